@@ -1,0 +1,142 @@
+//! Writing requests and replies.
+//!
+//! Every function appends to `out` and cannot fail; it allocates only if `out` has to grow. What
+//! is written here, [`parse`](super::parse) reads, provided that it keeps to the limits there.
+
+use bytes::{BufMut, BytesMut};
+
+/// Appends a request: an array of bulk strings.
+///
+/// ```
+/// let mut out = bytes::BytesMut::new();
+/// redbolt::resp::command(&mut out, &[b"SET", b"resource", b"token", b"NX", b"PX", b"30000"]);
+/// assert!(out.starts_with(b"*6\r\n$3\r\nSET\r\n$8\r\nresource\r\n"));
+/// ```
+#[inline]
+pub fn command(out: &mut BytesMut, args: &[&[u8]]) {
+    array_header(out, args.len());
+    for arg in args {
+        bulk(out, arg);
+    }
+}
+
+/// Appends the header of an array. Its `len` elements are to follow.
+#[inline]
+pub fn array_header(out: &mut BytesMut, len: usize) {
+    number(out, b'*', false, len as u64);
+}
+
+/// Appends the header of a RESP3 map. Its `pairs` pairs, a key and a value each, are to follow.
+#[inline]
+pub fn map_header(out: &mut BytesMut, pairs: usize) {
+    number(out, b'%', false, pairs as u64);
+}
+
+/// Appends a bulk string, which may hold any bytes.
+#[inline]
+pub fn bulk(out: &mut BytesMut, bytes: &[u8]) {
+    number(out, b'$', false, bytes.len() as u64);
+    out.put_slice(bytes);
+    out.put_slice(b"\r\n");
+}
+
+/// Appends an integer as a bulk string, which is how a request says it.
+///
+/// ```
+/// let mut out = bytes::BytesMut::new();
+/// redbolt::resp::bulk_integer(&mut out, 30_000);
+/// assert_eq!(&out[..], b"$5\r\n30000\r\n");
+/// ```
+#[inline]
+pub fn bulk_integer(out: &mut BytesMut, integer: i64) {
+    let mut digits = [0; DECIMAL_LEN];
+    let start = decimal(&mut digits, integer < 0, integer.unsigned_abs());
+    bulk(out, &digits[start..]);
+}
+
+/// Appends a simple string. Each CR and LF in `text` becomes a space, as a server does it in
+/// errors: the line must not end early, or the rest of the text would be read as the next value.
+///
+/// ```
+/// let mut out = bytes::BytesMut::new();
+/// redbolt::resp::simple(&mut out, "OK\r\n:1");
+/// assert_eq!(&out[..], b"+OK  :1\r\n");
+/// ```
+#[inline]
+pub fn simple(out: &mut BytesMut, text: impl AsRef<[u8]>) {
+    line(out, b'+', text.as_ref());
+}
+
+/// Appends an error. `text` is the code, a space, and the message. Each CR and LF in it becomes a
+/// space, as in [`simple`].
+///
+/// ```
+/// let mut out = bytes::BytesMut::new();
+/// redbolt::resp::error(&mut out, "ERR unknown command 'a\nb'");
+/// assert_eq!(&out[..], b"-ERR unknown command 'a b'\r\n");
+/// ```
+#[inline]
+pub fn error(out: &mut BytesMut, text: impl AsRef<[u8]>) {
+    line(out, b'-', text.as_ref());
+}
+
+/// Appends an integer.
+#[inline]
+pub fn integer(out: &mut BytesMut, integer: i64) {
+    number(out, b':', integer < 0, integer.unsigned_abs());
+}
+
+/// Appends the null of RESP2, `$-1`, which readers of RESP3 understand, too.
+#[inline]
+pub fn null(out: &mut BytesMut) {
+    out.put_slice(b"$-1\r\n");
+}
+
+fn line(out: &mut BytesMut, kind: u8, text: &[u8]) {
+    out.reserve(text.len().saturating_add(3));
+    out.put_u8(kind);
+    let start = out.len();
+    out.put_slice(text);
+    for byte in &mut out[start..] {
+        if matches!(byte, b'\r' | b'\n') {
+            *byte = b' ';
+        }
+    }
+    out.put_slice(b"\r\n");
+}
+
+/// The digits of `u64::MAX`, or a sign and those of the magnitude of `i64::MIN`.
+const DECIMAL_LEN: usize = 20;
+
+/// Appends a line that holds a number.
+#[inline]
+fn number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u64) {
+    let mut text = [0; 1 + DECIMAL_LEN + 2];
+    let (digits, line_end) = text.split_at_mut(1 + DECIMAL_LEN);
+    line_end.copy_from_slice(b"\r\n");
+    // Behind the digits, which are at most `DECIMAL_LEN`, there is room for the type byte.
+    let start = decimal(digits, negative, magnitude) - 1;
+    text[start] = kind;
+    out.put_slice(&text[start..]);
+}
+
+/// Writes a number to the end of `text`, and gives the index at which it begins. It needs at most
+/// [`DECIMAL_LEN`] bytes, because only magnitudes that an `i64` has are ever negative.
+#[inline]
+fn decimal(text: &mut [u8], negative: bool, magnitude: u64) -> usize {
+    let mut start = text.len();
+    let mut rest = magnitude;
+    loop {
+        start -= 1;
+        text[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if negative {
+        start -= 1;
+        text[start] = b'-';
+    }
+    start
+}

@@ -1,0 +1,226 @@
+//! The smallest pieces of RESP: a scalar, or the header of an aggregate.
+//!
+//! A token is a function of the bytes alone. `seen` only says how many of them are known to hold
+//! no line end, so that an incomplete token which is read again is not searched again.
+
+use memchr::memchr2;
+
+use super::number;
+use super::{Elements, Error, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE, Value};
+
+/// What begins a value.
+pub(super) enum Token<'b> {
+    /// A whole value.
+    Scalar(Value<'b>),
+    /// An aggregate; its elements follow. The count is that of values, two for each pair of a
+    /// map, and at most [`MAX_ELEMENTS`].
+    Header(Aggregate, u32),
+}
+
+/// The kinds of aggregates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aggregate {
+    Array,
+    Set,
+    Map,
+    Push,
+    Attribute,
+}
+
+impl Aggregate {
+    #[inline]
+    pub(super) fn value(self, elements: Elements<'_>) -> Value<'_> {
+        match self {
+            Self::Array => Value::Array(elements),
+            Self::Set => Value::Set(elements),
+            Self::Map => Value::Map(elements),
+            Self::Push => Value::Push(elements),
+            Self::Attribute => Value::Attribute(elements),
+        }
+    }
+}
+
+/// The outcome of reading a token.
+pub(super) enum Progress<'b> {
+    /// A token, and how many bytes it has.
+    Whole(Token<'b>, usize),
+    /// The token is incomplete. The first `seen` bytes need not be searched again, and fewer than
+    /// `needed` bytes will not complete it. `needed` is more than there are.
+    Partial { seen: usize, needed: usize },
+}
+
+/// Reads the token at the beginning of `bytes`.
+#[inline]
+pub(super) fn read(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
+    if let Some((value, len)) = frequent(bytes) {
+        return Ok(Progress::Whole(Token::Scalar(value), len));
+    }
+    if let [b'*', digit @ b'0'..=b'9', b'\r', b'\n', ..] = *bytes {
+        let count = u32::from(digit - b'0');
+        return Ok(Progress::Whole(Token::Header(Aggregate::Array, count), 4));
+    }
+    any(bytes, seen)
+}
+
+/// The replies that a lock gets from a healthy master: the 0 or 1 of a script, taken, and refused.
+/// Everything else takes the general path, which gives the same result for these, too.
+#[inline]
+pub(super) fn frequent(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
+    if let [b':', digit @ b'0'..=b'9', b'\r', b'\n', ..] = *bytes {
+        return Some((Value::Integer(i64::from(digit - b'0')), 4));
+    }
+    if bytes.starts_with(b"+OK\r\n") {
+        return Some((Value::Simple(&bytes[1..3]), 5));
+    }
+    if bytes.starts_with(b"$-1\r\n") {
+        return Some((Value::Null, 5));
+    }
+    None
+}
+
+/// Reads any token.
+fn any(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
+    let Some(&kind) = bytes.first() else {
+        return Ok(Progress::Partial { seen: 0, needed: 1 });
+    };
+    let (longest, too_long) = line_limit(kind)?;
+    let end = match line_end(bytes, seen.max(1), longest, too_long)? {
+        LineEnd::At(end) => end,
+        LineEnd::NotIn(seen) => {
+            return Ok(Progress::Partial { seen, needed: bytes.len() + 1 });
+        }
+    };
+    let text = &bytes[1..end];
+    let scalar = match kind {
+        b'+' => Value::Simple(text),
+        b'-' => Value::Error(text),
+        b':' => Value::Integer(number::integer(text).ok_or(Error::Integer)?),
+        b'_' => Value::Null,
+        b'#' => Value::Boolean(boolean(text)?),
+        b',' => Value::Double(number::double(text).ok_or(Error::Double)?),
+        b'(' if number::is_integer(text) => Value::BigNumber(text),
+        b'(' => return Err(Error::BigNumber),
+        b'$' | b'*' if text == b"-1" => Value::Null,
+        b'$' | b'!' | b'=' => return bulk(bytes, end),
+        // The kinds that are left, because `line_limit` knows no others.
+        _ => {
+            let (aggregate, count) = header(kind, text)?;
+            return Ok(Progress::Whole(Token::Header(aggregate, count), end + 2));
+        }
+    };
+    Ok(Progress::Whole(Token::Scalar(scalar), end + 2))
+}
+
+/// How long the line of a type may be, and what a longer one is. A line of digits is not waited
+/// for beyond the longest number, so that a wrong length is not mistaken for a slow sender.
+#[inline]
+fn line_limit(kind: u8) -> Result<(usize, Error), Error> {
+    match kind {
+        b'+' | b'-' | b',' | b'(' => Ok((MAX_LINE, Error::TooLong)),
+        b':' => Ok((number::INTEGER_LEN, Error::Integer)),
+        b'$' | b'!' | b'=' | b'*' | b'~' | b'%' | b'>' | b'|' => {
+            Ok((number::INTEGER_LEN, Error::Length))
+        }
+        b'#' => Ok((1, Error::Boolean)),
+        b'_' => Ok((0, Error::Null)),
+        b';' | b'.' => Err(Error::Streamed),
+        _ => Err(Error::Type),
+    }
+}
+
+enum LineEnd {
+    /// The CR of the line end is at this index, at least 1, and the LF follows it.
+    At(usize),
+    /// The line end is not in this many first bytes.
+    NotIn(usize),
+}
+
+/// Finds the line end of the token at the beginning of `bytes`, whose type byte is there and whose
+/// first `seen` bytes hold no line end.
+#[inline]
+fn line_end(bytes: &[u8], seen: usize, longest: usize, error: Error) -> Result<LineEnd, Error> {
+    // The type byte, the longest line, and the CR that must follow it at the latest.
+    let last = bytes.len().min(longest + 2);
+    let unseen = bytes.get(seen..last).unwrap_or_default();
+    let found = if longest <= number::INTEGER_LEN {
+        // So few bytes cost less than calling `memchr2`.
+        unseen.iter().position(|byte| matches!(byte, b'\r' | b'\n'))
+    } else {
+        memchr2(b'\r', b'\n', unseen)
+    };
+    #[cfg(test)]
+    super::tests::work::add(1 + found.map_or(unseen.len(), |found| found + 1));
+    let Some(found) = found else {
+        return if last == longest + 2 { Err(error) } else { Ok(LineEnd::NotIn(last)) };
+    };
+    let end = seen + found;
+    match bytes[end..] {
+        [b'\r', b'\n', ..] => Ok(LineEnd::At(end)),
+        [b'\r'] => Ok(LineEnd::NotIn(end)),
+        _ => Err(Error::Line),
+    }
+}
+
+#[inline]
+fn boolean(text: &[u8]) -> Result<bool, Error> {
+    match text {
+        b"t" => Ok(true),
+        b"f" => Ok(false),
+        _ => Err(Error::Boolean),
+    }
+}
+
+/// Reads a length that is not null.
+#[inline]
+fn length(text: &[u8]) -> Result<u64, Error> {
+    if text == b"?" {
+        return Err(Error::Streamed);
+    }
+    number::integer(text).and_then(|length| u64::try_from(length).ok()).ok_or(Error::Length)
+}
+
+/// Reads a token with a payload, whose length line ends at `end`.
+#[inline]
+fn bulk(bytes: &[u8], end: usize) -> Result<Progress<'_>, Error> {
+    let len = match usize::try_from(length(&bytes[1..end])?) {
+        Ok(len) if len <= MAX_LENGTH => len,
+        _ => return Err(Error::TooLong),
+    };
+    if bytes[0] == b'=' && len < 4 {
+        return Err(Error::Verbatim);
+    }
+    // The length line has at most 23 bytes, so the sum is far below `usize::MAX`.
+    let start = end + 2;
+    let needed = start + len + 2;
+    let Some(body) = bytes.get(start..needed) else {
+        return Ok(Progress::Partial { seen: end, needed });
+    };
+    let (payload, terminator) = body.split_at(len);
+    if terminator != b"\r\n" {
+        return Err(Error::Terminator);
+    }
+    let value = match (bytes[0], payload) {
+        (b'$', _) => Value::Bulk(payload),
+        (b'!', _) => Value::BulkError(payload),
+        (_, &[a, b, c, b':', ref text @ ..]) => Value::Verbatim { format: [a, b, c], text },
+        _ => return Err(Error::Verbatim),
+    };
+    Ok(Progress::Whole(Token::Scalar(value), needed))
+}
+
+/// Reads the header of an aggregate.
+#[inline]
+fn header(kind: u8, text: &[u8]) -> Result<(Aggregate, u32), Error> {
+    let (aggregate, factor) = match kind {
+        b'*' => (Aggregate::Array, 1),
+        b'~' => (Aggregate::Set, 1),
+        b'%' => (Aggregate::Map, 2),
+        b'>' => (Aggregate::Push, 1),
+        _ => (Aggregate::Attribute, 2),
+    };
+    // `length` gives at most `i64::MAX`, so that twice of it is a `u64`.
+    match u32::try_from(length(text)? * factor) {
+        Ok(count) if count as usize <= MAX_ELEMENTS => Ok((aggregate, count)),
+        _ => Err(Error::TooManyElements),
+    }
+}

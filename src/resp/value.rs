@@ -1,0 +1,72 @@
+//! What a reply can be.
+
+use core::fmt;
+
+use super::Elements;
+
+/// One value of RESP2 or RESP3. It borrows its bytes from the slice it was parsed from.
+///
+/// Two values are equal if they have the same type and the same content; attributes inside
+/// aggregates do not count. As everywhere in Rust, a NaN equals nothing.
+#[derive(Clone, PartialEq)]
+pub enum Value<'b> {
+    /// `+`: a simple string, without CR and LF.
+    Simple(&'b [u8]),
+    /// `-`: an error, code first, without CR and LF.
+    Error(&'b [u8]),
+    /// `:`: an integer.
+    Integer(i64),
+    /// `$`: a bulk string, any bytes.
+    Bulk(&'b [u8]),
+    /// `_`, and the nulls of RESP2, `$-1` and `*-1`.
+    Null,
+    /// `#`: a boolean.
+    Boolean(bool),
+    /// `,`: a double. Infinities and NaN are possible.
+    Double(f64),
+    /// `(`: decimal digits, with a minus sign if negative.
+    BigNumber(&'b [u8]),
+    /// `!`: an error, code first, any bytes.
+    BulkError(&'b [u8]),
+    /// `=`: a text to be shown as it is.
+    Verbatim {
+        /// What the text is: `txt`, or `mkd` for Markdown.
+        format: [u8; 3],
+        /// The text, without the format and its colon.
+        text: &'b [u8],
+    },
+    /// `*`: an ordered collection.
+    Array(Elements<'b>),
+    /// `~`: a collection without order. That no element occurs twice is up to the sender.
+    Set(Elements<'b>),
+    /// `%`: keys and values in turn.
+    Map(Elements<'b>),
+    /// `>`: a message that is not the reply to anything.
+    Push(Elements<'b>),
+    /// `|`: keys and values in turn, about the reply that follows as the next value.
+    Attribute(Elements<'b>),
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simple(text) => write!(f, "Simple(\"{}\")", text.escape_ascii()),
+            Self::Error(text) => write!(f, "Error(\"{}\")", text.escape_ascii()),
+            Self::Integer(integer) => write!(f, "Integer({integer})"),
+            Self::Bulk(bytes) => write!(f, "Bulk(\"{}\")", bytes.escape_ascii()),
+            Self::Null => f.write_str("Null"),
+            Self::Boolean(boolean) => write!(f, "Boolean({boolean})"),
+            Self::Double(double) => write!(f, "Double({double:?})"),
+            Self::BigNumber(digits) => write!(f, "BigNumber({})", digits.escape_ascii()),
+            Self::BulkError(text) => write!(f, "BulkError(\"{}\")", text.escape_ascii()),
+            Self::Verbatim { format, text } => {
+                write!(f, "Verbatim(\"{}:{}\")", format.escape_ascii(), text.escape_ascii())
+            }
+            Self::Array(elements) => f.debug_tuple("Array").field(elements).finish(),
+            Self::Set(elements) => f.debug_tuple("Set").field(elements).finish(),
+            Self::Map(elements) => f.debug_tuple("Map").field(elements).finish(),
+            Self::Push(elements) => f.debug_tuple("Push").field(elements).finish(),
+            Self::Attribute(elements) => f.debug_tuple("Attribute").field(elements).finish(),
+        }
+    }
+}
