@@ -1,0 +1,128 @@
+//! The part of a fake server that behaves: the answers of a healthy master to a handshake.
+//!
+//! It answers every command with which a client may ask who it is talking to, in any order, and
+//! leaves all other commands to the test.
+
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::time::{ClockId, clock_gettime};
+use sha1_smol::Sha1;
+
+use super::fake::Request;
+use super::wire::bulk;
+
+/// The commands of which `COMMAND INFO` knows; a native compare-and-delete is not among them.
+const COMMANDS: [&str; 11] =
+    ["auth", "del", "eval", "evalsha", "get", "mget", "pexpire", "ping", "pttl", "script", "set"];
+
+/// Who the fake master says it is. The fields are free to be changed before it is started.
+#[derive(Clone, Debug)]
+pub(crate) struct Master {
+    /// 40 hexadecimal digits, different for every value that [`Master::new`] makes.
+    pub(crate) run_id: String,
+    /// In seconds; [`Master::new`] says a day, longer than any quarantine.
+    pub(crate) uptime: u64,
+    /// `master` or `slave`.
+    pub(crate) role: String,
+    pub(crate) loading: bool,
+    pub(crate) cluster: bool,
+    /// In bytes, 0 for no limit.
+    pub(crate) maxmemory: u64,
+    pub(crate) maxmemory_policy: String,
+}
+
+impl Master {
+    /// A master fit to vote.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self {
+            run_id: format!("{:032x}{number:08x}", process::id()),
+            uptime: 86_400,
+            role: "master".to_owned(),
+            loading: false,
+            cluster: false,
+            maxmemory: 0,
+            maxmemory_policy: "noeviction".to_owned(),
+        }
+    }
+
+    /// The reply to a command of the handshake; `None` to any other command.
+    pub(crate) fn answer(&self, request: &Request) -> Option<Vec<u8>> {
+        let reply = match request.name().as_str() {
+            "PING" => b"+PONG\r\n".to_vec(),
+            "AUTH" | "SELECT" | "CLIENT" => b"+OK\r\n".to_vec(),
+            "HELLO" => self.hello(request),
+            "INFO" => bulk(self.info().as_bytes()),
+            "TIME" => time(),
+            "COMMAND" => command_info(request),
+            "SCRIPT" => script(request),
+            _ => return None,
+        };
+        Some(reply)
+    }
+
+    fn hello(&self, request: &Request) -> Vec<u8> {
+        let version = if request.part(1) == b"3" { 3 } else { 2 };
+        let open = if version == 3 { "%7" } else { "*14" };
+        let mode = if self.cluster { "cluster" } else { "standalone" };
+        let role = &self.role;
+        format!(
+            "{open}\r\n+server\r\n+redis\r\n+version\r\n+7.0.15\r\n+proto\r\n:{version}\r\n\
+             +id\r\n:1\r\n+mode\r\n+{mode}\r\n+role\r\n+{role}\r\n+modules\r\n*0\r\n"
+        )
+        .into_bytes()
+    }
+
+    /// All sections at once, whichever were asked for; a client looks for its fields.
+    fn info(&self) -> String {
+        let mode = if self.cluster { "cluster" } else { "standalone" };
+        let Self { run_id, uptime, role, maxmemory, maxmemory_policy, .. } = self;
+        let (loading, cluster) = (u8::from(self.loading), u8::from(self.cluster));
+        let pid = process::id();
+        format!(
+            "# Server\r\nredis_version:7.0.15\r\nredis_mode:{mode}\r\nprocess_id:{pid}\r\n\
+             run_id:{run_id}\r\nuptime_in_seconds:{uptime}\r\n\r\n\
+             # Memory\r\nmaxmemory:{maxmemory}\r\nmaxmemory_policy:{maxmemory_policy}\r\n\r\n\
+             # Persistence\r\nloading:{loading}\r\naof_enabled:0\r\n\
+             aof_last_write_status:ok\r\n\r\n\
+             # Replication\r\nrole:{role}\r\nmaster_replid:{run_id}\r\n\
+             second_repl_offset:-1\r\n\r\n\
+             # Cluster\r\ncluster_enabled:{cluster}\r\n"
+        )
+    }
+}
+
+fn time() -> Vec<u8> {
+    let now = clock_gettime(ClockId::Realtime);
+    let mut reply = b"*2\r\n".to_vec();
+    reply.extend(bulk(now.tv_sec.to_string().as_bytes()));
+    reply.extend(bulk((now.tv_nsec / 1_000).to_string().as_bytes()));
+    reply
+}
+
+/// `COMMAND INFO name …`: for each name what is known of it, or nil.
+fn command_info(request: &Request) -> Vec<u8> {
+    let names = request.parts.get(2..).unwrap_or_default();
+    let mut reply = format!("*{}\r\n", names.len()).into_bytes();
+    for name in names {
+        let name = String::from_utf8_lossy(name).to_lowercase();
+        if COMMANDS.contains(&name.as_str()) {
+            reply.extend(format!("*6\r\n${}\r\n{name}\r\n:-2\r\n*0\r\n", name.len()).bytes());
+            reply.extend_from_slice(b":1\r\n:1\r\n:1\r\n");
+        } else {
+            reply.extend_from_slice(b"*-1\r\n");
+        }
+    }
+    reply
+}
+
+/// `SCRIPT LOAD text`: its digest. Whether `EVALSHA` knows it afterwards is for the test to decide.
+fn script(request: &Request) -> Vec<u8> {
+    if request.part(1).eq_ignore_ascii_case(b"LOAD") {
+        bulk(Sha1::from(request.part(2)).hexdigest().as_bytes())
+    } else {
+        b"+OK\r\n".to_vec()
+    }
+}

@@ -1,0 +1,149 @@
+//! One child process that cannot outlive the test process, and its folder.
+//!
+//! `Drop` covers success and panic, but not a test process that is killed or aborts. So every child
+//! is on a leash: beside it runs a shell that reads from a pipe whose other end only the test
+//! process holds. When the test process dies, by whatever means, the kernel closes that end, the
+//! shell reads end-of-file and kills the child, stopped or not.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, process};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+/// Starts the leash, then becomes the program, so that the child of the test *is* the program and
+/// the process id needs no report. A line on the pipe means that the child has been waited for:
+/// from then on its id may belong to somebody else and must not be killed. The leash ignores what
+/// a terminal sends to the whole group, because a server may ignore it as well. The file `pid` is
+/// for `tests/run.sh`, which looks for processes left behind.
+const LEASHED: &str = r#"
+    dir=$1; shift
+    echo $$ >"$dir/pid"
+    exec 3<&0 </dev/null
+    (
+        trap '' HUP INT QUIT TERM
+        read -r line <&3 || { kill -9 $$; rm -rf -- "$dir"; }
+    ) >/dev/null 2>&1 &
+    exec "$@" 3<&-
+"#;
+
+/// A running child, killed and waited for on `Drop`.
+pub(crate) struct Process {
+    child: Child,
+    leash: ChildStdin,
+}
+
+impl Process {
+    /// Runs `program` in `folder`; what it prints goes to [`Folder::log`].
+    pub(crate) fn spawn(folder: &Folder, program: &Path, args: &[String]) -> io::Result<Self> {
+        let log = File::create(folder.path().join("log"))?;
+        let mut child = Command::new("sh")
+            .args(["-c", LEASHED, "leash"])
+            .arg(folder.path())
+            .arg(program)
+            .args(args)
+            // Servers refuse to start in a locale which the machine does not have.
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stderr(log.try_clone()?)
+            .stdout(log)
+            .spawn()?;
+        let leash = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Self { child, leash })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// `Some` once the process has ended by itself.
+    pub(crate) fn exited(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("the child is ours to wait for")
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal)
+            .expect("the child is not waited for yet");
+    }
+
+    /// Stops the process and returns when the kernel has really stopped it.
+    pub(crate) fn stop(&self) {
+        self.signal(Signal::STOP);
+        // `NOWAIT` leaves the news in place, so that an exit is still there for `exited`.
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let news = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+        let stopped = news.expect("the child is ours to wait for").is_some_and(|s| s.stopped());
+        assert!(stopped, "the process has exited instead of stopping");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both are errors only for a child that has already been waited for, which is as good.
+        _ = self.child.kill();
+        _ = self.child.wait();
+        // The leash may have been killed; then there is nobody left to be told.
+        _ = self.leash.write_all(b"waited for\n");
+    }
+}
+
+/// A folder of its own below the temporary directory, removed on `Drop`.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// # Panics
+    ///
+    /// When the temporary directory cannot be written to.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        loop {
+            // The counter ends the loop: sooner or later it passes what a dead process of the
+            // same id has left behind.
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("redbolt-{}-{number}", process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Self(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("cannot create {}: {error}", path.display()),
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// What the process has printed so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read(self.0.join("log")).map_or_else(
+            |error| format!("(no log: {error})"),
+            |log| String::from_utf8_lossy(&log).into_owned(),
+        )
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A folder that stays costs a few bytes of disk; a panic here would hide the test's own.
+        _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether a process of this id runs or is stopped; one that is dead but not waited for does not.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_alive(pid: u32) -> bool {
+    // The state follows the name, which is in parentheses and may itself contain any character.
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Whether a process of this id exists.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}

@@ -1,0 +1,292 @@
+//! Real masters: `redis-server` processes on free loopback ports, without persistence.
+//!
+//! ```ignore
+//! let mut cluster = Cluster::start(5);
+//! cluster[0].kill();
+//! cluster[1].stop();
+//! assert_eq!(cluster[2].get(b"resource"), None);
+//! ```
+//!
+//! No configuration file is read. A node belongs to its test: it is dead when its value is dropped,
+//! and soon after the test process is, however that one ends (see [`super::process`]).
+
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+use std::{env, io, thread};
+
+use rustix::process::Signal;
+
+use super::ports::Port;
+use super::process::{Folder, Process};
+use super::program::find_server;
+use super::until;
+use super::wire::{Connection, Reply};
+
+/// For a server to start or to end: a few milliseconds, but not on a machine with more to do.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// For one command of a test; longer than any command takes, shorter than a test may hang.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// For one look at whether a server is ready. A stranger on the port may never answer.
+const LOOK_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// How many ports a start may find taken by strangers.
+const START_ATTEMPTS: usize = 8;
+
+/// One master.
+pub(crate) struct Node {
+    // The order of the fields is the order of dropping: first the process, then what it uses.
+    process: Option<Process>,
+    folder: Folder,
+    port: Port,
+    args: Vec<String>,
+}
+
+/// Why a server did not start.
+#[derive(Debug)]
+pub(crate) enum StartError {
+    /// Somebody else listens on the port.
+    PortTaken,
+    /// Anything else, in the words of the server.
+    Failed(String),
+}
+
+impl Node {
+    /// A running, empty master that answers commands.
+    ///
+    /// # Panics
+    ///
+    /// When no server is installed or it does not start; the message says why.
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same with more arguments, such as `["--requirepass", "secret"]`.
+    pub(crate) fn start_with(args: &[&str]) -> Self {
+        for _ in 0..START_ATTEMPTS {
+            match Self::start_on(Port::free(), args) {
+                Ok(node) => return node,
+                Err(StartError::PortTaken) => {}
+                Err(StartError::Failed(why)) => panic!("{why}"),
+            }
+        }
+        panic!("{START_ATTEMPTS} ports in a row were taken between the look and the start");
+    }
+
+    /// The same on a given port, which may turn out to be taken.
+    pub(crate) fn start_on(port: Port, args: &[&str]) -> Result<Self, StartError> {
+        let args = args.iter().map(|&arg| arg.to_owned()).collect();
+        let mut node = Self { process: None, folder: Folder::new(), port, args };
+        node.launch()?;
+        Ok(node)
+    }
+
+    /// Kills it if need be and starts it anew on the same port, with the same arguments. Unless
+    /// they make it durable, it is empty.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        if let Err(error) = self.launch() {
+            panic!("cannot restart on {}: {error:?}", self.port);
+        }
+    }
+
+    /// `SIGKILL`; returns when the process is gone and its sockets are closed.
+    pub(crate) fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// `SIGTERM`, an orderly shutdown; returns when the process is gone.
+    pub(crate) fn terminate(&mut self) {
+        let mut process = self.process.take().expect("the node runs");
+        process.signal(Signal::TERM);
+        // A stopped process would leave the signal pending.
+        process.signal(Signal::CONT);
+        assert!(until(PATIENCE, || process.exited().is_some()), "SIGTERM does not end the server");
+    }
+
+    /// `SIGSTOP`: the kernel goes on to accept connections and bytes, nobody answers.
+    pub(crate) fn stop(&self) {
+        self.process().stop();
+    }
+
+    /// `SIGCONT`: the end of [`Self::stop`]; what has piled up is answered now.
+    pub(crate) fn cont(&self) {
+        self.process().signal(Signal::CONT);
+    }
+
+    /// `127.0.0.1:port`; the same over every restart.
+    pub(crate) fn addr(&self) -> String {
+        self.port.addr()
+    }
+
+    /// The process id of the server itself.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process().pid()
+    }
+
+    /// Runs one command on a fresh connection, authenticated where the node demands it.
+    ///
+    /// # Panics
+    ///
+    /// When there is no reply within five seconds.
+    pub(crate) fn command(&self, parts: &[&[u8]]) -> Reply {
+        let reply = self.connect(REPLY_TIMEOUT).and_then(|mut node| node.command(parts));
+        reply.unwrap_or_else(|error| panic!("no reply from {}: {error}", self.port))
+    }
+
+    /// A fresh connection, authenticated where the node demands it.
+    pub(crate) fn connect(&self, timeout: Duration) -> io::Result<Connection> {
+        let mut connection = Connection::open(&self.addr(), timeout)?;
+        if let Some(password) = self.password() {
+            connection.command(&[b"AUTH", password.as_bytes()])?;
+        }
+        Ok(connection)
+    }
+
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        match self.command(&[b"GET", key]) {
+            Reply::Bulk(value) => Some(value),
+            Reply::Null => None,
+            other => panic!("GET answers {other:?}"),
+        }
+    }
+
+    /// Milliseconds to live, in the words of Redis: -1 without expiry, -2 without the key.
+    pub(crate) fn pttl(&self, key: &[u8]) -> i64 {
+        match self.command(&[b"PTTL", key]) {
+            Reply::Integer(ms) => ms,
+            other => panic!("PTTL answers {other:?}"),
+        }
+    }
+
+    /// All keys, sorted.
+    pub(crate) fn keys(&self) -> Vec<Vec<u8>> {
+        let Reply::Array(keys) = self.command(&[b"KEYS", b"*"]) else {
+            panic!("KEYS answers with an array");
+        };
+        let mut keys: Vec<_> = keys.into_iter().map(bytes).collect();
+        keys.sort();
+        keys
+    }
+
+    /// Sets a key that expires, over anything that is there.
+    pub(crate) fn set_px(&self, key: &[u8], value: &[u8], ttl: Duration) {
+        let ttl_ms = ttl.as_millis().to_string();
+        let reply = self.command(&[b"SET", key, value, b"PX", ttl_ms.as_bytes()]);
+        assert_eq!(reply, Reply::Simple("OK".to_owned()));
+    }
+
+    /// The value of one field of `INFO`, such as `run_id`.
+    pub(crate) fn info(&self, field: &str) -> Option<String> {
+        let info = String::from_utf8_lossy(&bytes(self.command(&[b"INFO"]))).into_owned();
+        let mut fields = info.lines().filter_map(|line| line.split_once(':'));
+        fields.find(|(name, _)| *name == field).map(|(_, value)| value.to_owned())
+    }
+
+    fn launch(&mut self) -> Result<(), StartError> {
+        let chosen = env::var_os("REDBOLT_TEST_SERVER");
+        let program = find_server(chosen, env::var_os("PATH")).map_err(StartError::Failed)?;
+        let process = Process::spawn(&self.folder, &program, &self.command_line())
+            .map_err(|error| StartError::Failed(format!("cannot run sh: {error}")))?;
+        self.process = Some(process);
+        let mut exited = false;
+        let ended = until(PATIENCE, || {
+            exited = self.process.as_mut().is_none_or(|process| process.exited().is_some());
+            exited || self.answers()
+        });
+        if ended && !exited {
+            return Ok(());
+        }
+        self.process = None;
+        let log = self.folder.log();
+        if log.contains("Address already in use") {
+            return Err(StartError::PortTaken);
+        }
+        Err(StartError::Failed(format!("{} did not start:\n{log}", program.display())))
+    }
+
+    fn command_line(&self) -> Vec<String> {
+        let port = self.port.number().to_string();
+        let dir = self.folder.path().to_string_lossy();
+        let own = ["--port", &port, "--bind", "127.0.0.1", "--dir", &dir];
+        let plain = ["--save", "", "--appendonly", "no", "--daemonize", "no"];
+        let args = own.iter().chain(&plain).map(|&arg| arg.to_owned());
+        args.chain(self.args.iter().cloned()).collect()
+    }
+
+    /// Whether our process, not a stranger on the same port, answers and has loaded its data.
+    fn answers(&self) -> bool {
+        let pid_line = format!("process_id:{}\r\n", self.pid());
+        let Ok(mut connection) = self.connect(LOOK_TIMEOUT) else {
+            return false;
+        };
+        let pong = connection.command(&[b"PING"]).is_ok_and(|reply| is_pong(&reply));
+        pong && connection.command(&[b"INFO", b"server"]).is_ok_and(|reply| {
+            matches!(reply, Reply::Bulk(info) if String::from_utf8_lossy(&info).contains(&pid_line))
+        })
+    }
+
+    fn password(&self) -> Option<&str> {
+        let mut pairs = self.args.windows(2);
+        pairs.find(|pair| pair[0] == "--requirepass").map(|pair| pair[1].as_str())
+    }
+
+    fn process(&self) -> &Process {
+        self.process.as_ref().expect("the node runs")
+    }
+}
+
+/// Independent masters; a slice of [`Node`]s.
+pub(crate) struct Cluster(Vec<Node>);
+
+impl Cluster {
+    /// Starts `n` masters at the same time.
+    pub(crate) fn start(n: usize) -> Self {
+        Self::start_with(n, &[])
+    }
+
+    /// The same with more arguments for each of them.
+    pub(crate) fn start_with(n: usize, args: &[&str]) -> Self {
+        thread::scope(|scope| {
+            let starts: Vec<_> = (0..n).map(|_| scope.spawn(|| Node::start_with(args))).collect();
+            // All threads are joined before one panics on: `scope` waits for the others.
+            let nodes = starts.into_iter().map(|start| start.join().expect("the node starts"));
+            Self(nodes.collect())
+        })
+    }
+
+    pub(crate) fn addrs(&self) -> Vec<String> {
+        self.iter().map(Node::addr).collect()
+    }
+
+    /// On how many nodes the key has this value.
+    pub(crate) fn holding(&self, key: &[u8], value: &[u8]) -> usize {
+        self.iter().filter(|node| node.get(key).as_deref() == Some(value)).count()
+    }
+}
+
+impl Deref for Cluster {
+    type Target = [Node];
+
+    fn deref(&self) -> &[Node] {
+        &self.0
+    }
+}
+
+impl DerefMut for Cluster {
+    fn deref_mut(&mut self) -> &mut [Node] {
+        &mut self.0
+    }
+}
+
+fn is_pong(reply: &Reply) -> bool {
+    matches!(reply, Reply::Simple(text) if text == "PONG")
+}
+
+fn bytes(reply: Reply) -> Vec<u8> {
+    match reply {
+        Reply::Bulk(bytes) => bytes,
+        other => panic!("expected a bulk string, got {other:?}"),
+    }
+}
