@@ -1,0 +1,348 @@
+//! The public face for one thread: [`Engine`] is the algorithm and the loop, owned together.
+
+use core::fmt;
+use core::time::Duration;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use crate::net::{Address, AddressError, Clock, Driver, IoCounters, entropy};
+use crate::redlock::{
+    self, ConfigError, Event, LockId, NodeId, NodeState, NodeStatus, Redlock, RequestError, Token,
+};
+use crate::time::Instant;
+
+/// Which nodes, and how.
+///
+/// ```
+/// use redbolt::Config;
+/// use std::time::Duration;
+///
+/// let mut config = Config::new(["10.0.0.1", "10.0.0.2", "redis://:secret@10.0.0.3:7000"])?;
+/// config.redlock.max_ttl = Duration::from_secs(10);
+/// config.busy_poll = Duration::from_micros(50);
+/// # Ok::<(), redbolt::AddressError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// The nodes, between one and [`MAX_NODES`](redlock::MAX_NODES), all different.
+    pub nodes: Vec<Address>,
+    /// The settings of the algorithm.
+    pub redlock: redlock::Config,
+    /// How long [`Engine::poll`] looks for replies again and again before it sleeps. It takes a
+    /// processor for itself in return for not being woken up. Default: zero.
+    pub busy_poll: Duration,
+}
+
+impl Config {
+    /// The default settings for these nodes.
+    ///
+    /// # Errors
+    ///
+    /// An [`AddressError`] for the first address that cannot be read.
+    pub fn new<I>(nodes: I) -> Result<Self, AddressError>
+    where
+        I: IntoIterator<Item: AsRef<str>>,
+    {
+        let nodes: Result<_, _> = nodes.into_iter().map(|node| node.as_ref().parse()).collect();
+        Ok(Self { nodes: nodes?, redlock: redlock::Config::default(), busy_poll: Duration::ZERO })
+    }
+
+    fn check_nodes(&self) -> Result<(), ConfigError> {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if self.nodes[..index].iter().any(|other| node.is_same_server(other)) {
+                return Err(ConfigError::EqualNodes { name: node.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A Redlock engine for one thread.
+///
+/// Commands queue bytes and return at once; [`poll`](Self::poll) moves them, and
+/// [`next_event`](Self::next_event) tells what came of it. All commands between two polls leave in
+/// one write per node.
+///
+/// Connections come up by themselves during the first polls, and whenever they break.
+///
+/// Once warm, a lock costs no allocation. At most `max_locks` locks can be wanted or held at once.
+///
+/// # Example
+///
+/// ```no_run
+/// use redbolt::{Config, Engine, Event};
+/// use std::time::Duration;
+///
+/// let mut engine = Engine::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
+/// engine.acquire("orders/42", Duration::from_secs(10), Duration::from_secs(2))?;
+/// loop {
+///     engine.poll(None)?;
+///     while let Some(event) = engine.next_event() {
+///         match event {
+///             Event::Acquired { lock, .. } => {
+///                 // The resource is ours as long as `engine.is_held(lock)`.
+///                 engine.release(lock)?;
+///             }
+///             Event::AcquireFailed { error, .. } => return Err(error.into()),
+///             Event::Released { .. } => return Ok(()),
+///             _ => {}
+///         }
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # In another loop
+///
+/// [`as_raw_fd`](AsRawFd::as_raw_fd) yields one descriptor that becomes readable when a socket has
+/// something *and* when a deadline has come. Whenever it is readable, call `poll` with a timeout of
+/// zero and take the events; after commands from elsewhere call [`flush`](Self::flush).
+/// [`next_deadline`](Self::next_deadline) is there for loops that have a timer anyway.
+pub struct Engine {
+    redlock: Redlock,
+    driver: Driver,
+    addresses: Vec<Address>,
+    busy_poll: Duration,
+}
+
+impl Engine {
+    /// An engine that starts to connect at the first poll.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Config`] names the setting that is out of bounds, [`EngineError::Io`] what
+    /// the system could not provide (an epoll, a timer, a thread's waker, entropy).
+    pub fn new(config: Config) -> Result<Self, EngineError> {
+        config.check_nodes()?;
+        let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
+        let seed = u64::from_ne_bytes(entropy()?);
+        let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
+        let driver = Driver::new(config.nodes.clone())?;
+        Ok(Self { redlock, driver, addresses: config.nodes, busy_poll: config.busy_poll })
+    }
+
+    /// Asks for a lock on `resource` for `ttl`, and waits for it up to `wait`; with a `wait` of
+    /// zero there is one attempt. See [`Redlock::acquire`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] names what is out of bounds; no event follows then.
+    pub fn acquire(
+        &mut self,
+        resource: impl AsRef<[u8]>,
+        ttl: Duration,
+        wait: Duration,
+    ) -> Result<LockId, RequestError> {
+        self.redlock.acquire(Clock::now(), resource.as_ref(), ttl, wait)
+    }
+
+    /// Asks the nodes to keep the lock for another `ttl` from now. See [`Redlock::extend`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`]: a ttl out of bounds, a lock that is not held, or `max_hold` passed.
+    pub fn extend(&mut self, lock: LockId, ttl: Duration) -> Result<(), RequestError> {
+        self.redlock.extend(Clock::now(), lock, ttl)
+    }
+
+    /// Gives the lock back. See [`Redlock::release`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] when the lock is not held.
+    pub fn release(&mut self, lock: LockId) -> Result<(), RequestError> {
+        self.redlock.release(Clock::now(), lock)
+    }
+
+    /// Takes back a request for a lock that is not held yet. See [`Redlock::cancel`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] when the lock is held already or has ended.
+    pub fn cancel(&mut self, lock: LockId) -> Result<(), RequestError> {
+        self.redlock.cancel(Clock::now(), lock)
+    }
+
+    /// One turn: writes what gathered, waits until something happens, at most for `timeout`
+    /// (`None`: as long as it takes), and deals with it.
+    ///
+    /// Returns after every turn, whether or not there are events: call it in a loop.
+    ///
+    /// # Errors
+    ///
+    /// What `epoll_wait` or the timer say; nothing that a node can cause.
+    pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.driver.flush(&mut self.redlock);
+        self.driver.wait(&mut self.redlock, timeout, self.busy_poll)?;
+        // What the state machine wants to send by itself, retries and the like, leaves now: a
+        // caller who has no event to react to may not come back for long.
+        self.driver.flush(&mut self.redlock);
+        Ok(())
+    }
+
+    /// Writes what gathered, without waiting for anything.
+    pub fn flush(&mut self) {
+        self.driver.flush(&mut self.redlock);
+    }
+
+    /// The next thing that happened, in order.
+    #[must_use]
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.redlock.poll_event()
+    }
+
+    /// Polls until a quorum of nodes is ready, until every node has been tried, or until `timeout`
+    /// is over. Returns how many nodes are ready.
+    ///
+    /// Not needed before [`acquire`](Self::acquire), which waits by itself; useful before the first
+    /// attempt of a caller who does not want to wait for a lock.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    pub fn settle(&mut self, timeout: Duration) -> io::Result<usize> {
+        let deadline = Clock::now() + timeout;
+        loop {
+            let now = Clock::now();
+            let states = || self.redlock.nodes().into_iter().filter_map(|id| self.node(id));
+            let ready = states().filter(|node| node.state == NodeState::Ready).count();
+            let untried = states().filter(|node| is_untried(node)).count();
+            if ready >= self.redlock.quorum().need() || untried == 0 || now >= deadline {
+                return Ok(ready);
+            }
+            self.poll(Some(deadline - now))?;
+        }
+    }
+
+    /// Polls until no lock is wanted, held or owed a reply any more, or until `timeout` is over.
+    /// Returns whether all is done. Events that come meanwhile stay to be taken.
+    ///
+    /// To be called before an engine is dropped whose last releases should be known to have
+    /// arrived. Locks that are still held are not released by this.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    pub fn drain(&mut self, timeout: Duration) -> io::Result<bool> {
+        let deadline = Clock::now() + timeout;
+        loop {
+            let now = Clock::now();
+            if self.redlock.in_use() == 0 || now >= deadline {
+                self.flush();
+                return Ok(self.redlock.in_use() == 0);
+            }
+            self.poll(Some(deadline - now))?;
+        }
+    }
+
+    /// The time by which everything here is measured.
+    pub fn now(&self) -> Instant {
+        Clock::now()
+    }
+
+    /// When [`poll`](Self::poll) should be called at the latest.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.redlock.poll_timeout().map(|(at, _)| at)
+    }
+
+    /// How long the lock may still be believed; zero unless it is held (S8).
+    pub fn remaining(&self, lock: LockId) -> Duration {
+        self.redlock.remaining(Clock::now(), lock)
+    }
+
+    /// Whether the lock is held now, by the deadline and the clock (S8).
+    pub fn is_held(&self, lock: LockId) -> bool {
+        self.redlock.is_held(Clock::now(), lock)
+    }
+
+    /// The value under which a held lock is stored on the nodes.
+    pub fn token(&self, lock: LockId) -> Option<Token> {
+        self.redlock.token(lock)
+    }
+
+    /// How many locks are wanted, held, or still owed a reply.
+    pub fn in_use(&self) -> usize {
+        self.redlock.in_use()
+    }
+
+    /// The address of a node.
+    pub fn address(&self, node: NodeId) -> Option<&Address> {
+        self.addresses.get(node.index())
+    }
+
+    /// Where a node stands, what was wrong with it last, and what was counted.
+    pub fn node(&self, node: NodeId) -> Option<NodeStatus<'_>> {
+        self.redlock.node(Clock::now(), node)
+    }
+
+    /// All nodes, with their addresses.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Address, NodeStatus<'_>)> {
+        let ids = self.redlock.nodes().into_iter();
+        ids.filter_map(|id| Some((id, self.address(id)?, self.node(id)?)))
+    }
+
+    /// Bytes and system calls since the engine was made.
+    pub fn io_counters(&self) -> IoCounters {
+        self.driver.counters()
+    }
+}
+
+/// Whether the first attempt to reach a node is still under way.
+fn is_untried(node: &NodeStatus<'_>) -> bool {
+    node.trouble.is_none() && !matches!(node.state, NodeState::Ready)
+}
+
+impl AsRawFd for Engine {
+    fn as_raw_fd(&self) -> RawFd {
+        self.driver.as_raw_fd()
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("nodes", &self.addresses)
+            .field("in_use", &self.in_use())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why an engine could not be made.
+#[derive(Debug)]
+pub enum EngineError {
+    /// A setting is out of bounds.
+    Config(ConfigError),
+    /// The system did not provide what is needed.
+    Io(io::Error),
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Io(error) => write!(f, "the system cannot run an engine: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Config(error) => Some(error),
+            Self::Io(error) => Some(error),
+        }
+    }
+}
+
+impl From<ConfigError> for EngineError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl From<io::Error> for EngineError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}

@@ -1,0 +1,58 @@
+//! How long to pause before the next attempt for a resource that somebody else has.
+//!
+//! Two clients that split the votes would split them again if they came back together, and for an
+//! even number of nodes for ever. So each waits a random time. The range starts from a few round
+//! trips, the time in which a short holder is done, and doubles up to a cap, so that waiting for a
+//! long holder costs little.
+
+use core::time::Duration;
+
+/// The first range, in round trips.
+const FIRST_RANGE: u32 = 4;
+
+/// The least range: below it the range would say more about jitter than about the network.
+const LEAST_RANGE: Duration = Duration::from_micros(200);
+
+/// A pause between one quarter of the range and the whole range.
+pub(super) fn pause(
+    retries: u32,
+    round_trip: Duration,
+    cap: Duration,
+    rng: &mut fastrand::Rng,
+) -> Duration {
+    let first = round_trip.saturating_mul(FIRST_RANGE).max(LEAST_RANGE);
+    let range = first.saturating_mul(1 << retries.min(20)).min(cap);
+    let nanos = u64::try_from(range.as_nanos()).unwrap_or(u64::MAX);
+    Duration::from_nanos(rng.u64(nanos / 4..=nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_starts_from_the_round_trip_and_doubles_up_to_the_cap() {
+        let micros = Duration::from_micros;
+        let cap = Duration::from_millis(100);
+        let rows = [
+            // retries, round trip in µs, least and most pause in µs
+            (0, 0, 50, 200),
+            (0, 100, 100, 400),
+            (1, 100, 200, 800),
+            (3, 100, 800, 3_200),
+            (10, 100, 25_000, 100_000),
+            (u32::MAX, 100, 25_000, 100_000),
+            (0, 1_000_000, 25_000, 100_000),
+        ];
+        for (retries, round_trip, least, most) in rows {
+            let mut rng = fastrand::Rng::with_seed(1);
+            let pauses: Vec<_> =
+                (0..1_000).map(|_| pause(retries, micros(round_trip), cap, &mut rng)).collect();
+            let shortest = pauses.iter().min().expect("a thousand pauses");
+            let longest = pauses.iter().max().expect("a thousand pauses");
+            assert!(*shortest >= micros(least) && *longest <= micros(most), "{retries}");
+            let spread = micros(most - least);
+            assert!(*longest - *shortest > spread * 9 / 10, "{retries}: no real spread");
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! What can be set, its bounds, and what is refused.
+
+use core::fmt;
+use core::time::Duration;
+
+use super::nodes::MAX_NODES;
+use super::quorum::Quorum;
+use super::validity::Drift;
+
+/// The longest resource in bytes, with the prefix. Redis would take 512 MB; a name that long is a
+/// mistake.
+pub const MAX_RESOURCE: usize = 4096;
+
+/// The shortest ttl. Below it the drift and a round trip leave nothing to hold.
+pub const MIN_TTL: Duration = Duration::from_millis(10);
+
+/// The longest ttl that [`Config::max_ttl`] can allow.
+pub const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How to enter a node: what the handshake sends before anything else.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Login {
+    /// The user of an access control list; `None` is the user `default`.
+    pub username: Option<String>,
+    /// The password; `None` sends no `AUTH`.
+    pub password: Option<String>,
+    /// The database; 0 sends no `SELECT`.
+    pub database: u32,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A password must not reach a log.
+        f.debug_struct("Login")
+            .field("username", &self.username)
+            .field("password", &self.password.as_ref().map(|_| "…"))
+            .field("database", &self.database)
+            .finish()
+    }
+}
+
+/// The settings of the algorithm. All clients that lock the same resources must agree on the
+/// nodes, the quorum and `max_ttl`.
+///
+/// ```
+/// use redbolt::redlock::Config;
+/// use std::time::Duration;
+///
+/// let mut config = Config::default();
+/// config.max_ttl = Duration::from_secs(10);
+/// config.max_locks = 1_000_000;
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// How many nodes must agree; `None` is a majority of the configured ones (S3). More may be
+    /// demanded, less is refused.
+    pub quorum: Option<usize>,
+    /// The longest ttl of any lock, at most [`LONGEST_TTL`]. Default: 60 s.
+    pub max_ttl: Duration,
+    /// How long a lock may be kept by extending it, counted from its acquisition (S12).
+    /// Default: 1 h.
+    pub max_hold: Duration,
+    /// How far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
+    pub drift: Drift,
+    /// How long one attempt waits for its nodes, and after how long without a reply a node is
+    /// passed over. `None`: 5 % of the ttl, at least 5 ms, at most 50 ms.
+    pub node_timeout: Option<Duration>,
+    /// How long a connection may take to come up, and again its handshake. Default: 1 s.
+    pub connect_timeout: Duration,
+    /// After how long without a reply a connection is given up. Until then it is kept, because a
+    /// release queued behind a late `SET` on the same connection is the surest cleanup (S5).
+    /// Default: 5 s.
+    pub close_timeout: Duration,
+    /// How long a release may take until it is reported with what is known by then. It goes on in
+    /// the background. Default: 1 s.
+    pub release_timeout: Duration,
+    /// The longest pause between two attempts for a resource that somebody else holds.
+    /// Default: 100 ms.
+    pub retry_max: Duration,
+    /// The longest pause between two connection attempts to a node. Default: 2 s.
+    pub reconnect_max: Duration,
+    /// How many locks may be wanted, held or on their way out at once. Default: 65 536.
+    pub max_locks: usize,
+    /// How many requests may be on the way to one node before new attempts pass it over; when
+    /// fewer than a quorum are left, attempts wait inside the engine. It bounds the time that a
+    /// request spends in the server's queue. Default: 1024.
+    pub max_pipeline: usize,
+    /// How many tokens per node are remembered whose fate a broken connection left open (S6). Over
+    /// it the oldest is left to its ttl. Default: 4096.
+    pub max_cleanup: usize,
+    /// Put before every resource to make the key. Default: empty, so that other Redlock libraries
+    /// exclude us and we them.
+    pub prefix: Vec<u8>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            quorum: None,
+            max_ttl: Duration::from_secs(60),
+            max_hold: Duration::from_secs(3600),
+            drift: Drift::default(),
+            node_timeout: None,
+            connect_timeout: Duration::from_secs(1),
+            close_timeout: Duration::from_secs(5),
+            release_timeout: Duration::from_secs(1),
+            retry_max: Duration::from_millis(100),
+            reconnect_max: Duration::from_secs(2),
+            max_locks: 65_536,
+            max_pipeline: 1024,
+            max_cleanup: 4096,
+            prefix: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// How long an attempt with this ttl waits for its nodes.
+    pub fn node_timeout(&self, ttl: Duration) -> Duration {
+        const LEAST: Duration = Duration::from_millis(5);
+        const MOST: Duration = Duration::from_millis(50);
+        self.node_timeout.unwrap_or_else(|| (ttl / 20).clamp(LEAST, MOST))
+    }
+
+    /// Checks every bound, and yields the quorum for `nodes` nodes.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first value out of bounds, and its bounds.
+    pub fn check(&self, nodes: usize) -> Result<Quorum, ConfigError> {
+        let Some(majority) = Quorum::majority(nodes) else {
+            return Err(ConfigError::Nodes { count: nodes });
+        };
+        let majority = majority.need();
+        let need = self.quorum.unwrap_or(majority);
+        let Some(quorum) = Quorum::new(nodes, need) else {
+            return Err(ConfigError::Quorum { need, majority, nodes });
+        };
+        self.check_durations()?;
+        between("max_locks", self.max_locks, 1, 1 << 28)?;
+        between("max_pipeline", self.max_pipeline, 1, 1 << 20)?;
+        between("max_cleanup", self.max_cleanup, 1, 1 << 20)?;
+        between("prefix length", self.prefix.len(), 0, MAX_RESOURCE / 2)?;
+        between("drift.rate_ppm", self.drift.rate_ppm as usize, 0, Drift::MAX_RATE as usize)?;
+        if self.drift.of(self.max_ttl) >= self.max_ttl {
+            let drift = self.drift.of(self.max_ttl);
+            return Err(ConfigError::Drift { drift, max_ttl: self.max_ttl });
+        }
+        Ok(quorum)
+    }
+
+    fn check_durations(&self) -> Result<(), ConfigError> {
+        const MS: Duration = Duration::from_millis(1);
+        const MINUTE: Duration = Duration::from_secs(60);
+        let node_timeout = self.node_timeout.unwrap_or(MS);
+        let rows = [
+            ("max_ttl", self.max_ttl, MIN_TTL, LONGEST_TTL),
+            ("max_hold", self.max_hold, MIN_TTL, Duration::MAX),
+            ("node_timeout", node_timeout, MS, MINUTE),
+            ("connect_timeout", self.connect_timeout, MS, MINUTE),
+            ("close_timeout", self.close_timeout, node_timeout, 10 * MINUTE),
+            ("release_timeout", self.release_timeout, MS, MINUTE),
+            ("retry_max", self.retry_max, MS, MINUTE),
+            ("reconnect_max", self.reconnect_max, MS, 10 * MINUTE),
+        ];
+        for (what, value, least, most) in rows {
+            if value < least || value > most {
+                return Err(ConfigError::Duration { what, value, least, most });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn between(what: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
+    if value < least || value > most {
+        return Err(ConfigError::Size { what, value, least, most });
+    }
+    Ok(())
+}
+
+/// A configuration that cannot work, or not safely.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No nodes, or more than [`MAX_NODES`].
+    Nodes {
+        /// How many were given.
+        count: usize,
+    },
+    /// The same node was given twice: it would vote twice.
+    EqualNodes {
+        /// What both are called.
+        name: String,
+    },
+    /// Less than a majority, or more than there are nodes.
+    Quorum {
+        /// What was demanded.
+        need: usize,
+        /// The least that is safe.
+        majority: usize,
+        /// The most that is possible.
+        nodes: usize,
+    },
+    /// The drift leaves no validity, not even of the longest lock.
+    Drift {
+        /// What must be taken off the longest ttl.
+        drift: Duration,
+        /// The longest ttl.
+        max_ttl: Duration,
+    },
+    /// A duration out of bounds.
+    Duration {
+        /// Which one.
+        what: &'static str,
+        /// What was given.
+        value: Duration,
+        /// The least that is allowed.
+        least: Duration,
+        /// The most that is allowed.
+        most: Duration,
+    },
+    /// A number out of bounds.
+    Size {
+        /// Which one.
+        what: &'static str,
+        /// What was given.
+        value: usize,
+        /// The least that is allowed.
+        least: usize,
+        /// The most that is allowed.
+        most: usize,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nodes { count } => {
+                write!(f, "{count} nodes given, between 1 and {MAX_NODES} are possible")
+            }
+            Self::EqualNodes { name } => {
+                write!(f, "node {name} is given twice, it would vote twice")
+            }
+            Self::Quorum { need, majority, nodes } => {
+                write!(f, "a quorum of {need} given, between {majority} and {nodes} are possible")
+            }
+            Self::Drift { drift, max_ttl } => {
+                write!(f, "a drift of {drift:?} leaves nothing of the longest ttl {max_ttl:?}")
+            }
+            Self::Duration { what, value, least, most } if *most == Duration::MAX => {
+                write!(f, "{what} is {value:?}, at least {least:?} is possible")
+            }
+            Self::Duration { what, value, least, most } => {
+                write!(f, "{what} is {value:?}, between {least:?} and {most:?} is possible")
+            }
+            Self::Size { what, value, least, most } => {
+                write!(f, "{what} is {value}, between {least} and {most} is possible")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_fine_for_every_number_of_nodes() {
+        for nodes in 1..=MAX_NODES {
+            let quorum = Config::default().check(nodes).expect("the default is within bounds");
+            assert_eq!(quorum.need(), nodes / 2 + 1);
+        }
+    }
+
+    #[test]
+    fn node_timeout_follows_the_ttl_between_its_bounds() {
+        let config = Config::default();
+        for (ttl, timeout) in [(10, 5), (100, 5), (200, 10), (1_000, 50), (60_000, 50)] {
+            let found = config.node_timeout(Duration::from_millis(ttl));
+            assert_eq!(found, Duration::from_millis(timeout), "ttl {ttl} ms");
+        }
+        let own = Config { node_timeout: Some(Duration::from_millis(300)), ..config };
+        assert_eq!(own.node_timeout(Duration::from_secs(1)), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_named_with_its_bounds() {
+        let error = |change: fn(&mut Config), nodes| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check(nodes).expect_err("out of bounds").to_string()
+        };
+        assert_eq!(error(|_| (), 0), "0 nodes given, between 1 and 16 are possible");
+        assert_eq!(error(|_| (), 17), "17 nodes given, between 1 and 16 are possible");
+        assert_eq!(
+            error(|c| c.quorum = Some(2), 5),
+            "a quorum of 2 given, between 3 and 5 are possible"
+        );
+        assert_eq!(
+            error(|c| c.max_ttl = Duration::from_millis(9), 5),
+            "max_ttl is 9ms, between 10ms and 604800s is possible"
+        );
+        assert_eq!(
+            error(|c| c.max_hold = Duration::ZERO, 5),
+            "max_hold is 0ns, at least 10ms is possible"
+        );
+        assert_eq!(
+            error(|c| c.max_locks = 0, 5),
+            "max_locks is 0, between 1 and 268435456 is possible"
+        );
+        assert_eq!(
+            error(|c| c.drift.step = Duration::from_secs(60), 5),
+            "a drift of 60.602s leaves nothing of the longest ttl 60s"
+        );
+    }
+
+    #[test]
+    fn a_password_is_not_printed() {
+        let login = Login { password: Some("secret".into()), ..Login::default() };
+        assert!(!format!("{login:?}").contains("secret"));
+    }
+}

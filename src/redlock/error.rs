@@ -1,0 +1,234 @@
+//! How requests end when they do not end well.
+
+use core::fmt;
+use core::time::Duration;
+
+use super::config::{MAX_RESOURCE, MIN_TTL};
+use super::nodes::{MAX_NODES, NodeId};
+
+/// A request that was refused on the spot. Nothing was sent and no event follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The resource is empty.
+    EmptyResource,
+    /// The resource, with the prefix, is longer than [`MAX_RESOURCE`].
+    ResourceTooLong {
+        /// Its length in bytes, with the prefix.
+        len: usize,
+    },
+    /// The ttl is under [`MIN_TTL`], or the drift leaves nothing of it.
+    TtlTooShort {
+        /// What was given.
+        ttl: Duration,
+    },
+    /// The ttl is over the configured `max_ttl`.
+    TtlTooLong {
+        /// What was given.
+        ttl: Duration,
+        /// The longest that is configured.
+        max: Duration,
+    },
+    /// `max_locks` are in use, or as many events wait to be taken. Release locks, or take events.
+    Full {
+        /// The configured `max_locks`.
+        max: usize,
+    },
+    /// The lock is not known: it was never handed out, or its last event has been reported.
+    UnknownLock,
+    /// The lock is not held at the moment: it is being acquired, or was lost or released.
+    NotHeld,
+    /// The lock is held: there is nothing to cancel, release it.
+    AlreadyHeld,
+    /// An extension of this lock has not been answered yet.
+    ExtensionPending,
+    /// The extension would hold the lock longer than the configured `max_hold` (S12).
+    HoldTooLong {
+        /// The configured `max_hold`.
+        max: Duration,
+    },
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyResource => write!(f, "the resource is empty"),
+            Self::ResourceTooLong { len } => {
+                write!(f, "the resource has {len} bytes, at most {MAX_RESOURCE} are possible")
+            }
+            Self::TtlTooShort { ttl } => {
+                write!(f, "the ttl is {ttl:?}, at least {MIN_TTL:?} and the drift are needed")
+            }
+            Self::TtlTooLong { ttl, max } => {
+                write!(f, "the ttl is {ttl:?}, at most max_ttl = {max:?} is possible")
+            }
+            Self::Full { max } => write!(f, "max_locks = {max} locks are in use"),
+            Self::UnknownLock => write!(f, "the lock is not known"),
+            Self::NotHeld => write!(f, "the lock is not held"),
+            Self::AlreadyHeld => write!(f, "the lock is held already"),
+            Self::ExtensionPending => write!(f, "an extension of this lock is under way"),
+            Self::HoldTooLong { max } => {
+                write!(f, "the lock would be held longer than max_hold = {max:?}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for RequestError {}
+
+/// Why a lock was not acquired. Whatever the attempts may have left on nodes is being released.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum AcquireError {
+    /// Somebody else held it whenever we asked, until the wait ended.
+    Held,
+    /// The last attempt found no quorum of nodes that could answer.
+    NoQuorum(NodeOutcomes),
+    /// The wait ended while the request stood in a queue of this engine.
+    TimedOut,
+    /// The caller cancelled.
+    Cancelled,
+    /// The resource names a key that holds somebody's data and not a lock.
+    WrongType,
+}
+
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Held => write!(f, "held by another until the wait ended"),
+            Self::NoQuorum(outcomes) => write!(f, "no quorum of nodes ({outcomes})"),
+            Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),
+            Self::Cancelled => write!(f, "cancelled"),
+            Self::WrongType => write!(f, "the key holds data that is not a lock"),
+        }
+    }
+}
+
+impl core::error::Error for AcquireError {}
+
+/// Why a lock was not extended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ExtendError {
+    /// Too few nodes answered in time. The old validity stands, and another try is allowed.
+    NoQuorum(NodeOutcomes),
+    /// The lock was lost meanwhile; an [`Event::Lost`](super::Event::Lost) says so too.
+    Lost(LostReason),
+    /// The lock was released before the extension was answered.
+    Released,
+}
+
+impl fmt::Display for ExtendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoQuorum(outcomes) => write!(f, "no quorum of nodes ({outcomes})"),
+            Self::Lost(reason) => write!(f, "lost: {reason}"),
+            Self::Released => write!(f, "released before the extension was answered"),
+        }
+    }
+}
+
+impl core::error::Error for ExtendError {}
+
+/// Why a held lock is held no more. It never comes back (S7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LostReason {
+    /// Its validity ended.
+    Expired,
+    /// So many nodes said that they do not have it that a quorum cannot have it.
+    Majority,
+}
+
+impl fmt::Display for LostReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Expired => "the validity ended",
+            Self::Majority => "too few nodes still have it",
+        })
+    }
+}
+
+/// What became of one request at one node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum NodeOutcome {
+    /// The node agreed.
+    Granted,
+    /// The node refused: another value stands at the key, or for an extension none.
+    Refused,
+    /// The node answered with an error.
+    Failed,
+    /// The node was asked and did not answer in time, or its connection broke.
+    NoReply,
+    /// Not asked: not connected.
+    Down,
+    /// Not asked: the connection is being set up.
+    Connecting,
+    /// Not asked: an older request has been waiting for too long.
+    Stalled,
+    /// Not asked: it recently said that it cannot serve for the moment.
+    Unhealthy,
+    /// Not asked: its pipeline is full.
+    Full,
+    /// Not asked: its configuration does not allow a vote.
+    Misconfigured,
+    /// Not asked, although it could have voted: it became ready too late.
+    NotAsked,
+}
+
+impl fmt::Display for NodeOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Granted => "granted",
+            Self::Refused => "refused",
+            Self::Failed => "answered with an error",
+            Self::NoReply => "no reply in time",
+            Self::Down => "down",
+            Self::Connecting => "connecting",
+            Self::Stalled => "stalled",
+            Self::Unhealthy => "unable to serve",
+            Self::Full => "pipeline full",
+            Self::Misconfigured => "misconfigured",
+            Self::NotAsked => "not asked",
+        })
+    }
+}
+
+/// The outcome of one request at every node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct NodeOutcomes {
+    outcomes: [NodeOutcome; MAX_NODES],
+    nodes: u8,
+}
+
+impl NodeOutcomes {
+    pub(super) fn new(nodes: usize, outcome: impl Fn(NodeId) -> NodeOutcome) -> Self {
+        let mut outcomes = [NodeOutcome::Down; MAX_NODES];
+        for (index, slot) in outcomes.iter_mut().enumerate().take(nodes) {
+            if let Some(node) = NodeId::new(index) {
+                *slot = outcome(node);
+            }
+        }
+        Self { outcomes, nodes: nodes as u8 }
+    }
+
+    /// One outcome per configured node, in their order.
+    pub fn as_slice(&self) -> &[NodeOutcome] {
+        &self.outcomes[..usize::from(self.nodes)]
+    }
+}
+
+impl fmt::Debug for NodeOutcomes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+impl fmt::Display for NodeOutcomes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, outcome) in self.as_slice().iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{index}: {outcome}")?;
+        }
+        Ok(())
+    }
+}

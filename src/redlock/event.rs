@@ -1,0 +1,100 @@
+//! What the engine tells its owner.
+
+use core::fmt;
+
+use super::error::{AcquireError, ExtendError, LostReason};
+use super::nodes::{NodeId, NodeSet};
+use crate::time::Instant;
+
+/// One lock, from the request to its last event.
+///
+/// The id stays the same through all attempts; it is never used again for another lock of the same
+/// engine before four billion others had its place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockId {
+    pub(super) slot: u32,
+    pub(super) generation: u32,
+}
+
+impl LockId {
+    /// A small number below `max_locks`, unique among the locks that live at the same time: an
+    /// index into a table of the caller's own.
+    pub const fn index(self) -> usize {
+        self.slot as usize
+    }
+}
+
+impl fmt::Debug for LockId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LockId({}.{})", self.slot, self.generation)
+    }
+}
+
+/// Something happened. Every accepted request ends in exactly one event; a held lock ends with
+/// either [`Event::Released`] or [`Event::Lost`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The lock is held until `valid_until`.
+    Acquired {
+        /// Which lock.
+        lock: LockId,
+        /// When it must be believed no more.
+        valid_until: Instant,
+    },
+    /// The lock was not acquired; its id is spent.
+    AcquireFailed {
+        /// Which lock.
+        lock: LockId,
+        /// Why.
+        error: AcquireError,
+    },
+    /// The lock is held until `valid_until`, which is never before what was said last.
+    Extended {
+        /// Which lock.
+        lock: LockId,
+        /// When it must be believed no more.
+        valid_until: Instant,
+    },
+    /// The lock was not extended. Unless it is lost, it is held as long as before.
+    ExtendFailed {
+        /// Which lock.
+        lock: LockId,
+        /// Why.
+        error: ExtendError,
+    },
+    /// The lock was given back; its id is spent.
+    Released {
+        /// Which lock.
+        lock: LockId,
+        /// What the nodes said.
+        outcome: ReleaseOutcome,
+    },
+    /// The lock is held no more although nobody released it; its id is spent.
+    Lost {
+        /// Which lock.
+        lock: LockId,
+        /// Why.
+        reason: LostReason,
+    },
+    /// The state of a node changed; [`Redlock::node`](super::Redlock::node) tells to what. Several
+    /// changes between two polls make one event.
+    Node(NodeId),
+}
+
+/// What the nodes said to a release. The sets are disjoint, and together they are all nodes that
+/// the lock may have been on; the others never had it.
+///
+/// The event comes as soon as a quorum of nodes is known not to have the lock, because then others
+/// can take it. What is `unconfirmed` at that moment goes on in the background.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReleaseOutcome {
+    /// The key was ours and is deleted.
+    pub released: NodeSet,
+    /// The key was gone already.
+    pub absent: NodeSet,
+    /// The key holds somebody else's value and was left alone.
+    pub foreign: NodeSet,
+    /// No answer yet, or an error.
+    pub unconfirmed: NodeSet,
+}

@@ -1,0 +1,325 @@
+//! From a lock to its end: extension, release, loss.
+
+use core::time::Duration;
+
+use super::command::{self, By};
+use super::error::{ExtendError, LostReason, RequestError};
+use super::event::{Event, LockId, ReleaseOutcome};
+use super::lock::{Phase, Round, Votes};
+use super::machine::Redlock;
+use super::nodes::{NodeId, NodeSet};
+use super::pipeline::{Expected, What};
+use super::quorum::Verdict;
+use crate::time::Instant;
+
+/// One node's answer to a compare script.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Compared {
+    /// 1: the key is ours, and the script did its work.
+    Ours,
+    /// 0: there is no such key.
+    Absent,
+    /// −1: another value stands there.
+    Foreign,
+    /// An error: the script did not run, or nobody knows.
+    Failed,
+}
+
+impl Redlock {
+    /// Asks the nodes to keep the lock for another `ttl` from now.
+    ///
+    /// Ends in one [`Event::Extended`] or [`Event::ExtendFailed`], at the latest after one node
+    /// timeout and never after the validity. An extension never shortens a validity and never
+    /// takes a lock again that was lost; when it fails, the old validity stands (S7).
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`]: the ttl is out of bounds, the lock is not held, an extension is under
+    /// way, or `max_hold` would be passed (S12).
+    pub fn extend(
+        &mut self,
+        now: Instant,
+        lock: LockId,
+        ttl: Duration,
+    ) -> Result<(), RequestError> {
+        let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
+        let ttl = self.check_ttl(ttl)?;
+        let max = self.config.max_hold;
+        let lock = &mut self.table[slot];
+        if lock.phase != Phase::Held || now >= lock.valid_until {
+            return Err(RequestError::NotHeld);
+        }
+        if lock.round.pending {
+            return Err(RequestError::ExtensionPending);
+        }
+        if now + ttl > lock.started + max {
+            return Err(RequestError::HoldTooLong { max });
+        }
+        if self.has_unread_events() {
+            return Err(RequestError::Full { max: self.config.max_locks });
+        }
+        self.begin_extension(now, slot, ttl);
+        Ok(())
+    }
+
+    fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Duration) {
+        let number = self.next_serial();
+        let timeout = self.config.node_timeout(ttl);
+        let token = self.token_of(self.table[slot].serial);
+        let lock = &mut self.table[slot];
+        let most = self.config.max_pipeline + self.config.max_locks;
+        let worth = |id: &NodeId| {
+            let node = &self.nodes[id.index()];
+            node.is_ready() && !node.is_stalled(now, timeout) && node.pipeline.len() < most
+        };
+        let asked: NodeSet = lock.exists.into_iter().filter(worth).collect();
+        lock.round = Round {
+            number,
+            pending: true,
+            started: now,
+            ttl,
+            asked,
+            open: asked,
+            ..Round::default()
+        };
+        // Whatever runs on the nodes from now on may keep the key this long.
+        lock.ttl = lock.ttl.max(ttl);
+        lock.owed += asked.len() as u32;
+        lock.deadline = (now + timeout).min(lock.valid_until);
+        let deadline = lock.deadline;
+        self.scratch.clear();
+        command::extend(&mut self.scratch, By::Sha, &lock.resource, &token, ttl);
+        let what = What::Extend(By::Sha);
+        self.send_scratch(asked, Expected { what, slot, serial: number, sent: now });
+        self.schedule(slot, deadline);
+        self.count_extension(slot, now);
+    }
+
+    /// Copies the encoded request to each of `nodes`.
+    fn send_scratch(&mut self, nodes: NodeSet, request: Expected) {
+        for id in nodes {
+            let node = &mut self.nodes[id.index()];
+            node.outbox.buffer().extend_from_slice(&self.scratch);
+            node.pipeline.push(request);
+            node.counters.scripts += 1;
+        }
+    }
+
+    /// A node answered the extension.
+    pub(super) fn handle_extension(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Expected,
+        answer: Compared,
+    ) {
+        let slot = request.slot;
+        let lock = &mut self.table[slot];
+        lock.owed -= 1;
+        if lock.phase == Phase::Held {
+            // An answer that comes after its round still tells what the node has.
+            match answer {
+                Compared::Absent | Compared::Foreign => lock.exists.remove(id),
+                Compared::Ours | Compared::Failed => {}
+            }
+            if lock.round.pending && lock.round.number == request.serial {
+                lock.round.open.remove(id);
+                match answer {
+                    Compared::Ours => lock.round.agreed.insert(id),
+                    Compared::Absent => lock.round.absent.insert(id),
+                    Compared::Foreign => lock.round.foreign.insert(id),
+                    Compared::Failed => {}
+                }
+            }
+            self.count_extension(slot, now);
+        }
+        self.recycle(slot);
+    }
+
+    /// Decides an extension as soon as it can be decided, and a loss as soon as it is certain.
+    pub(super) fn count_extension(&mut self, slot: u32, now: Instant) {
+        let lock = &self.table[slot];
+        if now >= lock.valid_until {
+            // Expiry is looked at before votes are.
+            return self.lost(now, slot, LostReason::Expired);
+        }
+        // Nodes that never got the key, or said that they have it no more, cannot hold it up. One
+        // whose SET is unknown can.
+        if lock.exists.union(lock.ghosts).len() < self.quorum.need() {
+            return self.lost(now, slot, LostReason::Majority);
+        }
+        if !lock.round.pending {
+            return;
+        }
+        match self.quorum.verdict(lock.round.agreed, lock.round.open) {
+            Verdict::Granted => self.extended(slot),
+            Verdict::Impossible => self.extension_failed(now, slot),
+            Verdict::Open => {}
+        }
+    }
+
+    fn extended(&mut self, slot: u32) {
+        let id = self.table.id(slot);
+        let lock = &mut self.table[slot];
+        lock.round.pending = false;
+        let until = self.config.drift.valid_until(lock.round.started, lock.round.ttl);
+        lock.valid_until = lock.valid_until.max(until);
+        let valid_until = lock.valid_until;
+        self.schedule(slot, valid_until);
+        self.emit(Event::Extended { lock: id, valid_until });
+    }
+
+    /// Too few nodes answered. The old validity stands (S7).
+    fn extension_failed(&mut self, now: Instant, slot: u32) {
+        let id = self.table.id(slot);
+        let lock = &mut self.table[slot];
+        lock.round.pending = false;
+        let Round { asked, open, agreed, absent, foreign, ttl, .. } = lock.round;
+        let valid_until = lock.valid_until;
+        let refused = absent.union(foreign);
+        let failed = asked.without(agreed.union(refused)).without(open);
+        let votes = Votes { asked, open, granted: agreed, refused, failed };
+        let outcomes = self.outcomes(now, ttl, &votes);
+        self.emit(Event::ExtendFailed { lock: id, error: ExtendError::NoQuorum(outcomes) });
+        self.schedule(slot, valid_until);
+    }
+
+    /// A held lock is due: its validity has ended, or its extension has taken too long.
+    pub(super) fn held_due(&mut self, now: Instant, slot: u32) {
+        if now >= self.table[slot].valid_until {
+            self.lost(now, slot, LostReason::Expired);
+        } else if self.table[slot].round.pending {
+            self.extension_failed(now, slot);
+        }
+    }
+
+    /// The lock is held no more, for ever (S7). What may be left of it is released, because nodes
+    /// keep keys a little longer than we believe in them.
+    fn lost(&mut self, now: Instant, slot: u32, reason: LostReason) {
+        let lock = self.table.id(slot);
+        if self.table[slot].round.pending {
+            self.emit(Event::ExtendFailed { lock, error: ExtendError::Lost(reason) });
+        }
+        self.emit(Event::Lost { lock, reason });
+        self.relinquish(now, slot);
+        self.leave(now, slot);
+    }
+
+    /// Gives the lock back, on every node on which its token may exist (S5).
+    ///
+    /// Ends in one [`Event::Released`], at the latest after `release_timeout`. From this call on
+    /// the lock is not held, and the next in line of this engine gets its turn in the same write.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::NotHeld`] when the lock is not held: [`cancel`](Self::cancel) it instead;
+    /// [`RequestError::UnknownLock`] when it has ended.
+    pub fn release(&mut self, now: Instant, lock: LockId) -> Result<(), RequestError> {
+        let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
+        if self.table[slot].phase != Phase::Held {
+            return Err(RequestError::NotHeld);
+        }
+        if self.table[slot].round.pending {
+            self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
+        }
+        self.table[slot].phase = Phase::Releasing;
+        self.relinquish(now, slot);
+        self.hand_over(slot);
+        self.schedule(slot, now + self.config.release_timeout);
+        self.count_release(slot);
+        self.admit(now);
+        Ok(())
+    }
+
+    /// Sends a release to every node on which the token may exist. Where the connection is the one
+    /// that carried the `SET`, the release runs after it; where that died, the cleanup list sees to
+    /// it (S5, S6).
+    pub(super) fn relinquish(&mut self, now: Instant, slot: u32) {
+        let number = self.table[slot].serial;
+        let token = self.token_of(number);
+        let lock = &mut self.table[slot];
+        let ready = |id: &NodeId| self.nodes[id.index()].is_ready();
+        let asked: NodeSet = lock.exists.into_iter().filter(ready).collect();
+        let later = lock.exists.without(asked).union(lock.ghosts.without(asked));
+        lock.exists = NodeSet::EMPTY;
+        lock.ghosts = NodeSet::EMPTY;
+        lock.owed += asked.len() as u32;
+        lock.round = Round {
+            number,
+            started: now,
+            asked: asked.union(later),
+            open: asked,
+            ..Round::default()
+        };
+        self.scratch.clear();
+        command::release(&mut self.scratch, By::Sha, &lock.resource, &token);
+        let what = What::Release(By::Sha);
+        self.send_scratch(asked, Expected { what, slot, serial: number, sent: now });
+        for id in later {
+            self.remember(now, id, slot, number);
+        }
+    }
+
+    /// Puts the token with this `serial` on the cleanup list of a node (S6).
+    pub(super) fn remember(&mut self, now: Instant, id: NodeId, slot: u32, serial: u64) {
+        let lock = &self.table[slot];
+        let lifetime = lock.ttl + self.config.drift.of(lock.ttl);
+        let node = &mut self.nodes[id.index()];
+        if !node.cleanup.add(now, &lock.resource, serial, lifetime) {
+            node.counters.cleanup_dropped += 1;
+        }
+    }
+
+    /// A node answered the release.
+    pub(super) fn handle_release(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Expected,
+        answer: Compared,
+    ) {
+        let slot = request.slot;
+        if answer == Compared::Failed {
+            self.remember(now, id, slot, request.serial);
+        }
+        let lock = &mut self.table[slot];
+        lock.owed -= 1;
+        // The release of an attempt that was given up is nobody's request.
+        if lock.phase == Phase::Releasing && lock.round.number == request.serial {
+            lock.round.open.remove(id);
+            match answer {
+                Compared::Ours => lock.round.agreed.insert(id),
+                Compared::Absent => lock.round.absent.insert(id),
+                Compared::Foreign => lock.round.foreign.insert(id),
+                Compared::Failed => {}
+            }
+            self.count_release(slot);
+        }
+        self.recycle(slot);
+    }
+
+    /// Reports a release once a quorum of nodes is known not to have the lock, or nobody is left
+    /// who could still say so.
+    pub(super) fn count_release(&mut self, slot: u32) {
+        let round = &self.table[slot].round;
+        let settled = round.agreed.union(round.absent).union(round.foreign);
+        let unknown = round.asked.without(settled).len();
+        let free = self.nodes.len() - unknown;
+        if free >= self.quorum.need() || round.open.is_empty() {
+            self.release_due(slot);
+        }
+    }
+
+    /// Reports what is known of a release.
+    pub(super) fn release_due(&mut self, slot: u32) {
+        let Round { asked, agreed, absent, foreign, .. } = self.table[slot].round;
+        let outcome = ReleaseOutcome {
+            released: agreed,
+            absent,
+            foreign,
+            unconfirmed: asked.without(agreed.union(absent).union(foreign)),
+        };
+        self.emit(Event::Released { lock: self.table.id(slot), outcome });
+        self.drain(slot);
+    }
+}

@@ -1,0 +1,131 @@
+//! One lock: what was asked for, how far it has come, and where its token may be.
+//!
+//! ```text
+//!            ┌────────► InLine ───┐  another lock of this engine has the resource
+//! acquire ───┤                    ▼
+//!            └──────────────────► Ready ◄──────── Backoff
+//!                                 │  a quorum of     ▲
+//!                                 ▼  nodes has room  │ refused, or no quorum
+//!                                 Attempt ───────────┘
+//!                                 │ quorum of +OK within the validity
+//!                                 ▼
+//!              lost ◄──────────── Held ────► Releasing ────► released
+//! ```
+//!
+//! Every way out leads to `Draining`, in which the caller has had the last event and the slot only
+//! waits for replies that are still owed to it.
+
+use core::time::Duration;
+
+use smallvec::SmallVec;
+
+use super::nodes::NodeSet;
+use crate::time::Instant;
+
+/// Stands for "no slot" in links between slots.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A resource with its prefix: the key. Names up to 48 bytes lie in the slot itself.
+pub(super) type Resource = SmallVec<[u8; 48]>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// The slot belongs to nobody.
+    Free,
+    /// Behind another lock of this engine that has the same resource.
+    InLine,
+    /// Wants an attempt as soon as a quorum of nodes has room for it.
+    Ready,
+    /// Asked; the votes are coming in.
+    Attempt,
+    /// Waits for the time of the next attempt.
+    Backoff,
+    Held,
+    /// Release was asked for; the caller waits for what became of it.
+    Releasing,
+    /// The caller knows the end; replies are still owed.
+    Draining,
+}
+
+pub(super) struct Lock {
+    pub(super) phase: Phase,
+    pub(super) generation: u32,
+    /// Whether the slot stands in the queue of those that are ready.
+    pub(super) queued: bool,
+    /// Some node said that the key holds data that is not a lock.
+    pub(super) wrong_type: bool,
+    /// How many replies are owed that name this slot.
+    pub(super) owed: u32,
+    pub(super) retries: u32,
+
+    pub(super) resource: Resource,
+    pub(super) ttl: Duration,
+    /// No attempt starts after this, except the first.
+    pub(super) wait_until: Instant,
+    /// When the request that is open (acquire, extend or release) ends, whatever happens.
+    pub(super) deadline: Instant,
+    /// When the slot wants to be looked at next.
+    pub(super) due: Instant,
+
+    /// The number of the token of the current attempt.
+    pub(super) serial: u64,
+    /// When the current attempt started: before its first byte could leave (S2).
+    pub(super) started: Instant,
+    pub(super) valid_until: Instant,
+    pub(super) votes: Votes,
+    /// Nodes where the token may exist, on a connection that lives or with a vote that we have.
+    pub(super) exists: NodeSet,
+    /// Nodes whose connection died with the `SET` on its way: the token may come to exist (S6).
+    pub(super) ghosts: NodeSet,
+    /// The extension or release under way.
+    pub(super) round: Round,
+
+    pub(super) links: Links,
+}
+
+/// The votes of one attempt. A node that was asked is in exactly one of the other sets or lost.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Votes {
+    pub(super) asked: NodeSet,
+    /// Asked, no answer yet.
+    pub(super) open: NodeSet,
+    pub(super) granted: NodeSet,
+    pub(super) refused: NodeSet,
+    pub(super) failed: NodeSet,
+}
+
+/// One extension or one release, over all nodes that may have the token.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Round {
+    /// Tells the replies of this round from those of older ones.
+    pub(super) number: u64,
+    pub(super) pending: bool,
+    pub(super) started: Instant,
+    pub(super) ttl: Duration,
+    pub(super) asked: NodeSet,
+    pub(super) open: NodeSet,
+    /// Answered 1.
+    pub(super) agreed: NodeSet,
+    /// Answered 0: no such key.
+    pub(super) absent: NodeSet,
+    /// Answered −1: another value.
+    pub(super) foreign: NodeSet,
+}
+
+/// Where the slot stands among the others.
+#[derive(Clone, Copy)]
+pub(super) struct Links {
+    pub(super) hash: u64,
+    /// The next slot in the same bucket of the resource index.
+    pub(super) bucket: u32,
+    /// The line of those that want the same resource.
+    pub(super) before: u32,
+    pub(super) behind: u32,
+    /// For the first of a line: its last.
+    pub(super) last: u32,
+}
+
+impl Links {
+    pub(super) const UNLINKED: Self =
+        Self { hash: 0, bucket: NONE, before: NONE, behind: NONE, last: NONE };
+}

@@ -1,0 +1,339 @@
+//! The state machine itself: what it consists of, and the calls that a driver drains.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use bytes::BytesMut;
+
+use super::config::{Config, ConfigError, Login};
+use super::error::NodeOutcome;
+use super::event::{Event, LockId};
+use super::lock::Phase;
+use super::node::{Due, Node};
+use super::nodes::{NodeId, NodeSet};
+use super::quorum::Quorum;
+use super::status::{NodeState, NodeStatus, Trouble};
+use super::table::Table;
+use super::timers::Timers;
+use super::token::{NONCE_LEN, Nonce, Token};
+use crate::time::Instant;
+
+/// Redlock over N nodes, without input or output.
+///
+/// Time, randomness and the network are arguments. There are four kinds of method:
+///
+/// * getters, which take `&self`;
+/// * commands: [`acquire`](Self::acquire), [`extend`](Self::extend), [`release`](Self::release),
+///   [`cancel`](Self::cancel);
+/// * handlers, which tell it what happened: [`handle_connected`](Self::handle_connected),
+///   [`handle_received`](Self::handle_received), [`handle_closed`](Self::handle_closed),
+///   [`handle_timeout`](Self::handle_timeout);
+/// * pollers, which yield what it wants: [`poll_action`](Self::poll_action),
+///   [`poll_transmit`](Self::poll_transmit), [`poll_timeout`](Self::poll_timeout),
+///   [`poll_event`](Self::poll_event).
+///
+/// After any command or handler the driver drains the pollers, in this order. A `handle_timeout`
+/// that comes too early does nothing; one that comes late delays what was due, and nothing worse,
+/// because every decision that involves a deadline looks at `now` itself.
+///
+/// Calls must come with a `now` that never goes back. The same calls give the same answers, bit for
+/// bit.
+///
+/// ```
+/// use redbolt::redlock::{Action, Config, Login, Redlock};
+/// use redbolt::time::Instant;
+///
+/// let mut now = Instant::from_nanos(1);
+/// let nodes = vec![Login::default(); 3];
+/// let mut redlock = Redlock::new(Config::default(), nodes, 42, [7; 12])?;
+/// redlock.handle_timeout(now);
+/// while let Some(action) = redlock.poll_action() {
+///     if let Action::Connect(node) = action {
+///         redlock.handle_connected(now, node);
+///         let handshake = redlock.poll_transmit(node).expect("the handshake leaves at once");
+///         assert!(handshake.starts_with(b"*2\r\n$4\r\nINFO"));
+///     }
+/// }
+/// # Ok::<(), redbolt::redlock::ConfigError>(())
+/// ```
+pub struct Redlock {
+    pub(super) config: Config,
+    pub(super) quorum: Quorum,
+    pub(super) nodes: Vec<Node>,
+    pub(super) table: Table,
+    pub(super) timers: Timers,
+    /// Locks that want an attempt as soon as a quorum of nodes has room.
+    pub(super) ready: VecDeque<u32>,
+    pub(super) rng: fastrand::Rng,
+    /// One request, encoded once and copied to the nodes.
+    pub(super) scratch: BytesMut,
+    /// Shared by all rounds and attempts, so that no number ever means two things.
+    pub(super) serials: u64,
+    pub(super) nonce: Nonce,
+    events: VecDeque<Event>,
+    changed: NodeSet,
+    to_connect: NodeSet,
+    to_close: NodeSet,
+}
+
+/// Something that the driver must do with a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Open one, and answer with `handle_connected` or `handle_closed`.
+    Connect(NodeId),
+    /// Close the one that is open or being opened. No answer is expected.
+    Close(NodeId),
+}
+
+/// Who armed the next timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// A lock: the end of an attempt, a retry, a validity or a wait.
+    Lock,
+    /// A connection attempt, its timeout, a silent node or a cleanup.
+    Node(NodeId),
+}
+
+impl Redlock {
+    /// A state machine over `nodes`, with nothing connected.
+    ///
+    /// `seed` decides all random pauses. `nonce` must be drawn from the operating system for each
+    /// instance: together with a counter it makes the tokens unique (S1).
+    ///
+    /// Memory for `max_locks` locks is reserved, and touched when it is first used.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first setting out of bounds.
+    pub fn new(
+        config: Config,
+        nodes: Vec<Login>,
+        seed: u64,
+        nonce: [u8; NONCE_LEN],
+    ) -> Result<Self, ConfigError> {
+        let quorum = config.check(nodes.len())?;
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let nodes = nodes.into_iter().map(|login| Node::new(login, config.max_cleanup)).collect();
+        Ok(Self {
+            table: Table::new(config.max_locks, rng.u64(..)),
+            timers: Timers::with_capacity(config.max_locks),
+            ready: VecDeque::new(),
+            scratch: BytesMut::new(),
+            serials: 0,
+            events: VecDeque::new(),
+            changed: NodeSet::EMPTY,
+            to_connect: NodeSet::EMPTY,
+            to_close: NodeSet::EMPTY,
+            config,
+            quorum,
+            nodes,
+            rng,
+            nonce,
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How many nodes of how many must agree.
+    pub fn quorum(&self) -> Quorum {
+        self.quorum
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> NodeSet {
+        NodeSet::first(self.nodes.len())
+    }
+
+    /// Where a node stands at `now`, what was wrong with it last, and what was counted.
+    ///
+    /// Returns `None` for a node that is not configured.
+    pub fn node(&self, now: Instant, node: NodeId) -> Option<NodeStatus<'_>> {
+        let timeout = self.config.node_timeout(self.config.max_ttl);
+        Some(self.nodes.get(node.index())?.status(now, timeout))
+    }
+
+    /// How many locks are wanted, held, or still owed a reply.
+    pub fn in_use(&self) -> usize {
+        self.table.len()
+    }
+
+    /// How long the lock may still be believed at `now`: zero unless it is held. Computed from the
+    /// deadline at every call (S8).
+    pub fn remaining(&self, now: Instant, lock: LockId) -> Duration {
+        match self.table.find(lock).map(|slot| &self.table[slot]) {
+            Some(lock) if lock.phase == Phase::Held => lock.valid_until - now,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Whether the lock is held at `now`.
+    pub fn is_held(&self, now: Instant, lock: LockId) -> bool {
+        !self.remaining(now, lock).is_zero()
+    }
+
+    /// The value under which a held lock is stored on the nodes.
+    pub fn token(&self, lock: LockId) -> Option<Token> {
+        let lock = &self.table[self.table.find(lock)?];
+        (lock.phase == Phase::Held).then(|| self.token_of(lock.serial))
+    }
+
+    /// Does what is due at `now`: expires leases, ends attempts and waits, starts retries,
+    /// reconnects, cleans up.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        for node in self.nodes() {
+            while let Some(due) = self.nodes[node.index()].due(now, &self.config) {
+                self.node_due(now, node, due);
+            }
+        }
+        while let Some(slot) = self.timers.pop(now) {
+            let due = self.table[slot].due;
+            if due > now {
+                // The deadline moved back since the entry was made.
+                self.timers.set(slot, due);
+            } else {
+                self.lock_due(now, slot);
+            }
+        }
+        self.admit(now);
+    }
+
+    fn node_due(&mut self, now: Instant, id: NodeId, due: Due) {
+        let node = &mut self.nodes[id.index()];
+        match due {
+            Due::Connect => {
+                node.connecting(now + self.config.connect_timeout);
+                self.to_connect.insert(id);
+                self.changed.insert(id);
+            }
+            Due::GiveUp(trouble) => self.drop_session(now, id, trouble),
+            Due::CleanUp => self.clean_up(now, id),
+            Due::BecomeHealthy => {
+                node.healthy();
+                self.changed.insert(id);
+            }
+        }
+    }
+
+    fn lock_due(&mut self, now: Instant, slot: u32) {
+        match self.table[slot].phase {
+            Phase::InLine | Phase::Ready => self.wait_ended(now, slot),
+            Phase::Attempt => self.attempt_timed_out(now, slot),
+            Phase::Backoff => self.retry(slot),
+            Phase::Held => self.held_due(now, slot),
+            Phase::Releasing => self.release_due(slot),
+            Phase::Free | Phase::Draining => {}
+        }
+    }
+
+    /// What to do with connections.
+    #[must_use]
+    pub fn poll_action(&mut self) -> Option<Action> {
+        if let Some(node) = self.to_close.into_iter().next() {
+            self.to_close.remove(node);
+            return Some(Action::Close(node));
+        }
+        let node = self.to_connect.into_iter().next()?;
+        self.to_connect.remove(node);
+        Some(Action::Connect(node))
+    }
+
+    /// The bytes that wait for `node`: all that gathered since the last write. The driver writes
+    /// what it can, in one call, and says how much with [`handle_sent`](Self::handle_sent).
+    #[must_use]
+    pub fn poll_transmit(&self, node: NodeId) -> Option<&[u8]> {
+        let unsent = self.nodes.get(node.index())?.outbox.unsent();
+        (!unsent.is_empty()).then_some(unsent)
+    }
+
+    /// When `handle_timeout` should be called next, and who wants it. Changes with every command
+    /// and handler.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<(Instant, Reason)> {
+        let lock = self.timers.next().map(|at| (at, Reason::Lock));
+        let nodes = self.nodes().into_iter().filter_map(|id| {
+            let (at, _) = self.nodes[id.index()].next(&self.config)?;
+            Some((at, Reason::Node(id)))
+        });
+        let next = lock.into_iter().chain(nodes).min_by_key(|(at, _)| *at)?;
+        (next.0 < Instant::FAR_FUTURE).then_some(next)
+    }
+
+    /// The next thing that happened, in order.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        if let Some(event) = self.events.pop_front() {
+            return Some(event);
+        }
+        let node = self.changed.into_iter().next()?;
+        self.changed.remove(node);
+        Some(Event::Node(node))
+    }
+
+    pub(super) fn emit(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+
+    /// Whether as many events wait as there can be locks: then no more requests are taken, and the
+    /// queue stays bounded.
+    pub(super) fn has_unread_events(&self) -> bool {
+        self.events.len() >= self.config.max_locks
+    }
+
+    pub(super) fn node_changed(&mut self, node: NodeId) {
+        self.changed.insert(node);
+    }
+
+    /// The driver must close the connection of `node`; one that was wanted is wanted no more.
+    pub(super) fn must_close(&mut self, node: NodeId) {
+        self.to_connect.remove(node);
+        self.to_close.insert(node);
+    }
+
+    pub(super) fn token_of(&self, serial: u64) -> Token {
+        Token::of_attempt(&self.nonce, serial)
+    }
+
+    /// A number that was never used before.
+    pub(super) fn next_serial(&mut self) -> u64 {
+        self.serials += 1;
+        self.serials
+    }
+
+    /// Makes sure that `slot` is looked at when it is due.
+    pub(super) fn schedule(&mut self, slot: u32, due: Instant) {
+        self.table[slot].due = due;
+        if due < Instant::FAR_FUTURE {
+            self.timers.set(slot, due);
+        }
+    }
+
+    /// Gives the slot back if nobody waits for it and no reply is owed to it.
+    pub(super) fn recycle(&mut self, slot: u32) {
+        let lock = &self.table[slot];
+        if lock.phase == Phase::Draining && lock.owed == 0 && !lock.queued {
+            self.timers.clear(slot);
+            self.table.vacate(slot);
+        }
+    }
+
+    /// The outcome at a node that was not asked.
+    pub(super) fn unasked(&self, now: Instant, id: NodeId, timeout: Duration) -> NodeOutcome {
+        let node = &self.nodes[id.index()];
+        match node.state(now, timeout) {
+            NodeState::Down if node.trouble().is_some_and(Trouble::is_misconfiguration) => {
+                NodeOutcome::Misconfigured
+            }
+            NodeState::Down => NodeOutcome::Down,
+            NodeState::Connecting | NodeState::Handshake => NodeOutcome::Connecting,
+            NodeState::Stalled => NodeOutcome::Stalled,
+            NodeState::Unhealthy => NodeOutcome::Unhealthy,
+            NodeState::Ready if node.pipeline.len() >= self.config.max_pipeline => {
+                NodeOutcome::Full
+            }
+            NodeState::Ready => NodeOutcome::NotAsked,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The algorithm: Redlock over N nodes as a state machine without input or output.
+//!
+//! This folder knows attempts, votes, validity, leases, retries, the health of nodes, and which
+//! bytes each node is owed. It must never know a socket, a clock, a thread or the environment:
+//! time is an argument, randomness is a seed, and bytes come and go through method calls. That is
+//! what lets a simulator run it for years within minutes, with every fault that a network has.
+//!
+//! Read [`Quorum`] and [`Drift`] first; the safety argument rests on those two. Then [`Redlock`],
+//! whose documentation says in which order its methods are called. Inside, a request goes through
+//! `acquire` (queues, attempts, votes), then `lease` (extension, release, loss), and every reply
+//! comes in through `session`.
+//!
+//! The algorithm is the one of Redis' page on distributed locks, with the rules S1 to S12 of
+//! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
+
+mod acquire;
+mod backoff;
+mod cleanup;
+mod command;
+mod config;
+mod error;
+mod event;
+mod handshake;
+mod lease;
+mod lock;
+mod machine;
+mod node;
+mod nodes;
+mod outbox;
+mod pipeline;
+mod quorum;
+mod reply;
+mod script;
+mod session;
+mod status;
+mod table;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod token;
+mod validity;
+
+pub use self::config::{Config, ConfigError, LONGEST_TTL, Login, MAX_RESOURCE, MIN_TTL};
+pub use self::error::{
+    AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, RequestError,
+};
+pub use self::event::{Event, LockId, ReleaseOutcome};
+pub use self::machine::{Action, Reason, Redlock};
+pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
+pub use self::quorum::{Quorum, Verdict};
+pub use self::reply::ServerError;
+pub use self::script::{EXTEND, RELEASE, Script};
+pub use self::session::MAX_REPLY;
+pub use self::status::{NodeCounters, NodeState, NodeStatus, Trouble};
+pub use self::token::Token;
+pub use self::validity::Drift;

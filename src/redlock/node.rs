@@ -1,0 +1,275 @@
+//! One master, as seen from here: its connection, its health, and what waits for it.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use super::cleanup::Cleanup;
+use super::config::{Config, Login};
+use super::handshake::{Handshake, Identity, RunId};
+use super::outbox::Outbox;
+use super::pipeline::{Expected, Pipeline, What};
+use super::status::{NodeCounters, NodeState, NodeStatus, Trouble};
+use crate::resp::Parser;
+use crate::time::Instant;
+
+/// The first pause before a connection attempt is repeated. It doubles up to `reconnect_max`.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+
+/// How long a node that needs another configuration is left alone.
+const MISCONFIGURED_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long a node is passed over after it said that it cannot serve for the moment.
+const UNHEALTHY_PAUSE: Duration = Duration::from_millis(250);
+
+/// After how long a session counts as a success: a server that lets us in and throws us out at the
+/// first request must not be asked again every few milliseconds.
+const SETTLED_AFTER: Duration = Duration::from_secs(1);
+
+/// How many characters of a server's error are kept.
+const MESSAGE_MAX: usize = 128;
+
+pub(super) struct Node {
+    login: Login,
+    session: Session,
+    /// Sessions that failed or were not to be had since the last one that lasted.
+    failures: u32,
+    run_id: Option<RunId>,
+    unhealthy_until: Option<Instant>,
+    trouble: Option<Trouble>,
+    message: String,
+    round_trip: Duration,
+    pub(super) counters: NodeCounters,
+    pub(super) parser: Parser,
+    pub(super) pipeline: Pipeline,
+    pub(super) outbox: Outbox,
+    pub(super) cleanup: Cleanup,
+}
+
+enum Session {
+    /// None; the next connection is attempted at `retry_at`.
+    Down {
+        retry_at: Instant,
+    },
+    Connecting {
+        until: Instant,
+    },
+    Handshake {
+        until: Instant,
+        handshake: Handshake,
+    },
+    Ready {
+        since: Instant,
+    },
+}
+
+/// What a node wants when its time has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Due {
+    Connect,
+    GiveUp(Trouble),
+    CleanUp,
+    BecomeHealthy,
+}
+
+impl Node {
+    pub(super) fn new(login: Login, max_cleanup: usize) -> Self {
+        Self {
+            login,
+            session: Session::Down { retry_at: Instant::ZERO },
+            failures: 0,
+            run_id: None,
+            unhealthy_until: None,
+            trouble: None,
+            message: String::new(),
+            round_trip: Duration::ZERO,
+            counters: NodeCounters::default(),
+            parser: Parser::new(),
+            pipeline: Pipeline::default(),
+            outbox: Outbox::default(),
+            cleanup: Cleanup::new(max_cleanup),
+        }
+    }
+
+    /// Whether requests may be sent: the handshake is over.
+    #[inline]
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self.session, Session::Ready { .. })
+    }
+
+    /// Whether bytes may come and go.
+    pub(super) fn is_connected(&self) -> bool {
+        matches!(self.session, Session::Ready { .. } | Session::Handshake { .. })
+    }
+
+    /// Whether the oldest request has waited for longer than `timeout`.
+    #[inline]
+    pub(super) fn is_stalled(&self, now: Instant, timeout: Duration) -> bool {
+        self.pipeline.overdue_at(timeout).is_some_and(|at| at <= now)
+    }
+
+    pub(super) fn is_unhealthy(&self) -> bool {
+        self.unhealthy_until.is_some()
+    }
+
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.trouble
+    }
+
+    /// The process behind a session that is ready.
+    pub(super) fn process(&self) -> Option<RunId> {
+        self.run_id.filter(|_| self.is_ready())
+    }
+
+    pub(super) fn round_trip(&self) -> Duration {
+        self.round_trip
+    }
+
+    /// The next request was answered.
+    #[inline]
+    pub(super) fn answered(&mut self, now: Instant, request: Expected) {
+        self.pipeline.answered(now);
+        // An eighth of each new sample, as TCP smooths its round trips.
+        let sample = (now - request.sent).as_nanos() as u64;
+        let old = self.round_trip.as_nanos() as u64;
+        let smooth = if old == 0 { sample } else { old - old / 8 + sample / 8 };
+        self.round_trip = Duration::from_nanos(smooth);
+    }
+
+    pub(super) fn connecting(&mut self, until: Instant) {
+        self.session = Session::Connecting { until };
+    }
+
+    /// The connection is up: sends the handshake. False if none was expected.
+    pub(super) fn connected(&mut self, now: Instant, until: Instant) -> bool {
+        if !matches!(self.session, Session::Connecting { .. }) {
+            return false;
+        }
+        self.counters.connects += 1;
+        self.parser.reset();
+        self.outbox.clear();
+        let handshake = Handshake::begin(&self.login, self.outbox.buffer());
+        for step in 0..handshake.len() as u32 {
+            self.pipeline.push(Expected {
+                what: What::Handshake,
+                slot: step,
+                serial: 0,
+                sent: now,
+            });
+        }
+        self.session = Session::Handshake { until, handshake };
+        true
+    }
+
+    pub(super) fn handshake(&mut self) -> Option<&mut Handshake> {
+        match &mut self.session {
+            Session::Handshake { handshake, .. } => Some(handshake),
+            _ => None,
+        }
+    }
+
+    pub(super) fn ready(&mut self, now: Instant, identity: Identity) {
+        self.run_id = Some(identity.run_id);
+        self.session = Session::Ready { since: now };
+        self.trouble = None;
+        self.message.clear();
+    }
+
+    /// The session is over, or none could be had. Returns the requests whose fate is open.
+    pub(super) fn down(
+        &mut self,
+        now: Instant,
+        trouble: Trouble,
+        reconnect_max: Duration,
+        rng: &mut fastrand::Rng,
+    ) -> VecDeque<Expected> {
+        if matches!(self.session, Session::Ready { since } if now - since >= SETTLED_AFTER) {
+            self.failures = 0;
+        }
+        let pause = if trouble.is_misconfiguration() {
+            MISCONFIGURED_PAUSE
+        } else {
+            FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(reconnect_max)
+        };
+        // Half of it at random, so that many clients do not come back at the same moment.
+        let spread = rng.u64(..=pause.as_nanos() as u64 / 2);
+        self.session = Session::Down { retry_at: now + pause / 2 + Duration::from_nanos(spread) };
+        self.failures = self.failures.saturating_add(1);
+        self.counters.failures += 1;
+        self.unhealthy_until = None;
+        if !matches!(trouble, Trouble::Server(_)) {
+            self.message.clear();
+        }
+        self.trouble = Some(trouble);
+        self.outbox.clear();
+        self.parser.reset();
+        self.pipeline.take()
+    }
+
+    /// The node said that it cannot serve for the moment.
+    pub(super) fn overloaded(&mut self, now: Instant, trouble: Trouble) {
+        self.unhealthy_until = Some(now + UNHEALTHY_PAUSE);
+        self.trouble = Some(trouble);
+    }
+
+    pub(super) fn healthy(&mut self) {
+        self.unhealthy_until = None;
+        self.trouble = None;
+        self.message.clear();
+    }
+
+    /// Keeps what the server said, made safe for a terminal.
+    pub(super) fn keep_message(&mut self, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        let safe = |c: char| if c.is_control() { '?' } else { c };
+        self.message = text.chars().take(MESSAGE_MAX).map(safe).collect();
+    }
+
+    /// What the node wants now, if its time has come.
+    pub(super) fn due(&self, now: Instant, config: &Config) -> Option<Due> {
+        let (at, due) = self.next(config)?;
+        (at <= now).then_some(due)
+    }
+
+    /// What the node wants next, and when.
+    pub(super) fn next(&self, config: &Config) -> Option<(Instant, Due)> {
+        match self.session {
+            Session::Down { retry_at } => Some((retry_at, Due::Connect)),
+            Session::Connecting { until } => Some((until, Due::GiveUp(Trouble::ConnectTimeout))),
+            Session::Handshake { until, .. } => {
+                Some((until, Due::GiveUp(Trouble::HandshakeTimeout)))
+            }
+            Session::Ready { .. } => {
+                let silent = self.pipeline.overdue_at(config.close_timeout);
+                let wants = [
+                    silent.map(|at| (at, Due::GiveUp(Trouble::NoReply))),
+                    Some((self.cleanup.due_at(), Due::CleanUp)),
+                    self.unhealthy_until.map(|at| (at, Due::BecomeHealthy)),
+                ];
+                wants.into_iter().flatten().min_by_key(|(at, _)| *at)
+            }
+        }
+    }
+
+    pub(super) fn state(&self, now: Instant, timeout: Duration) -> NodeState {
+        match self.session {
+            Session::Down { .. } => NodeState::Down,
+            Session::Connecting { .. } => NodeState::Connecting,
+            Session::Handshake { .. } => NodeState::Handshake,
+            Session::Ready { .. } if self.is_stalled(now, timeout) => NodeState::Stalled,
+            Session::Ready { .. } if self.is_unhealthy() => NodeState::Unhealthy,
+            Session::Ready { .. } => NodeState::Ready,
+        }
+    }
+
+    pub(super) fn status(&self, now: Instant, timeout: Duration) -> NodeStatus<'_> {
+        NodeStatus {
+            state: self.state(now, timeout),
+            trouble: self.trouble,
+            message: &self.message,
+            in_flight: self.pipeline.len(),
+            cleanup: self.cleanup.len(),
+            round_trip: self.round_trip,
+            counters: self.counters,
+        }
+    }
+}

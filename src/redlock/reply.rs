@@ -1,0 +1,165 @@
+//! What the replies of a server mean (chapter "Wire" of the design).
+//!
+//! Everything here is about one question: was the command executed? Only where the answer is a
+//! definite no may a key be taken as not existing; whatever is not understood is *unknown*.
+
+use core::fmt;
+
+use crate::resp::Value;
+
+/// A reply, reduced to what the algorithm distinguishes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reply<'b> {
+    /// `+OK`.
+    Ok,
+    /// A null of either protocol version.
+    Nil,
+    /// An integer.
+    Integer(i64),
+    /// An error, with its class and its whole text.
+    Error(ServerError, &'b [u8]),
+    /// Any other value: an answer to something that was not asked.
+    Other,
+}
+
+impl<'b> Reply<'b> {
+    #[inline]
+    pub(super) fn read(value: &Value<'b>) -> Self {
+        match *value {
+            Value::Simple(b"OK") => Self::Ok,
+            Value::Null => Self::Nil,
+            Value::Integer(number) => Self::Integer(number),
+            Value::Error(text) | Value::BulkError(text) => {
+                Self::Error(ServerError::classify(text), text)
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Classes of error replies, by what they say about the node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ServerError {
+    /// `NOSCRIPT`: the script is not loaded, the call was not executed.
+    NoScript,
+    /// `OOM`, `MISCONF`, `NOREPLICAS`, `BUSY`, `TRYAGAIN`, too many clients: not executed; the node
+    /// cannot serve for the moment.
+    Overloaded,
+    /// `LOADING`, `READONLY`, `MASTERDOWN`: not executed; the node is not the master we knew.
+    NotServing,
+    /// `NOAUTH`, `WRONGPASS`, `NOPERM`, `DENIED`: not executed; somebody must change the
+    /// configuration.
+    Denied,
+    /// `MOVED`, `ASK`, `CLUSTERDOWN`, `CROSSSLOT`: not executed; a node of a Redis Cluster.
+    Cluster,
+    /// `WRONGTYPE`: not executed; the key holds somebody's data that is not a lock.
+    WrongType,
+    /// Unknown command or syntax error: not executed; the server is too old or not a Redis.
+    Unsupported,
+    /// Anything else. Whether the command was executed is unknown.
+    Other,
+}
+
+impl ServerError {
+    /// Classifies the text of an error reply, without its leading `-`.
+    pub fn classify(text: &[u8]) -> Self {
+        let word = text.split(|byte| *byte == b' ').next().unwrap_or(text);
+        match word {
+            b"NOSCRIPT" => Self::NoScript,
+            b"OOM" | b"MISCONF" | b"NOREPLICAS" | b"BUSY" | b"TRYAGAIN" => Self::Overloaded,
+            b"LOADING" | b"READONLY" | b"MASTERDOWN" => Self::NotServing,
+            b"NOAUTH" | b"WRONGPASS" | b"NOPERM" | b"DENIED" | b"-DENIED" => Self::Denied,
+            b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" => Self::Cluster,
+            b"WRONGTYPE" => Self::WrongType,
+            b"ERR" => Self::classify_generic(&text[word.len()..]),
+            _ => Self::Other,
+        }
+    }
+
+    /// `-ERR` carries no code, so the sentence must serve. Only sentences that rule out execution
+    /// are taken; the rest stays unknown.
+    fn classify_generic(sentence: &[u8]) -> Self {
+        let sentence = sentence.trim_ascii_start();
+        let is = |start: &[u8]| {
+            sentence.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+        };
+        if is(b"unknown command") || is(b"unknown subcommand") || is(b"syntax error") {
+            Self::Unsupported
+        } else if is(b"operation not permitted") || is(b"invalid password") {
+            Self::Denied
+        } else if is(b"max number of clients reached") {
+            Self::Overloaded
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Whether the command is known not to have been executed.
+    pub const fn ruled_out_execution(self) -> bool {
+        !matches!(self, Self::Other)
+    }
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoScript => "the script is not loaded",
+            Self::Overloaded => "the server cannot serve for the moment",
+            Self::NotServing => "the server is loading or is not a master",
+            Self::Denied => "access is denied",
+            Self::Cluster => "the server is a node of a cluster",
+            Self::WrongType => "the key holds data that is not a lock",
+            Self::Unsupported => "the server does not know the command",
+            Self::Other => "the server answered with an error",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_fall_into_their_classes() {
+        use ServerError::*;
+        let rows: [(&str, ServerError); 24] = [
+            ("NOSCRIPT No matching script. Please use EVAL.", NoScript),
+            ("OOM command not allowed when used memory > 'maxmemory'.", Overloaded),
+            ("MISCONF Redis is configured to save RDB snapshots", Overloaded),
+            ("NOREPLICAS Not enough good replicas to write.", Overloaded),
+            ("BUSY Redis is busy running a script.", Overloaded),
+            ("LOADING Redis is loading the dataset in memory", NotServing),
+            ("READONLY You can't write against a read only replica.", NotServing),
+            ("MASTERDOWN Link with MASTER is down", NotServing),
+            ("NOAUTH Authentication required.", Denied),
+            ("WRONGPASS invalid username-password pair or user is disabled.", Denied),
+            ("NOPERM this user has no permissions to run the 'set' command", Denied),
+            ("DENIED Redis is running in protected mode", Denied),
+            ("-DENIED Redis is running in protected mode", Denied),
+            ("ERR operation not permitted", Denied),
+            ("MOVED 3999 127.0.0.1:6381", Cluster),
+            ("ASK 3999 127.0.0.1:6381", Cluster),
+            ("CLUSTERDOWN Hash slot not served", Cluster),
+            ("CROSSSLOT Keys in request don't hash to the same slot", Cluster),
+            ("WRONGTYPE Operation against a key holding the wrong kind", WrongType),
+            ("ERR unknown command 'SET', with args beginning with:", Unsupported),
+            ("ERR Syntax error", Unsupported),
+            ("ERR max number of clients reached", Overloaded),
+            ("ERR", Other),
+            ("", Other),
+        ];
+        for (text, class) in rows {
+            assert_eq!(ServerError::classify(text.as_bytes()), class, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_simple_ok_is_ok() {
+        assert_eq!(Reply::read(&Value::Simple(b"OK")), Reply::Ok);
+        for other in [Value::Simple(b"ok"), Value::Simple(b"QUEUED"), Value::Bulk(b"OK")] {
+            assert_eq!(Reply::read(&other), Reply::Other, "{other:?}");
+        }
+        assert_eq!(Reply::read(&Value::Integer(1)), Reply::Integer(1));
+        assert_eq!(Reply::read(&Value::Null), Reply::Nil);
+    }
+}

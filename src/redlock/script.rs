@@ -1,0 +1,49 @@
+//! The two scripts that run on a node, with their names.
+//!
+//! Both compare before they act, so that a token can only ever touch its own key (S5, S7). They
+//! answer with integers alone, because the reply to a `SET` is never one: a reply that slipped by
+//! one place is then of the wrong type and gives itself away.
+
+/// A script, and the SHA-1 of its text by which a node knows it once it is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Script {
+    /// The Lua text.
+    pub text: &'static str,
+    /// Forty lower-case hex digits.
+    pub sha: &'static str,
+}
+
+/// Compare and delete. `KEYS[1]` is the resource, `ARGV[1]` the token. Answers 1 when the key was
+/// deleted, 0 when there was none, −1 when it holds another value.
+pub const RELEASE: Script = Script {
+    text: "local v = redis.call('GET', KEYS[1]) \
+           if v == ARGV[1] then return redis.call('DEL', KEYS[1]) end \
+           return v and -1 or 0",
+    sha: "f94ecbb3c68b8cc95981f82b830aac1ad2b9eaa3",
+};
+
+/// Compare and expire. `KEYS[1]` is the resource, `ARGV[1]` the token, `ARGV[2]` the ttl in
+/// milliseconds. Answers 1 when the key is ours and now lives at least that long, 0 when there is
+/// none, −1 when it holds another value. It never shortens a ttl, and a key that somebody made
+/// persistent gets one again.
+pub const EXTEND: Script = Script {
+    text: "local v = redis.call('GET', KEYS[1]) \
+           if v ~= ARGV[1] then return v and -1 or 0 end \
+           if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) \
+           then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
+           return 1",
+    sha: "4b87d659dbff9eb9506b4a46bd715e7ebc7fb7d8",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sha_belongs_to_its_text() {
+        for script in [RELEASE, EXTEND] {
+            let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
+            assert_eq!(sha, script.sha, "{}", script.text);
+        }
+    }
+}

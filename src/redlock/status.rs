@@ -1,0 +1,181 @@
+//! What the owner of an engine can see of a node.
+
+use core::fmt;
+use core::time::Duration;
+
+use super::nodes::NodeId;
+use super::reply::ServerError;
+use crate::resp;
+
+/// Why a node is not there, or was not when it was tried last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// The name of the node could not be resolved.
+    Unresolved,
+    /// The connection was not accepted, or the system call failed.
+    Connect(std::io::ErrorKind),
+    /// The connection did not come up in time.
+    ConnectTimeout,
+    /// The handshake was not answered in time.
+    HandshakeTimeout,
+    /// The node closed the connection.
+    Closed,
+    /// Reading or writing failed.
+    Io(std::io::ErrorKind),
+    /// No reply for the configured `close_timeout`.
+    NoReply,
+    /// Bytes that are not RESP.
+    Protocol(resp::Error),
+    /// A reply that the command cannot have: the connection is out of step.
+    UnexpectedReply,
+    /// A reply to nothing.
+    UnsolicitedReply,
+    /// A reply longer than any that was asked for.
+    ReplyTooLong,
+    /// The server refused `AUTH` or `SELECT`.
+    LoginRefused,
+    /// The server answered with an error.
+    Server(ServerError),
+    /// The node is loading its data.
+    Loading,
+    /// The node is a replica.
+    Replica,
+    /// The node runs in cluster or sentinel mode.
+    NotStandalone,
+    /// The node may evict keys: `maxmemory` is set and the policy is not `noeviction`.
+    EvictsKeys,
+    /// The same server process as another configured node: it would vote twice.
+    SameProcess(NodeId),
+    /// `INFO` lacks a field, or it cannot be read.
+    IncompleteInfo(&'static str),
+}
+
+impl Trouble {
+    /// Whether somebody must change a configuration before the node can vote. Such a node is tried
+    /// again only rarely.
+    pub const fn is_misconfiguration(self) -> bool {
+        use ServerError::{Cluster, Denied, Unsupported};
+        matches!(
+            self,
+            Self::Server(Denied | Cluster | Unsupported)
+                | Self::LoginRefused
+                | Self::NotStandalone
+                | Self::EvictsKeys
+                | Self::SameProcess(_)
+                | Self::IncompleteInfo(_)
+        )
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unresolved => f.write_str("the name could not be resolved"),
+            Self::Connect(kind) => write!(f, "connecting failed: {kind}"),
+            Self::ConnectTimeout => f.write_str("connecting took too long"),
+            Self::HandshakeTimeout => f.write_str("no answer to the handshake"),
+            Self::Closed => f.write_str("the server closed the connection"),
+            Self::Io(kind) => write!(f, "the connection broke: {kind}"),
+            Self::NoReply => f.write_str("no reply for too long"),
+            Self::Protocol(error) => write!(f, "not a Redis protocol: {error}"),
+            Self::UnexpectedReply => f.write_str("a reply that the command cannot have"),
+            Self::UnsolicitedReply => f.write_str("a reply to no command"),
+            Self::ReplyTooLong => f.write_str("a reply longer than any asked for"),
+            Self::LoginRefused => f.write_str("the server refused the login"),
+            Self::Server(error) => error.fmt(f),
+            Self::Loading => f.write_str("the server is loading its data"),
+            Self::Replica => f.write_str("the server is a replica"),
+            Self::NotStandalone => f.write_str("the server is in cluster or sentinel mode"),
+            Self::EvictsKeys => {
+                f.write_str("the server may evict keys: maxmemory-policy is not noeviction")
+            }
+            Self::SameProcess(other) => write!(f, "the same server process as {other}"),
+            Self::IncompleteInfo(field) => write!(f, "INFO lacks {field}"),
+        }
+    }
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeState {
+    /// No connection; the next attempt comes by itself.
+    Down,
+    /// The connection is being set up.
+    Connecting,
+    /// Connected; the node has not yet proved that it may vote.
+    Handshake,
+    /// The node votes.
+    Ready,
+    /// Ready, but its oldest request has waited for longer than a node timeout.
+    Stalled,
+    /// Ready, but it said lately that it cannot serve for the moment.
+    Unhealthy,
+}
+
+impl fmt::Display for NodeState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Down => "down",
+            Self::Connecting => "connecting",
+            Self::Handshake => "handshake",
+            Self::Ready => "ready",
+            Self::Stalled => "stalled",
+            Self::Unhealthy => "unhealthy",
+        })
+    }
+}
+
+/// One node at one moment; `Display` makes a line of it for a log.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeStatus<'a> {
+    /// Where it stands.
+    pub state: NodeState,
+    /// What was wrong last; `None` when nothing is.
+    pub trouble: Option<Trouble>,
+    /// The server's own words, when it answered with an error; at most 128 characters.
+    pub message: &'a str,
+    /// How many requests it has not answered.
+    pub in_flight: usize,
+    /// How many tokens wait to be cleaned up on it (S6).
+    pub cleanup: usize,
+    /// Smoothed time from sending a request to its reply; zero before the first.
+    pub round_trip: Duration,
+    /// What was counted since the engine was made.
+    pub counters: NodeCounters,
+}
+
+impl fmt::Display for NodeStatus<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.state.fmt(f)?;
+        if let Some(trouble) = self.trouble {
+            write!(f, ": {trouble}")?;
+        }
+        if !self.message.is_empty() {
+            write!(f, " ({})", self.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts since the engine was made.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct NodeCounters {
+    /// Connections that came up.
+    pub connects: u64,
+    /// Sessions that ended, and connection attempts that failed.
+    pub failures: u64,
+    /// `SET`s sent.
+    pub asked: u64,
+    /// `+OK` to a `SET`, counted as a vote or too late for it.
+    pub granted: u64,
+    /// Nil to a `SET`.
+    pub refused: u64,
+    /// Releases and extensions sent.
+    pub scripts: u64,
+    /// Error replies, the handshake's included.
+    pub errors: u64,
+    /// Tokens left to their ttl because the cleanup list was full.
+    pub cleanup_dropped: u64,
+}

@@ -1,0 +1,269 @@
+//! All locks of an engine, by slot, by id and by resource.
+//!
+//! Slots are created as they are needed up to `max_locks` and used again for ever, so that an
+//! engine that has warmed up allocates nothing. The index by resource is a hash table whose chains
+//! run through the slots themselves; the first lock of each resource is in it, the others stand in
+//! line behind that one.
+
+use core::hash::Hasher;
+use core::ops::{Index, IndexMut};
+use std::collections::hash_map::DefaultHasher;
+
+use super::event::LockId;
+use super::lock::{Links, Lock, NONE, Phase, Round, Votes};
+use super::nodes::NodeSet;
+use crate::time::Instant;
+
+pub(super) struct Table {
+    slots: Vec<Lock>,
+    free: Vec<u32>,
+    /// One more than the first slot of each chain, or 0: fresh memory is an empty table.
+    buckets: Box<[u32]>,
+    /// Kept from whoever chooses the resources, so that nobody can aim at one chain.
+    seed: u64,
+    max_locks: usize,
+}
+
+impl Index<u32> for Table {
+    type Output = Lock;
+
+    #[inline]
+    fn index(&self, slot: u32) -> &Lock {
+        &self.slots[slot as usize]
+    }
+}
+
+impl IndexMut<u32> for Table {
+    #[inline]
+    fn index_mut(&mut self, slot: u32) -> &mut Lock {
+        &mut self.slots[slot as usize]
+    }
+}
+
+impl Table {
+    pub(super) fn new(max_locks: usize, seed: u64) -> Self {
+        Self {
+            slots: Vec::with_capacity(max_locks),
+            free: Vec::with_capacity(max_locks),
+            buckets: vec![0; max_locks.next_power_of_two()].into_boxed_slice(),
+            seed,
+            max_locks,
+        }
+    }
+
+    /// How many slots are in use.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.len() >= self.max_locks
+    }
+
+    /// The slot of a lock that has not ended.
+    pub(super) fn find(&self, id: LockId) -> Option<u32> {
+        let lock = self.slots.get(id.slot as usize)?;
+        let ended = matches!(lock.phase, Phase::Free | Phase::Draining);
+        (lock.generation == id.generation && !ended).then_some(id.slot)
+    }
+
+    pub(super) fn id(&self, slot: u32) -> LockId {
+        LockId { slot, generation: self[slot].generation }
+    }
+
+    /// Takes a slot that nobody uses. The caller has looked whether the table is full.
+    pub(super) fn claim(&mut self) -> u32 {
+        debug_assert!(!self.is_full());
+        if let Some(slot) = self.free.pop() {
+            return slot;
+        }
+        self.slots.push(Lock::free());
+        (self.slots.len() - 1) as u32
+    }
+
+    /// Gives a slot back.
+    pub(super) fn vacate(&mut self, slot: u32) {
+        let lock = &mut self[slot];
+        assert!(lock.owed == 0 && !lock.queued, "a slot that is still named must not be reused");
+        lock.phase = Phase::Free;
+        lock.generation = lock.generation.wrapping_add(1);
+        lock.resource.clear();
+        self.free.push(slot);
+    }
+
+    /// The first lock of this resource, if there is any.
+    pub(super) fn first_of(&self, resource: &[u8], hash: u64) -> Option<u32> {
+        let mut slot = self.buckets[self.bucket(hash)].wrapping_sub(1);
+        while slot != NONE {
+            let lock = &self[slot];
+            if lock.links.hash == hash && lock.resource[..] == *resource {
+                return Some(slot);
+            }
+            slot = lock.links.bucket;
+        }
+        None
+    }
+
+    pub(super) fn hash(&self, resource: &[u8]) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.seed);
+        hasher.write(resource);
+        hasher.finish()
+    }
+
+    /// Makes `slot` the first of its resource, which has none.
+    pub(super) fn lead(&mut self, slot: u32) {
+        let bucket = self.bucket(self[slot].links.hash);
+        self[slot].links.bucket = self.buckets[bucket].wrapping_sub(1);
+        self[slot].links.last = slot;
+        self.buckets[bucket] = slot + 1;
+    }
+
+    /// Puts `slot` at the end of the line that `first` leads.
+    pub(super) fn line_up(&mut self, first: u32, slot: u32) {
+        let last = self[first].links.last;
+        self[last].links.behind = slot;
+        self[slot].links.before = last;
+        self[first].links.last = slot;
+    }
+
+    /// Takes `slot` out of its line. If it was the first, the one behind it becomes the first and
+    /// is returned.
+    pub(super) fn leave_line(&mut self, slot: u32) -> Option<u32> {
+        let Links { hash, bucket, before, behind, last } = self[slot].links;
+        self[slot].links = Links { hash, ..Links::UNLINKED };
+        if behind != NONE {
+            self[behind].links.before = before;
+        }
+        if before != NONE {
+            self[before].links.behind = behind;
+            if behind == NONE {
+                // The last of the line: the first must know its new end.
+                let resource = core::mem::take(&mut self[slot].resource);
+                if let Some(first) = self.first_of(&resource, hash) {
+                    self[first].links.last = before;
+                }
+                self[slot].resource = resource;
+            }
+            return None;
+        }
+        self.relink(hash, slot, bucket, behind);
+        if behind == NONE {
+            return None;
+        }
+        self[behind].links.last = last;
+        Some(behind)
+    }
+
+    /// Replaces `slot` in its chain by `heir`, or takes it out when there is none.
+    fn relink(&mut self, hash: u64, slot: u32, next: u32, heir: u32) {
+        let substitute = if heir == NONE { next } else { heir };
+        if heir != NONE {
+            self[heir].links.bucket = next;
+        }
+        let bucket = self.bucket(hash);
+        let mut at = self.buckets[bucket].wrapping_sub(1);
+        if at == slot {
+            self.buckets[bucket] = substitute.wrapping_add(1);
+            return;
+        }
+        while at != NONE {
+            if self[at].links.bucket == slot {
+                self[at].links.bucket = substitute;
+                return;
+            }
+            at = self[at].links.bucket;
+        }
+        unreachable!("the first of a line is in the index");
+    }
+
+    fn bucket(&self, hash: u64) -> usize {
+        hash as usize & (self.buckets.len() - 1)
+    }
+}
+
+impl Lock {
+    fn free() -> Self {
+        Self {
+            phase: Phase::Free,
+            generation: 0,
+            queued: false,
+            wrong_type: false,
+            owed: 0,
+            retries: 0,
+            resource: Default::default(),
+            ttl: Default::default(),
+            wait_until: Instant::ZERO,
+            deadline: Instant::ZERO,
+            due: Instant::FAR_FUTURE,
+            serial: 0,
+            started: Instant::ZERO,
+            valid_until: Instant::ZERO,
+            votes: Votes::default(),
+            exists: NodeSet::EMPTY,
+            ghosts: NodeSet::EMPTY,
+            round: Round::default(),
+            links: Links::UNLINKED,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(table: &mut Table, resource: &[u8]) -> u32 {
+        let slot = table.claim();
+        let hash = table.hash(resource);
+        table[slot].phase = Phase::Ready;
+        table[slot].resource.extend_from_slice(resource);
+        table[slot].links.hash = hash;
+        match table.first_of(resource, hash) {
+            Some(first) => table.line_up(first, slot),
+            None => table.lead(slot),
+        }
+        slot
+    }
+
+    #[test]
+    fn an_id_is_spent_when_its_slot_is_vacated() {
+        let mut table = Table::new(2, 1);
+        let slot = add(&mut table, b"a");
+        let id = table.id(slot);
+        assert_eq!(table.find(id), Some(slot));
+        table.leave_line(slot);
+        table.vacate(slot);
+        assert_eq!(table.find(id), None);
+        assert_eq!(add(&mut table, b"a"), slot);
+        assert_eq!(table.find(id), None);
+    }
+
+    #[test]
+    fn lines_agree_with_a_model_under_random_use() {
+        for seed in 0..300 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            // Few buckets and many resources, so that chains are long.
+            let mut table = Table::new(64, seed);
+            table.buckets = vec![0; 4].into_boxed_slice();
+            let mut lines: Vec<Vec<u32>> = vec![Vec::new(); 12];
+            for _ in 0..400 {
+                let name = rng.usize(..lines.len());
+                let resource = [b'r', name as u8];
+                if rng.bool() && !table.is_full() {
+                    let slot = add(&mut table, &resource);
+                    lines[name].push(slot);
+                } else if !lines[name].is_empty() {
+                    let place = rng.usize(..lines[name].len());
+                    let slot = lines[name].remove(place);
+                    let heir = table.leave_line(slot);
+                    let expected = lines[name].first().copied().filter(|_| place == 0);
+                    assert_eq!(heir, expected, "seed {seed}");
+                    table.vacate(slot);
+                }
+                let hash = table.hash(&resource);
+                let first = lines[name].first().copied();
+                assert_eq!(table.first_of(&resource, hash), first, "seed {seed}");
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! When each lock wants to be looked at next: a heap that knows where its entries are.
+//!
+//! A lock has at most one entry. To set a deadline *later* does nothing, because an entry that
+//! comes too early costs one look: the cycle acquire, hold, release, whose deadlines only ever move
+//! back, touches the heap twice.
+
+use crate::time::Instant;
+
+/// Four children per parent: half the depth of a binary heap, and siblings share a cache line.
+const ARITY: usize = 4;
+
+const NOWHERE: u32 = u32::MAX;
+
+pub(super) struct Timers {
+    heap: Vec<Entry>,
+    /// Where each slot's entry is in the heap.
+    position: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    at: Instant,
+    slot: u32,
+}
+
+impl Timers {
+    pub(super) fn with_capacity(slots: usize) -> Self {
+        Self { heap: Vec::with_capacity(slots), position: Vec::with_capacity(slots) }
+    }
+
+    /// The earliest entry. Its lock may really be due later.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.heap.first().map(|entry| entry.at)
+    }
+
+    /// Makes sure that `slot` comes up no later than `at`.
+    pub(super) fn set(&mut self, slot: u32, at: Instant) {
+        let index = slot as usize;
+        if index >= self.position.len() {
+            self.position.resize(index + 1, NOWHERE);
+        }
+        let place = self.position[index];
+        if place == NOWHERE {
+            self.heap.push(Entry { at, slot });
+            self.rise(self.heap.len() - 1);
+        } else if at < self.heap[place as usize].at {
+            self.heap[place as usize].at = at;
+            self.rise(place as usize);
+        }
+    }
+
+    /// Takes out the entry of `slot`, if it has one.
+    pub(super) fn clear(&mut self, slot: u32) {
+        let Some(&place) = self.position.get(slot as usize) else { return };
+        if place != NOWHERE {
+            self.remove(place as usize);
+        }
+    }
+
+    /// Takes out the earliest entry if it is not after `now`.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<u32> {
+        let first = *self.heap.first()?;
+        if first.at > now {
+            return None;
+        }
+        self.remove(0);
+        Some(first.slot)
+    }
+
+    fn remove(&mut self, place: usize) {
+        let gone = self.heap.swap_remove(place);
+        self.position[gone.slot as usize] = NOWHERE;
+        if place < self.heap.len() {
+            // The entry that took its place may belong higher up or further down.
+            let settled = self.rise(place);
+            self.sink(settled);
+        }
+    }
+
+    /// Moves the entry at `place` up to where it belongs; yields where that is.
+    fn rise(&mut self, mut place: usize) -> usize {
+        let entry = self.heap[place];
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if self.heap[parent].at <= entry.at {
+                break;
+            }
+            self.put(place, self.heap[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+        place
+    }
+
+    fn sink(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        loop {
+            let first = place * ARITY + 1;
+            let children = first..(first + ARITY).min(self.heap.len());
+            let Some(least) = children.min_by_key(|child| self.heap[*child].at) else { break };
+            if self.heap[least].at >= entry.at {
+                break;
+            }
+            self.put(place, self.heap[least]);
+            place = least;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.heap[place] = entry;
+        self.position[entry.slot as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    #[test]
+    fn a_later_deadline_leaves_the_entry_and_an_earlier_one_moves_it() {
+        let mut timers = Timers::with_capacity(4);
+        timers.set(3, at(50));
+        timers.set(3, at(90));
+        assert_eq!(timers.next(), Some(at(50)));
+        timers.set(3, at(20));
+        assert_eq!(timers.next(), Some(at(20)));
+        assert_eq!(timers.pop(at(19)), None);
+        assert_eq!(timers.pop(at(20)), Some(3));
+        assert_eq!(timers.pop(Instant::FAR_FUTURE), None);
+    }
+
+    #[test]
+    fn agrees_with_a_sorted_list_under_random_use() {
+        for seed in 0..200 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let mut timers = Timers::with_capacity(64);
+            let mut model: Vec<Option<u64>> = vec![None; 64];
+            for _ in 0..500 {
+                let slot = rng.usize(..64);
+                match rng.u8(..4) {
+                    0 | 1 => {
+                        let when = rng.u64(..1_000);
+                        timers.set(slot as u32, at(when));
+                        model[slot] = Some(model[slot].map_or(when, |old| old.min(when)));
+                    }
+                    2 => {
+                        timers.clear(slot as u32);
+                        model[slot] = None;
+                    }
+                    _ => {
+                        let earliest = model.iter().flatten().min().copied();
+                        assert_eq!(timers.next(), earliest.map(at), "seed {seed}");
+                        let popped = timers.pop(at(500));
+                        assert_eq!(popped.is_some(), earliest.is_some_and(|when| when <= 500));
+                        if let Some(slot) = popped {
+                            assert_eq!(model[slot as usize].take(), earliest, "seed {seed}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The unique value that a lock is stored under (S1).
+
+use core::fmt;
+
+/// Twenty bytes that no other attempt of any client ever used: a nonce of twelve bytes from the
+/// operating system, drawn once per engine, then a counter of eight bytes that each attempt
+/// increments. They are the value of the key, byte for byte; `Display` writes forty hex digits.
+///
+/// ```
+/// use redbolt::redlock::Token;
+///
+/// let token = Token::from_bytes([0xab; 20]);
+/// assert_eq!(token.to_string(), "ab".repeat(20));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Token([u8; Self::LEN]);
+
+/// What tells the tokens of one engine from those of all others.
+pub(super) type Nonce = [u8; NONCE_LEN];
+
+/// How long a [`Nonce`] is. With 96 random bits, 2³² engines collide with probability 2⁻³³.
+pub(super) const NONCE_LEN: usize = 12;
+
+impl Token {
+    /// Length in bytes.
+    pub const LEN: usize = 20;
+
+    /// A token with these bytes, for example one that was handed over by another process.
+    pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, as they stand in the key.
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.0
+    }
+
+    /// The token of attempt number `serial` of the engine with this `nonce`.
+    pub(super) fn of_attempt(nonce: &Nonce, serial: u64) -> Self {
+        let mut bytes = [0; Self::LEN];
+        bytes[..NONCE_LEN].copy_from_slice(nonce);
+        bytes[NONCE_LEN..].copy_from_slice(&serial.to_be_bytes());
+        Self(bytes)
+    }
+}
+
+impl AsRef<[u8]> for Token {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Token({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_its_nonce_then_its_number() {
+        let token = Token::of_attempt(b"twelve bytes", 0x0102_0304_0506_0708);
+        assert_eq!(token.as_ref(), b"twelve bytes\x01\x02\x03\x04\x05\x06\x07\x08");
+        assert_eq!(token.to_string(), "7477656c7665206279746573".to_owned() + "0102030405060708");
+    }
+
+    #[test]
+    fn attempts_and_engines_differ() {
+        let token = Token::of_attempt(&[1; 12], 7);
+        assert_ne!(token, Token::of_attempt(&[1; 12], 8));
+        assert_ne!(token, Token::of_attempt(&[2; 12], 7));
+    }
+}

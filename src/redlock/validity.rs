@@ -1,0 +1,116 @@
+//! How long a lock may be believed: the second of the two small files on which the safety
+//! argument rests (S2).
+//!
+//! A node starts the clock of a key when it executes the `SET`, which is never before the client
+//! sampled `start`. Counting the ttl from `start` therefore errs on the safe side by the whole
+//! round trip, and what remains is that the two clocks run at different rates.
+
+use core::time::Duration;
+
+use crate::time::Instant;
+
+/// How far the clocks of client and nodes may run apart.
+///
+/// `drift(ttl) = 2·ρ·ttl + ε + 2 ms`, where ρ bounds the rate error of each clock, ε bounds how far
+/// a node's clock may be stepped while a lock is held, and 2 ms stand for Redis' expiry precision,
+/// one millisecond at either end. The defaults ρ = 0.5 %, ε = 0 give the 1 % + 2 ms that Redis'
+/// page on distributed locks uses.
+///
+/// ```
+/// use redbolt::redlock::Drift;
+/// use std::time::Duration;
+///
+/// let drift = Drift::default();
+/// assert_eq!(drift.of(Duration::from_secs(10)), Duration::from_millis(102));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drift {
+    /// ρ: the largest rate error of one clock, in parts per million. At most [`Drift::MAX_RATE`].
+    pub rate_ppm: u32,
+    /// ε: the largest step of a node's clock while a lock is held.
+    pub step: Duration,
+}
+
+impl Drift {
+    /// The largest ρ that is accepted: 10 %, as much as the Linux tick adjustment can produce.
+    pub const MAX_RATE: u32 = 100_000;
+
+    /// What Redis' expiry precision costs.
+    const PRECISION: Duration = Duration::from_millis(2);
+
+    /// What must be taken off a ttl. Rounded up to the next nanosecond.
+    pub fn of(self, ttl: Duration) -> Duration {
+        let parts = ttl.as_nanos().saturating_mul(2 * u128::from(self.rate_ppm));
+        let nanos = u64::try_from(parts.div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        Duration::from_nanos(nanos).saturating_add(self.step).saturating_add(Self::PRECISION)
+    }
+
+    /// Until when a lock may be believed that was asked for at `start`.
+    ///
+    /// Not after `start` when the drift eats the whole ttl: such a lock is never valid.
+    pub fn valid_until(self, start: Instant, ttl: Duration) -> Instant {
+        start + ttl.saturating_sub(self.of(ttl))
+    }
+}
+
+impl Default for Drift {
+    fn default() -> Self {
+        Self { rate_ppm: 5_000, step: Duration::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Instant = Instant::from_nanos(7_000_000_000);
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn the_default_is_one_percent_and_two_milliseconds() {
+        let rows = [(0, 2_000), (10, 2_100), (100, 3_000), (1_000, 12_000), (30_000, 302_000)];
+        for (ttl, drift) in rows {
+            let found = Drift::default().of(ms(ttl));
+            assert_eq!(found, Duration::from_micros(drift), "ttl {ttl} ms");
+        }
+    }
+
+    #[test]
+    fn validity_counts_from_the_start() {
+        let rows = [
+            // rate in ppm, step in ms, ttl in ms, validity in µs
+            (5_000, 0, 10, 7_900),
+            (5_000, 0, 30_000, 29_698_000),
+            (0, 0, 1_000, 998_000),
+            (0, 500, 1_000, 498_000),
+            (50_000, 0, 1_000, 898_000),
+            (50_000, 900, 1_000, 0),
+            (5_000, 0, 2, 0),
+            (5_000, 0, 0, 0),
+        ];
+        for (rate_ppm, step, ttl, validity) in rows {
+            let drift = Drift { rate_ppm, step: ms(step) };
+            let found = drift.valid_until(START, ms(ttl)) - START;
+            assert_eq!(found, Duration::from_micros(validity), "{drift:?}, ttl {ttl} ms");
+        }
+    }
+
+    #[test]
+    fn a_fraction_of_a_nanosecond_is_rounded_against_the_holder() {
+        let drift = Drift { rate_ppm: 1, step: Duration::ZERO };
+        let ttl = Duration::from_nanos(1);
+        assert_eq!(drift.of(ttl), Drift::PRECISION + Duration::from_nanos(1));
+    }
+
+    #[test]
+    fn absurd_values_never_lengthen_a_lock() {
+        let drift = Drift { rate_ppm: u32::MAX, step: Duration::MAX };
+        assert_eq!(drift.valid_until(START, Duration::MAX), START);
+        let late = Instant::from_nanos(u64::MAX - 5);
+        let until = Drift::default().valid_until(late, ms(30_000));
+        assert_eq!(until, Instant::FAR_FUTURE);
+    }
+}
