@@ -1,0 +1,10 @@
+//! `redbolt exec`.
+
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: Args) -> ExitCode {
+    crate::exit::SOFTWARE.into()
+}
