@@ -81,3 +81,8 @@ pub use self::redlock::{
     AcquireError, ConfigError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome,
     NodeState, NodeStatus, ReleaseOutcome, RequestError, ServerError, Token, Trouble,
 };
+
+/// The example of the README must compile.
+#[cfg(all(doctest, feature = "net"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
