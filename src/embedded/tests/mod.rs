@@ -1,8 +1,9 @@
-//! The master by itself with explicit time.
+//! The master by itself with explicit time, and behind its socket.
 
 mod info;
 mod keys;
 mod scripts;
+mod server;
 mod session;
 
 use bytes::BytesMut;
