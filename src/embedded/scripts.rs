@@ -3,15 +3,7 @@
 use super::database::{Database, Ttl};
 use super::number;
 use super::refusal::Refusal;
-
-const RELEASE: &str = "local v = redis.call('GET', KEYS[1]) if v == ARGV[1] then \
-    return redis.call('DEL', KEYS[1]) end return v and -1 or 0";
-const RELEASE_SHA: &str = "f94ecbb3c68b8cc95981f82b830aac1ad2b9eaa3";
-
-const EXTEND: &str = "local v = redis.call('GET', KEYS[1]) if v ~= ARGV[1] then \
-    return v and -1 or 0 end if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then \
-    redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 1";
-const EXTEND_SHA: &str = "4b87d659dbff9eb9506b4a46bd715e7ebc7fb7d8";
+use crate::redlock as script;
 
 const ABSENT: i64 = 0;
 const ANOTHER: i64 = -1;
@@ -40,19 +32,21 @@ impl Script {
         Self::ALL.into_iter().find(|script| sha.eq_ignore_ascii_case(script.sha().as_bytes()))
     }
 
-    pub(super) const fn text(self) -> &'static str {
+    /// The script as the engine has it.
+    const fn source(self) -> script::Script {
         match self {
-            Self::Release => RELEASE,
-            Self::Extend => EXTEND,
+            Self::Release => script::RELEASE,
+            Self::Extend => script::EXTEND,
         }
+    }
+
+    pub(super) const fn text(self) -> &'static str {
+        self.source().text
     }
 
     /// Forty lower-case hexadecimal digits.
     pub(super) const fn sha(self) -> &'static str {
-        match self {
-            Self::Release => RELEASE_SHA,
-            Self::Extend => EXTEND_SHA,
-        }
+        self.source().sha
     }
 
     /// Executes the script: 1 done, 0 no such key, -1 the key holds another value.
