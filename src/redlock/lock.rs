@@ -129,3 +129,13 @@ impl Links {
     pub(super) const UNLINKED: Self =
         Self { hash: 0, bucket: NONE, before: NONE, behind: NONE, last: NONE };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_fits_into_five_cache_lines() {
+        assert!(size_of::<Lock>() <= 320, "{} bytes", size_of::<Lock>());
+    }
+}

@@ -146,7 +146,6 @@ impl Node {
         }
         self.counters.connects += 1;
         self.parser.reset();
-        self.outbox.clear();
         let handshake = Handshake::begin(&self.login, self.outbox.buffer());
         for step in 0..handshake.len() as u32 {
             self.pipeline.push(Expected {
@@ -201,7 +200,6 @@ impl Node {
         }
         self.trouble = Some(trouble);
         self.outbox.clear();
-        self.parser.reset();
         self.pipeline.take()
     }
 

@@ -96,3 +96,28 @@ impl Pipeline {
         core::mem::take(&mut self.queue)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_request_waits_since_it_was_sent_or_since_it_became_the_oldest() {
+        let timeout = Duration::from_millis(50);
+        let mut pipeline = Pipeline::default();
+        assert_eq!(pipeline.overdue_at(timeout), None);
+        for sent in [10, 11] {
+            let what = What::Set;
+            pipeline.push(Expected { what, slot: 0, serial: 0, sent: at(sent) });
+        }
+        assert_eq!(pipeline.overdue_at(timeout), Some(at(60)));
+        pipeline.answered(at(40));
+        assert_eq!(pipeline.overdue_at(timeout), Some(at(90)));
+        pipeline.answered(at(41));
+        assert_eq!(pipeline.overdue_at(timeout), None);
+    }
+}

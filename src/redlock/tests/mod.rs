@@ -1,0 +1,218 @@
+//! The state machine under a microscope: every reply and every instant by hand.
+//!
+//! A [`Rig`] stands between the test and the machine. It keeps the time, answers handshakes, and
+//! shows what leaves for each node as words. Random faults are the simulator's business; here each
+//! test is one story.
+
+mod attempts;
+mod leases;
+mod queues;
+mod sessions;
+
+use core::time::Duration;
+
+use super::script::{EXTEND, RELEASE};
+use super::*;
+use crate::resp::{Parser, Status, Value};
+use crate::time::Instant;
+
+const NONCE: [u8; 12] = *b"nonce-nonce-";
+const TTL: Duration = Duration::from_secs(10);
+const WAIT: Duration = Duration::from_secs(2);
+const NO_WAIT: Duration = Duration::ZERO;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn node(index: usize) -> NodeId {
+    NodeId::new(index).expect("the tests use few nodes")
+}
+
+fn nodes<const N: usize>(indexes: [usize; N]) -> NodeSet {
+    indexes.into_iter().map(node).collect()
+}
+
+struct Rig {
+    redlock: Redlock,
+    now: Instant,
+    /// Nodes that the machine wants a connection to, and has not got.
+    wanted: NodeSet,
+    closed: NodeSet,
+}
+
+impl Rig {
+    /// A machine with `count` nodes that are all ready.
+    fn new(count: usize) -> Self {
+        Self::with(count, |_| ())
+    }
+
+    fn with(count: usize, change: impl FnOnce(&mut Config)) -> Self {
+        let mut rig = Self::unconnected(count, change);
+        for index in 0..count {
+            rig.connect(index);
+        }
+        rig.events();
+        rig
+    }
+
+    fn unconnected(count: usize, change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::default();
+        change(&mut config);
+        let redlock = Redlock::new(config, vec![Login::default(); count], 7, NONCE);
+        let mut rig = Self {
+            redlock: redlock.expect("the configurations of the tests are in bounds"),
+            now: Instant::from_nanos(1_000_000_000),
+            wanted: NodeSet::EMPTY,
+            closed: NodeSet::EMPTY,
+        };
+        rig.advance(Duration::ZERO);
+        rig
+    }
+
+    /// Brings a node up, from the connection to the end of the handshake.
+    fn connect(&mut self, index: usize) {
+        self.connect_as(index, index as u8, "");
+    }
+
+    /// The same, as the process numbered `process`, with `extra` lines of `INFO`.
+    fn connect_as(&mut self, index: usize, process: u8, extra: &str) {
+        let waited = self.now;
+        while !self.wanted.contains(node(index)) {
+            let (at, _) = self.redlock.poll_timeout().expect("a node is down");
+            assert!(at - waited < Duration::from_secs(60), "no connection is wanted");
+            self.advance(at - self.now);
+        }
+        self.wanted.remove(node(index));
+        self.redlock.handle_connected(self.now, node(index));
+        let commands = self.sent(index);
+        for command in &commands {
+            let reply = match command.as_str() {
+                "INFO server" => info(&format!(
+                    "run_id:{:040x}\r\nuptime_in_seconds:900\r\nredis_mode:standalone\r\n{extra}",
+                    process
+                )),
+                "INFO replication" => info(&format!("role:master\r\n{extra}")),
+                "INFO memory" => info(&format!("maxmemory:0\r\n{extra}")),
+                "INFO persistence" => info(&format!("loading:0\r\n{extra}")),
+                load if load.ends_with(RELEASE.text) => format!("$40\r\n{}", RELEASE.sha),
+                load if load.ends_with(EXTEND.text) => format!("$40\r\n{}", EXTEND.sha),
+                other => panic!("not a step of the handshake: {other}"),
+            };
+            self.reply(index, &reply);
+        }
+    }
+
+    /// What leaves for a node, as one string of words per command. Tokens show as `#` and the
+    /// number of the attempt, scripts by name.
+    fn sent(&mut self, index: usize) -> Vec<String> {
+        let bytes = self.redlock.poll_transmit(node(index)).unwrap_or_default().to_vec();
+        self.redlock.handle_sent(node(index), bytes.len());
+        let mut commands = Vec::new();
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let Ok(Status::Complete((Value::Array(parts), used))) = Parser::new().parse(rest)
+            else {
+                panic!("the machine sent what is no command: {:?}", rest.escape_ascii());
+            };
+            let words: Vec<_> = parts.map(|part| word(&part)).collect();
+            commands.push(words.join(" "));
+            rest = &rest[used..];
+        }
+        commands
+    }
+
+    /// A node answers; the final CRLF is added.
+    fn reply(&mut self, index: usize, reply: &str) {
+        let bytes = format!("{reply}\r\n");
+        let done = self.redlock.handle_received(self.now, node(index), bytes.as_bytes());
+        assert_eq!(done, bytes.len(), "all of {reply:?} is one reply");
+        self.obey();
+    }
+
+    /// The connection of a node breaks.
+    fn close(&mut self, index: usize) {
+        self.redlock.handle_closed(self.now, node(index), Trouble::Closed);
+        self.obey();
+    }
+
+    fn advance(&mut self, by: Duration) {
+        self.now = self.now + by;
+        self.redlock.handle_timeout(self.now);
+        self.obey();
+    }
+
+    /// Lets time pass from deadline to deadline until `done`.
+    fn until(&mut self, done: impl Fn(&mut Self) -> bool) {
+        for _ in 0..10_000 {
+            if done(self) {
+                return;
+            }
+            let (at, _) = self.redlock.poll_timeout().expect("something is due");
+            self.advance(at - self.now);
+        }
+        panic!("it never happens");
+    }
+
+    fn obey(&mut self) {
+        while let Some(action) = self.redlock.poll_action() {
+            match action {
+                Action::Connect(node) => self.wanted.insert(node),
+                Action::Close(node) => {
+                    self.wanted.remove(node);
+                    self.closed.insert(node);
+                }
+            }
+        }
+    }
+
+    /// The events so far, without those about nodes.
+    fn events(&mut self) -> Vec<Event> {
+        let events = core::iter::from_fn(|| self.redlock.poll_event());
+        events.filter(|event| !matches!(event, Event::Node(_))).collect()
+    }
+
+    fn event(&mut self) -> Event {
+        let events = self.events();
+        assert_eq!(events.len(), 1, "one event: {events:?}");
+        events[0]
+    }
+
+    fn acquire(&mut self, resource: &str, wait: Duration) -> LockId {
+        let lock = self.redlock.acquire(self.now, resource.as_bytes(), TTL, wait);
+        lock.expect("the request is in bounds")
+    }
+
+    /// A lock that all nodes granted.
+    fn held(&mut self, resource: &str) -> LockId {
+        let lock = self.acquire(resource, NO_WAIT);
+        for index in 0..self.redlock.nodes().len() {
+            self.sent(index);
+            self.reply(index, "+OK");
+        }
+        assert!(matches!(self.event(), Event::Acquired { lock: held, .. } if held == lock));
+        lock
+    }
+
+    fn state(&self, index: usize) -> NodeState {
+        self.redlock.node(self.now, node(index)).expect("the node is there").state
+    }
+}
+
+fn info(text: &str) -> String {
+    format!("${}\r\n{text}", text.len())
+}
+
+fn word(part: &Value<'_>) -> String {
+    let Value::Bulk(bytes) = part else { panic!("a command has only bulk strings") };
+    if let Some(serial) = bytes.strip_prefix(&NONCE) {
+        let serial = serial.try_into().expect("a token has twenty bytes");
+        return format!("#{}", u64::from_be_bytes(serial));
+    }
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    match text {
+        text if text == RELEASE.sha => "release".into(),
+        text if text == EXTEND.sha => "extend".into(),
+        text => text,
+    }
+}

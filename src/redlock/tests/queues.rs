@@ -1,0 +1,183 @@
+//! Who waits for what inside the engine.
+
+use super::*;
+
+#[test]
+fn waiters_for_one_resource_stand_in_line_with_one_attempt_under_way() {
+    let mut rig = Rig::new(3);
+    let first = rig.held("r");
+    let second = rig.acquire("r", WAIT);
+    let third = rig.acquire("r", WAIT);
+    assert_eq!(rig.sent(0), [""; 0], "the holder is one of us: nobody needs to be asked");
+    for (holder, next, number) in [(first, second, 1), (second, third, 2)] {
+        rig.redlock.release(rig.now, holder).expect("held");
+        for index in 0..3 {
+            // One write: the next SET stands right behind the release.
+            let expected = [
+                format!("EVALSHA release 1 r #{number}"),
+                format!("SET r #{} NX PX 10000", number + 1),
+            ];
+            assert_eq!(rig.sent(index), expected);
+            rig.reply(index, ":1");
+            rig.reply(index, "+OK");
+        }
+        let events = rig.events();
+        assert!(matches!(events[0], Event::Released { lock, .. } if lock == holder));
+        assert!(matches!(events[1], Event::Acquired { lock, .. } if lock == next));
+    }
+}
+
+#[test]
+fn a_lock_that_does_not_wait_fails_at_once_behind_another_of_this_engine() {
+    let mut rig = Rig::new(3);
+    rig.held("r");
+    let lock = rig.acquire("r", NO_WAIT);
+    assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: AcquireError::Held }]);
+    assert_eq!(rig.redlock.in_use(), 1);
+}
+
+#[test]
+fn a_wait_that_ends_in_line_says_why() {
+    let mut rig = Rig::new(3);
+    rig.held("a");
+    let behind_holder = rig.acquire("a", ms(100));
+    rig.acquire("b", WAIT);
+    let behind_attempt = rig.acquire("b", ms(10));
+    rig.advance(ms(50));
+    let error = AcquireError::TimedOut;
+    assert_eq!(rig.events()[0], Event::AcquireFailed { lock: behind_attempt, error });
+    rig.advance(ms(50));
+    let error = AcquireError::Held;
+    let failed = Event::AcquireFailed { lock: behind_holder, error };
+    assert!(rig.events().contains(&failed));
+}
+
+#[test]
+fn whoever_leaves_the_line_closes_the_gap() {
+    let mut rig = Rig::new(1);
+    let first = rig.held("r");
+    let waiting: Vec<_> = (0..4).map(|_| rig.acquire("r", WAIT)).collect();
+    rig.redlock.cancel(rig.now, waiting[1]).expect("not held");
+    rig.redlock.cancel(rig.now, waiting[3]).expect("not held");
+    let last = rig.acquire("r", WAIT);
+    rig.events();
+    let mut holder = first;
+    for next in [waiting[0], waiting[2], last] {
+        rig.redlock.release(rig.now, holder).expect("held");
+        rig.reply(0, ":1");
+        rig.reply(0, "+OK");
+        let events = rig.events();
+        assert!(matches!(events[1], Event::Acquired { lock, .. } if lock == next));
+        holder = next;
+    }
+}
+
+#[test]
+fn a_lost_lock_makes_way_for_the_next_in_line() {
+    let mut rig = Rig::new(1);
+    let first = rig.held("r");
+    let second = rig.redlock.acquire(rig.now, b"r", TTL, 2 * TTL).expect("in bounds");
+    rig.advance(TTL - ms(102));
+    assert_eq!(rig.events(), [Event::Lost { lock: first, reason: LostReason::Expired }]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1", "SET r #2 NX PX 10000"]);
+    rig.reply(0, ":1");
+    rig.reply(0, "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { lock, .. } if lock == second));
+}
+
+#[test]
+fn attempts_wait_inside_while_the_pipelines_of_a_quorum_are_full() {
+    let mut rig = Rig::with(3, |config| config.max_pipeline = 4);
+    let locks: Vec<_> = (0..10).map(|i| rig.acquire(&format!("r{i}"), WAIT)).collect();
+    assert_eq!(rig.sent(0).len(), 4);
+    assert_eq!(rig.sent(1).len(), 4);
+    // Node 2 stays silent; the other two are a quorum.
+    for (round, expected) in locks.into_iter().enumerate() {
+        for index in 0..2 {
+            rig.reply(index, "+OK");
+        }
+        let acquired = rig.event();
+        assert!(matches!(acquired, Event::Acquired { lock, .. } if lock == expected));
+        assert_eq!(rig.sent(0).len(), usize::from(round < 6), "round {round}");
+        assert_eq!(rig.sent(1).len(), usize::from(round < 6), "round {round}");
+    }
+    assert_eq!(rig.sent(2).len(), 4, "the slow node was not given more than it can hold");
+}
+
+#[test]
+fn a_stalled_node_costs_nothing_until_it_answers() {
+    let mut rig = Rig::new(3);
+    let lock = rig.acquire("a", NO_WAIT);
+    rig.reply(0, "+OK");
+    rig.reply(1, "+OK");
+    rig.events();
+    rig.sent(2);
+    rig.advance(ms(50));
+    assert_eq!(rig.state(2), NodeState::Stalled);
+    rig.acquire("b", NO_WAIT);
+    assert_eq!(rig.sent(2), [""; 0], "it is passed over");
+    // A release is still owed to it: the token may be there.
+    rig.redlock.release(rig.now, lock).expect("held");
+    assert_eq!(rig.sent(2), ["EVALSHA release 1 a #1"]);
+    rig.reply(2, "+OK");
+    rig.reply(2, ":1");
+    assert_eq!(rig.state(2), NodeState::Ready);
+    rig.acquire("c", NO_WAIT);
+    assert_eq!(rig.sent(2).len(), 1);
+}
+
+#[test]
+fn a_request_before_the_first_connection_waits_for_it() {
+    let mut rig = Rig::unconnected(3, |_| ());
+    let lock = rig.acquire("r", WAIT);
+    rig.connect(0);
+    rig.connect(2);
+    assert_eq!(rig.sent(0), ["SET r #1 NX PX 10000"]);
+    rig.reply(0, "+OK");
+    rig.reply(2, "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+#[test]
+fn events_that_nobody_takes_stop_new_requests_and_lose_nothing() {
+    let mut rig = Rig::with(1, |config| config.max_locks = 4);
+    rig.held("r");
+    let mut failed = 0;
+    while rig.redlock.acquire(rig.now, b"r", TTL, NO_WAIT).is_ok() {
+        failed += 1;
+    }
+    assert_eq!(failed, 4);
+    assert_eq!(rig.events().len(), 4);
+    rig.acquire("r", NO_WAIT);
+}
+
+#[test]
+fn an_early_timeout_does_nothing() {
+    let mut rig = Rig::new(3);
+    rig.acquire("r", WAIT);
+    let next = rig.redlock.poll_timeout();
+    rig.redlock.handle_timeout(rig.now);
+    assert_eq!(rig.redlock.poll_timeout(), next);
+    assert_eq!(rig.events(), []);
+}
+
+#[test]
+fn the_same_inputs_give_the_same_outputs() {
+    let run = || {
+        let mut rig = Rig::new(3);
+        let mut trace = Vec::new();
+        for i in 0..20 {
+            rig.acquire(&format!("r{}", i % 7), WAIT);
+            for index in 0..3 {
+                trace.push(rig.redlock.poll_transmit(node(index)).map(<[u8]>::to_vec));
+                rig.sent(index);
+            }
+            let (at, _) = rig.redlock.poll_timeout().expect("something is due");
+            rig.advance(at - rig.now);
+            let (now, events) = (rig.now, rig.events());
+            trace.push(Some(format!("{now:?} {events:?}").into_bytes()));
+        }
+        trace
+    };
+    assert_eq!(run(), run());
+}
