@@ -69,7 +69,6 @@ impl Redlock {
         lock.deadline = now + wait.max(self.config.node_timeout(ttl));
         lock.retries = 0;
         lock.wrong_type = false;
-        lock.follows = false;
         lock.votes = Votes::default();
         lock.round = Round::default();
         let id = self.table.id(slot);
@@ -96,6 +95,7 @@ impl Redlock {
     fn find_place(&mut self, now: Instant, slot: u32, wait: Duration) {
         let hash = self.table.hash(&self.table[slot].resource);
         self.table[slot].links = Links { hash, ..Links::UNLINKED };
+        self.table[slot].follows = self.table.has_leaver(&self.table[slot].resource, hash);
         let Some(first) = self.table.first_of(&self.table[slot].resource, hash) else {
             self.table.lead(slot);
             self.enqueue(slot);
@@ -189,8 +189,6 @@ impl Redlock {
         command::set(&mut self.scratch, &lock.resource, &token, lock.ttl);
         for id in voters {
             if follows {
-                // The one before us in line may have a release waiting here, and our SET must run
-                // after it.
                 self.seal(now, id, true);
             }
             let node = &mut self.nodes[id.index()];
@@ -294,6 +292,7 @@ impl Redlock {
 
     /// The pause is over.
     pub(super) fn retry(&mut self, slot: u32) {
+        self.table[slot].follows = true;
         self.enqueue(slot);
     }
 

@@ -47,6 +47,13 @@ pub(super) enum Phase {
     Draining,
 }
 
+impl Phase {
+    /// Whether the lock is not wanted any more and may not yet be gone from the nodes.
+    pub(super) const fn is_on_its_way_out(self) -> bool {
+        matches!(self, Self::Releasing | Self::Draining)
+    }
+}
+
 pub(super) struct Lock {
     pub(super) phase: Phase,
     pub(super) generation: u32,
@@ -54,7 +61,8 @@ pub(super) struct Lock {
     pub(super) queued: bool,
     /// Some node said that the key holds data that is not a lock.
     pub(super) wrong_type: bool,
-    /// It stood in line, and the one before it has only just left.
+    /// A release of the same resource may still wait to be sent: this lock's own of its last
+    /// attempt, or that of the lock before it. The next `SET` must run after it.
     pub(super) follows: bool,
     /// How many replies are owed that name this slot.
     pub(super) owed: u32,
@@ -118,6 +126,7 @@ pub(super) struct Round {
 #[derive(Clone, Copy)]
 pub(super) struct Links {
     pub(super) hash: u64,
+    pub(super) is_indexed: bool,
     /// The next slot in the same bucket of the resource index.
     pub(super) bucket: u32,
     /// The line of those that want the same resource.
@@ -129,7 +138,7 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) const UNLINKED: Self =
-        Self { hash: 0, bucket: NONE, before: NONE, behind: NONE, last: NONE };
+        Self { hash: 0, is_indexed: false, bucket: NONE, before: NONE, behind: NONE, last: NONE };
 }
 
 #[cfg(test)]

@@ -83,6 +83,37 @@ fn a_handover_does_not_wait_for_the_group_on_its_way() {
     assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
 }
 
+/// The same without a line: whoever asks again for what it has just released must not be refused
+/// by its own release that waits.
+#[test]
+fn a_new_request_does_not_overtake_a_release_that_waits() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 2);
+    release(&mut rig, &locks[..1]);
+    rig.sent(0);
+    release(&mut rig, &locks[1..]);
+    assert_eq!(rig.sent(0), [""; 0]);
+    rig.acquire("b", NO_WAIT);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
+}
+
+/// And a retry must not be refused by what its own last attempt has taken.
+#[test]
+fn a_retry_does_not_overtake_the_release_of_the_last_attempt() {
+    let mut rig = Rig::new(3);
+    let lock = rig.held("a");
+    rig.acquire("b", WAIT);
+    release(&mut rig, &[lock]);
+    rig.sent(0);
+    for (index, reply) in [(0, "+OK"), (1, "$-1"), (2, "$-1")] {
+        rig.transmit(index);
+        rig.reply(index, reply);
+    }
+    assert_eq!(rig.sent(0), [""; 0], "the release of b waits for that of a");
+    rig.until(|rig| rig.has_output(0));
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
+}
+
 #[test]
 fn extensions_leave_as_one_call_with_a_ttl_each() {
     let mut rig = Rig::new(1);
