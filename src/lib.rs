@@ -65,6 +65,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "net"), allow(rustdoc::broken_intra_doc_links))]
 
+#[cfg(feature = "embedded")]
+pub mod embedded;
 #[cfg(feature = "net")]
 mod engine;
 #[cfg(feature = "net")]

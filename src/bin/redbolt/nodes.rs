@@ -8,17 +8,22 @@ use redbolt::{Config, Engine, NodeState, NodeStatus};
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {
     /// The nodes, separated by commas: HOST, HOST:PORT or
-    /// redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Passwords belong into the environment,
-    /// because others can see the arguments of a process
+    /// redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
+    /// see arguments, so passwords belong here:
     #[arg(long, value_name = "LIST", env = "REDBOLT_NODES")]
-    #[arg(value_delimiter = ',', hide_env_values = true)]
+    #[arg(value_delimiter = ',', hide_env_values = true, verbatim_doc_comment)]
     nodes: Vec<String>,
 }
 
 impl NodeArgs {
+    /// Whether there are any.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.nodes.iter().all(String::is_empty)
+    }
+
     /// The default settings for these nodes, or what is wrong with them.
     pub(crate) fn config(&self) -> Result<Config, String> {
-        if self.nodes.iter().all(String::is_empty) {
+        if !self.is_given() {
             return Err(
                 "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES".to_owned()
             );
