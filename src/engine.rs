@@ -232,6 +232,7 @@ impl Engine {
         loop {
             let now = Clock::now();
             if self.redlock.in_use() == 0 || now >= deadline {
+                self.redlock.hurry(now);
                 self.flush()?;
                 return Ok(self.redlock.in_use() == 0);
             }

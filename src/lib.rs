@@ -52,7 +52,7 @@
 //! | --- | --- |
 //! | [`time`] | instants as numbers |
 //! | [`resp`] | bytes to values and back; usable alone |
-//! | [`redlock`] | the algorithm, without input or output; usable alone, with a driver of one's own |
+//! | [`redlock`] | the algorithm without input or output; usable alone, with another driver |
 //! | `net` | system calls |
 //! | [`Engine`] | the algorithm and the loop together |
 //!
@@ -60,10 +60,10 @@
 //!
 //! * `net` (default): [`Engine`] and what it needs of the system. Linux only, because a lock must
 //!   be timed on a clock that counts suspend. Without it the crate is `resp` and `redlock`.
-//! * `embedded`: an in-process master for demos and for tests of one's own code.
+//! * `embedded`: [`embedded`], an in-process master for demos and for tests of one's own code.
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`.
 #![forbid(unsafe_code)]
-#![cfg_attr(not(feature = "net"), allow(rustdoc::broken_intra_doc_links))]
+#![cfg_attr(not(feature = "embedded"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(feature = "embedded")]
 pub mod embedded;

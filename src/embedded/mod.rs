@@ -2,9 +2,9 @@
 //!
 //! It answers what redbolt's engine sends as Redis 7 would: the handshake (`AUTH`, `SELECT`,
 //! `INFO`, `COMMAND INFO`, `SCRIPT LOAD`), `SET` with `NX` and `PX`, and the engine's scripts by
-//! `EVAL` and `EVALSHA`. Beyond that it knows as much as it takes to look inside with
-//! `redis-cli`: `GET`, `PTTL`, `DEL`, `EXISTS`, `DBSIZE`, `PING`, `ECHO`. Errors have the words that
-//! Redis has for them.
+//! `EVAL` and `EVALSHA`. Beyond that it knows as much as it takes to look inside with `redis-cli`:
+//! `GET`, `PTTL`, `DEL`, `EXISTS`, `DBSIZE`, `PING`, `ECHO`. Errors have the words that Redis has
+//! for them.
 //!
 //! What it lacks is what a Redis is for:
 //!

@@ -22,8 +22,7 @@ pub(super) fn eval(
     let (keys, arguments) = split(count, words)?;
     let script = Script::by_text(text).ok_or(Refusal::ForeignScript)?;
     remember(loaded, script);
-    resp::integer(out, script.run(database, now, keys, arguments)?);
-    Ok(())
+    script.run(database, now, keys, arguments, out)
 }
 
 /// `EVALSHA sha numkeys [key …] [argument …]`.
@@ -41,8 +40,7 @@ pub(super) fn evalsha(
     }
     let (keys, arguments) = split(count, words)?;
     let script = find(loaded, sha).ok_or(Refusal::NoScript)?;
-    resp::integer(out, script.run(database, now, keys, arguments)?);
-    Ok(())
+    script.run(database, now, keys, arguments, out)
 }
 
 /// `SCRIPT LOAD script`.

@@ -1,17 +1,12 @@
 //! The engine's scripts, known by their text and executed without Lua.
 
+use bytes::BytesMut;
+
 use super::database::{Database, Ttl};
 use super::number;
 use super::refusal::Refusal;
-
-const RELEASE: &str = "local v = redis.call('GET', KEYS[1]) if v == ARGV[1] then \
-    return redis.call('DEL', KEYS[1]) end return v and -1 or 0";
-const RELEASE_SHA: &str = "f94ecbb3c68b8cc95981f82b830aac1ad2b9eaa3";
-
-const EXTEND: &str = "local v = redis.call('GET', KEYS[1]) if v ~= ARGV[1] then \
-    return v and -1 or 0 end if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then \
-    redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 1";
-const EXTEND_SHA: &str = "4b87d659dbff9eb9506b4a46bd715e7ebc7fb7d8";
+use crate::redlock as script;
+use crate::resp;
 
 const ABSENT: i64 = 0;
 const ANOTHER: i64 = -1;
@@ -25,10 +20,15 @@ pub(super) enum Script {
     /// `KEYS[1]`, `ARGV[1]` a token, `ARGV[2]` a ttl in milliseconds: makes the key live at least
     /// that long if it holds that token. Never shortens a ttl, never creates a key.
     Extend,
+    /// The first for many keys: `KEYS[i]` goes with `ARGV[i]`.
+    ReleaseMany,
+    /// The second for n keys: `KEYS[i]` goes with `ARGV[i]` and `ARGV[n + i]`.
+    ExtendMany,
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 2] = [Self::Release, Self::Extend];
+    pub(super) const ALL: [Self; 4] =
+        [Self::Release, Self::Extend, Self::ReleaseMany, Self::ExtendMany];
 
     /// The script with exactly this text, to the byte.
     pub(super) fn by_text(text: &[u8]) -> Option<Self> {
@@ -40,48 +40,75 @@ impl Script {
         Self::ALL.into_iter().find(|script| sha.eq_ignore_ascii_case(script.sha().as_bytes()))
     }
 
-    pub(super) const fn text(self) -> &'static str {
+    /// The script as the engine has it.
+    const fn source(self) -> script::Script {
         match self {
-            Self::Release => RELEASE,
-            Self::Extend => EXTEND,
+            Self::Release => script::RELEASE,
+            Self::Extend => script::EXTEND,
+            Self::ReleaseMany => script::RELEASE_MANY,
+            Self::ExtendMany => script::EXTEND_MANY,
         }
+    }
+
+    pub(super) const fn text(self) -> &'static str {
+        self.source().text
     }
 
     /// Forty lower-case hexadecimal digits.
     pub(super) const fn sha(self) -> &'static str {
-        match self {
-            Self::Release => RELEASE_SHA,
-            Self::Extend => EXTEND_SHA,
-        }
+        self.source().sha
     }
 
-    /// Executes the script: 1 done, 0 no such key, -1 the key holds another value.
+    /// Executes the script and appends its reply: for each key 1 done, 0 no such key, -1 the key
+    /// holds another value.
     pub(super) fn run(
         self,
         database: &mut Database,
         now: u64,
         keys: &[&[u8]],
         arguments: &[&[u8]],
-    ) -> Result<i64, Refusal> {
-        let (Some(key), Some(token)) = (keys.first(), arguments.first()) else {
+        out: &mut BytesMut,
+    ) -> Result<(), Refusal> {
+        let extends = matches!(self, Self::Extend | Self::ExtendMany);
+        let many = matches!(self, Self::ReleaseMany | Self::ExtendMany);
+        let needed = if extends { 2 * keys.len() } else { keys.len() };
+        if keys.is_empty() || arguments.len() < needed || (!many && keys.len() > 1) {
             return Err(Refusal::ScriptArguments);
-        };
-        match database.get(key, now) {
-            None => return Ok(ABSENT),
-            Some(value) if value != *token => return Ok(ANOTHER),
-            Some(_) => {}
         }
-        match self {
-            Self::Release => {
-                database.remove(key, now);
-            }
-            Self::Extend => {
-                let ttl = arguments.get(1).ok_or(Refusal::ScriptArguments)?;
-                extend(database, now, key, number::integer(ttl)?)?;
-            }
+        let (tokens, ttls) = arguments.split_at(keys.len());
+        let mut answers = Vec::with_capacity(keys.len());
+        for (index, (key, token)) in keys.iter().zip(tokens).enumerate() {
+            let ttl = if extends { Some(ttls[index]) } else { None };
+            answers.push(act(database, now, key, token, ttl)?);
         }
-        Ok(DONE)
+        if many {
+            resp::array_header(out, answers.len());
+        }
+        answers.into_iter().for_each(|answer| resp::integer(out, answer));
+        Ok(())
     }
+}
+
+/// One key: with a ttl it is extended, without one deleted, if it holds the token.
+fn act(
+    database: &mut Database,
+    now: u64,
+    key: &[u8],
+    token: &[u8],
+    ttl: Option<&[u8]>,
+) -> Result<i64, Refusal> {
+    match database.get(key, now) {
+        None => return Ok(ABSENT),
+        Some(value) if value != token => return Ok(ANOTHER),
+        Some(_) => {}
+    }
+    match ttl {
+        Some(ttl) => extend(database, now, key, number::integer(ttl)?)?,
+        None => {
+            database.remove(key, now);
+        }
+    }
+    Ok(DONE)
 }
 
 /// `PTTL` counts a key without a deadline as -1, so that any ttl gives it one; and `PEXPIRE` to a

@@ -13,7 +13,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use super::connection::{Connection, Outcome};
 use super::options::{DEFAULT_USER, Options};
 use super::state::Master;
-use crate::time::Instant;
+use crate::net::Clock;
 
 /// Clients connected at a time. One more is told so and closed, as Redis does it.
 pub const CONNECTIONS_MAX: usize = 256;
@@ -76,7 +76,7 @@ impl Server {
             connections: Vec::new(),
             free: Vec::new(),
             ready: Vec::new(),
-            master: Master::new(seed(), options.clone(), boot_time()),
+            master: Master::new(seed(), options.clone(), Clock::now()),
             stop: Arc::clone(&stop),
         };
         let thread =
@@ -169,7 +169,7 @@ impl Reactor {
             if self.accepting {
                 self.accept();
             }
-            self.master.sweep(boot_time());
+            self.master.sweep(Clock::now());
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl Reactor {
     /// An event may be about a connection that is no longer there.
     fn turn(&mut self, slot: usize, scratch: &mut [u8]) -> Outcome {
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return Outcome::Closed };
-        let outcome = connection.turn(&mut self.master, scratch, boot_time);
+        let outcome = connection.turn(&mut self.master, scratch, Clock::now);
         if outcome == Outcome::Closed {
             self.connections[slot] = None;
             self.free.push(slot);
@@ -243,15 +243,7 @@ impl Reactor {
 /// Different at every call, which is all that a run id needs.
 fn seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(boot_time())
-}
-
-// TODO: `crate::net::Clock` replaces this as soon as there is one.
-fn boot_time() -> Instant {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
-    let nanos = Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0));
-    Instant::ZERO + seconds + nanos
+    RandomState::new().hash_one(Clock::now())
 }
 
 /// Leaves what a URL may hold anywhere, and encodes the rest.

@@ -98,12 +98,13 @@ impl Driver {
     /// for the next deadline, so that whoever waits for the descriptor wakes up in time.
     pub(crate) fn flush(&mut self, redlock: &mut Redlock) -> io::Result<()> {
         self.obey(redlock);
+        let now = Clock::now();
         for id in redlock.nodes() {
-            let Some(bytes) = redlock.poll_transmit(id) else { continue };
             let link = &mut self.links[id.index()];
             let Some(connection) = link.connection.as_mut().filter(|c| c.can_write()) else {
                 continue;
             };
+            let Some(bytes) = redlock.poll_transmit(now, id) else { continue };
             self.counters.writes += 1;
             match connection.write(bytes) {
                 Ok(count) => {

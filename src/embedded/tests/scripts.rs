@@ -7,6 +7,8 @@ const ARGUMENTS: &str = "-ERR this script needs more keys or arguments";
 
 const RELEASE: &str = Script::Release.sha();
 const EXTEND: &str = Script::Extend.sha();
+const RELEASE_MANY: &str = Script::ReleaseMany.sha();
+const EXTEND_MANY: &str = Script::ExtendMany.sha();
 
 fn loaded() -> Client {
     let mut client = client();
@@ -21,6 +23,8 @@ fn loaded() -> Client {
 #[track_caller]
 fn plays(client: &mut Client, script: &[(u64, &str, &str)]) {
     for (millis, line, reply) in script {
+        let line = line.replace("RELEASE-MANY", &format!("EVALSHA {RELEASE_MANY}"));
+        let line = line.replace("EXTEND-MANY", &format!("EVALSHA {EXTEND_MANY}"));
         let line = line.replace("RELEASE", &format!("EVALSHA {RELEASE}"));
         let line = line.replace("EXTEND", &format!("EVALSHA {EXTEND}"));
         client.plays(&[(*millis, &line, reply)]);
@@ -210,6 +214,39 @@ fn the_number_of_keys_is_checked_as_redis_does() {
                 "-ERR invalid expire time in 'pexpire' command",
             ),
             (0, "PTTL k", ":100"),
+        ],
+    );
+}
+
+#[test]
+fn many_keys_are_released_by_one_call_each_by_its_own_token() {
+    let mut client = loaded();
+    plays(
+        &mut client,
+        &[
+            (0, "SET a mine PX 100", "+OK"),
+            (0, "SET b other PX 100", "+OK"),
+            (0, "SET d also PX 100", "+OK"),
+            (0, "RELEASE-MANY 4 a b c d mine mine mine also", "*4\r\n:1\r\n:-1\r\n:0\r\n:1"),
+            (0, "DBSIZE", ":1"),
+            (0, "RELEASE-MANY 2 a b mine", ARGUMENTS),
+            (0, "RELEASE-MANY 0", ARGUMENTS),
+        ],
+    );
+}
+
+#[test]
+fn many_keys_are_extended_by_one_call_each_to_its_own_ttl() {
+    let mut client = loaded();
+    plays(
+        &mut client,
+        &[
+            (0, "SET a mine PX 100", "+OK"),
+            (0, "SET b mine PX 300", "+OK"),
+            (0, "EXTEND-MANY 3 a b c mine mine mine 200 200 200", "*3\r\n:1\r\n:1\r\n:0"),
+            (0, "PTTL a", ":200"),
+            (0, "PTTL b", ":300"),
+            (0, "EXTEND-MANY 2 a b mine mine 200", ARGUMENTS),
         ],
     );
 }

@@ -40,6 +40,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                 let token = token.ok_or_else(|| Failure::Overrun {
                     resource: args.resource_name(),
                     what: "it ended before the command could be started",
+                    survivors: false,
                 })?;
                 return Ok(Lease { lock, token, valid_until });
             }

@@ -6,7 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{self, Command};
 
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process_group,
+    waitid,
 };
 
 use super::failure::died_of;
@@ -79,6 +80,16 @@ impl Child {
     /// `SIGKILL` to the whole group.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
+    }
+
+    /// Kills what a command that has ended left of its group. Yields whether the group is gone; a
+    /// killed process may still be in the middle of a system call.
+    pub(super) fn end_group(self) -> bool {
+        let group = self.group;
+        self.kill();
+        // The command itself is in the group until it has been waited for.
+        drop(self);
+        test_kill_process_group(group).is_err()
     }
 }
 

@@ -32,8 +32,9 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
                 return Ok(code);
             }
             // What the command has left behind had its time to end as well.
-            child.kill();
-            return Err(Failure::Overrun { resource: args.resource_name(), what: stage.tell() });
+            let survivors = !child.end_group();
+            let (resource, what) = (args.resource_name(), stage.tell());
+            return Err(Failure::Overrun { resource, what, survivors });
         }
         match watch.next(stage.ends_at(&schedule))? {
             // The loop looks at the child after all news.

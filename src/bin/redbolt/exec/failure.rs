@@ -30,8 +30,9 @@ pub(super) enum Failure {
     Interrupted { signal: Signal },
     /// The command could not be started.
     Start { command: String, error: io::Error },
-    /// The validity of the lock ended before the command did; with what was done about it.
-    Overrun { resource: String, what: &'static str },
+    /// The validity of the lock ended before the command did; with what was done about it, and
+    /// whether there may still be processes of the command that are about to die.
+    Overrun { resource: String, what: &'static str, survivors: bool },
     /// The system failed.
     System(io::Error),
 }
@@ -49,6 +50,12 @@ impl Failure {
             Self::Overrun { .. } => exit::LOST,
             Self::System(_) => exit::SOFTWARE,
         }
+    }
+
+    /// Whether a process that is being killed may still finish what it has begun. The lock is left
+    /// to its ttl then, instead of being given to the next at once.
+    pub(super) fn has_survivors(&self) -> bool {
+        matches!(self, Self::Overrun { survivors: true, .. } | Self::System(_))
     }
 
     /// Says it on standard error.
@@ -70,7 +77,7 @@ impl fmt::Display for Failure {
                 write!(f, "signal {} ended the wait for the lock", signal.as_raw())
             }
             Self::Start { command, error } => write!(f, "cannot run {command}: {error}"),
-            Self::Overrun { resource, what } => {
+            Self::Overrun { resource, what, .. } => {
                 write!(f, "the validity of the lock on {resource} was too short: {what}")
             }
             Self::System(error) => write!(f, "the system failed: {error}"),

@@ -56,6 +56,9 @@ fn acquire_and_run(args: &Args) -> Result<u8, Failure> {
         }
     };
     let result = command::run(&mut watch, &lease, args);
+    if result.as_ref().is_err_and(Failure::has_survivors) {
+        return result;
+    }
     // An error means that the lock has ended already; what is left of it is released just so.
     _ = watch.engine.release(lease.lock);
     _ = watch.engine.drain(RELEASE_PATIENCE);
