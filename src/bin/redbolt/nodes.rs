@@ -5,13 +5,16 @@ use std::fmt::Write;
 use redbolt::redlock::{NodeOutcome, NodeOutcomes};
 use redbolt::{Config, Engine, NodeState, NodeStatus};
 
+/// Ends with what clap puts behind it: the name of the variable.
+const NODES_HELP: &str = "\
+The nodes, separated by commas: HOST, HOST:PORT or
+redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
+see arguments, so passwords belong here:";
+
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {
-    /// The nodes, separated by commas: HOST, HOST:PORT or
-    /// redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
-    /// see arguments, so passwords belong here:
-    #[arg(long, value_name = "LIST", env = "REDBOLT_NODES")]
-    #[arg(value_delimiter = ',', hide_env_values = true, verbatim_doc_comment)]
+    #[arg(long, value_name = "LIST", env = "REDBOLT_NODES", help = NODES_HELP)]
+    #[arg(value_delimiter = ',', hide_env_values = true)]
     nodes: Vec<String>,
 }
 

@@ -46,15 +46,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = ttl)]
     pub(super) ttl: Duration,
 
-    /// Contend: every cycle wants one of K resources, picked at random
-    /// [default: one that no other cycle wants]
+    /// Contend: every cycle wants one of K resources, picked at random,
+    /// instead of one that no other cycle wants
     #[arg(long, value_name = "K", verbatim_doc_comment)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) resources: Option<u32>,
 
     /// Start R locks a second, whether or not earlier ones are done, and
-    /// count latency from when each should have started
-    /// [default: start one whenever one ends]
+    /// count latency from when each should have started; without it, one
+    /// starts whenever one ends
     #[arg(long, value_name = "R", verbatim_doc_comment)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) rate: Option<u32>,
