@@ -173,17 +173,20 @@ impl Engine {
     ///
     /// What `epoll_wait` or the timer say; nothing that a node can cause.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.driver.flush(&mut self.redlock);
+        self.flush()?;
         self.driver.wait(&mut self.redlock, timeout, self.busy_poll)?;
         // What the state machine wants to send by itself, retries and the like, leaves now: a
         // caller who has no event to react to may not come back for long.
-        self.driver.flush(&mut self.redlock);
-        Ok(())
+        self.flush()
     }
 
-    /// Writes what gathered, without waiting for anything.
-    pub fn flush(&mut self) {
-        self.driver.flush(&mut self.redlock);
+    /// Writes what gathered and arms the timer for the next deadline, without waiting for anything.
+    ///
+    /// # Errors
+    ///
+    /// What the timer says; nothing that a node can cause.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.driver.flush(&mut self.redlock)
     }
 
     /// The next thing that happened, in order.
@@ -229,7 +232,8 @@ impl Engine {
         loop {
             let now = Clock::now();
             if self.redlock.in_use() == 0 || now >= deadline {
-                self.flush();
+                self.redlock.hurry(now);
+                self.flush()?;
                 return Ok(self.redlock.in_use() == 0);
             }
             self.poll(Some(deadline - now))?;

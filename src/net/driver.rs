@@ -94,15 +94,17 @@ impl Driver {
         self.counters
     }
 
-    /// Writes to every node what gathered for it, and opens and closes what must be.
-    pub(crate) fn flush(&mut self, redlock: &mut Redlock) {
+    /// Writes to every node what gathered for it, opens and closes what must be, and arms the timer
+    /// for the next deadline, so that whoever waits for the descriptor wakes up in time.
+    pub(crate) fn flush(&mut self, redlock: &mut Redlock) -> io::Result<()> {
         self.obey(redlock);
+        let now = Clock::now();
         for id in redlock.nodes() {
-            let Some(bytes) = redlock.poll_transmit(id) else { continue };
             let link = &mut self.links[id.index()];
             let Some(connection) = link.connection.as_mut().filter(|c| c.can_write()) else {
                 continue;
             };
+            let Some(bytes) = redlock.poll_transmit(now, id) else { continue };
             self.counters.writes += 1;
             match connection.write(bytes) {
                 Ok(count) => {
@@ -113,17 +115,23 @@ impl Driver {
             }
         }
         self.obey(redlock);
+        let unread = self.links.iter().any(|link| link.unread);
+        let deadline = if unread { Some(Instant::ZERO) } else { next_deadline(redlock) };
+        if let Some(deadline) = deadline {
+            self.counters.timers += u64::from(self.wakeup.arm(deadline)?);
+        }
+        Ok(())
     }
 
     /// Waits until something happens, a deadline of `redlock` has come, or `timeout` is over, and
-    /// deals with it. Spins for `busy_poll` before it sleeps.
+    /// deals with it. Spins for `busy_poll` before it sleeps. To be called after `flush`, which
+    /// armed the timer.
     pub(crate) fn wait(
         &mut self,
         redlock: &mut Redlock,
         timeout: Option<Duration>,
         busy_poll: Duration,
     ) -> io::Result<()> {
-        let timeout = self.time_to_sleep(redlock, timeout)?;
         if busy_poll.is_zero() || timeout == Some(Duration::ZERO) {
             self.select(timeout)?;
         } else {
@@ -144,23 +152,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Arms the timer for the next deadline; zero when there is something to do already.
-    fn time_to_sleep(
-        &mut self,
-        redlock: &Redlock,
-        timeout: Option<Duration>,
-    ) -> io::Result<Option<Duration>> {
-        if self.links.iter().any(|link| link.unread) {
-            return Ok(Some(Duration::ZERO));
-        }
-        let Some((deadline, _)) = redlock.poll_timeout() else { return Ok(timeout) };
-        if timeout != Some(Duration::ZERO) && deadline <= Clock::now() {
-            return Ok(Some(Duration::ZERO));
-        }
-        self.counters.timers += u64::from(self.wakeup.arm(deadline)?);
-        Ok(timeout)
-    }
-
     /// Looks again and again without sleeping, then sleeps for what is left of `timeout`.
     fn spin(
         &mut self,
@@ -170,7 +161,7 @@ impl Driver {
     ) -> io::Result<()> {
         let start = Clock::now();
         let patience = timeout.map_or(busy_poll, |timeout| timeout.min(busy_poll));
-        let deadline = redlock.poll_timeout().map_or(Instant::FAR_FUTURE, |(at, _)| at);
+        let deadline = next_deadline(redlock).unwrap_or(Instant::FAR_FUTURE);
         loop {
             self.select(Some(Duration::ZERO))?;
             let now = Clock::now();
@@ -320,6 +311,10 @@ impl Driver {
             connection.close(self.poll.registry());
         }
     }
+}
+
+fn next_deadline(redlock: &Redlock) -> Option<Instant> {
+    redlock.poll_timeout().map(|(at, _)| at)
 }
 
 impl AsRawFd for Driver {

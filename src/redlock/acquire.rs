@@ -69,6 +69,7 @@ impl Redlock {
         lock.deadline = now + wait.max(self.config.node_timeout(ttl));
         lock.retries = 0;
         lock.wrong_type = false;
+        lock.follows = false;
         lock.votes = Votes::default();
         lock.round = Round::default();
         let id = self.table.id(slot);
@@ -183,15 +184,21 @@ impl Redlock {
         lock.exists = voters;
         lock.ghosts = NodeSet::EMPTY;
         lock.owed += voters.len() as u32;
+        let follows = core::mem::take(&mut lock.follows);
         self.scratch.clear();
         command::set(&mut self.scratch, &lock.resource, &token, lock.ttl);
         for id in voters {
+            if follows {
+                // The one before us in line may have a release waiting here, and our SET must run
+                // after it.
+                self.seal(now, id, true);
+            }
             let node = &mut self.nodes[id.index()];
             node.outbox.buffer().extend_from_slice(&self.scratch);
             node.pipeline.push(Expected { what: What::Set, slot, serial, sent: now });
             node.counters.asked += 1;
         }
-        let due = now + self.config.node_timeout(lock.ttl);
+        let due = now + self.config.node_timeout(self.table[slot].ttl);
         self.schedule(slot, due);
     }
 
@@ -360,6 +367,7 @@ impl Redlock {
     /// The next in line gets its turn. Its `SET` follows the release on every connection.
     pub(super) fn hand_over(&mut self, slot: u32) {
         if let Some(heir) = self.table.leave_line(slot) {
+            self.table[heir].follows = true;
             self.enqueue(heir);
         }
     }

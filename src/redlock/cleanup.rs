@@ -14,7 +14,7 @@ use crate::time::Instant;
 const WINDOW: usize = 64;
 
 /// After how long the deletion is tried for the second time.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The tokens to be cleaned up on one node.
 pub(super) struct Cleanup {
@@ -57,10 +57,11 @@ impl Cleanup {
         self.places.len() - self.free.len()
     }
 
-    /// Remembers a token; false when the list was full and another had to be forgotten for it.
+    /// Remembers a token that is to be looked for at `first_look`; false when the list was full and
+    /// another had to be forgotten for it.
     pub(super) fn add(
         &mut self,
-        now: Instant,
+        first_look: Instant,
         resource: &[u8],
         serial: u64,
         lifetime: Duration,
@@ -69,12 +70,12 @@ impl Cleanup {
             resource: Resource::from_slice(resource),
             serial,
             lifetime,
-            next_at: now,
+            next_at: first_look,
             gone_at: Instant::FAR_FUTURE,
             pause: FIRST_PAUSE,
             in_flight: false,
         };
-        self.next_at = self.next_at.min(now);
+        self.next_at = self.next_at.min(first_look);
         if let Some(place) = self.free.pop() {
             self.places[place as usize] = Some(ghost);
             return true;

@@ -4,17 +4,36 @@ use core::time::Duration;
 
 use bytes::BytesMut;
 
-use super::script::{EXTEND, RELEASE, Script};
+use super::script::{EXTEND, EXTEND_MANY, RELEASE, RELEASE_MANY, Script};
 use super::token::Token;
 use crate::resp;
 
-/// How a node is told which script to run.
+/// How a compare request is put.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum By {
-    /// By SHA-1: the node has it loaded.
+pub(super) enum Form {
+    /// By the server's own command, which takes one key.
+    Native(Native),
+    /// By the SHA-1 of a script: the node has it loaded.
     Sha,
-    /// By its whole text, which loads it: the node said `NOSCRIPT`.
+    /// By the whole text of a script, which loads it: the node said `NOSCRIPT`.
     Text,
+}
+
+/// The native commands of a server for "do it if the value is still this one".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Native {
+    /// `DELIFEQ key value`: Valkey 9.
+    DelIfEq,
+    /// `DELEX key IFEQ value`: Redis 8.4.
+    DelEx,
+}
+
+/// What one compare request is about.
+pub(super) struct Subject<'a> {
+    pub(super) resource: &'a [u8],
+    pub(super) token: Token,
+    /// For an extension.
+    pub(super) ttl: Duration,
 }
 
 /// `SET resource token NX PX ttl`.
@@ -28,35 +47,76 @@ pub(super) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Durat
     resp::bulk_integer(out, millis(ttl));
 }
 
-/// Compare and delete.
-pub(super) fn release(out: &mut BytesMut, by: By, resource: &[u8], token: &Token) {
-    script(out, RELEASE, by, 1);
-    resp::bulk(out, resource);
-    resp::bulk(out, token.as_ref());
-}
-
-/// Compare and expire.
-pub(super) fn extend(out: &mut BytesMut, by: By, resource: &[u8], token: &Token, ttl: Duration) {
-    script(out, EXTEND, by, 2);
-    resp::bulk(out, resource);
-    resp::bulk(out, token.as_ref());
-    resp::bulk_integer(out, millis(ttl));
-}
-
-/// The head of a script call with one key and `values` values; the caller appends those.
-fn script(out: &mut BytesMut, script: Script, by: By, values: usize) {
-    resp::array_header(out, 4 + values);
-    match by {
-        By::Sha => {
-            resp::bulk(out, b"EVALSHA");
-            resp::bulk(out, script.sha.as_bytes());
+/// Compare and delete, one key or many.
+pub(super) fn release<'a>(
+    out: &mut BytesMut,
+    form: Form,
+    subjects: impl ExactSizeIterator<Item = Subject<'a>> + Clone,
+) {
+    let count = subjects.len();
+    match form {
+        Form::Native(Native::DelIfEq) => {
+            resp::array_header(out, 3);
+            resp::bulk(out, b"DELIFEQ");
         }
-        By::Text => {
-            resp::bulk(out, b"EVAL");
-            resp::bulk(out, script.text.as_bytes());
+        Form::Native(Native::DelEx) => {
+            resp::array_header(out, 4);
+            resp::bulk(out, b"DELEX");
+        }
+        Form::Sha | Form::Text => {
+            let script = if count == 1 { RELEASE } else { RELEASE_MANY };
+            begin_script(out, script, form, count, count);
         }
     }
-    resp::bulk(out, b"1");
+    subjects.clone().for_each(|subject| resp::bulk(out, subject.resource));
+    if form == Form::Native(Native::DelEx) {
+        resp::bulk(out, b"IFEQ");
+    }
+    subjects.for_each(|subject| resp::bulk(out, subject.token.as_ref()));
+}
+
+/// Compare and expire, one key or many.
+///
+/// The native form is `SET resource token IFEQ token PX ttl`, which exists wherever a native
+/// release does. It sets the ttl whatever it was, so it is only for one that cannot be shorter.
+pub(super) fn extend<'a>(
+    out: &mut BytesMut,
+    form: Form,
+    subjects: impl ExactSizeIterator<Item = Subject<'a>> + Clone,
+) {
+    let count = subjects.len();
+    if let Form::Native(_) = form {
+        for subject in subjects {
+            resp::array_header(out, 7);
+            resp::bulk(out, b"SET");
+            resp::bulk(out, subject.resource);
+            resp::bulk(out, subject.token.as_ref());
+            resp::bulk(out, b"IFEQ");
+            resp::bulk(out, subject.token.as_ref());
+            resp::bulk(out, b"PX");
+            resp::bulk_integer(out, millis(subject.ttl));
+        }
+        return;
+    }
+    let script = if count == 1 { EXTEND } else { EXTEND_MANY };
+    begin_script(out, script, form, count, 2 * count);
+    subjects.clone().for_each(|subject| resp::bulk(out, subject.resource));
+    subjects.clone().for_each(|subject| resp::bulk(out, subject.token.as_ref()));
+    subjects.for_each(|subject| resp::bulk_integer(out, millis(subject.ttl)));
+}
+
+/// The head of a script call with `keys` keys and `values` values; the caller appends those.
+fn begin_script(out: &mut BytesMut, script: Script, form: Form, keys: usize, values: usize) {
+    resp::array_header(out, 3 + keys + values);
+    if form == Form::Text {
+        resp::bulk(out, b"EVAL");
+        resp::bulk(out, script.text.as_bytes());
+    } else {
+        resp::bulk(out, b"EVALSHA");
+        resp::bulk(out, script.sha.as_bytes());
+    }
+    // A group has at most 64 keys.
+    resp::bulk_integer(out, keys as i64);
 }
 
 /// A ttl in whole milliseconds; the configuration keeps it far below `i64::MAX`.
@@ -76,6 +136,34 @@ mod tests {
         String::from_utf8_lossy(&out).replace("\r\n", " ")
     }
 
+    /// The words alone: every `$` and `*` is checked by reading it back.
+    fn words(encode: impl FnOnce(&mut BytesMut)) -> String {
+        let mut out = BytesMut::new();
+        encode(&mut out);
+        let Ok(resp::Status::Complete((resp::Value::Array(parts), used))) = resp::parse(&out)
+        else {
+            panic!("not a command: {}", out.escape_ascii());
+        };
+        assert_eq!(used, out.len());
+        let words: Vec<_> = parts
+            .map(|part| match part {
+                resp::Value::Bulk(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        words.join(" ")
+    }
+
+    fn subjects(count: usize) -> impl ExactSizeIterator<Item = Subject<'static>> + Clone {
+        let resources: [&[u8]; 3] = [b"a", b"b", b"c"];
+        let subject = move |index: usize| Subject {
+            resource: resources[index],
+            token: TOKEN,
+            ttl: Duration::from_millis(1_500),
+        };
+        (0..count).map(subject)
+    }
+
     #[test]
     fn acquire_is_a_set_that_never_overwrites() {
         let found = bytes(|out| set(out, b"orders/42", &TOKEN, Duration::from_millis(1_500)));
@@ -84,24 +172,38 @@ mod tests {
     }
 
     #[test]
-    fn scripts_go_by_sha_and_fall_back_to_their_text() {
-        let found = bytes(|out| release(out, By::Sha, b"r", &TOKEN));
-        let expected =
-            format!("*5 $7 EVALSHA $40 {} $1 1 $1 r $20 twenty bytes in all! ", RELEASE.sha);
-        assert_eq!(found, expected);
+    fn a_release_goes_natively_by_sha_or_by_text_alone_or_in_a_group() {
+        let t = "twenty bytes in all!";
+        let rows = [
+            (Form::Native(Native::DelIfEq), 1, format!("DELIFEQ a {t}")),
+            (Form::Native(Native::DelEx), 1, format!("DELEX a IFEQ {t}")),
+            (Form::Sha, 1, format!("EVALSHA {} 1 a {t}", RELEASE.sha)),
+            (Form::Text, 1, format!("EVAL {} 1 a {t}", RELEASE.text)),
+            (Form::Sha, 3, format!("EVALSHA {} 3 a b c {t} {t} {t}", RELEASE_MANY.sha)),
+            (Form::Text, 2, format!("EVAL {} 2 a b {t} {t}", RELEASE_MANY.text)),
+        ];
+        for (form, count, expected) in rows {
+            assert_eq!(words(|out| release(out, form, subjects(count))), expected);
+        }
+    }
 
-        let found = bytes(|out| extend(out, By::Text, b"r", &TOKEN, Duration::from_secs(3)));
-        let expected = format!(
-            "*6 $4 EVAL ${} {} $1 1 $1 r $20 twenty bytes in all! $4 3000 ",
-            EXTEND.text.len(),
-            EXTEND.text
-        );
-        assert_eq!(found, expected);
+    #[test]
+    fn an_extension_goes_natively_by_sha_or_by_text_alone_or_in_a_group() {
+        let t = "twenty bytes in all!";
+        let rows = [
+            (Form::Native(Native::DelIfEq), 1, format!("SET a {t} IFEQ {t} PX 1500")),
+            (Form::Sha, 1, format!("EVALSHA {} 1 a {t} 1500", EXTEND.sha)),
+            (Form::Text, 1, format!("EVAL {} 1 a {t} 1500", EXTEND.text)),
+            (Form::Sha, 2, format!("EVALSHA {} 2 a b {t} {t} 1500 1500", EXTEND_MANY.sha)),
+        ];
+        for (form, count, expected) in rows {
+            assert_eq!(words(|out| extend(out, form, subjects(count))), expected);
+        }
     }
 
     #[test]
     fn a_resource_is_any_bytes() {
-        let found = bytes(|out| release(out, By::Sha, b"\r\n$3", &TOKEN));
+        let found = bytes(|out| set(out, b"\r\n$3", &TOKEN, Duration::from_secs(1)));
         assert!(found.contains(" $4  $3 $20 "), "{found}");
     }
 }

@@ -8,11 +8,12 @@ use core::time::Duration;
 
 use bytes::BytesMut;
 
+use super::command::Native;
 use super::config::Login;
 use super::reply::ServerError;
-use super::script::{EXTEND, RELEASE};
+use super::script::{self, Script};
 use super::status::Trouble;
-use crate::resp::{self, Value};
+use crate::resp::{self, Elements, Value};
 
 /// The steps, in the order in which they are sent. `Auth` and `Select` only where needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +21,8 @@ enum Step {
     Auth,
     Select,
     Info,
-    LoadRelease,
-    LoadExtend,
+    Capabilities,
+    Load(Script),
 }
 
 /// The sections of `INFO` that are read. One call each: several sections in one call need Redis 7.
@@ -44,6 +45,7 @@ struct Info {
     loading: Option<bool>,
     memory_limit: Option<u64>,
     evicts: Option<bool>,
+    native: Option<Native>,
 }
 
 /// Forty hex digits that a server process draws when it starts.
@@ -59,6 +61,8 @@ pub(super) struct Identity {
     pub(super) run_id: RunId,
     /// In whole seconds, by the server's wall clock.
     pub(super) uptime: Duration,
+    /// The server's own compare-and-delete, if it has one.
+    pub(super) native: Option<Native>,
 }
 
 /// What one reply of the handshake means.
@@ -74,7 +78,7 @@ pub(super) enum Progress {
 impl Handshake {
     /// Appends the commands of the handshake to `out`.
     pub(super) fn begin(login: &Login, out: &mut BytesMut) -> Self {
-        let mut steps = Vec::with_capacity(8);
+        let mut steps = Vec::with_capacity(12);
         if let Some(password) = &login.password {
             match &login.username {
                 Some(user) => resp::command(out, &[b"AUTH", user.as_bytes(), password.as_bytes()]),
@@ -90,9 +94,11 @@ impl Handshake {
             resp::command(out, &[b"INFO", section]);
             steps.push(Step::Info);
         }
-        for (step, script) in [(Step::LoadRelease, RELEASE), (Step::LoadExtend, EXTEND)] {
+        resp::command(out, &[b"COMMAND", b"INFO", b"DELIFEQ", b"DELEX"]);
+        steps.push(Step::Capabilities);
+        for script in script::ALL {
             resp::command(out, &[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
-            steps.push(step);
+            steps.push(Step::Load(script));
         }
         Self { steps, answered: 0, info: Info::default() }
     }
@@ -109,10 +115,14 @@ impl Handshake {
         };
         self.answered += 1;
         let trouble = match (step, value) {
-            // A node that does not let us load scripts may still let us run them by their text.
-            (Step::LoadRelease | Step::LoadExtend, Value::Error(_)) => None,
-            (Step::LoadRelease, value) => check_sha(value, RELEASE.sha),
-            (Step::LoadExtend, value) => check_sha(value, EXTEND.sha),
+            // A node that does not let us load scripts may still let us run them by their text, and
+            // one that does not tell its commands has none but those of old.
+            (Step::Load(_) | Step::Capabilities, Value::Error(_)) => None,
+            (Step::Load(script), Value::Bulk(sha)) if *sha == script.sha.as_bytes() => None,
+            (Step::Capabilities, Value::Array(commands)) => {
+                self.info.native = native(commands.clone());
+                None
+            }
             (step, Value::Error(text)) => Some(refusal(step, ServerError::classify(text))),
             (Step::Auth | Step::Select, Value::Simple(b"OK")) => None,
             (Step::Info, Value::Bulk(text) | Value::Verbatim { text, .. }) => {
@@ -139,11 +149,10 @@ fn refusal(step: Step, error: ServerError) -> Trouble {
     }
 }
 
-fn check_sha(value: &Value<'_>, sha: &str) -> Option<Trouble> {
-    match value {
-        Value::Bulk(found) if *found == sha.as_bytes() => None,
-        _ => Some(Trouble::UnexpectedReply),
-    }
+/// The first of the commands that were asked about that the server has.
+fn native(commands: Elements<'_>) -> Option<Native> {
+    let known = [Native::DelIfEq, Native::DelEx].into_iter().zip(commands);
+    known.filter(|(_, entry)| matches!(entry, Value::Array(_))).map(|(native, _)| native).next()
 }
 
 impl Info {
@@ -181,7 +190,7 @@ impl Info {
             _ => match (self.memory_limit, self.evicts) {
                 (None, _) => return lacks("maxmemory"),
                 (Some(0), _) | (_, Some(false)) => {
-                    return Progress::Done(Identity { run_id, uptime });
+                    return Progress::Done(Identity { run_id, uptime, native: self.native });
                 }
                 (_, None) => return lacks("maxmemory_policy"),
                 (_, Some(true)) => Trouble::EvictsKeys,
@@ -267,13 +276,13 @@ mod tests {
             let mut out = BytesMut::new();
             let handshake = Handshake::begin(login, &mut out);
             let text = String::from_utf8_lossy(&out).into_owned();
-            assert_eq!(text.matches("\r\n$4\r\nINFO").count(), SECTIONS.len());
+            assert_eq!(text.matches("*2\r\n$4\r\nINFO").count(), SECTIONS.len());
             (handshake.len(), text)
         };
-        assert_eq!(commands(&Login::default()).0, 6);
+        assert_eq!(commands(&Login::default()).0, 9);
         let mut login = Login { password: Some("p".into()), database: 3, ..Login::default() };
         let (len, text) = commands(&login);
-        assert_eq!(len, 8);
+        assert_eq!(len, 11);
         assert!(
             text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n")
         );

@@ -2,27 +2,38 @@
 
 use core::time::Duration;
 
-use super::command::{self, By};
+use super::batch::{Member, Purpose};
+use super::cleanup::FIRST_PAUSE;
 use super::error::{ExtendError, LostReason, RequestError};
 use super::event::{Event, LockId, ReleaseOutcome};
 use super::lock::{Phase, Round, Votes};
 use super::machine::Redlock;
 use super::nodes::{NodeId, NodeSet};
-use super::pipeline::{Expected, What};
 use super::quorum::Verdict;
+use super::reply::Reply;
 use crate::time::Instant;
 
 /// One node's answer to a compare script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Compared {
-    /// 1: the key is ours, and the script did its work.
+    /// 1 from a script, `+OK` from a `SET … IFEQ`: the key is ours, and what was asked was done.
     Ours,
-    /// 0: there is no such key.
+    /// 0, or nil: there is no such key. A native command says so of another's key as well.
     Absent,
     /// −1: another value stands there.
     Foreign,
     /// An error: the script did not run, or nobody knows.
     Failed,
+}
+
+impl Compared {
+    pub(super) fn read(reply: Reply<'_>) -> Self {
+        match reply {
+            Reply::Integer(1) | Reply::Ok => Self::Ours,
+            Reply::Integer(0) | Reply::Nil => Self::Absent,
+            _ => Self::Foreign,
+        }
+    }
 }
 
 impl Redlock {
@@ -65,12 +76,11 @@ impl Redlock {
     fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Duration) {
         let number = self.next_serial();
         let timeout = self.config.node_timeout(ttl);
-        let token = self.token_of(self.table[slot].serial);
         let lock = &mut self.table[slot];
         let most = self.config.max_pipeline + self.config.max_locks;
         let worth = |id: &NodeId| {
             let node = &self.nodes[id.index()];
-            node.is_ready() && !node.is_stalled(now, timeout) && node.pipeline.len() < most
+            node.is_ready() && !node.is_stalled(now, timeout) && node.batch.len() < most
         };
         let asked: NodeSet = lock.exists.into_iter().filter(worth).collect();
         lock.round = Round {
@@ -87,21 +97,14 @@ impl Redlock {
         lock.owed += asked.len() as u32;
         lock.deadline = (now + timeout).min(lock.valid_until);
         let deadline = lock.deadline;
-        self.scratch.clear();
-        command::extend(&mut self.scratch, By::Sha, &lock.resource, &token, ttl);
-        let what = What::Extend(By::Sha);
-        self.send_scratch(asked, Expected { what, slot, serial: number, sent: now });
+        self.add_to_batches(asked, Member { purpose: Purpose::Extend, slot, serial: number });
         self.schedule(slot, deadline);
         self.count_extension(slot, now);
     }
 
-    /// Copies the encoded request to each of `nodes`.
-    fn send_scratch(&mut self, nodes: NodeSet, request: Expected) {
+    fn add_to_batches(&mut self, nodes: NodeSet, member: Member) {
         for id in nodes {
-            let node = &mut self.nodes[id.index()];
-            node.outbox.buffer().extend_from_slice(&self.scratch);
-            node.pipeline.push(request);
-            node.counters.scripts += 1;
+            self.nodes[id.index()].batch.add(member);
         }
     }
 
@@ -110,10 +113,10 @@ impl Redlock {
         &mut self,
         now: Instant,
         id: NodeId,
-        request: Expected,
+        member: Member,
         answer: Compared,
     ) {
-        let slot = request.slot;
+        let slot = member.slot;
         let lock = &mut self.table[slot];
         lock.owed -= 1;
         if lock.phase == Phase::Held {
@@ -122,7 +125,7 @@ impl Redlock {
                 Compared::Absent | Compared::Foreign => lock.exists.remove(id),
                 Compared::Ours | Compared::Failed => {}
             }
-            if lock.round.pending && lock.round.number == request.serial {
+            if lock.round.pending && lock.round.number == member.serial {
                 lock.round.open.remove(id);
                 match answer {
                     Compared::Ours => lock.round.agreed.insert(id),
@@ -236,7 +239,6 @@ impl Redlock {
     /// it (S5, S6).
     pub(super) fn relinquish(&mut self, now: Instant, slot: u32) {
         let number = self.table[slot].serial;
-        let token = self.token_of(number);
         let lock = &mut self.table[slot];
         let ready = |id: &NodeId| self.nodes[id.index()].is_ready();
         let asked: NodeSet = lock.exists.into_iter().filter(ready).collect();
@@ -251,10 +253,7 @@ impl Redlock {
             open: asked,
             ..Round::default()
         };
-        self.scratch.clear();
-        command::release(&mut self.scratch, By::Sha, &lock.resource, &token);
-        let what = What::Release(By::Sha);
-        self.send_scratch(asked, Expected { what, slot, serial: number, sent: now });
+        self.add_to_batches(asked, Member { purpose: Purpose::Release, slot, serial: number });
         for id in later {
             self.remember(now, id, slot, number);
         }
@@ -265,7 +264,9 @@ impl Redlock {
         let lock = &self.table[slot];
         let lifetime = lock.ttl + self.config.drift.of(lock.ttl);
         let node = &mut self.nodes[id.index()];
-        if !node.cleanup.add(now, &lock.resource, serial, lifetime) {
+        // A node that is there and has just said that it cannot is not asked again at once.
+        let pause = if node.is_ready() { FIRST_PAUSE } else { Duration::ZERO };
+        if !node.cleanup.add(now + pause, &lock.resource, serial, lifetime) {
             node.counters.cleanup_dropped += 1;
         }
     }
@@ -275,17 +276,17 @@ impl Redlock {
         &mut self,
         now: Instant,
         id: NodeId,
-        request: Expected,
+        member: Member,
         answer: Compared,
     ) {
-        let slot = request.slot;
+        let slot = member.slot;
         if answer == Compared::Failed {
-            self.remember(now, id, slot, request.serial);
+            self.remember(now, id, slot, member.serial);
         }
         let lock = &mut self.table[slot];
         lock.owed -= 1;
         // The release of an attempt that was given up is nobody's request.
-        if lock.phase == Phase::Releasing && lock.round.number == request.serial {
+        if lock.phase == Phase::Releasing && lock.round.number == member.serial {
             lock.round.open.remove(id);
             match answer {
                 Compared::Ours => lock.round.agreed.insert(id),

@@ -54,6 +54,8 @@ pub(super) struct Lock {
     pub(super) queued: bool,
     /// Some node said that the key holds data that is not a lock.
     pub(super) wrong_type: bool,
+    /// It stood in line, and the one before it has only just left.
+    pub(super) follows: bool,
     /// How many replies are owed that name this slot.
     pub(super) owed: u32,
     pub(super) retries: u32,
@@ -128,4 +130,14 @@ pub(super) struct Links {
 impl Links {
     pub(super) const UNLINKED: Self =
         Self { hash: 0, bucket: NONE, before: NONE, behind: NONE, last: NONE };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_fits_into_five_cache_lines() {
+        assert!(size_of::<Lock>() <= 320, "{} bytes", size_of::<Lock>());
+    }
 }

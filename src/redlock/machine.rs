@@ -50,7 +50,7 @@ use crate::time::Instant;
 /// while let Some(action) = redlock.poll_action() {
 ///     if let Action::Connect(node) = action {
 ///         redlock.handle_connected(now, node);
-///         let handshake = redlock.poll_transmit(node).expect("the handshake leaves at once");
+///         let handshake = redlock.poll_transmit(now, node).expect("the handshake leaves at once");
 ///         assert!(handshake.starts_with(b"*2\r\n$4\r\nINFO"));
 ///     }
 /// }
@@ -243,9 +243,22 @@ impl Redlock {
     /// The bytes that wait for `node`: all that gathered since the last write. The driver writes
     /// what it can, in one call, and says how much with [`handle_sent`](Self::handle_sent).
     #[must_use]
-    pub fn poll_transmit(&self, node: NodeId) -> Option<&[u8]> {
-        let unsent = self.nodes.get(node.index())?.outbox.unsent();
+    pub fn poll_transmit(&mut self, now: Instant, node: NodeId) -> Option<&[u8]> {
+        if node.index() >= self.nodes.len() {
+            return None;
+        }
+        self.seal(now, node, false);
+        let unsent = self.nodes[node.index()].outbox.unsent();
         (!unsent.is_empty()).then_some(unsent)
+    }
+
+    /// Makes what waits inside for the reply to an earlier request leave with the next
+    /// [`poll_transmit`](Self::poll_transmit): for an owner who goes away and will not come back
+    /// for it.
+    pub fn hurry(&mut self, now: Instant) {
+        for node in self.nodes() {
+            self.seal(now, node, true);
+        }
     }
 
     /// When `handle_timeout` should be called next, and who wants it. Changes with every command

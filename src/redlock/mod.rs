@@ -15,6 +15,7 @@
 
 mod acquire;
 mod backoff;
+mod batch;
 mod cleanup;
 mod command;
 mod config;
@@ -49,7 +50,7 @@ pub use self::machine::{Action, Reason, Redlock};
 pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
 pub use self::quorum::{Quorum, Verdict};
 pub use self::reply::ServerError;
-pub use self::script::{EXTEND, RELEASE, Script};
+pub use self::script::{EXTEND, EXTEND_MANY, RELEASE, RELEASE_MANY, Script};
 pub use self::session::MAX_REPLY;
 pub use self::status::{NodeCounters, NodeState, NodeStatus, Trouble};
 pub use self::token::Token;

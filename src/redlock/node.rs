@@ -3,7 +3,9 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
+use super::batch::Batch;
 use super::cleanup::Cleanup;
+use super::command::Native;
 use super::config::{Config, Login};
 use super::handshake::{Handshake, Identity, RunId};
 use super::outbox::Outbox;
@@ -39,9 +41,12 @@ pub(super) struct Node {
     message: String,
     round_trip: Duration,
     pub(super) counters: NodeCounters,
+    /// The server's own compare-and-delete, if it has one.
+    pub(super) native: Option<Native>,
     pub(super) parser: Parser,
     pub(super) pipeline: Pipeline,
     pub(super) outbox: Outbox,
+    pub(super) batch: Batch,
     pub(super) cleanup: Cleanup,
 }
 
@@ -83,9 +88,11 @@ impl Node {
             message: String::new(),
             round_trip: Duration::ZERO,
             counters: NodeCounters::default(),
+            native: None,
             parser: Parser::new(),
             pipeline: Pipeline::default(),
             outbox: Outbox::default(),
+            batch: Batch::default(),
             cleanup: Cleanup::new(max_cleanup),
         }
     }
@@ -146,7 +153,6 @@ impl Node {
         }
         self.counters.connects += 1;
         self.parser.reset();
-        self.outbox.clear();
         let handshake = Handshake::begin(&self.login, self.outbox.buffer());
         for step in 0..handshake.len() as u32 {
             self.pipeline.push(Expected {
@@ -169,6 +175,7 @@ impl Node {
 
     pub(super) fn ready(&mut self, now: Instant, identity: Identity) {
         self.run_id = Some(identity.run_id);
+        self.native = identity.native;
         self.session = Session::Ready { since: now };
         self.trouble = None;
         self.message.clear();
@@ -201,7 +208,6 @@ impl Node {
         }
         self.trouble = Some(trouble);
         self.outbox.clear();
-        self.parser.reset();
         self.pipeline.take()
     }
 

@@ -7,17 +7,17 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use super::command::By;
+use super::command::Form;
 use crate::time::Instant;
 
 /// A request on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Expected {
     pub(super) what: What,
-    /// The slot of the lock; for [`What::Cleanup`] the place on the cleanup list; for
-    /// [`What::Handshake`] the number of the step.
+    /// For a `SET` the slot of the lock; for a compare request how many keys it has; for the
+    /// handshake the number of the step.
     pub(super) slot: u32,
-    /// For attempts and releases the serial of the token; for extensions the round.
+    /// For a `SET` the serial of the token.
     pub(super) serial: u64,
     pub(super) sent: Instant,
 }
@@ -25,23 +25,9 @@ pub(super) struct Expected {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     Set,
-    Release(By),
-    Extend(By),
-    Cleanup(By),
+    Release(Form),
+    Extend(Form),
     Handshake,
-}
-
-impl What {
-    /// The same request with the text of its script instead of the SHA-1; `None` for one that went
-    /// so already, or has no script.
-    pub(super) fn by_text(self) -> Option<Self> {
-        match self {
-            Self::Release(By::Sha) => Some(Self::Release(By::Text)),
-            Self::Extend(By::Sha) => Some(Self::Extend(By::Text)),
-            Self::Cleanup(By::Sha) => Some(Self::Cleanup(By::Text)),
-            _ => None,
-        }
-    }
 }
 
 /// The requests on the way to one node.
@@ -94,5 +80,30 @@ impl Pipeline {
     /// Takes out everything, in order: the connection is gone.
     pub(super) fn take(&mut self) -> VecDeque<Expected> {
         core::mem::take(&mut self.queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_request_waits_since_it_was_sent_or_since_it_became_the_oldest() {
+        let timeout = Duration::from_millis(50);
+        let mut pipeline = Pipeline::default();
+        assert_eq!(pipeline.overdue_at(timeout), None);
+        for sent in [10, 11] {
+            let what = What::Set;
+            pipeline.push(Expected { what, slot: 0, serial: 0, sent: at(sent) });
+        }
+        assert_eq!(pipeline.overdue_at(timeout), Some(at(60)));
+        pipeline.answered(at(40));
+        assert_eq!(pipeline.overdue_at(timeout), Some(at(90)));
+        pipeline.answered(at(41));
+        assert_eq!(pipeline.overdue_at(timeout), None);
     }
 }

@@ -1,8 +1,8 @@
-//! The two scripts that run on a node, with their names.
+//! The scripts that run on a node, with their names.
 //!
-//! Both compare before they act, so that a token can only ever touch its own key (S5, S7). They
-//! answer with integers alone, because the reply to a `SET` is never one: a reply that slipped by
-//! one place is then of the wrong type and gives itself away.
+//! All of them compare before they act, so that a token can only ever touch its own key (S5, S7).
+//! They answer with integers alone, because the reply to a `SET` is never one: a reply that slipped
+//! by one place is then of the wrong type and gives itself away.
 
 /// A script, and the SHA-1 of its text by which a node knows it once it is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,13 +35,44 @@ pub const EXTEND: Script = Script {
     sha: "4b87d659dbff9eb9506b4a46bd715e7ebc7fb7d8",
 };
 
+/// [`RELEASE`] for many keys at once: `KEYS[i]` goes with `ARGV[i]`. Answers with an array of what
+/// `RELEASE` would have answered for each. One `MGET` and one `DEL` do what as many calls would; a
+/// key that holds no string counts as absent.
+pub const RELEASE_MANY: Script = Script {
+    text: "local v = redis.call('MGET', unpack(KEYS)) \
+           local mine, out = {}, {} \
+           for i, k in ipairs(KEYS) do \
+           if v[i] == ARGV[i] then mine[#mine + 1] = k out[i] = 1 \
+           else out[i] = v[i] and -1 or 0 end end \
+           if #mine > 0 then redis.call('DEL', unpack(mine)) end \
+           return out",
+    sha: "7c9a1e833716b8ad1afa3a656c8ee2a1418fdc9e",
+};
+
+/// [`EXTEND`] for many keys at once: `KEYS[i]` goes with the token `ARGV[i]` and, behind all n
+/// tokens, the ttl `ARGV[n + i]`. Answers with an array of what `EXTEND` would have answered for
+/// each; a key that holds no string counts as absent.
+pub const EXTEND_MANY: Script = Script {
+    text: "local v, n, out = redis.call('MGET', unpack(KEYS)), #KEYS, {} \
+           for i, k in ipairs(KEYS) do \
+           if v[i] == ARGV[i] then out[i] = 1 \
+           if redis.call('PTTL', k) < tonumber(ARGV[n + i]) \
+           then redis.call('PEXPIRE', k, ARGV[n + i]) end \
+           else out[i] = v[i] and -1 or 0 end end \
+           return out",
+    sha: "23e1734eff41adc6e507543f49f400cc92185805",
+};
+
+/// All of them, in the order in which the handshake loads them.
+pub(super) const ALL: [Script; 4] = [RELEASE, EXTEND, RELEASE_MANY, EXTEND_MANY];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn each_sha_belongs_to_its_text() {
-        for script in [RELEASE, EXTEND] {
+        for script in ALL {
             let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
             assert_eq!(sha, script.sha, "{}", script.text);
         }

@@ -1,7 +1,8 @@
 //! Connections: from the handshake over every reply to the end.
 
 use super::acquire::Vote;
-use super::command::{self, By};
+use super::batch::{Member, Purpose};
+use super::command::Form;
 use super::handshake::{Identity, Progress};
 use super::lease::Compared;
 use super::lock::Phase;
@@ -10,7 +11,6 @@ use super::nodes::NodeId;
 use super::pipeline::{Expected, What};
 use super::reply::{Reply, ServerError};
 use super::status::Trouble;
-use super::token::Token;
 use crate::resp::{Status, Value};
 use crate::time::Instant;
 
@@ -88,14 +88,7 @@ impl Redlock {
         let reply = Reply::read(value);
         // A reply of the wrong type means that we are out of step: this reply and all behind it
         // belong to other requests than we think. The request stays in the queue, unanswered.
-        let fits = match request.what {
-            What::Set => matches!(reply, Reply::Ok | Reply::Nil | Reply::Error(..)),
-            What::Release(_) | What::Extend(_) | What::Cleanup(_) => {
-                matches!(reply, Reply::Integer(-1..=1) | Reply::Error(..))
-            }
-            What::Handshake => true,
-        };
-        if !fits {
+        if !fits(request, reply, value) {
             return self.drop_session(now, id, Trouble::UnexpectedReply);
         }
         node.answered(now, request);
@@ -104,38 +97,55 @@ impl Redlock {
         }
         if let Reply::Error(error, text) = reply {
             node.counters.errors += 1;
-            if let ServerError::NoScript = error
-                && self.resend_by_text(now, id, request)
-            {
-                return;
+            let otherwise = match request.what {
+                What::Release(Form::Native(_)) | What::Extend(Form::Native(_)) => {
+                    ServerError::Unsupported
+                }
+                _ => ServerError::NoScript,
+            };
+            if error != otherwise || !self.put_otherwise(now, id, request) {
+                self.handle_error(now, id, request, error, text);
             }
-            self.handle_error(now, id, request, error, text);
         } else {
-            self.handle_answer(now, id, request, reply);
+            self.handle_answer(now, id, request, reply, value);
         }
     }
 
-    fn handle_answer(&mut self, now: Instant, id: NodeId, request: Expected, reply: Reply<'_>) {
-        let compared = match reply {
-            Reply::Integer(1) => Compared::Ours,
-            Reply::Integer(0) => Compared::Absent,
-            _ => Compared::Foreign,
-        };
-        match request.what {
-            What::Set if reply == Reply::Ok => self.handle_vote(now, id, request, Vote::Granted),
-            What::Set => self.handle_vote(now, id, request, Vote::Refused),
-            What::Release(_) => self.handle_release(now, id, request, compared),
-            What::Extend(_) => self.handle_extension(now, id, request, compared),
-            What::Cleanup(_) => {
-                let cleanup = &mut self.nodes[id.index()].cleanup;
-                match compared {
-                    Compared::Ours => cleanup.settled(request.slot),
-                    _ => cleanup.again(now, request.slot),
-                }
-                self.clean_up(now, id);
+    fn handle_answer(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Expected,
+        reply: Reply<'_>,
+        value: &Value<'_>,
+    ) {
+        match (request.what, value) {
+            (What::Set, _) if reply == Reply::Ok => {
+                self.handle_vote(now, id, request, Vote::Granted);
             }
-            What::Handshake => {}
+            (What::Set, _) => self.handle_vote(now, id, request, Vote::Refused),
+            (_, Value::Array(answers)) => {
+                let answers = answers.clone().map(|answer| Compared::read(Reply::read(&answer)));
+                self.request_answered(now, id, answers);
+            }
+            _ => self.request_answered(now, id, core::iter::once(Compared::read(reply))),
         }
+    }
+
+    /// The oldest compare request was answered, one answer for each of its keys.
+    fn request_answered(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        answers: impl Iterator<Item = Compared>,
+    ) {
+        self.nodes[id.index()].batch.answered();
+        for answer in answers {
+            if let Some(member) = self.nodes[id.index()].batch.pop_sent() {
+                self.answer_member(now, id, member, answer);
+            }
+        }
+        self.clean_up(now, id);
     }
 
     /// An error reply: what it means for the request, then what it means for the node.
@@ -148,25 +158,21 @@ impl Redlock {
         text: &[u8],
     ) {
         self.nodes[id.index()].keep_message(text);
-        if error == ServerError::WrongType && request.what == What::Set {
-            self.table[request.slot].wrong_type = true;
-        }
         match request.what {
             What::Set => {
+                self.table[request.slot].wrong_type |= error == ServerError::WrongType;
                 let failed = error.ruled_out_execution();
                 let vote = if failed { Vote::Failed } else { Vote::Unclear };
                 self.handle_vote(now, id, request, vote);
             }
-            // Somebody's data is at the key, so our token is not.
-            What::Release(_) if error == ServerError::WrongType => {
-                self.handle_release(now, id, request, Compared::Foreign);
+            What::Release(_) | What::Extend(_) => {
+                // Somebody's data is at the key, so our token is not. Only a request for one key
+                // can be answered so: a group takes what is no string for absent.
+                let wrong_type = error == ServerError::WrongType;
+                let answer = if wrong_type { Compared::Foreign } else { Compared::Failed };
+                let count = request.slot as usize;
+                self.request_answered(now, id, core::iter::repeat_n(answer, count));
             }
-            What::Extend(_) if error == ServerError::WrongType => {
-                self.handle_extension(now, id, request, Compared::Foreign);
-            }
-            What::Release(_) => self.handle_release(now, id, request, Compared::Failed),
-            What::Extend(_) => self.handle_extension(now, id, request, Compared::Failed),
-            What::Cleanup(_) => self.nodes[id.index()].cleanup.again(now, request.slot),
             What::Handshake => {}
         }
         let trouble = Trouble::Server(error);
@@ -175,42 +181,12 @@ impl Redlock {
                 self.nodes[id.index()].overloaded(now, trouble);
                 self.node_changed(id);
             }
-            ServerError::NotServing => self.drop_session(now, id, trouble),
-            ServerError::Denied | ServerError::Cluster | ServerError::Unsupported => {
-                self.drop_session(now, id, trouble);
-            }
+            ServerError::NotServing
+            | ServerError::Denied
+            | ServerError::Cluster
+            | ServerError::Unsupported => self.drop_session(now, id, trouble),
             ServerError::NoScript | ServerError::WrongType | ServerError::Other => {}
         }
-    }
-
-    /// The node does not know the script: sends its text instead, once, on the same connection.
-    /// False if the text was what the node was sent, or if nobody waits for the answer any more.
-    fn resend_by_text(&mut self, now: Instant, id: NodeId, request: Expected) -> bool {
-        let Some(what) = request.what.by_text() else { return false };
-        let node = &mut self.nodes[id.index()];
-        let out = node.outbox.buffer();
-        match what {
-            What::Cleanup(by) => {
-                let Some(ghost) = node.cleanup.get(request.slot) else { return false };
-                let token = Token::of_attempt(&self.nonce, ghost.serial);
-                command::release(out, by, &ghost.resource, &token);
-            }
-            What::Extend(by) => {
-                let lock = &self.table[request.slot];
-                if lock.phase != Phase::Held || lock.round.number != request.serial {
-                    return false;
-                }
-                let token = Token::of_attempt(&self.nonce, lock.serial);
-                command::extend(out, by, &lock.resource, &token, lock.round.ttl);
-            }
-            What::Release(by) => {
-                let token = Token::of_attempt(&self.nonce, request.serial);
-                command::release(out, by, &self.table[request.slot].resource, &token);
-            }
-            What::Set | What::Handshake => return false,
-        }
-        node.pipeline.push(Expected { what, sent: now, ..request });
-        true
     }
 
     fn handle_handshake(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
@@ -243,19 +219,15 @@ impl Redlock {
         self.clean_up(now, id);
     }
 
-    /// Sends the deletions that are due on a node.
+    /// Puts the deletions that are due on a node into its batch.
     pub(super) fn clean_up(&mut self, now: Instant, id: NodeId) {
-        let nonce = self.nonce;
         let node = &mut self.nodes[id.index()];
         if !node.is_ready() {
             return;
         }
         node.cleanup.take_due(now, |place, ghost| {
-            let token = Token::of_attempt(&nonce, ghost.serial);
-            command::release(node.outbox.buffer(), By::Sha, &ghost.resource, &token);
-            let what = What::Cleanup(By::Sha);
-            node.pipeline.push(Expected { what, slot: place, serial: ghost.serial, sent: now });
-            node.counters.scripts += 1;
+            let member = Member { purpose: Purpose::CleanUp, slot: place, serial: ghost.serial };
+            node.batch.add(member);
         });
     }
 
@@ -273,11 +245,12 @@ impl Redlock {
         for request in orphans {
             match request.what {
                 What::Set => self.orphan_vote(now, id, request),
-                What::Release(_) => self.handle_release(now, id, request, Compared::Failed),
-                What::Extend(_) => self.handle_extension(now, id, request, Compared::Failed),
-                What::Cleanup(_) => self.nodes[id.index()].cleanup.lost(now, request.slot),
-                What::Handshake => {}
+                // Their keys are in the batch.
+                What::Release(_) | What::Extend(_) | What::Handshake => {}
             }
+        }
+        for member in self.nodes[id.index()].batch.take() {
+            self.orphan_member(now, id, member);
         }
     }
 
@@ -294,5 +267,26 @@ impl Redlock {
             self.count_votes(now, request.slot);
         }
         self.recycle(request.slot);
+    }
+}
+
+/// Whether the request can have this reply.
+fn fits(request: Expected, reply: Reply<'_>, value: &Value<'_>) -> bool {
+    if matches!(reply, Reply::Error(..)) || request.what == What::Handshake {
+        return true;
+    }
+    let is_answer = |reply| matches!(reply, Reply::Integer(-1..=1));
+    match (request.what, request.slot) {
+        (What::Set | What::Extend(Form::Native(_)), _) => {
+            matches!(reply, Reply::Ok | Reply::Nil)
+        }
+        (_, 1) => is_answer(reply),
+        (_, count) => match value {
+            Value::Array(answers) => {
+                answers.len() == count as usize
+                    && answers.clone().all(|answer| is_answer(Reply::read(&answer)))
+            }
+            _ => false,
+        },
     }
 }

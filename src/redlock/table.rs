@@ -189,6 +189,7 @@ impl Lock {
             generation: 0,
             queued: false,
             wrong_type: false,
+            follows: false,
             owed: 0,
             retries: 0,
             resource: Default::default(),

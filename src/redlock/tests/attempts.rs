@@ -80,7 +80,7 @@ fn a_retry_has_a_new_token() {
     let mut rig = Rig::new(1);
     rig.acquire("r", WAIT);
     for expected in ["SET r #1 NX PX 10000", "SET r #2 NX PX 10000", "SET r #3 NX PX 10000"] {
-        rig.until(|rig| rig.redlock.poll_transmit(node(0)).is_some());
+        rig.until(|rig| rig.has_output(0));
         assert_eq!(rig.sent(0), [expected]);
         rig.reply(0, "$-1");
     }
@@ -232,7 +232,7 @@ fn the_pause_between_attempts_is_random_and_grows() {
         rig.now = rig.now + Duration::from_micros(100);
         rig.reply(0, "$-1");
         let refused = rig.now;
-        rig.until(|rig| rig.redlock.poll_transmit(node(0)).is_some());
+        rig.until(|rig| rig.has_output(0));
         pauses.push(rig.now - refused);
     }
     assert!(pauses[0] <= Duration::from_micros(400), "{:?}", pauses[0]);
@@ -247,7 +247,7 @@ fn an_attempt_starts_only_while_the_caller_waits() {
     let lock = rig.acquire("r", ms(300));
     let start = rig.now;
     while rig.redlock.in_use() > 0 {
-        rig.until(|rig| rig.redlock.poll_transmit(node(0)).is_some());
+        rig.until(|rig| rig.has_output(0));
         assert!(rig.now < start + ms(300));
         rig.sent(0);
         rig.reply(0, "$-1");

@@ -5,13 +5,13 @@
 //! test is one story.
 
 mod attempts;
+mod batches;
 mod leases;
 mod queues;
 mod sessions;
 
 use core::time::Duration;
 
-use super::script::{EXTEND, RELEASE};
 use super::*;
 use crate::resp::{Parser, Status, Value};
 use crate::time::Instant;
@@ -39,6 +39,10 @@ struct Rig {
     /// Nodes that the machine wants a connection to, and has not got.
     wanted: NodeSet,
     closed: NodeSet,
+    /// What has left for each node and was not looked at.
+    outputs: Vec<Vec<String>>,
+    /// What the nodes say about their native commands.
+    native: &'static str,
 }
 
 impl Rig {
@@ -65,6 +69,8 @@ impl Rig {
             now: Instant::from_nanos(1_000_000_000),
             wanted: NodeSet::EMPTY,
             closed: NodeSet::EMPTY,
+            outputs: vec![Vec::new(); count],
+            native: "*2\r\n*-1\r\n*-1",
         };
         rig.advance(Duration::ZERO);
         rig
@@ -95,20 +101,28 @@ impl Rig {
                 "INFO replication" => info(&format!("role:master\r\n{extra}")),
                 "INFO memory" => info(&format!("maxmemory:0\r\n{extra}")),
                 "INFO persistence" => info(&format!("loading:0\r\n{extra}")),
-                load if load.ends_with(RELEASE.text) => format!("$40\r\n{}", RELEASE.sha),
-                load if load.ends_with(EXTEND.text) => format!("$40\r\n{}", EXTEND.sha),
-                other => panic!("not a step of the handshake: {other}"),
+                "COMMAND INFO DELIFEQ DELEX" => self.native.to_owned(),
+                load => {
+                    let script = script::ALL.iter().find(|script| load.ends_with(script.text));
+                    let script = script.expect("the handshake has no other steps");
+                    format!("$40\r\n{}", script.sha)
+                }
             };
             self.reply(index, &reply);
         }
     }
 
-    /// What leaves for a node, as one string of words per command. Tokens show as `#` and the
-    /// number of the attempt, scripts by name.
+    /// What has left for a node since the last look, as one string of words per command. Tokens
+    /// show as `#` and the number of the attempt, scripts by name.
     fn sent(&mut self, index: usize) -> Vec<String> {
-        let bytes = self.redlock.poll_transmit(node(index)).unwrap_or_default().to_vec();
+        self.transmit(index);
+        core::mem::take(&mut self.outputs[index])
+    }
+
+    /// Lets leave what waits for a node.
+    fn transmit(&mut self, index: usize) {
+        let bytes = self.redlock.poll_transmit(self.now, node(index)).unwrap_or_default().to_vec();
         self.redlock.handle_sent(node(index), bytes.len());
-        let mut commands = Vec::new();
         let mut rest = &bytes[..];
         while !rest.is_empty() {
             let Ok(Status::Complete((Value::Array(parts), used))) = Parser::new().parse(rest)
@@ -116,14 +130,19 @@ impl Rig {
                 panic!("the machine sent what is no command: {:?}", rest.escape_ascii());
             };
             let words: Vec<_> = parts.map(|part| word(&part)).collect();
-            commands.push(words.join(" "));
+            self.outputs[index].push(words.join(" "));
             rest = &rest[used..];
         }
-        commands
     }
 
-    /// A node answers; the final CRLF is added.
+    fn has_output(&mut self, index: usize) -> bool {
+        self.transmit(index);
+        !self.outputs[index].is_empty()
+    }
+
+    /// A node answers what has left for it; the final CRLF is added.
     fn reply(&mut self, index: usize, reply: &str) {
+        self.transmit(index);
         let bytes = format!("{reply}\r\n");
         let done = self.redlock.handle_received(self.now, node(index), bytes.as_bytes());
         assert_eq!(done, bytes.len(), "all of {reply:?} is one reply");
@@ -213,6 +232,8 @@ fn word(part: &Value<'_>) -> String {
     match text {
         text if text == RELEASE.sha => "release".into(),
         text if text == EXTEND.sha => "extend".into(),
+        text if text == RELEASE_MANY.sha => "release-many".into(),
+        text if text == EXTEND_MANY.sha => "extend-many".into(),
         text => text,
     }
 }

@@ -169,7 +169,7 @@ fn the_same_inputs_give_the_same_outputs() {
         for i in 0..20 {
             rig.acquire(&format!("r{}", i % 7), WAIT);
             for index in 0..3 {
-                trace.push(rig.redlock.poll_transmit(node(index)).map(<[u8]>::to_vec));
+                trace.push(rig.redlock.poll_transmit(rig.now, node(index)).map(<[u8]>::to_vec));
                 rig.sent(index);
             }
             let (at, _) = rig.redlock.poll_timeout().expect("something is due");

@@ -1,10 +1,149 @@
-//! `redbolt bench`.
+//! `redbolt bench`: how many locks a second the nodes and this machine can take, and how long one
+//! takes.
+//!
+//! A cycle acquires one lock and releases it. `load` runs cycles on one engine and knows nothing of
+//! who measures; `tally` counts what it sees; `masters` provides nodes where none are given;
+//! `report` prints. This folder must never reach past the public API: what it measures is what
+//! every user of the library gets.
 
+mod args;
+mod json;
+mod live;
+mod load;
+mod masters;
+mod names;
+mod process;
+mod report;
+mod schedule;
+mod signals;
+mod table;
+mod tally;
+
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
-#[derive(clap::Args)]
-pub(crate) struct Args {}
+use redbolt::time::Instant;
+use redbolt::{Clock, Config, Engine, EngineError};
 
-pub(crate) fn run(_args: Args) -> ExitCode {
-    crate::exit::SOFTWARE.into()
+pub(crate) use self::args::Args;
+use self::live::Live;
+use self::load::Load;
+use self::masters::Masters;
+use self::report::{Report, Snapshot};
+use self::signals::Signals;
+use crate::exit;
+
+/// How long the load runs before anything is counted: connections come up, tables and caches warm.
+const WARM_UP: Duration = Duration::from_millis(200);
+
+/// How long nodes have to come up: connecting and the handshake may take a second each.
+const SETTLE: Duration = Duration::from_secs(3);
+
+pub(crate) fn run(args: Args) -> ExitCode {
+    match bench(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            say(format_args!("error: {}", failure.message));
+            failure.code.into()
+        }
+    }
+}
+
+/// Why there is no measurement: the exit code, and what to say.
+struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    fn usage(message: impl Display) -> Self {
+        Self { code: exit::USAGE, message: message.to_string() }
+    }
+
+    fn software(message: impl Display) -> Self {
+        Self { code: exit::SOFTWARE, message: message.to_string() }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::software(error)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Config(error) => Self::usage(error),
+            EngineError::Io(_) => Self::software(error),
+        }
+    }
+}
+
+fn bench(args: &Args) -> Result<(), Failure> {
+    // Before the first child is started: from here on a signal ends the run in an orderly way.
+    let signals = Signals::listen()?;
+    let (masters, config) = match args.given_nodes() {
+        Some(nodes) => (Masters::Given, args.config(nodes)?),
+        None => {
+            let masters = Masters::start()?;
+            say(format_args!("{masters}"));
+            let config = args.config(masters.addresses())?;
+            (masters, config)
+        }
+    };
+    let max_locks = config.redlock.max_locks;
+    let mut load = Load::new(connect(config)?, args, max_locks);
+    let mut live = Live::new();
+    let before = warm_up(&mut load, &mut live, &signals)?;
+    run_until(&mut load, &mut live, &signals, before.at + args.seconds)?;
+    let after = Snapshot::take(&load);
+    live.clear();
+    load.finish()?;
+    let report = Report::new(args, &masters, &load, &before, &after);
+    let text = if args.json { json::object(&report) } else { table::table(&report) };
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// An engine with a quorum of nodes that are ready.
+fn connect(config: Config) -> Result<Engine, Failure> {
+    let nodes = config.nodes.len();
+    let need = config.redlock.check(nodes).map_err(Failure::usage)?.need();
+    let mut engine = Engine::new(config)?;
+    let ready = engine.settle(SETTLE)?;
+    if ready >= need {
+        return Ok(engine);
+    }
+    let mut message = format!("no quorum: {ready} of {nodes} nodes ready, {need} needed");
+    for (_, address, status) in engine.nodes() {
+        message.push_str(&format!("\n  {address}  {status}"));
+    }
+    Err(Failure { code: exit::NO_QUORUM, message })
+}
+
+/// Runs the load without counting, and forgets what it has counted nevertheless.
+fn warm_up(load: &mut Load, live: &mut Live, signals: &Signals) -> Result<Snapshot, Failure> {
+    run_until(load, live, signals, Clock::now() + WARM_UP)?;
+    load.forget();
+    live.forget();
+    Ok(Snapshot::take(load))
+}
+
+fn run_until(load: &mut Load, live: &mut Live, signals: &Signals, end: Instant) -> io::Result<()> {
+    let mut now = Clock::now();
+    while now < end && !signals.caught() {
+        now = load.turn(now, end.min(live.due()))?;
+        if now >= live.due() {
+            live.show(now, load);
+        }
+    }
+    Ok(())
+}
+
+/// One message for the person at the terminal, who may have gone.
+fn say(message: impl Display) {
+    let _ = writeln!(io::stderr(), "{message}");
 }

@@ -1,0 +1,84 @@
+//! One line a second while the load runs, for whoever watches it at a terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use redbolt::time::Instant;
+use redbolt::{Clock, NodeState};
+use rustix::termios::tcgetwinsize;
+
+use super::load::Load;
+use super::table::integer;
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Back to the first column, and everything behind it deleted.
+const CLEAR: &str = "\r\x1b[K";
+
+/// Writes over its own line. Without a terminal there is never anything due.
+pub(super) struct Live {
+    due: Instant,
+    start: Instant,
+    /// When the last line was written, and how many cycles there were then.
+    last: (Instant, u64),
+}
+
+impl Live {
+    pub(super) fn new() -> Self {
+        let now = Clock::now();
+        let due = if io::stderr().is_terminal() { now + EVERY } else { Instant::FAR_FUTURE };
+        Self { due, start: now, last: (now, 0) }
+    }
+
+    /// When the next line should be shown.
+    pub(super) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Counts seconds and cycles from here.
+    pub(super) fn forget(&mut self) {
+        if self.due != Instant::FAR_FUTURE {
+            *self = Self::new();
+        }
+    }
+
+    pub(super) fn show(&mut self, now: Instant, load: &Load) {
+        let (then, before) = self.last;
+        let cycles = load.tally().cycles;
+        self.last = (now, cycles);
+        self.due = now + EVERY;
+        let rate = cycles.saturating_sub(before) as f64 / (now - then).as_secs_f64();
+        let seconds = (now - self.start).as_secs();
+        let failed = integer(load.tally().failures.total());
+        let mut line =
+            format!("{seconds:3} s {:>11} cycles/s   failed {failed}", integer(rate as u64));
+        for (_, address, status) in load.engine().nodes() {
+            if status.state != NodeState::Ready {
+                line += &format!("   {address} {}", status.state);
+            }
+        }
+        // A line that is longer than the terminal is wide could not be written over.
+        let line: String = line.chars().take(columns() - 1).collect();
+        write(&format!("{CLEAR}{line}"));
+    }
+
+    /// Leaves no trace of the line.
+    pub(super) fn clear(&self) {
+        if self.due != Instant::FAR_FUTURE {
+            write(CLEAR);
+        }
+    }
+}
+
+/// How wide the terminal is; one that does not know says 0.
+fn columns() -> usize {
+    let columns = tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { 80 } else { columns }
+}
+
+/// The terminal may have been closed, which is no reason to end the run.
+fn write(text: &str) {
+    let mut stderr = io::stderr();
+    let _ = stderr.write_all(text.as_bytes());
+    let _ = stderr.flush();
+}

@@ -1,0 +1,89 @@
+//! The resources that the cycles lock.
+
+use redbolt::Clock;
+
+const PREFIX: &str = "bench/";
+
+/// Enough for every cycle of the longest run; a name has the same length in every cycle.
+const DIGITS: usize = 10;
+
+/// Makes one name after another in the same few bytes.
+pub(super) struct Names {
+    text: Vec<u8>,
+    pick: Pick,
+}
+
+enum Pick {
+    /// Every cycle has a name that no other one has, in this run or one beside it.
+    Own,
+    /// One of so many, the same for everybody who runs this program on the same nodes.
+    Shared { count: u32, rng: fastrand::Rng },
+}
+
+impl Names {
+    pub(super) fn new(resources: Option<u32>) -> Self {
+        // Two runs that start in the same nanosecond would contend, which harms neither.
+        let run = Clock::now().as_nanos();
+        let (prefix, pick) = match resources {
+            None => (format!("{PREFIX}{run:x}/"), Pick::Own),
+            Some(count) => {
+                let rng = fastrand::Rng::with_seed(run);
+                (PREFIX.to_owned(), Pick::Shared { count, rng })
+            }
+        };
+        let mut text = prefix.into_bytes();
+        text.resize(text.len() + DIGITS, b'0');
+        Self { text, pick }
+    }
+
+    pub(super) fn next(&mut self) -> &[u8] {
+        if let Some(digits) = self.text.last_chunk_mut::<DIGITS>() {
+            match &mut self.pick {
+                Pick::Own => increment(digits),
+                Pick::Shared { count, rng } => write(digits, rng.u32(0..*count)),
+            }
+        }
+        &self.text
+    }
+}
+
+/// Adds one to a decimal number; the largest is followed by zero.
+fn increment(digits: &mut [u8; DIGITS]) {
+    for digit in digits.iter_mut().rev() {
+        if *digit < b'9' {
+            *digit += 1;
+            return;
+        }
+        *digit = b'0';
+    }
+}
+
+fn write(digits: &mut [u8; DIGITS], mut number: u32) {
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn own_names_are_never_the_same() {
+        let mut names = Names::new(None);
+        let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
+        assert_eq!(seen.len(), 1_000);
+        assert!(seen.iter().any(|name| name.ends_with(b"/0000001000")), "{seen:?}");
+    }
+
+    #[test]
+    fn shared_names_are_all_of_those_and_no_other() {
+        let mut names = Names::new(Some(3));
+        let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
+        let all = [0, 1, 2].map(|number| format!("bench/{number:010}").into_bytes());
+        assert_eq!(seen, HashSet::from(all));
+    }
+}

@@ -1,0 +1,118 @@
+//! The figures of one run, before anybody prints them.
+
+use std::time::Duration;
+
+use redbolt::time::Instant;
+use redbolt::{Clock, IoCounters, NodeState};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::args::Args;
+use super::load::Load;
+use super::masters::Masters;
+use super::tally::Failures;
+
+/// All that is counted, at one moment.
+pub(super) struct Snapshot {
+    pub(super) at: Instant,
+    /// Processor time of the thread of the engine. Embedded masters have threads of their own.
+    cpu: Duration,
+    cycles: u64,
+    overdue: u64,
+    io: IoCounters,
+}
+
+impl Snapshot {
+    pub(super) fn take(load: &Load) -> Self {
+        let at = Clock::now();
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        Self {
+            at,
+            // The kernel counts from the start of the thread, so it is not negative.
+            cpu: Duration::try_from(cpu).unwrap_or_default(),
+            cycles: load.tally().cycles,
+            overdue: load.overdue(at),
+            io: load.engine().io_counters(),
+        }
+    }
+}
+
+pub(super) struct Report {
+    pub(super) nodes: usize,
+    /// The nodes that are not ready at the end, each with its state.
+    pub(super) absent: Vec<String>,
+    pub(super) servers: String,
+    pub(super) in_flight: usize,
+    pub(super) resources: Option<u32>,
+    pub(super) rate: Option<u32>,
+    pub(super) seconds: f64,
+    pub(super) cycles: u64,
+    pub(super) cycles_per_s: f64,
+    pub(super) failures: Failures,
+    /// Cycles that an open loop should have started and has not.
+    pub(super) overdue: u64,
+    /// Cycles that still stood in line when the run was over.
+    pub(super) unfinished: u64,
+    /// In microseconds: p50, p90, p99, p99.9 and the maximum.
+    pub(super) acquire: Option<[f64; 5]>,
+    pub(super) release: Option<[f64; 5]>,
+    /// `None` when there was no cycle.
+    pub(super) per_cycle: Option<PerCycle>,
+}
+
+/// What one cycle took.
+pub(super) struct PerCycle {
+    pub(super) cpu_us: f64,
+    pub(super) bytes_sent: f64,
+    pub(super) bytes_received: f64,
+    pub(super) system_calls: f64,
+}
+
+impl Report {
+    /// Rates and costs are those between the two snapshots. Failures and latencies are also those
+    /// of the cycles that ended after the second, or the slowest would be missing.
+    pub(super) fn new(
+        args: &Args,
+        masters: &Masters,
+        load: &Load,
+        before: &Snapshot,
+        after: &Snapshot,
+    ) -> Self {
+        let seconds = (after.at - before.at).as_secs_f64();
+        let cycles = after.cycles - before.cycles;
+        let nodes = load.engine().nodes();
+        let absent = nodes.filter(|(_, _, status)| status.state != NodeState::Ready);
+        Self {
+            nodes: load.engine().nodes().count(),
+            absent: absent.map(|(_, address, status)| format!("{address} {status}")).collect(),
+            servers: masters.kind().to_owned(),
+            in_flight: args.in_flight(),
+            resources: args.resources,
+            rate: args.rate,
+            seconds,
+            cycles,
+            // A run that a signal ends at once has lasted for no time.
+            cycles_per_s: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
+            failures: load.tally().failures,
+            overdue: after.overdue,
+            unfinished: load.tally().unfinished,
+            acquire: load.tally().acquire.summary(),
+            release: load.tally().release.summary(),
+            per_cycle: (cycles > 0).then(|| PerCycle::new(cycles as f64, before, after)),
+        }
+    }
+}
+
+impl PerCycle {
+    fn new(cycles: f64, before: &Snapshot, after: &Snapshot) -> Self {
+        let per_cycle = |count: fn(&IoCounters) -> u64| {
+            let since = count(&after.io).saturating_sub(count(&before.io));
+            since as f64 / cycles
+        };
+        Self {
+            cpu_us: after.cpu.saturating_sub(before.cpu).as_secs_f64() * 1e6 / cycles,
+            bytes_sent: per_cycle(|io| io.bytes_sent),
+            bytes_received: per_cycle(|io| io.bytes_received),
+            system_calls: per_cycle(IoCounters::system_calls),
+        }
+    }
+}

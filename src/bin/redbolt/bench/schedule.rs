@@ -1,0 +1,82 @@
+//! When cycles should start in an open loop.
+
+use std::time::Duration;
+
+use redbolt::time::Instant;
+
+/// Starts at a fixed rate. What is late does not move what comes after it: a cycle that has to wait
+/// because others take too long shows that wait as latency (coordinated omission would hide it).
+pub(super) struct Schedule {
+    /// From where starts are counted.
+    origin: Instant,
+    /// Starts a second.
+    rate: u32,
+    /// How many starts there have been.
+    count: u64,
+    /// When the next one should be.
+    next: Instant,
+}
+
+impl Schedule {
+    pub(super) fn new(origin: Instant, rate: u32) -> Self {
+        Self { origin, rate, count: 0, next: origin }
+    }
+
+    /// When the next cycle should start, or should have started.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// It has started.
+    pub(super) fn advance(&mut self) {
+        self.count += 1;
+        let rate = u64::from(self.rate);
+        // Whole seconds apart, so that no rounding adds up and nothing overflows.
+        let nanos = self.count % rate * 1_000_000_000 / rate;
+        self.next =
+            self.origin + Duration::from_secs(self.count / rate) + Duration::from_nanos(nanos);
+    }
+
+    /// How many cycles should have started by `now` and have not.
+    pub(super) fn overdue(&self, now: Instant) -> u64 {
+        if now < self.next {
+            return 0;
+        }
+        let late = (now - self.next).as_nanos() * u128::from(self.rate) / 1_000_000_000;
+        u64::try_from(late).unwrap_or(u64::MAX).saturating_add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_keep_to_the_rate_for_ever() {
+        let origin = Instant::from_nanos(5);
+        let mut schedule = Schedule::new(origin, 3);
+        let mut starts = Vec::new();
+        for _ in 0..4 {
+            starts.push((schedule.next() - origin).as_nanos());
+            schedule.advance();
+        }
+        assert_eq!(starts, [0, 333_333_333, 666_666_666, 1_000_000_000]);
+        for _ in 4..3_000_000 {
+            schedule.advance();
+        }
+        assert_eq!(schedule.next() - origin, Duration::from_secs(1_000_000));
+    }
+
+    #[test]
+    fn what_is_due_and_not_started_is_counted() {
+        let origin = Instant::from_nanos(1_000);
+        let mut schedule = Schedule::new(origin, 1_000);
+        let at = |micros| origin + Duration::from_micros(micros);
+        assert_eq!(schedule.overdue(Instant::ZERO), 0);
+        assert_eq!(schedule.overdue(at(0)), 1);
+        assert_eq!(schedule.overdue(at(2_500)), 3);
+        schedule.advance();
+        assert_eq!(schedule.overdue(at(999)), 0);
+        assert_eq!(schedule.overdue(at(2_500)), 2);
+    }
+}

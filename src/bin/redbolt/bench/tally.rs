@@ -1,0 +1,117 @@
+//! What is counted while the load runs.
+
+use std::fmt;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use redbolt::AcquireError;
+
+/// Latencies are kept in nanoseconds from 0.1 µs to one hour, to three digits: some 200 kB.
+const LEAST_NANOS: u64 = 100;
+const MOST_NANOS: u64 = 3_600_000_000_000;
+const DIGITS: u8 = 3;
+
+pub(super) struct Tally {
+    /// Locks that were acquired and released.
+    pub(super) cycles: u64,
+    pub(super) failures: Failures,
+    /// Cycles that still stood in line when the run was over.
+    pub(super) unfinished: u64,
+    pub(super) acquire: Latencies,
+    pub(super) release: Latencies,
+}
+
+impl Tally {
+    pub(super) fn new() -> Self {
+        let (acquire, release) = (Latencies::new(), Latencies::new());
+        Self { cycles: 0, failures: Failures::default(), unfinished: 0, acquire, release }
+    }
+
+    /// Starts from zero, in the memory that is there.
+    pub(super) fn forget(&mut self) {
+        self.cycles = 0;
+        self.failures = Failures::default();
+        self.unfinished = 0;
+        self.acquire.0.reset();
+        self.release.0.reset();
+    }
+}
+
+/// How long one kind of request took.
+pub(super) struct Latencies(Histogram<u64>);
+
+impl Latencies {
+    fn new() -> Self {
+        let histogram = Histogram::new_with_bounds(LEAST_NANOS, MOST_NANOS, DIGITS);
+        // The three constants keep what the histogram asks of them.
+        Self(histogram.expect("the bounds are in order"))
+    }
+
+    pub(super) fn record(&mut self, latency: Duration) {
+        let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
+        self.0.saturating_record(nanos);
+    }
+
+    /// p50, p90, p99, p99.9 and the maximum in microseconds; `None` when there is nothing.
+    pub(super) fn summary(&self) -> Option<[f64; 5]> {
+        let quantiles = [0.5, 0.9, 0.99, 0.999, 1.0];
+        let micros = |quantile| self.0.value_at_quantile(quantile) as f64 / 1e3;
+        (!self.0.is_empty()).then(|| quantiles.map(micros))
+    }
+}
+
+/// Cycles that came to nothing, by what became of them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Failures {
+    held: u64,
+    no_quorum: u64,
+    timed_out: u64,
+    wrong_type: u64,
+    lost: u64,
+    other: u64,
+}
+
+impl Failures {
+    pub(super) fn add(&mut self, error: AcquireError) {
+        match error {
+            AcquireError::Held => self.held += 1,
+            // Who waits until the end of the run, and longer, waits for nodes.
+            AcquireError::NoQuorum(_) | AcquireError::Cancelled => self.no_quorum += 1,
+            AcquireError::TimedOut => self.timed_out += 1,
+            AcquireError::WrongType => self.wrong_type += 1,
+            _ => self.other += 1,
+        }
+    }
+
+    /// A lock ended before it was released.
+    pub(super) fn add_lost(&mut self) {
+        self.lost += 1;
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.kinds().iter().map(|(_, count)| count).sum()
+    }
+
+    fn kinds(&self) -> [(&'static str, u64); 6] {
+        [
+            ("held", self.held),
+            ("no quorum", self.no_quorum),
+            ("timed out", self.timed_out),
+            ("wrong type", self.wrong_type),
+            ("lost", self.lost),
+            ("other", self.other),
+        ]
+    }
+}
+
+/// `held 1, no quorum 3`: only what there was.
+impl fmt::Display for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let happened = self.kinds().into_iter().filter(|&(_, count)| count > 0);
+        for (index, (kind, count)) in happened.enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{kind} {count}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! One numbered database: binary strings under binary keys, each with an optional deadline.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What a key costs beyond its own bytes: two tree entries and two allocations, roughly.
+const OVERHEAD: usize = 128;
+
+/// Keys in byte order, so that nothing which is ever printed depends on a hash seed.
+///
+/// Times are whole milliseconds of the master's clock. The server's rule: a key is dead once
+/// `now > deadline`, so it still lives at the deadline itself. A dead key is absent to every
+/// method that takes `now`, whether or not [`Database::reap`] has taken its memory back.
+#[derive(Debug, Default)]
+pub(super) struct Database {
+    keys: BTreeMap<Arc<[u8]>, Entry>,
+    /// Exactly the keys with a deadline, the earliest first. Shares the key's allocation.
+    deadlines: BTreeSet<(u64, Arc<[u8]>)>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    value: Box<[u8]>,
+    deadline: Option<u64>,
+}
+
+impl Entry {
+    fn is_dead(&self, now: u64) -> bool {
+        self.deadline.is_some_and(|deadline| now > deadline)
+    }
+}
+
+/// How long a key still lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ttl {
+    Absent,
+    Forever,
+    Millis(u64),
+}
+
+impl Database {
+    /// Sets `key`, whatever was there before, deadline included.
+    pub(super) fn insert(&mut self, key: &[u8], value: &[u8], deadline: Option<u64>) {
+        self.forget(key);
+        let key: Arc<[u8]> = Arc::from(key);
+        self.bytes = self.bytes.saturating_add(cost(&key, value));
+        if let Some(deadline) = deadline {
+            self.deadlines.insert((deadline, Arc::clone(&key)));
+        }
+        self.keys.insert(key, Entry { value: value.into(), deadline });
+    }
+
+    /// Gives a key a new deadline; does nothing where there is no such key.
+    pub(super) fn set_deadline(&mut self, key: &[u8], deadline: u64) {
+        if let Some((key, mut entry)) = self.keys.remove_entry(key) {
+            if let Some(old) = entry.deadline.replace(deadline) {
+                self.deadlines.remove(&(old, Arc::clone(&key)));
+            }
+            self.deadlines.insert((deadline, Arc::clone(&key)));
+            self.keys.insert(key, entry);
+        }
+    }
+
+    /// Deletes `key` and tells whether it was alive.
+    pub(super) fn remove(&mut self, key: &[u8], now: u64) -> bool {
+        self.forget(key).is_some_and(|entry| !entry.is_dead(now))
+    }
+
+    /// Takes back the memory of at most `max` dead keys, the longest dead first; returns how many.
+    pub(super) fn reap(&mut self, now: u64, max: usize) -> usize {
+        let mut reaped = 0;
+        while reaped < max {
+            let Some((deadline, key)) = self.deadlines.first().cloned() else { break };
+            if now <= deadline {
+                break;
+            }
+            self.forget(&key);
+            reaped += 1;
+        }
+        reaped
+    }
+
+    pub(super) fn get(&self, key: &[u8], now: u64) -> Option<&[u8]> {
+        let entry = self.keys.get(key).filter(|entry| !entry.is_dead(now))?;
+        Some(&entry.value)
+    }
+
+    pub(super) fn ttl(&self, key: &[u8], now: u64) -> Ttl {
+        match self.keys.get(key) {
+            Some(Entry { deadline: None, .. }) => Ttl::Forever,
+            Some(Entry { deadline: Some(deadline), .. }) if now <= *deadline => {
+                Ttl::Millis(deadline - now)
+            }
+            _ => Ttl::Absent,
+        }
+    }
+
+    /// Keys that are alive. Costs a step per dead key that has not been reaped.
+    pub(super) fn len(&self, now: u64) -> usize {
+        self.keys.len() - self.dead(now)
+    }
+
+    /// Keys that are alive and have a deadline.
+    pub(super) fn expiring(&self, now: u64) -> usize {
+        self.deadlines.len() - self.dead(now)
+    }
+
+    /// Keys that take up memory, dead ones included.
+    pub(super) fn stored(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// An estimate of the memory in use, dead keys included.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// At most `deadlines.len()`, which is at most `keys.len()`.
+    fn dead(&self, now: u64) -> usize {
+        self.deadlines.iter().take_while(|(deadline, _)| now > *deadline).count()
+    }
+
+    fn forget(&mut self, key: &[u8]) -> Option<Entry> {
+        let (key, entry) = self.keys.remove_entry(key)?;
+        self.bytes = self.bytes.saturating_sub(cost(&key, &entry.value));
+        if let Some(deadline) = entry.deadline {
+            self.deadlines.remove(&(deadline, key));
+        }
+        Some(entry)
+    }
+}
+
+/// A sum of two lengths of memory that exists, far from the end of a `usize`.
+fn cost(key: &[u8], value: &[u8]) -> usize {
+    key.len().saturating_add(value.len()).saturating_add(OVERHEAD)
+}

@@ -1,0 +1,27 @@
+//! Numbers in requests: the integers Redis accepts, and deadlines made of them.
+
+use super::refusal::Refusal;
+
+/// A 64-bit integer in the one spelling Redis accepts: no `+`, no leading zeros, no spaces.
+pub(super) fn integer(text: &[u8]) -> Result<i64, Refusal> {
+    let canonical = matches!(text, b"0" | [b'1'..=b'9', ..] | [b'-', b'1'..=b'9', ..]);
+    let parsed = core::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    parsed.filter(|_| canonical).ok_or(Refusal::NotAnInteger)
+}
+
+/// The millisecond `ttl` milliseconds after `now`; `command` is blamed if there is none.
+///
+/// Redis keeps deadlines in a signed 64-bit number and refuses what does not fit.
+pub(super) fn deadline(now: u64, ttl: i64, command: &'static str) -> Result<u64, Refusal> {
+    let now = i64::try_from(now).map_err(|_| Refusal::InvalidExpire(command))?;
+    if ttl <= 0 {
+        return Err(Refusal::InvalidExpire(command));
+    }
+    let deadline = now.checked_add(ttl).ok_or(Refusal::InvalidExpire(command))?;
+    u64::try_from(deadline).map_err(|_| Refusal::InvalidExpire(command))
+}
+
+/// A count as a reply's integer; more than `i64::MAX` of anything does not fit into memory.
+pub(super) fn signed(count: impl TryInto<i64>) -> i64 {
+    count.try_into().unwrap_or(i64::MAX)
+}

@@ -1,0 +1,69 @@
+//! What an embedded master is told before it starts.
+
+use core::fmt;
+
+/// The limits and the password of an embedded master.
+///
+/// ```
+/// use redbolt::embedded::Options;
+///
+/// let options = Options::default().max_keys(1_000).password("secret");
+/// # let _ = options;
+/// ```
+#[derive(Clone)]
+pub struct Options {
+    pub(super) max_keys: usize,
+    pub(super) credentials: Option<Credentials>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Credentials {
+    pub(super) user: String,
+    pub(super) password: String,
+}
+
+/// The user that `AUTH password` means.
+pub(super) const DEFAULT_USER: &str = "default";
+
+impl Options {
+    /// How many keys may exist, over all databases; one million unless set.
+    ///
+    /// A `SET` that would create one more is refused with `-OOM`; overwriting goes on, and so do
+    /// releases, as they do in a Redis that has reached its `maxmemory`.
+    #[must_use]
+    pub fn max_keys(mut self, max_keys: usize) -> Self {
+        self.max_keys = max_keys;
+        self
+    }
+
+    /// Demands a password of every connection, as `requirepass` does.
+    #[must_use]
+    pub fn password(self, password: &str) -> Self {
+        self.user(DEFAULT_USER, password)
+    }
+
+    /// Demands `AUTH user password` of every connection; the default user is off, unless it is the
+    /// one named.
+    #[must_use]
+    pub fn user(mut self, user: &str, password: &str) -> Self {
+        self.credentials = Some(Credentials { user: user.into(), password: password.into() });
+        self
+    }
+}
+
+impl Default for Options {
+    /// A million keys and no password.
+    fn default() -> Self {
+        Self { max_keys: 1_000_000, credentials: None }
+    }
+}
+
+/// Tells whether there is a password, never which.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("max_keys", &self.max_keys)
+            .field("user", &self.credentials.as_ref().map(|credentials| &credentials.user))
+            .finish_non_exhaustive()
+    }
+}

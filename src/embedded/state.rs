@@ -1,0 +1,273 @@
+//! The master itself: requests in, replies out, and time as an argument.
+
+use core::fmt::{self, Write};
+
+use bytes::BytesMut;
+
+use super::command::{self, Command};
+use super::database::Database;
+use super::options::{DEFAULT_USER, Options};
+use super::refusal::Refusal;
+use super::scripts::Script;
+use super::{info, number, scripting, strings};
+use crate::resp;
+use crate::time::Instant;
+
+/// Databases of a master, as many as a Redis has that nobody configured.
+pub const DATABASES: usize = 16;
+
+/// Dead keys whose memory one [`Master::sweep`] takes back at most.
+pub const SWEEP_MAX: usize = 1024;
+
+/// A Redis master as far as redbolt's engine can see: strings with a deadline, `INFO`, and the
+/// engine's own scripts.
+///
+/// Knows no socket, thread or clock, so that the same calls give the same bytes.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use redbolt::embedded::{Master, Options, Session};
+/// use redbolt::time::Instant;
+///
+/// let mut master = Master::new(1, Options::default(), Instant::ZERO);
+/// let mut session = Session::default();
+/// let mut out = BytesMut::new();
+/// let set: [&[u8]; 6] = [b"SET", b"printer", b"token", b"NX", b"PX", b"30000"];
+///
+/// master.apply(Instant::ZERO, &mut session, &set, &mut out);
+/// assert_eq!(out, "+OK\r\n");
+/// assert_eq!(master.get(0, b"printer", Instant::from_nanos(30_000_999_999)), Some(&b"token"[..]));
+/// assert_eq!(master.get(0, b"printer", Instant::from_nanos(30_001_000_000)), None);
+/// ```
+pub struct Master {
+    options: Options,
+    pub(super) run_id: String,
+    pub(super) replication_id: String,
+    pub(super) started: Instant,
+    pub(super) databases: [Database; DATABASES],
+    /// Scripts that `EVALSHA` finds.
+    loaded: Vec<Script>,
+}
+
+/// What a master remembers of one connection; a connection starts with `Session::default()`.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// Always less than [`DATABASES`].
+    database: usize,
+    authenticated: bool,
+    closing: bool,
+}
+
+impl Session {
+    /// Whether the client has said `QUIT`: the connection is to be closed once the reply to that,
+    /// which is the last one, has been sent.
+    pub fn is_closing(&self) -> bool {
+        self.closing
+    }
+}
+
+impl Master {
+    /// An empty master that has been up since `started`.
+    ///
+    /// The run id and the replication id are derived from `seed`: masters that are to be told apart
+    /// need different ones, and so does a master that stands for another one after a restart.
+    pub fn new(seed: u64, options: Options, started: Instant) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed);
+        Self {
+            options,
+            run_id: identifier(&mut random),
+            replication_id: identifier(&mut random),
+            started,
+            databases: Default::default(),
+            loaded: Vec::new(),
+        }
+    }
+
+    /// Executes one request and appends exactly one reply to `out`.
+    ///
+    /// A request is a command and its arguments; an empty one is answered as an unknown command.
+    /// Costs O(log keys) for each key the request names; `DBSIZE` and `INFO` also a step per dead
+    /// key that has not been swept yet.
+    pub fn apply(
+        &mut self,
+        now: Instant,
+        session: &mut Session,
+        request: &[&[u8]],
+        out: &mut BytesMut,
+    ) {
+        if let Err(refusal) = self.execute(now, session, request, out) {
+            resp::error(out, refusal.to_string());
+        }
+    }
+
+    /// Takes back the memory of at most [`SWEEP_MAX`] dead keys and returns of how many.
+    ///
+    /// Nothing that a client can see depends on it: a dead key is absent from every reply.
+    pub fn sweep(&mut self, now: Instant) -> usize {
+        self.reap(millis(now), SWEEP_MAX)
+    }
+
+    /// Keys alive at `now`, over all databases.
+    pub fn len(&self, now: Instant) -> usize {
+        self.databases.iter().map(|database| database.len(millis(now))).sum()
+    }
+
+    /// Whether no key is alive at `now`.
+    pub fn is_empty(&self, now: Instant) -> bool {
+        self.len(now) == 0
+    }
+
+    /// The value of a key that is alive at `now`; `None` too where there is no such database.
+    pub fn get(&self, database: usize, key: &[u8], now: Instant) -> Option<&[u8]> {
+        self.databases.get(database)?.get(key, millis(now))
+    }
+
+    /// The forty hexadecimal digits by which a client recognizes this process.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Appends a reply, or appends nothing and says why.
+    fn execute(
+        &mut self,
+        now: Instant,
+        session: &mut Session,
+        request: &[&[u8]],
+        out: &mut BytesMut,
+    ) -> Result<(), Refusal> {
+        let (command, name) = command::resolve(request)?;
+        let open = matches!(command, Command::Auth | Command::Quit);
+        if self.options.credentials.is_some() && !session.authenticated && !open {
+            return Err(Refusal::AuthenticationRequired);
+        }
+        // The words of the command's name, which may be two, are not among its arguments.
+        let words = if name.contains('|') { 2 } else { 1 };
+        let arguments = request.get(words..).unwrap_or_default();
+        let time = millis(now);
+        let room = command != Command::Set || self.has_room(time);
+        // A session's database is always below `DATABASES`.
+        let database = &mut self.databases[session.database];
+        match command {
+            Command::Set => strings::set(database, time, room, arguments, out)?,
+            Command::Get => strings::get(database, time, arguments, out),
+            Command::Pttl => strings::pttl(database, time, arguments, out),
+            Command::Del => strings::del(database, time, arguments, out),
+            Command::Exists => strings::exists(database, time, arguments, out),
+            Command::DbSize => resp::integer(out, number::signed(database.len(time))),
+            Command::Eval => scripting::eval(&mut self.loaded, database, time, arguments, out)?,
+            Command::EvalSha => scripting::evalsha(&self.loaded, database, time, arguments, out)?,
+            Command::ScriptLoad => scripting::load(&mut self.loaded, arguments, out)?,
+            Command::ScriptExists => scripting::exists(&self.loaded, arguments, out),
+            Command::ScriptFlush => scripting::flush(&mut self.loaded, arguments, out)?,
+            Command::Info => resp::bulk(out, info::render(self, now, arguments).as_bytes()),
+            Command::Describe => command::describe(arguments, out),
+            Command::Docs => resp::array_header(out, 0),
+            Command::Count => resp::integer(out, number::signed(command::count())),
+            Command::Ping => ping(arguments, out)?,
+            Command::Echo => resp::bulk(out, arguments.first().unwrap_or(&&b""[..])),
+            Command::Auth => self.authenticate(session, arguments, out)?,
+            Command::Select => session.select(arguments, out)?,
+            Command::ClientSetName => set_client_name(arguments, out)?,
+            Command::ClientSetInfo => resp::simple(out, "OK"),
+            Command::Quit => session.quit(out),
+        }
+        Ok(())
+    }
+
+    fn authenticate(
+        &self,
+        session: &mut Session,
+        arguments: &[&[u8]],
+        out: &mut BytesMut,
+    ) -> Result<(), Refusal> {
+        let (user, password) = match arguments {
+            [password] => (DEFAULT_USER.as_bytes(), *password),
+            [user, password] => (*user, *password),
+            _ => return Err(Refusal::Syntax),
+        };
+        let accepted = match &self.options.credentials {
+            None if arguments.len() == 1 => return Err(Refusal::NoPasswordConfigured),
+            None => user == DEFAULT_USER.as_bytes(),
+            Some(expected) => {
+                user == expected.user.as_bytes() && password == expected.password.as_bytes()
+            }
+        };
+        if !accepted {
+            return Err(Refusal::WrongPassword);
+        }
+        session.authenticated = true;
+        resp::simple(out, "OK");
+        Ok(())
+    }
+
+    /// Whether one more key may exist; makes room by one if only the dead are in the way.
+    fn has_room(&mut self, now: u64) -> bool {
+        let stored: usize = self.databases.iter().map(|database| database.stored()).sum();
+        stored < self.options.max_keys || self.reap(now, 1) == 1
+    }
+
+    fn reap(&mut self, now: u64, max: usize) -> usize {
+        self.databases.iter_mut().fold(0, |reaped, database| {
+            // A database never reaps more than it is asked to.
+            reaped + database.reap(now, max - reaped)
+        })
+    }
+}
+
+impl fmt::Debug for Master {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Master")
+            .field("run_id", &self.run_id)
+            .field("started", &self.started)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    fn select(&mut self, arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusal> {
+        let index = number::integer(arguments.first().unwrap_or(&&b""[..]))?;
+        let index = usize::try_from(index).ok().filter(|index| *index < DATABASES);
+        self.database = index.ok_or(Refusal::DatabaseOutOfRange)?;
+        resp::simple(out, "OK");
+        Ok(())
+    }
+
+    fn quit(&mut self, out: &mut BytesMut) {
+        self.closing = true;
+        resp::simple(out, "OK");
+    }
+}
+
+fn ping(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusal> {
+    match arguments {
+        [] => resp::simple(out, "PONG"),
+        [message] => resp::bulk(out, message),
+        _ => return Err(Refusal::WrongArity("ping")),
+    }
+    Ok(())
+}
+
+/// Accepts a name that Redis would accept, and forgets it.
+fn set_client_name(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusal> {
+    if arguments.iter().any(|name| !name.iter().all(u8::is_ascii_graphic)) {
+        return Err(Refusal::ClientName);
+    }
+    resp::simple(out, "OK");
+    Ok(())
+}
+
+/// Milliseconds, cut and not rounded, as a server reads its clock.
+pub(super) fn millis(now: Instant) -> u64 {
+    now.as_nanos() / 1_000_000
+}
+
+/// Forty hexadecimal digits.
+fn identifier(random: &mut fastrand::Rng) -> String {
+    let mut text = String::with_capacity(40);
+    for _ in 0..5 {
+        // Writing to a `String` never fails.
+        let _ = write!(text, "{:08x}", random.u32(..));
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! The commands on keys: `SET`, `GET`, `PTTL`, `DEL`, `EXISTS`.
+//!
+//! `arguments` is the request without the command's name; [`super::command`] has counted it. Times
+//! are milliseconds of the master's clock.
+
+use bytes::BytesMut;
+
+use super::database::{Database, Ttl};
+use super::number;
+use super::refusal::Refusal;
+use crate::resp;
+
+/// `SET key value [NX] [PX milliseconds | EX seconds]`; any other option is a syntax error.
+///
+/// `room` says whether one more key may exist. The order of the checks is that of Redis: options,
+/// then the ttl, then `NX`. Only the memory check comes last instead of first, because a limit on
+/// keys has nothing against overwriting.
+pub(super) fn set(
+    database: &mut Database,
+    now: u64,
+    room: bool,
+    arguments: &[&[u8]],
+    out: &mut BytesMut,
+) -> Result<(), Refusal> {
+    let [key, value, options @ ..] = arguments else { return Err(Refusal::WrongArity("set")) };
+    let options = SetOptions::parse(options)?;
+    let deadline = options.deadline(now)?;
+    let exists = database.ttl(key, now) != Ttl::Absent;
+    if exists && options.only_if_absent {
+        resp::null(out);
+        return Ok(());
+    }
+    if !exists && !room {
+        return Err(Refusal::OutOfMemory);
+    }
+    database.insert(key, value, deadline);
+    resp::simple(out, "OK");
+    Ok(())
+}
+
+pub(super) fn get(database: &Database, now: u64, arguments: &[&[u8]], out: &mut BytesMut) {
+    match arguments.first().and_then(|key| database.get(key, now)) {
+        Some(value) => resp::bulk(out, value),
+        None => resp::null(out),
+    }
+}
+
+/// -2: no such key; -1: a key without a deadline.
+pub(super) fn pttl(database: &Database, now: u64, arguments: &[&[u8]], out: &mut BytesMut) {
+    let ttl = arguments.first().map_or(Ttl::Absent, |key| database.ttl(key, now));
+    let reply = match ttl {
+        Ttl::Absent => -2,
+        Ttl::Forever => -1,
+        Ttl::Millis(millis) => number::signed(millis),
+    };
+    resp::integer(out, reply);
+}
+
+pub(super) fn del(database: &mut Database, now: u64, keys: &[&[u8]], out: &mut BytesMut) {
+    let removed = keys.iter().filter(|key| database.remove(key, now)).count();
+    resp::integer(out, number::signed(removed));
+}
+
+/// A key that is named twice counts twice, as in Redis.
+pub(super) fn exists(database: &Database, now: u64, keys: &[&[u8]], out: &mut BytesMut) {
+    let alive = keys.iter().filter(|key| database.get(key, now).is_some()).count();
+    resp::integer(out, number::signed(alive));
+}
+
+#[derive(Default)]
+struct SetOptions<'a> {
+    only_if_absent: bool,
+    ttl: Option<(Unit, &'a [u8])>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Milliseconds,
+    Seconds,
+}
+
+impl<'a> SetOptions<'a> {
+    fn parse(words: &[&'a [u8]]) -> Result<Self, Refusal> {
+        let mut options = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let unit = match word.to_ascii_uppercase().as_slice() {
+                b"NX" => {
+                    options.only_if_absent = true;
+                    continue;
+                }
+                b"PX" => Unit::Milliseconds,
+                b"EX" => Unit::Seconds,
+                _ => return Err(Refusal::Syntax),
+            };
+            // Redis takes the same unit twice, and the last ttl counts.
+            let other = options.ttl.is_some_and(|(before, _)| before != unit);
+            let ttl = words.next().filter(|_| !other).ok_or(Refusal::Syntax)?;
+            options.ttl = Some((unit, ttl));
+        }
+        Ok(options)
+    }
+
+    fn deadline(&self, now: u64) -> Result<Option<u64>, Refusal> {
+        let Some((unit, text)) = self.ttl else { return Ok(None) };
+        let ttl = number::integer(text)?;
+        let millis = match unit {
+            Unit::Milliseconds => Some(ttl),
+            Unit::Seconds => ttl.checked_mul(1_000),
+        };
+        let millis = millis.ok_or(Refusal::InvalidExpire("set"))?;
+        number::deadline(now, millis, "set").map(Some)
+    }
+}

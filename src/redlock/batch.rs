@@ -1,0 +1,241 @@
+//! How releases and extensions leave: gathered per node, as one script call over many keys.
+//!
+//! A script call costs a server about as much as a `SET`, nearly whatever it does; one call for 64
+//! keys costs it a fraction per key. So whatever waits for a node when its bytes are collected
+//! leaves together. Nothing is held back to make a group: what is gathered is what came while the
+//! last group was on its way. On a quiet engine that is one lock, which leaves at once and alone.
+
+use std::collections::VecDeque;
+
+use super::command::{self, Form, Subject};
+use super::lease::Compared;
+use super::lock::Phase;
+use super::machine::Redlock;
+use super::nodes::NodeId;
+use super::pipeline::{Expected, What};
+use super::token::Token;
+use crate::time::Instant;
+
+/// How many keys one script call takes. The gain flattens out here, and a longer call would hold
+/// up the locks behind it.
+const GROUP: usize = 64;
+
+/// What a compare request is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    /// A lock is given back.
+    Release,
+    /// A token that may exist is deleted (S6).
+    CleanUp,
+    /// A lock is kept.
+    Extend,
+}
+
+/// One key in a compare request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Member {
+    pub(super) purpose: Purpose,
+    /// The slot of the lock; for a cleanup the place on the list.
+    pub(super) slot: u32,
+    /// The serial of the token; for an extension the number of the round.
+    pub(super) serial: u64,
+}
+
+/// The compare requests of one node.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// Wait to be sent: releases and cleanups.
+    releases: VecDeque<Member>,
+    /// Wait to be sent: extensions.
+    extensions: VecDeque<Member>,
+    /// On their way, in the order of the requests.
+    sent: VecDeque<Member>,
+    /// How many requests these are.
+    requests: usize,
+}
+
+impl Batch {
+    pub(super) fn add(&mut self, member: Member) {
+        match member.purpose {
+            Purpose::Release | Purpose::CleanUp => self.releases.push_back(member),
+            Purpose::Extend => self.extensions.push_back(member),
+        }
+    }
+
+    /// How many keys wait or are on their way.
+    pub(super) fn len(&self) -> usize {
+        self.releases.len() + self.extensions.len() + self.sent.len()
+    }
+
+    /// Whether something waits to be sent.
+    fn is_waiting(&self) -> bool {
+        !self.releases.is_empty() || !self.extensions.is_empty()
+    }
+
+    /// The next key of the oldest request.
+    pub(super) fn pop_sent(&mut self) -> Option<Member> {
+        self.sent.pop_front()
+    }
+
+    /// A request was answered.
+    pub(super) fn answered(&mut self) {
+        self.requests -= 1;
+    }
+
+    /// Takes out everything: the connection is gone.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Member> + use<> {
+        let Self { releases, extensions, sent, .. } = core::mem::take(self);
+        sent.into_iter().chain(releases).chain(extensions)
+    }
+}
+
+impl Redlock {
+    /// Encodes what waits for a node, unless a group is on its way: then more gathers until its
+    /// reply is there. With `now_or_never` it does not wait for that.
+    pub(super) fn seal(&mut self, now: Instant, id: NodeId, now_or_never: bool) {
+        let batch = &self.nodes[id.index()].batch;
+        if !batch.is_waiting() || (batch.requests > 0 && !now_or_never) {
+            return;
+        }
+        loop {
+            let count = self.take_releases(id);
+            if count == 0 {
+                break;
+            }
+            self.transmit(now, id, What::Release(self.form_of_release(id, count)), count);
+        }
+        loop {
+            let (count, can_be_native) = self.take_extensions(id);
+            if count == 0 {
+                break;
+            }
+            let form = if can_be_native { self.form_of_release(id, count) } else { Form::Sha };
+            self.transmit(now, id, What::Extend(form), count);
+        }
+    }
+
+    /// One key goes by the server's own command where it has one, more go by script.
+    fn form_of_release(&self, id: NodeId, count: usize) -> Form {
+        match self.nodes[id.index()].native {
+            Some(native) if count == 1 => Form::Native(native),
+            _ => Form::Sha,
+        }
+    }
+
+    /// Moves up to a group of releases to those on their way; returns how many.
+    fn take_releases(&mut self, id: NodeId) -> usize {
+        let Batch { releases, sent, .. } = &mut self.nodes[id.index()].batch;
+        let count = releases.len().min(GROUP);
+        sent.extend(releases.drain(..count));
+        count
+    }
+
+    /// Moves up to a group of extensions to those on their way, passing over those that nobody
+    /// waits for any more. Returns how many, and whether none of them can shorten a ttl.
+    fn take_extensions(&mut self, id: NodeId) -> (usize, bool) {
+        let (mut count, mut never_shorter) = (0, true);
+        while count < GROUP {
+            let batch = &mut self.nodes[id.index()].batch;
+            let Some(member) = batch.extensions.pop_front() else { break };
+            let lock = &mut self.table[member.slot];
+            if lock.phase == Phase::Held && lock.round.number == member.serial {
+                // Then the key cannot have been given a longer ttl by an earlier command.
+                never_shorter &= lock.round.ttl >= lock.ttl;
+                batch.sent.push_back(member);
+                count += 1;
+            } else {
+                lock.owed -= 1;
+                self.recycle(member.slot);
+            }
+        }
+        (count, never_shorter)
+    }
+
+    /// Encodes one request over the last `count` keys on their way.
+    fn transmit(&mut self, now: Instant, id: NodeId, what: What, count: usize) {
+        let node = &mut self.nodes[id.index()];
+        let (table, nonce, cleanup) = (&self.table, &self.nonce, &node.cleanup);
+        let first = node.batch.sent.len() - count;
+        let subjects = node.batch.sent.range(first..).map(|member| match member.purpose {
+            Purpose::CleanUp => {
+                // A place is not used again while a request names it.
+                let resource = cleanup.get(member.slot).map_or(&[][..], |ghost| &ghost.resource);
+                let token = Token::of_attempt(nonce, member.serial);
+                Subject { resource, token, ttl: Default::default() }
+            }
+            Purpose::Release => {
+                let lock = &table[member.slot];
+                let token = Token::of_attempt(nonce, member.serial);
+                Subject { resource: &lock.resource, token, ttl: lock.ttl }
+            }
+            Purpose::Extend => {
+                let lock = &table[member.slot];
+                let token = Token::of_attempt(nonce, lock.serial);
+                Subject { resource: &lock.resource, token, ttl: lock.round.ttl }
+            }
+        });
+        match what {
+            What::Release(form) => command::release(node.outbox.buffer(), form, subjects),
+            What::Extend(form) => command::extend(node.outbox.buffer(), form, subjects),
+            What::Set | What::Handshake => unreachable!("these are not compare requests"),
+        }
+        node.batch.requests += 1;
+        node.counters.scripts += 1;
+        node.pipeline.push(Expected { what, slot: count as u32, serial: 0, sent: now });
+    }
+
+    /// The node could not run the oldest request in this form: puts it in the next one, on the
+    /// same connection. False if there is none.
+    pub(super) fn put_otherwise(&mut self, now: Instant, id: NodeId, request: Expected) -> bool {
+        let node = &mut self.nodes[id.index()];
+        let next = |form| match form {
+            Form::Native(_) => Some(Form::Sha),
+            Form::Sha => Some(Form::Text),
+            Form::Text => None,
+        };
+        let what = match request.what {
+            What::Release(form) => next(form).map(What::Release),
+            What::Extend(form) => next(form).map(What::Extend),
+            What::Set | What::Handshake => None,
+        };
+        let Some(what) = what else { return false };
+        if matches!(request.what, What::Release(Form::Native(_)) | What::Extend(Form::Native(_))) {
+            node.native = None;
+        }
+        // Its keys are the oldest on their way; with the new request they become the youngest.
+        let count = request.slot as usize;
+        node.batch.sent.rotate_left(count);
+        node.batch.answered();
+        self.transmit(now, id, what, count);
+        true
+    }
+
+    /// Hands an answer to the one who asked for it.
+    pub(super) fn answer_member(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        member: Member,
+        answer: Compared,
+    ) {
+        match member.purpose {
+            Purpose::Release => self.handle_release(now, id, member, answer),
+            Purpose::Extend => self.handle_extension(now, id, member, answer),
+            Purpose::CleanUp => {
+                let cleanup = &mut self.nodes[id.index()].cleanup;
+                match answer {
+                    Compared::Ours => cleanup.settled(member.slot),
+                    _ => cleanup.again(now, member.slot),
+                }
+            }
+        }
+    }
+
+    /// The connection died before the answer came.
+    pub(super) fn orphan_member(&mut self, now: Instant, id: NodeId, member: Member) {
+        match member.purpose {
+            Purpose::CleanUp => self.nodes[id.index()].cleanup.lost(now, member.slot),
+            _ => self.answer_member(now, id, member, Compared::Failed),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Group commit: how releases and extensions leave.
+
+use super::*;
+
+/// Locks `a`, `b`, `c`, … on one node, all held, with tokens #1, #2, #3, ….
+fn held(rig: &mut Rig, count: u8) -> Vec<LockId> {
+    (0..count).map(|i| rig.held(&char::from(b'a' + i).to_string())).collect()
+}
+
+fn release(rig: &mut Rig, locks: &[LockId]) {
+    for lock in locks {
+        rig.redlock.release(rig.now, *lock).expect("held");
+    }
+}
+
+#[test]
+fn what_waits_for_a_node_leaves_as_one_call() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 3);
+    release(&mut rig, &locks);
+    assert_eq!(rig.sent(0), ["EVALSHA release-many 3 a b c #1 #2 #3"]);
+    rig.reply(0, "*3\r\n:1\r\n:0\r\n:-1");
+    let outcomes: Vec<_> = rig.events().into_iter().zip(&locks).collect();
+    for (index, (event, lock)) in outcomes.into_iter().enumerate() {
+        let Event::Released { lock: released, outcome } = event else { panic!("{event:?}") };
+        assert_eq!(released, *lock);
+        let said = [outcome.released, outcome.absent, outcome.foreign];
+        let expected: Vec<_> =
+            (0..3).map(|i| if i == index { nodes([0]) } else { NodeSet::EMPTY }).collect();
+        assert_eq!(said[..], expected);
+    }
+    assert_eq!(rig.redlock.in_use(), 0);
+}
+
+#[test]
+fn a_lone_release_leaves_at_once_and_the_next_gather_behind_it() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 4);
+    release(&mut rig, &locks[..1]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
+    release(&mut rig, &locks[1..3]);
+    assert_eq!(rig.sent(0), [""; 0]);
+    release(&mut rig, &locks[3..]);
+    assert_eq!(rig.sent(0), [""; 0]);
+    rig.reply(0, ":1");
+    assert_eq!(rig.sent(0), ["EVALSHA release-many 3 b c d #2 #3 #4"]);
+}
+
+#[test]
+fn acquisitions_are_not_held_up_by_a_group_on_its_way() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 1);
+    release(&mut rig, &locks);
+    rig.sent(0);
+    rig.acquire("z", NO_WAIT);
+    assert_eq!(rig.sent(0), ["SET z #2 NX PX 10000"]);
+}
+
+#[test]
+fn a_group_has_at_most_64_keys() {
+    let mut rig = Rig::new(1);
+    let locks: Vec<_> = (0..130).map(|i| rig.held(&format!("r{i}"))).collect();
+    release(&mut rig, &locks);
+    let sent = rig.sent(0);
+    let counts: Vec<_> = sent.iter().map(|command| command.split(' ').nth(2)).collect();
+    assert_eq!(counts, [Some("64"), Some("64"), Some("2")]);
+    for count in [64, 64, 2] {
+        rig.reply(0, &format!("*{count}{}", "\r\n:1".repeat(count)));
+    }
+    assert_eq!(rig.events().len(), 130);
+    assert_eq!(rig.redlock.in_use(), 0);
+}
+
+/// The release of the last holder must run before the `SET` of the next, even if it would wait.
+#[test]
+fn a_handover_does_not_wait_for_the_group_on_its_way() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 2);
+    rig.acquire("b", WAIT);
+    release(&mut rig, &locks[..1]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
+    release(&mut rig, &locks[1..]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
+}
+
+#[test]
+fn extensions_leave_as_one_call_with_a_ttl_each() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 2);
+    rig.redlock.extend(rig.now, locks[0], ms(20_000)).expect("held");
+    rig.redlock.extend(rig.now, locks[1], ms(30_000)).expect("held");
+    assert_eq!(rig.sent(0), ["EVALSHA extend-many 2 a b #1 #2 20000 30000"]);
+    rig.reply(0, "*2\r\n:1\r\n:0");
+    let events = rig.events();
+    assert!(matches!(events[0], Event::Extended { lock, .. } if lock == locks[0]));
+    let lost = Event::Lost { lock: locks[1], reason: LostReason::Majority };
+    assert_eq!(events.last(), Some(&lost));
+}
+
+#[test]
+fn a_group_that_is_not_loaded_goes_once_by_its_text_with_the_same_keys() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 3);
+    release(&mut rig, &locks[..2]);
+    rig.sent(0);
+    rig.redlock.hurry(rig.now);
+    release(&mut rig, &locks[2..]);
+    rig.redlock.hurry(rig.now);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 c #3"]);
+    // Two requests are on their way; the first comes back and joins the queue behind the second.
+    rig.reply(0, "-NOSCRIPT No matching script.");
+    assert_eq!(rig.sent(0), [format!("EVAL {} 2 a b #1 #2", RELEASE_MANY.text)]);
+    rig.reply(0, ":0");
+    rig.reply(0, "*2\r\n:1\r\n:-1");
+    let said = rig.events().into_iter().map(|event| match event {
+        Event::Released { lock, outcome } => {
+            (lock, outcome.released.len(), outcome.absent.len(), outcome.foreign.len())
+        }
+        other => panic!("{other:?}"),
+    });
+    let said: Vec<_> = said.collect();
+    assert_eq!(said, [(locks[2], 0, 1, 0), (locks[0], 1, 0, 0), (locks[1], 0, 0, 1)]);
+}
+
+/// S4: an answer for more or fewer keys than were asked about answers something else.
+#[test]
+fn a_group_answered_out_of_shape_poisons_the_connection() {
+    for reply in ["*1\r\n:1", "*3\r\n:1\r\n:1\r\n:1", "*2\r\n:1\r\n+OK", "*2\r\n:1\r\n:2", ":2"] {
+        let mut rig = Rig::new(1);
+        let locks = held(&mut rig, 2);
+        release(&mut rig, &locks);
+        rig.reply(0, reply);
+        assert!(rig.closed.contains(node(0)), "{reply}");
+        let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
+        assert_eq!(status.cleanup, 2, "{reply}");
+    }
+}
+
+/// S6: each key of a group that died with its connection, and each that had not left yet.
+#[test]
+fn a_group_that_died_with_its_connection_is_cleaned_up_as_a_group() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 4);
+    release(&mut rig, &locks[..2]);
+    rig.sent(0);
+    release(&mut rig, &locks[2..]);
+    rig.close(0);
+    rig.events();
+    rig.connect(0);
+    assert_eq!(rig.sent(0), ["EVALSHA release-many 4 a b c d #1 #2 #3 #4"]);
+    rig.reply(0, "*4\r\n:1\r\n:1\r\n:1\r\n:1");
+    let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
+    assert_eq!(status.cleanup, 0);
+    assert_eq!(rig.redlock.in_use(), 0);
+}
+
+#[test]
+fn an_error_to_a_group_is_an_error_for_each_key() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 2);
+    release(&mut rig, &locks);
+    rig.sent(0);
+    rig.reply(0, "-BUSY Redis is busy running a script.");
+    for event in rig.events() {
+        let Event::Released { outcome, .. } = event else { panic!("{event:?}") };
+        assert_eq!(outcome.unconfirmed, nodes([0]));
+    }
+    assert_eq!(rig.sent(0), [""; 0], "not again at once");
+    rig.until(|rig| rig.has_output(0));
+    assert_eq!(rig.sent(0), ["EVALSHA release-many 2 a b #1 #2"]);
+}
+
+fn native(says: &'static str) -> Rig {
+    let mut rig = Rig::unconnected(1, |_| ());
+    rig.native = says;
+    rig.connect(0);
+    rig.events();
+    rig
+}
+
+#[test]
+fn a_lone_release_goes_by_the_servers_own_command_and_more_by_script() {
+    for (says, command) in [
+        ("*2\r\n*1\r\n+delifeq\r\n*-1", "DELIFEQ a #1"),
+        ("*2\r\n*-1\r\n*1\r\n+delex", "DELEX a IFEQ #1"),
+        ("*2\r\n*1\r\n+delifeq\r\n*1\r\n+delex", "DELIFEQ a #1"),
+        ("*2\r\n*-1\r\n*-1", "EVALSHA release 1 a #1"),
+        ("-NOPERM no permissions", "EVALSHA release 1 a #1"),
+    ] {
+        let mut rig = native(says);
+        let locks = held(&mut rig, 3);
+        release(&mut rig, &locks[..1]);
+        assert_eq!(rig.sent(0), [command]);
+        rig.reply(0, ":1");
+        release(&mut rig, &locks[1..]);
+        assert_eq!(rig.sent(0), ["EVALSHA release-many 2 b c #2 #3"]);
+    }
+}
+
+/// S7: the native extension sets the ttl whatever it was.
+#[test]
+fn an_extension_is_native_only_where_it_cannot_shorten() {
+    let mut rig = native("*2\r\n*1\r\n+delifeq\r\n*-1");
+    let locks = held(&mut rig, 1);
+    rig.redlock.extend(rig.now, locks[0], TTL).expect("held");
+    assert_eq!(rig.sent(0), ["SET a #1 IFEQ #1 PX 10000"]);
+    rig.reply(0, "+OK");
+    assert!(matches!(rig.event(), Event::Extended { .. }));
+    rig.redlock.extend(rig.now, locks[0], ms(9_999)).expect("held");
+    assert_eq!(rig.sent(0), ["EVALSHA extend 1 a #1 9999"]);
+    rig.reply(0, ":1");
+    rig.events();
+    rig.redlock.extend(rig.now, locks[0], TTL).expect("held");
+    assert_eq!(rig.sent(0), ["SET a #1 IFEQ #1 PX 10000"]);
+    rig.reply(0, "$-1");
+    let lost = Event::Lost { lock: locks[0], reason: LostReason::Majority };
+    assert_eq!(rig.events().last(), Some(&lost));
+}
+
+#[test]
+fn a_native_command_that_the_server_does_not_know_after_all_is_put_as_a_script() {
+    let mut rig = native("*2\r\n*1\r\n+delifeq\r\n*-1");
+    let locks = held(&mut rig, 2);
+    release(&mut rig, &locks[..1]);
+    rig.sent(0);
+    rig.reply(0, "-ERR unknown command 'DELIFEQ', with args beginning with: 'a'");
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
+    rig.reply(0, ":1");
+    assert!(matches!(rig.event(), Event::Released { .. }));
+    release(&mut rig, &locks[1..]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2"], "it is not tried again");
+}
