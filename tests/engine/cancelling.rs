@@ -49,7 +49,7 @@ fn while_the_votes_are_out() {
     owner.all_ready();
     cluster.iter().for_each(Node::stop);
     let lock = owner.acquire("resource");
-    owner.engine.flush();
+    owner.flush();
     owner.cancel(lock);
     assert_eq!(owner.not_acquired(), AcquireError::Cancelled);
     cluster.iter().for_each(Node::cont);

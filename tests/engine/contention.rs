@@ -28,7 +28,7 @@ fn of_two_clients_at_the_same_instant_at_most_one_wins() {
     let mut wins = [0; 2];
     for _ in 0..1_000 {
         let locks = [owners[0].attempt("resource"), owners[1].attempt("resource")];
-        owners.iter_mut().for_each(|owner| owner.engine.flush());
+        owners.iter_mut().for_each(Owner::flush);
         let (mut ended, mut winner) = (0, None);
         while ended < 2 {
             for who in 0..2 {
@@ -70,7 +70,7 @@ fn clients_that_tie_over_an_even_number_of_nodes_get_their_turns() {
     owners.iter_mut().for_each(Owner::all_ready);
     for _ in 0..30 {
         let locks: Vec<LockId> = owners.iter_mut().map(|owner| owner.acquire("resource")).collect();
-        owners.iter_mut().for_each(|owner| owner.engine.flush());
+        owners.iter_mut().for_each(Owner::flush);
         let mut ended = 0;
         while ended < CLIENTS {
             for who in 0..CLIENTS {
@@ -87,7 +87,7 @@ fn clients_that_tie_over_an_even_number_of_nodes_get_their_turns() {
                 match won(owner, others) {
                     Some(Event::Acquired { lock, .. }) => {
                         owner.release(lock);
-                        owner.engine.flush();
+                        owner.flush();
                     }
                     Some(Event::Released { .. }) => ended += 1,
                     Some(other) => panic!("{other:?}"),

@@ -40,7 +40,7 @@ fn votes_that_are_read_after_the_validity_make_no_lock_and_are_released() {
     let (cluster, mut owner) = start();
     let start = owner.engine.now();
     let lock = owner.acquire_for("resource", TTL, Duration::ZERO);
-    owner.engine.flush();
+    owner.flush();
     assert!(until(PATIENCE, || cluster.iter().all(|node| node.calls("set") == 1)));
     sleep_until(&owner, start + TTL);
     let error = owner.not_acquired();
@@ -73,7 +73,7 @@ fn an_extension_that_is_read_after_the_validity_comes_too_late() {
     let (cluster, mut owner) = start();
     let (lock, valid_until) = hold(&mut owner);
     owner.extend_for(lock, 10 * TTL);
-    owner.engine.flush();
+    owner.flush();
     assert!(until(PATIENCE, || cluster.iter().all(|node| node.calls("evalsha") == 1)));
     sleep_until(&owner, valid_until);
     assert_eq!(owner.not_extended(), ExtendError::Lost(LostReason::Expired));

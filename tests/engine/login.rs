@@ -111,7 +111,8 @@ fn a_right_that_is_taken_away_is_found_out_by_the_next_connection() {
 #[test]
 fn few_rights_are_enough() {
     let cluster = Cluster::start(3);
-    let rights = ["~*", "+info", "+set", "+get", "+del", "+pttl", "+pexpire", "+evalsha", "+eval"];
+    let rights = "~* +info +set +get +mget +del +pttl +pexpire +evalsha +eval";
+    let rights: Vec<_> = rights.split(' ').collect();
     let with_load = [&rights[..], &["+script|load"]].concat();
     for rights in [&rights[..], &with_load] {
         let urls: Vec<_> = cluster
@@ -123,10 +124,17 @@ fn few_rights_are_enough() {
             .collect();
         let mut owner = Owner::of(urls);
         owner.all_ready();
-        let lock = owner.hold("resource");
-        owner.extend(lock);
-        owner.extended();
-        assert!(owner.let_go(lock).released.len() >= 2);
+        // Alone, then in a group, which is another script.
+        for together in [1, 20_u8] {
+            let locks: Vec<_> = (0..together).map(|number| owner.hold([number])).collect();
+            locks.iter().for_each(|lock| owner.extend(*lock));
+            locks.iter().for_each(|_| owner.extended());
+            locks.iter().for_each(|lock| owner.release(*lock));
+            locks.iter().for_each(|_| assert!(owner.released().released.len() >= 2));
+        }
+        for (_, _, status) in owner.engine.nodes() {
+            assert!(status.counters.errors <= 1 + 4 + 4, "loading, asking, and each script once");
+        }
         owner.finish(cluster.iter());
     }
 }

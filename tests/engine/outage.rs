@@ -207,7 +207,7 @@ fn a_flapping_node_disturbs_nobody() {
     owner.all_ready();
     for round in 0..30_u8 {
         let locks: Vec<_> = (0..20_u8).map(|number| owner.acquire([round, number])).collect();
-        owner.engine.flush();
+        owner.flush();
         cluster[usize::from(round % 3)].command(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
         for _ in &locks {
             let lock = owner.acquired();

@@ -240,6 +240,11 @@ impl Owner {
         self.take_events();
     }
 
+    /// Writes what gathered, without taking a turn of the loop.
+    pub(crate) fn flush(&mut self) {
+        self.engine.flush().expect("the timer can be armed");
+    }
+
     /// The end of a test: all has ended, and nothing of ours is left on these nodes.
     pub(crate) fn finish<'a>(mut self, nodes: impl IntoIterator<Item = &'a Node>) {
         self.poll_until("the end of all requests", |owner| owner.engine.in_use() == 0);

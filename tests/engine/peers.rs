@@ -6,7 +6,7 @@ use std::time::Duration;
 use redbolt::redlock::NodeOutcome;
 use redbolt::{AcquireError, Event, ExtendError, RequestError};
 
-use crate::owner::{Owner, PATIENCE, TTL, config};
+use crate::owner::{Owner, TTL, config};
 use crate::support::fake::{Action, Fake};
 use crate::support::master::Master;
 use crate::support::servers::{Cluster, Node};
@@ -133,7 +133,7 @@ fn a_release_and_the_next_attempt_leave_together_and_in_order() {
     let second = owner.acquire("resource");
     let writes = owner.engine.io_counters().writes;
     owner.release(first);
-    owner.engine.flush();
+    owner.flush();
     assert_eq!(owner.engine.io_counters().writes, writes + 1);
     assert!(matches!(owner.next(), Event::Released { lock, .. } if lock == first));
     assert_eq!(owner.acquired(), second);
