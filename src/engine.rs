@@ -98,8 +98,8 @@ impl Config {
 /// [`as_raw_fd`](AsRawFd::as_raw_fd) yields one descriptor that becomes readable when a socket has
 /// something *and* when a deadline has come. Whenever it is readable, call `poll` with a timeout of
 /// zero and take the events; after commands from elsewhere call [`flush`](Self::flush), and take
-/// the events then too, because some commands end at once. [`next_deadline`](Self::next_deadline) is there for
-/// loops that have a timer anyway.
+/// the events then too, because some commands end at once.
+/// [`next_deadline`](Self::next_deadline) is there for loops that have a timer anyway.
 pub struct Engine {
     redlock: Redlock,
     driver: Driver,
