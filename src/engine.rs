@@ -97,7 +97,8 @@ impl Config {
 ///
 /// [`as_raw_fd`](AsRawFd::as_raw_fd) yields one descriptor that becomes readable when a socket has
 /// something *and* when a deadline has come. Whenever it is readable, call `poll` with a timeout of
-/// zero and take the events; after commands from elsewhere call [`flush`](Self::flush).
+/// zero and take the events; after commands from elsewhere call [`flush`](Self::flush), and take
+/// the events then too, because some commands end at once.
 /// [`next_deadline`](Self::next_deadline) is there for loops that have a timer anyway.
 pub struct Engine {
     redlock: Redlock,
@@ -167,13 +168,19 @@ impl Engine {
     /// One turn: writes what gathered, waits until something happens, at most for `timeout`
     /// (`None`: as long as it takes), and deals with it.
     ///
-    /// Returns after every turn, whether or not there are events: call it in a loop.
+    /// Returns after every turn, whether or not there are events: call it in a loop. It does not
+    /// wait while there are events to be taken, because some commands end at once.
     ///
     /// # Errors
     ///
     /// What `epoll_wait` or the timer say; nothing that a node can cause.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.flush()?;
+        let timeout = if self.redlock.has_event() { Some(Duration::ZERO) } else { timeout };
+        self.wait(timeout)
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.driver.wait(&mut self.redlock, timeout, self.busy_poll)?;
         // What the state machine wants to send by itself, retries and the like, leaves now: a
         // caller who has no event to react to may not come back for long.
@@ -214,7 +221,8 @@ impl Engine {
             if ready >= self.redlock.quorum().need() || untried == 0 || now >= deadline {
                 return Ok(ready);
             }
-            self.poll(Some(deadline - now))?;
+            self.flush()?;
+            self.wait(Some(deadline - now))?;
         }
     }
 
@@ -236,7 +244,8 @@ impl Engine {
                 self.flush()?;
                 return Ok(self.redlock.in_use() == 0);
             }
-            self.poll(Some(deadline - now))?;
+            self.flush()?;
+            self.wait(Some(deadline - now))?;
         }
     }
 
@@ -294,7 +303,8 @@ impl Engine {
 
 /// Whether the first attempt to reach a node is still under way.
 fn is_untried(node: &NodeStatus<'_>) -> bool {
-    node.trouble.is_none() && !matches!(node.state, NodeState::Ready)
+    use NodeState::{Connecting, Down, Handshake};
+    node.trouble.is_none() && matches!(node.state, Down | Connecting | Handshake)
 }
 
 impl AsRawFd for Engine {

@@ -285,6 +285,11 @@ impl Redlock {
         Some(Event::Node(node))
     }
 
+    /// Whether [`poll_event`](Self::poll_event) has something to tell.
+    pub fn has_event(&self) -> bool {
+        !self.events.is_empty() || !self.changed.is_empty()
+    }
+
     pub(super) fn emit(&mut self, event: Event) {
         self.events.push_back(event);
     }

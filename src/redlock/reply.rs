@@ -50,6 +50,8 @@ pub enum ServerError {
     /// `NOAUTH`, `WRONGPASS`, `NOPERM`, `DENIED`: not executed; somebody must change the
     /// configuration.
     Denied,
+    /// `NOPERM` for the key alone: not executed; other keys are none of its business.
+    KeyDenied,
     /// `MOVED`, `ASK`, `CLUSTERDOWN`, `CROSSSLOT`: not executed; a node of a Redis Cluster.
     Cluster,
     /// `WRONGTYPE`: not executed; the key holds somebody's data that is not a lock.
@@ -68,6 +70,7 @@ impl ServerError {
             b"NOSCRIPT" => Self::NoScript,
             b"OOM" | b"MISCONF" | b"NOREPLICAS" | b"BUSY" | b"TRYAGAIN" => Self::Overloaded,
             b"LOADING" | b"READONLY" | b"MASTERDOWN" => Self::NotServing,
+            b"NOPERM" if names_key(text) => Self::KeyDenied,
             b"NOAUTH" | b"WRONGPASS" | b"NOPERM" | b"DENIED" | b"-DENIED" => Self::Denied,
             b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" => Self::Cluster,
             b"WRONGTYPE" => Self::WrongType,
@@ -107,12 +110,21 @@ impl fmt::Display for ServerError {
             Self::Overloaded => "the server cannot serve for the moment",
             Self::NotServing => "the server is loading or is not a master",
             Self::Denied => "access is denied",
+            Self::KeyDenied => "access to the key is denied",
             Self::Cluster => "the server is a node of a cluster",
             Self::WrongType => "the key holds data that is not a lock",
             Self::Unsupported => "the server does not know the command",
             Self::Other => "the server answered with an error",
         })
     }
+}
+
+/// Whether a `NOPERM` is about the key. "No permissions to access a key", and before Redis 7.2 "this
+/// user has no permissions to access one of the keys used as arguments"; a command is not accessed
+/// but run.
+fn names_key(text: &[u8]) -> bool {
+    let has = |words: &[u8]| memchr::memmem::find(text, words).is_some();
+    has(b" access ") && has(b" key")
 }
 
 #[cfg(test)]
@@ -122,7 +134,7 @@ mod tests {
     #[test]
     fn errors_fall_into_their_classes() {
         use ServerError::*;
-        let rows: [(&str, ServerError); 24] = [
+        let rows: [(&str, ServerError); 26] = [
             ("NOSCRIPT No matching script. Please use EVAL.", NoScript),
             ("OOM command not allowed when used memory > 'maxmemory'.", Overloaded),
             ("MISCONF Redis is configured to save RDB snapshots", Overloaded),
@@ -134,6 +146,8 @@ mod tests {
             ("NOAUTH Authentication required.", Denied),
             ("WRONGPASS invalid username-password pair or user is disabled.", Denied),
             ("NOPERM this user has no permissions to run the 'set' command", Denied),
+            ("NOPERM this user has no permissions to access one of the keys", KeyDenied),
+            ("NOPERM No permissions to access a key", KeyDenied),
             ("DENIED Redis is running in protected mode", Denied),
             ("-DENIED Redis is running in protected mode", Denied),
             ("ERR operation not permitted", Denied),

@@ -185,7 +185,12 @@ impl Redlock {
             | ServerError::Denied
             | ServerError::Cluster
             | ServerError::Unsupported => self.drop_session(now, id, trouble),
-            ServerError::NoScript | ServerError::WrongType | ServerError::Other => {}
+            // What stands against one key must not shut out the node: who chooses the resources
+            // could then take all locks away from everybody.
+            ServerError::KeyDenied
+            | ServerError::NoScript
+            | ServerError::WrongType
+            | ServerError::Other => {}
         }
     }
 

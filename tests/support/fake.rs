@@ -60,6 +60,8 @@ pub(crate) enum Action {
     Close,
     /// Throw away what is still to be sent and reset the connection.
     Reset,
+    /// Do all of these, one after the other.
+    All(Vec<Self>),
 }
 
 /// Decides what to do to the client that sent this request.
@@ -285,6 +287,7 @@ impl Accepted<'_> {
                 set_socket_linger(stream, Some(Duration::ZERO))?;
                 Err(io::ErrorKind::ConnectionReset.into())
             }
+            Action::All(actions) => actions.iter().try_for_each(|action| self.act(action)),
         }
     }
 }

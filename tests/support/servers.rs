@@ -184,6 +184,16 @@ impl Node {
         fields.find(|(name, _)| *name == field).map(|(_, value)| value.to_owned())
     }
 
+    /// How often the server has executed this command, scripts included, by its own count.
+    pub(crate) fn calls(&self, command: &str) -> u64 {
+        let stats = bytes(self.command(&[b"INFO", b"commandstats"]));
+        let stats = String::from_utf8_lossy(&stats).into_owned();
+        let start = format!("cmdstat_{command}:calls=");
+        let line = stats.lines().find_map(|line| line.strip_prefix(start.as_str()));
+        let calls = line.and_then(|rest| rest.split(',').next());
+        calls.map_or(0, |calls| calls.parse().expect("a count is a number"))
+    }
+
     fn launch(&mut self) -> Result<(), StartError> {
         let chosen = env::var_os("REDBOLT_TEST_SERVER");
         let program = find_server(chosen, env::var_os("PATH")).map_err(StartError::Failed)?;

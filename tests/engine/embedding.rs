@@ -1,0 +1,266 @@
+//! The engine in somebody else's loop, and the ways to wait and to leave.
+
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use redbolt::{AcquireError, Event, NodeState};
+
+use crate::owner::{Owner, PATIENCE, TTL, config};
+use crate::support::fake::{Action, Fake};
+use crate::support::master::Master;
+use crate::support::servers::{Cluster, Node};
+
+/// A loop that knows nothing of the engine but its descriptor.
+struct Loop {
+    poll: Poll,
+    events: Events,
+}
+
+impl Loop {
+    fn around(owner: &Owner) -> Self {
+        let poll = Poll::new().expect("an epoll");
+        let fd = owner.engine.as_raw_fd();
+        let mut source = SourceFd(&fd);
+        poll.registry().register(&mut source, Token(0), Interest::READABLE).expect("registering");
+        Self { poll, events: Events::with_capacity(1) }
+    }
+
+    /// Sleeps until the descriptor wakes it, then lets the engine work without waiting.
+    fn turn(&mut self, owner: &mut Owner) {
+        self.poll.poll(&mut self.events, Some(PATIENCE)).expect("polling works");
+        assert!(!self.events.is_empty(), "the descriptor never became readable: {owner:?}");
+        owner.engine.poll(Some(Duration::ZERO)).expect("polling works");
+    }
+
+    fn next(&mut self, owner: &mut Owner) -> Event {
+        loop {
+            if let Some(event) = owner.next_now() {
+                return event;
+            }
+            self.turn(owner);
+        }
+    }
+}
+
+#[test]
+fn a_foreign_loop_is_woken_for_replies() {
+    let cluster = Cluster::start(3);
+    let mut owner = Owner::of(cluster.addrs());
+    let mut outer = Loop::around(&owner);
+    // The first connections are opened by the first poll.
+    owner.engine.poll(Some(Duration::ZERO)).expect("polling works");
+    for round in 0..20_u8 {
+        let lock = owner.acquire([round]);
+        owner.flush();
+        let event = outer.next(&mut owner);
+        assert!(matches!(event, Event::Acquired { .. }), "{event:?}");
+        owner.release(lock);
+        owner.flush();
+        let event = outer.next(&mut owner);
+        assert!(matches!(event, Event::Released { .. }), "{event:?}");
+    }
+    owner.finish(cluster.iter());
+}
+
+/// Nothing but the deadline happens here: the nodes keep silent.
+#[test]
+fn a_foreign_loop_is_woken_for_the_end_of_an_attempt() {
+    let silent = || Fake::after_handshake(Master::new(), |_| Action::Silence);
+    let fakes = [silent(), silent(), silent()];
+    let mut config = config(fakes.iter().map(Fake::addr));
+    config.redlock.node_timeout = Some(Duration::from_millis(50));
+    let mut owner = Owner::new(config);
+    owner.all_ready();
+    let mut outer = Loop::around(&owner);
+    for resource in ["a", "b"] {
+        owner.attempt(resource);
+        owner.flush();
+        let event = outer.next(&mut owner);
+        let Event::AcquireFailed { error: AcquireError::NoQuorum(_), .. } = event else {
+            panic!("{event:?}");
+        };
+    }
+}
+
+#[test]
+fn a_foreign_loop_is_woken_for_the_end_of_a_validity_and_for_a_retry() {
+    let cluster = Cluster::start(1);
+    let mut owner = Owner::of(cluster.addrs());
+    owner.all_ready();
+    let mut outer = Loop::around(&owner);
+    let ttl = Duration::from_millis(300);
+    let short = owner.acquire_for("short", ttl, PATIENCE);
+    owner.flush();
+    let event = outer.next(&mut owner);
+    assert!(matches!(event, Event::Acquired { lock, .. } if lock == short), "{event:?}");
+    let event = outer.next(&mut owner);
+    assert!(matches!(event, Event::Lost { lock, .. } if lock == short), "{event:?}");
+
+    // Each attempt is refused until the other's key expires; only the pauses between wake it.
+    cluster[0].set_px(b"taken", b"somebody else's", ttl);
+    let taken = owner.acquire("taken");
+    owner.flush();
+    let event = outer.next(&mut owner);
+    assert!(matches!(event, Event::Acquired { lock, .. } if lock == taken), "{event:?}");
+    owner.let_go(taken);
+    owner.finish(cluster.iter());
+}
+
+/// A loop with a timer of its own finds the deadline there.
+#[test]
+fn the_next_deadline_is_known() {
+    let cluster = Cluster::start(1);
+    let mut owner = Owner::of(cluster.addrs());
+    let lock = owner.acquire_for("resource", Duration::from_secs(20), PATIENCE);
+    let Event::Acquired { valid_until, .. } = owner.next() else { panic!("not acquired") };
+    let deadline = owner.engine.next_deadline().expect("a validity has an end");
+    assert!(deadline <= valid_until);
+    owner.let_go(lock);
+    owner.finish(cluster.iter());
+}
+
+#[test]
+fn an_engine_that_polls_busily_does_the_same() {
+    let cluster = Cluster::start(3);
+    let mut config = config(cluster.addrs());
+    config.busy_poll = Duration::from_millis(100);
+    let mut owner = Owner::new(config);
+    owner.all_ready();
+    for round in 0..20_u8 {
+        let lock = owner.hold([round]);
+        owner.let_go(lock);
+    }
+    // Its patience must not keep it from a deadline, nor its sleep behind it.
+    for ttl in [Duration::from_millis(50), Duration::from_millis(300)] {
+        owner.acquire_for("resource", ttl, PATIENCE);
+        while !matches!(owner.next(), Event::Lost { .. }) {
+            owner.engine.poll(None).expect("polling works");
+        }
+    }
+    owner.all_answered();
+    let before = owner.engine.io_counters().waits;
+    owner.engine.poll(Some(Duration::from_millis(20))).expect("polling works");
+    assert!(owner.engine.io_counters().waits > before + 1, "it looked only once");
+    owner.finish(cluster.iter());
+}
+
+#[test]
+fn settling_ends_with_a_quorum_or_when_every_node_was_tried() {
+    let mut cluster = Cluster::start(3);
+    let mut owner = Owner::of(cluster.addrs());
+    assert!(owner.engine.settle(PATIENCE).expect("polling works") >= 2);
+    owner.finish(cluster.iter());
+
+    cluster[0].kill();
+    cluster[1].kill();
+    let mut owner = Owner::of(cluster.addrs());
+    let start = owner.engine.now();
+    assert!(owner.engine.settle(PATIENCE).expect("polling works") <= 1);
+    assert!(owner.engine.now() - start < PATIENCE, "two nodes refuse at once");
+    assert_eq!(owner.engine.settle(Duration::ZERO).expect("polling works"), 1);
+    owner.finish([&cluster[2]]);
+}
+
+/// A node that has been silent for a while has been tried, whatever it says next.
+#[test]
+fn settling_does_not_wait_for_stopped_nodes() {
+    let cluster = Cluster::start(3);
+    let mut config = config(cluster.addrs());
+    config.redlock.node_timeout = Some(Duration::from_millis(100));
+    let mut owner = Owner::new(config);
+    owner.all_ready();
+    cluster[0].stop();
+    cluster[1].stop();
+    owner.attempt("resource");
+    owner.not_acquired();
+    owner.poll_until("the silence", |owner| {
+        (0..2).all(|index| owner.status(index).state == NodeState::Stalled)
+    });
+    let (start, timeout) = (owner.engine.now(), Duration::from_secs(10));
+    assert_eq!(owner.engine.settle(timeout).expect("polling works"), 1);
+    assert!(owner.engine.now() - start < timeout, "it waited for them");
+    cluster[0].cont();
+    cluster[1].cont();
+    owner.finish(cluster.iter());
+}
+
+#[test]
+fn a_drained_engine_can_be_dropped_and_leaves_nothing() {
+    let cluster = Cluster::start(3);
+    let mut owner = Owner::of(cluster.addrs());
+    owner.all_ready();
+    let locks: Vec<_> = (0..50_u8).map(|number| owner.hold([number])).collect();
+    assert!(!owner.engine.drain(Duration::ZERO).expect("polling works"), "they are held");
+    for lock in locks {
+        owner.release(lock);
+    }
+    assert!(owner.engine.drain(PATIENCE).expect("polling works"));
+    drop(owner);
+    for node in cluster.iter() {
+        assert_eq!(node.keys(), Vec::<Vec<u8>>::new());
+    }
+}
+
+/// FAULTS 66: what nobody released is left to its ttl, as if the process had died.
+#[test]
+fn an_engine_dropped_with_a_lock_leaves_it_to_its_ttl() {
+    let node = Node::start();
+    let mut owner = Owner::of([node.addr()]);
+    owner.hold("resource");
+    drop(owner);
+    let left = node.pttl(b"resource");
+    assert!(left > 0 && left <= i64::try_from(TTL.as_millis()).expect("a minute"), "{left}");
+
+    let mut heir = Owner::of([node.addr()]);
+    heir.all_ready();
+    heir.attempt("resource");
+    assert_eq!(heir.not_acquired(), AcquireError::Held);
+    node.command(&[b"DEL", b"resource"]);
+    heir.finish([&node]);
+}
+
+#[test]
+fn a_node_can_be_looked_at() {
+    let cluster = Cluster::start(3);
+    let mut config = config(cluster.addrs());
+    config.nodes.push("127.0.0.1:1".parse().expect("an address"));
+    let mut owner = Owner::new(config);
+    owner.poll_until("three nodes", |owner| {
+        (0..3).all(|index| owner.status(index).state == NodeState::Ready)
+            && owner.status(3).trouble.is_some()
+    });
+    assert!(owner.node_events >= 4, "each change was told");
+    let lock = owner.hold("resource");
+    let mut rival = Owner::of(cluster.addrs());
+    rival.all_ready();
+    rival.attempt("resource");
+    rival.not_acquired();
+    rival.all_answered();
+    owner.extend(lock);
+    owner.extended();
+    owner.let_go(lock);
+    owner.all_answered();
+    for (id, address, status) in owner.engine.nodes() {
+        assert_eq!(owner.engine.address(id), Some(address));
+        let counters = status.counters;
+        if id.index() == 3 {
+            assert_eq!(address.to_string(), "127.0.0.1:1");
+            assert_eq!((counters.connects, counters.asked), (0, 0));
+            assert!(counters.failures > 0 && status.to_string().contains("connecting failed"));
+            continue;
+        }
+        assert_eq!(status.to_string(), "ready");
+        assert_eq!((counters.connects, counters.failures, counters.errors), (1, 0, 0));
+        assert_eq!((counters.asked, counters.granted, counters.refused), (1, 1, 0));
+        assert_eq!(counters.scripts, 2);
+        assert_eq!((status.in_flight, status.cleanup), (0, 0));
+        assert!(!status.round_trip.is_zero());
+        assert_eq!(rival.engine.node(id).expect("configured").counters.refused, 1);
+    }
+    let io = owner.engine.io_counters();
+    assert!(io.bytes_sent > 0 && io.bytes_received > 0 && io.system_calls() > 0);
+    rival.finish([]);
+    owner.finish(cluster.iter());
+}
