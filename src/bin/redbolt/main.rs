@@ -4,6 +4,7 @@ mod bench;
 mod duration;
 mod exec;
 mod exit;
+mod nodes;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,92 @@
+//! The command while the lock is held, and what happens when it outlives it.
+
+use std::ffi::OsStr;
+
+use redbolt::time::Instant;
+use rustix::process::Signal;
+
+use super::acquire::Lease;
+use super::args::Args;
+use super::child::Child;
+use super::failure::Failure;
+use super::schedule::Schedule;
+use super::watch::{News, Watch};
+
+/// What has been done to end the command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Running,
+    Terminated,
+    Killed,
+}
+
+/// Runs the command to its end, which comes before the end of the lock. Yields its exit code.
+pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, Failure> {
+    let schedule = Schedule::new(watch.engine.now(), lease.valid_until);
+    let mut child = start(lease, args)?;
+    let mut stage = Stage::Running;
+    loop {
+        // First of all: what has ended by itself need not be ended.
+        if let Some(code) = child.exit_code()? {
+            // This process may have been stopped meanwhile, and then the end came no one knows
+            // when.
+            if stage == Stage::Running && watch.engine.is_held(lease.lock) {
+                return Ok(code);
+            }
+            // What the command has left behind had its time to end as well.
+            let survivors = !child.end_group();
+            let (resource, what) = (args.resource_name(), stage.tell());
+            return Err(Failure::Overrun { resource, what, survivors });
+        }
+        stage = stage.advance(watch.engine.now(), &schedule, &child);
+        match watch.next(stage.ends_at(&schedule))? {
+            News::Signal(signal) if signal != Signal::CHILD => child.signal(signal),
+            News::Signal(_) | News::Engine(_) | News::Time => {}
+        }
+    }
+}
+
+fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
+    let (program, arguments) = args.command.split_first().ok_or_else(|| {
+        // The parser of the command line demands one.
+        Failure::Usage("no command given".to_owned())
+    })?;
+    let token = lease.token.to_string();
+    let environment =
+        [("REDBOLT_RESOURCE", args.resource.as_os_str()), ("REDBOLT_TOKEN", OsStr::new(&token))];
+    Child::start(program, arguments, environment).map_err(|error| Failure::Start {
+        command: format!("{:?}", program.to_string_lossy()),
+        error,
+    })
+}
+
+impl Stage {
+    /// Does what is due. A process that was stopped for too long does not ask any more.
+    fn advance(self, now: Instant, schedule: &Schedule, child: &Child) -> Self {
+        if self != Self::Killed && now >= schedule.kill_at {
+            child.kill();
+            return Self::Killed;
+        }
+        if self == Self::Running && now >= schedule.terminate_at {
+            child.terminate();
+            return Self::Terminated;
+        }
+        self
+    }
+
+    fn ends_at(self, schedule: &Schedule) -> Instant {
+        match self {
+            Self::Running => schedule.terminate_at,
+            Self::Terminated => schedule.kill_at,
+            Self::Killed => Instant::FAR_FUTURE,
+        }
+    }
+
+    fn tell(self) -> &'static str {
+        match self {
+            Self::Running => "it was over when the command was seen to have ended",
+            Self::Terminated => "the command got SIGTERM; a longer --ttl would cover it",
+            Self::Killed => "the command was killed; a longer --ttl would cover it",
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Why there is no exit code of the command to pass on.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use redbolt::EngineError;
+use rustix::process::Signal;
+
+use crate::exit;
+
+/// What a shell says of a command that is there and cannot be executed.
+const NOT_EXECUTABLE: u8 = 126;
+
+/// What a shell says of a command that is not there.
+const NOT_FOUND: u8 = 127;
+
+/// The exit code of what died of a signal, as shells have it.
+pub(super) fn died_of(signal: i32) -> u8 {
+    u8::try_from(128 + signal.clamp(0, 127)).unwrap_or(u8::MAX)
+}
+
+pub(super) enum Failure {
+    /// The command line, or a value in it, cannot be used.
+    Usage(String),
+    /// Another held the resource until the wait ended.
+    Held { resource: String },
+    /// No quorum of nodes could be asked; with a line for each of them.
+    NoQuorum { resource: String, nodes: String },
+    /// A signal ended the wait for the lock.
+    Interrupted { signal: Signal },
+    /// The command could not be started.
+    Start { command: String, error: io::Error },
+    /// The validity of the lock ended before the command did; with what was done about it, and
+    /// whether there may still be processes of the command that are about to die.
+    Overrun { resource: String, what: &'static str, survivors: bool },
+    /// The system failed.
+    System(io::Error),
+}
+
+impl Failure {
+    /// `held` is what to say when another has the lock.
+    pub(super) fn exit_code(&self, held: u8) -> u8 {
+        match self {
+            Self::Usage(_) => exit::USAGE,
+            Self::Held { .. } => held,
+            Self::NoQuorum { .. } => exit::NO_QUORUM,
+            Self::Interrupted { signal } => died_of(signal.as_raw()),
+            Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => NOT_FOUND,
+            Self::Start { .. } => NOT_EXECUTABLE,
+            Self::Overrun { .. } => exit::LOST,
+            Self::System(_) => exit::SOFTWARE,
+        }
+    }
+
+    /// Whether a process that is being killed may still finish what it has begun. The lock is left
+    /// to its ttl then, instead of being given to the next at once.
+    pub(super) fn has_survivors(&self) -> bool {
+        matches!(self, Self::Overrun { survivors: true, .. } | Self::System(_))
+    }
+
+    /// Says it on standard error.
+    pub(super) fn report(&self) {
+        // Nothing is left to do if even the complaint cannot be written; `eprintln` would panic.
+        _ = io::stderr().write_all(format!("redbolt: {self}\n").as_bytes());
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(what) => f.write_str(what),
+            Self::Held { resource } => write!(f, "{resource} is held by another"),
+            Self::NoQuorum { resource, nodes } => {
+                write!(f, "no quorum of nodes for {resource}:\n{}", nodes.trim_end())
+            }
+            Self::Interrupted { signal } => {
+                write!(f, "signal {} ended the wait for the lock", signal.as_raw())
+            }
+            Self::Start { command, error } => write!(f, "cannot run {command}: {error}"),
+            Self::Overrun { resource, what, .. } => {
+                write!(f, "the validity of the lock on {resource} was too short: {what}")
+            }
+            Self::System(error) => write!(f, "the system failed: {error}"),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Config(error) => Self::Usage(error.to_string()),
+            EngineError::Io(error) => Self::System(error),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The signals that this process hears of.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::process::Signal;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+
+/// What others send in order to say something to the command.
+const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+
+/// Collects signals; its descriptor becomes readable when one has come.
+pub(super) struct Signals(SignalDelivery<UnixStream, SignalOnly>);
+
+impl Signals {
+    /// From now on signals are collected, except those that this process was started to ignore:
+    /// the command ignores them as well then, as `nohup` and shells want it.
+    pub(super) fn new() -> io::Result<Self> {
+        let (read, write) = UnixStream::pair()?;
+        let ignored = ignored();
+        let wanted = PASSED_ON.into_iter().filter(|signal| ignored & bit(*signal) == 0);
+        let wanted = wanted.chain([SIGCHLD]);
+        SignalDelivery::with_pipe(read, write, SignalOnly, wanted).map(Self)
+    }
+
+    /// A signal that has come; the same one only once, however often it came.
+    pub(super) fn next(&mut self) -> Option<Signal> {
+        // What this call does not take is still there for the next one.
+        self.0.pending().find_map(Signal::from_named_raw)
+    }
+}
+
+impl AsRawFd for Signals {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.get_read().as_raw_fd()
+    }
+}
+
+/// The set of ignored signals; empty where the system does not tell.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
+}
+
+fn bit(signal: i32) -> u64 {
+    u32::try_from(signal - 1).ok().and_then(|shift| 1_u64.checked_shl(shift)).unwrap_or(0)
+}

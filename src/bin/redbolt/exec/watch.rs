@@ -1,0 +1,77 @@
+//! Everything that this process waits for, at once: the engine, signals, the time.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use redbolt::time::Instant;
+use redbolt::{Config, Engine, Event};
+use rustix::process::Signal;
+
+use super::alarm::Alarm;
+use super::failure::Failure;
+use super::signals::Signals;
+
+pub(super) struct Watch {
+    pub(super) engine: Engine,
+    signals: Signals,
+    alarm: Alarm,
+    poll: Poll,
+    events: Events,
+}
+
+pub(super) enum News {
+    /// The time that was asked for has come. It goes before all other news.
+    Time,
+    /// The engine says something.
+    Engine(Event),
+    /// A signal has come.
+    Signal(Signal),
+}
+
+impl Watch {
+    pub(super) fn new(config: Config) -> Result<Self, Failure> {
+        let engine = Engine::new(config)?;
+        let (signals, alarm, poll) = (Signals::new()?, Alarm::new()?, Poll::new()?);
+        watch(&poll, &engine)?;
+        watch(&poll, &signals)?;
+        watch(&poll, &alarm)?;
+        Ok(Self { engine, signals, alarm, poll, events: Events::with_capacity(4) })
+    }
+
+    /// Waits for the next news.
+    pub(super) fn next(&mut self, until: Instant) -> io::Result<News> {
+        loop {
+            self.engine.poll(Some(Duration::ZERO))?;
+            if self.engine.now() >= until {
+                return Ok(News::Time);
+            }
+            if let Some(event) = self.engine.next_event() {
+                return Ok(News::Engine(event));
+            }
+            if let Some(signal) = self.signals.next() {
+                return Ok(News::Signal(signal));
+            }
+            self.sleep(until)?;
+        }
+    }
+
+    fn sleep(&mut self, until: Instant) -> io::Result<()> {
+        // The engine arms its own timer before its turn; what its last turn has put off until
+        // later is known only now.
+        let deadline = self.engine.next_deadline().unwrap_or(Instant::FAR_FUTURE);
+        self.alarm.set(until.min(deadline))?;
+        match self.poll.poll(&mut self.events, None) {
+            // A signal, which has left its note.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            result => result,
+        }
+    }
+}
+
+/// Who is readable does not matter, as everybody is looked at after every sleep.
+fn watch(poll: &Poll, source: &impl AsRawFd) -> io::Result<()> {
+    poll.registry().register(&mut SourceFd(&source.as_raw_fd()), Token(0), Interest::READABLE)
+}
