@@ -1,0 +1,56 @@
+//! Somebody else has the lock.
+
+use std::time::Duration;
+
+use super::run::{assert_no_keys, run};
+use crate::support::servers::{Cluster, Node};
+
+const OTHER: &[u8] = b"x";
+
+/// Takes `r` by hand on some of the servers.
+fn take(nodes: &[Node], ttl: Duration) {
+    for node in nodes {
+        node.set_px(b"r", OTHER, ttl);
+    }
+}
+
+#[test]
+fn a_majority_of_another_is_a_conflict_and_a_minority_is_none() {
+    let cluster = Cluster::start(5);
+    take(&cluster[..3], Duration::from_secs(60));
+    for _ in 0..5 {
+        let outcome = run(&cluster.addrs(), &["--no-wait", "r", "--", "echo", "ran"]);
+        outcome.assert_code(75);
+        assert_eq!(outcome.out, "");
+        assert!(outcome.err.contains("\"r\" is held by another"), "{}", outcome.err);
+        assert_eq!(cluster.holding(b"r", OTHER), 3);
+        assert!(cluster[3..].iter().all(|node| node.keys().is_empty()));
+    }
+    let options = ["--no-wait", "--conflict-exit-code", "9", "r", "--", "echo", "ran"];
+    run(&cluster.addrs(), &options).assert_code(9);
+
+    cluster[2].command(&[b"DEL", b"r"]);
+    for _ in 0..5 {
+        let outcome = run(&cluster.addrs(), &["--no-wait", "r", "--", "echo", "ran"]);
+        outcome.assert_code(0);
+        assert_eq!(outcome.out, "ran\n");
+        assert_eq!(cluster.holding(b"r", OTHER), 2);
+        assert!(cluster[2..].iter().all(|node| node.keys().is_empty()));
+    }
+}
+
+#[test]
+fn a_lock_that_stays_taken_is_waited_for_until_the_wait_ends() {
+    let cluster = Cluster::start(3);
+    take(&cluster, Duration::from_secs(60));
+    run(&cluster.addrs(), &["--wait", "1s", "r", "--", "true"]).assert_code(75);
+    assert_eq!(cluster.holding(b"r", OTHER), 3);
+}
+
+#[test]
+fn a_lock_that_comes_free_is_acquired() {
+    let cluster = Cluster::start(3);
+    take(&cluster, Duration::from_millis(500));
+    run(&cluster.addrs(), &["--wait", "20s", "r", "--", "true"]).assert_code(0);
+    assert_no_keys(&cluster);
+}

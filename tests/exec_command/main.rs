@@ -1,0 +1,12 @@
+//! `redbolt exec` on real servers, through the program itself.
+#![cfg(feature = "cli")]
+
+mod conflict;
+mod counter;
+mod hostile;
+mod outcome;
+mod run;
+mod signals;
+#[path = "../support/mod.rs"]
+mod support;
+mod validity;

@@ -1,0 +1,81 @@
+//! Exit codes, the environment, and input that cannot be used.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::run::{Run, assert_no_keys, exec, run, start_script};
+use crate::support::process::Folder;
+use crate::support::servers::Cluster;
+
+#[test]
+fn the_exit_code_of_the_command_passes_through() {
+    let cluster = Cluster::start(3);
+    for (script, code) in [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 137)] {
+        start_script(&cluster.addrs(), &[], script).finish().assert_code(code);
+        assert_no_keys(&cluster);
+    }
+}
+
+#[test]
+fn the_command_knows_the_resource_and_the_token_under_which_it_is_locked() {
+    let cluster = Cluster::start(3);
+    let script = r#"
+        echo "$REDBOLT_RESOURCE" >resource; echo "$REDBOLT_TOKEN" >token
+        until [ -e go ]; do :; done; echo done
+    "#;
+    let run = start_script(&cluster.addrs(), &[], script);
+    let token = run.line("token");
+    assert_eq!(run.line("resource"), "r");
+    assert_eq!(token.len(), 40);
+    let digits = (0..40).step_by(2).map(|at| u8::from_str_radix(&token[at..at + 2], 16));
+    let bytes: Vec<_> = digits.collect::<Result<_, _>>().expect("hex digits");
+    assert!(cluster.holding(b"r", &bytes) >= 2);
+    run.create("go");
+    let outcome = run.finish();
+    outcome.assert_code(0);
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("done\n", ""));
+    assert_no_keys(&cluster);
+}
+
+#[test]
+fn a_command_that_cannot_be_run_is_told_of_and_the_lock_is_released() {
+    let cluster = Cluster::start(3);
+    let folder = Folder::new();
+    let plain = folder.path().join("plain");
+    fs::write(&plain, "no program").expect("the folder is ours");
+    let readable = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(&plain, readable).expect("the folder is ours");
+    let plain = plain.to_str().expect("the name of a test's folder is text");
+    for (command, code) in [("/nonexistent/command", 127), (plain, 126)] {
+        let outcome = run(&cluster.addrs(), &["r", "--", command]);
+        outcome.assert_code(code);
+        assert!(outcome.err.contains(command), "{}", outcome.err);
+        assert_no_keys(&cluster);
+    }
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let rows: [(&[&str], &str); 15] = [
+        (&["r", "--", "true"], "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set"),
+        (&["--nodes", "", "r", "--", "true"], "no nodes given"),
+        (&["--nodes", "a,b:0", "r", "--", "true"], "\"b:0\""),
+        (&["--nodes", "a,,b", "r", "--", "true"], "\"\" lacks a host"),
+        (&["--nodes", "a,b,A:6379", "r", "--", "true"], "A:6379 is given twice"),
+        (&["--nodes", "a", "", "--", "true"], "the resource is empty"),
+        (&["--nodes", "a", "--ttl", "9ms", "r", "--", "true"], "the ttl is 9ms"),
+        (&["--nodes", "a", "--ttl", "61s", "r", "--", "true"], "the ttl is 61s, at most"),
+        (&["--nodes", "a", "--ttl", "soon", "r", "--", "true"], "soon"),
+        (&["--nodes", "a", "--max-ttl", "200h", "r", "--", "true"], "max_ttl is 720000s"),
+        (&["--nodes", "a", "--wait", "1y", "r", "--", "true"], "\"y\" is not a unit"),
+        (&["--nodes", "a", "--wait", "1s", "--no-wait", "r", "--", "true"], "--no-wait"),
+        (&["--nodes", "a", "--conflict-exit-code", "256", "r", "--", "true"], "256"),
+        (&["--nodes", "a", "r", "true"], "true"),
+        (&["--nodes", "a", "r", "--"], "COMMAND"),
+    ];
+    for (arguments, what) in rows {
+        let outcome = Run::start(exec(&[]).args(arguments)).finish();
+        outcome.assert_code(64);
+        assert!(outcome.err.contains(what), "{arguments:?}: {}", outcome.err);
+    }
+}

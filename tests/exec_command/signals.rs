@@ -1,0 +1,139 @@
+//! Signals to `redbolt` itself.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::run::{PATIENCE, Run, assert_no_keys, exec, start_script};
+use crate::support::fake::{Action, Fake};
+use crate::support::master::Master;
+use crate::support::servers::{Cluster, Node};
+use crate::support::until;
+use crate::support::wire::Reply;
+
+/// Those of a set that the test process was not started to ignore, because then `redbolt` is too.
+fn not_ignored(signals: &[Signal]) -> Vec<Signal> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    let is_ignored = |signal: &&Signal| set >> (signal.as_raw() - 1) & 1 == 1;
+    signals.iter().filter(|signal| !is_ignored(signal)).copied().collect()
+}
+
+const TERMINATING: [Signal; 6] =
+    [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT, Signal::USR1, Signal::USR2];
+
+#[test]
+fn signals_are_passed_on_and_the_lock_is_released_after_the_command() {
+    let cluster = Cluster::start(3);
+    for signal in not_ignored(&TERMINATING) {
+        let number = signal.as_raw();
+        // The lock must be there until `go` is, whatever signals come before it.
+        let script = format!(
+            "trap 'echo {number} >got' {number}; echo >ready; until [ -e go ]; do :; done; exit 5"
+        );
+        let mut run = start_script(&cluster.addrs(), &[], &script);
+        run.line("ready");
+        run.signal(signal);
+        assert_eq!(run.line("got"), number.to_string());
+        assert!(cluster.iter().filter(|node| node.get(b"r").is_some()).count() >= 2);
+        run.create("go");
+        run.wait().assert_code(5);
+        assert_no_keys(&cluster);
+    }
+}
+
+#[test]
+fn a_command_that_dies_of_a_signal_gives_the_exit_code_of_a_shell() {
+    let cluster = Cluster::start(3);
+    for signal in not_ignored(&TERMINATING) {
+        // A core dump would only cost time.
+        let script = "ulimit -c 0; echo >ready; exec sleep 60";
+        let run = start_script(&cluster.addrs(), &[], script);
+        run.line("ready");
+        run.signal(signal);
+        run.finish().assert_code(128 + signal.as_raw() as u8);
+        assert_no_keys(&cluster);
+    }
+}
+
+#[test]
+fn a_signal_reaches_the_whole_group() {
+    let cluster = Cluster::start(3);
+    let script = "(trap 'echo >got; exit' TERM; echo >ready; sleep 60 & wait) & wait";
+    let run = start_script(&cluster.addrs(), &[], script);
+    run.line("ready");
+    run.signal(Signal::TERM);
+    run.line("got");
+    run.finish().assert_code(128 + 15);
+}
+
+#[test]
+fn what_is_ignored_from_the_start_stays_ignored() {
+    let cluster = Cluster::start(3);
+    let script = "echo >ready; until [ -e go ]; do :; done; exit 5";
+    let exec = exec(&cluster.addrs());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' USR1; exec \"$@\"", "sh"]).arg(exec.get_program());
+    shell.args(exec.get_args()).args(["r", "--", "sh", "-c", script]);
+    shell.env("REDBOLT_NODES", cluster.addrs().join(","));
+    let run = Run::start(&mut shell);
+    run.line("ready");
+    run.signal(Signal::USR1);
+    run.create("go");
+    run.finish().assert_code(5);
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_the_lock() {
+    let cluster = Cluster::start(5);
+    for node in &cluster[..3] {
+        node.set_px(b"r", b"x", Duration::from_secs(60));
+    }
+    let mut attempts = 0;
+    for signal in not_ignored(&TERMINATING) {
+        let run = start_script(&cluster.addrs(), &["--wait", "60s"], "echo ran");
+        // A first attempt has been made, so there may be something to release.
+        assert!(until(PATIENCE, || sets(&cluster[4]) > attempts));
+        run.signal(signal);
+        let outcome = run.finish();
+        outcome.assert_code(128 + signal.as_raw() as u8);
+        assert_eq!(outcome.out, "");
+        for node in &cluster[3..] {
+            assert!(until(PATIENCE, || node.keys().is_empty()));
+        }
+        assert_eq!(cluster.holding(b"r", b"x"), 3);
+        attempts = sets(&cluster[4]);
+    }
+}
+
+#[test]
+fn a_signal_in_the_middle_of_an_attempt_takes_back_what_that_may_have_taken() {
+    // It takes part, and then keeps to itself whether it granted the lock.
+    let fake = Fake::after_handshake(Master::new(), |_| Action::Silence);
+    let run = start_script(&[fake.addr()], &["--wait", "60s"], "echo ran");
+    assert!(until(PATIENCE, || !tokens(&fake, "SET", 2).is_empty()));
+    run.signal(Signal::TERM);
+    run.finish().assert_code(128 + 15);
+    let is_released = || tokens(&fake, "SET", 2) == tokens(&fake, "EVALSHA", 4);
+    assert!(until(PATIENCE, is_released), "{:?}", tokens(&fake, "EVALSHA", 4));
+}
+
+/// An argument of every request of this name.
+fn tokens(fake: &Fake, name: &str, argument: usize) -> Vec<Vec<u8>> {
+    let requests = fake.requests().into_iter().filter(|request| request.name() == name);
+    requests.map(|request| request.part(argument).to_vec()).collect()
+}
+
+/// How many times `SET` was called on a server.
+fn sets(node: &Node) -> u64 {
+    let Reply::Bulk(stats) = node.command(&[b"INFO", b"commandstats"]) else {
+        panic!("INFO answers with a bulk string");
+    };
+    let stats = String::from_utf8_lossy(&stats).into_owned();
+    let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_set:calls="));
+    let calls = line.and_then(|line| line.split(',').next());
+    calls.map_or(0, |calls| calls.parse().expect("a number of calls"))
+}
