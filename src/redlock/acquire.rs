@@ -68,6 +68,7 @@ impl Redlock {
         lock.wait_until = now + wait;
         lock.deadline = now + wait.max(self.config.node_timeout(ttl));
         lock.retries = 0;
+        lock.last_try = false;
         lock.wrong_type = false;
         lock.votes = Votes::default();
         lock.round = Round::default();
@@ -134,26 +135,19 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Ready;
         let deadline = lock.deadline;
-        if !lock.queued {
-            lock.queued = true;
-            self.ready.push_back(slot);
-        }
+        self.ready.push(&mut self.table, slot);
         self.schedule(slot, deadline);
     }
 
     /// Starts attempts, in the order of the queue, as long as a quorum of nodes has room.
     pub(super) fn admit(&mut self, now: Instant) {
-        while let Some(&slot) = self.ready.front() {
-            if self.table[slot].phase == Phase::Ready {
-                let voters = self.voters(now, self.table[slot].ttl);
-                if voters.len() < self.quorum.need() {
-                    return;
-                }
-                self.begin_attempt(now, slot, voters);
+        while let Some(slot) = self.ready.first() {
+            let voters = self.voters(now, self.table[slot].ttl);
+            if voters.len() < self.quorum.need() {
+                return;
             }
-            self.ready.pop_front();
-            self.table[slot].queued = false;
-            self.recycle(slot);
+            self.ready.remove(&mut self.table, slot);
+            self.begin_attempt(now, slot, voters);
         }
     }
 
@@ -266,20 +260,30 @@ impl Redlock {
         if lock.wrong_type {
             return self.acquire_ended(now, slot, AcquireError::WrongType);
         }
-        let retries = lock.retries;
-        let round_trip = self.quorum_round_trip();
-        let retry_at =
-            now + backoff::pause(retries, round_trip, self.config.retry_max, &mut self.rng);
-        let lock = &mut self.table[slot];
-        lock.retries = lock.retries.saturating_add(1);
-        if retry_at >= lock.wait_until {
+        let Some(retry_at) = self.next_retry(now, slot) else {
             // Refusals that were not to be overcome, even with the votes still open, mean a holder;
             // everything else means that too few nodes were there.
             let error = self.why_not(now, slot);
             return self.acquire_ended(now, slot, error);
-        }
+        };
+        let lock = &mut self.table[slot];
+        lock.retries = lock.retries.saturating_add(1);
         lock.phase = Phase::Backoff;
         self.schedule(slot, retry_at);
+    }
+
+    /// When to try again; `None` when the caller will not wait for it. A pause that would outlast
+    /// the wait is cut short for one last try.
+    fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
+        let round_trip = self.quorum_round_trip();
+        let lock = &mut self.table[slot];
+        let left = lock.wait_until - now;
+        if lock.last_try || left <= round_trip {
+            return None;
+        }
+        let pause = backoff::pause(lock.retries, round_trip, self.config.retry_max, &mut self.rng);
+        lock.last_try = pause >= left;
+        Some(now + if lock.last_try { left / 2 } else { pause })
     }
 
     /// The round trip of the slowest node of the fastest quorum: what an attempt waits for.
@@ -376,6 +380,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Draining;
         lock.due = Instant::FAR_FUTURE;
+        self.ready.remove(&mut self.table, slot);
         self.recycle(slot);
     }
 }

@@ -20,6 +20,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::nodes::NodeSet;
+use super::queue::Place;
 use crate::time::Instant;
 
 /// Stands for "no slot" in links between slots.
@@ -57,8 +58,8 @@ impl Phase {
 pub(super) struct Lock {
     pub(super) phase: Phase,
     pub(super) generation: u32,
-    /// Whether the slot stands in the queue of those that are ready.
-    pub(super) queued: bool,
+    /// The next attempt is the last: after it the wait is over.
+    pub(super) last_try: bool,
     /// Some node said that the key holds data that is not a lock.
     pub(super) wrong_type: bool,
     /// A release of the same resource may still wait to be sent: this lock's own of its last
@@ -91,6 +92,8 @@ pub(super) struct Lock {
     pub(super) round: Round,
 
     pub(super) links: Links,
+    /// In the queue of those that are ready.
+    pub(super) place: Place,
 }
 
 /// The votes of one attempt. A node that was asked is in exactly one of the other sets or lost.

@@ -13,6 +13,7 @@ use std::collections::hash_map::DefaultHasher;
 use super::event::LockId;
 use super::lock::{Links, Lock, NONE, Phase, Round, Votes};
 use super::nodes::NodeSet;
+use super::queue::Place;
 use crate::time::Instant;
 
 pub(super) struct Table {
@@ -85,7 +86,8 @@ impl Table {
     /// Gives a slot back.
     pub(super) fn vacate(&mut self, slot: u32) {
         let lock = &mut self[slot];
-        assert!(lock.owed == 0 && !lock.queued, "a slot that is still named must not be reused");
+        let is_named = lock.owed > 0 || lock.place.is_taken();
+        assert!(!is_named, "a slot that is still named must not be reused");
         if lock.links.is_indexed {
             self.unlink(slot);
         }
@@ -200,7 +202,7 @@ impl Lock {
         Self {
             phase: Phase::Free,
             generation: 0,
-            queued: false,
+            last_try: false,
             wrong_type: false,
             follows: false,
             owed: 0,
@@ -218,6 +220,7 @@ impl Lock {
             ghosts: NodeSet::EMPTY,
             round: Round::default(),
             links: Links::UNLINKED,
+            place: Place::NONE,
         }
     }
 }

@@ -261,3 +261,25 @@ fn a_native_command_that_the_server_does_not_know_after_all_is_put_as_a_script()
     release(&mut rig, &locks[1..]);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2"], "it is not tried again");
 }
+
+#[test]
+fn a_key_without_permission_does_not_take_its_group_with_it() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 2);
+    release(&mut rig, &locks);
+    rig.sent(0);
+    rig.reply(0, "-NOPERM No permissions to access a key");
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1", "EVALSHA release 1 b #2"]);
+    rig.reply(0, "-NOPERM No permissions to access a key");
+    rig.reply(0, ":1");
+    let released: Vec<_> = rig
+        .events()
+        .into_iter()
+        .map(|event| match event {
+            Event::Released { outcome, .. } => outcome.released.len(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(released, [0, 1]);
+    assert_eq!(rig.state(0), NodeState::Ready);
+}
