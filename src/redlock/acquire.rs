@@ -15,6 +15,7 @@ use super::node::Node;
 use super::nodes::{MAX_NODES, NodeId, NodeSet};
 use super::pipeline::{Expected, What};
 use super::quorum::Verdict;
+use super::status::Trouble;
 use crate::time::Instant;
 
 /// One node's answer to a `SET`.
@@ -57,6 +58,9 @@ impl Redlock {
         if len > MAX_RESOURCE {
             return Err(RequestError::ResourceTooLong { len });
         }
+        if self.table.is_full() {
+            self.make_room(now);
+        }
         if self.table.is_full() || self.has_unread_events() {
             return Err(RequestError::Full { max: self.config.max_locks });
         }
@@ -76,6 +80,34 @@ impl Redlock {
         self.find_place(now, slot, wait);
         self.admit(now);
         Ok(id)
+    }
+
+    /// Takes back the slots of locks that have ended and only wait for a node that owes them replies.
+    ///
+    /// A node that cannot keep up with a quorum of the others is given up then: what is on its way
+    /// there goes to the cleanup list (S6), and a minority of slow nodes does not use up the locks
+    /// of all.
+    fn make_room(&mut self, now: Instant) {
+        while self.table.is_full() && self.table.has_ended_locks() {
+            let Some(id) = self.slowest_of_few(now) else { return };
+            self.drop_session(now, id, Trouble::NoReply);
+        }
+    }
+
+    /// The node whose oldest request is the oldest of all, if that is older than a node timeout
+    /// while a quorum of nodes owes nothing that old.
+    fn slowest_of_few(&self, now: Instant) -> Option<NodeId> {
+        let timeout = self.config.node_timeout(self.config.max_ttl);
+        let (mut punctual, mut slowest) = (0, None);
+        for id in self.nodes().into_iter().filter(|id| self.nodes[id.index()].is_ready()) {
+            match self.nodes[id.index()].pipeline.next() {
+                Some(oldest) if oldest.sent + timeout <= now => {
+                    slowest = slowest.into_iter().chain([(oldest.sent, id)]).min();
+                }
+                _ => punctual += 1,
+            }
+        }
+        slowest.filter(|_| punctual >= self.quorum.need()).map(|(_, id)| id)
     }
 
     /// Cuts a ttl to whole milliseconds and checks its bounds.
@@ -380,6 +412,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Draining;
         lock.due = Instant::FAR_FUTURE;
+        self.table.count_ended();
         self.ready.remove(&mut self.table, slot);
         self.recycle(slot);
     }

@@ -210,8 +210,8 @@ impl Redlock {
         true
     }
 
-    /// The node refused a group because of one of its keys: asks for each of them alone, on the same
-    /// connection. False for a request that is alone already.
+    /// The node refused a group because of one of its keys: asks for each of them alone, on the
+    /// same connection. False for a request that is alone already.
     pub(super) fn put_one_by_one(&mut self, now: Instant, id: NodeId, request: Expected) -> bool {
         let count = request.slot as usize;
         let what = match request.what {

@@ -24,6 +24,8 @@ pub(super) struct Table {
     /// Kept from whoever chooses the resources, so that nobody can aim at one chain.
     seed: u64,
     max_locks: usize,
+    /// How many slots are in the phase `Draining`.
+    ended: usize,
 }
 
 impl Index<u32> for Table {
@@ -50,6 +52,7 @@ impl Table {
             buckets: vec![0; max_locks.next_power_of_two()].into_boxed_slice(),
             seed,
             max_locks,
+            ended: 0,
         }
     }
 
@@ -60,6 +63,16 @@ impl Table {
 
     pub(super) fn is_full(&self) -> bool {
         self.len() >= self.max_locks
+    }
+
+    /// Whether slots are taken by locks that have ended.
+    pub(super) fn has_ended_locks(&self) -> bool {
+        self.ended > 0
+    }
+
+    /// One more lock has ended, whose slot is yet to be vacated.
+    pub(super) fn count_ended(&mut self) {
+        self.ended += 1;
     }
 
     /// The slot of a lock that has not ended.
@@ -85,6 +98,7 @@ impl Table {
 
     /// Gives a slot back.
     pub(super) fn vacate(&mut self, slot: u32) {
+        self.ended -= usize::from(self[slot].phase == Phase::Draining);
         let lock = &mut self[slot];
         let is_named = lock.owed > 0 || lock.place.is_taken();
         assert!(!is_named, "a slot that is still named must not be reused");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redbolt::redlock::Trouble;
 use redbolt::{
     AcquireError, Config, Engine, Event, ExtendError, LockId, LostReason, NodeId, NodeState,
-    NodeStatus, ReleaseOutcome,
+    NodeStatus, ReleaseOutcome, RequestError,
 };
 
 use crate::support::servers::Node;
@@ -101,6 +101,15 @@ impl Owner {
         wait: Duration,
     ) -> LockId {
         let lock = self.engine.acquire(resource, ttl, wait).expect("the request is in bounds");
+        self.wanted(lock)
+    }
+
+    /// The same as [`Self::acquire`], and the engine may refuse.
+    pub(crate) fn try_acquire(&mut self, resource: &str) -> Result<LockId, RequestError> {
+        self.engine.acquire(resource, TTL, PATIENCE).map(|lock| self.wanted(lock))
+    }
+
+    fn wanted(&mut self, lock: LockId) -> LockId {
         let open = Open { stage: Stage::Wanted, extending: false };
         assert!(self.open.insert(lock, open).is_none(), "{lock:?} is given out twice");
         lock

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redbolt::redlock::{MAX_RESOURCE, NodeOutcome, Trouble};
-use redbolt::{AcquireError, NodeState};
+use redbolt::{AcquireError, NodeState, RequestError};
 
 use crate::owner::{Owner, PATIENCE, TTL, config, node};
 use crate::support::servers::{Cluster, Node};
@@ -213,6 +213,37 @@ fn a_node_that_does_not_read_blocks_nobody_and_its_queue_is_bounded() {
     cluster[2].cont();
     owner.poll_until("the late replies", |owner| owner.status(2).in_flight == 0);
     assert_eq!(owner.status(2).counters.granted, PIPELINE as u64, "no byte was lost");
+    owner.finish(cluster.iter());
+}
+
+/// FAULTS 65: locks that have ended but for its replies must not take the places of new ones,
+/// however few those are.
+#[test]
+fn a_stopped_node_does_not_fill_the_engine() {
+    let cluster = Cluster::start(3);
+    let mut config = config(cluster.addrs());
+    config.redlock.node_timeout = Some(SHORT);
+    config.redlock.max_locks = 4;
+    let mut owner = Owner::new(config);
+    owner.all_ready();
+    cluster[2].stop();
+    let deadline = owner.engine.now() + PATIENCE / 2;
+    let mut cycles = 0;
+    while cycles < 50 {
+        // For a node timeout there is hope that it answers, and the engine is full indeed.
+        match owner.try_acquire("resource") {
+            Ok(_) => {
+                let lock = owner.acquired();
+                owner.let_go(lock);
+                cycles += 1;
+            }
+            Err(RequestError::Full { .. }) => owner.turn(),
+            Err(error) => panic!("{error}"),
+        }
+        assert!(owner.engine.now() < deadline, "{cycles} cycles, {owner:?}");
+    }
+    cluster[2].cont();
+    owner.all_ready();
     owner.finish(cluster.iter());
 }
 
