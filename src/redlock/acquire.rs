@@ -82,7 +82,7 @@ impl Redlock {
         Ok(id)
     }
 
-    /// Takes back the slots of locks that have ended and only wait for a node that owes them replies.
+    /// Takes back the slots of locks that have ended and only wait for replies of a slow node.
     ///
     /// A node that cannot keep up with a quorum of the others is given up then: what is on its way
     /// there goes to the cleanup list (S6), and a minority of slow nodes does not use up the locks

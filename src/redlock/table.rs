@@ -288,6 +288,7 @@ mod tests {
                     let slot = lines[name].remove(place);
                     let heir = table.leave_line(slot);
                     table[slot].phase = Phase::Draining;
+                    table.count_ended();
                     let hash = table.hash(&resource);
                     assert_eq!(table.has_leaver(&resource, hash), place == 0, "seed {seed}");
                     let expected = lines[name].first().copied().filter(|_| place == 0);
