@@ -63,7 +63,10 @@
 //! * `embedded`: [`embedded`], an in-process master for demos and for tests of one's own code.
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`.
 #![forbid(unsafe_code)]
-#![cfg_attr(not(feature = "embedded"), allow(rustdoc::broken_intra_doc_links))]
+#![cfg_attr(
+    not(feature = "embedded"),
+    allow(rustdoc::broken_intra_doc_links, reason = "the crate page names what features add")
+)]
 
 #[cfg(feature = "embedded")]
 pub mod embedded;

@@ -82,7 +82,8 @@ impl Redlock {
             let node = &self.nodes[id.index()];
             node.is_ready() && !node.is_stalled(now, timeout) && node.batch.len() < most
         };
-        let asked: NodeSet = lock.exists.into_iter().filter(worth).collect();
+        // A node whose connection died with the SET on its way may have the key, and can say so.
+        let asked: NodeSet = lock.exists.union(lock.ghosts).into_iter().filter(worth).collect();
         lock.round = Round {
             number,
             pending: true,
@@ -123,7 +124,11 @@ impl Redlock {
             // An answer that comes after its round still tells what the node has.
             match answer {
                 Compared::Absent | Compared::Foreign => lock.exists.remove(id),
-                Compared::Ours | Compared::Failed => {}
+                Compared::Ours => {
+                    lock.ghosts.remove(id);
+                    lock.exists.insert(id);
+                }
+                Compared::Failed => {}
             }
             if lock.round.pending && lock.round.number == member.serial {
                 lock.round.open.remove(id);
