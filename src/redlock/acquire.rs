@@ -235,8 +235,8 @@ impl Redlock {
         command::set(&mut self.scratch, &lock.resource, &token, lock.ttl);
         for id in voters {
             if follows {
-                // The one before us in line may have a release waiting here, and our SET must run
-                // after it.
+                // The one before us in line, or our own last attempt, may have a release waiting
+                // here, and our SET must run after it.
                 self.seal(now, id, true);
             }
             let node = &mut self.nodes[id.index()];
@@ -327,6 +327,7 @@ impl Redlock {
             return self.acquire_ended(now, slot, error);
         }
         lock.phase = Phase::Backoff;
+        lock.follows = true;
         self.schedule(slot, retry_at);
     }
 

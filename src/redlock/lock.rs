@@ -54,7 +54,7 @@ pub(super) struct Lock {
     pub(super) queued: bool,
     /// Some node said that the key holds data that is not a lock.
     pub(super) wrong_type: bool,
-    /// It stood in line, and the one before it has only just left.
+    /// The one before it in line, or its own last attempt, has only just given up the resource.
     pub(super) follows: bool,
     /// How many replies are owed that name this slot.
     pub(super) owed: u32,

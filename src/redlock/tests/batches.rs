@@ -71,6 +71,26 @@ fn a_group_has_at_most_64_keys() {
     assert_eq!(rig.redlock.in_use(), 0);
 }
 
+/// What an attempt left on a node would refuse the next one, and never yield to it.
+#[test]
+fn a_retry_does_not_overtake_the_release_of_the_attempt_before() {
+    let mut rig = Rig::new(3);
+    let other = rig.held("other");
+    rig.acquire("a", WAIT);
+    rig.sent(0);
+    // A group is on its way to node 0 when the attempt fails.
+    release(&mut rig, &[other]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 other #1"]);
+    rig.reply(0, "+OK");
+    for refusing in [1, 2] {
+        rig.sent(refusing);
+        rig.reply(refusing, "$-1");
+    }
+    assert_eq!(rig.sent(0), [""; 0]);
+    rig.until(|rig| rig.has_output(0));
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #2", "SET a #3 NX PX 10000"]);
+}
+
 /// The release of the last holder must run before the `SET` of the next, even if it would wait.
 #[test]
 fn a_handover_does_not_wait_for_the_group_on_its_way() {
