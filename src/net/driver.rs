@@ -132,8 +132,10 @@ impl Driver {
         timeout: Option<Duration>,
         busy_poll: Duration,
     ) -> io::Result<()> {
-        if busy_poll.is_zero() || timeout == Some(Duration::ZERO) {
-            self.select(timeout)?;
+        if timeout == Some(Duration::ZERO) {
+            self.select(Some(Duration::ZERO))?;
+        } else if busy_poll.is_zero() {
+            self.sleep(timeout)?;
         } else {
             self.spin(redlock, timeout, busy_poll)?;
         }
@@ -170,9 +172,17 @@ impl Driver {
             }
             if now - start >= patience {
                 let left = timeout.map(|timeout| timeout.saturating_sub(now - start));
-                return self.select(left);
+                return self.sleep(left);
             }
         }
+    }
+
+    /// Sleeps by the timer: `epoll_wait` would round a timeout up to a whole millisecond.
+    fn sleep(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        if let Some(timeout) = timeout {
+            self.counters.timers += u64::from(self.wakeup.arm(Clock::now() + timeout)?);
+        }
+        self.select(None)
     }
 
     fn select(&mut self, timeout: Option<Duration>) -> io::Result<()> {

@@ -72,8 +72,8 @@ impl Redlock {
         lock.wait_until = now + wait;
         lock.deadline = now + wait.max(self.config.node_timeout(ttl));
         lock.retries = 0;
+        lock.last_try = false;
         lock.wrong_type = false;
-        lock.follows = false;
         lock.votes = Votes::default();
         lock.round = Round::default();
         let id = self.table.id(slot);
@@ -82,26 +82,12 @@ impl Redlock {
         Ok(id)
     }
 
-    /// Takes back the slots of locks that have ended, which are nothing to the caller any more.
+    /// Takes back the slots of locks that have ended and only wait for replies of a slow node.
     ///
-    /// Some only stand in the queue, behind a lock that waits for its nodes. Others wait for a node
-    /// that owes them replies. One that cannot keep up with a quorum of the others is given up then:
-    /// what is on its way there goes to the cleanup list (S6), and a minority of slow nodes does
-    /// not use up the locks of all.
+    /// A node that cannot keep up with a quorum of the others is given up then: what is on its way
+    /// there goes to the cleanup list (S6), and a minority of slow nodes does not use up the locks
+    /// of all.
     fn make_room(&mut self, now: Instant) {
-        if !self.table.has_ended_locks() {
-            return;
-        }
-        let mut ready = core::mem::take(&mut self.ready);
-        ready.retain(|slot| {
-            let waits = self.table[*slot].phase == Phase::Ready;
-            if !waits {
-                self.table[*slot].queued = false;
-                self.recycle(*slot);
-            }
-            waits
-        });
-        self.ready = ready;
         while self.table.is_full() && self.table.has_ended_locks() {
             let Some(id) = self.slowest_of_few(now) else { return };
             self.drop_session(now, id, Trouble::NoReply);
@@ -142,6 +128,7 @@ impl Redlock {
     fn find_place(&mut self, now: Instant, slot: u32, wait: Duration) {
         let hash = self.table.hash(&self.table[slot].resource);
         self.table[slot].links = Links { hash, ..Links::UNLINKED };
+        self.table[slot].follows = self.table.has_leaver(&self.table[slot].resource, hash);
         let Some(first) = self.table.first_of(&self.table[slot].resource, hash) else {
             self.table.lead(slot);
             self.enqueue(slot);
@@ -180,26 +167,19 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Ready;
         let deadline = lock.deadline;
-        if !lock.queued {
-            lock.queued = true;
-            self.ready.push_back(slot);
-        }
+        self.ready.push(&mut self.table, slot);
         self.schedule(slot, deadline);
     }
 
     /// Starts attempts, in the order of the queue, as long as a quorum of nodes has room.
     pub(super) fn admit(&mut self, now: Instant) {
-        while let Some(&slot) = self.ready.front() {
-            if self.table[slot].phase == Phase::Ready {
-                let voters = self.voters(now, self.table[slot].ttl);
-                if voters.len() < self.quorum.need() {
-                    return;
-                }
-                self.begin_attempt(now, slot, voters);
+        while let Some(slot) = self.ready.first() {
+            let voters = self.voters(now, self.table[slot].ttl);
+            if voters.len() < self.quorum.need() {
+                return;
             }
-            self.ready.pop_front();
-            self.table[slot].queued = false;
-            self.recycle(slot);
+            self.ready.remove(&mut self.table, slot);
+            self.begin_attempt(now, slot, voters);
         }
     }
 
@@ -235,8 +215,6 @@ impl Redlock {
         command::set(&mut self.scratch, &lock.resource, &token, lock.ttl);
         for id in voters {
             if follows {
-                // The one before us in line, or our own last attempt, may have a release waiting
-                // here, and our SET must run after it.
                 self.seal(now, id, true);
             }
             let node = &mut self.nodes[id.index()];
@@ -314,21 +292,30 @@ impl Redlock {
         if lock.wrong_type {
             return self.acquire_ended(now, slot, AcquireError::WrongType);
         }
-        let retries = lock.retries;
-        let round_trip = self.quorum_round_trip();
-        let retry_at =
-            now + backoff::pause(retries, round_trip, self.config.retry_max, &mut self.rng);
-        let lock = &mut self.table[slot];
-        lock.retries = lock.retries.saturating_add(1);
-        if retry_at >= lock.wait_until {
+        let Some(retry_at) = self.next_retry(now, slot) else {
             // Refusals that were not to be overcome, even with the votes still open, mean a holder;
             // everything else means that too few nodes were there.
             let error = self.why_not(now, slot);
             return self.acquire_ended(now, slot, error);
-        }
+        };
+        let lock = &mut self.table[slot];
+        lock.retries = lock.retries.saturating_add(1);
         lock.phase = Phase::Backoff;
-        lock.follows = true;
         self.schedule(slot, retry_at);
+    }
+
+    /// When to try again; `None` when the caller will not wait for it. A pause that would outlast
+    /// the wait is cut short for one last try.
+    fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
+        let round_trip = self.quorum_round_trip();
+        let lock = &mut self.table[slot];
+        let left = lock.wait_until - now;
+        if lock.last_try || left <= round_trip {
+            return None;
+        }
+        let pause = backoff::pause(lock.retries, round_trip, self.config.retry_max, &mut self.rng);
+        lock.last_try = pause >= left;
+        Some(now + if lock.last_try { left / 2 } else { pause })
     }
 
     /// The round trip of the slowest node of the fastest quorum: what an attempt waits for.
@@ -341,6 +328,7 @@ impl Redlock {
 
     /// The pause is over.
     pub(super) fn retry(&mut self, slot: u32) {
+        self.table[slot].follows = true;
         self.enqueue(slot);
     }
 
@@ -425,6 +413,7 @@ impl Redlock {
         lock.phase = Phase::Draining;
         lock.due = Instant::FAR_FUTURE;
         self.table.count_ended();
+        self.ready.remove(&mut self.table, slot);
         self.recycle(slot);
     }
 }

@@ -210,6 +210,26 @@ impl Redlock {
         true
     }
 
+    /// The node refused a group because of one of its keys: asks for each of them alone, on the
+    /// same connection. False for a request that is alone already.
+    pub(super) fn put_one_by_one(&mut self, now: Instant, id: NodeId, request: Expected) -> bool {
+        let count = request.slot as usize;
+        let what = match request.what {
+            What::Release(_) => What::Release(Form::Sha),
+            What::Extend(_) => What::Extend(Form::Sha),
+            What::Set | What::Handshake => return false,
+        };
+        if count < 2 {
+            return false;
+        }
+        self.nodes[id.index()].batch.answered();
+        for _ in 0..count {
+            self.nodes[id.index()].batch.sent.rotate_left(1);
+            self.transmit(now, id, what, 1);
+        }
+        true
+    }
+
     /// Hands an answer to the one who asked for it.
     pub(super) fn answer_member(
         &mut self,

@@ -19,6 +19,9 @@ pub struct LockId {
 impl LockId {
     /// A small number below `max_locks`, unique among the locks that live at the same time: an
     /// index into a table of the caller's own.
+    ///
+    /// A lock lives until its last event is made, which is before the event is taken: who makes
+    /// requests between taking two events may be given a number whose last event still waits.
     pub const fn index(self) -> usize {
         self.slot as usize
     }

@@ -20,6 +20,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::nodes::NodeSet;
+use super::queue::Place;
 use crate::time::Instant;
 
 /// Stands for "no slot" in links between slots.
@@ -47,14 +48,22 @@ pub(super) enum Phase {
     Draining,
 }
 
+impl Phase {
+    /// Whether the lock is not wanted any more and may not yet be gone from the nodes.
+    pub(super) const fn is_on_its_way_out(self) -> bool {
+        matches!(self, Self::Releasing | Self::Draining)
+    }
+}
+
 pub(super) struct Lock {
     pub(super) phase: Phase,
     pub(super) generation: u32,
-    /// Whether the slot stands in the queue of those that are ready.
-    pub(super) queued: bool,
+    /// The next attempt is the last: after it the wait is over.
+    pub(super) last_try: bool,
     /// Some node said that the key holds data that is not a lock.
     pub(super) wrong_type: bool,
-    /// The one before it in line, or its own last attempt, has only just given up the resource.
+    /// A release of the same resource may still wait to be sent: this lock's own of its last
+    /// attempt, or that of the lock before it. The next `SET` must run after it.
     pub(super) follows: bool,
     /// How many replies are owed that name this slot.
     pub(super) owed: u32,
@@ -83,6 +92,8 @@ pub(super) struct Lock {
     pub(super) round: Round,
 
     pub(super) links: Links,
+    /// In the queue of those that are ready.
+    pub(super) place: Place,
 }
 
 /// The votes of one attempt. A node that was asked is in exactly one of the other sets or lost.
@@ -118,6 +129,7 @@ pub(super) struct Round {
 #[derive(Clone, Copy)]
 pub(super) struct Links {
     pub(super) hash: u64,
+    pub(super) is_indexed: bool,
     /// The next slot in the same bucket of the resource index.
     pub(super) bucket: u32,
     /// The line of those that want the same resource.
@@ -129,7 +141,7 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) const UNLINKED: Self =
-        Self { hash: 0, bucket: NONE, before: NONE, behind: NONE, last: NONE };
+        Self { hash: 0, is_indexed: false, bucket: NONE, before: NONE, behind: NONE, last: NONE };
 }
 
 #[cfg(test)]

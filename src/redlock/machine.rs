@@ -11,6 +11,7 @@ use super::event::{Event, LockId};
 use super::lock::Phase;
 use super::node::{Due, Node};
 use super::nodes::{NodeId, NodeSet};
+use super::queue::Queue;
 use super::quorum::Quorum;
 use super::status::{NodeState, NodeStatus, Trouble};
 use super::table::Table;
@@ -63,7 +64,7 @@ pub struct Redlock {
     pub(super) table: Table,
     pub(super) timers: Timers,
     /// Locks that want an attempt as soon as a quorum of nodes has room.
-    pub(super) ready: VecDeque<u32>,
+    pub(super) ready: Queue,
     pub(super) rng: fastrand::Rng,
     /// One request, encoded once and copied to the nodes.
     pub(super) scratch: BytesMut,
@@ -117,7 +118,7 @@ impl Redlock {
         Ok(Self {
             table: Table::new(config.max_locks, rng.u64(..)),
             timers: Timers::with_capacity(config.max_locks),
-            ready: VecDeque::new(),
+            ready: Queue::EMPTY,
             scratch: BytesMut::new(),
             serials: 0,
             events: VecDeque::new(),
@@ -331,7 +332,7 @@ impl Redlock {
     /// Gives the slot back if nobody waits for it and no reply is owed to it.
     pub(super) fn recycle(&mut self, slot: u32) {
         let lock = &self.table[slot];
-        if lock.phase == Phase::Draining && lock.owed == 0 && !lock.queued {
+        if lock.phase == Phase::Draining && lock.owed == 0 {
             self.timers.clear(slot);
             self.table.vacate(slot);
         }

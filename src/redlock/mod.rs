@@ -29,6 +29,7 @@ mod node;
 mod nodes;
 mod outbox;
 mod pipeline;
+mod queue;
 mod quorum;
 mod reply;
 mod script;

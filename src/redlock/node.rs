@@ -76,6 +76,8 @@ pub(super) enum Due {
     BecomeHealthy,
 }
 
+const NO_REPLY: Due = Due::GiveUp(Trouble::NoReply);
+
 impl Node {
     pub(super) fn new(login: Login, max_cleanup: usize) -> Self {
         Self {
@@ -111,7 +113,7 @@ impl Node {
     /// Whether the oldest request has waited for longer than `timeout`.
     #[inline]
     pub(super) fn is_stalled(&self, now: Instant, timeout: Duration) -> bool {
-        self.pipeline.overdue_at(timeout).is_some_and(|at| at <= now)
+        self.pipeline.oldest().is_some_and(|sent| sent + timeout <= now)
     }
 
     pub(super) fn is_unhealthy(&self) -> bool {
@@ -245,9 +247,9 @@ impl Node {
                 Some((until, Due::GiveUp(Trouble::HandshakeTimeout)))
             }
             Session::Ready { .. } => {
-                let silent = self.pipeline.overdue_at(config.close_timeout);
+                let silent = self.pipeline.silent_since();
                 let wants = [
-                    silent.map(|at| (at, Due::GiveUp(Trouble::NoReply))),
+                    silent.map(|since| (since + config.close_timeout, NO_REPLY)),
                     Some((self.cleanup.due_at(), Due::CleanUp)),
                     self.unhealthy_until.map(|at| (at, Due::BecomeHealthy)),
                 ];

@@ -4,7 +4,6 @@
 //! queue is therefore as long as the requests on the way, an entry leaves only with its reply, and
 //! the whole queue dies with its connection.
 
-use core::time::Duration;
 use std::collections::VecDeque;
 
 use super::command::Form;
@@ -39,8 +38,8 @@ pub(super) enum What {
 #[derive(Default)]
 pub(super) struct Pipeline {
     queue: VecDeque<Expected>,
-    /// Since when the oldest request is the one that the node must answer next.
-    head_since: Instant,
+    /// When the last reply came, or when the oldest request was sent if that was later.
+    silent_since: Instant,
 }
 
 impl Pipeline {
@@ -51,7 +50,7 @@ impl Pipeline {
     #[inline]
     pub(super) fn push(&mut self, expected: Expected) {
         if self.queue.is_empty() {
-            self.head_since = expected.sent;
+            self.silent_since = expected.sent;
         }
         self.queue.push_back(expected);
     }
@@ -66,15 +65,17 @@ impl Pipeline {
     #[inline]
     pub(super) fn answered(&mut self, now: Instant) {
         self.queue.pop_front();
-        self.head_since = now;
+        self.silent_since = now;
     }
 
-    /// When the oldest request will have waited for `timeout`; `None` when there is none.
-    ///
-    /// It has waited since it was sent or since it became the oldest, whichever is later: behind a
-    /// thousand others it waits for the work, and not because the node has stalled.
-    pub(super) fn overdue_at(&self, timeout: Duration) -> Option<Instant> {
-        (!self.queue.is_empty()).then(|| self.head_since + timeout)
+    /// When the oldest request was sent; `None` when there is none.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.queue.front().map(|expected| expected.sent)
+    }
+
+    /// Since when nothing was answered although something is owed; `None` when nothing is.
+    pub(super) fn silent_since(&self) -> Option<Instant> {
+        (!self.queue.is_empty()).then_some(self.silent_since)
     }
 
     /// Takes out everything, in order: the connection is gone.
@@ -85,6 +86,8 @@ impl Pipeline {
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use super::*;
 
     fn at(millis: u64) -> Instant {
@@ -92,18 +95,17 @@ mod tests {
     }
 
     #[test]
-    fn a_request_waits_since_it_was_sent_or_since_it_became_the_oldest() {
-        let timeout = Duration::from_millis(50);
+    fn the_oldest_request_ages_although_others_are_answered() {
         let mut pipeline = Pipeline::default();
-        assert_eq!(pipeline.overdue_at(timeout), None);
+        assert_eq!((pipeline.oldest(), pipeline.silent_since()), (None, None));
         for sent in [10, 11] {
             let what = What::Set;
             pipeline.push(Expected { what, slot: 0, serial: 0, sent: at(sent) });
         }
-        assert_eq!(pipeline.overdue_at(timeout), Some(at(60)));
+        assert_eq!((pipeline.oldest(), pipeline.silent_since()), (Some(at(10)), Some(at(10))));
         pipeline.answered(at(40));
-        assert_eq!(pipeline.overdue_at(timeout), Some(at(90)));
+        assert_eq!((pipeline.oldest(), pipeline.silent_since()), (Some(at(11)), Some(at(40))));
         pipeline.answered(at(41));
-        assert_eq!(pipeline.overdue_at(timeout), None);
+        assert_eq!((pipeline.oldest(), pipeline.silent_since()), (None, None));
     }
 }

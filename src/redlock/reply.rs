@@ -119,9 +119,9 @@ impl fmt::Display for ServerError {
     }
 }
 
-/// Whether a `NOPERM` is about the key. "No permissions to access a key", and before Redis 7.2 "this
-/// user has no permissions to access one of the keys used as arguments"; a command is not accessed
-/// but run.
+/// Whether a `NOPERM` is about the key: "No permissions to access a key", and before Redis 7.2
+/// "this user has no permissions to access one of the keys used as arguments". A command is not
+/// accessed but run.
 fn names_key(text: &[u8]) -> bool {
     let has = |words: &[u8]| memchr::memmem::find(text, words).is_some();
     has(b" access ") && has(b" key")

@@ -97,17 +97,32 @@ impl Redlock {
         }
         if let Reply::Error(error, text) = reply {
             node.counters.errors += 1;
-            let otherwise = match request.what {
-                What::Release(Form::Native(_)) | What::Extend(Form::Native(_)) => {
-                    ServerError::Unsupported
-                }
-                _ => ServerError::NoScript,
-            };
-            if error != otherwise || !self.put_otherwise(now, id, request) {
+            if !self.put_differently(now, id, request, error) {
                 self.handle_error(now, id, request, error, text);
             }
         } else {
             self.handle_answer(now, id, request, reply, value);
+        }
+    }
+
+    /// Asks in another way where the error is about the way in which was asked.
+    fn put_differently(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Expected,
+        error: ServerError,
+    ) -> bool {
+        use ServerError::{KeyDenied, NoScript, Unsupported};
+        match (request.what, error) {
+            (What::Release(Form::Native(_)) | What::Extend(Form::Native(_)), Unsupported) => {
+                self.put_otherwise(now, id, request)
+            }
+            (What::Release(Form::Sha) | What::Extend(Form::Sha), NoScript) => {
+                self.put_otherwise(now, id, request)
+            }
+            (_, KeyDenied) => self.put_one_by_one(now, id, request),
+            _ => false,
         }
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Slots are created as they are needed up to `max_locks` and used again for ever, so that an
 //! engine that has warmed up allocates nothing. The index by resource is a hash table whose chains
-//! run through the slots themselves; the first lock of each resource is in it, the others stand in
-//! line behind that one.
+//! run through the slots themselves. The first lock of each resource is in it, and the others stand
+//! in line behind that one. A lock that is on its way out stays in it until its slot is vacated,
+//! because its release may not have left for every node.
 
 use core::hash::Hasher;
 use core::ops::{Index, IndexMut};
@@ -12,6 +13,7 @@ use std::collections::hash_map::DefaultHasher;
 use super::event::LockId;
 use super::lock::{Links, Lock, NONE, Phase, Round, Votes};
 use super::nodes::NodeSet;
+use super::queue::Place;
 use crate::time::Instant;
 
 pub(super) struct Table {
@@ -98,7 +100,12 @@ impl Table {
     pub(super) fn vacate(&mut self, slot: u32) {
         self.ended -= usize::from(self[slot].phase == Phase::Draining);
         let lock = &mut self[slot];
-        assert!(lock.owed == 0 && !lock.queued, "a slot that is still named must not be reused");
+        let is_named = lock.owed > 0 || lock.place.is_taken();
+        assert!(!is_named, "a slot that is still named must not be reused");
+        if lock.links.is_indexed {
+            self.unlink(slot);
+        }
+        let lock = &mut self[slot];
         lock.phase = Phase::Free;
         lock.generation = lock.generation.wrapping_add(1);
         lock.resource.clear();
@@ -107,15 +114,23 @@ impl Table {
 
     /// The first lock of this resource, if there is any.
     pub(super) fn first_of(&self, resource: &[u8], hash: u64) -> Option<u32> {
-        let mut slot = self.buckets[self.bucket(hash)].wrapping_sub(1);
-        while slot != NONE {
-            let lock = &self[slot];
-            if lock.links.hash == hash && lock.resource[..] == *resource {
-                return Some(slot);
-            }
-            slot = lock.links.bucket;
-        }
-        None
+        self.chain(resource, hash).find(|slot| !self[*slot].phase.is_on_its_way_out())
+    }
+
+    /// Whether a lock of this resource is on its way out: its release may still wait somewhere.
+    pub(super) fn has_leaver(&self, resource: &[u8], hash: u64) -> bool {
+        self.chain(resource, hash).any(|slot| self[slot].phase.is_on_its_way_out())
+    }
+
+    /// The slots of this resource that are in the index.
+    fn chain<'a>(&'a self, resource: &'a [u8], hash: u64) -> impl Iterator<Item = u32> + 'a {
+        let head = self.buckets[self.bucket(hash)].wrapping_sub(1);
+        let next = move |slot: &u32| Some(self[*slot].links.bucket).filter(|next| *next != NONE);
+        let slots = core::iter::successors(Some(head).filter(|head| *head != NONE), next);
+        slots.filter(move |slot| {
+            let lock = &self[*slot];
+            lock.links.hash == hash && lock.resource[..] == *resource
+        })
     }
 
     pub(super) fn hash(&self, resource: &[u8]) -> u64 {
@@ -128,8 +143,11 @@ impl Table {
     /// Makes `slot` the first of its resource, which has none.
     pub(super) fn lead(&mut self, slot: u32) {
         let bucket = self.bucket(self[slot].links.hash);
-        self[slot].links.bucket = self.buckets[bucket].wrapping_sub(1);
-        self[slot].links.last = slot;
+        let next = self.buckets[bucket].wrapping_sub(1);
+        let links = &mut self[slot].links;
+        links.bucket = next;
+        links.last = slot;
+        links.is_indexed = true;
         self.buckets[bucket] = slot + 1;
     }
 
@@ -144,51 +162,48 @@ impl Table {
     /// Takes `slot` out of its line. If it was the first, the one behind it becomes the first and
     /// is returned.
     pub(super) fn leave_line(&mut self, slot: u32) -> Option<u32> {
-        let Links { hash, bucket, before, behind, last } = self[slot].links;
-        self[slot].links = Links { hash, ..Links::UNLINKED };
+        let Links { hash, before, behind, last, .. } = self[slot].links;
+        let links = &mut self[slot].links;
+        (links.before, links.behind, links.last) = (NONE, NONE, NONE);
         if behind != NONE {
             self[behind].links.before = before;
         }
-        if before != NONE {
-            self[before].links.behind = behind;
+        if before == NONE {
             if behind == NONE {
-                // The last of the line: the first must know its new end.
-                let resource = core::mem::take(&mut self[slot].resource);
-                if let Some(first) = self.first_of(&resource, hash) {
-                    self[first].links.last = before;
-                }
-                self[slot].resource = resource;
+                return None;
             }
-            return None;
+            self.lead(behind);
+            self[behind].links.last = last;
+            return Some(behind);
         }
-        self.relink(hash, slot, bucket, behind);
+        self[before].links.behind = behind;
         if behind == NONE {
-            return None;
+            // It was the last of the line: the first, which there is, must know its new end.
+            if let Some(first) = self.first_of(&self[slot].resource, hash) {
+                self[first].links.last = before;
+            }
         }
-        self[behind].links.last = last;
-        Some(behind)
+        None
     }
 
-    /// Replaces `slot` in its chain by `heir`, or takes it out when there is none.
-    fn relink(&mut self, hash: u64, slot: u32, next: u32, heir: u32) {
-        let substitute = if heir == NONE { next } else { heir };
-        if heir != NONE {
-            self[heir].links.bucket = next;
-        }
+    /// Takes `slot` out of the index.
+    fn unlink(&mut self, slot: u32) {
+        let Links { hash, bucket: next, .. } = self[slot].links;
+        self[slot].links = Links::UNLINKED;
         let bucket = self.bucket(hash);
         let mut at = self.buckets[bucket].wrapping_sub(1);
         if at == slot {
-            self.buckets[bucket] = substitute.wrapping_add(1);
+            self.buckets[bucket] = next.wrapping_add(1);
             return;
         }
         while at != NONE {
             if self[at].links.bucket == slot {
-                self[at].links.bucket = substitute;
+                self[at].links.bucket = next;
                 return;
             }
             at = self[at].links.bucket;
         }
-        unreachable!("the first of a line is in the index");
+        unreachable!("a slot that says so is in the index");
     }
 
     fn bucket(&self, hash: u64) -> usize {
@@ -201,7 +216,7 @@ impl Lock {
         Self {
             phase: Phase::Free,
             generation: 0,
-            queued: false,
+            last_try: false,
             wrong_type: false,
             follows: false,
             owed: 0,
@@ -219,6 +234,7 @@ impl Lock {
             ghosts: NodeSet::EMPTY,
             round: Round::default(),
             links: Links::UNLINKED,
+            place: Place::NONE,
         }
     }
 }
@@ -271,6 +287,10 @@ mod tests {
                     let place = rng.usize(..lines[name].len());
                     let slot = lines[name].remove(place);
                     let heir = table.leave_line(slot);
+                    table[slot].phase = Phase::Draining;
+                    table.count_ended();
+                    let hash = table.hash(&resource);
+                    assert_eq!(table.has_leaver(&resource, hash), place == 0, "seed {seed}");
                     let expected = lines[name].first().copied().filter(|_| place == 0);
                     assert_eq!(heir, expected, "seed {seed}");
                     table.vacate(slot);

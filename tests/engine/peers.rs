@@ -119,7 +119,7 @@ fn a_node_that_refused_gets_no_release_and_one_that_kept_silent_does() {
     owner.finish([]);
 }
 
-/// PEERS 1c, redsync and PEERS 3, 5: the release, and the `SET` of the next in line behind it, leave
+/// PEERS 1c, redsync and PEERS 3, 5: the release, and the `SET` of the next in line after it, leave
 /// in one write on the connection that carried the first `SET`.
 #[test]
 fn a_release_and_the_next_attempt_leave_together_and_in_order() {

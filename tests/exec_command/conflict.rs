@@ -18,7 +18,7 @@ fn take(nodes: &[Node], ttl: Duration) {
 fn a_majority_of_another_is_a_conflict_and_a_minority_is_none() {
     let cluster = Cluster::start(5);
     take(&cluster[..3], Duration::from_secs(60));
-    for _ in 0..10 {
+    for _ in 0..5 {
         let outcome = run(&cluster.addrs(), &["--no-wait", "r", "--", "echo", "ran"]);
         outcome.assert_code(75);
         assert_eq!(outcome.out, "");
@@ -30,7 +30,7 @@ fn a_majority_of_another_is_a_conflict_and_a_minority_is_none() {
     run(&cluster.addrs(), &options).assert_code(9);
 
     cluster[2].command(&[b"DEL", b"r"]);
-    for _ in 0..10 {
+    for _ in 0..5 {
         let outcome = run(&cluster.addrs(), &["--no-wait", "r", "--", "echo", "ran"]);
         outcome.assert_code(0);
         assert_eq!(outcome.out, "ran\n");
@@ -43,7 +43,7 @@ fn a_majority_of_another_is_a_conflict_and_a_minority_is_none() {
 fn a_lock_that_stays_taken_is_waited_for_until_the_wait_ends() {
     let cluster = Cluster::start(3);
     take(&cluster, Duration::from_secs(60));
-    run(&cluster.addrs(), &["--wait", "300ms", "r", "--", "true"]).assert_code(75);
+    run(&cluster.addrs(), &["--wait", "1s", "r", "--", "true"]).assert_code(75);
     assert_eq!(cluster.holding(b"r", OTHER), 3);
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::run::{PATIENCE, Run, assert_no_keys, exec, start_script};
+use crate::support::fake::{Action, Fake};
+use crate::support::master::Master;
 use crate::support::servers::{Cluster, Node};
 use crate::support::until;
 use crate::support::wire::Reply;
@@ -105,6 +107,24 @@ fn a_signal_ends_the_wait_for_the_lock() {
         assert_eq!(cluster.holding(b"r", b"x"), 3);
         attempts = sets(&cluster[4]);
     }
+}
+
+#[test]
+fn a_signal_in_the_middle_of_an_attempt_takes_back_what_that_may_have_taken() {
+    // It takes part, and then keeps to itself whether it granted the lock.
+    let fake = Fake::after_handshake(Master::new(), |_| Action::Silence);
+    let run = start_script(&[fake.addr()], &["--wait", "60s"], "echo ran");
+    assert!(until(PATIENCE, || !tokens(&fake, "SET", 2).is_empty()));
+    run.signal(Signal::TERM);
+    run.finish().assert_code(128 + 15);
+    let is_released = || tokens(&fake, "SET", 2) == tokens(&fake, "EVALSHA", 4);
+    assert!(until(PATIENCE, is_released), "{:?}", tokens(&fake, "EVALSHA", 4));
+}
+
+/// An argument of every request of this name.
+fn tokens(fake: &Fake, name: &str, argument: usize) -> Vec<Vec<u8>> {
+    let requests = fake.requests().into_iter().filter(|request| request.name() == name);
+    requests.map(|request| request.part(argument).to_vec()).collect()
 }
 
 /// How many times `SET` was called on a server.

@@ -12,11 +12,14 @@ use crate::support::until;
 /// Long enough for the command to get going, short enough to wait for its end.
 const TTL: [&str; 2] = ["--ttl", "2s"];
 
+/// The same where the command must have time to finish after `SIGTERM`, or to be stopped before.
+const LONGER_TTL: [&str; 2] = ["--ttl", "3s"];
+
 #[test]
 fn a_command_that_outlives_its_lock_gets_sigterm_in_time_to_finish() {
     let cluster = Cluster::start(3);
     let script = "trap 'echo bye; exit 0' TERM; sleep 60 & wait";
-    let outcome = start_script(&cluster.addrs(), &TTL, script).finish();
+    let outcome = start_script(&cluster.addrs(), &LONGER_TTL, script).finish();
     outcome.assert_code(76);
     assert_eq!(outcome.out, "bye\n");
     assert!(outcome.err.contains("\"r\"") && outcome.err.contains("SIGTERM"), "{}", outcome.err);
@@ -85,7 +88,7 @@ fn what_a_command_leaves_behind_in_good_time_is_left_alone() {
 fn a_command_is_killed_at_once_when_redbolt_was_stopped_for_longer_than_the_ttl() {
     let cluster = Cluster::start(3);
     let script = "trap 'echo TERM' TERM; echo $$ >pid; sleep 60 & wait";
-    let mut run = start_script(&cluster.addrs(), &["--ttl", "1s"], script);
+    let mut run = start_script(&cluster.addrs(), &LONGER_TTL, script);
     let child = run.process("pid");
     run.stop();
     // The keys outlive the validity.
@@ -103,21 +106,23 @@ fn a_command_is_killed_at_once_when_redbolt_was_stopped_for_longer_than_the_ttl(
 fn a_command_that_ended_while_redbolt_was_stopped_may_have_outlived_its_lock() {
     let cluster = Cluster::start(3);
     let script = "echo $$ >pid; until [ -e go ]; do :; done";
-    let mut run = start_script(&cluster.addrs(), &["--ttl", "1s"], script);
+    let mut run = start_script(&cluster.addrs(), &LONGER_TTL, script);
     let child = run.process("pid");
     run.stop();
     run.create("go");
     assert!(until(PATIENCE, || !is_alive(child)));
     assert!(until(PATIENCE, || cluster.iter().all(|node| node.keys().is_empty())));
     run.signal(Signal::CONT);
-    run.wait().assert_code(76);
+    let outcome = run.wait();
+    outcome.assert_code(76);
+    assert!(outcome.err.contains("seen to have ended"), "{}", outcome.err);
 }
 
 #[test]
 fn a_stopped_command_is_ended_as_well() {
     let cluster = Cluster::start(3);
     let script = "trap 'echo bye; exit 0' TERM; echo $$ >pid; sleep 60 & wait";
-    let run = start_script(&cluster.addrs(), &TTL, script);
+    let run = start_script(&cluster.addrs(), &LONGER_TTL, script);
     let child = i32::try_from(run.process("pid")).ok().and_then(Pid::from_raw);
     kill_process(child.expect("a process id"), Signal::STOP).expect("it runs");
     let outcome = run.finish();

@@ -5,20 +5,28 @@ use std::fmt::Write;
 use redbolt::redlock::{NodeOutcome, NodeOutcomes};
 use redbolt::{Config, Engine, NodeState, NodeStatus};
 
+/// Ends with what clap puts behind it: the name of the variable.
+const NODES_HELP: &str = "\
+The nodes, separated by commas: HOST, HOST:PORT or
+redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
+see arguments, so passwords belong here:";
+
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {
-    /// The nodes, separated by commas: HOST, HOST:PORT or
-    /// redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Passwords belong into the environment,
-    /// because others can see the arguments of a process
-    #[arg(long, value_name = "LIST", env = "REDBOLT_NODES")]
+    #[arg(long, value_name = "LIST", env = "REDBOLT_NODES", help = NODES_HELP)]
     #[arg(value_delimiter = ',', hide_env_values = true)]
     nodes: Vec<String>,
 }
 
 impl NodeArgs {
+    /// Whether there are any.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.nodes.iter().all(String::is_empty)
+    }
+
     /// The default settings for these nodes, or what is wrong with them.
     pub(crate) fn config(&self) -> Result<Config, String> {
-        if self.nodes.iter().all(String::is_empty) {
+        if !self.is_given() {
             return Err(
                 "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES".to_owned()
             );

@@ -71,26 +71,6 @@ fn a_group_has_at_most_64_keys() {
     assert_eq!(rig.redlock.in_use(), 0);
 }
 
-/// What an attempt left on a node would refuse the next one, and never yield to it.
-#[test]
-fn a_retry_does_not_overtake_the_release_of_the_attempt_before() {
-    let mut rig = Rig::new(3);
-    let other = rig.held("other");
-    rig.acquire("a", WAIT);
-    rig.sent(0);
-    // A group is on its way to node 0 when the attempt fails.
-    release(&mut rig, &[other]);
-    assert_eq!(rig.sent(0), ["EVALSHA release 1 other #1"]);
-    rig.reply(0, "+OK");
-    for refusing in [1, 2] {
-        rig.sent(refusing);
-        rig.reply(refusing, "$-1");
-    }
-    assert_eq!(rig.sent(0), [""; 0]);
-    rig.until(|rig| rig.has_output(0));
-    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #2", "SET a #3 NX PX 10000"]);
-}
-
 /// The release of the last holder must run before the `SET` of the next, even if it would wait.
 #[test]
 fn a_handover_does_not_wait_for_the_group_on_its_way() {
@@ -100,6 +80,37 @@ fn a_handover_does_not_wait_for_the_group_on_its_way() {
     release(&mut rig, &locks[..1]);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
     release(&mut rig, &locks[1..]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
+}
+
+/// The same without a line: whoever asks again for what it has just released must not be refused
+/// by its own release that waits.
+#[test]
+fn a_new_request_does_not_overtake_a_release_that_waits() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 2);
+    release(&mut rig, &locks[..1]);
+    rig.sent(0);
+    release(&mut rig, &locks[1..]);
+    assert_eq!(rig.sent(0), [""; 0]);
+    rig.acquire("b", NO_WAIT);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
+}
+
+/// And a retry must not be refused by what its own last attempt has taken.
+#[test]
+fn a_retry_does_not_overtake_the_release_of_the_last_attempt() {
+    let mut rig = Rig::new(3);
+    let lock = rig.held("a");
+    rig.acquire("b", WAIT);
+    release(&mut rig, &[lock]);
+    rig.sent(0);
+    for (index, reply) in [(0, "+OK"), (1, "$-1"), (2, "$-1")] {
+        rig.transmit(index);
+        rig.reply(index, reply);
+    }
+    assert_eq!(rig.sent(0), [""; 0], "the release of b waits for that of a");
+    rig.until(|rig| rig.has_output(0));
     assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
 }
 
@@ -249,4 +260,26 @@ fn a_native_command_that_the_server_does_not_know_after_all_is_put_as_a_script()
     assert!(matches!(rig.event(), Event::Released { .. }));
     release(&mut rig, &locks[1..]);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2"], "it is not tried again");
+}
+
+#[test]
+fn a_key_without_permission_does_not_take_its_group_with_it() {
+    let mut rig = Rig::new(1);
+    let locks = held(&mut rig, 2);
+    release(&mut rig, &locks);
+    rig.sent(0);
+    rig.reply(0, "-NOPERM No permissions to access a key");
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1", "EVALSHA release 1 b #2"]);
+    rig.reply(0, "-NOPERM No permissions to access a key");
+    rig.reply(0, ":1");
+    let released: Vec<_> = rig
+        .events()
+        .into_iter()
+        .map(|event| match event {
+            Event::Released { outcome, .. } => outcome.released.len(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(released, [0, 1]);
+    assert_eq!(rig.state(0), NodeState::Ready);
 }

@@ -181,3 +181,15 @@ fn the_same_inputs_give_the_same_outputs() {
     };
     assert_eq!(run(), run());
 }
+
+#[test]
+fn a_request_that_has_ended_takes_no_place_in_the_queue() {
+    let mut rig = Rig::unconnected(1, |config| config.max_locks = 2);
+    rig.acquire("patient", WAIT);
+    for _ in 0..10 {
+        let lock = rig.acquire("fickle", WAIT);
+        rig.redlock.cancel(rig.now, lock).expect("not held");
+        assert_eq!(rig.redlock.in_use(), 1);
+        rig.events();
+    }
+}

@@ -7,6 +7,7 @@ use redbolt::redlock::{LONGEST_TTL, MIN_TTL};
 
 use super::Failure;
 use crate::duration;
+use crate::nodes::NodeArgs;
 
 /// So many locks are more than any set of masters works on at once; they would only stand in line.
 const MOST_IN_FLIGHT: i64 = 100_000;
@@ -29,11 +30,8 @@ Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The masters, separated by commas, each written as host:port
-    /// or redis://[[user]:password@]host[:port][/db]
-    #[arg(long, value_name = "LIST", env = "REDBOLT_NODES", hide_env_values = true)]
-    #[arg(verbatim_doc_comment)]
-    nodes: Option<String>,
+    #[command(flatten)]
+    nodes: NodeArgs,
 
     /// How many locks are wanted or held at any moment
     #[arg(long, value_name = "N", default_value = "512")]
@@ -48,15 +46,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = ttl)]
     pub(super) ttl: Duration,
 
-    /// Contend: every cycle wants one of K resources, picked at random
-    /// [default: one that no other cycle wants]
+    /// Contend: every cycle wants one of K resources, picked at random,
+    /// instead of one that no other cycle wants
     #[arg(long, value_name = "K", verbatim_doc_comment)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) resources: Option<u32>,
 
     /// Start R locks a second, whether or not earlier ones are done, and
-    /// count latency from when each should have started
-    /// [default: start one whenever one ends]
+    /// count latency from when each should have started; without it, one
+    /// starts whenever one ends
     #[arg(long, value_name = "R", verbatim_doc_comment)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) rate: Option<u32>,
@@ -71,27 +69,30 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The nodes as they were written; `None` asks for local ones.
-    pub(super) fn given_nodes(&self) -> Option<Vec<String>> {
-        let nodes = self.nodes.as_ref()?;
-        Some(nodes.split(',').map(|node| node.trim().to_owned()).collect())
-    }
-
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight as usize
     }
 
-    /// The settings of an engine for these nodes.
-    pub(super) fn config(&self, nodes: Vec<String>) -> Result<Config, Failure> {
-        let unreadable = |error| Failure::usage(format_args!("--nodes: {error}"));
-        let mut config = Config::new(nodes).map_err(unreadable)?;
+    /// The settings of an engine for the given nodes; `None` when none are given.
+    pub(super) fn config(&self) -> Option<Result<Config, Failure>> {
+        let config = self.nodes.is_given().then(|| self.nodes.config())?;
+        Some(config.map(|config| self.apply(config)).map_err(Failure::usage))
+    }
+
+    /// The settings of an engine for local nodes.
+    pub(super) fn local_config(&self, addresses: &[String]) -> Result<Config, Failure> {
+        // It has been printed from a socket address.
+        Config::new(addresses).map(|config| self.apply(config)).map_err(Failure::software)
+    }
+
+    fn apply(&self, mut config: Config) -> Config {
         config.busy_poll = self.busy_poll;
         config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
         // A cycle is over when a quorum has answered. Its slot is not before every node has, and
         // one that hangs keeps as many waiting as its pipeline takes.
         let stragglers = config.nodes.len() * config.redlock.max_pipeline;
         config.redlock.max_locks = self.in_flight() + stragglers;
-        Ok(config)
+        config
     }
 }
 

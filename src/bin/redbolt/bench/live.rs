@@ -54,7 +54,7 @@ impl Live {
             format!("{seconds:3} s {:>11} cycles/s   failed {failed}", integer(rate as u64));
         for (_, address, status) in load.engine().nodes() {
             if status.state != NodeState::Ready {
-                line += &format!("   {address} {}", status.state);
+                line += &format!("   {address}: {}", status.state);
             }
         }
         // A line that is longer than the terminal is wide could not be written over.

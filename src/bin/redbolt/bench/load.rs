@@ -38,9 +38,6 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// The longest sleep. A signal that comes just before one is noticed after it.
 const NAP: Duration = Duration::from_millis(100);
 
-/// `epoll_wait` counts in milliseconds and rounds up.
-const EPOLL_TICK: Duration = Duration::from_millis(1);
-
 pub(super) struct Load {
     engine: Engine,
     names: Names,
@@ -165,12 +162,7 @@ impl Load {
     fn sleep(&self, now: Instant, until: Instant) -> Duration {
         let nap = (until - now).min(NAP);
         match &self.schedule {
-            Some(schedule) if self.in_flight < self.limit => {
-                let due = schedule.next() - now;
-                // A start that comes up to a millisecond late would show as latency of the nodes.
-                // So the last millisecond is spent looking instead of sleeping.
-                if due < EPOLL_TICK { Duration::ZERO } else { nap.min(due - EPOLL_TICK) }
-            }
+            Some(schedule) if self.in_flight < self.limit => nap.min(schedule.next() - now),
             _ => nap,
         }
     }

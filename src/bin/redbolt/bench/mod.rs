@@ -34,6 +34,7 @@ use self::masters::Masters;
 use self::report::{Report, Snapshot};
 use self::signals::Signals;
 use crate::exit;
+use crate::nodes::describe;
 
 /// How long the load runs before anything is counted: connections come up, tables and caches warm.
 const WARM_UP: Duration = Duration::from_millis(200);
@@ -45,7 +46,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
     match bench(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            say(format_args!("error: {}", failure.message));
+            say(format_args!("redbolt: {}", failure.message.trim_end()));
             failure.code.into()
         }
     }
@@ -85,14 +86,9 @@ impl From<EngineError> for Failure {
 fn bench(args: &Args) -> Result<(), Failure> {
     // Before the first child is started: from here on a signal ends the run in an orderly way.
     let signals = Signals::listen()?;
-    let (masters, config) = match args.given_nodes() {
-        Some(nodes) => (Masters::Given, args.config(nodes)?),
-        None => {
-            let masters = Masters::start()?;
-            say(format_args!("{masters}"));
-            let config = args.config(masters.addresses())?;
-            (masters, config)
-        }
+    let (masters, config) = match args.config() {
+        Some(config) => (Masters::Given, config?),
+        None => start_masters(args)?,
     };
     let max_locks = config.redlock.max_locks;
     let mut load = Load::new(connect(config)?, args, max_locks);
@@ -108,6 +104,13 @@ fn bench(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {
+    let masters = Masters::start()?;
+    say(format_args!("redbolt: {masters}"));
+    let config = args.local_config(&masters.addresses())?;
+    Ok((masters, config))
+}
+
 /// An engine with a quorum of nodes that are ready.
 fn connect(config: Config) -> Result<Engine, Failure> {
     let nodes = config.nodes.len();
@@ -117,10 +120,9 @@ fn connect(config: Config) -> Result<Engine, Failure> {
     if ready >= need {
         return Ok(engine);
     }
-    let mut message = format!("no quorum: {ready} of {nodes} nodes ready, {need} needed");
-    for (_, address, status) in engine.nodes() {
-        message.push_str(&format!("\n  {address}  {status}"));
-    }
+    let nodes_one_by_one = describe(&engine, None);
+    let message =
+        format!("no quorum: {ready} of {nodes} nodes ready, {need} needed\n{nodes_one_by_one}");
     Err(Failure { code: exit::NO_QUORUM, message })
 }
 

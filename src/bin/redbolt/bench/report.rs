@@ -83,7 +83,7 @@ impl Report {
         let absent = nodes.filter(|(_, _, status)| status.state != NodeState::Ready);
         Self {
             nodes: load.engine().nodes().count(),
-            absent: absent.map(|(_, address, status)| format!("{address} {status}")).collect(),
+            absent: absent.map(|(_, address, status)| format!("{address}: {status}")).collect(),
             servers: masters.kind().to_owned(),
             in_flight: args.in_flight(),
             resources: args.resources,

@@ -13,11 +13,14 @@ use super::failure::Failure;
 use super::watch::{News, Watch};
 use crate::nodes;
 
-/// How long nodes may take to be ready for an attempt that is the only one.
+/// How long nodes may take to be ready for the first attempt.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Once a quorum is ready, how long the other nodes get to catch up at least.
-const LEAST_GRACE: Duration = Duration::from_millis(10);
+const GRACE: Duration = Duration::from_millis(10);
+
+/// The same where there is no second attempt to make up for the first.
+const GRACE_FOR_ONE_ATTEMPT: Duration = Duration::from_millis(50);
 
 /// A lock that is held.
 pub(super) struct Lease {
@@ -28,10 +31,10 @@ pub(super) struct Lease {
 
 /// Acquires the lock, unless a signal comes first.
 pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> {
-    if args.wait().is_zero() {
-        settle(watch)?;
-    }
-    let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl, args.wait());
+    let start = watch.engine.now();
+    settle(watch, args.wait())?;
+    let wait = args.wait().saturating_sub(watch.engine.now() - start);
+    let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl, wait);
     let lock = request.map_err(|error| Failure::Usage(error.to_string()))?;
     loop {
         match watch.next(Instant::FAR_FUTURE)? {
@@ -58,23 +61,30 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
     }
 }
 
-/// Waits until every node is ready or has failed, for a single attempt asks only those that are
-/// ready at its moment: asked too early it finds two holders in three nodes where there are only
-/// two in five. Once a quorum is ready, the others get as long again as it took.
-fn settle(watch: &mut Watch) -> Result<(), Failure> {
+/// Waits until every node is ready or has failed, because an attempt asks only those that are
+/// ready at its moment. Asked too early, it finds two holders in three nodes where there are only
+/// two in five, or gets a lock that stands on three nodes where it could stand on five. Once a
+/// quorum is ready, the others get as long again as it took.
+fn settle(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
     let start = watch.engine.now();
-    let mut until = start + CONNECT_PATIENCE;
+    // A caller who does not want to wait at all means the lock, not the network.
+    let (patience, grace) = if wait.is_zero() {
+        (CONNECT_PATIENCE, GRACE_FOR_ONE_ATTEMPT)
+    } else {
+        (CONNECT_PATIENCE.min(wait), GRACE)
+    };
+    let mut until = start + patience;
+    let quorum = Quorum::majority(watch.engine.nodes().count()).map_or(0, Quorum::need);
     let mut is_quorate = false;
     loop {
         let (ready, open) = count(&watch.engine);
-        let quorum = Quorum::majority(watch.engine.nodes().count()).map_or(0, Quorum::need);
         if open == 0 {
             return Ok(());
         }
         let now = watch.engine.now();
         if !is_quorate && ready >= quorum {
             is_quorate = true;
-            until = until.min(now + (now - start).max(LEAST_GRACE));
+            until = until.min(now + (now - start).max(grace));
         }
         match watch.next(until)? {
             News::Time => return Ok(()),

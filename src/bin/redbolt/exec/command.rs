@@ -26,8 +26,10 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
     let mut child = start(lease, args)?;
     let mut stage = Stage::Running;
     loop {
+        // First of all: what has ended by itself need not be ended.
         if let Some(code) = child.exit_code()? {
-            // After a stop of this process the end may have come long ago, or just now.
+            // This process may have been stopped meanwhile, and then the end came no one knows
+            // when.
             if stage == Stage::Running && watch.engine.is_held(lease.lock) {
                 return Ok(code);
             }
@@ -36,18 +38,10 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
             let (resource, what) = (args.resource_name(), stage.tell());
             return Err(Failure::Overrun { resource, what, survivors });
         }
+        stage = stage.advance(watch.engine.now(), &schedule, &child);
         match watch.next(stage.ends_at(&schedule))? {
-            // The loop looks at the child after all news.
-            News::Signal(Signal::CHILD) | News::Engine(_) => {}
-            News::Signal(signal) => child.signal(signal),
-            News::Time if watch.engine.now() < schedule.kill_at => {
-                child.terminate();
-                stage = Stage::Terminated;
-            }
-            News::Time => {
-                child.kill();
-                stage = Stage::Killed;
-            }
+            News::Signal(signal) if signal != Signal::CHILD => child.signal(signal),
+            News::Signal(_) | News::Engine(_) | News::Time => {}
         }
     }
 }
@@ -67,6 +61,19 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
 }
 
 impl Stage {
+    /// Does what is due. A process that was stopped for too long does not ask any more.
+    fn advance(self, now: Instant, schedule: &Schedule, child: &Child) -> Self {
+        if self != Self::Killed && now >= schedule.kill_at {
+            child.kill();
+            return Self::Killed;
+        }
+        if self == Self::Running && now >= schedule.terminate_at {
+            child.terminate();
+            return Self::Terminated;
+        }
+        self
+    }
+
     fn ends_at(self, schedule: &Schedule) -> Instant {
         match self {
             Self::Running => schedule.terminate_at,
@@ -77,7 +84,7 @@ impl Stage {
 
     fn tell(self) -> &'static str {
         match self {
-            Self::Running => "it was over when the end of the command was seen",
+            Self::Running => "it was over when the command was seen to have ended",
             Self::Terminated => "the command got SIGTERM; a longer --ttl would cover it",
             Self::Killed => "the command was killed; a longer --ttl would cover it",
         }

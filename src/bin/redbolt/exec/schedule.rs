@@ -46,7 +46,7 @@ mod tests {
         for (validity, terminate, kill) in rows {
             let valid_until = now + Duration::from_millis(validity);
             let schedule = Schedule::new(now, valid_until);
-            let before = |at| (valid_until - at).as_millis();
+            let before = |at: Instant| (valid_until - at).as_millis();
             assert_eq!(before(schedule.terminate_at), terminate, "{validity}");
             assert_eq!(before(schedule.kill_at), kill, "{validity}");
         }

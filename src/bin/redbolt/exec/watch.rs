@@ -1,7 +1,7 @@
 //! Everything that this process waits for, at once: the engine, signals, the time.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use mio::unix::SourceFd;
@@ -72,7 +72,6 @@ impl Watch {
 }
 
 /// Who is readable does not matter, as everybody is looked at after every sleep.
-fn watch(poll: &Poll, source: &impl std::os::fd::AsRawFd) -> io::Result<()> {
-    let fd: RawFd = source.as_raw_fd();
-    poll.registry().register(&mut SourceFd(&fd), Token(0), Interest::READABLE)
+fn watch(poll: &Poll, source: &impl AsRawFd) -> io::Result<()> {
+    poll.registry().register(&mut SourceFd(&source.as_raw_fd()), Token(0), Interest::READABLE)
 }

@@ -1,78 +1,21 @@
 //! `redbolt bench`, run as its users run it.
 #![cfg(feature = "cli")]
 
+mod json;
+mod run;
+#[path = "../support/mod.rs"]
 mod support;
 
-use std::io::{BufRead, BufReader};
-use std::net::TcpStream;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
-use std::{env, fs};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::Signal;
+
+use json::{json, number, shape};
+use run::{Local, PATIENCE, assert_gone, bench, run, spawn, text};
 use support::fake::Fake;
-use support::process::Folder;
-use support::program::find_server;
+use support::ports::Port;
 use support::servers::{Cluster, Node};
-use support::{now, ports::Port, until};
-
-/// For anything that should take a second or two, on a machine with more to do.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-fn bench(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_redbolt"));
-    command.arg("bench").args(args).env_remove("REDBOLT_NODES").stdin(Stdio::null());
-    command
-}
-
-fn run(args: &[&str]) -> Output {
-    bench(args).output().expect("the program runs")
-}
-
-/// The one line of JSON of a run that went well, and had nobody to tell anything but that.
-fn json(output: Output) -> String {
-    let (stdout, stderr) = text(output, 0);
-    assert_eq!(stderr, "");
-    assert_eq!(stdout.lines().count(), 1, "{stdout}");
-    stdout.trim_end().to_owned()
-}
-
-/// What it printed, after it has ended with this code.
-fn text(output: Output, code: i32) -> (String, String) {
-    let stdout = String::from_utf8(output.stdout).expect("it prints text");
-    let stderr = String::from_utf8(output.stderr).expect("it prints text");
-    assert_eq!(output.status.code(), Some(code), "{stdout}{stderr}");
-    assert!(!stdout.contains('\x1b') && !stderr.contains('\x1b'), "no terminal, no colours");
-    (stdout, stderr)
-}
-
-/// The text with every number outside of strings replaced by `#`.
-fn shape(json: &str) -> String {
-    let mut shape = String::new();
-    let mut in_string = false;
-    for c in json.chars() {
-        in_string ^= c == '"';
-        if in_string || !(c.is_ascii_digit() || c == '.') {
-            shape.push(c);
-        } else if !shape.ends_with('#') {
-            shape.push('#');
-        }
-    }
-    shape
-}
-
-/// The number behind the last of these keys, each looked for behind the one before.
-fn number(json: &str, keys: &[&str]) -> f64 {
-    let behind = |rest, key: &&str| {
-        let (_, rest) = str::split_once(rest, &format!("\"{key}\":")).expect("the key is there");
-        rest
-    };
-    let rest = keys.iter().fold(json, behind);
-    let end = rest.find([',', '}']).expect("a number ends");
-    rest[..end].parse().expect("a number")
-}
+use support::{now, until};
 
 fn assert_no_keys(nodes: &[Node]) {
     for node in nodes {
@@ -93,11 +36,12 @@ fn one_json_object_tells_all_and_without_contention_nothing_fails() {
     let nodes = cluster.addrs().join(",");
     let json = json(run(&["--nodes", &nodes, "--seconds", "1", "--in-flight", "64", "--json"]));
     let latencies = r##"{"p50":#,"p90":#,"p99":#,"p999":#,"max":#}"##;
-    let expected = format!(
-        r##"{{"nodes":#,"servers":"given","in_flight":#,"seconds":#,"cycles":#,"##,
-    ) + &format!(
-        r##""cycles_per_s":#,"failed":#,"client_cpu_us_per_cycle":#,"acquire_us":{latencies},"##
-    ) + &format!(r##""release_us":{latencies}}}"##);
+    let expected = [
+        r##"{"nodes":#,"servers":"given","in_flight":#,"seconds":#,"cycles":#,"cycles_per_s":#,"##,
+        r##""failed":#,"client_cpu_us_per_cycle":#,"##,
+        &format!(r#""acquire_us":{latencies},"release_us":{latencies}}}"#),
+    ]
+    .concat();
     assert_eq!(shape(&json), expected);
     assert_eq!(number(&json, &["nodes"]), 5.0);
     assert_eq!(number(&json, &["in_flight"]), 64.0);
@@ -150,7 +94,7 @@ fn the_table_says_what_was_measured_on_what() {
 fn a_minority_that_dies_fails_nothing() {
     let mut cluster = Cluster::start(5);
     let nodes = cluster.addrs().join(",");
-    let child = spawn(bench(&["--nodes", &nodes, "--seconds", "1.5", "--json"]));
+    let child = spawn(bench(&["--nodes", &nodes, "--seconds", "2", "--json"]));
     wait_for_load(&cluster[4]);
     cluster[0].kill();
     wait_for_load(&cluster[4]);
@@ -158,7 +102,7 @@ fn a_minority_that_dies_fails_nothing() {
     wait_for_load(&cluster[4]);
     let json = json(child.finish());
     assert_eq!(number(&json, &["failed"]), 0.0, "{json}");
-    assert!(number(&json, &["seconds"]) >= 1.5);
+    assert!(number(&json, &["seconds"]) >= 2.0, "{json}");
     assert_no_keys(&cluster[2..]);
 }
 
@@ -181,7 +125,7 @@ fn a_majority_that_dies_shows_as_failures_and_the_run_ends_in_time() {
     assert!(failed.ends_with(&format!("(no quorum {})", count.unwrap_or(0))), "{stdout}");
     assert!(stdout.contains("5, 3 not ready\n"), "{stdout}");
     for node in &cluster[..3] {
-        assert!(stdout.contains(&format!("{} down: connecting failed", node.addr())), "{stdout}");
+        assert!(stdout.contains(&format!("{}: down: connecting failed", node.addr())), "{stdout}");
     }
     assert_no_keys(&cluster[3..]);
 }
@@ -209,7 +153,7 @@ fn a_rate_is_kept_and_what_comes_late_shows_as_latency() {
 
     let easy = with(&["--rate", "500"]);
     assert_eq!(number(&easy, &["failed"]), 0.0, "{easy}");
-    assert!((490.0..=510.0).contains(&number(&easy, &["cycles"])), "{easy}");
+    assert!((400.0..=600.0).contains(&number(&easy, &["cycles"])), "{easy}");
 
     // One at a time does not do a million a second: the schedule runs away for a whole second.
     let hopeless = with(&["--rate", "1000000", "--in-flight", "1"]);
@@ -224,7 +168,10 @@ fn without_a_server_on_the_path_embedded_masters_do() {
     let args = ["--seconds", "0.5", "--in-flight", "8", "--json"];
     let output = bench(&args).env("PATH", "").output().expect("the program runs");
     let (stdout, stderr) = text(output, 0);
-    assert!(stderr.starts_with("no valkey-server and no redis-server on the PATH"), "{stderr}");
+    assert!(
+        stderr.starts_with("redbolt: no valkey-server and no redis-server on the PATH"),
+        "{stderr}"
+    );
     assert!(stdout.contains(r#""nodes":5,"servers":"embedded","in_flight":8,"#), "{stdout}");
     assert_eq!(number(&stdout, &["failed"]), 0.0, "{stdout}");
     assert!(number(&stdout, &["cycles"]) > 0.0, "{stdout}");
@@ -234,7 +181,7 @@ fn without_a_server_on_the_path_embedded_masters_do() {
 fn an_interrupted_run_reports_what_it_has_and_takes_its_servers_along() {
     for signal in [Signal::INT, Signal::TERM] {
         let local = Local::start();
-        // To all that belongs to it, as a terminal sends it.
+        // To all that belongs to it, as a terminal sends it; the servers must not hear of it.
         local.child.signal_group(signal);
         let (folder, addrs, output) = local.finish();
         let (stdout, _) = text(output, 0);
@@ -262,15 +209,15 @@ fn no_quorum_at_the_start_says_why_for_every_node() {
     let (stdout, stderr) = text(run(&["--nodes", &nodes]), 69);
     assert!(now() - start < Duration::from_secs(10));
     assert_eq!(stdout, "");
-    let expected = format!(
-        "error: no quorum: 1 of 3 nodes ready, 2 needed\n  {}  down: no answer to the handshake\n  \
-         {}  ready\n  {}  down: connecting failed: connection refused\n",
-        silent.addr(),
-        master.addr(),
-        closed.addr(),
-    );
+    let expected = [
+        "redbolt: no quorum: 1 of 3 nodes ready, 2 needed",
+        &format!("  {}: down: no answer to the handshake", silent.addr()),
+        &format!("  {}: ready", master.addr()),
+        &format!("  {}: down: connecting failed: connection refused\n", closed.addr()),
+    ]
+    .join("\n");
     // The silent node may be connected to a second time by then.
-    let stderr = stderr.replace("  connecting: ", "  down: ").replace("  handshake: ", "  down: ");
+    let stderr = stderr.replace(": connecting: ", ": down: ").replace(": handshake: ", ": down: ");
     assert_eq!(stderr, expected);
 }
 
@@ -288,8 +235,8 @@ fn what_cannot_be_used_is_named() {
         (&["--rate", "0"], "'0' for '--rate"),
         (&["--rate", "1000001"], "'1000001' for '--rate"),
         (&["--busy-poll", "2s"], "'2s' for '--busy-poll"),
-        (&["--nodes", "a:1,b:x"], "--nodes: the address \"b:x\""),
-        (&["--nodes", ""], "--nodes: the address \"\""),
+        (&["--nodes", "a:1,b:x"], "the address \"b:x\""),
+        (&["--nodes", "a:1,,b:1"], "the address \"\" lacks a host"),
         (&["--nodes", "a:1,b:1,a:1"], "node a:1 is given twice"),
     ];
     for (args, message) in rows {
@@ -308,103 +255,4 @@ fn a_long_ttl_is_possible() {
     let output = bench(&args).env("PATH", "").output().expect("the program runs");
     let (stdout, _) = text(output, 0);
     assert!(stdout.contains("failed        0\n"), "{stdout}");
-}
-
-/// A run in the background, killed when it is dropped.
-struct Background(Option<Child>);
-
-fn spawn(mut command: Command) -> Background {
-    let command = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn();
-    Background(Some(child.expect("the program runs")))
-}
-
-impl Background {
-    fn child(&self) -> &Child {
-        self.0.as_ref().expect("not finished yet")
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(self.child()), signal).expect("it is not waited for yet");
-    }
-
-    fn signal_group(&self, signal: Signal) {
-        let group = Pid::from_child(self.child());
-        kill_process_group(group, signal).expect("it is not waited for yet");
-    }
-
-    /// Waits for its end.
-    fn finish(mut self) -> Output {
-        let mut child = self.0.take().expect("not finished yet");
-        let ended = until(PATIENCE, || child.try_wait().expect("it is ours").is_some());
-        if !ended {
-            child.kill().expect("it runs");
-        }
-        let output = child.wait_with_output().expect("it is ours");
-        assert!(ended, "it did not end");
-        output
-    }
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
-            _ = child.kill();
-            _ = child.wait();
-        }
-    }
-}
-
-/// A run for a minute, with servers of its own that work in `folder`.
-struct Local {
-    child: Background,
-    folder: Folder,
-    addrs: Vec<String>,
-}
-
-impl Local {
-    /// Returns once its servers run and bear a load.
-    fn start() -> Self {
-        let folder = Folder::new();
-        let chosen = env::var_os("REDBOLT_TEST_SERVER");
-        let server = find_server(chosen, env::var_os("PATH")).expect("all tests need one");
-        let mut command = bench(&["--seconds", "60", "--in-flight", "8"]);
-        // The leash needs a shell and nothing else of the search path.
-        command.env("TMPDIR", folder.path()).env("PATH", server.parent().expect("a folder"));
-        let mut child = spawn(command);
-        let stderr = child.0.as_mut().and_then(|child| child.stderr.take()).expect("it is piped");
-        let mut line = String::new();
-        BufReader::new(stderr).read_line(&mut line).expect("it prints text");
-        let (_, addrs) = line.split_once("started for this run: ").expect("servers are there");
-        let addrs: Vec<_> = addrs.split_whitespace().map(str::to_owned).collect();
-        assert_eq!(addrs.len(), 5, "{line}");
-        assert_eq!(entries(folder.path()), 5);
-        assert!(until(PATIENCE, || has_commands(&addrs[0], 500)), "no load");
-        Self { child, folder, addrs }
-    }
-
-    fn finish(self) -> (Folder, Vec<String>, Output) {
-        (self.folder, self.addrs, self.child.finish())
-    }
-}
-
-/// Whether the server has done so many commands.
-fn has_commands(addr: &str, least: u64) -> bool {
-    let connection = support::wire::Connection::open(addr, Duration::from_secs(1));
-    let info = connection.and_then(|mut connection| connection.command(&[b"INFO", b"stats"]));
-    let Ok(support::wire::Reply::Bulk(info)) = info else { return false };
-    let info = String::from_utf8_lossy(&info);
-    let count = info.lines().find_map(|line| line.strip_prefix("total_commands_processed:"));
-    count.and_then(|count| count.parse::<u64>().ok()).is_some_and(|count| count >= least)
-}
-
-/// Neither a server nor its folder is left.
-fn assert_gone(folder: &Folder, addrs: &[String]) {
-    let listening = |addr: &String| TcpStream::connect(addr).is_ok();
-    assert!(until(PATIENCE, || !addrs.iter().any(listening)), "a server is left");
-    assert!(until(PATIENCE, || entries(folder.path()) == 0), "a folder is left");
-}
-
-fn entries(folder: &Path) -> usize {
-    fs::read_dir(folder).map_or(0, Iterator::count)
 }
