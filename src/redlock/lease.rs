@@ -124,10 +124,7 @@ impl Redlock {
             // An answer that comes after its round still tells what the node has.
             match answer {
                 Compared::Absent | Compared::Foreign => lock.exists.remove(id),
-                Compared::Ours => {
-                    lock.ghosts.remove(id);
-                    lock.exists.insert(id);
-                }
+                Compared::Ours => lock.exists.insert(id),
                 Compared::Failed => {}
             }
             if lock.round.pending && lock.round.number == member.serial {
@@ -247,7 +244,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         let ready = |id: &NodeId| self.nodes[id.index()].is_ready();
         let asked: NodeSet = lock.exists.into_iter().filter(ready).collect();
-        let later = lock.exists.without(asked).union(lock.ghosts.without(asked));
+        let later = lock.exists.without(asked).union(lock.ghosts);
         lock.exists = NodeSet::EMPTY;
         lock.ghosts = NodeSet::EMPTY;
         lock.owed += asked.len() as u32;
