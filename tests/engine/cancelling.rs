@@ -41,7 +41,7 @@ fn while_too_few_nodes_are_there() {
 }
 
 /// PEERS 1c, redsync: cleanup derives from the caller's context, so that cancelling aborts it, and
-/// releases run on other connections than the `SET`s they are to follow. PEERS 2, 27.
+/// releases run on other connections than the `SET`s they are to follow. PEERS 2.27.
 #[test]
 fn while_the_votes_are_out() {
     let cluster = Cluster::start(3);

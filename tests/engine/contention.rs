@@ -60,7 +60,7 @@ fn of_two_clients_at_the_same_instant_at_most_one_wins() {
     }
 }
 
-/// FAULTS 56, 68; PEERS 1c, node-redlock: with four nodes two halves settle nothing, and its
+/// FAULTS 56, FAULTS 68; PEERS 1c, node-redlock: with four nodes two halves settle nothing, and its
 /// promise never does. Whoever waits gets its turn here.
 #[test]
 fn clients_that_tie_over_an_even_number_of_nodes_get_their_turns() {

@@ -150,7 +150,7 @@ fn waiters_of_one_engine_get_the_resource_in_the_order_of_asking() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 28.
+/// PEERS 2.28.
 #[test]
 fn without_a_wait_a_lock_behind_another_of_this_engine_fails_at_once() {
     let cluster = Cluster::start(1);

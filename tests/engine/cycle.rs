@@ -57,7 +57,7 @@ fn any_number_of_nodes_makes_a_lock() {
     }
 }
 
-/// FAULTS 68; PEERS 2, 36: a quorum is counted over the configured nodes, never the reachable ones.
+/// FAULTS 68; PEERS 2.36: a quorum is counted over the configured nodes, never the reachable ones.
 #[test]
 fn all_that_can_be_reached_is_not_a_quorum_unless_it_is_a_majority() {
     for (nodes, alive) in [(2, 1), (4, 2), (5, 2)] {

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use redbolt::redlock::{ServerError, Trouble};
-use redbolt::{AcquireError, Event, NodeState};
+use redbolt::{AcquireError, Event};
 
-use crate::owner::{Owner, PATIENCE, config};
+use crate::owner::{Owner, config};
 use crate::support::fake::{Action, Fake, Request};
 use crate::support::master::Master;
 use crate::support::servers::Cluster;
@@ -21,14 +21,14 @@ fn answering(bytes: &[u8]) -> Fake {
 }
 
 /// A master that answers every script with 1, and a `SET` as it is told.
-fn on_set(mut answer: impl FnMut(&Request) -> Action + Send + 'static) -> Fake {
+pub(crate) fn on_set(mut answer: impl FnMut(&Request) -> Action + Send + 'static) -> Fake {
     Fake::after_handshake(Master::new(), move |request| match request.name().as_str() {
         "SET" => answer(request),
         _ => Action::Reply(b":1\r\n".to_vec()),
     })
 }
 
-fn reply(bytes: &[u8]) -> Action {
+pub(crate) fn reply(bytes: &[u8]) -> Action {
     Action::Reply(bytes.to_vec())
 }
 
@@ -41,7 +41,7 @@ fn hasty(fake: &Fake) -> Owner {
     owner
 }
 
-/// FAULTS 4, 5, 6, 7, 9 and 10 in one node: nothing but `+OK` is a vote (S4).
+/// FAULTS 4, FAULTS 5, FAULTS 6, FAULTS 7, FAULTS 9, FAULTS 10: nothing but `+OK` is a vote (S4).
 #[test]
 fn only_ok_is_a_vote_and_whatever_is_not_a_reply_to_set_ends_the_connection() {
     let deep = [b"*1\r\n".repeat(100), b":1\r\n".to_vec()].concat();
@@ -178,7 +178,7 @@ fn pushes_and_attributes_are_passed_over() {
     }
 }
 
-/// FAULTS 11 and 13: the reply too many belongs to nothing, and nothing comes after it.
+/// FAULTS 11, FAULTS 13: the reply too many belongs to nothing, and nothing comes after it.
 #[test]
 fn a_reply_too_many_ends_the_connection() {
     let mut sets = 0;
@@ -221,7 +221,7 @@ fn a_doubled_vote_is_not_taken_for_the_answer_to_a_release() {
     owner.finish([]);
 }
 
-/// FAULTS 12 and 13: one reply is missing, and the next one comes in its place.
+/// FAULTS 12, FAULTS 13: one reply is missing, and the next one comes in its place.
 #[test]
 fn the_answer_to_a_release_is_not_taken_for_a_vote() {
     let fake = Fake::after_handshake(Master::new(), |request| match request.name().as_str() {
@@ -237,135 +237,6 @@ fn the_answer_to_a_release_is_not_taken_for_a_vote() {
     assert!(!owner.engine.is_held(lock));
     assert_eq!(owner.status(0).counters.granted, 0);
     owner.finish([]);
-}
-
-/// FAULTS 14.
-#[test]
-fn several_replies_and_a_half_in_one_segment() {
-    let mut sets = 0;
-    let fake = on_set(move |_| {
-        sets += 1;
-        match sets {
-            1 => Action::Silence,
-            2 => reply(b"+OK\r\n+OK\r\n+O"),
-            _ => reply(b"K\r\n"),
-        }
-    });
-    let mut owner = Owner::of([fake.addr()]);
-    owner.all_ready();
-    let locks = ["a", "b", "c"].map(|resource| owner.acquire(resource));
-    for lock in locks {
-        assert_eq!(owner.acquired(), lock);
-    }
-    for lock in locks {
-        owner.let_go(lock);
-    }
-    owner.finish([]);
-}
-
-/// FAULTS 1, over a real socket.
-#[test]
-fn replies_in_pieces_are_put_together() {
-    let piece = Duration::from_millis(1);
-    let fake = Fake::after_handshake(Master::new(), move |request| {
-        let bytes: &[u8] = if request.name() == "SET" { b"+OK\r\n" } else { b":1\r\n" };
-        Action::Drip(piece, bytes.to_vec())
-    });
-    let mut owner = Owner::of([fake.addr()]);
-    for round in 0..10_u8 {
-        let lock = owner.hold([round]);
-        owner.extend(lock);
-        owner.extended();
-        assert_eq!(owner.let_go(lock).released.len(), 1);
-    }
-    owner.finish([]);
-}
-
-/// FAULTS 15: what came before the end counts, what was cut off does not.
-#[test]
-fn a_reply_before_the_end_of_the_stream_counts_and_half_a_reply_does_not() {
-    let ends = |bytes: &[u8], end: Action| {
-        let mut actions = Some(Action::All(vec![reply(bytes), end]));
-        on_set(move |_| actions.take().unwrap_or_else(|| reply(b"$-1\r\n")))
-    };
-    let whole = ends(b"+OK\r\n", Action::Close);
-    let mut owner = Owner::of([whole.addr()]);
-    owner.all_ready();
-    let lock = owner.attempt("resource");
-    assert_eq!(owner.acquired(), lock);
-    owner.troubled(0, Trouble::Closed);
-    owner.all_ready();
-    assert_eq!(owner.let_go(lock).released.len(), 1);
-    owner.finish([]);
-
-    for end in [Action::Close, Action::Reset] {
-        let half = ends(b"+OK\r", end);
-        let mut owner = Owner::of([half.addr()]);
-        owner.all_ready();
-        owner.attempt("resource");
-        let error = owner.not_acquired();
-        assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
-        owner.poll_until("the cleanup", |owner| {
-            owner.status(0).state == NodeState::Ready && owner.status(0).cleanup == 0
-        });
-        owner.finish([]);
-    }
-}
-
-/// FAULTS 3: a frame that never completes keeps neither the request nor the connection.
-#[test]
-fn a_reply_that_stops_in_the_middle_is_given_up() {
-    let fake = answering(b"$100\r\nabc");
-    let mut config = config([fake.addr()]);
-    config.redlock.node_timeout = Some(SHORT);
-    config.redlock.close_timeout = 2 * SHORT;
-    let mut owner = Owner::new(config);
-    owner.all_ready();
-    owner.attempt("resource");
-    let error = owner.not_acquired();
-    assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
-    owner.troubled(0, Trouble::NoReply);
-    owner.poll_until("another connection", |owner| owner.status(0).counters.connects == 2);
-    owner.finish([]);
-}
-
-/// FAULTS 2: the time counts from the sending; a byte now and then does not start it anew.
-#[test]
-fn a_reply_that_drips_does_not_hold_up_an_attempt() {
-    let drip = || on_set(|_| Action::Drip(Duration::from_millis(40), b"+OK\r\n".to_vec()));
-    // Each pause is shorter than the timeout, all of them together are not.
-    let fakes = [drip(), drip(), drip()];
-    let mut config = config(fakes.iter().map(Fake::addr));
-    config.redlock.node_timeout = Some(SHORT);
-    let mut owner = Owner::new(config);
-    owner.all_ready();
-    owner.attempt("resource");
-    let error = owner.not_acquired();
-    assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
-    owner.finish([]);
-}
-
-/// FAULTS 2, 65; PEERS 2, 17: one slow node in three decides nothing and delays nobody.
-#[test]
-fn a_slow_node_is_not_waited_for() {
-    let slow = on_set(|_| Action::Later(4 * SHORT, b"+OK\r\n".to_vec()));
-    let cluster = Cluster::start(2);
-    let mut config = config([cluster[0].addr(), slow.addr(), cluster[1].addr()]);
-    config.redlock.node_timeout = Some(SHORT);
-    config.redlock.max_locks = 100_000;
-    let mut owner = Owner::new(config);
-    owner.all_ready();
-    let deadline = owner.engine.now() + PATIENCE;
-    let mut cycles = 0;
-    // Each time that it has kept silent for a node timeout, the others go on without it.
-    while cycles < owner.status(1).counters.asked + 50 {
-        let lock = owner.hold("resource");
-        owner.let_go(lock);
-        cycles += 1;
-        assert!(owner.engine.now() < deadline, "{cycles} cycles, {owner:?}");
-    }
-    drop(slow);
-    owner.finish(cluster.iter());
 }
 
 /// What answers on the port is not Redis, or does not let us in.

@@ -34,7 +34,7 @@ fn sleep_until(owner: &Owner, then: Instant) {
 }
 
 /// FAULTS 36: the votes were given, and are worth nothing any more. PEERS 1c, rslock: returns early
-/// then and leaves the keys. PEERS 2, 12.
+/// then and leaves the keys. PEERS 2.12.
 #[test]
 fn votes_that_are_read_after_the_validity_make_no_lock_and_are_released() {
     let (cluster, mut owner) = start();
@@ -54,7 +54,7 @@ fn votes_that_are_read_after_the_validity_make_no_lock_and_are_released() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 35; PEERS 2, 10 and 29: whether it is held is a question of the time, not of a flag.
+/// FAULTS 35; PEERS 2.10, PEERS 2.29: whether it is held is a question of the time, not of a flag.
 #[test]
 fn a_lock_that_lapsed_while_nobody_polled_is_not_held() {
     let (cluster, mut owner) = start();
@@ -67,7 +67,7 @@ fn a_lock_that_lapsed_while_nobody_polled_is_not_held() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 35; PEERS 2, 8: a majority extended it in time, but we learn of that too late.
+/// FAULTS 35; PEERS 2.8: a majority extended it in time, but we learn of that too late.
 #[test]
 fn an_extension_that_is_read_after_the_validity_comes_too_late() {
     let (cluster, mut owner) = start();
@@ -82,7 +82,7 @@ fn an_extension_that_is_read_after_the_validity_comes_too_late() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 13: to release what has lapsed is not an error.
+/// PEERS 2.13: to release what has lapsed is not an error.
 #[test]
 fn a_lock_that_lapsed_can_still_be_released() {
     let (cluster, mut owner) = start();

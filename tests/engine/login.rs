@@ -189,7 +189,7 @@ fn a_node_that_may_evict_keys_does_not_vote() {
     owner.finish([&fit, &plain, &evicting]);
 }
 
-/// FAULTS 50; PEERS 3, 10: one process by two names has one vote.
+/// FAULTS 50; PEERS 3.10: one process by two names has one vote.
 #[test]
 fn a_node_listed_twice_by_different_names_votes_once() {
     let cluster = Cluster::start(2);

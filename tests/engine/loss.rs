@@ -93,7 +93,7 @@ fn a_release_deletes_nothing_foreign() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 60; PEERS 2, 34: data of another type is somebody else's as well.
+/// FAULTS 60; PEERS 2.34: data of another type is somebody else's as well.
 #[test]
 fn a_key_that_became_a_list_is_not_ours_any_more() {
     let (cluster, mut owner, lock) = start();

@@ -9,11 +9,13 @@
 //! short, and everywhere else it is so long that only a hang can reach it.
 #![cfg(feature = "net")]
 
+mod book;
 mod cancelling;
 mod contention;
 mod contract;
 mod cycle;
 mod embedding;
+mod groups;
 mod hostile;
 mod lapse;
 mod limits;
@@ -25,5 +27,6 @@ mod peers;
 mod refusals;
 mod scripts;
 mod stopped;
+mod stream;
 #[path = "../support/mod.rs"]
 mod support;

@@ -12,7 +12,7 @@ use crate::support::until;
 /// A port below all that servers and kernels hand out; connecting to it is refused.
 const REFUSED: &str = "127.0.0.1:1";
 
-/// FAULTS 16; PEERS 2, 16.
+/// FAULTS 16; PEERS 2.16.
 #[test]
 fn a_node_that_refuses_connections_is_no_loss() {
     let cluster = Cluster::start(2);
@@ -49,7 +49,7 @@ fn a_node_that_refuses_connections_keeps_nobody_busy() {
     owner.finish([]);
 }
 
-/// FAULTS 16; PEERS 2, 16: a name that means nothing is a node that is down.
+/// FAULTS 16; PEERS 2.16: a name that means nothing is a node that is down.
 #[test]
 fn a_name_that_cannot_be_resolved_is_no_loss() {
     let cluster = Cluster::start(2);
@@ -61,7 +61,7 @@ fn a_name_that_cannot_be_resolved_is_no_loss() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 14: an error says which nodes were out, and why.
+/// PEERS 2.14: an error says which nodes were out, and why.
 #[test]
 fn without_any_node_the_error_says_so() {
     let mut config = config([REFUSED, "127.0.0.1:2", "127.0.0.1:3"]);
@@ -176,7 +176,7 @@ fn a_server_killed_with_requests_unanswered_is_no_vote() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 6: nodes that come back empty have forgotten the lock, and an extension finds it out.
+/// PEERS 2.6: nodes that come back empty have forgotten the lock, and an extension finds it out.
 #[test]
 fn a_lock_is_lost_when_a_majority_has_forgotten_it() {
     let mut cluster = Cluster::start(3);

@@ -1,6 +1,6 @@
 //! An engine whose requests and events are kept book of.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use redbolt::redlock::Trouble;
@@ -9,6 +9,7 @@ use redbolt::{
     NodeStatus, ReleaseOutcome, RequestError,
 };
 
+use crate::book::Book;
 use crate::support::servers::Node;
 use crate::support::{now, until};
 
@@ -48,26 +49,13 @@ pub(crate) fn node(index: usize) -> NodeId {
     NodeId::new(index).expect("tests have few nodes")
 }
 
-/// An engine, and for each lock what may still come of it.
+/// An engine, and the book of its locks.
 pub(crate) struct Owner {
     pub(crate) engine: Engine,
-    open: HashMap<LockId, Open>,
+    book: Book,
     events: VecDeque<Event>,
     /// How often it was told that a node changed.
     pub(crate) node_events: usize,
-}
-
-#[derive(Debug)]
-struct Open {
-    stage: Stage,
-    extending: bool,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Stage {
-    Wanted,
-    Held,
-    Releasing,
 }
 
 impl Owner {
@@ -81,7 +69,7 @@ impl Owner {
 
     pub(crate) fn new(config: Config) -> Self {
         let engine = Engine::new(config).expect("an engine can be made");
-        Self { engine, open: HashMap::new(), events: VecDeque::new(), node_events: 0 }
+        Self { engine, book: Book::default(), events: VecDeque::new(), node_events: 0 }
     }
 
     /// Asks for a lock that is not to end by itself, and waits for it as long as it takes.
@@ -110,8 +98,7 @@ impl Owner {
     }
 
     fn wanted(&mut self, lock: LockId) -> LockId {
-        let open = Open { stage: Stage::Wanted, extending: false };
-        assert!(self.open.insert(lock, open).is_none(), "{lock:?} is given out twice");
+        self.book.wanted(lock);
         lock
     }
 
@@ -120,26 +107,29 @@ impl Owner {
     }
 
     pub(crate) fn extend_for(&mut self, lock: LockId, ttl: Duration) {
+        self.take_events();
         self.engine.extend(lock, ttl).expect("the lock is held");
-        self.open(lock).extending = true;
+        self.book.extending(lock);
     }
 
     /// Whether every request has ended and no lock is held.
     pub(crate) fn has_nothing_open(&self) -> bool {
-        self.open.is_empty()
+        self.book.is_empty()
     }
 
     /// Whether an extension of this lock is under way.
     pub(crate) fn is_extending(&self, lock: LockId) -> bool {
-        self.open.get(&lock).is_some_and(|open| open.extending)
+        self.book.is_extending(lock)
     }
 
     pub(crate) fn release(&mut self, lock: LockId) {
+        self.take_events();
         self.engine.release(lock).expect("the lock is held");
-        self.open(lock).stage = Stage::Releasing;
+        self.book.releasing(lock);
     }
 
     pub(crate) fn cancel(&mut self, lock: LockId) {
+        self.take_events();
         self.engine.cancel(lock).expect("the lock is wanted");
     }
 
@@ -257,7 +247,7 @@ impl Owner {
     /// The end of a test: all has ended, and nothing of ours is left on these nodes.
     pub(crate) fn finish<'a>(mut self, nodes: impl IntoIterator<Item = &'a Node>) {
         self.poll_until("the end of all requests", |owner| owner.engine.in_use() == 0);
-        assert!(self.open.is_empty(), "these never ended: {:?}", self.open);
+        assert!(self.book.is_empty(), "these never ended: {:?}", self.book);
         assert!(self.events.is_empty(), "nobody expected these: {:?}", self.events);
         // What a broken connection left open is cleaned up in the background.
         for node in nodes {
@@ -270,50 +260,20 @@ impl Owner {
         assert!(self.events.is_empty(), "nobody expected these: {:?}", self.events);
     }
 
-    fn open(&mut self, lock: LockId) -> &mut Open {
-        self.open.get_mut(&lock).unwrap_or_else(|| panic!("{lock:?} has ended"))
-    }
-
     fn take_events(&mut self) {
         while let Some(event) = self.engine.next_event() {
-            self.book(event);
-        }
-    }
-
-    /// Every request ends in exactly one event, and a lock in exactly one.
-    fn book(&mut self, event: Event) {
-        let (lock, stage, extending, ends) = match event {
-            Event::Acquired { lock, .. } => (lock, Stage::Wanted, false, false),
-            Event::AcquireFailed { lock, .. } => (lock, Stage::Wanted, false, true),
-            Event::Extended { lock, .. } => (lock, Stage::Held, true, false),
-            // The lock may be on its way out already.
-            Event::ExtendFailed { lock, error: ExtendError::Released } => {
-                (lock, Stage::Releasing, true, false)
+            self.book.enter(&event);
+            match event {
+                Event::Node(_) => self.node_events += 1,
+                event => self.events.push_back(event),
             }
-            Event::ExtendFailed { lock, .. } => (lock, Stage::Held, true, false),
-            Event::Released { lock, .. } => (lock, Stage::Releasing, false, true),
-            Event::Lost { lock, .. } => (lock, Stage::Held, false, true),
-            Event::Node(_) => {
-                self.node_events += 1;
-                return;
-            }
-            other => panic!("an event that the tests do not know: {other:?}"),
-        };
-        let open = self.open(lock);
-        assert!(open.stage == stage && open.extending == extending, "{event:?} after {open:?}");
-        open.extending = false;
-        if ends {
-            self.open.remove(&lock);
-        } else if open.stage == Stage::Wanted {
-            open.stage = Stage::Held;
         }
-        self.events.push_back(event);
     }
 }
 
 impl std::fmt::Debug for Owner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let nodes: Vec<_> = self.engine.nodes().map(|(_, _, status)| status).collect();
-        write!(f, "open {:?}, events {:?}, nodes {nodes:?}", self.open, self.events)
+        write!(f, "{:?}, events {:?}, nodes {nodes:?}", self.book, self.events)
     }
 }

@@ -41,7 +41,7 @@ fn a_tie_is_an_answer() {
 }
 
 /// PEERS 1c, node-redlock: it keeps what a failed try got while its own script refuses an existing
-/// key, and so blocks itself. PEERS 2, 12: each attempt has a token of its own.
+/// key, and so blocks itself. PEERS 2.12: each attempt has a token of its own.
 #[test]
 fn what_a_failed_attempt_got_does_not_stand_in_the_way_of_the_next() {
     let cluster = Cluster::start(3);
@@ -60,7 +60,7 @@ fn what_a_failed_attempt_got_does_not_stand_in_the_way_of_the_next() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 1c, rslock: one extension that fails unlocks every node. PEERS 2, 33.
+/// PEERS 1c, rslock: one extension that fails unlocks every node. PEERS 2.33.
 #[test]
 fn a_failed_extension_leaves_the_lock_as_it_was() {
     let cluster = Cluster::start(3);
@@ -89,7 +89,7 @@ fn a_failed_extension_leaves_the_lock_as_it_was() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 2: "why unlock nodes that said no?" Only a definite no makes it unnecessary.
+/// PEERS 2.2: "why unlock nodes that said no?" Only a definite no makes it unnecessary.
 #[test]
 fn a_node_that_refused_gets_no_release_and_one_that_kept_silent_does() {
     let fake = |set: &'static [u8]| {
@@ -119,7 +119,7 @@ fn a_node_that_refused_gets_no_release_and_one_that_kept_silent_does() {
     owner.finish([]);
 }
 
-/// PEERS 1c, redsync and PEERS 3, 5: the release, and the `SET` of the next in line after it, leave
+/// PEERS 1c, redsync and PEERS 3.5: the release, and the `SET` of the next in line after it, leave
 /// in one write on the connection that carried the first `SET`.
 #[test]
 fn a_release_and_the_next_attempt_leave_together_and_in_order() {
@@ -148,7 +148,7 @@ fn a_release_and_the_next_attempt_leave_together_and_in_order() {
     owner.finish([]);
 }
 
-/// PEERS 2, 14: held by another, no nodes, timed out, cancelled are different things.
+/// PEERS 2.14: held by another, no nodes, timed out, cancelled are different things.
 #[test]
 fn the_reasons_for_not_getting_a_lock_are_told_apart() {
     let cluster = Cluster::start(3);
@@ -190,7 +190,7 @@ fn the_reasons_for_not_getting_a_lock_are_told_apart() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 32: etcd's retried unlock deletes a newer lock of the same session.
+/// PEERS 2.32: etcd's retried unlock deletes a newer lock of the same session.
 #[test]
 fn a_second_release_does_not_touch_the_next_lock() {
     let cluster = Cluster::start(3);
@@ -208,7 +208,7 @@ fn a_second_release_does_not_touch_the_next_lock() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 34: the resource is the name of somebody's data.
+/// PEERS 2.34: the resource is the name of somebody's data.
 #[test]
 fn data_under_the_name_of_a_resource_is_left_alone() {
     let cluster = Cluster::start(3);
@@ -230,7 +230,7 @@ fn data_under_the_name_of_a_resource_is_left_alone() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2, 1: redlock-rb times out after the `SET` was written and forgets about it.
+/// PEERS 2.1: redlock-rb times out after the `SET` was written and forgets about it.
 #[test]
 fn a_timeout_is_not_a_no() {
     let cluster = Cluster::start(3);

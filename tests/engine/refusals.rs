@@ -52,7 +52,7 @@ fn busy_soon(node: &Node) {
     set_config(node, "lua-time-limit", "1");
 }
 
-/// FAULTS 44; PEERS 2, 25.
+/// FAULTS 44; PEERS 2.25.
 #[test]
 fn a_busy_node_is_passed_over_without_reconnecting_and_comes_back() {
     let cluster = Cluster::start(3);
@@ -80,7 +80,7 @@ fn a_busy_node_is_passed_over_without_reconnecting_and_comes_back() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 44; PEERS 2, 33: an error is not a loss.
+/// FAULTS 44; PEERS 2.33: an error is not a loss.
 #[test]
 fn an_extension_that_a_busy_node_refuses_can_be_tried_again() {
     let node = Node::start();

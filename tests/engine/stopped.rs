@@ -128,7 +128,7 @@ fn ghosts_of_a_stopped_majority_are_removed() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 23; PEERS 2, 15: acquire returns, by its deadline, and says why.
+/// FAULTS 23; PEERS 2.15: acquire returns, by its deadline, and says why.
 #[test]
 fn a_stopped_majority_makes_no_lock_and_leaves_none() {
     let cluster = Cluster::start(5);
