@@ -97,13 +97,7 @@ impl Redlock {
         }
         if let Reply::Error(error, text) = reply {
             node.counters.errors += 1;
-            let otherwise = match request.what {
-                What::Release(Form::Native(_)) | What::Extend(Form::Native(_)) => {
-                    ServerError::Unsupported
-                }
-                _ => ServerError::NoScript,
-            };
-            if error != otherwise || !self.put_otherwise(now, id, request) {
+            if !wants_another_form(request, error) || !self.put_otherwise(now, id, request, error) {
                 self.handle_error(now, id, request, error, text);
             }
         } else {
@@ -272,6 +266,19 @@ impl Redlock {
             self.count_votes(now, request.slot);
         }
         self.recycle(request.slot);
+    }
+}
+
+/// Whether the request was not executed only because of how it was put. A server may not know its
+/// native command after all, may forbid it to us where it allows the script, and has no memory for
+/// a `SET`, not even for one that is an extension, where the script needs none.
+fn wants_another_form(request: Expected, error: ServerError) -> bool {
+    use ServerError::{Denied, NoScript, Overloaded, Unsupported};
+    match request.what {
+        What::Release(Form::Native(_)) | What::Extend(Form::Native(_)) => {
+            matches!(error, Unsupported | Denied | Overloaded)
+        }
+        _ => error == NoScript,
     }
 }
 
