@@ -13,6 +13,7 @@ use super::lock::Phase;
 use super::machine::Redlock;
 use super::nodes::NodeId;
 use super::pipeline::{Expected, What};
+use super::reply::ServerError;
 use super::token::Token;
 use crate::time::Instant;
 
@@ -186,7 +187,13 @@ impl Redlock {
 
     /// The node could not run the oldest request in this form: puts it in the next one, on the
     /// same connection. False if there is none.
-    pub(super) fn put_otherwise(&mut self, now: Instant, id: NodeId, request: Expected) -> bool {
+    pub(super) fn put_otherwise(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Expected,
+        error: ServerError,
+    ) -> bool {
         let node = &mut self.nodes[id.index()];
         let next = |form| match form {
             Form::Native(_) => Some(Form::Sha),
@@ -199,7 +206,8 @@ impl Redlock {
             What::Set | What::Handshake => None,
         };
         let Some(what) = what else { return false };
-        if matches!(request.what, What::Release(Form::Native(_)) | What::Extend(Form::Native(_))) {
+        if matches!(error, ServerError::Unsupported | ServerError::Denied) {
+            // It would say so every time.
             node.native = None;
         }
         // Its keys are the oldest on their way; with the new request they become the youngest.

@@ -105,7 +105,8 @@ impl Redlock {
         }
     }
 
-    /// Asks in another way where the error is about the way in which was asked.
+    /// Asks in another way where the error is about the way in which was asked. False if there is
+    /// none.
     fn put_differently(
         &mut self,
         now: Instant,
@@ -113,17 +114,10 @@ impl Redlock {
         request: Expected,
         error: ServerError,
     ) -> bool {
-        use ServerError::{KeyDenied, NoScript, Unsupported};
-        match (request.what, error) {
-            (What::Release(Form::Native(_)) | What::Extend(Form::Native(_)), Unsupported) => {
-                self.put_otherwise(now, id, request)
-            }
-            (What::Release(Form::Sha) | What::Extend(Form::Sha), NoScript) => {
-                self.put_otherwise(now, id, request)
-            }
-            (_, KeyDenied) => self.put_one_by_one(now, id, request),
-            _ => false,
+        if error == ServerError::KeyDenied {
+            return self.put_one_by_one(now, id, request);
         }
+        wants_another_form(request, error) && self.put_otherwise(now, id, request, error)
     }
 
     fn handle_answer(
@@ -287,6 +281,19 @@ impl Redlock {
             self.count_votes(now, request.slot);
         }
         self.recycle(request.slot);
+    }
+}
+
+/// Whether the request was not executed only because of how it was put. A server may not know its
+/// native command after all, may forbid it to us where it allows the script, and has no memory for
+/// a `SET`, not even for one that is an extension, where the script needs none.
+fn wants_another_form(request: Expected, error: ServerError) -> bool {
+    use ServerError::{Denied, NoScript, Overloaded, Unsupported};
+    match request.what {
+        What::Release(Form::Native(_)) | What::Extend(Form::Native(_)) => {
+            matches!(error, Unsupported | Denied | Overloaded)
+        }
+        _ => error == NoScript,
     }
 }
 

@@ -249,17 +249,39 @@ fn an_extension_is_native_only_where_it_cannot_shorten() {
 }
 
 #[test]
-fn a_native_command_that_the_server_does_not_know_after_all_is_put_as_a_script() {
+fn a_native_command_that_the_server_does_not_run_for_us_is_put_as_a_script() {
+    for error in [
+        "-ERR unknown command 'DELIFEQ', with args beginning with: 'a'",
+        "-NOPERM User app has no permissions to run the 'delifeq' command",
+    ] {
+        let mut rig = native("*2\r\n*1\r\n+delifeq\r\n*-1");
+        let locks = held(&mut rig, 2);
+        release(&mut rig, &locks[..1]);
+        rig.sent(0);
+        rig.reply(0, error);
+        assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
+        rig.reply(0, ":1");
+        assert!(matches!(rig.event(), Event::Released { .. }));
+        release(&mut rig, &locks[1..]);
+        assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2"], "it is not tried again");
+        assert_eq!(rig.state(0), NodeState::Ready);
+    }
+}
+
+/// A server whose memory is full refuses every `SET`, but not the script.
+#[test]
+fn an_extension_needs_no_memory() {
     let mut rig = native("*2\r\n*1\r\n+delifeq\r\n*-1");
-    let locks = held(&mut rig, 2);
-    release(&mut rig, &locks[..1]);
-    rig.sent(0);
-    rig.reply(0, "-ERR unknown command 'DELIFEQ', with args beginning with: 'a'");
-    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
-    rig.reply(0, ":1");
-    assert!(matches!(rig.event(), Event::Released { .. }));
-    release(&mut rig, &locks[1..]);
-    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2"], "it is not tried again");
+    let locks = held(&mut rig, 1);
+    for _ in 0..2 {
+        rig.redlock.extend(rig.now, locks[0], TTL).expect("held");
+        assert_eq!(rig.sent(0), ["SET a #1 IFEQ #1 PX 10000"], "it may have memory again");
+        rig.reply(0, "-OOM command not allowed when used memory > 'maxmemory'.");
+        assert_eq!(rig.sent(0), ["EVALSHA extend 1 a #1 10000"]);
+        rig.reply(0, ":1");
+        assert!(matches!(rig.event(), Event::Extended { .. }));
+        assert_eq!(rig.state(0), NodeState::Ready);
+    }
 }
 
 #[test]
