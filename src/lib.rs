@@ -27,6 +27,7 @@
 //! }
 //! assert!(engine.is_held(lock));
 //! engine.release(lock)?;
+//! engine.drain(Duration::from_millis(100))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -81,7 +82,7 @@ pub mod time;
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError};
 #[cfg(feature = "net")]
-pub use self::net::{Address, AddressError, Clock, IoCounters};
+pub use self::net::{Address, AddressError, Clock, IoCounters, Waker};
 pub use self::redlock::{
     AcquireError, ConfigError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome,
     NodeState, NodeStatus, ReleaseOutcome, RequestError, ServerError, Token, Trouble,

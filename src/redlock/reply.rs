@@ -39,6 +39,7 @@ impl<'b> Reply<'b> {
 
 /// Classes of error replies, by what they say about the node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum ServerError {
     /// `NOSCRIPT`: the script is not loaded, the call was not executed.
     NoScript,
