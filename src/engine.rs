@@ -364,7 +364,6 @@ impl fmt::Debug for Engine {
 
 /// Why an engine could not be made.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum EngineError {
     /// A setting is out of bounds.
     Config(ConfigError),
