@@ -6,6 +6,8 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use redbolt::AcquireError;
 
+use crate::number;
+
 /// Latencies are kept in nanoseconds from 0.1 µs to one hour, to three digits: some 200 kB.
 const LEAST_NANOS: u64 = 100;
 const MOST_NANOS: u64 = 3_600_000_000_000;
@@ -66,7 +68,6 @@ pub(super) struct Failures {
     held: u64,
     no_quorum: u64,
     timed_out: u64,
-    wrong_type: u64,
     lost: u64,
     other: u64,
 }
@@ -78,7 +79,6 @@ impl Failures {
             // Who waits until the end of the run, and longer, waits for nodes.
             AcquireError::NoQuorum(_) | AcquireError::Cancelled => self.no_quorum += 1,
             AcquireError::TimedOut => self.timed_out += 1,
-            AcquireError::WrongType => self.wrong_type += 1,
             _ => self.other += 1,
         }
     }
@@ -92,12 +92,11 @@ impl Failures {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
-    fn kinds(&self) -> [(&'static str, u64); 6] {
+    fn kinds(&self) -> [(&'static str, u64); 5] {
         [
             ("held", self.held),
             ("no quorum", self.no_quorum),
             ("timed out", self.timed_out),
-            ("wrong type", self.wrong_type),
             ("lost", self.lost),
             ("other", self.other),
         ]
@@ -110,7 +109,7 @@ impl fmt::Display for Failures {
         let happened = self.kinds().into_iter().filter(|&(_, count)| count > 0);
         for (index, (kind, count)) in happened.enumerate() {
             let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{kind} {count}")?;
+            write!(f, "{comma}{kind} {}", number::grouped(count))?;
         }
         Ok(())
     }

@@ -119,11 +119,10 @@ fn interrupted(signal: Signal) -> Result<(), Failure> {
 fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
     let resource = args.resource_name();
     match error {
-        AcquireError::Held => Failure::Held { resource },
+        AcquireError::Held => Failure::Held { resource, nodes: nodes::troubled(engine) },
         AcquireError::NoQuorum(outcomes) => {
             Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
         }
-        AcquireError::WrongType => Failure::Usage(format!("{resource}: {error}")),
         // There is no other request in this engine to queue behind, so the nodes came too late.
         _ => Failure::NoQuorum { resource, nodes: nodes::describe(engine, None) },
     }

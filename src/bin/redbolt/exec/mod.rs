@@ -24,6 +24,7 @@ use std::time::Duration;
 pub(crate) use self::args::Args;
 use self::failure::Failure;
 use self::watch::Watch;
+use crate::output;
 
 /// How long nodes may take to confirm that the lock is released. The releases have been handed to
 /// the kernel by then; only their replies are waited for, and a stalled node gives none.
@@ -37,7 +38,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
     match acquire_and_run(&args) {
         Ok(code) => code.into(),
         Err(failure) => {
-            failure.report();
+            output::say(&failure);
             failure.exit_code(args.conflict_exit_code).into()
         }
     }
