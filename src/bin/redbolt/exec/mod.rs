@@ -5,7 +5,8 @@
 //!
 //! One thread waits for everything at once ([`watch`]): the engine, signals, the time. First it
 //! acquires the lock ([`acquire`]), then it runs the command ([`command`]) in a process group of
-//! its own ([`child`], [`terminal`]), and ends that group before the lock does ([`schedule`]).
+//! its own ([`child`], [`terminal`]), and ends that group before the lock does ([`schedule`],
+//! [`group`]).
 
 mod acquire;
 mod alarm;
@@ -13,6 +14,7 @@ mod args;
 mod child;
 mod command;
 mod failure;
+mod group;
 mod schedule;
 mod signals;
 mod terminal;
@@ -58,6 +60,7 @@ fn acquire_and_run(args: &Args) -> Result<u8, Failure> {
     };
     let result = command::run(&mut watch, &lease, args);
     if result.as_ref().is_err_and(Failure::has_survivors) {
+        output::say("the lock is left to its ttl: what is left of the command may not be dead yet");
         return result;
     }
     // An error means that the lock has ended already; what is left of it is released just so.
