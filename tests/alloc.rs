@@ -12,8 +12,12 @@ use redbolt::{Config, Engine, Event};
 use support::now;
 use support::servers::{Cluster, Node};
 
-const TTL: Duration = Duration::from_secs(60);
-const PATIENCE: Duration = Duration::from_secs(40);
+/// Longer than any machine takes for one cycle, however busy it is.
+const TTL: Duration = Duration::from_secs(600);
+/// The longest timeout that an engine allows.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Only a test that hangs takes this long.
+const PATIENCE: Duration = Duration::from_secs(1_200);
 const TURN: Duration = Duration::from_millis(5);
 
 /// A bound for each node: however far behind it falls, its queues cannot grow over what they have
@@ -34,17 +38,18 @@ impl Load {
     fn new(cluster: &Cluster, resources: usize) -> Self {
         let mut config = Config::new(cluster.addrs()).expect("the addresses can be read");
         // A timeout that ends what a slow machine has not yet done would open new connections.
-        config.redlock.node_timeout = Some(PATIENCE);
-        config.redlock.close_timeout = PATIENCE;
-        config.redlock.connect_timeout = PATIENCE;
-        config.redlock.release_timeout = PATIENCE;
+        config.redlock.max_ttl = TTL;
+        config.redlock.node_timeout = Some(TIMEOUT);
+        config.redlock.close_timeout = 10 * TIMEOUT;
+        config.redlock.connect_timeout = TIMEOUT;
+        config.redlock.release_timeout = TIMEOUT;
         config.redlock.retry_max = Duration::from_millis(5);
         config.redlock.max_locks = 4_096;
         config.redlock.max_pipeline = MAX_PIPELINE;
         let mut engine = Engine::new(config).expect("an engine can be made");
         engine.settle(PATIENCE).expect("polling works");
         let resources = (0..resources).map(|number| format!("resource/{number}")).collect();
-        Self { engine, resources, wanted: 0, started: 0, ended: 0, deadline: now() + 3 * PATIENCE }
+        Self { engine, resources, wanted: 0, started: 0, ended: 0, deadline: now() + PATIENCE }
     }
 
     /// Keeps `wanted` locks coming and going for that many more cycles.
@@ -79,7 +84,12 @@ impl Load {
     fn warm_up(&mut self, cluster: &Cluster) {
         self.run(4 * MAX_PIPELINE, 8 * MAX_PIPELINE);
         for (index, node) in cluster.iter().enumerate() {
+            // Of a lock that another node lacks, which fell behind before, the vote of this one
+            // would be needed, and waited for until the timeout.
+            self.wind_down();
+            assert!(self.engine.drain(PATIENCE).expect("polling works"));
             node.stop();
+            self.wanted = 4 * MAX_PIPELINE;
             while self.in_flight(index) < MAX_PIPELINE {
                 self.turn();
             }

@@ -28,9 +28,9 @@ fn no_increment_is_lost_while_one_server_dies_and_another_stops() {
     let count = || fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok());
 
     let mut loops: Vec<_> = (0..LOOPS).map(|_| Loop::start(&cluster, &folder)).collect();
-    assert!(until(PATIENCE, || count() >= Some(LOOPS * ROUNDS / 8)));
+    assert!(until(6 * PATIENCE, || count() >= Some(LOOPS * ROUNDS / 8)));
     cluster[0].kill();
-    assert!(until(PATIENCE, || count() >= Some(LOOPS * ROUNDS / 4)));
+    assert!(until(6 * PATIENCE, || count() >= Some(LOOPS * ROUNDS / 4)));
     cluster[1].stop();
     for one in &mut loops {
         one.finish();

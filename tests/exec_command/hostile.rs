@@ -1,6 +1,6 @@
 //! Servers that are none.
 
-use super::run::{assert_no_keys, run};
+use super::run::{assert_no_keys, run, run_until_quorate};
 use crate::support::fake::Fake;
 use crate::support::ports::Port;
 use crate::support::servers::Cluster;
@@ -22,7 +22,7 @@ fn a_minority_of_them_costs_nothing_but_itself() {
     let fakes = hostile.iter().map(|(fake, _)| fake.addr());
     let nodes: Vec<_> = fakes.chain(cluster.addrs()).collect();
     for options in [&["--wait", "10s"][..], &["--no-wait"]] {
-        let outcome = run(&nodes, &[options, &["r", "--", "echo", "ran"]].concat());
+        let outcome = run_until_quorate(&nodes, &[options, &["r", "--", "echo", "ran"]].concat());
         outcome.assert_code(0);
         assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("ran\n", ""));
         assert_no_keys(&cluster);

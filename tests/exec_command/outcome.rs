@@ -54,28 +54,55 @@ fn a_command_that_cannot_be_run_is_told_of_and_the_lock_is_released() {
     }
 }
 
+const CODES: &str = "between 1 and 125 is possible, but not 64, 69 or 76";
+
 #[test]
 fn what_cannot_be_used_is_named() {
-    let rows: [(&[&str], &str); 15] = [
+    let rows: [(&[&str], &str); 24] = [
         (&["r", "--", "true"], "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set"),
-        (&["--nodes", "", "r", "--", "true"], "no nodes given"),
-        (&["--nodes", "a,b:0", "r", "--", "true"], "\"b:0\""),
-        (&["--nodes", "a,,b", "r", "--", "true"], "\"\" lacks a host"),
-        (&["--nodes", "a,b,A:6379", "r", "--", "true"], "A:6379 is given twice"),
+        (&["--nodes", "", "r", "--", "true"], "--nodes is empty"),
+        (&["--nodes", "a,b,", "r", "--", "true"], "--nodes ends with a comma"),
+        (&["--nodes", "a,b:0", "r", "--", "true"], "--nodes: the address \"b:0\""),
+        (&["--nodes", "a,,b", "r", "--", "true"], "--nodes: the address \"\" lacks a host"),
+        (&["--nodes", "a,b,A:6379", "r", "--", "true"], "node A:6379 is given twice"),
         (&["--nodes", "a", "", "--", "true"], "the resource is empty"),
-        (&["--nodes", "a", "--ttl", "9ms", "r", "--", "true"], "the ttl is 9ms"),
-        (&["--nodes", "a", "--ttl", "61s", "r", "--", "true"], "the ttl is 61s, at most"),
-        (&["--nodes", "a", "--ttl", "soon", "r", "--", "true"], "soon"),
-        (&["--nodes", "a", "--max-ttl", "200h", "r", "--", "true"], "max_ttl is 720000s"),
-        (&["--nodes", "a", "--wait", "1y", "r", "--", "true"], "\"y\" is not a unit"),
-        (&["--nodes", "a", "--wait", "1s", "--no-wait", "r", "--", "true"], "--no-wait"),
-        (&["--nodes", "a", "--conflict-exit-code", "256", "r", "--", "true"], "256"),
-        (&["--nodes", "a", "r", "true"], "true"),
-        (&["--nodes", "a", "r", "--"], "COMMAND"),
+        (&["--nodes", "a", "r", "--", ""], "COMMAND is empty"),
+        (
+            &["--nodes", "a", "--ttl", "9ms", "r", "--", "true"],
+            "--ttl is \"9ms\", between 10ms and",
+        ),
+        (&["--nodes", "a", "--ttl", "61s", "r", "--", "true"], "--ttl is 61s, at most --max-ttl ="),
+        (&["--nodes", "a", "--ttl", "soon", "r", "--", "true"], "--ttl is \"soon\", which is not"),
+        (&["--nodes", "a", "--ttl", "-1s", "r", "--", "true"], "--ttl is \"-1s\", which is not"),
+        (
+            &["--nodes", "a", "--max-ttl", "200h", "r", "--", "true"],
+            "--max-ttl is \"200h\", between",
+        ),
+        (
+            &["--nodes", "a", "--wait", "1y", "r", "--", "true"],
+            "--wait is \"1y\", but \"y\" is not",
+        ),
+        (
+            &["--nodes", "a", "--wait", "169h", "r", "--", "true"],
+            "--wait is \"169h\", between 0s and",
+        ),
+        (&["--nodes", "a", "--wait", "1s", "--no-wait", "r", "--", "true"], "the argument '--wait"),
+        (&["--nodes", "a", "--conflict-exit-code", "0", "r", "--", "true"], CODES),
+        (&["--nodes", "a", "--conflict-exit-code", "64", "r", "--", "true"], CODES),
+        (&["--nodes", "a", "--conflict-exit-code", "69", "r", "--", "true"], CODES),
+        (&["--nodes", "a", "--conflict-exit-code", "76", "r", "--", "true"], CODES),
+        (&["--nodes", "a", "--conflict-exit-code", "126", "r", "--", "true"], CODES),
+        (&["--nodes", "a", "--conflict-exit-code", "-1", "r", "--", "true"], CODES),
+        (
+            &["--nodes", "a", "r", "true"],
+            "unexpected argument 'true' found; see redbolt exec --help",
+        ),
+        (&["--nodes", "a", "r", "--"], "the following required arguments were not provided: <COMM"),
     ];
     for (arguments, what) in rows {
         let outcome = Run::start(exec(&[]).args(arguments)).finish();
         outcome.assert_code(64);
-        assert!(outcome.err.contains(what), "{arguments:?}: {}", outcome.err);
+        let is_named = outcome.err.starts_with("redbolt: ") && outcome.err.contains(what);
+        assert!(is_named && outcome.err.lines().count() == 1, "{arguments:?}: {}", outcome.err);
     }
 }

@@ -40,6 +40,19 @@ pub(crate) fn run(nodes: &[String], arguments: &[&str]) -> Outcome {
     Run::start(exec(nodes).args(arguments)).finish()
 }
 
+/// The same, as often as needed for a quorum of nodes to answer in time: on a busy machine a single
+/// attempt may find too few that do.
+pub(crate) fn run_until_quorate(nodes: &[String], arguments: &[&str]) -> Outcome {
+    let mut outcome = run(nodes, arguments);
+    until(PATIENCE, || {
+        if outcome.status.code() == Some(69) {
+            outcome = run(nodes, arguments);
+        }
+        outcome.status.code() != Some(69)
+    });
+    outcome
+}
+
 /// Runs `redbolt exec` with these options on the resource `r`, with a script of the shell.
 pub(crate) fn start_script(nodes: &[String], options: &[&str], script: &str) -> Run {
     Run::start(exec(nodes).args(options).args(["r", "--", "sh", "-c", script]))

@@ -1,11 +1,15 @@
 //! `redbolt`: lock from the shell, and measure locking.
 
 mod bench;
+mod complaint;
 mod duration;
 mod exec;
 mod exit;
 mod nodes;
+mod number;
+mod output;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -28,18 +32,17 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    match Cli::try_parse().map(|cli| cli.command) {
+        Ok(Command::Bench(args)) => bench::run(args),
+        Ok(Command::Exec(args)) => exec::run(args),
+        Err(asked) if is_asked_for(&asked) => output::print(&asked.to_string()),
         Err(error) => {
-            // Nothing is left to do if even the complaint cannot be written.
-            let _ = error.print();
-            let asked_for =
-                matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if asked_for { ExitCode::SUCCESS } else { exit::USAGE.into() };
+            output::say(complaint::describe(&error, env::args_os().nth(1).as_deref()));
+            exit::USAGE.into()
         }
-    };
-    match cli.command {
-        Command::Bench(args) => bench::run(args),
-        Command::Exec(args) => exec::run(args),
     }
+}
+
+fn is_asked_for(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
 }

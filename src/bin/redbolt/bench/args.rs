@@ -6,15 +6,21 @@ use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL};
 
 use super::Failure;
-use crate::duration;
 use crate::nodes::NodeArgs;
+use crate::{duration, number};
 
 /// So many locks are more than any set of masters works on at once; they would only stand in line.
-const MOST_IN_FLIGHT: i64 = 100_000;
+const MOST_IN_FLIGHT: u32 = 100_000;
 
 /// Latencies are counted up to an hour, so a schedule must not run for longer.
 const LONGEST_RUN: Duration = Duration::from_secs(3600);
 const SHORTEST_RUN: Duration = Duration::from_millis(100);
+
+/// So many starts a second are more than one thread makes.
+const MOST_STARTS: u32 = 1_000_000;
+
+/// Who looks for longer than this never wants to sleep.
+const LONGEST_BUSY_POLL: Duration = Duration::from_secs(1);
 
 /// Shown below the options.
 const AFTER_HELP: &str = "\
@@ -23,7 +29,8 @@ as in a service that locks one order, job or user after another; with --resource
 Without nodes, five masters run on this machine for as long as the measurement: valkey-server or
 redis-server processes where one is on the PATH, else masters inside this process.
 
-Durations are written like 250us, 20ms, 30s, 1.5m. SIGINT ends a run early, with its figures.
+Durations are written like 250us, 20ms, 30s, 1.5m; a bare number is in seconds.
+SIGINT ends a run early, with its figures.
 Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.";
 
 /// What the command line says about a run. Its figures have been checked against their bounds.
@@ -34,29 +41,31 @@ pub(crate) struct Args {
     nodes: NodeArgs,
 
     /// How many locks are wanted or held at any moment
-    #[arg(long, value_name = "N", default_value = "512")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_IN_FLIGHT))]
+    #[arg(long, value_name = "N", default_value = "512", allow_hyphen_values = true)]
+    #[arg(value_parser = number::between(1, MOST_IN_FLIGHT))]
     in_flight: u32,
 
     /// How long to measure
-    #[arg(long, value_name = "DURATION", default_value = "5", value_parser = seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "5s", allow_hyphen_values = true)]
+    #[arg(value_parser = duration::between(SHORTEST_RUN, LONGEST_RUN))]
     pub(super) seconds: Duration,
 
     /// After how long an unreleased lock ends by itself
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = ttl)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
+    #[arg(value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     pub(super) ttl: Duration,
 
     /// Contend: every cycle wants one of K resources, picked at random,
     /// instead of one that no other cycle wants
-    #[arg(long, value_name = "K", verbatim_doc_comment)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "K", verbatim_doc_comment, allow_hyphen_values = true)]
+    #[arg(value_parser = number::between(1, u32::MAX))]
     pub(super) resources: Option<u32>,
 
     /// Start R locks a second, whether or not earlier ones are done, and
     /// count latency from when each should have started; without it, one
     /// starts whenever one ends
-    #[arg(long, value_name = "R", verbatim_doc_comment)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "R", verbatim_doc_comment, allow_hyphen_values = true)]
+    #[arg(value_parser = number::between(1, MOST_STARTS))]
     pub(super) rate: Option<u32>,
 
     /// Print one JSON object instead of the table
@@ -64,7 +73,8 @@ pub(crate) struct Args {
     pub(super) json: bool,
 
     /// Look for replies this long before sleeping
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = busy_poll)]
+    #[arg(long, value_name = "DURATION", default_value = "0s", allow_hyphen_values = true)]
+    #[arg(value_parser = duration::between(Duration::ZERO, LONGEST_BUSY_POLL))]
     busy_poll: Duration,
 }
 
@@ -75,7 +85,7 @@ impl Args {
 
     /// The settings of an engine for the given nodes; `None` when none are given.
     pub(super) fn config(&self) -> Option<Result<Config, Failure>> {
-        let config = self.nodes.is_given().then(|| self.nodes.config())?;
+        let config = self.nodes.config()?;
         Some(config.map(|config| self.apply(config)).map_err(Failure::usage))
     }
 
@@ -94,24 +104,4 @@ impl Args {
         config.redlock.max_locks = self.in_flight() + stragglers;
         config
     }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    between(text, SHORTEST_RUN, LONGEST_RUN)
-}
-
-fn ttl(text: &str) -> Result<Duration, String> {
-    between(text, MIN_TTL, LONGEST_TTL)
-}
-
-fn busy_poll(text: &str) -> Result<Duration, String> {
-    between(text, Duration::ZERO, Duration::from_secs(1))
-}
-
-fn between(text: &str, least: Duration, most: Duration) -> Result<Duration, String> {
-    let value = duration::parse(text)?;
-    if value < least || value > most {
-        return Err(format!("between {least:?} and {most:?} is possible"));
-    }
-    Ok(value)
 }

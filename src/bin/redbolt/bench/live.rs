@@ -8,7 +8,7 @@ use redbolt::{Clock, NodeState};
 use rustix::termios::tcgetwinsize;
 
 use super::load::Load;
-use super::table::integer;
+use crate::number::grouped;
 
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -49,9 +49,9 @@ impl Live {
         self.due = now + EVERY;
         let rate = cycles.saturating_sub(before) as f64 / (now - then).as_secs_f64();
         let seconds = (now - self.start).as_secs();
-        let failed = integer(load.tally().failures.total());
+        let failed = grouped(load.tally().failures.total());
         let mut line =
-            format!("{seconds:3} s {:>11} cycles/s   failed {failed}", integer(rate as u64));
+            format!("{seconds:3} s {:>11} cycles/s   failed {failed}", grouped(rate as u64));
         for (_, address, status) in load.engine().nodes() {
             if status.state != NodeState::Ready {
                 line += &format!("   {address}: {}", status.state);

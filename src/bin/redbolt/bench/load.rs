@@ -86,10 +86,9 @@ impl Load {
         &self.tally
     }
 
-    /// How many cycles should have started by `now` and have not, because there was no room.
+    /// How many cycles should have started by `now` and have not.
     pub(super) fn overdue(&self, now: Instant) -> u64 {
-        let full = self.in_flight >= self.limit;
-        self.schedule.as_ref().filter(|_| full).map_or(0, |schedule| schedule.overdue(now))
+        self.schedule.as_ref().map_or(0, |schedule| schedule.overdue(now))
     }
 
     /// Counts from zero again. Cycles that are under way go on, and count when they end.
@@ -135,6 +134,14 @@ impl Load {
             now = self.turn(now, deadline)?;
         }
         Ok(())
+    }
+
+    /// Starts what the schedule has come to, as far as there is room: what is then still overdue
+    /// is so for want of room, and not because nobody has looked for a moment.
+    pub(super) fn catch_up(&mut self, now: Instant) {
+        if self.schedule.is_some() {
+            self.start(now);
+        }
     }
 
     fn start(&mut self, now: Instant) {

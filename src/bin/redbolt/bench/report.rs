@@ -19,11 +19,15 @@ pub(super) struct Snapshot {
     cycles: u64,
     overdue: u64,
     io: IoCounters,
+    /// By node: its state, unless it is ready.
+    absent: Vec<Option<String>>,
 }
 
 impl Snapshot {
-    pub(super) fn take(load: &Load) -> Self {
+    /// What is due by now is started first, if there is room for it.
+    pub(super) fn take(load: &mut Load) -> Self {
         let at = Clock::now();
+        load.catch_up(at);
         let cpu = clock_gettime(ClockId::ThreadCPUTime);
         Self {
             at,
@@ -32,13 +36,15 @@ impl Snapshot {
             cycles: load.tally().cycles,
             overdue: load.overdue(at),
             io: load.engine().io_counters(),
+            absent: absent(load),
         }
     }
 }
 
 pub(super) struct Report {
     pub(super) nodes: usize,
-    /// The nodes that are not ready at the end, each with its state.
+    /// The nodes that were not ready at the end of the measurement or are not now, each with its
+    /// state.
     pub(super) absent: Vec<String>,
     pub(super) servers: String,
     pub(super) in_flight: usize,
@@ -48,10 +54,12 @@ pub(super) struct Report {
     pub(super) cycles: u64,
     pub(super) cycles_per_s: f64,
     pub(super) failures: Failures,
-    /// Cycles that an open loop should have started and has not.
+    /// Cycles that an open loop should have started and never has.
     pub(super) overdue: u64,
     /// Cycles that still stood in line when the run was over.
     pub(super) unfinished: u64,
+    /// How long the last cycles and the last replies took after the end of the measurement.
+    pub(super) wound_down: Duration,
     /// In microseconds: p50, p90, p99, p99.9 and the maximum.
     pub(super) acquire: Option<[f64; 5]>,
     pub(super) release: Option<[f64; 5]>,
@@ -79,11 +87,12 @@ impl Report {
     ) -> Self {
         let seconds = (after.at - before.at).as_secs_f64();
         let cycles = after.cycles - before.cycles;
-        let nodes = load.engine().nodes();
-        let absent = nodes.filter(|(_, _, status)| status.state != NodeState::Ready);
+        // What a node says of itself now tells more than what it said at the end, if it still
+        // has something to say.
+        let absent = absent(load).into_iter().zip(&after.absent);
         Self {
             nodes: load.engine().nodes().count(),
-            absent: absent.map(|(_, address, status)| format!("{address}: {status}")).collect(),
+            absent: absent.filter_map(|(now, then)| now.or_else(|| then.clone())).collect(),
             servers: masters.kind().to_owned(),
             in_flight: args.in_flight(),
             resources: args.resources,
@@ -95,11 +104,21 @@ impl Report {
             failures: load.tally().failures,
             overdue: after.overdue,
             unfinished: load.tally().unfinished,
+            wound_down: Clock::now() - after.at,
             acquire: load.tally().acquire.summary(),
             release: load.tally().release.summary(),
             per_cycle: (cycles > 0).then(|| PerCycle::new(cycles as f64, before, after)),
         }
     }
+}
+
+/// By node: its address and state, unless it is ready.
+fn absent(load: &Load) -> Vec<Option<String>> {
+    let nodes = load.engine().nodes().map(|(_, address, status)| {
+        let is_ready = status.state == NodeState::Ready;
+        (!is_ready).then(|| format!("{address}: {status}"))
+    });
+    nodes.collect()
 }
 
 impl PerCycle {

@@ -1,11 +1,16 @@
 //! The report for people.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::report::Report;
+use crate::number::grouped;
 
 /// Where the second column begins.
 const LABEL: usize = 14;
+
+/// A wait for the last replies that is longer than this is worth a word.
+const NOTEWORTHY: Duration = Duration::from_millis(500);
 
 /// How wide a figure is.
 const FIGURE: usize = 12;
@@ -14,7 +19,7 @@ pub(super) fn table(report: &Report) -> String {
     let mut out = String::new();
     let ready = match report.absent.len() {
         0 => String::new(),
-        absent => format!(", {absent} not ready"),
+        absent => format!(", {absent} not ready at the end"),
     };
     row(&mut out, "nodes", &format!("{}{ready}", report.nodes));
     for node in &report.absent {
@@ -23,21 +28,25 @@ pub(super) fn table(report: &Report) -> String {
     row(&mut out, "servers", &report.servers);
     row(&mut out, "in flight", &load(report));
     row(&mut out, "seconds", &format!("{:.3}", report.seconds));
-    row(&mut out, "cycles", &integer(report.cycles));
-    row(&mut out, "cycles/s", &integer(report.cycles_per_s.round() as u64));
+    row(&mut out, "cycles", &grouped(report.cycles));
+    row(&mut out, "cycles/s", &grouped(report.cycles_per_s.round() as u64));
     row(&mut out, "failed", &failed(report));
     if report.overdue > 0 {
-        row(&mut out, "behind", &format!("{} due and not started", integer(report.overdue)));
+        row(&mut out, "behind", &format!("{} starts due and never made", grouped(report.overdue)));
     }
     if report.unfinished > 0 {
-        row(&mut out, "unfinished", &format!("{} still in line", integer(report.unfinished)));
+        row(&mut out, "unfinished", &format!("{} still in line", grouped(report.unfinished)));
+    }
+    if report.wound_down >= NOTEWORTHY {
+        let waited = format!("{:.1} s after the end", report.wound_down.as_secs_f64());
+        row(&mut out, "waited", &format!("{waited} for replies"));
     }
     latencies(&mut out, report);
     if let Some(cycle) = &report.per_cycle {
         out.push('\n');
         row(&mut out, "per cycle", &format!("{:.2} µs of client CPU", cycle.cpu_us));
         let [sent, received] = [cycle.bytes_sent, cycle.bytes_received].map(|b| b.round() as u64);
-        let bytes = format!("{} bytes sent, {} received", integer(sent), integer(received));
+        let bytes = format!("{} bytes sent, {} received", grouped(sent), grouped(received));
         row(&mut out, "", &bytes);
         row(&mut out, "", &format!("{:.3} system calls", cycle.system_calls));
     }
@@ -54,12 +63,12 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 fn load(report: &Report) -> String {
-    let mut text = integer(report.in_flight as u64);
+    let mut text = grouped(report.in_flight as u64);
     if let Some(resources) = report.resources {
-        text += &format!(", contending for {}", integer(resources.into()));
+        text += &format!(", contending for {}", grouped(resources.into()));
     }
     if let Some(rate) = report.rate {
-        text += &format!(" at most, {} starts a second", integer(rate.into()));
+        text += &format!(" at most, {} starts a second", grouped(rate.into()));
     }
     text
 }
@@ -67,7 +76,7 @@ fn load(report: &Report) -> String {
 fn failed(report: &Report) -> String {
     match report.failures.total() {
         0 => "0".to_owned(),
-        total => format!("{} ({})", integer(total), report.failures),
+        total => format!("{} ({})", grouped(total), report.failures),
     }
 }
 
@@ -86,20 +95,7 @@ fn latencies(out: &mut String, report: &Report) {
 /// `1,234.5`
 fn decimal(value: f64) -> String {
     let tenths = (value * 10.0).round() as u64;
-    format!("{}.{}", integer(tenths / 10), tenths % 10)
-}
-
-/// `1,234,567`
-pub(super) fn integer(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format!("{}.{}", grouped(tenths / 10), tenths % 10)
 }
 
 #[cfg(test)]
@@ -107,17 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_by_thousands() {
-        let rows = [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1,000"),
-            (123_456, "123,456"),
-            (1_234_567, "1,234,567"),
-        ];
-        for (value, text) in rows {
-            assert_eq!(integer(value), text);
-        }
+    fn decimals_are_rounded_and_grouped() {
         assert_eq!(decimal(0.04), "0.0");
         assert_eq!(decimal(0.05), "0.1");
         assert_eq!(decimal(1_234.96), "1,235.0");

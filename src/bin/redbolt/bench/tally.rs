@@ -6,6 +6,8 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use redbolt::AcquireError;
 
+use crate::number;
+
 /// Latencies are kept in nanoseconds from 0.1 µs to one hour, to three digits: some 200 kB.
 const LEAST_NANOS: u64 = 100;
 const MOST_NANOS: u64 = 3_600_000_000_000;
@@ -107,7 +109,7 @@ impl fmt::Display for Failures {
         let happened = self.kinds().into_iter().filter(|&(_, count)| count > 0);
         for (index, (kind, count)) in happened.enumerate() {
             let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{kind} {count}")?;
+            write!(f, "{comma}{kind} {}", number::grouped(count))?;
         }
         Ok(())
     }

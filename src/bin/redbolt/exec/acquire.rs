@@ -119,7 +119,7 @@ fn interrupted(signal: Signal) -> Result<(), Failure> {
 fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
     let resource = args.resource_name();
     match error {
-        AcquireError::Held => Failure::Held { resource },
+        AcquireError::Held => Failure::Held { resource, nodes: nodes::troubled(engine) },
         AcquireError::NoQuorum(outcomes) => {
             Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
         }

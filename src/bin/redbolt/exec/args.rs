@@ -4,10 +4,16 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use redbolt::Config;
+use redbolt::redlock::{LONGEST_TTL, MIN_TTL};
 
 use super::failure::Failure;
 use crate::nodes::NodeArgs;
 use crate::{duration, exit};
+
+/// Longer than any ttl, and short enough for every clock.
+const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
 
 const AFTER_HELP: &str = "\
 The ttl must cover the command: the lock is not renewed in this version. A command that is about to
@@ -16,13 +22,20 @@ outlive the validity of its lock (the ttl less 1 % and 2 ms, counted from the re
   SIGKILL  a fiftieth of the validity before its end (20 ms to 1 s, at most a quarter of it)
 Both go to the whole process group of the command. When the command ends after SIGTERM, what is
 left of its group gets SIGKILL; when it ends by itself, what it has left behind is left alone.
+The lock is released as soon as nothing of a killed group can act any more; if that takes over
+100 ms, the lock is left to its ttl, and a line on standard error says so.
+
+However short the wait is, there is one attempt at the lock. Before it, nodes get time to connect:
+as long as the wait, but at most 1 s; with --no-wait or --wait 0 up to 1 s as well. Durations are
+written like 250us, 20ms, 30s, 1.5m, 2h; a bare number is in seconds.
 
 COMMAND runs without a shell, in a process group of its own, in the foreground where standard input
 and output are a terminal; Ctrl-Z does not stop it there. Its environment has REDBOLT_RESOURCE and
-REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. SIGHUP, SIGINT, SIGQUIT,
-SIGTERM, SIGUSR1 and SIGUSR2 are passed on to its group, and the lock is released once it has ended;
-before it has begun they end the wait. If redbolt itself is killed with SIGKILL, COMMAND goes on
-and nobody ends it: others get the lock once the ttl has passed.
+REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. REDBOLT_NODES is passed
+on, passwords included: a command that must not know them needs `env -u REDBOLT_NODES`. SIGHUP,
+SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to its group, and the lock is released
+once it has ended; before it has begun they end the wait. If redbolt itself is killed with SIGKILL,
+COMMAND goes on and nobody ends it: others get the lock once the ttl has passed.
 
 Exit codes, besides those of COMMAND (128 + N when it died of signal N):
   64   the command line, or a value in it, cannot be used
@@ -39,24 +52,31 @@ pub(crate) struct Args {
     #[command(flatten)]
     nodes: NodeArgs,
 
-    /// How long the lock lasts unless it is released: 250ms, 30s, 2m, 1h
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
+    /// How long the lock lasts unless it is released
+    #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
+    #[arg(value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     pub(super) ttl: Duration,
 
-    /// The longest ttl that any client of these nodes uses: the same for all of them
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::parse)]
+    /// The longest ttl that any client of these nodes uses: the
+    /// same for all of them
+    #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true)]
+    #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     max_ttl: Duration,
 
-    /// How long to wait for the lock, connecting included
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    /// How long to wait for the lock, connecting included: at
+    /// most 168h
+    #[arg(long, value_name = "DURATION", default_value = "10s", allow_hyphen_values = true)]
+    #[arg(verbatim_doc_comment, value_parser = duration::between(Duration::ZERO, LONGEST_WAIT))]
     wait: Duration,
 
-    /// Do not wait: one attempt
+    /// Do not wait: one attempt, after at most 1 s for connecting
     #[arg(long, conflicts_with = "wait")]
     no_wait: bool,
 
-    /// The exit code when another holds the lock
-    #[arg(long, value_name = "CODE", default_value_t = exit::HELD)]
+    /// The exit code when another holds the lock: 1 to 125, but
+    /// not 64, 69 or 76
+    #[arg(long, value_name = "CODE", default_value_t = exit::HELD, allow_hyphen_values = true)]
+    #[arg(verbatim_doc_comment, value_parser = conflict_exit_code)]
     pub(super) conflict_exit_code: u8,
 
     /// What to lock: the key on the nodes, byte for byte
@@ -69,7 +89,16 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn config(&self) -> Result<Config, Failure> {
-        let mut config = self.nodes.config().map_err(Failure::Usage)?;
+        let config = self.nodes.config().unwrap_or_else(|| Err(NO_NODES.to_owned()));
+        let mut config = config.map_err(Failure::Usage)?;
+        if self.command.first().is_some_and(|program| program.is_empty()) {
+            return Err(Failure::Usage("COMMAND is empty".to_owned()));
+        }
+        if self.ttl > self.max_ttl {
+            let [ttl, max_ttl] = [self.ttl, self.max_ttl].map(duration::written);
+            let what = format!("--ttl is {ttl}, at most --max-ttl = {max_ttl} is possible");
+            return Err(Failure::Usage(what));
+        }
         config.redlock.max_ttl = self.max_ttl;
         Ok(config)
     }
@@ -83,4 +112,14 @@ impl Args {
     pub(super) fn resource_name(&self) -> String {
         format!("{:?}", self.resource.to_string_lossy())
     }
+}
+
+/// A code that a script can tell from the others: shells have those over 125 for themselves.
+fn conflict_exit_code(text: &str) -> Result<u8, String> {
+    const TAKEN: [u8; 3] = [exit::USAGE, exit::NO_QUORUM, exit::LOST];
+    let code = text.parse().ok().filter(|code| (1..=125).contains(code) && !TAKEN.contains(code));
+    code.ok_or_else(|| {
+        let [usage, no_quorum, lost] = TAKEN;
+        format!("between 1 and 125 is possible, but not {usage}, {no_quorum} or {lost}")
+    })
 }

@@ -6,8 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{self, Command};
 
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process_group,
-    waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
 };
 
 use super::failure::died_of;
@@ -82,14 +81,11 @@ impl Child {
         self.signal(Signal::KILL);
     }
 
-    /// Kills what a command that has ended left of its group. Yields whether the group is gone; a
-    /// killed process may still be in the middle of a system call.
-    pub(super) fn end_group(self) -> bool {
-        let group = self.group;
+    /// Kills what a command that has ended left of its group, which this yields. The command
+    /// itself is in the group until it has been waited for, so it is.
+    pub(super) fn end_group(self) -> Pid {
         self.kill();
-        // The command itself is in the group until it has been waited for.
-        drop(self);
-        test_kill_process_group(group).is_err()
+        self.group
     }
 }
 

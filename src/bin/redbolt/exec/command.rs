@@ -9,6 +9,7 @@ use super::acquire::Lease;
 use super::args::Args;
 use super::child::Child;
 use super::failure::Failure;
+use super::group;
 use super::schedule::Schedule;
 use super::watch::{News, Watch};
 
@@ -34,7 +35,8 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
                 return Ok(code);
             }
             // What the command has left behind had its time to end as well.
-            let survivors = !child.end_group();
+            let group = child.end_group();
+            let survivors = !group::is_gone(watch, group)?;
             let (resource, what) = (args.resource_name(), stage.tell());
             return Err(Failure::Overrun { resource, what, survivors });
         }

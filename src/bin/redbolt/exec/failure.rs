@@ -1,7 +1,7 @@
 //! Why there is no exit code of the command to pass on.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 
 use redbolt::EngineError;
 use rustix::process::Signal;
@@ -22,8 +22,9 @@ pub(super) fn died_of(signal: i32) -> u8 {
 pub(super) enum Failure {
     /// The command line, or a value in it, cannot be used.
     Usage(String),
-    /// Another held the resource until the wait ended.
-    Held { resource: String },
+    /// Another held the resource until the wait ended; with a line for each node if not all are
+    /// ready, because those that are not have no vote that could be free.
+    Held { resource: String, nodes: String },
     /// No quorum of nodes could be asked; with a line for each of them.
     NoQuorum { resource: String, nodes: String },
     /// A signal ended the wait for the lock.
@@ -57,19 +58,19 @@ impl Failure {
     pub(super) fn has_survivors(&self) -> bool {
         matches!(self, Self::Overrun { survivors: true, .. } | Self::System(_))
     }
-
-    /// Says it on standard error.
-    pub(super) fn report(&self) {
-        // Nothing is left to do if even the complaint cannot be written; `eprintln` would panic.
-        _ = io::stderr().write_all(format!("redbolt: {self}\n").as_bytes());
-    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(what) => f.write_str(what),
-            Self::Held { resource } => write!(f, "{resource} is held by another"),
+            Self::Held { resource, nodes } if nodes.is_empty() => {
+                write!(f, "{resource} is held by another")
+            }
+            Self::Held { resource, nodes } => {
+                let nodes = nodes.trim_end();
+                write!(f, "{resource} is held by another, and not every node is ready:\n{nodes}")
+            }
             Self::NoQuorum { resource, nodes } => {
                 write!(f, "no quorum of nodes for {resource}:\n{}", nodes.trim_end())
             }

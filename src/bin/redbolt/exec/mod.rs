@@ -5,7 +5,8 @@
 //!
 //! One thread waits for everything at once ([`watch`]): the engine, signals, the time. First it
 //! acquires the lock ([`acquire`]), then it runs the command ([`command`]) in a process group of
-//! its own ([`child`], [`terminal`]), and ends that group before the lock does ([`schedule`]).
+//! its own ([`child`], [`terminal`]), and ends that group before the lock does ([`schedule`],
+//! [`group`]).
 
 mod acquire;
 mod alarm;
@@ -13,6 +14,7 @@ mod args;
 mod child;
 mod command;
 mod failure;
+mod group;
 mod schedule;
 mod signals;
 mod terminal;
@@ -24,6 +26,7 @@ use std::time::Duration;
 pub(crate) use self::args::Args;
 use self::failure::Failure;
 use self::watch::Watch;
+use crate::output;
 
 /// How long nodes may take to confirm that the lock is released. The releases have been handed to
 /// the kernel by then; only their replies are waited for, and a stalled node gives none.
@@ -37,7 +40,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
     match acquire_and_run(&args) {
         Ok(code) => code.into(),
         Err(failure) => {
-            failure.report();
+            output::say(&failure);
             failure.exit_code(args.conflict_exit_code).into()
         }
     }
@@ -57,6 +60,7 @@ fn acquire_and_run(args: &Args) -> Result<u8, Failure> {
     };
     let result = command::run(&mut watch, &lease, args);
     if result.as_ref().is_err_and(Failure::has_survivors) {
+        output::say("the lock is left to its ttl: what is left of the command may not be dead yet");
         return result;
     }
     // An error means that the lock has ended already; what is left of it is released just so.

@@ -1,0 +1,53 @@
+//! What is said of a command line that cannot be read, on one line.
+
+use std::error::Error as _;
+use std::ffi::OsStr;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+const COMMANDS: &str = "`bench` measures locking, `exec` runs a command while holding a lock";
+
+/// The message, and where to read on. `first` is the first argument: the subcommand, if it is one.
+pub(crate) fn describe(error: &clap::Error, first: Option<&OsStr>) -> String {
+    let subcommand = first.and_then(OsStr::to_str).filter(|name| matches!(*name, "bench" | "exec"));
+    let help = match subcommand {
+        Some(name) => format!("see redbolt {name} --help"),
+        None => "see redbolt --help".to_owned(),
+    };
+    format!("{}; {help}", what_is_wrong(error))
+}
+
+fn what_is_wrong(error: &clap::Error) -> String {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            format!("no command given: {COMMANDS}")
+        }
+        ErrorKind::InvalidSubcommand => {
+            let given = context(ContextKind::InvalidSubcommand).unwrap_or_default();
+            format!("there is no command {given:?}: {COMMANDS}")
+        }
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
+            let option = context(ContextKind::InvalidArg).unwrap_or_default();
+            // Behind it stands the name of the value.
+            let option = option.split(' ').next().unwrap_or_default();
+            let value = context(ContextKind::InvalidValue).unwrap_or_default();
+            match error.source() {
+                Some(source) => format!("{option} is {value:?}, {source}"),
+                None if value.is_empty() => format!("{option} lacks its value"),
+                None => format!("{option} is {value:?}, which cannot be used"),
+            }
+        }
+        _ => first_paragraph(&error.to_string()),
+    }
+}
+
+/// What is wrong, without tips and usage. The names of missing arguments stand on their own lines.
+fn first_paragraph(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
