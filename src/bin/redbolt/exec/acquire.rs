@@ -3,7 +3,6 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use redbolt::redlock::Quorum;
 use redbolt::time::Instant;
 use redbolt::{AcquireError, Engine, Event, LockId, NodeState, Token};
 use rustix::process::Signal;
@@ -74,7 +73,7 @@ fn settle(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
         (CONNECT_PATIENCE.min(wait), GRACE)
     };
     let mut until = start + patience;
-    let quorum = Quorum::majority(watch.engine.nodes().count()).map_or(0, Quorum::need);
+    let quorum = watch.engine.quorum().need();
     let mut is_quorate = false;
     loop {
         let (ready, open) = count(&watch.engine);
