@@ -1,6 +1,7 @@
 #!/bin/sh
 # Passes all tests on a machine that has Rust and a shell: installs a Redis server where there is
-# none, runs the tests, and looks whether they have left a process behind.
+# none, fetches servers of other versions where they can be had, runs the tests, and looks whether
+# they have left a process behind.
 #
 #   tests/run.sh [arguments for cargo test]
 #
@@ -18,6 +19,8 @@ main() {
     trap 'exit 143' HUP TERM
     find_cargo
     find_server
+    # Without them the tests say what they leave out.
+    tests/flavours.sh || echo "going on with the flavours that are there" >&2
     # The tests put a folder with the process id of every server they start below it.
     folder=$(mktemp -d "${TMPDIR:-/tmp}/redbolt-run-XXXXXX")
     folder=$(cd "$folder" && pwd -P)

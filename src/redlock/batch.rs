@@ -112,7 +112,8 @@ impl Redlock {
             }
             // Never by `SET … IFEQ … PX`, which servers with a native release have as well: it sets
             // the ttl whatever it was. One that a dead connection left behind would cut short what
-            // a later extension was granted (S7).
+            // a later extension was granted (S7). And Redis 8.6.3 looks the key up twice for it;
+            // the second look may move a table that is shrinking, and another key is overwritten.
             self.transmit(now, id, What::Extend(Form::Sha), count);
         }
     }

@@ -3,6 +3,7 @@
 //! A test says `mod support;` and takes what it needs:
 //!
 //! - [`servers`]: real masters on free ports, killed, stopped, restarted, never left behind;
+//! - [`flavours`]: such masters of other versions and makers, where they were fetched;
 //! - [`fake`]: servers that misbehave on purpose, and [`master`], the part of them that behaves;
 //! - [`wire`]: a blocking client of a few lines.
 //!
@@ -11,6 +12,7 @@
 #![allow(dead_code, reason = "each test crate compiles all of it and uses its own part")]
 
 pub(crate) mod fake;
+pub(crate) mod flavours;
 pub(crate) mod master;
 pub(crate) mod ports;
 pub(crate) mod process;

@@ -11,6 +11,7 @@
 //! and soon after the test process is, however that one ends (see [`super::process`]).
 
 use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, io, thread};
 
@@ -41,6 +42,8 @@ pub(crate) struct Node {
     folder: Folder,
     port: Port,
     args: Vec<String>,
+    /// `None` for the program that all tests run.
+    program: Option<PathBuf>,
 }
 
 /// Why a server did not start.
@@ -64,8 +67,22 @@ impl Node {
 
     /// The same with more arguments, such as `["--requirepass", "secret"]`.
     pub(crate) fn start_with(args: &[&str]) -> Self {
+        Self::start_somewhere(|port| Self::start_on(port, args))
+    }
+
+    /// The same as [`Self::start`], but of this program.
+    pub(crate) fn start_program(program: &Path) -> Self {
+        Self::start_somewhere(|port| Self::launched(port, &[], Some(program.to_owned())))
+    }
+
+    /// The same as [`Self::start_with`] on a given port, which may turn out to be taken.
+    pub(crate) fn start_on(port: Port, args: &[&str]) -> Result<Self, StartError> {
+        Self::launched(port, args, None)
+    }
+
+    fn start_somewhere(start: impl Fn(Port) -> Result<Self, StartError>) -> Self {
         for _ in 0..START_ATTEMPTS {
-            match Self::start_on(Port::free(), args) {
+            match start(Port::free()) {
                 Ok(node) => return node,
                 Err(StartError::PortTaken) => {}
                 Err(StartError::Failed(why)) => panic!("{why}"),
@@ -74,10 +91,9 @@ impl Node {
         panic!("{START_ATTEMPTS} ports in a row were taken between the look and the start");
     }
 
-    /// The same on a given port, which may turn out to be taken.
-    pub(crate) fn start_on(port: Port, args: &[&str]) -> Result<Self, StartError> {
+    fn launched(port: Port, args: &[&str], program: Option<PathBuf>) -> Result<Self, StartError> {
         let args = args.iter().map(|&arg| arg.to_owned()).collect();
-        let mut node = Self { process: None, folder: Folder::new(), port, args };
+        let mut node = Self { process: None, folder: Folder::new(), port, args, program };
         node.launch()?;
         Ok(node)
     }
@@ -195,8 +211,7 @@ impl Node {
     }
 
     fn launch(&mut self) -> Result<(), StartError> {
-        let chosen = env::var_os("REDBOLT_TEST_SERVER");
-        let program = find_server(chosen, env::var_os("PATH")).map_err(StartError::Failed)?;
+        let program = self.program.clone().map_or_else(usual_server, Ok)?;
         let process = Process::spawn(&self.folder, &program, &self.command_line())
             .map_err(|error| StartError::Failed(format!("cannot run sh: {error}")))?;
         self.process = Some(process);
@@ -288,6 +303,11 @@ impl DerefMut for Cluster {
     fn deref_mut(&mut self) -> &mut [Node] {
         &mut self.0
     }
+}
+
+fn usual_server() -> Result<PathBuf, StartError> {
+    let chosen = env::var_os("REDBOLT_TEST_SERVER");
+    find_server(chosen, env::var_os("PATH")).map_err(StartError::Failed)
 }
 
 fn is_pong(reply: &Reply) -> bool {
