@@ -5,6 +5,7 @@
 //! ```
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use redbolt::{Config, Engine, Event, LockId};
@@ -15,7 +16,17 @@ const WAIT: Duration = Duration::from_secs(2);
 /// For what the last releases need to arrive.
 const GOODBYE: Duration = Duration::from_millis(100);
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
     let mut engine = Engine::new(Config::new(nodes.split(','))?)?;
     let lock = engine.acquire("orders/42", TTL, WAIT)?;
@@ -34,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 Event::Lost { reason, .. } => return Err(reason.to_string().into()),
                 Event::Released { outcome, .. } => {
-                    println!("released: {outcome:?}");
+                    // A quorum is free of it; the other nodes answer while the engine drains.
+                    println!("released, confirmed by {:?} so far", outcome.released);
                     engine.drain(GOODBYE)?;
                     return Ok(());
                 }

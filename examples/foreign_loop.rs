@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write;
 use std::os::fd::AsRawFd;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use mio::net::{TcpListener, TcpStream};
@@ -25,7 +26,17 @@ const ENGINE: Token = Token(1);
 const TTL: Duration = Duration::from_secs(10);
 const WAIT: Duration = Duration::from_secs(2);
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
     let mut engine = Engine::new(Config::new(nodes.split(','))?)?;
     let mut listener = TcpListener::bind("127.0.0.1:0".parse()?)?;

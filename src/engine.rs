@@ -5,9 +5,10 @@ use core::time::Duration;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-use crate::net::{Address, AddressError, Clock, Driver, IoCounters, entropy};
+use crate::net::{Address, AddressError, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    self, ConfigError, Event, LockId, NodeId, NodeState, NodeStatus, Redlock, RequestError, Token,
+    self, ConfigError, Event, LockId, NodeId, NodeState, NodeStatus, Quorum, Redlock, RequestError,
+    Token,
 };
 use crate::time::Instant;
 
@@ -202,32 +203,42 @@ impl Engine {
         self.redlock.poll_event()
     }
 
-    /// Polls until a quorum of nodes is ready, until every node has been tried, or until `timeout`
-    /// is over. Returns how many nodes are ready.
+    /// Polls until every node is ready or has been tried in vain, or until `timeout` is over. Once
+    /// a quorum is ready, the others get as long again as it took. Returns how many nodes are
+    /// ready.
     ///
-    /// Not needed before [`acquire`](Self::acquire), which waits by itself; useful before the first
-    /// attempt of a caller who does not want to wait for a lock.
+    /// Not needed before [`acquire`](Self::acquire), which waits by itself; useful before a first
+    /// attempt that will not be repeated. An attempt asks the nodes that are ready at its moment:
+    /// with a bare quorum of them, a single refusal decides it.
     ///
     /// # Errors
     ///
     /// As [`poll`](Self::poll).
     pub fn settle(&mut self, timeout: Duration) -> io::Result<usize> {
-        let deadline = Clock::now() + timeout;
+        const LEAST_GRACE: Duration = Duration::from_millis(10);
+        let start = Clock::now();
+        let mut until = start + timeout;
+        let mut is_quorate = false;
         loop {
             let now = Clock::now();
-            let states = || self.redlock.nodes().into_iter().filter_map(|id| self.node(id));
+            let states = || self.nodes().map(|(_, _, node)| node);
             let ready = states().filter(|node| node.state == NodeState::Ready).count();
-            let untried = states().filter(|node| is_untried(node)).count();
-            if ready >= self.redlock.quorum().need() || untried == 0 || now >= deadline {
+            let untried = states().filter(is_untried).count();
+            if untried == 0 || now >= until {
                 return Ok(ready);
             }
+            if !is_quorate && ready >= self.redlock.quorum().need() {
+                is_quorate = true;
+                until = until.min(now + LEAST_GRACE.max(now - start));
+            }
             self.flush()?;
-            self.wait(Some(deadline - now))?;
+            self.wait(Some(until - now))?;
         }
     }
 
-    /// Polls until no lock is wanted, held or owed a reply any more, or until `timeout` is over.
-    /// Returns whether all is done. Events that come meanwhile stay to be taken.
+    /// Polls until no lock is wanted, held or owed a reply any more and no token waits to be
+    /// cleaned up, or until `timeout` is over. Returns whether all is done. Events that come
+    /// meanwhile stay to be taken.
     ///
     /// To be called before an engine is dropped whose last releases should be known to have
     /// arrived. Locks that are still held are not released by this.
@@ -236,17 +247,34 @@ impl Engine {
     ///
     /// As [`poll`](Self::poll).
     pub fn drain(&mut self, timeout: Duration) -> io::Result<bool> {
-        let deadline = Clock::now() + timeout;
+        let until = Clock::now() + timeout;
         loop {
             let now = Clock::now();
-            if self.redlock.in_use() == 0 || now >= deadline {
-                self.redlock.hurry(now);
+            let is_done = self.redlock.in_use() == 0 && self.redlock.cleanup() == 0;
+            if is_done || now >= until {
+                self.redlock.flush_batches(now);
                 self.flush()?;
-                return Ok(self.redlock.in_use() == 0);
+                return Ok(is_done);
             }
             self.flush()?;
-            self.wait(Some(deadline - now))?;
+            self.wait(Some(until - now))?;
         }
+    }
+
+    /// Lets other threads wake this one out of [`poll`](Self::poll), for example after they have
+    /// put a request into a queue of the caller's own.
+    pub fn waker(&self) -> Waker {
+        self.driver.waker()
+    }
+
+    /// The settings of the algorithm.
+    pub fn config(&self) -> &redlock::Config {
+        self.redlock.config()
+    }
+
+    /// How many nodes of how many must agree.
+    pub fn quorum(&self) -> Quorum {
+        self.redlock.quorum()
     }
 
     /// The time by which everything here is measured.
@@ -255,26 +283,31 @@ impl Engine {
     }
 
     /// When [`poll`](Self::poll) should be called at the latest.
+    #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.redlock.poll_timeout().map(|(at, _)| at)
     }
 
     /// How long the lock may still be believed; zero unless it is held (S8).
+    #[must_use]
     pub fn remaining(&self, lock: LockId) -> Duration {
         self.redlock.remaining(Clock::now(), lock)
     }
 
     /// Whether the lock is held now, by the deadline and the clock (S8).
+    #[must_use]
     pub fn is_held(&self, lock: LockId) -> bool {
         self.redlock.is_held(Clock::now(), lock)
     }
 
     /// The value under which a held lock is stored on the nodes.
+    #[must_use]
     pub fn token(&self, lock: LockId) -> Option<Token> {
         self.redlock.token(lock)
     }
 
     /// How many locks are wanted, held, or still owed a reply.
+    #[must_use]
     pub fn in_use(&self) -> usize {
         self.redlock.in_use()
     }
@@ -296,10 +329,17 @@ impl Engine {
     }
 
     /// Bytes and system calls since the engine was made.
+    #[must_use]
     pub fn io_counters(&self) -> IoCounters {
         self.driver.counters()
     }
 }
+
+// An engine is made in one thread and may be moved into another.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Engine>();
+};
 
 /// Whether the first attempt to reach a node is still under way.
 fn is_untried(node: &NodeStatus<'_>) -> bool {
@@ -343,7 +383,8 @@ impl fmt::Display for EngineError {
 impl core::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Config(error) => Some(error),
+            // Its text is all that this error says.
+            Self::Config(error) => error.source(),
             Self::Io(error) => Some(error),
         }
     }

@@ -27,6 +27,7 @@
 //! }
 //! assert!(engine.is_held(lock));
 //! engine.release(lock)?;
+//! engine.drain(Duration::from_millis(100))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -63,7 +64,10 @@
 //! * `embedded`: [`embedded`], an in-process master for demos and for tests of one's own code.
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`.
 #![forbid(unsafe_code)]
-#![cfg_attr(not(feature = "embedded"), allow(rustdoc::broken_intra_doc_links))]
+#![cfg_attr(
+    not(feature = "embedded"),
+    allow(rustdoc::broken_intra_doc_links, reason = "the crate page names what features add")
+)]
 
 #[cfg(feature = "embedded")]
 pub mod embedded;
@@ -78,7 +82,7 @@ pub mod time;
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError};
 #[cfg(feature = "net")]
-pub use self::net::{Address, AddressError, Clock, IoCounters};
+pub use self::net::{Address, AddressError, Clock, IoCounters, Waker};
 pub use self::redlock::{
     AcquireError, ConfigError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome,
     NodeState, NodeStatus, ReleaseOutcome, RequestError, ServerError, Token, Trouble,

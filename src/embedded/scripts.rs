@@ -76,10 +76,16 @@ impl Script {
             return Err(Refusal::ScriptArguments);
         }
         let (tokens, ttls) = arguments.split_at(keys.len());
-        let mut answers = Vec::with_capacity(keys.len());
-        for (index, (key, token)) in keys.iter().zip(tokens).enumerate() {
-            let ttl = if extends { Some(ttls[index]) } else { None };
-            answers.push(act(database, now, key, token, ttl)?);
+        // All are compared before the first is touched: one key may be asked about twice.
+        let pairs = keys.iter().zip(tokens);
+        let answers: Vec<_> =
+            pairs.map(|(key, token)| compare(database, now, key, token)).collect();
+        for (index, key) in keys.iter().enumerate().filter(|(index, _)| answers[*index] == DONE) {
+            if extends {
+                extend(database, now, key, number::integer(ttls[index])?)?;
+            } else {
+                database.remove(key, now);
+            }
         }
         if many {
             resp::array_header(out, answers.len());
@@ -89,26 +95,13 @@ impl Script {
     }
 }
 
-/// One key: with a ttl it is extended, without one deleted, if it holds the token.
-fn act(
-    database: &mut Database,
-    now: u64,
-    key: &[u8],
-    token: &[u8],
-    ttl: Option<&[u8]>,
-) -> Result<i64, Refusal> {
+/// What there is to do about one key.
+fn compare(database: &Database, now: u64, key: &[u8], token: &[u8]) -> i64 {
     match database.get(key, now) {
-        None => return Ok(ABSENT),
-        Some(value) if value != token => return Ok(ANOTHER),
-        Some(_) => {}
+        None => ABSENT,
+        Some(value) if value != token => ANOTHER,
+        Some(_) => DONE,
     }
-    match ttl {
-        Some(ttl) => extend(database, now, key, number::integer(ttl)?)?,
-        None => {
-            database.remove(key, now);
-        }
-    }
-    Ok(DONE)
 }
 
 /// `PTTL` counts a key without a deadline as -1, so that any ttl gives it one; and `PEXPIRE` to a

@@ -81,7 +81,11 @@ impl Connection {
         Ok(count)
     }
 
+    /// Closes for good: bytes that have not arrived never will. A plain close would have the kernel
+    /// go on sending them, and a `SET` could come to be executed after all that was done to clean
+    /// up behind it (S6).
     pub(super) fn close(mut self, registry: &Registry) {
+        let _ = sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
         // Closing takes it out of the registry by itself; the call only saves a stale event.
         let _ = registry.deregister(&mut self.stream);
     }

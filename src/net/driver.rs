@@ -11,23 +11,24 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use mio::event::Event;
 use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Interest, Poll, Token};
 
 use super::address::Address;
 use super::clock::Clock;
 use super::connection::Connection;
 use super::inbox::Inbox;
 use super::resolver::{Answer, Resolver};
+use super::waker::Waker;
 use super::wakeup::Wakeup;
 use crate::redlock::{Action, MAX_NODES, NodeId, Redlock, Trouble};
 use crate::time::Instant;
 
 /// Nodes have the tokens below.
 const TIMER: Token = Token(MAX_NODES);
-const RESOLVER: Token = Token(MAX_NODES + 1);
+const WAKER: Token = Token(MAX_NODES + 1);
 
 /// How many times a node that always has more is read before the others get their turn.
-const READS_PER_TURN: usize = 16;
+const READS_PER_TURN: usize = 4;
 
 /// What the driver has done since it was made.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -59,6 +60,7 @@ pub(crate) struct Driver {
     events: Events,
     wakeup: Wakeup,
     resolver: Resolver,
+    waker: Waker,
     links: Vec<Link>,
     counters: IoCounters,
 }
@@ -84,10 +86,15 @@ impl Driver {
         let wakeup = Wakeup::new()?;
         let timer = wakeup.as_raw_fd();
         poll.registry().register(&mut SourceFd(&timer), TIMER, Interest::READABLE)?;
-        let resolver = Resolver::new(Waker::new(poll.registry(), RESOLVER)?);
+        let waker = Waker::new(mio::Waker::new(poll.registry(), WAKER)?);
+        let resolver = Resolver::new(waker.clone());
         let links = addresses.into_iter().map(Link::new).collect();
         let events = Events::with_capacity(2 * MAX_NODES);
-        Ok(Self { poll, events, wakeup, resolver, links, counters: IoCounters::default() })
+        Ok(Self { poll, events, wakeup, resolver, waker, links, counters: IoCounters::default() })
+    }
+
+    pub(crate) fn waker(&self) -> Waker {
+        self.waker.clone()
     }
 
     pub(crate) fn counters(&self) -> IoCounters {
@@ -200,7 +207,7 @@ impl Driver {
     fn dispatch(&mut self, redlock: &mut Redlock, event: &Event) {
         match event.token() {
             TIMER => self.wakeup.went_off(),
-            RESOLVER => {
+            WAKER => {
                 while let Some(answer) = self.resolver.next_answer() {
                     self.resolved(redlock, answer);
                 }

@@ -4,6 +4,9 @@
 //! protocol: which node is worth asking, when to reconnect, what a reply means are questions that
 //! [`crate::redlock`] answers. A driver that holds to that can be replaced by a simulator.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("redbolt's driver needs the clocks and timers of Linux; turn the feature `net` off");
+
 mod address;
 mod clock;
 mod connection;
@@ -11,6 +14,7 @@ mod driver;
 mod entropy;
 mod inbox;
 mod resolver;
+mod waker;
 mod wakeup;
 
 pub use self::address::{Address, AddressError};
@@ -18,3 +22,4 @@ pub use self::clock::Clock;
 pub(crate) use self::driver::Driver;
 pub use self::driver::IoCounters;
 pub(crate) use self::entropy::entropy;
+pub use self::waker::Waker;

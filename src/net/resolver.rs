@@ -6,16 +6,14 @@
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use mio::Waker;
-
+use super::waker::Waker;
 use crate::redlock::NodeId;
 
 pub(super) struct Resolver {
-    waker: Arc<Waker>,
+    waker: Waker,
     sender: Sender<Answer>,
     answers: Receiver<Answer>,
 }
@@ -29,7 +27,7 @@ pub(super) struct Answer {
 impl Resolver {
     pub(super) fn new(waker: Waker) -> Self {
         let (sender, answers) = channel();
-        Self { waker: Arc::new(waker), sender, answers }
+        Self { waker, sender, answers }
     }
 
     /// Starts a lookup; its answer comes through [`next_answer`](Self::next_answer).
@@ -38,9 +36,9 @@ impl Resolver {
         let look_up = move || {
             let addresses = (host.as_str(), port).to_socket_addrs();
             let addresses = addresses.map(Iterator::collect).unwrap_or_default();
-            // Neither fails unless the loop is gone, and then nobody waits.
+            // This fails only when the loop is gone, and then nobody waits.
             let _ = sender.send(Answer { node, addresses });
-            let _ = waker.wake();
+            waker.wake();
         };
         thread::Builder::new().name("redbolt-resolver".into()).spawn(look_up)?;
         Ok(())

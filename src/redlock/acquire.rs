@@ -58,7 +58,7 @@ impl Redlock {
         if len > MAX_RESOURCE {
             return Err(RequestError::ResourceTooLong { len });
         }
-        if self.table.is_full() {
+        if self.table.is_full() && !self.has_unread_events() {
             self.make_room(now);
         }
         if self.table.is_full() || self.has_unread_events() {
@@ -73,7 +73,6 @@ impl Redlock {
         lock.deadline = now + wait.max(self.config.node_timeout(ttl));
         lock.retries = 0;
         lock.last_try = false;
-        lock.wrong_type = false;
         lock.votes = Votes::default();
         lock.round = Round::default();
         let id = self.table.id(slot);
@@ -90,14 +89,14 @@ impl Redlock {
     fn make_room(&mut self, now: Instant) {
         while self.table.is_full() && self.table.has_ended_locks() {
             let Some(id) = self.slowest_of_few(now) else { return };
-            self.drop_session(now, id, Trouble::NoReply);
+            self.drop_session(now, id, Trouble::TooSlow);
         }
     }
 
     /// The node whose oldest request is the oldest of all, if that is older than a node timeout
     /// while a quorum of nodes owes nothing that old.
     fn slowest_of_few(&self, now: Instant) -> Option<NodeId> {
-        let timeout = self.config.node_timeout(self.config.max_ttl);
+        let timeout = self.config.stall_timeout();
         let (mut punctual, mut slowest) = (0, None);
         for id in self.nodes().into_iter().filter(|id| self.nodes[id.index()].is_ready()) {
             match self.nodes[id.index()].pipeline.next() {
@@ -134,13 +133,12 @@ impl Redlock {
             self.enqueue(slot);
             return;
         };
+        if wait.is_zero() {
+            return self.acquire_ended(now, slot, AcquireError::Held);
+        }
         self.table[slot].phase = Phase::InLine;
         self.table.line_up(first, slot);
-        if wait.is_zero() {
-            self.acquire_ended(now, slot, AcquireError::Held);
-        } else {
-            self.schedule(slot, self.table[slot].deadline);
-        }
+        self.schedule(slot, self.table[slot].deadline);
     }
 
     /// Takes back a request for a lock that is not held yet. The caller's
@@ -174,7 +172,7 @@ impl Redlock {
     /// Starts attempts, in the order of the queue, as long as a quorum of nodes has room.
     pub(super) fn admit(&mut self, now: Instant) {
         while let Some(slot) = self.ready.first() {
-            let voters = self.voters(now, self.table[slot].ttl);
+            let voters = self.voters(now);
             if voters.len() < self.quorum.need() {
                 return;
             }
@@ -183,9 +181,11 @@ impl Redlock {
         }
     }
 
-    /// The nodes that are worth asking for a lock with this ttl.
-    fn voters(&self, now: Instant, ttl: Duration) -> NodeSet {
-        let timeout = self.config.node_timeout(ttl);
+    /// The nodes that are worth asking. Whether one has stalled does not depend on who wants to
+    /// ask: the first in the queue must not wait for less than those behind it would be content
+    /// with.
+    fn voters(&self, now: Instant) -> NodeSet {
+        let timeout = self.config.stall_timeout();
         let worth = |id: &NodeId| {
             let node = &self.nodes[id.index()];
             node.is_ready()
@@ -222,7 +222,9 @@ impl Redlock {
             node.pipeline.push(Expected { what: What::Set, slot, serial, sent: now });
             node.counters.asked += 1;
         }
-        let due = now + self.config.node_timeout(self.table[slot].ttl);
+        let lock = &self.table[slot];
+        // Votes after the validity would not count.
+        let due = (now + self.config.node_timeout(lock.ttl)).min(lock.valid_until);
         self.schedule(slot, due);
     }
 
@@ -288,10 +290,6 @@ impl Redlock {
     /// random pause if the caller still waits then.
     pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
         self.relinquish(now, slot);
-        let lock = &mut self.table[slot];
-        if lock.wrong_type {
-            return self.acquire_ended(now, slot, AcquireError::WrongType);
-        }
         let Some(retry_at) = self.next_retry(now, slot) else {
             // Refusals that were not to be overcome, even with the votes still open, mean a holder;
             // everything else means that too few nodes were there.
@@ -357,7 +355,7 @@ impl Redlock {
             return AcquireError::Held;
         }
         let asked_none = votes.asked.is_empty();
-        let outcomes = self.outcomes(now, lock.ttl, votes);
+        let outcomes = self.outcomes(now, votes);
         let could_vote =
             |outcome: &&NodeOutcome| matches!(outcome, NodeOutcome::NotAsked | NodeOutcome::Full);
         let open = outcomes.as_slice().iter().filter(could_vote).count();
@@ -368,8 +366,7 @@ impl Redlock {
     }
 
     /// The outcome of a request at every node, for an error message.
-    pub(super) fn outcomes(&self, now: Instant, ttl: Duration, votes: &Votes) -> NodeOutcomes {
-        let timeout = self.config.node_timeout(ttl);
+    pub(super) fn outcomes(&self, now: Instant, votes: &Votes) -> NodeOutcomes {
         NodeOutcomes::new(self.nodes.len(), |node| {
             if votes.granted.contains(node) {
                 NodeOutcome::Granted
@@ -380,7 +377,7 @@ impl Redlock {
             } else if votes.asked.contains(node) {
                 NodeOutcome::NoReply
             } else {
-                self.unasked(now, node, timeout)
+                self.unasked(now, node)
             }
         })
     }

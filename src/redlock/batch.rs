@@ -13,6 +13,7 @@ use super::lock::Phase;
 use super::machine::Redlock;
 use super::nodes::NodeId;
 use super::pipeline::{Expected, What};
+use super::reply::ServerError;
 use super::token::Token;
 use crate::time::Instant;
 
@@ -105,12 +106,14 @@ impl Redlock {
             self.transmit(now, id, What::Release(self.form_of_release(id, count)), count);
         }
         loop {
-            let (count, can_be_native) = self.take_extensions(id);
+            let count = self.take_extensions(id);
             if count == 0 {
                 break;
             }
-            let form = if can_be_native { self.form_of_release(id, count) } else { Form::Sha };
-            self.transmit(now, id, What::Extend(form), count);
+            // Never by `SET … IFEQ … PX`, which servers with a native release have as well: it sets
+            // the ttl whatever it was. One that a dead connection left behind would cut short what
+            // a later extension was granted (S7).
+            self.transmit(now, id, What::Extend(Form::Sha), count);
         }
     }
 
@@ -131,24 +134,21 @@ impl Redlock {
     }
 
     /// Moves up to a group of extensions to those on their way, passing over those that nobody
-    /// waits for any more. Returns how many, and whether none of them can shorten a ttl.
-    fn take_extensions(&mut self, id: NodeId) -> (usize, bool) {
-        let (mut count, mut never_shorter) = (0, true);
+    /// waits for any more; returns how many.
+    fn take_extensions(&mut self, id: NodeId) -> usize {
+        let mut count = 0;
         while count < GROUP {
             let batch = &mut self.nodes[id.index()].batch;
             let Some(member) = batch.extensions.pop_front() else { break };
-            let lock = &mut self.table[member.slot];
-            if lock.phase == Phase::Held && lock.round.number == member.serial {
-                // Then the key cannot have been given a longer ttl by an earlier command.
-                never_shorter &= lock.round.ttl >= lock.ttl;
-                batch.sent.push_back(member);
+            if self.is_open_round(member) {
+                self.nodes[id.index()].batch.sent.push_back(member);
                 count += 1;
             } else {
-                lock.owed -= 1;
+                self.table[member.slot].owed -= 1;
                 self.recycle(member.slot);
             }
         }
-        (count, never_shorter)
+        count
     }
 
     /// Encodes one request over the last `count` keys on their way.
@@ -186,7 +186,13 @@ impl Redlock {
 
     /// The node could not run the oldest request in this form: puts it in the next one, on the
     /// same connection. False if there is none.
-    pub(super) fn put_otherwise(&mut self, now: Instant, id: NodeId, request: Expected) -> bool {
+    pub(super) fn put_otherwise(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Expected,
+        error: ServerError,
+    ) -> bool {
         let node = &mut self.nodes[id.index()];
         let next = |form| match form {
             Form::Native(_) => Some(Form::Sha),
@@ -199,15 +205,38 @@ impl Redlock {
             What::Set | What::Handshake => None,
         };
         let Some(what) = what else { return false };
-        if matches!(request.what, What::Release(Form::Native(_)) | What::Extend(Form::Native(_))) {
+        if matches!(error, ServerError::Unsupported | ServerError::Denied) {
+            // It would say so every time.
             node.native = None;
         }
-        // Its keys are the oldest on their way; with the new request they become the youngest.
-        let count = request.slot as usize;
-        node.batch.sent.rotate_left(count);
-        node.batch.answered();
-        self.transmit(now, id, what, count);
+        self.nodes[id.index()].batch.answered();
+        let count = self.requeue(now, id, request.slot);
+        if count > 0 {
+            self.transmit(now, id, what, count);
+        }
         true
+    }
+
+    /// Makes the oldest `count` keys on their way the youngest. Extensions whose round is over are
+    /// left out: the ttl that they asked for is not known any more. Returns how many remain.
+    fn requeue(&mut self, now: Instant, id: NodeId, count: u32) -> usize {
+        let mut remain = 0;
+        for _ in 0..count {
+            let Some(member) = self.nodes[id.index()].batch.pop_sent() else { break };
+            if member.purpose == Purpose::Extend && !self.is_open_round(member) {
+                self.handle_extension(now, id, member, Compared::Failed);
+            } else {
+                self.nodes[id.index()].batch.sent.push_back(member);
+                remain += 1;
+            }
+        }
+        remain
+    }
+
+    /// Whether somebody still waits for this extension.
+    fn is_open_round(&self, member: Member) -> bool {
+        let lock = &self.table[member.slot];
+        lock.phase == Phase::Held && lock.round.number == member.serial
     }
 
     /// The node refused a group because of one of its keys: asks for each of them alone, on the
@@ -224,8 +253,9 @@ impl Redlock {
         }
         self.nodes[id.index()].batch.answered();
         for _ in 0..count {
-            self.nodes[id.index()].batch.sent.rotate_left(1);
-            self.transmit(now, id, what, 1);
+            if self.requeue(now, id, 1) > 0 {
+                self.transmit(now, id, what, 1);
+            }
         }
         true
     }
@@ -244,8 +274,8 @@ impl Redlock {
             Purpose::CleanUp => {
                 let cleanup = &mut self.nodes[id.index()].cleanup;
                 match answer {
-                    Compared::Ours => cleanup.settled(member.slot),
-                    _ => cleanup.again(now, member.slot),
+                    Compared::Ours => cleanup.settled(member.slot, member.serial),
+                    _ => cleanup.again(now, member.slot, member.serial),
                 }
             }
         }
@@ -254,7 +284,9 @@ impl Redlock {
     /// The connection died before the answer came.
     pub(super) fn orphan_member(&mut self, now: Instant, id: NodeId, member: Member) {
         match member.purpose {
-            Purpose::CleanUp => self.nodes[id.index()].cleanup.lost(now, member.slot),
+            Purpose::CleanUp => {
+                self.nodes[id.index()].cleanup.lost(now, member.slot, member.serial)
+            }
             _ => self.answer_member(now, id, member, Compared::Failed),
         }
     }

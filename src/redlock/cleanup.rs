@@ -8,6 +8,7 @@
 use core::time::Duration;
 
 use super::lock::Resource;
+use super::timers::Timers;
 use crate::time::Instant;
 
 /// How many of them may be on the way to a node at once: cleaning up must not hold up locks.
@@ -21,16 +22,19 @@ pub(super) struct Cleanup {
     /// Places are named by requests on their way, so they do not move.
     places: Vec<Option<Ghost>>,
     free: Vec<u32>,
+    /// When each ghost that is not on its way wants to be looked at.
+    due: Timers,
     in_flight: usize,
-    /// No ghost is due before this.
-    next_at: Instant,
+    /// Where the next ghost is looked for that must make room: places fill up in order, so going
+    /// round them meets the oldest first.
+    hand: usize,
     max: usize,
 }
 
 /// A token that may exist.
 pub(super) struct Ghost {
     pub(super) resource: Resource,
-    pub(super) serial: u64,
+    serial: u64,
     /// How long the key lives from the moment that the server executes the `SET`.
     lifetime: Duration,
     next_at: Instant,
@@ -46,8 +50,9 @@ impl Cleanup {
         Self {
             places: Vec::new(),
             free: Vec::new(),
+            due: Timers::with_capacity(0),
             in_flight: 0,
-            next_at: Instant::FAR_FUTURE,
+            hand: 0,
             max,
         }
     }
@@ -66,7 +71,15 @@ impl Cleanup {
         serial: u64,
         lifetime: Duration,
     ) -> bool {
-        let ghost = Ghost {
+        let is_full = self.len() >= self.max;
+        if is_full {
+            self.forget_oldest();
+        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            (self.places.len() - 1) as u32
+        });
+        self.places[place as usize] = Some(Ghost {
             resource: Resource::from_slice(resource),
             serial,
             lifetime,
@@ -74,51 +87,47 @@ impl Cleanup {
             gone_at: Instant::FAR_FUTURE,
             pause: FIRST_PAUSE,
             in_flight: false,
-        };
-        self.next_at = self.next_at.min(first_look);
-        if let Some(place) = self.free.pop() {
-            self.places[place as usize] = Some(ghost);
-            return true;
+        });
+        self.due.set(place, first_look);
+        !is_full
+    }
+
+    fn forget_oldest(&mut self) {
+        // Fewer than the window are on their way, so this ends after as many steps. If all are,
+        // the list grows by what the window has, and that is its bound.
+        for _ in 0..=WINDOW {
+            let place = self.hand % self.places.len();
+            self.hand = place + 1;
+            if self.places[place].as_ref().is_some_and(|ghost| !ghost.in_flight) {
+                return self.forget(place as u32);
+            }
         }
-        if self.places.len() < self.max {
-            self.places.push(Some(ghost));
-            return true;
-        }
-        // Serials grow with time: the oldest token is the one closest to the end of its ttl.
-        let idle = self.places.iter_mut().flatten().filter(|ghost| !ghost.in_flight);
-        if let Some(oldest) = idle.min_by_key(|ghost| ghost.serial) {
-            *oldest = ghost;
-        }
-        false
     }
 
     /// When the list wants to be looked at.
     pub(super) fn due_at(&self) -> Instant {
-        self.next_at
+        // While the window is full, the replies make room, and each of them leads back here.
+        let next = if self.in_flight < WINDOW { self.due.next() } else { None };
+        next.unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// Takes the places of the tokens that are due, as many as may be on the way, and calls `send`
-    /// with each.
-    pub(super) fn take_due(&mut self, now: Instant, mut send: impl FnMut(u32, &Ghost)) {
-        if self.next_at > now {
-            return;
-        }
-        for place in 0..self.places.len() {
-            if self.in_flight >= WINDOW {
-                // The replies make room, and each of them leads back here.
-                self.next_at = Instant::FAR_FUTURE;
-                return;
-            }
-            let Some(ghost) = &mut self.places[place] else { continue };
+    /// Takes the tokens that are due, as many as may be on the way, and calls `send` with the place
+    /// and the serial of each.
+    pub(super) fn take_due(&mut self, now: Instant, mut send: impl FnMut(u32, u64)) {
+        while self.in_flight < WINDOW {
+            let Some(place) = self.due.pop(now) else { return };
+            let Some(ghost) = &mut self.places[place as usize] else { continue };
             if ghost.gone_at <= now {
-                self.forget(place as u32);
-            } else if !ghost.in_flight && ghost.next_at <= now {
+                self.forget(place);
+            } else if ghost.next_at > now {
+                let next_at = ghost.next_at.min(ghost.gone_at);
+                self.due.set(place, next_at);
+            } else {
                 ghost.in_flight = true;
                 self.in_flight += 1;
-                send(place as u32, ghost);
+                send(place, ghost.serial);
             }
         }
-        self.schedule();
     }
 
     /// The token at a place that is on its way.
@@ -126,54 +135,48 @@ impl Cleanup {
         self.places.get(place as usize)?.as_ref()
     }
 
-    /// The node deleted the key, or will never let us: nothing is left to do.
-    pub(super) fn settled(&mut self, place: u32) {
-        self.landed(place);
-        self.forget(place);
-        self.schedule();
+    /// The node deleted the key: nothing is left to do.
+    pub(super) fn settled(&mut self, place: u32, serial: u64) {
+        if self.landed(place, serial).is_some() {
+            self.forget(place);
+        }
     }
 
     /// The node did not have the token at `now`, or could not say: look again later.
-    pub(super) fn again(&mut self, now: Instant, place: u32) {
-        self.landed(place);
-        if let Some(Some(ghost)) = self.places.get_mut(place as usize) {
-            ghost.gone_at = ghost.gone_at.min(now + ghost.lifetime);
-            ghost.next_at = now + ghost.pause;
-            ghost.pause = ghost.pause.saturating_mul(2);
-        }
-        self.schedule();
+    pub(super) fn again(&mut self, now: Instant, place: u32, serial: u64) {
+        let Some(ghost) = self.landed(place, serial) else { return };
+        ghost.gone_at = ghost.gone_at.min(now + ghost.lifetime);
+        ghost.next_at = now + ghost.pause;
+        ghost.pause = ghost.pause.saturating_mul(2);
+        let next_at = ghost.next_at.min(ghost.gone_at);
+        self.due.set(place, next_at);
     }
 
-    /// The connection died with the request on its way.
-    pub(super) fn lost(&mut self, now: Instant, place: u32) {
-        self.landed(place);
-        if let Some(Some(ghost)) = self.places.get_mut(place as usize) {
+    /// The connection died with the request on its way, or before it was sent.
+    pub(super) fn lost(&mut self, now: Instant, place: u32, serial: u64) {
+        if let Some(ghost) = self.landed(place, serial) {
             ghost.next_at = now;
-        }
-        self.schedule();
-    }
-
-    fn landed(&mut self, place: u32) {
-        if let Some(Some(ghost)) = self.places.get_mut(place as usize)
-            && ghost.in_flight
-        {
-            ghost.in_flight = false;
-            self.in_flight -= 1;
+            self.due.set(place, now);
         }
     }
 
+    /// The request about a ghost has ended.
+    fn landed(&mut self, place: u32, serial: u64) -> Option<&mut Ghost> {
+        let ghost = self.places.get_mut(place as usize)?.as_mut()?;
+        if ghost.serial != serial || !ghost.in_flight {
+            return None;
+        }
+        ghost.in_flight = false;
+        self.in_flight -= 1;
+        Some(ghost)
+    }
+
+    /// Forgets a ghost that no request names.
     fn forget(&mut self, place: u32) {
-        if let Some(entry) = self.places.get_mut(place as usize)
-            && entry.take().is_some()
-        {
+        self.due.clear(place);
+        if self.places[place as usize].take().is_some() {
             self.free.push(place);
         }
-    }
-
-    fn schedule(&mut self) {
-        let waiting = self.places.iter().flatten().filter(|ghost| !ghost.in_flight);
-        let next = waiting.map(|ghost| ghost.next_at.min(ghost.gone_at)).min();
-        self.next_at = next.unwrap_or(Instant::FAR_FUTURE);
     }
 }
 
@@ -189,7 +192,7 @@ mod tests {
 
     fn due(cleanup: &mut Cleanup, now: Instant) -> Vec<u64> {
         let mut serials = Vec::new();
-        cleanup.take_due(now, |_, ghost| serials.push(ghost.serial));
+        cleanup.take_due(now, |_, serial| serials.push(serial));
         serials
     }
 
@@ -204,7 +207,7 @@ mod tests {
         while cleanup.len() > 0 {
             for _ in due(&mut cleanup, now) {
                 looks += 1;
-                cleanup.again(now, 0);
+                cleanup.again(now, 0, 1);
             }
             if cleanup.len() > 0 {
                 assert!(cleanup.due_at() > now);
@@ -221,7 +224,7 @@ mod tests {
         cleanup.add(at(0), b"r", 1, TTL);
         assert_eq!(due(&mut cleanup, at(0)), [1]);
         assert_eq!(due(&mut cleanup, at(0)), [0; 0], "it is on its way");
-        cleanup.settled(0);
+        cleanup.settled(0, 1);
         assert_eq!(cleanup.len(), 0);
         assert_eq!(cleanup.due_at(), Instant::FAR_FUTURE);
     }
@@ -242,7 +245,7 @@ mod tests {
         let mut cleanup = Cleanup::new(2);
         cleanup.add(at(0), b"a", 1, TTL);
         assert_eq!(due(&mut cleanup, at(0)), [1]);
-        cleanup.lost(at(5), 0);
+        cleanup.lost(at(5), 0, 1);
         assert_eq!(due(&mut cleanup, at(5)), [1]);
     }
 
@@ -254,7 +257,52 @@ mod tests {
         }
         assert_eq!(due(&mut cleanup, at(0)).len(), WINDOW);
         assert_eq!(due(&mut cleanup, at(0)).len(), 0);
-        cleanup.settled(0);
+        cleanup.settled(0, 0);
         assert_eq!(due(&mut cleanup, at(0)).len(), 1);
+    }
+
+    /// A request that names a ghost keeps it, however late its answer is, and an answer to a ghost
+    /// that is gone touches no other.
+    #[test]
+    fn agrees_with_a_model_under_random_use() {
+        for seed in 0..300 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let mut cleanup = Cleanup::new(80);
+            let mut now = at(0);
+            let mut on_the_way: Vec<(u32, u64)> = Vec::new();
+            for serial in 0..600 {
+                match rng.u8(..6) {
+                    0 | 1 => {
+                        cleanup.add(now, b"r", serial, TTL);
+                    }
+                    2 => cleanup.take_due(now, |place, serial| on_the_way.push((place, serial))),
+                    3 => now = now + Duration::from_millis(rng.u64(..700)),
+                    _ if on_the_way.is_empty() => {}
+                    choice => {
+                        let (place, serial) = on_the_way.swap_remove(rng.usize(..on_the_way.len()));
+                        assert_eq!(cleanup.get(place).map(|ghost| ghost.serial), Some(serial));
+                        match (choice, rng.bool()) {
+                            (4, true) => cleanup.settled(place, serial),
+                            (4, false) => cleanup.lost(now, place, serial),
+                            _ => cleanup.again(now, place, serial),
+                        }
+                        // Said twice, it is not heard twice.
+                        cleanup.settled(place, serial);
+                    }
+                }
+                let flying = cleanup.places.iter().flatten().filter(|ghost| ghost.in_flight);
+                assert_eq!(flying.count(), on_the_way.len(), "seed {seed}");
+                assert_eq!(cleanup.in_flight, on_the_way.len(), "seed {seed}");
+                assert!(cleanup.len() <= 80 + WINDOW && on_the_way.len() <= WINDOW);
+            }
+            // All is answered from now on: nothing is kept for ever.
+            while cleanup.len() > 0 {
+                cleanup.take_due(now, |place, serial| on_the_way.push((place, serial)));
+                for (place, serial) in on_the_way.drain(..) {
+                    cleanup.again(now, place, serial);
+                }
+                now = now.max(cleanup.due_at().min(now + TTL));
+            }
+        }
     }
 }

@@ -75,29 +75,14 @@ pub(super) fn release<'a>(
     subjects.for_each(|subject| resp::bulk(out, subject.token.as_ref()));
 }
 
-/// Compare and expire, one key or many.
-///
-/// The native form is `SET resource token IFEQ token PX ttl`, which exists wherever a native
-/// release does. It sets the ttl whatever it was, so it is only for one that cannot be shorter.
+/// Compare and expire, one key or many, always by script: the native `SET … IFEQ … PX` can shorten
+/// a ttl (S7).
 pub(super) fn extend<'a>(
     out: &mut BytesMut,
     form: Form,
     subjects: impl ExactSizeIterator<Item = Subject<'a>> + Clone,
 ) {
     let count = subjects.len();
-    if let Form::Native(_) = form {
-        for subject in subjects {
-            resp::array_header(out, 7);
-            resp::bulk(out, b"SET");
-            resp::bulk(out, subject.resource);
-            resp::bulk(out, subject.token.as_ref());
-            resp::bulk(out, b"IFEQ");
-            resp::bulk(out, subject.token.as_ref());
-            resp::bulk(out, b"PX");
-            resp::bulk_integer(out, millis(subject.ttl));
-        }
-        return;
-    }
     let script = if count == 1 { EXTEND } else { EXTEND_MANY };
     begin_script(out, script, form, count, 2 * count);
     subjects.clone().for_each(|subject| resp::bulk(out, subject.resource));
@@ -188,10 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_goes_natively_by_sha_or_by_text_alone_or_in_a_group() {
+    fn an_extension_goes_by_sha_or_by_text_alone_or_in_a_group() {
         let t = "twenty bytes in all!";
         let rows = [
-            (Form::Native(Native::DelIfEq), 1, format!("SET a {t} IFEQ {t} PX 1500")),
             (Form::Sha, 1, format!("EVALSHA {} 1 a {t} 1500", EXTEND.sha)),
             (Form::Text, 1, format!("EVAL {} 1 a {t} 1500", EXTEND.text)),
             (Form::Sha, 2, format!("EVALSHA {} 2 a b {t} {t} 1500 1500", EXTEND_MANY.sha)),

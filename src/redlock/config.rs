@@ -63,8 +63,9 @@ pub struct Config {
     pub max_hold: Duration,
     /// How far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
     pub drift: Drift,
-    /// How long one attempt waits for its nodes, and after how long without a reply a node is
-    /// passed over. `None`: 5 % of the ttl, at least 5 ms, at most 50 ms.
+    /// How long one attempt waits for its nodes. `None`: 5 % of its ttl, at least 5 ms, at most
+    /// 50 ms. The same time, for `max_ttl`, is how long the oldest request of a node may wait
+    /// before new attempts pass the node over.
     pub node_timeout: Option<Duration>,
     /// How long a connection may take to come up, and again its handshake. Default: 1 s.
     pub connect_timeout: Duration,
@@ -78,9 +79,12 @@ pub struct Config {
     /// The longest pause between two attempts for a resource that somebody else holds.
     /// Default: 100 ms.
     pub retry_max: Duration,
-    /// The longest pause between two connection attempts to a node. Default: 2 s.
+    /// The longest pause between two connection attempts to a node that is down. One that needs
+    /// another configuration is tried about twice a minute. Default: 2 s.
     pub reconnect_max: Duration,
-    /// How many locks may be wanted, held or on their way out at once. Default: 65 536.
+    /// How many locks may be wanted, held or on their way out at once. When they fill up because a
+    /// minority of nodes owes replies for longer than a node timeout, its connections are given up.
+    /// Default: 65 536.
     pub max_locks: usize,
     /// How many requests may be on the way to one node before new attempts pass it over; when
     /// fewer than a quorum are left, attempts wait inside the engine. It bounds the time that a
@@ -123,6 +127,12 @@ impl Config {
         self.node_timeout.unwrap_or_else(|| (ttl / 20).clamp(LEAST, MOST))
     }
 
+    /// After how long without a reply a node is passed over, whatever the ttl of the lock that
+    /// wants to ask it.
+    pub(super) fn stall_timeout(&self) -> Duration {
+        self.node_timeout(self.max_ttl)
+    }
+
     /// Checks every bound, and yields the quorum for `nodes` nodes.
     ///
     /// # Errors
@@ -138,7 +148,7 @@ impl Config {
             return Err(ConfigError::Quorum { need, majority, nodes });
         };
         self.check_durations()?;
-        between("max_locks", self.max_locks, 1, 1 << 28)?;
+        between("max_locks", self.max_locks, 1, 1 << 24)?;
         between("max_pipeline", self.max_pipeline, 1, 1 << 20)?;
         between("max_cleanup", self.max_cleanup, 1, 1 << 20)?;
         between("prefix length", self.prefix.len(), 0, MAX_RESOURCE / 2)?;
@@ -153,11 +163,11 @@ impl Config {
     fn check_durations(&self) -> Result<(), ConfigError> {
         const MS: Duration = Duration::from_millis(1);
         const MINUTE: Duration = Duration::from_secs(60);
-        let node_timeout = self.node_timeout.unwrap_or(MS);
+        let node_timeout = self.stall_timeout();
         let rows = [
             ("max_ttl", self.max_ttl, MIN_TTL, LONGEST_TTL),
             ("max_hold", self.max_hold, MIN_TTL, Duration::MAX),
-            ("node_timeout", node_timeout, MS, MINUTE),
+            ("node_timeout", self.node_timeout.unwrap_or(MS), MS, MINUTE),
             ("connect_timeout", self.connect_timeout, MS, MINUTE),
             ("close_timeout", self.close_timeout, node_timeout, 10 * MINUTE),
             ("release_timeout", self.release_timeout, MS, MINUTE),
@@ -310,7 +320,7 @@ mod tests {
         );
         assert_eq!(
             error(|c| c.max_locks = 0, 5),
-            "max_locks is 0, between 1 and 268435456 is possible"
+            "max_locks is 0, between 1 and 16777216 is possible"
         );
         assert_eq!(
             error(|c| c.drift.step = Duration::from_secs(60), 5),

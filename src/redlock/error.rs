@@ -36,7 +36,7 @@ pub enum RequestError {
     },
     /// The lock is not known: it was never handed out, or its last event has been reported.
     UnknownLock,
-    /// The lock is not held at the moment: it is being acquired, or was lost or released.
+    /// The lock is not held at the moment: it is being acquired, or being released.
     NotHeld,
     /// The lock is held: there is nothing to cancel, release it.
     AlreadyHeld,
@@ -80,7 +80,8 @@ impl core::error::Error for RequestError {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AcquireError {
-    /// Somebody else held it whenever we asked, until the wait ended.
+    /// Somebody else held it whenever we asked, until the wait ended. A key that holds data which
+    /// is no lock looks the same: `SET NX` refuses both alike.
     Held,
     /// The last attempt found no quorum of nodes that could answer.
     NoQuorum(NodeOutcomes),
@@ -88,8 +89,6 @@ pub enum AcquireError {
     TimedOut,
     /// The caller cancelled.
     Cancelled,
-    /// The resource names a key that holds somebody's data and not a lock.
-    WrongType,
 }
 
 impl fmt::Display for AcquireError {
@@ -99,7 +98,6 @@ impl fmt::Display for AcquireError {
             Self::NoQuorum(outcomes) => write!(f, "no quorum of nodes ({outcomes})"),
             Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),
             Self::Cancelled => write!(f, "cancelled"),
-            Self::WrongType => write!(f, "the key holds data that is not a lock"),
         }
     }
 }
@@ -132,6 +130,7 @@ impl core::error::Error for ExtendError {}
 
 /// Why a held lock is held no more. It never comes back (S7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum LostReason {
     /// Its validity ended.
     Expired,
@@ -150,6 +149,7 @@ impl fmt::Display for LostReason {
 
 /// What became of one request at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum NodeOutcome {
     /// The node agreed.
     Granted,

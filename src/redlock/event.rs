@@ -91,6 +91,7 @@ pub enum Event {
 /// The event comes as soon as a quorum of nodes is known not to have the lock, because then others
 /// can take it. What is `unconfirmed` at that moment goes on in the background.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct ReleaseOutcome {
     /// The key was ours and is deleted.
     pub released: NodeSet,

@@ -16,9 +16,9 @@ use crate::time::Instant;
 /// One node's answer to a compare script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Compared {
-    /// 1 from a script, `+OK` from a `SET … IFEQ`: the key is ours, and what was asked was done.
+    /// 1: the key is ours, and what was asked was done.
     Ours,
-    /// 0, or nil: there is no such key. A native command says so of another's key as well.
+    /// 0: there is no such key. A native command says so of another's key as well.
     Absent,
     /// −1: another value stands there.
     Foreign,
@@ -29,8 +29,8 @@ pub(super) enum Compared {
 impl Compared {
     pub(super) fn read(reply: Reply<'_>) -> Self {
         match reply {
-            Reply::Integer(1) | Reply::Ok => Self::Ours,
-            Reply::Integer(0) | Reply::Nil => Self::Absent,
+            Reply::Integer(1) => Self::Ours,
+            Reply::Integer(0) => Self::Absent,
             _ => Self::Foreign,
         }
     }
@@ -82,7 +82,8 @@ impl Redlock {
             let node = &self.nodes[id.index()];
             node.is_ready() && !node.is_stalled(now, timeout) && node.batch.len() < most
         };
-        let asked: NodeSet = lock.exists.into_iter().filter(worth).collect();
+        // A node whose connection died with the SET on its way may have the key, and can say so.
+        let asked: NodeSet = lock.exists.union(lock.ghosts).into_iter().filter(worth).collect();
         lock.round = Round {
             number,
             pending: true,
@@ -123,7 +124,12 @@ impl Redlock {
             // An answer that comes after its round still tells what the node has.
             match answer {
                 Compared::Absent | Compared::Foreign => lock.exists.remove(id),
-                Compared::Ours | Compared::Failed => {}
+                Compared::Ours => {
+                    // The SET was executed: it cannot be once more.
+                    lock.ghosts.remove(id);
+                    lock.exists.insert(id);
+                }
+                Compared::Failed => {}
             }
             if lock.round.pending && lock.round.number == member.serial {
                 lock.round.open.remove(id);
@@ -177,12 +183,12 @@ impl Redlock {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
         lock.round.pending = false;
-        let Round { asked, open, agreed, absent, foreign, ttl, .. } = lock.round;
+        let Round { asked, open, agreed, absent, foreign, .. } = lock.round;
         let valid_until = lock.valid_until;
         let refused = absent.union(foreign);
         let failed = asked.without(agreed.union(refused)).without(open);
         let votes = Votes { asked, open, granted: agreed, refused, failed };
-        let outcomes = self.outcomes(now, ttl, &votes);
+        let outcomes = self.outcomes(now, &votes);
         self.emit(Event::ExtendFailed { lock: id, error: ExtendError::NoQuorum(outcomes) });
         self.schedule(slot, valid_until);
     }
@@ -212,6 +218,8 @@ impl Redlock {
     ///
     /// Ends in one [`Event::Released`], at the latest after `release_timeout`. From this call on
     /// the lock is not held, and the next in line of this engine gets its turn in the same write.
+    /// Without a next in line the release leaves at once, or, on a node where an earlier group of
+    /// releases is still on its way, with all others that gather until its reply.
     ///
     /// # Errors
     ///
@@ -242,7 +250,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         let ready = |id: &NodeId| self.nodes[id.index()].is_ready();
         let asked: NodeSet = lock.exists.into_iter().filter(ready).collect();
-        let later = lock.exists.without(asked).union(lock.ghosts.without(asked));
+        let later = lock.exists.without(asked).union(lock.ghosts);
         lock.exists = NodeSet::EMPTY;
         lock.ghosts = NodeSet::EMPTY;
         lock.owed += asked.len() as u32;
@@ -255,18 +263,16 @@ impl Redlock {
         };
         self.add_to_batches(asked, Member { purpose: Purpose::Release, slot, serial: number });
         for id in later {
-            self.remember(now, id, slot, number);
+            self.remember(id, slot, number, now);
         }
     }
 
     /// Puts the token with this `serial` on the cleanup list of a node (S6).
-    pub(super) fn remember(&mut self, now: Instant, id: NodeId, slot: u32, serial: u64) {
+    fn remember(&mut self, id: NodeId, slot: u32, serial: u64, first_look: Instant) {
         let lock = &self.table[slot];
         let lifetime = lock.ttl + self.config.drift.of(lock.ttl);
         let node = &mut self.nodes[id.index()];
-        // A node that is there and has just said that it cannot is not asked again at once.
-        let pause = if node.is_ready() { FIRST_PAUSE } else { Duration::ZERO };
-        if !node.cleanup.add(now + pause, &lock.resource, serial, lifetime) {
+        if !node.cleanup.add(first_look, &lock.resource, serial, lifetime) {
             node.counters.cleanup_dropped += 1;
         }
     }
@@ -281,7 +287,10 @@ impl Redlock {
     ) {
         let slot = member.slot;
         if answer == Compared::Failed {
-            self.remember(now, id, slot, member.serial);
+            // A node that is there and has just said that it cannot is not asked again at once.
+            let is_there = self.nodes[id.index()].is_ready();
+            let pause = if is_there { FIRST_PAUSE } else { Duration::ZERO };
+            self.remember(id, slot, member.serial, now + pause);
         }
         let lock = &mut self.table[slot];
         lock.owed -= 1;

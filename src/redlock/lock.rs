@@ -60,8 +60,6 @@ pub(super) struct Lock {
     pub(super) generation: u32,
     /// The next attempt is the last: after it the wait is over.
     pub(super) last_try: bool,
-    /// Some node said that the key holds data that is not a lock.
-    pub(super) wrong_type: bool,
     /// A release of the same resource may still wait to be sent: this lock's own of its last
     /// attempt, or that of the lock before it. The next `SET` must run after it.
     pub(super) follows: bool,
@@ -73,7 +71,7 @@ pub(super) struct Lock {
     pub(super) ttl: Duration,
     /// No attempt starts after this, except the first.
     pub(super) wait_until: Instant,
-    /// When the request that is open (acquire, extend or release) ends, whatever happens.
+    /// When the acquisition leaves the queues, or the extension ends, whatever happens.
     pub(super) deadline: Instant,
     /// When the slot wants to be looked at next.
     pub(super) due: Instant,

@@ -1,5 +1,6 @@
 //! The state machine itself: what it consists of, and the calls that a driver drains.
 
+use core::fmt;
 use core::time::Duration;
 use std::collections::VecDeque;
 
@@ -16,7 +17,7 @@ use super::quorum::Quorum;
 use super::status::{NodeState, NodeStatus, Trouble};
 use super::table::Table;
 use super::timers::Timers;
-use super::token::{NONCE_LEN, Nonce, Token};
+use super::token::{Nonce, Token};
 use crate::time::Instant;
 
 /// Redlock over N nodes, without input or output.
@@ -32,6 +33,9 @@ use crate::time::Instant;
 /// * pollers, which yield what it wants: [`poll_action`](Self::poll_action),
 ///   [`poll_transmit`](Self::poll_transmit), [`poll_timeout`](Self::poll_timeout),
 ///   [`poll_event`](Self::poll_event).
+///
+/// Besides, [`handle_sent`](Self::handle_sent) says how much of a transmit was written, and
+/// [`flush_batches`](Self::flush_batches) is for an owner who goes away.
 ///
 /// After any command or handler the driver drains the pollers, in this order. A `handle_timeout`
 /// that comes too early does nothing; one that comes late delays what was due, and nothing worse,
@@ -79,6 +83,7 @@ pub struct Redlock {
 
 /// Something that the driver must do with a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Action {
     /// Open one, and answer with `handle_connected` or `handle_closed`.
     Connect(NodeId),
@@ -88,11 +93,21 @@ pub enum Action {
 
 /// Who armed the next timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Reason {
     /// A lock: the end of an attempt, a retry, a validity or a wait.
     Lock,
     /// A connection attempt, its timeout, a silent node or a cleanup.
     Node(NodeId),
+}
+
+impl fmt::Debug for Redlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redlock")
+            .field("quorum", &self.quorum)
+            .field("in_use", &self.in_use())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Redlock {
@@ -110,7 +125,7 @@ impl Redlock {
         config: Config,
         nodes: Vec<Login>,
         seed: u64,
-        nonce: [u8; NONCE_LEN],
+        nonce: Nonce,
     ) -> Result<Self, ConfigError> {
         let quorum = config.check(nodes.len())?;
         let mut rng = fastrand::Rng::with_seed(seed);
@@ -152,17 +167,25 @@ impl Redlock {
     ///
     /// Returns `None` for a node that is not configured.
     pub fn node(&self, now: Instant, node: NodeId) -> Option<NodeStatus<'_>> {
-        let timeout = self.config.node_timeout(self.config.max_ttl);
+        let timeout = self.config.stall_timeout();
         Some(self.nodes.get(node.index())?.status(now, timeout))
     }
 
+    /// How many tokens wait to be cleaned up on all nodes together (S6).
+    #[must_use]
+    pub fn cleanup(&self) -> usize {
+        self.nodes.iter().map(|node| node.cleanup.len()).sum()
+    }
+
     /// How many locks are wanted, held, or still owed a reply.
+    #[must_use]
     pub fn in_use(&self) -> usize {
         self.table.len()
     }
 
     /// How long the lock may still be believed at `now`: zero unless it is held. Computed from the
     /// deadline at every call (S8).
+    #[must_use]
     pub fn remaining(&self, now: Instant, lock: LockId) -> Duration {
         match self.table.find(lock).map(|slot| &self.table[slot]) {
             Some(lock) if lock.phase == Phase::Held => lock.valid_until - now,
@@ -171,11 +194,13 @@ impl Redlock {
     }
 
     /// Whether the lock is held at `now`.
+    #[must_use]
     pub fn is_held(&self, now: Instant, lock: LockId) -> bool {
         !self.remaining(now, lock).is_zero()
     }
 
-    /// The value under which a held lock is stored on the nodes.
+    /// The value under which a held lock is stored on the nodes, until its loss or release.
+    #[must_use]
     pub fn token(&self, lock: LockId) -> Option<Token> {
         let lock = &self.table[self.table.find(lock)?];
         (lock.phase == Phase::Held).then(|| self.token_of(lock.serial))
@@ -256,7 +281,7 @@ impl Redlock {
     /// Makes what waits inside for the reply to an earlier request leave with the next
     /// [`poll_transmit`](Self::poll_transmit): for an owner who goes away and will not come back
     /// for it.
-    pub fn hurry(&mut self, now: Instant) {
+    pub fn flush_batches(&mut self, now: Instant) {
         for node in self.nodes() {
             self.seal(now, node, true);
         }
@@ -275,7 +300,7 @@ impl Redlock {
         (next.0 < Instant::FAR_FUTURE).then_some(next)
     }
 
-    /// The next thing that happened, in order.
+    /// The next thing that happened: locks in order, then nodes.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(event) = self.events.pop_front() {
@@ -339,9 +364,9 @@ impl Redlock {
     }
 
     /// The outcome at a node that was not asked.
-    pub(super) fn unasked(&self, now: Instant, id: NodeId, timeout: Duration) -> NodeOutcome {
+    pub(super) fn unasked(&self, now: Instant, id: NodeId) -> NodeOutcome {
         let node = &self.nodes[id.index()];
-        match node.state(now, timeout) {
+        match node.state(now, self.config.stall_timeout()) {
             NodeState::Down if node.trouble().is_some_and(Trouble::is_misconfiguration) => {
                 NodeOutcome::Misconfigured
             }

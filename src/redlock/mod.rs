@@ -54,5 +54,5 @@ pub use self::reply::ServerError;
 pub use self::script::{EXTEND, EXTEND_MANY, RELEASE, RELEASE_MANY, Script};
 pub use self::session::MAX_REPLY;
 pub use self::status::{NodeCounters, NodeState, NodeStatus, Trouble};
-pub use self::token::Token;
+pub use self::token::{Nonce, Token};
 pub use self::validity::Drift;

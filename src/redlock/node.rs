@@ -227,7 +227,8 @@ impl Node {
 
     /// Keeps what the server said, made safe for a terminal.
     pub(super) fn keep_message(&mut self, text: &[u8]) {
-        let text = String::from_utf8_lossy(text);
+        // At most four bytes per character.
+        let text = String::from_utf8_lossy(&text[..text.len().min(4 * MESSAGE_MAX)]);
         let safe = |c: char| if c.is_control() { '?' } else { c };
         self.message = text.chars().take(MESSAGE_MAX).map(safe).collect();
     }

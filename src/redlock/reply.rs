@@ -39,6 +39,7 @@ impl<'b> Reply<'b> {
 
 /// Classes of error replies, by what they say about the node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum ServerError {
     /// `NOSCRIPT`: the script is not loaded, the call was not executed.
     NoScript,
@@ -92,6 +93,9 @@ impl ServerError {
             Self::Denied
         } else if is(b"max number of clients reached") {
             Self::Overloaded
+        } else if is(b"key should be of string type") {
+            // `DELEX` alone says it so.
+            Self::WrongType
         } else {
             Self::Other
         }
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn errors_fall_into_their_classes() {
         use ServerError::*;
-        let rows: [(&str, ServerError); 26] = [
+        let rows: [(&str, ServerError); 27] = [
             ("NOSCRIPT No matching script. Please use EVAL.", NoScript),
             ("OOM command not allowed when used memory > 'maxmemory'.", Overloaded),
             ("MISCONF Redis is configured to save RDB snapshots", Overloaded),
@@ -156,6 +160,7 @@ mod tests {
             ("CLUSTERDOWN Hash slot not served", Cluster),
             ("CROSSSLOT Keys in request don't hash to the same slot", Cluster),
             ("WRONGTYPE Operation against a key holding the wrong kind", WrongType),
+            ("ERR Key should be of string type if conditions are specified", WrongType),
             ("ERR unknown command 'SET', with args beginning with:", Unsupported),
             ("ERR Syntax error", Unsupported),
             ("ERR max number of clients reached", Overloaded),

@@ -78,8 +78,8 @@ impl Redlock {
 
     fn handle_reply(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
         if matches!(value, Value::Push(_) | Value::Attribute(_)) {
-            // Both come beside replies, never in the place of one.
-            return;
+            // These come beside replies, but only in RESP3, which nobody asked for.
+            return self.drop_session(now, id, Trouble::UnexpectedReply);
         }
         let node = &mut self.nodes[id.index()];
         let Some(request) = node.pipeline.next() else {
@@ -105,7 +105,8 @@ impl Redlock {
         }
     }
 
-    /// Asks in another way where the error is about the way in which was asked.
+    /// Asks in another way where the error is about the way in which was asked. False if there is
+    /// none.
     fn put_differently(
         &mut self,
         now: Instant,
@@ -113,17 +114,10 @@ impl Redlock {
         request: Expected,
         error: ServerError,
     ) -> bool {
-        use ServerError::{KeyDenied, NoScript, Unsupported};
-        match (request.what, error) {
-            (What::Release(Form::Native(_)) | What::Extend(Form::Native(_)), Unsupported) => {
-                self.put_otherwise(now, id, request)
-            }
-            (What::Release(Form::Sha) | What::Extend(Form::Sha), NoScript) => {
-                self.put_otherwise(now, id, request)
-            }
-            (_, KeyDenied) => self.put_one_by_one(now, id, request),
-            _ => false,
+        if error == ServerError::KeyDenied {
+            return self.put_one_by_one(now, id, request);
         }
+        wants_another_form(request, error) && self.put_otherwise(now, id, request, error)
     }
 
     fn handle_answer(
@@ -163,7 +157,8 @@ impl Redlock {
         self.clean_up(now, id);
     }
 
-    /// An error reply: what it means for the request, then what it means for the node.
+    /// An error reply: what it means for the node, then what it means for the request. In this
+    /// order, because the next lock that gets its turn must not be sent to a node that cannot.
     fn handle_error(
         &mut self,
         now: Instant,
@@ -172,15 +167,29 @@ impl Redlock {
         error: ServerError,
         text: &[u8],
     ) {
-        self.nodes[id.index()].keep_message(text);
+        use ServerError::{Cluster, Denied, NotServing, Overloaded, Unsupported};
+        let node = &mut self.nodes[id.index()];
+        node.keep_message(text);
+        match error {
+            Overloaded => {
+                node.overloaded(now, Trouble::Server(error));
+                self.node_changed(id);
+            }
+            NotServing | Denied | Cluster | Unsupported => {
+                self.drop_session(now, id, Trouble::Server(error));
+            }
+            // What stands against one key must not shut out the node: who chooses the resources
+            // could then take all locks away from everybody.
+            _ => {}
+        }
         match request.what {
             What::Set => {
-                self.table[request.slot].wrong_type |= error == ServerError::WrongType;
                 let failed = error.ruled_out_execution();
                 let vote = if failed { Vote::Failed } else { Vote::Unclear };
                 self.handle_vote(now, id, request, vote);
             }
-            What::Release(_) | What::Extend(_) => {
+            // A session that ended has answered for all that was on its way.
+            What::Release(_) | What::Extend(_) if self.nodes[id.index()].is_ready() => {
                 // Somebody's data is at the key, so our token is not. Only a request for one key
                 // can be answered so: a group takes what is no string for absent.
                 let wrong_type = error == ServerError::WrongType;
@@ -188,24 +197,7 @@ impl Redlock {
                 let count = request.slot as usize;
                 self.request_answered(now, id, core::iter::repeat_n(answer, count));
             }
-            What::Handshake => {}
-        }
-        let trouble = Trouble::Server(error);
-        match error {
-            ServerError::Overloaded => {
-                self.nodes[id.index()].overloaded(now, trouble);
-                self.node_changed(id);
-            }
-            ServerError::NotServing
-            | ServerError::Denied
-            | ServerError::Cluster
-            | ServerError::Unsupported => self.drop_session(now, id, trouble),
-            // What stands against one key must not shut out the node: who chooses the resources
-            // could then take all locks away from everybody.
-            ServerError::KeyDenied
-            | ServerError::NoScript
-            | ServerError::WrongType
-            | ServerError::Other => {}
+            What::Release(_) | What::Extend(_) | What::Handshake => {}
         }
     }
 
@@ -245,9 +237,8 @@ impl Redlock {
         if !node.is_ready() {
             return;
         }
-        node.cleanup.take_due(now, |place, ghost| {
-            let member = Member { purpose: Purpose::CleanUp, slot: place, serial: ghost.serial };
-            node.batch.add(member);
+        node.cleanup.take_due(now, |slot, serial| {
+            node.batch.add(Member { purpose: Purpose::CleanUp, slot, serial });
         });
     }
 
@@ -290,6 +281,16 @@ impl Redlock {
     }
 }
 
+/// Whether the request was not executed only because of how it was put. A server may not know its
+/// native command after all, or may forbid it to us where it allows the script.
+fn wants_another_form(request: Expected, error: ServerError) -> bool {
+    use ServerError::{Denied, NoScript, Unsupported};
+    match request.what {
+        What::Release(Form::Native(_)) => matches!(error, Unsupported | Denied),
+        _ => error == NoScript,
+    }
+}
+
 /// Whether the request can have this reply.
 fn fits(request: Expected, reply: Reply<'_>, value: &Value<'_>) -> bool {
     if matches!(reply, Reply::Error(..)) || request.what == What::Handshake {
@@ -297,9 +298,7 @@ fn fits(request: Expected, reply: Reply<'_>, value: &Value<'_>) -> bool {
     }
     let is_answer = |reply| matches!(reply, Reply::Integer(-1..=1));
     match (request.what, request.slot) {
-        (What::Set | What::Extend(Form::Native(_)), _) => {
-            matches!(reply, Reply::Ok | Reply::Nil)
-        }
+        (What::Set, _) => matches!(reply, Reply::Ok | Reply::Nil),
         (_, 1) => is_answer(reply),
         (_, count) => match value {
             Value::Array(answers) => {

@@ -25,6 +25,9 @@ pub enum Trouble {
     Io(std::io::ErrorKind),
     /// No reply for the configured `close_timeout`.
     NoReply,
+    /// It owed replies for so long that the locks waiting for them filled the engine, while a
+    /// quorum of the others had answered.
+    TooSlow,
     /// Bytes that are not RESP.
     Protocol(resp::Error),
     /// A reply that the command cannot have: the connection is out of step.
@@ -78,6 +81,7 @@ impl fmt::Display for Trouble {
             Self::Closed => f.write_str("the server closed the connection"),
             Self::Io(kind) => write!(f, "the connection broke: {kind}"),
             Self::NoReply => f.write_str("no reply for too long"),
+            Self::TooSlow => f.write_str("too slow for a full engine"),
             Self::Protocol(error) => write!(f, "not a Redis protocol: {error}"),
             Self::UnexpectedReply => f.write_str("a reply that the command cannot have"),
             Self::UnsolicitedReply => f.write_str("a reply to no command"),
@@ -98,6 +102,7 @@ impl fmt::Display for Trouble {
 
 /// Where a node stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum NodeState {
     /// No connection; the next attempt comes by itself.
     Down,
@@ -128,6 +133,7 @@ impl fmt::Display for NodeState {
 
 /// One node at one moment; `Display` makes a line of it for a log.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct NodeStatus<'a> {
     /// Where it stands.
     pub state: NodeState,

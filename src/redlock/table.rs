@@ -217,7 +217,6 @@ impl Lock {
             phase: Phase::Free,
             generation: 0,
             last_try: false,
-            wrong_type: false,
             follows: false,
             owed: 0,
             retries: 0,

@@ -16,7 +16,7 @@ use core::fmt;
 pub struct Token([u8; Self::LEN]);
 
 /// What tells the tokens of one engine from those of all others.
-pub(super) type Nonce = [u8; NONCE_LEN];
+pub type Nonce = [u8; NONCE_LEN];
 
 /// How long a [`Nonce`] is. With 96 random bits, 2³² engines collide with probability 2⁻³³.
 pub(super) const NONCE_LEN: usize = 12;

@@ -1,7 +1,7 @@
 //! Writing requests and replies.
 //!
 //! Every function appends to `out` and cannot fail; it allocates only if `out` has to grow. What
-//! is written here, [`parse`](super::parse) reads, provided that it keeps to the limits there.
+//! is written here, [`parse`](fn@super::parse) reads, provided that it keeps to the limits there.
 
 use bytes::{BufMut, BytesMut};
 

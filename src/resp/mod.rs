@@ -6,10 +6,10 @@
 //!
 //! # Reading
 //!
-//! [`parse`] reads the first value of a slice. [`Parser`] does the same for bytes that arrive in
-//! pieces: it remembers how far an incomplete value has been examined, so that a reply costs the
-//! same whether it comes in one segment or one byte at a time. Too few bytes are not an error
-//! but [`Status::Partial`].
+//! [`parse`](fn@parse) reads the first value of a slice. [`Parser`] does the same for bytes that
+//! arrive in pieces: it remembers how far an incomplete value has been examined, so that a reply
+//! costs the same whether it comes in one segment or one byte at a time. Too few bytes are not an
+//! error but [`Status::Partial`].
 //!
 //! ```
 //! use redbolt::resp::{Parser, Status, Value};

@@ -223,7 +223,7 @@ fn data_under_the_name_of_a_resource_is_left_alone() {
     for resource in ["text", "list"] {
         owner.attempt(resource);
         let error = owner.not_acquired();
-        assert!(matches!(error, AcquireError::Held | AcquireError::WrongType), "{error}");
+        assert!(matches!(error, AcquireError::Held), "{error}");
     }
     for node in cluster.iter() {
         assert_eq!(node.get(b"text").as_deref(), Some(&b"data"[..]));

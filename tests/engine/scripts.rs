@@ -66,7 +66,9 @@ fn scripts_flushed_in_a_loop_are_sent_at_most_once_more_per_request() {
     for (node, (_, _, status)) in cluster.iter().zip(owner.engine.nodes()) {
         let (errors, scripts) = (status.counters.errors, status.counters.scripts);
         assert!(errors > 0 && errors <= scripts, "{errors} errors for {scripts} scripts");
-        assert_eq!(node.calls("eval"), errors, "one EVAL for each NOSCRIPT");
+        // An extension that a release has overtaken is not put again.
+        let evals = node.calls("eval");
+        assert!(evals > 0 && evals <= errors, "{evals} EVALs for {errors} NOSCRIPTs");
         assert_eq!((status.counters.failures, status.cleanup), (0, 0));
     }
     owner.finish(cluster.iter());

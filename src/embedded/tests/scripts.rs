@@ -229,6 +229,8 @@ fn many_keys_are_released_by_one_call_each_by_its_own_token() {
             (0, "SET d also PX 100", "+OK"),
             (0, "RELEASE-MANY 4 a b c d mine mine mine also", "*4\r\n:1\r\n:-1\r\n:0\r\n:1"),
             (0, "DBSIZE", ":1"),
+            (0, "SET a mine PX 100", "+OK"),
+            (0, "RELEASE-MANY 3 a a a also mine other", "*3\r\n:-1\r\n:1\r\n:-1"),
             (0, "RELEASE-MANY 2 a b mine", ARGUMENTS),
             (0, "RELEASE-MANY 0", ARGUMENTS),
         ],

@@ -245,3 +245,25 @@ fn the_token_is_known_while_the_lock_is_held() {
     rig.redlock.release(rig.now, lock).expect("held");
     assert_eq!(rig.redlock.token(lock), None);
 }
+
+/// A vote that was lost on the way can still carry an extension.
+#[test]
+fn an_extension_asks_a_node_whose_vote_never_came() {
+    let mut rig = Rig::new(3);
+    let lock = rig.acquire("r", NO_WAIT);
+    rig.sent(0);
+    rig.reply(1, "+OK");
+    rig.reply(2, "+OK");
+    rig.events();
+    rig.close(0);
+    rig.connect(0);
+    rig.redlock.extend(rig.now, lock, TTL).expect("held");
+    assert_eq!(rig.sent(0), ["EVALSHA extend 1 r #1 10000"]);
+    rig.reply(0, ":1");
+    rig.reply(1, ":1");
+    assert!(matches!(rig.event(), Event::Extended { .. }));
+    // Its SET was executed and cannot be once more, so it is not left to the cleanup.
+    rig.redlock.release(rig.now, lock).expect("held");
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
+    assert_eq!(rig.redlock.cleanup(), 0);
+}

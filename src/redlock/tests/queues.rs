@@ -193,3 +193,28 @@ fn a_request_that_has_ended_takes_no_place_in_the_queue() {
         rig.events();
     }
 }
+
+/// Whether a node has stalled is the same for all, or the first in the queue would hold up others.
+#[test]
+fn a_lock_with_a_short_ttl_does_not_hold_up_those_behind_it() {
+    let mut rig = Rig::new(1);
+    rig.acquire("slow", NO_WAIT);
+    rig.advance(ms(6));
+    rig.redlock.acquire(rig.now, b"short", ms(50), WAIT).expect("in bounds");
+    rig.acquire("long", WAIT);
+    assert_eq!(rig.sent(0).len(), 3);
+}
+
+/// The next in line must not be sent to a node that has just said that it cannot.
+#[test]
+fn an_error_is_held_against_the_node_before_the_next_lock_gets_its_turn() {
+    for error in ["-OOM command not allowed", "-LOADING Redis is loading", "-NOAUTH required"] {
+        let mut rig = Rig::new(1);
+        rig.acquire("r", NO_WAIT);
+        rig.acquire("r", WAIT);
+        rig.sent(0);
+        rig.reply(0, error);
+        let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
+        assert_eq!((status.counters.asked, status.cleanup), (1, 0), "{error}");
+    }
+}

@@ -136,14 +136,16 @@ fn a_reply_to_nothing_closes_the_connection() {
     assert_eq!(status.trouble, Some(Trouble::UnsolicitedReply));
 }
 
+/// They belong to RESP3, which is not spoken; a flood of them would keep the loop from the others.
 #[test]
-fn pushes_and_attributes_take_no_reply_away() {
-    let mut rig = Rig::new(1);
-    rig.acquire("r", NO_WAIT);
-    rig.reply(0, ">2\r\n+invalidate\r\n*0");
-    rig.reply(0, "|1\r\n+ttl\r\n:1");
-    rig.reply(0, "+OK");
-    assert!(matches!(rig.event(), Event::Acquired { .. }));
+fn pushes_and_attributes_close_the_connection() {
+    for value in [">2\r\n+invalidate\r\n*0", "|1\r\n+ttl\r\n:1", "|0"] {
+        let mut rig = Rig::new(1);
+        rig.acquire("r", NO_WAIT);
+        rig.reply(0, value);
+        assert!(rig.closed.contains(node(0)), "{value}");
+        assert!(matches!(rig.event(), Event::AcquireFailed { .. }));
+    }
 }
 
 #[test]

@@ -66,7 +66,6 @@ pub(super) struct Failures {
     held: u64,
     no_quorum: u64,
     timed_out: u64,
-    wrong_type: u64,
     lost: u64,
     other: u64,
 }
@@ -78,7 +77,6 @@ impl Failures {
             // Who waits until the end of the run, and longer, waits for nodes.
             AcquireError::NoQuorum(_) | AcquireError::Cancelled => self.no_quorum += 1,
             AcquireError::TimedOut => self.timed_out += 1,
-            AcquireError::WrongType => self.wrong_type += 1,
             _ => self.other += 1,
         }
     }
@@ -92,12 +90,11 @@ impl Failures {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
-    fn kinds(&self) -> [(&'static str, u64); 6] {
+    fn kinds(&self) -> [(&'static str, u64); 5] {
         [
             ("held", self.held),
             ("no quorum", self.no_quorum),
             ("timed out", self.timed_out),
-            ("wrong type", self.wrong_type),
             ("lost", self.lost),
             ("other", self.other),
         ]

@@ -123,7 +123,6 @@ fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
         AcquireError::NoQuorum(outcomes) => {
             Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
         }
-        AcquireError::WrongType => Failure::Usage(format!("{resource}: {error}")),
         // There is no other request in this engine to queue behind, so the nodes came too late.
         _ => Failure::NoQuorum { resource, nodes: nodes::describe(engine, None) },
     }

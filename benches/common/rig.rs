@@ -1,0 +1,171 @@
+//! The core with a driver around it that has no sockets: the replies of the nodes lie ready.
+//!
+//! What is measured is then the core and next to nothing else. The replies are those of embedded
+//! masters, which answer the first time and are recorded.
+#![allow(dead_code, reason = "each crate compiles all of it and uses its own part")]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use redbolt::embedded::{Master, Options, Session};
+use redbolt::redlock::{Action, Config, Event, LockId, Login, NodeId, Redlock};
+use redbolt::resp::{Status, Value, parse};
+use redbolt::time::Instant;
+
+const TTL: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_secs(1);
+
+/// The time between a request and its reply.
+const ROUND_TRIP: Duration = Duration::from_micros(60);
+
+/// Long after the masters have started: one that has just restarted may be passed over.
+const START: Instant = Instant::from_nanos(1_000_000_000_000_000);
+
+/// A core whose nodes are all ready.
+pub(crate) struct Rig {
+    redlock: Redlock,
+    now: Instant,
+    masters: Vec<(Master, Session)>,
+}
+
+/// What each node is sent and what it answers.
+pub(crate) struct Turn {
+    sent: usize,
+    replies: BytesMut,
+}
+
+impl Rig {
+    pub(crate) fn new(nodes: usize, config: Config) -> Self {
+        let redlock = Redlock::new(config, vec![Login::default(); nodes], 1, [7; 12]);
+        let master =
+            |seed| (Master::new(seed, Options::default(), Instant::ZERO), Session::default());
+        let mut rig = Self {
+            redlock: redlock.expect("the configuration is in bounds"),
+            now: START,
+            masters: (0..nodes as u64).map(master).collect(),
+        };
+        rig.connect();
+        rig
+    }
+
+    fn connect(&mut self) {
+        self.redlock.handle_timeout(self.now);
+        while let Some(action) = self.redlock.poll_action() {
+            let Action::Connect(node) = action else { panic!("{action:?}") };
+            self.redlock.handle_connected(self.now, node);
+        }
+        for (node, (_, replies)) in self.redlock.nodes().into_iter().zip(self.ask_masters()) {
+            self.redlock.handle_received(self.now, node, &replies);
+        }
+        while let Some(event) = self.redlock.poll_event() {
+            assert!(matches!(event, Event::Node(_)), "{event:?}");
+        }
+    }
+
+    pub(crate) fn core(&self) -> &Redlock {
+        &self.redlock
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.now
+    }
+
+    pub(crate) fn acquire(&mut self, resource: &[u8]) -> LockId {
+        self.redlock.acquire(self.now, resource, TTL, WAIT).expect("there is room")
+    }
+
+    pub(crate) fn release(&mut self, lock: LockId) {
+        self.redlock.release(self.now, lock).expect("the lock is held");
+    }
+
+    /// Panics when nothing has happened.
+    pub(crate) fn event(&mut self) -> Event {
+        self.redlock.poll_event().expect("the nodes have answered")
+    }
+
+    /// One turn of a driver in which the masters answer. They must agree with each other.
+    pub(crate) fn record(&mut self) -> Turn {
+        let mut answers = self.ask_masters();
+        let (sent, replies) = answers.pop().expect("there is a node");
+        for (other_sent, other_replies) in &answers {
+            assert_eq!((sent, &replies), (*other_sent, other_replies));
+        }
+        self.receive(&replies);
+        Turn { sent, replies }
+    }
+
+    /// Sends what waits, to nobody in particular; the replies are owed.
+    pub(crate) fn send(&mut self) {
+        self.flush(|_, bytes| assert!(!bytes.is_empty()));
+    }
+
+    /// The same turn again, without the masters.
+    pub(crate) fn replay(&mut self, turn: &Turn) {
+        self.flush(|_, bytes| assert_eq!(bytes.len(), turn.sent));
+        self.receive(black_box(&turn.replies));
+        self.flush(|_, bytes| panic!("nothing is left to say: {}", bytes.escape_ascii()));
+    }
+
+    /// Sends what waits to the masters: for each of them how much that is, and what it replies.
+    fn ask_masters(&mut self) -> Vec<(usize, BytesMut)> {
+        let mut masters = core::mem::take(&mut self.masters);
+        let mut answers = vec![(0, BytesMut::new()); masters.len()];
+        let now = self.now;
+        self.flush(|node, bytes| {
+            let (master, session) = &mut masters[node.index()];
+            let (sent, replies) = &mut answers[node.index()];
+            *sent += bytes.len();
+            for request in requests(bytes) {
+                master.apply(now, session, &request, replies);
+            }
+        });
+        self.masters = masters;
+        answers
+    }
+
+    /// What a driver does at either end of a turn.
+    fn flush(&mut self, mut send: impl FnMut(NodeId, &[u8])) {
+        self.obey();
+        for node in self.redlock.nodes() {
+            if let Some(bytes) = self.redlock.poll_transmit(self.now, node) {
+                send(node, bytes);
+                let len = bytes.len();
+                self.redlock.handle_sent(node, len);
+            }
+        }
+        self.obey();
+        black_box(self.redlock.poll_timeout());
+    }
+
+    /// What a driver does in between: all nodes have answered.
+    fn receive(&mut self, replies: &[u8]) {
+        self.now = self.now + ROUND_TRIP;
+        for node in self.redlock.nodes() {
+            let done = self.redlock.handle_received(self.now, node, replies);
+            assert_eq!(done, replies.len(), "the nodes answer in whole replies");
+            self.obey();
+        }
+        self.redlock.handle_timeout(self.now);
+        self.obey();
+    }
+
+    /// Nothing ever happens to a connection here.
+    fn obey(&mut self) {
+        assert_eq!(self.redlock.poll_action(), None);
+    }
+}
+
+/// The requests in what the core sent.
+fn requests(mut bytes: &[u8]) -> Vec<Vec<&[u8]>> {
+    let mut requests = Vec::new();
+    while !bytes.is_empty() {
+        let Ok(Status::Complete((Value::Array(words), used))) = parse(bytes) else {
+            panic!("the core sends whole commands: {}", bytes.escape_ascii());
+        };
+        let word = |word| if let Value::Bulk(word) = word { word } else { panic!("{word:?}") };
+        requests.push(words.map(word).collect());
+        bytes = &bytes[used..];
+    }
+    requests
+}

@@ -1,0 +1,82 @@
+//! How many instructions the hot path takes, compared with a committed budget.
+//!
+//! ```text
+//! cargo bench --bench instructions               compares; fails when one costs too much
+//! cargo bench --bench instructions -- --write    makes what it costs now the budget
+//! ```
+//!
+//! Times say on a shared machine little about a few percent; instructions, counted by callgrind,
+//! are the same every time. They depend on the compiler and on what the processor offers, so the
+//! budget names both, and nothing is compared where they are others.
+//!
+//! Run as a test it only does what would be counted, once.
+
+mod budget;
+mod callgrind;
+#[path = "../common/cycles.rs"]
+mod cycles;
+#[path = "../common/replies.rs"]
+mod replies;
+#[path = "../common/rig.rs"]
+mod rig;
+mod work;
+
+use std::env;
+use std::process::ExitCode;
+
+use budget::{Budget, Verdict};
+use work::WORK;
+
+fn main() -> ExitCode {
+    let args: Vec<_> = env::args().skip(1).collect();
+    if let [command, name, rounds] = &args[..]
+        && command == callgrind::COMMAND
+    {
+        // This process is the one whose instructions are counted.
+        let rounds = rounds.parse().expect("the number of rounds");
+        println!("{}", work::find(name).run(rounds));
+        return ExitCode::SUCCESS;
+    }
+    if !args.iter().any(|arg| arg == "--bench") {
+        rehearse();
+        return ExitCode::SUCCESS;
+    }
+    if !callgrind::is_there() {
+        println!("instructions: left out, because there is no valgrind on the PATH");
+        return ExitCode::SUCCESS;
+    }
+    if args.iter().any(|arg| arg == "--write") {
+        Budget::measure().write();
+        return ExitCode::SUCCESS;
+    }
+    compare()
+}
+
+/// All that is counted works, and the budget knows it.
+fn rehearse() {
+    let budget = Budget::read();
+    for work in &WORK {
+        assert!(work.run(1) > 0);
+        assert!(budget.of(work.name).is_some(), "the budget lacks {}", work.name);
+    }
+    budget::check_verdicts();
+}
+
+fn compare() -> ExitCode {
+    let (budget, found) = (Budget::read(), Budget::measure());
+    if budget.machine != found.machine {
+        println!("instructions: not compared, because the budget is for another machine:");
+        println!("    budget: {}\n    here:   {}", budget.machine, found.machine);
+        return ExitCode::SUCCESS;
+    }
+    let mut code = ExitCode::SUCCESS;
+    for (name, count) in &found.counts {
+        let allowed = budget.of(name).unwrap_or_default();
+        let verdict = Verdict::of(*count, allowed);
+        println!("{name:<20} {count:>12.2} of {allowed:>12.2} instructions: {verdict}");
+        if verdict == Verdict::Over {
+            code = ExitCode::FAILURE;
+        }
+    }
+    code
+}

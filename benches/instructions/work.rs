@@ -1,0 +1,65 @@
+//! What is counted.
+
+use std::hint::black_box;
+
+use redbolt::resp::{Parser, Status, Value};
+
+use crate::cycles::Cycles;
+use crate::replies::{GROUP, Replies, in_groups, mark, one_by_one};
+
+pub(crate) struct Work {
+    pub(crate) name: &'static str,
+    /// Prepares, does it for so many rounds, and says how many operations these were.
+    work: fn(rounds: usize) -> usize,
+}
+
+/// An operation is a reply that is read, or a cycle of acquisition and release over five nodes.
+pub(crate) const WORK: [Work; 4] = [
+    Work { name: "parse-one-by-one", work: |rounds| parse(one_by_one(1000), rounds) },
+    Work { name: "parse-in-groups", work: |rounds| parse(in_groups(8), rounds) },
+    Work { name: "cycle-alone", work: |rounds| cycle(1, rounds) },
+    Work { name: "cycle-in-groups", work: |rounds| cycle(GROUP, rounds) },
+];
+
+pub(crate) fn find(name: &str) -> &'static Work {
+    WORK.iter().find(|work| work.name == name).expect("it is one of the list")
+}
+
+impl Work {
+    pub(crate) fn run(&self, rounds: usize) -> usize {
+        (self.work)(rounds)
+    }
+}
+
+/// Reads the replies and looks at each as the core does.
+fn parse(replies: Replies, rounds: usize) -> usize {
+    let mut parser = Parser::new();
+    for _ in 0..rounds {
+        let mut rest = &black_box(&replies.bytes)[..];
+        let mut marks = 0_u64;
+        while let Ok(Status::Complete((value, used))) = parser.parse(rest) {
+            rest = &rest[used..];
+            if let Value::Array(answers) = value {
+                marks = marks.wrapping_add(mark(b'*', answers.len() as u64));
+                answers.for_each(|answer| marks = marks.wrapping_add(mark_of(&answer)));
+            } else {
+                marks = marks.wrapping_add(mark_of(&value));
+            }
+        }
+        assert_eq!((rest, marks), (&[][..], replies.mark));
+    }
+    rounds * replies.count
+}
+
+fn mark_of(value: &Value<'_>) -> u64 {
+    match value {
+        Value::Simple(text) => mark(b'+', text.len() as u64),
+        Value::Integer(integer) => mark(b':', *integer as u64),
+        _ => mark(b'_', 0),
+    }
+}
+
+fn cycle(in_flight: usize, rounds: usize) -> usize {
+    let mut cycles = Cycles::new(5, in_flight);
+    (0..rounds).map(|_| cycles.run()).sum()
+}

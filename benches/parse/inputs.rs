@@ -1,0 +1,98 @@
+//! One reply of every kind, from 1 byte to 4 KB, and one that is made to hurt.
+
+use redbolt::resp::MAX_DEPTH;
+
+use crate::reading::mark_double;
+use crate::replies::{Replies, mark};
+
+/// How long texts are, in bytes.
+const TEXTS: [usize; 4] = [1, 16, 256, 4096];
+
+/// How many elements aggregates have. The last is about 4 KB of them.
+const ELEMENTS: [usize; 3] = [1, 64, 700];
+
+pub(crate) struct Input {
+    pub(crate) kind: &'static str,
+    pub(crate) replies: Replies,
+    /// Whether a connection must have asked for RESP3 to get it.
+    pub(crate) resp3: bool,
+}
+
+pub(crate) fn all() -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for len in TEXTS {
+        let text = "x".repeat(len);
+        let resp2 = [("simple", b'+'), ("error", b'-')];
+        inputs.extend(resp2.map(|(kind, byte)| line(kind, byte, &text, mark(byte, len as u64))));
+        let digits = line("big number", b'(', &"7".repeat(len), mark(b'(', len as u64));
+        inputs.extend([payload("bulk", b'$', "", &text), digits.resp3()]);
+        inputs.push(payload("bulk error", b'!', "", &text).resp3());
+        inputs.push(payload("verbatim", b'=', "txt:", &text).resp3());
+    }
+    inputs.push(line("integer", b':', "1", mark(b':', 1)));
+    let least = i64::MIN;
+    inputs.push(line("integer", b':', &least.to_string(), mark(b':', least as u64)));
+    inputs.push(line("null bulk", b'$', "-1", mark(b'_', 0)));
+    inputs.push(line("null array", b'*', "-1", mark(b'_', 0)));
+    inputs.push(line("null", b'_', "", mark(b'_', 0)).resp3());
+    inputs.push(line("boolean", b'#', "t", mark(b'#', 1)).resp3());
+    inputs.push(line("double", b',', "1.5", mark_double(1.5)).resp3());
+    for count in ELEMENTS {
+        inputs.push(aggregate("array", b'*', count, count));
+        inputs.push(aggregate("set", b'~', count, count).resp3());
+        inputs.push(aggregate("push", b'>', count, count).resp3());
+        inputs.push(aggregate("map", b'%', count, 2 * count).resp3());
+        let mut attribute = aggregate("attribute", b'|', count, 2 * count);
+        // It goes with the reply that follows.
+        attribute.replies.push(b"+OK\r\n", mark(b'+', 2));
+        inputs.push(attribute.resp3());
+    }
+    inputs.push(made_to_hurt());
+    inputs
+}
+
+/// As deep as replies may nest, and wide at the bottom. Our parser allocates nothing, so whoever
+/// reads an element that is an aggregate pays once more to find its end, here at every level; a
+/// decoder that builds a tree has the levels in it.
+fn made_to_hurt() -> Input {
+    let depth = MAX_DEPTH as u64 - 1;
+    let mut input = aggregate("made to hurt", b'*', 700, 700);
+    let levels = b"*1\r\n".repeat(depth as usize);
+    input.replies.bytes.splice(..0, levels);
+    input.replies.mark = input.replies.mark.wrapping_add(mark(b'*', 1).wrapping_mul(depth));
+    input
+}
+
+fn line(kind: &'static str, byte: u8, text: &str, mark: u64) -> Input {
+    Input::new(kind, format!("{}{text}\r\n", char::from(byte)), mark)
+}
+
+fn payload(kind: &'static str, byte: u8, head: &str, text: &str) -> Input {
+    let len = head.len() + text.len();
+    let bytes = format!("{}{len}\r\n{head}{text}\r\n", char::from(byte));
+    Input::new(kind, bytes, mark(byte, text.len() as u64))
+}
+
+/// All elements are different, as those of sets and the keys of maps are.
+fn aggregate(kind: &'static str, byte: u8, header: usize, count: usize) -> Input {
+    let mut bytes = format!("{}{header}\r\n", char::from(byte));
+    let mut sum = mark(byte, count as u64);
+    for element in 0..count {
+        bytes += &format!(":{element}\r\n");
+        sum = sum.wrapping_add(mark(b':', element as u64));
+    }
+    Input::new(kind, bytes, sum)
+}
+
+impl Input {
+    fn new(kind: &'static str, bytes: String, mark: u64) -> Self {
+        let mut replies = Replies::new();
+        replies.push(bytes.as_bytes(), mark);
+        Self { kind, replies, resp3: false }
+    }
+
+    fn resp3(mut self) -> Self {
+        self.resp3 = true;
+        self
+    }
+}
