@@ -106,8 +106,8 @@ fn a_lock_that_lapsed_belongs_to_whoever_took_it_next() {
     let taken = rival.hold("resource");
     assert!(!owner.engine.is_held(lock) && rival.engine.is_held(taken));
     assert!(owner.engine.extend(lock, TTL).is_err());
-    let outcome = owner.let_go(lock);
-    assert!(outcome.released.is_empty() && outcome.foreign.len() >= 2, "{outcome:?}");
+    assert!(!owner.let_go(lock).foreign.is_empty());
+    owner.all_answered();
     let token = rival.engine.token(taken).expect("it is held");
     assert!(cluster.holding(b"resource", token.as_ref()) >= 2);
     rival.let_go(taken);

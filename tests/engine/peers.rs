@@ -101,7 +101,7 @@ fn a_node_that_refused_gets_no_release_and_one_that_kept_silent_does() {
     };
     let fakes = [fake(b"$-1\r\n"), fake(b"$-1\r\n"), fake(b"+OK\r\n"), fake(b""), fake(b"")];
     let mut config = config(fakes.iter().map(Fake::addr));
-    config.redlock.node_timeout = Some(SHORT);
+    config.redlock.node_timeout = Some(10 * SHORT);
     let mut owner = Owner::new(config);
     owner.all_ready();
     owner.attempt("resource");
@@ -174,7 +174,9 @@ fn the_reasons_for_not_getting_a_lock_are_told_apart() {
     owner.attempt("free");
     let error = owner.not_acquired();
     let AcquireError::NoQuorum(outcomes) = error else { panic!("{error}") };
-    assert_eq!(outcomes.as_slice()[..2], [NodeOutcome::NoReply; 2]);
+    let silent =
+        |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::NoReply | NodeOutcome::Stalled);
+    assert!(outcomes.as_slice()[..2].iter().all(silent), "{error}");
     // The first attempt has a minute of its own; who stands behind it has not.
     owner.poll_until("the silence to be noticed", |owner| {
         (0..2).all(|index| owner.status(index).state == redbolt::NodeState::Stalled)

@@ -106,16 +106,17 @@ fn a_reply_that_stops_in_the_middle_is_given_up() {
 /// FAULTS 2: the time counts from the sending; a byte now and then does not start it anew.
 #[test]
 fn a_reply_that_drips_does_not_hold_up_an_attempt() {
-    let drip = || on_set(|_| Action::Drip(Duration::from_millis(40), b"+OK\r\n".to_vec()));
+    let drip = || on_set(|_| Action::Drip(4 * SHORT, b"+OK\r\n".to_vec()));
     // Each pause is shorter than the timeout, all of them together are not.
     let fakes = [drip(), drip(), drip()];
     let mut config = config(fakes.iter().map(Fake::addr));
-    config.redlock.node_timeout = Some(SHORT);
+    config.redlock.node_timeout = Some(5 * SHORT);
     let mut owner = Owner::new(config);
     owner.all_ready();
     owner.attempt("resource");
     let error = owner.not_acquired();
     assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
+    drop(fakes);
     owner.finish([]);
 }
 
