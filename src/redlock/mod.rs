@@ -32,6 +32,7 @@ mod pipeline;
 mod queue;
 mod quorum;
 mod reply;
+mod request;
 mod script;
 mod session;
 mod status;
