@@ -14,6 +14,7 @@
 //! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
 
 mod acquire;
+mod answer;
 mod backoff;
 mod batch;
 mod cleanup;
