@@ -19,7 +19,7 @@ use crate::time::Instant;
 
 /// How many keys one script call takes. The gain flattens out here, and a longer call would hold
 /// up the locks behind it.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 
 /// What a compare request is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,7 +157,8 @@ impl Redlock {
         let node = &mut self.nodes[id.index()];
         let (table, nonce, cleanup) = (&self.table, &self.nonce, &node.cleanup);
         let first = node.batch.sent.len() - count;
-        let subjects = node.batch.sent.range(first..).map(|member| match member.purpose {
+        let members = node.batch.sent.range(first..);
+        let subjects = members.clone().map(|member| match member.purpose {
             Purpose::CleanUp => {
                 // A place is not used again while a request names it.
                 let resource = cleanup.get(member.slot).map_or(&[][..], |ghost| &ghost.resource);
@@ -175,11 +176,12 @@ impl Redlock {
                 Subject { resource: &lock.resource, token, ttl: lock.round.ttl }
             }
         });
-        match what {
-            What::Release(form) => command::release(node.outbox.buffer(), form, subjects),
-            What::Extend(form) => command::extend(node.outbox.buffer(), form, subjects),
+        let bytes = self.last_request.bytes(what, members, |out| match what {
+            What::Release(form) => command::release(out, form, subjects),
+            What::Extend(form) => command::extend(out, form, subjects),
             What::Set | What::Handshake => unreachable!("these are not compare requests"),
-        }
+        });
+        node.outbox.buffer().extend_from_slice(bytes);
         node.batch.requests += 1;
         node.counters.scripts += 1;
         node.pipeline.push(Expected { what, slot: count as u32, serial: 0, sent: now });

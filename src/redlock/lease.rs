@@ -10,7 +10,7 @@ use super::lock::{Phase, Round, Votes};
 use super::machine::Redlock;
 use super::nodes::{NodeId, NodeSet};
 use super::quorum::Verdict;
-use super::reply::Reply;
+use crate::resp::Value;
 use crate::time::Instant;
 
 /// One node's answer to a compare script.
@@ -27,11 +27,14 @@ pub(super) enum Compared {
 }
 
 impl Compared {
-    pub(super) fn read(reply: Reply<'_>) -> Self {
-        match reply {
-            Reply::Integer(1) => Self::Ours,
-            Reply::Integer(0) => Self::Absent,
-            _ => Self::Foreign,
+    /// What the script or the native command answered; `None` for what neither says.
+    #[inline]
+    pub(super) fn read(value: &Value<'_>) -> Option<Self> {
+        match value {
+            Value::Integer(1) => Some(Self::Ours),
+            Value::Integer(0) => Some(Self::Absent),
+            Value::Integer(-1) => Some(Self::Foreign),
+            _ => None,
         }
     }
 }

@@ -14,6 +14,7 @@ use super::node::{Due, Node};
 use super::nodes::{NodeId, NodeSet};
 use super::queue::Queue;
 use super::quorum::Quorum;
+use super::request::LastRequest;
 use super::status::{NodeState, NodeStatus, Trouble};
 use super::table::Table;
 use super::timers::Timers;
@@ -70,8 +71,9 @@ pub struct Redlock {
     /// Locks that want an attempt as soon as a quorum of nodes has room.
     pub(super) ready: Queue,
     pub(super) rng: fastrand::Rng,
-    /// One request, encoded once and copied to the nodes.
+    /// One `SET`, encoded once and copied to the nodes.
     pub(super) scratch: BytesMut,
+    pub(super) last_request: LastRequest,
     /// Shared by all rounds and attempts, so that no number ever means two things.
     pub(super) serials: u64,
     pub(super) nonce: Nonce,
@@ -135,6 +137,7 @@ impl Redlock {
             timers: Timers::with_capacity(config.max_locks),
             ready: Queue::EMPTY,
             scratch: BytesMut::new(),
+            last_request: LastRequest::new(),
             serials: 0,
             events: VecDeque::new(),
             changed: NodeSet::EMPTY,

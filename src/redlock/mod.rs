@@ -14,6 +14,7 @@
 //! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
 
 mod acquire;
+mod answer;
 mod backoff;
 mod batch;
 mod cleanup;
@@ -32,6 +33,7 @@ mod pipeline;
 mod queue;
 mod quorum;
 mod reply;
+mod request;
 mod script;
 mod session;
 mod status;

@@ -33,6 +33,18 @@ impl fmt::Display for NodeId {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct NodeSet(u16);
 
+/// How many bits each byte has. Baseline x86-64 has no instruction for it, and what `count_ones`
+/// becomes instead costs 130 instructions of a cycle of a lock over five nodes.
+const ONES: [u8; 256] = {
+    let mut ones = [0; 256];
+    let mut byte = 1;
+    while byte < 256 {
+        ones[byte] = ones[byte / 2] + (byte % 2) as u8;
+        byte += 1;
+    }
+    ones
+};
+
 impl NodeSet {
     /// The empty set.
     pub const EMPTY: Self = Self(0);
@@ -59,7 +71,8 @@ impl NodeSet {
 
     /// How many members there are.
     pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
+        let [low, high] = self.0.to_le_bytes();
+        (ONES[low as usize] + ONES[high as usize]) as usize
     }
 
     /// Whether there are none.
@@ -121,5 +134,17 @@ impl Iterator for Iter {
 impl fmt::Debug for NodeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.into_iter().map(NodeId::index)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_has_as_many_members_as_bits() {
+        for bits in 0..=u16::MAX {
+            assert_eq!(NodeSet(bits).len(), bits.count_ones() as usize, "{bits:016b}");
+        }
     }
 }

@@ -1,41 +1,9 @@
-//! What the replies of a server mean (chapter "Wire" of the design).
+//! What the errors of a server mean (chapter "Wire" of the design).
 //!
 //! Everything here is about one question: was the command executed? Only where the answer is a
 //! definite no may a key be taken as not existing; whatever is not understood is *unknown*.
 
 use core::fmt;
-
-use crate::resp::Value;
-
-/// A reply, reduced to what the algorithm distinguishes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reply<'b> {
-    /// `+OK`.
-    Ok,
-    /// A null of either protocol version.
-    Nil,
-    /// An integer.
-    Integer(i64),
-    /// An error, with its class and its whole text.
-    Error(ServerError, &'b [u8]),
-    /// Any other value: an answer to something that was not asked.
-    Other,
-}
-
-impl<'b> Reply<'b> {
-    #[inline]
-    pub(super) fn read(value: &Value<'b>) -> Self {
-        match *value {
-            Value::Simple(b"OK") => Self::Ok,
-            Value::Null => Self::Nil,
-            Value::Integer(number) => Self::Integer(number),
-            Value::Error(text) | Value::BulkError(text) => {
-                Self::Error(ServerError::classify(text), text)
-            }
-            _ => Self::Other,
-        }
-    }
-}
 
 /// Classes of error replies, by what they say about the node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -170,15 +138,5 @@ mod tests {
         for (text, class) in rows {
             assert_eq!(ServerError::classify(text.as_bytes()), class, "{text}");
         }
-    }
-
-    #[test]
-    fn only_a_simple_ok_is_ok() {
-        assert_eq!(Reply::read(&Value::Simple(b"OK")), Reply::Ok);
-        for other in [Value::Simple(b"ok"), Value::Simple(b"QUEUED"), Value::Bulk(b"OK")] {
-            assert_eq!(Reply::read(&other), Reply::Other, "{other:?}");
-        }
-        assert_eq!(Reply::read(&Value::Integer(1)), Reply::Integer(1));
-        assert_eq!(Reply::read(&Value::Null), Reply::Nil);
     }
 }

@@ -1,6 +1,9 @@
 //! Connections: from the handshake over every reply to the end.
 
+use core::iter;
+
 use super::acquire::Vote;
+use super::answer::Answer;
 use super::batch::{Member, Purpose};
 use super::command::Form;
 use super::handshake::{Identity, Progress};
@@ -9,7 +12,7 @@ use super::lock::Phase;
 use super::machine::Redlock;
 use super::nodes::NodeId;
 use super::pipeline::{Expected, What};
-use super::reply::{Reply, ServerError};
+use super::reply::ServerError;
 use super::status::Trouble;
 use crate::resp::{Status, Value};
 use crate::time::Instant;
@@ -85,23 +88,26 @@ impl Redlock {
         let Some(request) = node.pipeline.next() else {
             return self.drop_session(now, id, Trouble::UnsolicitedReply);
         };
-        let reply = Reply::read(value);
         // A reply of the wrong type means that we are out of step: this reply and all behind it
         // belong to other requests than we think. The request stays in the queue, unanswered.
-        if !fits(request, reply, value) {
+        let Some(answer) = Answer::read(request, value) else {
             return self.drop_session(now, id, Trouble::UnexpectedReply);
-        }
+        };
         node.answered(now, request);
-        if request.what == What::Handshake {
-            return self.handle_handshake(now, id, value);
-        }
-        if let Reply::Error(error, text) = reply {
-            node.counters.errors += 1;
-            if !self.put_differently(now, id, request, error) {
-                self.handle_error(now, id, request, error, text);
+        match answer {
+            Answer::Handshake => self.handle_handshake(now, id, value),
+            Answer::Vote(vote) => self.handle_vote(now, id, request, vote),
+            Answer::One(answer) => self.request_answered(now, id, iter::once(answer)),
+            Answer::Many(answers) => {
+                let count = request.slot as usize;
+                self.request_answered(now, id, answers.iter().copied().take(count));
             }
-        } else {
-            self.handle_answer(now, id, request, reply, value);
+            Answer::Error(error, text) => {
+                node.counters.errors += 1;
+                if !self.put_differently(now, id, request, error) {
+                    self.handle_error(now, id, request, error, text);
+                }
+            }
         }
     }
 
@@ -118,27 +124,6 @@ impl Redlock {
             return self.put_one_by_one(now, id, request);
         }
         wants_another_form(request, error) && self.put_otherwise(now, id, request, error)
-    }
-
-    fn handle_answer(
-        &mut self,
-        now: Instant,
-        id: NodeId,
-        request: Expected,
-        reply: Reply<'_>,
-        value: &Value<'_>,
-    ) {
-        match (request.what, value) {
-            (What::Set, _) if reply == Reply::Ok => {
-                self.handle_vote(now, id, request, Vote::Granted);
-            }
-            (What::Set, _) => self.handle_vote(now, id, request, Vote::Refused),
-            (_, Value::Array(answers)) => {
-                let answers = answers.clone().map(|answer| Compared::read(Reply::read(&answer)));
-                self.request_answered(now, id, answers);
-            }
-            _ => self.request_answered(now, id, core::iter::once(Compared::read(reply))),
-        }
     }
 
     /// The oldest compare request was answered, one answer for each of its keys.
@@ -195,7 +180,7 @@ impl Redlock {
                 let wrong_type = error == ServerError::WrongType;
                 let answer = if wrong_type { Compared::Foreign } else { Compared::Failed };
                 let count = request.slot as usize;
-                self.request_answered(now, id, core::iter::repeat_n(answer, count));
+                self.request_answered(now, id, iter::repeat_n(answer, count));
             }
             What::Release(_) | What::Extend(_) | What::Handshake => {}
         }
@@ -288,24 +273,5 @@ fn wants_another_form(request: Expected, error: ServerError) -> bool {
     match request.what {
         What::Release(Form::Native(_)) => matches!(error, Unsupported | Denied),
         _ => error == NoScript,
-    }
-}
-
-/// Whether the request can have this reply.
-fn fits(request: Expected, reply: Reply<'_>, value: &Value<'_>) -> bool {
-    if matches!(reply, Reply::Error(..)) || request.what == What::Handshake {
-        return true;
-    }
-    let is_answer = |reply| matches!(reply, Reply::Integer(-1..=1));
-    match (request.what, request.slot) {
-        (What::Set, _) => matches!(reply, Reply::Ok | Reply::Nil),
-        (_, 1) => is_answer(reply),
-        (_, count) => match value {
-            Value::Array(answers) => {
-                answers.len() == count as usize
-                    && answers.clone().all(|answer| is_answer(Reply::read(&answer)))
-            }
-            _ => false,
-        },
     }
 }

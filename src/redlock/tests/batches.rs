@@ -32,6 +32,65 @@ fn what_waits_for_a_node_leaves_as_one_call() {
     assert_eq!(rig.redlock.in_use(), 0);
 }
 
+/// What was encoded for one node is copied to the next only if it is the same there.
+#[test]
+fn nodes_that_are_asked_different_things_are_sent_different_things() {
+    let mut rig = Rig::unconnected(2, |_| ());
+    rig.connect(0);
+    rig.native = "*2\r\n*1\r\n+delifeq\r\n*-1";
+    rig.connect(1);
+    rig.events();
+    // The same lock, in two forms.
+    let lock = rig.held("a");
+    release(&mut rig, &[lock]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
+    assert_eq!(rig.sent(1), ["DELIFEQ a #1"]);
+    rig.reply(1, ":1");
+    rig.reply(0, ":1");
+    rig.event();
+    // Another lock in the slot of the first.
+    let lock = rig.held("b");
+    assert_eq!(lock.slot, 0);
+    release(&mut rig, &[lock]);
+    assert_eq!(rig.sent(1), ["DELIFEQ b #2"]);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2"]);
+    rig.reply(1, ":1");
+    rig.reply(0, ":1");
+    rig.event();
+    // A second round of the same lock, with another ttl.
+    let lock = rig.held("c");
+    for (ttl, command) in
+        [(ms(20_000), "EVALSHA extend 1 c #3 20000"), (ms(30_000), "EVALSHA extend 1 c #3 30000")]
+    {
+        rig.redlock.extend(rig.now, lock, ttl).expect("held");
+        for index in [0, 1] {
+            assert_eq!(rig.sent(index), [command]);
+            rig.reply(index, ":1");
+        }
+        assert!(matches!(rig.event(), Event::Extended { .. }));
+    }
+}
+
+/// The same place on two cleanup lists is not the same token.
+#[test]
+fn nodes_that_owe_different_cleanups_are_sent_different_cleanups() {
+    let mut rig = Rig::new(5);
+    for (index, resource) in [(0, "a"), (1, "b")] {
+        let lock = rig.acquire(resource, NO_WAIT);
+        rig.sent(index);
+        rig.close(index);
+        (index + 1..5).for_each(|other| rig.reply(other, "+OK"));
+        assert!(matches!(rig.event(), Event::Acquired { .. }));
+        release(&mut rig, &[lock]);
+        (index + 1..5).for_each(|other| rig.reply(other, ":1"));
+        assert!(matches!(rig.event(), Event::Released { .. }));
+    }
+    rig.connect(0);
+    rig.connect(1);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
+    assert_eq!(rig.sent(1), ["EVALSHA release 1 b #2"]);
+}
+
 #[test]
 fn a_lone_release_leaves_at_once_and_the_next_gather_behind_it() {
     let mut rig = Rig::new(1);
