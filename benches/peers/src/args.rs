@@ -1,0 +1,85 @@
+//! The command line.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::plan::{Outcome, Plan};
+use crate::record::Record;
+use crate::{chart, contestants, nodes, row, table};
+
+const USAGE: &str = "usage:
+  redbolt-peers measure <contestant> --nodes <host:port,…> [--in-flight N] [--rate R]
+                        [--seconds S] [--round N]
+  redbolt-peers header
+  redbolt-peers table <record.csv>
+  redbolt-peers chart <record.csv>";
+
+/// Carries out one command; returns what to print.
+pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Outcome<String> {
+    let command = args.next().unwrap_or_default();
+    match command.as_str() {
+        "measure" => measure(args),
+        "header" => Ok(format!("{}\n", row::HEADER)),
+        "table" => Ok(table::tables(&record(&mut args)?.1)),
+        "chart" => charts(args),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// The record that the next argument names, with its path.
+fn record(args: &mut impl Iterator<Item = String>) -> Outcome<(PathBuf, Record)> {
+    let path = PathBuf::from(args.next().ok_or(USAGE)?);
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((path, Record::read(&text)?))
+}
+
+/// Draws into the folder of the record, under its name.
+fn charts(mut args: impl Iterator<Item = String>) -> Outcome<String> {
+    let (path, record) = record(&mut args)?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut drawn = String::new();
+    for (name, svg) in chart::all(&record) {
+        let target = path.with_file_name(format!("{stem}-{name}.svg"));
+        fs::write(&target, svg)?;
+        drawn += &format!("{}\n", target.display());
+    }
+    Ok(drawn)
+}
+
+fn measure(mut args: impl Iterator<Item = String>) -> Outcome<String> {
+    let contestant = args.next().ok_or(USAGE)?;
+    let plan = plan(args)?;
+    nodes::check_empty(&plan)?;
+    let meter = contestants::run(&contestant, &plan)?;
+    nodes::check_empty(&plan)?;
+    let row = meter.row(&contestant, &plan).ok_or("no cycle ended within the run")?;
+    Ok(format!("{row}\n"))
+}
+
+fn plan(mut args: impl Iterator<Item = String>) -> Outcome<Plan> {
+    let mut plan = Plan {
+        nodes: Vec::new(),
+        in_flight: 512,
+        rate: None,
+        warm_up: Duration::from_millis(200),
+        seconds: Duration::from_secs(1),
+        round: 0,
+    };
+    while let Some(option) = args.next() {
+        let value = args.next().ok_or_else(|| format!("{option} needs a value"))?;
+        match option.as_str() {
+            "--nodes" => plan.nodes = value.split(',').map(str::parse).collect::<Result<_, _>>()?,
+            "--in-flight" => plan.in_flight = value.parse()?,
+            "--rate" => plan.rate = Some(value.parse()?),
+            "--seconds" => plan.seconds = Duration::try_from_secs_f64(value.parse()?)?,
+            "--round" => plan.round = value.parse()?,
+            _ => return Err(format!("unknown option {option}\n{USAGE}").into()),
+        }
+    }
+    let is_empty = plan.in_flight == 0 || plan.rate == Some(0) || plan.seconds.is_zero();
+    if plan.nodes.is_empty() || is_empty {
+        return Err(format!("nodes, and figures above zero, are needed\n{USAGE}").into());
+    }
+    Ok(plan)
+}

@@ -1,0 +1,120 @@
+//! A record as pictures.
+//!
+//! Knows lines, bars and axes, drawn by hand as SVG that reads well on light and on dark pages.
+//! Must never compute what the tables do not show: both take their figures from `Record`.
+//!
+//! Three pictures: throughput against locks in flight, latency percentiles against rate, client
+//! processor time per cycle.
+
+mod axis;
+mod bars;
+mod plot;
+mod svg;
+
+use crate::record::{Load, Record};
+use crate::row::Figure;
+use axis::Axis;
+use plot::{Line, Plot, Point};
+use svg::Colour;
+
+/// Who is drawn. The place in this list is the colour, so it is the same in every picture.
+const CONTESTANTS: [&str; 7] =
+    ["raw-group", "raw-single", "redbolt", "redis-rs", "rslock", "node-redlock", "redlock-py"];
+
+/// Who reaches less than this share of a rate is not keeping up, and its latency is only that of
+/// an ever longer line.
+const KEEPS_UP: f64 = 0.97;
+
+/// All pictures for which the record has figures: a name, and the text of the file.
+pub(crate) fn all(record: &Record) -> Vec<(&'static str, String)> {
+    let pictures =
+        [("throughput", throughput(record)), ("latency", latency(record)), ("cpu", cpu(record))];
+    pictures.into_iter().filter_map(|(name, picture)| Some((name, picture?))).collect()
+}
+
+fn contestants() -> impl Iterator<Item = (&'static str, Colour)> {
+    CONTESTANTS.into_iter().zip((0..).map(Colour))
+}
+
+fn throughput(record: &Record) -> Option<String> {
+    let mut lines = Vec::new();
+    for (name, colour) in contestants() {
+        let loads = record.loads(name).into_iter().filter(|load| load.rate == 0);
+        let points: Vec<Point> = loads
+            .filter_map(|load| {
+                let rate = record.spread(name, load, |row| row.cycles_per_s)?;
+                let (x, y) = (load.in_flight as f64, rate.median);
+                Some(Point { x, y, spread: Some([rate.least, rate.most]) })
+            })
+            .collect();
+        lines.push(Line { label: name.to_owned(), colour, dashed: false, points });
+    }
+    // A single point is no line.
+    lines.retain(|line| line.points.len() > 1);
+    let plot = Plot {
+        title: "Throughput against locks in flight",
+        subtitle: "cycles a second, five nodes; medians, bars from the slowest to the fastest run",
+        x: Axis::powers(&xs(&lines), 2.0)?,
+        x_title: "locks in flight",
+        y: Axis::from_zero(&ys(&lines))?,
+        lines,
+    };
+    Some(plot.draw())
+}
+
+fn latency(record: &Record) -> Option<String> {
+    let figures: [(&str, bool, Figure); 2] =
+        [("p50", false, |row| row.p50_us), ("p99", true, |row| row.p99_us)];
+    let mut lines = Vec::new();
+    for (name, colour) in contestants() {
+        for (quantile, dashed, figure) in figures {
+            let loads = record.loads(name).into_iter().filter(|load| load.rate > 0);
+            let points: Vec<Point> = loads
+                .filter(|&load| keeps_up(record, name, load))
+                .filter_map(|load| {
+                    let found = record.spread(name, load, figure)?;
+                    Some(Point { x: load.rate.into(), y: found.median, spread: None })
+                })
+                .collect();
+            lines.push(Line { label: format!("{name} {quantile}"), colour, dashed, points });
+        }
+    }
+    lines.retain(|line| !line.points.is_empty());
+    let plot = Plot {
+        title: "Acquire latency against rate",
+        subtitle: "µs from when each lock should have been asked for; a line ends where its \
+                   contestant no longer keeps up",
+        x: Axis::powers(&xs(&lines), 2.0)?,
+        x_title: "locks started a second (open loop)",
+        y: Axis::powers(&ys(&lines), 10.0)?,
+        lines,
+    };
+    Some(plot.draw())
+}
+
+fn keeps_up(record: &Record, name: &str, load: Load) -> bool {
+    let rate = record.spread(name, load, |row| row.cycles_per_s);
+    rate.is_some_and(|found| found.median >= KEEPS_UP * f64::from(load.rate))
+}
+
+fn cpu(record: &Record) -> Option<String> {
+    let load = Load { in_flight: 512, rate: 0 };
+    let bars = contestants().filter_map(|(name, colour)| {
+        let cpu = record.spread(name, load, |row| row.cpu_us)?;
+        Some((name, colour, cpu.median))
+    });
+    bars::draw(
+        "Client processor time per cycle",
+        "µs per acquire and release over five nodes, 512 in flight; medians",
+        &bars.collect::<Vec<_>>(),
+    )
+}
+
+fn xs(lines: &[Line]) -> Vec<f64> {
+    lines.iter().flat_map(|line| &line.points).map(|point| point.x).collect()
+}
+
+fn ys(lines: &[Line]) -> Vec<f64> {
+    let points = lines.iter().flat_map(|line| &line.points);
+    points.map(|point| point.spread.map_or(point.y, |[_, most]| most)).collect()
+}

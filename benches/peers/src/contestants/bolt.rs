@@ -1,0 +1,146 @@
+//! redbolt, by its public API.
+
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use redbolt::time::Instant;
+use redbolt::{Clock, Config, Engine, Event, LockId};
+
+use super::schedule::Schedule;
+use crate::meter::Meter;
+use crate::names::Names;
+use crate::plan::{Outcome, Plan, TTL};
+
+/// How long a lock may be waited for: nobody else wants it, so only a node can be late.
+const WAIT: Duration = Duration::from_secs(5);
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(plan: &Plan, busy_poll: Duration) -> Outcome<Meter> {
+    let mut load = Load::new(plan, busy_poll)?;
+    match plan.rate {
+        None => load.closed_loop()?,
+        Some(rate) => load.open_loop(Schedule::new(rate)?)?,
+    }
+    load.finish()
+}
+
+struct Load {
+    engine: Engine,
+    meter: Meter,
+    names: Names,
+    most: usize,
+    in_flight: usize,
+    /// When each cycle began, by the index of its lock.
+    since: Vec<Instant>,
+}
+
+impl Load {
+    fn new(plan: &Plan, busy_poll: Duration) -> Outcome<Self> {
+        let mut config = Config::new(plan.nodes.iter().map(ToString::to_string))?;
+        config.busy_poll = busy_poll;
+        config.redlock.max_ttl = TTL.max(config.redlock.max_ttl);
+        // A cycle is over at the quorum-th reply; its slot is free at the last one, and a node that
+        // hangs keeps as many waiting as its pipeline takes.
+        let stragglers = plan.nodes.len() * config.redlock.max_pipeline;
+        config.redlock.max_locks = plan.in_flight + stragglers;
+        let max_locks = config.redlock.max_locks;
+        let mut engine = Engine::new(config)?;
+        let ready = engine.settle(PATIENCE)?;
+        if ready < plan.quorum() {
+            return Err(format!("only {ready} nodes are ready").into());
+        }
+        Ok(Self {
+            engine,
+            meter: Meter::new(plan),
+            names: Names::default(),
+            most: plan.in_flight,
+            in_flight: 0,
+            since: vec![Instant::ZERO; max_locks],
+        })
+    }
+
+    /// Starts a cycle whenever one ends.
+    fn closed_loop(&mut self) -> Outcome<()> {
+        let mut now = Clock::now();
+        while self.meter.goes_on(now) {
+            while self.in_flight < self.most && self.start(now) {}
+            self.engine.poll(Some(PATIENCE))?;
+            now = self.take_events()?;
+        }
+        Ok(())
+    }
+
+    /// Starts cycles when they are due, inside a loop that is not the engine's.
+    fn open_loop(&mut self, mut schedule: Schedule) -> Outcome<()> {
+        let mut outer = Poll::new()?;
+        let mut events = Events::with_capacity(2);
+        for fd in [self.engine.as_raw_fd(), schedule.as_raw_fd()] {
+            // Both are looked after at every turn, so nobody asks which one it was.
+            outer.registry().register(&mut SourceFd(&fd), Token(0), Interest::READABLE)?;
+        }
+        let mut now = Clock::now();
+        while self.meter.goes_on(now) {
+            while self.in_flight < self.most && schedule.next() <= now {
+                if !self.start(schedule.next()) {
+                    break;
+                }
+                schedule.advance();
+            }
+            self.engine.flush()?;
+            outer.poll(&mut events, None)?;
+            schedule.clear();
+            self.engine.poll(Some(Duration::ZERO))?;
+            now = self.take_events()?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Outcome<Meter> {
+        while self.in_flight > 0 {
+            self.engine.poll(Some(PATIENCE))?;
+            self.take_events()?;
+        }
+        if !self.engine.drain(PATIENCE)? {
+            return Err("some nodes have not answered".into());
+        }
+        Ok(self.meter)
+    }
+
+    /// Begins a cycle that counts from `since`. False if there is no room: nodes still owe replies
+    /// to locks that are over, and their coming makes some.
+    fn start(&mut self, since: Instant) -> bool {
+        let Ok(lock) = self.engine.acquire(self.names.next(), TTL, WAIT) else { return false };
+        self.since[lock.index()] = since;
+        self.in_flight += 1;
+        true
+    }
+
+    /// Deals with all that one turn brought; returns when that was.
+    fn take_events(&mut self) -> Outcome<Instant> {
+        let now = Clock::now();
+        while let Some(event) = self.engine.next_event() {
+            match event {
+                Event::Acquired { lock, .. } => self.acquired(now, lock)?,
+                Event::Released { outcome, .. } => {
+                    if !outcome.absent.is_empty() || !outcome.foreign.is_empty() {
+                        return Err(format!("a lock was not there any more: {outcome:?}").into());
+                    }
+                    self.in_flight -= 1;
+                    self.meter.released(1);
+                }
+                Event::AcquireFailed { error, .. } => return Err(error.into()),
+                Event::Lost { reason, .. } => return Err(format!("lost: {reason:?}").into()),
+                _ => {}
+            }
+        }
+        Ok(now)
+    }
+
+    fn acquired(&mut self, now: Instant, lock: LockId) -> Outcome<()> {
+        self.meter.acquired(now - self.since[lock.index()]);
+        Ok(self.engine.release(lock)?)
+    }
+}

@@ -1,0 +1,83 @@
+//! Redlock as one writes it by hand on redis-rs: a multiplexed connection per node, the same
+//! command to all of them at once, the decision at the quorum-th vote.
+
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use futures_util::stream::FuturesUnordered;
+use redbolt::redlock::RELEASE;
+use redis::aio::MultiplexedConnection;
+use redis::{Client, Cmd, RedisResult, Value};
+
+use super::tasks::{self, Locker};
+use crate::meter::Meter;
+use crate::names;
+use crate::plan::{Outcome, Plan, TTL};
+
+pub(crate) fn run(plan: &Plan) -> Outcome<Meter> {
+    tasks::run::<Redlock>(plan)
+}
+
+struct Redlock {
+    nodes: Vec<MultiplexedConnection>,
+    quorum: usize,
+}
+
+struct Lock {
+    resource: [u8; names::LEN],
+    token: [u8; 20],
+}
+
+impl Locker for Redlock {
+    type Lock = Lock;
+
+    async fn connect(plan: &Plan) -> Outcome<Self> {
+        let mut nodes = Vec::new();
+        for node in &plan.nodes {
+            let client = Client::open(format!("redis://{node}"))?;
+            let mut node = client.get_multiplexed_async_connection().await?;
+            let mut load = Cmd::new();
+            load.arg("SCRIPT").arg("LOAD").arg(RELEASE.text);
+            load.query_async::<()>(&mut node).await?;
+            nodes.push(node);
+        }
+        Ok(Self { nodes, quorum: plan.quorum() })
+    }
+
+    async fn acquire(&self, resource: &[u8]) -> Outcome<Lock> {
+        let lock = Lock { resource: resource.try_into()?, token: token() };
+        let mut set = Cmd::new();
+        set.arg("SET").arg(resource).arg(&lock.token).arg("NX");
+        set.arg("PX").arg(TTL.as_millis() as u64);
+        let requests = self.nodes.iter().cloned();
+        let mut replies: FuturesUnordered<_> = requests.map(|node| send(node, &set)).collect();
+        let mut votes = 0;
+        while let Some(reply) = replies.next().await {
+            votes += usize::from(reply? == Value::Okay);
+            if votes == self.quorum {
+                return Ok(lock);
+            }
+        }
+        Err(format!("{votes} votes are no quorum").into())
+    }
+
+    async fn release(&self, lock: Lock) -> Outcome<()> {
+        let mut release = Cmd::new();
+        release.arg("EVALSHA").arg(RELEASE.sha).arg(1).arg(&lock.resource).arg(&lock.token);
+        let requests = self.nodes.iter().cloned();
+        let replies = join_all(requests.map(|node| send(node, &release))).await;
+        for reply in replies {
+            if reply? != Value::Int(1) {
+                return Err("a lock was not there any more".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn send(mut node: MultiplexedConnection, command: &Cmd) -> RedisResult<Value> {
+    node.send_packed_command(command).await
+}
+
+fn token() -> [u8; 20] {
+    std::array::from_fn(|_| fastrand::u8(..))
+}

@@ -1,0 +1,29 @@
+//! rslock, as its README shows it.
+
+use ::rslock::{Lock, LockManager};
+
+use super::tasks::{self, Locker};
+use crate::meter::Meter;
+use crate::plan::{Outcome, Plan, TTL};
+
+pub(crate) fn run(plan: &Plan) -> Outcome<Meter> {
+    tasks::run::<LockManager>(plan)
+}
+
+impl Locker for LockManager {
+    type Lock = Lock;
+
+    async fn connect(plan: &Plan) -> Outcome<Self> {
+        let urls = plan.nodes.iter().map(|node| format!("redis://{node}")).collect();
+        Ok(Self::new(urls))
+    }
+
+    async fn acquire(&self, resource: &[u8]) -> Outcome<Lock> {
+        Ok(self.lock(resource, TTL).await?)
+    }
+
+    async fn release(&self, lock: Lock) -> Outcome<()> {
+        self.unlock(&lock).await;
+        Ok(())
+    }
+}

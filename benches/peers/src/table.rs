@@ -1,0 +1,105 @@
+//! A record as tables in Markdown.
+
+use std::fmt::Write;
+
+use crate::aims;
+use crate::record::{Load, Record};
+use crate::row::Figure;
+
+const OURS: &str = "redbolt";
+
+pub(crate) fn tables(record: &Record) -> String {
+    let mut out = String::new();
+    for in_flight in [512, 1] {
+        closed(&mut out, record, Load { in_flight, rate: 0 });
+    }
+    sweep(&mut out, record);
+    open(&mut out, record);
+    out + "\nfigures to reach\n\n" + &aims::table(record)
+}
+
+/// Everybody under one load.
+fn closed(out: &mut String, record: &Record, load: Load) {
+    line(out, &format!("\n{} in flight\n", load.in_flight));
+    line(
+        out,
+        "| | cycles/s | min – max | redbolt ÷ it | client CPU per cycle, µs | acquire p50, µs \
+         | p90 | p99 | p99.9 | p50: redbolt ÷ it |",
+    );
+    line(out, &format!("|{}", " --- |".repeat(10)));
+    for name in record.contestants(load) {
+        let of = |figure| record.spread(name, load, figure);
+        let Some(rate) = of(|row| row.cycles_per_s) else { continue };
+        let median = |figure: Figure| of(figure).map_or(0.0, |found| found.median);
+        let ratio = |figure: Figure| {
+            let found = record.ratio([OURS, name], load, figure);
+            found.map_or_else(String::new, |found| format!("{:.2}", found.median))
+        };
+        line(
+            out,
+            &format!(
+                "| {name} | {:.0} | {:.0} – {:.0} | {} | {:.2} | {:.1} | {:.1} | {:.1} | {:.1} \
+                 | {} |",
+                rate.median,
+                rate.least,
+                rate.most,
+                ratio(|row| row.cycles_per_s),
+                median(|row| row.cpu_us),
+                median(|row| row.p50_us),
+                median(|row| row.p90_us),
+                median(|row| row.p99_us),
+                median(|row| row.p999_us),
+                ratio(|row| row.p50_us),
+            ),
+        );
+    }
+}
+
+/// Cycles a second against locks in flight.
+fn sweep(out: &mut String, record: &Record) {
+    let mut loads = record.loads(OURS);
+    loads.retain(|load| load.rate == 0);
+    // Some run at a few places only, and are no part of the sweep.
+    let Some(narrowest) = loads.iter().min_by_key(|&&load| record.contestants(load).len()) else {
+        return;
+    };
+    line(out, "\ncycles/s by locks in flight\n");
+    let titles: String = loads.iter().map(|load| format!(" {} |", load.in_flight)).collect();
+    line(out, &format!("| |{titles}"));
+    line(out, &format!("|{}", " --- |".repeat(loads.len() + 1)));
+    for name in record.contestants(*narrowest) {
+        let rate = |&load: &Load| record.spread(name, load, |row| row.cycles_per_s);
+        let cell = |load| {
+            rate(load).map_or_else(|| " |".to_owned(), |all| format!(" {:.0} |", all.median))
+        };
+        line(out, &format!("| {name} |{}", loads.iter().map(cell).collect::<String>()));
+    }
+}
+
+/// Latency against rate.
+fn open(out: &mut String, record: &Record) {
+    let mut loads = record.loads(OURS);
+    loads.retain(|load| load.rate > 0);
+    line(out, "\nlatency by starts a second, from when each should have been\n");
+    line(out, "| starts/s | | cycles/s | acquire p50, µs | p90 | p99 | p99.9 |");
+    line(out, &format!("|{}", " --- |".repeat(7)));
+    for load in loads {
+        for name in record.contestants(load) {
+            let figures: [Figure; 5] = [
+                |row| row.cycles_per_s,
+                |row| row.p50_us,
+                |row| row.p90_us,
+                |row| row.p99_us,
+                |row| row.p999_us,
+            ];
+            let median = |figure| record.spread(name, load, figure).map(|found| found.median);
+            let cells = figures.into_iter().filter_map(median).map(|cell| format!(" {cell:.0} |"));
+            line(out, &format!("| {} | {name} |{}", load.rate, cells.collect::<String>()));
+        }
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{text}");
+}
