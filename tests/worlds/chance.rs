@@ -1,6 +1,7 @@
 //! What is random in a world, and the account of what happened.
 
 use core::fmt::{self, Write};
+use std::hash::{DefaultHasher, Hasher};
 
 /// The source of all randomness of a world, with the bounds that were drawn for it.
 pub(crate) struct Chance {
@@ -42,28 +43,35 @@ impl Chance {
 
 /// Everything that happened, as a hash; in a replay also as lines.
 pub(crate) struct Trace {
-    pub(crate) hash: u64,
+    hasher: DefaultHasher,
     pub(crate) is_loud: bool,
 }
 
 impl Trace {
     pub(crate) fn new(is_loud: bool) -> Self {
-        Self { hash: 0xcbf2_9ce4_8422_2325, is_loud }
+        // Made with the same keys each time.
+        Self { hasher: DefaultHasher::new(), is_loud }
+    }
+
+    pub(crate) fn hash(&self) -> u64 {
+        self.hasher.finish()
     }
 
     pub(crate) fn note(&mut self, now: u64, what: fmt::Arguments<'_>) {
         // Writing into a hash never fails.
         let _ = write!(self, "{now} {what}");
+        self.show(now, what);
+    }
+
+    /// Prints in a replay what is in the hash already.
+    pub(crate) fn show(&self, now: u64, what: fmt::Arguments<'_>) {
         if self.is_loud {
             eprintln!("{:>12.3} ms  {what}", now as f64 / MS as f64);
         }
     }
 
-    /// For what is too much to be printed.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.hash = (self.hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        self.hasher.write(bytes);
     }
 }
 

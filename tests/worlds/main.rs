@@ -19,7 +19,7 @@ mod world;
 use crate::world::{Summary, World};
 
 /// How many worlds there are unless more are wanted: seconds, not minutes, in a debug build.
-const WORLDS: u64 = 60;
+const WORLDS: u64 = 50;
 
 /// The longest world has that many steps before all is well again.
 const STEPS: usize = 6_000;

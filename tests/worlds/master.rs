@@ -115,12 +115,14 @@ impl Node {
                 .collect();
             let before = out.len();
             self.answer(now, &mut link.session, &words, &mut out);
+            trace.add(&now.to_ne_bytes());
+            trace.add(&link.requests.arrived[done..done + used]);
             trace.add(&out[before..]);
-            if words[0] != b"SCRIPT" && words[0] != b"INFO" && words[0] != b"COMMAND" {
-                let text: Vec<_> = words.iter().map(|word| word.escape_ascii()).collect();
+            if trace.is_loud && !matches!(words[0], b"SCRIPT" | b"INFO" | b"COMMAND") {
+                let text = words.join(&b' ');
+                let (text, reply) = (text.escape_ascii(), out[before..].escape_ascii());
                 let (id, ghost) = (link.id, if link.is_broken { ", a ghost" } else { "" });
-                let reply = out[before..].escape_ascii();
-                trace.note(now, format_args!("link {id}{ghost}: {text:?} -> {reply}"));
+                trace.show(now, format_args!("link {id}{ghost}: {text} -> {reply}"));
             }
             done += used;
         }

@@ -71,7 +71,7 @@ impl World {
         self.wind_up();
         let sum = |count: fn(&Client) -> u64| self.clients.iter().map(count).sum();
         Summary {
-            trace: self.net.trace.hash,
+            trace: self.net.trace.hash(),
             nanos: self.net.now - born,
             faults: self.net.faults,
             grants: sum(|client| client.grants),
