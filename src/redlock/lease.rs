@@ -267,6 +267,9 @@ impl Redlock {
         self.add_to_batches(asked, Member { purpose: Purpose::Release, slot, serial: number });
         for id in later {
             self.remember(id, slot, number, now);
+            // Where the node is back already the look leaves with this write, and is not due in a
+            // turn of its own.
+            self.clean_up(now, id);
         }
     }
 
