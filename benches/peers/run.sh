@@ -21,8 +21,8 @@ closed_only=no
 client_cpu=${CLIENT_CPU:-0}
 server_cpu=${SERVER_CPU:-1}
 
-rust_peers=(raw-single raw-group redbolt redis-rs rslock)
-engines=(redbolt redis-rs rslock)
+rust_peers=(raw-single raw-group raw-fresh redbolt redis-rs redis-rs-tuned rslock)
+engines=(redbolt redis-rs redis-rs-tuned rslock)
 sweep=(8 64 128 256 1024)
 rates=(1000 2000 4000 8000 16000 32000 64000)
 
@@ -161,8 +161,8 @@ open_loops() {
     done
 }
 
-# turns <round> <measure> <load> <contestant…>: all of them, in every round from another one on, so
-# that nobody always runs behind the same neighbour.
+# turns <round> <measure> <load> <contestant…>: all of them, in every round from another one on,
+# so that nobody always runs behind the same neighbour.
 turns() {
     local round=$1 measure=$2 load=$3
     shift 3
@@ -212,7 +212,7 @@ facts() {
     echo "command: $command"
     echo "processor: $(lscpu | sed -n 's/^Model name: *//p'), $(nproc) cores, $(hypervisor)"
     echo "kernel: $(uname -srm)"
-    echo "cores: client on $client_cpu, all servers on $server_cpu"
+    echo "cores: client on $client_cpu, all servers on $server_cpu, niceness $(nice)"
     echo "server: $(redis-server --version | cut -d ' ' -f 1-3)"
     echo "compiler: $(rustc --version)"
     for crate in redis rslock tokio mio; do

@@ -22,7 +22,7 @@ enum Bound {
     AtMost { must: f64, aim: f64 },
 }
 
-fn aims() -> [Aim; 6] {
+fn aims() -> [Aim; 7] {
     let throughput = |what, peer, must, aim| Aim {
         what,
         load: MANY,
@@ -40,6 +40,7 @@ fn aims() -> [Aim; 6] {
     [
         throughput("512 in flight: cycles/s over raw-group", "raw-group", 0.85, 0.95),
         throughput("512 in flight: cycles/s over redis-rs", "redis-rs", 2.0, 2.4),
+        throughput("512 in flight: cycles/s over redis-rs-tuned", "redis-rs-tuned", 2.0, 2.4),
         throughput("512 in flight: cycles/s over rslock", "rslock", 2.8, 3.3),
         Aim {
             what: "512 in flight: client CPU per cycle, µs",

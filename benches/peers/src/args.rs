@@ -51,9 +51,11 @@ fn measure(mut args: impl Iterator<Item = String>) -> Outcome<String> {
     let contestant = args.next().ok_or(USAGE)?;
     let plan = plan(args)?;
     nodes::check_empty(&plan)?;
+    let before = nodes::cpu_seconds(&plan)?;
     let meter = contestants::run(&contestant, &plan)?;
     nodes::check_empty(&plan)?;
-    let row = meter.row(&contestant, &plan).ok_or("no cycle ended within the run")?;
+    let servers = nodes::cpu_seconds(&plan)? - before;
+    let row = meter.row(&contestant, &plan, servers).ok_or("no cycle ended within the run")?;
     Ok(format!("{row}\n"))
 }
 

@@ -75,8 +75,9 @@ impl Meter {
         Snapshot { at, cpu: Duration::try_from(cpu).unwrap_or_default(), cycles: self.cycles }
     }
 
-    /// The figures; `None` if the run was over before it began to count.
-    pub(crate) fn row(&self, contestant: &str, plan: &Plan) -> Option<Row> {
+    /// The figures; `None` if the run was over before it began to count. The nodes have used
+    /// `servers` seconds of processor time for all cycles, also those that are not counted.
+    pub(crate) fn row(&self, contestant: &str, plan: &Plan, servers: f64) -> Option<Row> {
         let (since, until) = (self.since?, self.until?);
         let cycles = until.cycles - since.cycles;
         let seconds = (until.at - since.at).as_secs_f64();
@@ -93,6 +94,7 @@ impl Meter {
             cycles,
             cycles_per_s: cycles as f64 / seconds,
             cpu_us: (until.cpu - since.cpu).as_secs_f64() * 1e6 / cycles as f64,
+            server_cpu_us: servers * 1e6 / self.cycles as f64,
             p50_us: micros(0.5),
             p90_us: micros(0.9),
             p99_us: micros(0.99),

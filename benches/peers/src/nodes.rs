@@ -1,6 +1,6 @@
 //! What a run asks of the nodes beside its locks.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -29,12 +29,30 @@ pub(crate) fn check_empty(plan: &Plan) -> Outcome<()> {
     Ok(())
 }
 
-/// The first line of what a node answers.
+/// The processor time that all nodes have used since they started.
+pub(crate) fn cpu_seconds(plan: &Plan) -> Outcome<f64> {
+    let mut sum = 0.0;
+    for &node in &plan.nodes {
+        let info = ask(node, "INFO cpu")?;
+        for name in ["used_cpu_user:", "used_cpu_sys:"] {
+            let line = info.lines().find_map(|line| line.strip_prefix(name));
+            sum += line.ok_or("a node does not tell its processor time")?.parse::<f64>()?;
+        }
+    }
+    Ok(sum)
+}
+
+/// What a node answers: a line, or the text of a bulk string.
 fn ask(node: SocketAddr, command: &str) -> Outcome<String> {
     let mut stream = TcpStream::connect_timeout(&node, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{command}\r\n").as_bytes())?;
+    let mut reader = BufReader::new(stream);
     let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line)?;
-    Ok(line.trim_end().to_owned())
+    reader.read_line(&mut line)?;
+    let line = line.trim_end();
+    let Some(len) = line.strip_prefix('$') else { return Ok(line.to_owned()) };
+    let mut text = String::new();
+    reader.take(len.parse()?).read_to_string(&mut text)?;
+    Ok(text)
 }

@@ -6,7 +6,8 @@ use crate::plan::Outcome;
 
 /// The columns, in the order in which they are written.
 pub(crate) const HEADER: &str = "round,contestant,in_flight,rate,seconds,cycles,cycles_per_s,\
-     cpu_us_per_cycle,acquire_p50_us,acquire_p90_us,acquire_p99_us,acquire_p999_us";
+     cpu_us_per_cycle,server_cpu_us_per_cycle,\
+     acquire_p50_us,acquire_p90_us,acquire_p99_us,acquire_p999_us";
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Row {
@@ -18,7 +19,10 @@ pub(crate) struct Row {
     pub(crate) seconds: f64,
     pub(crate) cycles: u64,
     pub(crate) cycles_per_s: f64,
+    /// Of the client, all threads.
     pub(crate) cpu_us: f64,
+    /// Of all nodes together.
+    pub(crate) server_cpu_us: f64,
     pub(crate) p50_us: f64,
     pub(crate) p90_us: f64,
     pub(crate) p99_us: f64,
@@ -32,7 +36,7 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{},{},{},{},{:.3},{},{:.1},{:.3},{:.1},{:.1},{:.1},{:.1}",
+            "{},{},{},{},{:.3},{},{:.1},{:.3},{:.3},{:.1},{:.1},{:.1},{:.1}",
             self.round,
             self.contestant,
             self.in_flight,
@@ -41,6 +45,7 @@ impl fmt::Display for Row {
             self.cycles,
             self.cycles_per_s,
             self.cpu_us,
+            self.server_cpu_us,
             self.p50_us,
             self.p90_us,
             self.p99_us,
@@ -70,6 +75,7 @@ fn parse(line: &str) -> Option<Row> {
         cycles: next()?.parse().ok()?,
         cycles_per_s: next()?.parse().ok()?,
         cpu_us: next()?.parse().ok()?,
+        server_cpu_us: next()?.parse().ok()?,
         p50_us: next()?.parse().ok()?,
         p90_us: next()?.parse().ok()?,
         p99_us: next()?.parse().ok()?,
@@ -84,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_row_reads_as_it_was_written() {
-        let line = "3,redis-rs,512,0,0.500,25000,50000.0,18.700,9000.1,9100.2,9200.3,9300.4";
+        let line = "3,redis-rs,512,0,0.500,25000,50000.0,18.700,20.100,9000.1,9100.2,9200.3,9300.4";
         let rows = read(&format!("{HEADER}\n{line}\n")).expect("a record");
         assert_eq!(rows[0].to_string(), line);
         assert_eq!(rows[0].contestant, "redis-rs");
@@ -95,6 +101,6 @@ mod tests {
     fn what_is_no_record_is_refused() {
         assert!(read("a,b\n1,2\n").is_err());
         assert!(read(&format!("{HEADER}\n1,raw\n")).is_err());
-        assert_eq!(HEADER.split(',').count(), 12);
+        assert_eq!(HEADER.split(',').count(), 13);
     }
 }

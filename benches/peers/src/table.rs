@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::aims;
-use crate::record::{Load, Record};
+use crate::record::{Load, Record, Spread};
 use crate::row::Figure;
 
 const OURS: &str = "redbolt";
@@ -23,10 +23,11 @@ fn closed(out: &mut String, record: &Record, load: Load) {
     line(out, &format!("\n{} in flight\n", load.in_flight));
     line(
         out,
-        "| | cycles/s | min – max | redbolt ÷ it | client CPU per cycle, µs | acquire p50, µs \
-         | p90 | p99 | p99.9 | p50: redbolt ÷ it |",
+        "| | cycles/s | min – max | redbolt ÷ it | client CPU per cycle, µs \
+         | server CPU per cycle, µs \
+         | acquire p50, µs | p90 | p99 | p99.9 | p50: redbolt ÷ it |",
     );
-    line(out, &format!("|{}", " --- |".repeat(10)));
+    line(out, &format!("|{}", " --- |".repeat(11)));
     for name in record.contestants(load) {
         let of = |figure| record.spread(name, load, figure);
         let Some(rate) = of(|row| row.cycles_per_s) else { continue };
@@ -35,23 +36,19 @@ fn closed(out: &mut String, record: &Record, load: Load) {
             let found = record.ratio([OURS, name], load, figure);
             found.map_or_else(String::new, |found| format!("{:.2}", found.median))
         };
-        line(
-            out,
-            &format!(
-                "| {name} | {:.0} | {:.0} – {:.0} | {} | {:.2} | {:.1} | {:.1} | {:.1} | {:.1} \
-                 | {} |",
-                rate.median,
-                rate.least,
-                rate.most,
-                ratio(|row| row.cycles_per_s),
-                median(|row| row.cpu_us),
-                median(|row| row.p50_us),
-                median(|row| row.p90_us),
-                median(|row| row.p99_us),
-                median(|row| row.p999_us),
-                ratio(|row| row.p50_us),
-            ),
-        );
+        let figures: [Figure; 6] = [
+            |row| row.cpu_us,
+            |row| row.server_cpu_us,
+            |row| row.p50_us,
+            |row| row.p90_us,
+            |row| row.p99_us,
+            |row| row.p999_us,
+        ];
+        let figures: String = figures.map(|figure| format!(" {:.2} |", median(figure))).concat();
+        let Spread { least, median, most } = rate;
+        let (faster, sooner) = (ratio(|row| row.cycles_per_s), ratio(|row| row.p50_us));
+        let head = format!("| {name} | {median:.0} | {least:.0} – {most:.0} | {faster} |");
+        line(out, &format!("{head}{figures} {sooner} |"));
     }
 }
 

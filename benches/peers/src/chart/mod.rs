@@ -18,8 +18,17 @@ use plot::{Line, Plot, Point};
 use svg::Colour;
 
 /// Who is drawn. The place in this list is the colour, so it is the same in every picture.
-const CONTESTANTS: [&str; 7] =
-    ["raw-group", "raw-single", "redbolt", "redis-rs", "rslock", "node-redlock", "redlock-py"];
+const CONTESTANTS: [&str; 9] = [
+    "raw-group",
+    "raw-single",
+    "redbolt",
+    "redis-rs",
+    "rslock",
+    "node-redlock",
+    "redlock-py",
+    "raw-fresh",
+    "redis-rs-tuned",
+];
 
 /// Who reaches less than this share of a rate is not keeping up, and its latency is only that of
 /// an ever longer line.

@@ -29,7 +29,7 @@ text { fill: #ddd; }
 ";
 
 /// One per contestant, on light and on dark pages; the colour-blind can tell them apart.
-const COLOURS: [[&str; 2]; 7] = [
+const COLOURS: [[&str; 2]; 9] = [
     ["#555", "#ccc"],
     ["#999", "#888"],
     ["#d55e00", "#ff8a3d"],
@@ -37,6 +37,8 @@ const COLOURS: [[&str; 2]; 7] = [
     ["#008060", "#2fd3a1"],
     ["#a0508a", "#e39cc8"],
     ["#806a00", "#e0c341"],
+    ["#777", "#aaa"],
+    ["#3a8fc0", "#86c8ec"],
 ];
 
 /// The class of the colour with a number: strokes and fills of this class have it.
@@ -67,7 +69,8 @@ impl Svg {
 
     pub(crate) fn text(&mut self, class: &str, anchor: &str, x: f64, y: f64, text: &str) {
         self.add(format_args!(
-            "<text class=\"{class}\" text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
+            "<text class=\"{class}\" text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">\
+             {text}</text>"
         ));
     }
 

@@ -125,7 +125,9 @@ impl Load {
             match event {
                 Event::Acquired { lock, .. } => self.acquired(now, lock)?,
                 Event::Released { outcome, .. } => {
-                    if !outcome.absent.is_empty() || !outcome.foreign.is_empty() {
+                    // A key may be absent: its node was too slow to vote, and had refused. But
+                    // nobody else wants it.
+                    if outcome.released.is_empty() || !outcome.foreign.is_empty() {
                         return Err(format!("a lock was not there any more: {outcome:?}").into());
                     }
                     self.in_flight -= 1;

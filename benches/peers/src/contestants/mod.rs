@@ -20,19 +20,24 @@ use std::time::Duration;
 
 use crate::meter::Meter;
 use crate::plan::{Outcome, Plan};
-use raw::Release;
+use raw::Kind;
 
 /// Long enough never to sleep while a reply is on its way.
 const BUSY_POLL: Duration = Duration::from_millis(1);
 
+/// More requests than ever wait.
+const LONG_QUEUE: usize = 2048;
+
 /// Runs one contestant by its name in the records.
 pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
     match name {
-        "raw-single" => raw::run(plan, Release::Single),
-        "raw-group" => raw::run(plan, Release::Group),
+        "raw-single" => raw::run(plan, Kind::Single),
+        "raw-group" => raw::run(plan, Kind::Group),
+        "raw-fresh" => raw::run(plan, Kind::Fresh),
         "redbolt" => bolt::run(plan, Duration::ZERO),
         "redbolt-busy" => bolt::run(plan, BUSY_POLL),
-        "redis-rs" => redis_rs::run(plan),
+        "redis-rs" => redis_rs::run(plan, None),
+        "redis-rs-tuned" => redis_rs::run(plan, Some(LONG_QUEUE)),
         "rslock" => rslock::run(plan),
         _ => Err(format!("there is no contestant {name}").into()),
     }

@@ -5,6 +5,10 @@
 //! per node with every release, all replies. No real load does that, and no engine can: it is what
 //! the servers and the kernel give when nobody has to think. A lock counts as acquired when the
 //! first three of five nodes have been read; the rest is read before the release.
+//!
+//! The same bytes over and over, with one token for all, are cheaper for the servers than any
+//! Redlock may be: to their Lua, equal strings are one string, and what is in the cache stays
+//! there. [`Kind::Fresh`] shows how much.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,21 +22,22 @@ use crate::meter::Meter;
 use crate::names;
 use crate::plan::{Outcome, Plan, TTL};
 
-/// As long as redbolt's tokens.
-const TOKEN: &[u8; 20] = b"twenty bytes, canned";
-
 /// How many keys one call releases, as in redbolt.
 const GROUP: u64 = 64;
 
+/// After how many turns fresh names come again.
+const FRESH_TURNS: u64 = 64;
+
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How locks are given back.
-#[derive(Clone, Copy)]
-pub(crate) enum Release {
-    /// One script call each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Locks are given back with one script call each.
     Single,
-    /// One script call for up to [`GROUP`].
+    /// Locks are given back with one script call for up to [`GROUP`].
     Group,
+    /// As `Group`, with a token for each lock and other names in every turn.
+    Fresh,
 }
 
 /// What is sent, and what must come back.
@@ -42,16 +47,14 @@ struct Canned {
     reply: Vec<u8>,
 }
 
-pub(crate) fn run(plan: &Plan, release: Release) -> Outcome<Meter> {
+pub(crate) fn run(plan: &Plan, kind: Kind) -> Outcome<Meter> {
     if plan.rate.is_some() {
         return Err("canned bytes go in lockstep, not at a rate".into());
     }
     let count = plan.in_flight as u64;
-    let acquire = acquire(count);
-    let release = match release {
-        Release::Single => release_single(count),
-        Release::Group => release_group(count),
-    };
+    let turns = if kind == Kind::Fresh { FRESH_TURNS } else { 1 };
+    let turns: Vec<_> =
+        (0..turns).map(|turn| kind.turn(turn * count..(turn + 1) * count)).collect();
     let mut wire = Wire::connect(plan)?;
     for script in [RELEASE, RELEASE_MANY] {
         let reply = format!("$40\r\n{}\r\n", script.sha).into_bytes();
@@ -63,53 +66,80 @@ pub(crate) fn run(plan: &Plan, release: Release) -> Outcome<Meter> {
     let (quorum, nodes) = (plan.quorum(), plan.nodes.len());
     let mut meter = Meter::new(plan);
     let mut start = Clock::now();
-    while meter.goes_on(start) {
-        wire.send(&acquire)?;
-        wire.receive(&acquire, 0..quorum)?;
+    for [acquire, release] in turns.iter().cycle() {
+        if !meter.goes_on(start) {
+            break;
+        }
+        wire.send(acquire)?;
+        wire.receive(acquire, 0..quorum)?;
         meter.acquired_many(Clock::now() - start, count);
-        wire.receive(&acquire, quorum..nodes)?;
-        wire.send(&release)?;
-        wire.receive(&release, 0..nodes)?;
+        wire.receive(acquire, quorum..nodes)?;
+        wire.send(release)?;
+        wire.receive(release, 0..nodes)?;
         meter.released(count);
         start = Clock::now();
     }
     Ok(meter)
 }
 
-fn acquire(count: u64) -> Canned {
-    let ttl = TTL.as_millis().to_string();
-    let mut canned = Canned::default();
-    for number in 0..count {
-        let name = names::name(number);
-        canned.request.extend(command(&[b"SET", &name, TOKEN, b"NX", b"PX", ttl.as_bytes()]));
-        canned.reply.extend(b"+OK\r\n");
+impl Kind {
+    /// The acquisition and the release of these locks.
+    fn turn(self, numbers: Range<u64>) -> [Canned; 2] {
+        let release = match self {
+            Self::Single => self.release_single(numbers.clone()),
+            Self::Group | Self::Fresh => self.release_group(numbers.clone()),
+        };
+        [self.acquire(numbers), release]
     }
-    canned
-}
 
-fn release_single(count: u64) -> Canned {
-    let mut canned = Canned::default();
-    for number in 0..count {
-        let name = names::name(number);
-        canned.request.extend(command(&[b"EVALSHA", RELEASE.sha.as_bytes(), b"1", &name, TOKEN]));
-        canned.reply.extend(b":1\r\n");
+    fn acquire(self, numbers: Range<u64>) -> Canned {
+        let ttl = TTL.as_millis().to_string();
+        let mut canned = Canned::default();
+        for number in numbers {
+            let (name, token) = (names::name(number), self.token(number));
+            canned.request.extend(command(&[b"SET", &name, &token, b"NX", b"PX", ttl.as_bytes()]));
+            canned.reply.extend(b"+OK\r\n");
+        }
+        canned
     }
-    canned
-}
 
-fn release_group(count: u64) -> Canned {
-    let mut canned = Canned::default();
-    for first in (0..count).step_by(GROUP as usize) {
-        let names: Vec<_> = (first..count.min(first + GROUP)).map(names::name).collect();
-        let keys = names.len().to_string();
-        let mut words: Vec<&[u8]> = vec![b"EVALSHA", RELEASE_MANY.sha.as_bytes(), keys.as_bytes()];
-        words.extend(names.iter().map(|name| &name[..]));
-        words.extend(names.iter().map(|_| &TOKEN[..]));
-        canned.request.extend(command(&words));
-        canned.reply.extend(format!("*{keys}\r\n").bytes());
-        canned.reply.extend(b":1\r\n".repeat(names.len()));
+    fn release_single(self, numbers: Range<u64>) -> Canned {
+        let sha = RELEASE.sha.as_bytes();
+        let mut canned = Canned::default();
+        for number in numbers {
+            let (name, token) = (names::name(number), self.token(number));
+            canned.request.extend(command(&[b"EVALSHA", sha, b"1", &name, &token]));
+            canned.reply.extend(b":1\r\n");
+        }
+        canned
     }
-    canned
+
+    fn release_group(self, numbers: Range<u64>) -> Canned {
+        let mut canned = Canned::default();
+        for first in numbers.clone().step_by(GROUP as usize) {
+            let group = first..numbers.end.min(first + GROUP);
+            let names: Vec<_> = group.clone().map(names::name).collect();
+            let tokens: Vec<_> = group.map(|number| self.token(number)).collect();
+            let keys = names.len().to_string();
+            let mut words: Vec<&[u8]> =
+                vec![b"EVALSHA", RELEASE_MANY.sha.as_bytes(), keys.as_bytes()];
+            words.extend(names.iter().map(|name| &name[..]));
+            words.extend(tokens.iter().map(|token| &token[..]));
+            canned.request.extend(command(&words));
+            canned.reply.extend(format!("*{keys}\r\n").bytes());
+            canned.reply.extend(b":1\r\n".repeat(names.len()));
+        }
+        canned
+    }
+
+    /// As long as redbolt's tokens.
+    fn token(self, number: u64) -> [u8; 20] {
+        let mut token = *b"twenty bytes, canned";
+        if self == Self::Fresh {
+            token[..8].copy_from_slice(&number.to_be_bytes());
+        }
+        token
+    }
 }
 
 fn command(words: &[&[u8]]) -> Vec<u8> {
@@ -176,7 +206,7 @@ mod tests {
 
     #[test]
     fn groups_have_up_to_64_keys() {
-        let canned = release_group(70);
+        let canned = Kind::Group.release_group(0..70);
         let calls = String::from_utf8(canned.request).expect("text").matches("EVALSHA").count();
         assert_eq!(calls, 2);
         assert!(canned.reply.starts_with(b"*64\r\n:1\r\n"));

@@ -6,15 +6,16 @@ use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use redbolt::redlock::RELEASE;
 use redis::aio::MultiplexedConnection;
-use redis::{Client, Cmd, RedisResult, Value};
+use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, Value};
 
 use super::tasks::{self, Locker};
 use crate::meter::Meter;
 use crate::names;
 use crate::plan::{Outcome, Plan, TTL};
 
-pub(crate) fn run(plan: &Plan) -> Outcome<Meter> {
-    tasks::run::<Redlock>(plan)
+/// `queue` is how many requests may wait in front of a connection; `None` leaves the default of 50.
+pub(crate) fn run(plan: &Plan, queue: Option<usize>) -> Outcome<Meter> {
+    tasks::run(plan, async || Redlock::connect(plan, queue).await)
 }
 
 struct Redlock {
@@ -27,14 +28,16 @@ struct Lock {
     token: [u8; 20],
 }
 
-impl Locker for Redlock {
-    type Lock = Lock;
-
-    async fn connect(plan: &Plan) -> Outcome<Self> {
+impl Redlock {
+    async fn connect(plan: &Plan, queue: Option<usize>) -> Outcome<Self> {
+        let mut config = AsyncConnectionConfig::new();
+        if let Some(queue) = queue {
+            config = config.set_pipeline_buffer_size(queue);
+        }
         let mut nodes = Vec::new();
         for node in &plan.nodes {
             let client = Client::open(format!("redis://{node}"))?;
-            let mut node = client.get_multiplexed_async_connection().await?;
+            let mut node = client.get_multiplexed_async_connection_with_config(&config).await?;
             let mut load = Cmd::new();
             load.arg("SCRIPT").arg("LOAD").arg(RELEASE.text);
             load.query_async::<()>(&mut node).await?;
@@ -42,6 +45,10 @@ impl Locker for Redlock {
         }
         Ok(Self { nodes, quorum: plan.quorum() })
     }
+}
+
+impl Locker for Redlock {
+    type Lock = Lock;
 
     async fn acquire(&self, resource: &[u8]) -> Outcome<Lock> {
         let lock = Lock { resource: resource.try_into()?, token: token() };
@@ -64,11 +71,14 @@ impl Locker for Redlock {
         let mut release = Cmd::new();
         release.arg("EVALSHA").arg(RELEASE.sha).arg(1).arg(&lock.resource).arg(&lock.token);
         let requests = self.nodes.iter().cloned();
-        let replies = join_all(requests.map(|node| send(node, &release))).await;
-        for reply in replies {
-            if reply? != Value::Int(1) {
-                return Err("a lock was not there any more".into());
-            }
+        let mut released = 0;
+        for reply in join_all(requests.map(|node| send(node, &release))).await {
+            released += usize::from(reply? == Value::Int(1));
+        }
+        // Not all of them: a `SET` that still waited in a full queue when the decision fell was
+        // dropped there.
+        if released < self.quorum {
+            return Err(format!("only {released} nodes had the lock").into());
         }
         Ok(())
     }

@@ -7,16 +7,13 @@ use crate::meter::Meter;
 use crate::plan::{Outcome, Plan, TTL};
 
 pub(crate) fn run(plan: &Plan) -> Outcome<Meter> {
-    tasks::run::<LockManager>(plan)
+    let urls = plan.nodes.iter().map(|node| format!("redis://{node}")).collect();
+    // It connects with its first lock.
+    tasks::run(plan, async || Ok(LockManager::new(urls)))
 }
 
 impl Locker for LockManager {
     type Lock = Lock;
-
-    async fn connect(plan: &Plan) -> Outcome<Self> {
-        let urls = plan.nodes.iter().map(|node| format!("redis://{node}")).collect();
-        Ok(Self::new(urls))
-    }
 
     async fn acquire(&self, resource: &[u8]) -> Outcome<Lock> {
         Ok(self.lock(resource, TTL).await?)

@@ -21,8 +21,6 @@ use crate::plan::{Outcome, Plan};
 pub(crate) trait Locker: Send + Sync + Sized + 'static {
     type Lock: Send;
 
-    fn connect(plan: &Plan) -> impl Future<Output = Outcome<Self>>;
-
     fn acquire(&self, resource: &[u8]) -> impl Future<Output = Outcome<Self::Lock>> + Send;
 
     fn release(&self, lock: Self::Lock) -> impl Future<Output = Outcome<()>> + Send;
@@ -35,10 +33,14 @@ struct Shared<L> {
     meter: Mutex<Meter>,
 }
 
-pub(crate) fn run<L: Locker>(plan: &Plan) -> Outcome<Meter> {
+/// Runs cycles with what `connect` yields.
+pub(crate) fn run<L: Locker>(
+    plan: &Plan,
+    connect: impl AsyncFnOnce() -> Outcome<L>,
+) -> Outcome<Meter> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     runtime.block_on(async {
-        let locker = L::connect(plan).await?;
+        let locker = connect().await?;
         let shared =
             Shared { locker, names: Names::default(), meter: Mutex::new(Meter::new(plan)) };
         let shared = Arc::new(shared);
