@@ -240,8 +240,9 @@ impl Engine {
     /// cleaned up, or until `timeout` is over. Returns whether all is done. Events that come
     /// meanwhile stay to be taken.
     ///
-    /// To be called before an engine is dropped whose last releases should be known to have
-    /// arrived. Locks that are still held are not released by this.
+    /// To be called before an engine is dropped, or not polled for long, whose last releases should
+    /// be known to have arrived: on a node that has not answered an earlier one they wait for that
+    /// answer, and only a poll takes it. Locks that are still held are not released by this.
     ///
     /// # Errors
     ///

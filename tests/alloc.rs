@@ -97,7 +97,10 @@ impl Load {
             node.cont();
             self.run(self.wanted, 4 * MAX_PIPELINE);
         }
+        // Releases that wait for an answer are not sent while nobody polls, and would be in the way
+        // of another engine.
         self.wind_down();
+        assert!(self.engine.drain(PATIENCE).expect("polling works"));
     }
 
     /// Wants no more, and waits for the end of what it wanted.
