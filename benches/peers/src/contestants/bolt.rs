@@ -18,6 +18,9 @@ const WAIT: Duration = Duration::from_secs(5);
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
+const ENGINE: Token = Token(0);
+const TIMER: Token = Token(1);
+
 pub(crate) fn run(plan: &Plan, busy_poll: Duration) -> Outcome<Meter> {
     let mut load = Load::new(plan, busy_poll)?;
     match plan.rate {
@@ -77,9 +80,8 @@ impl Load {
     fn open_loop(&mut self, mut schedule: Schedule) -> Outcome<()> {
         let mut outer = Poll::new()?;
         let mut events = Events::with_capacity(2);
-        for fd in [self.engine.as_raw_fd(), schedule.as_raw_fd()] {
-            // Both are looked after at every turn, so nobody asks which one it was.
-            outer.registry().register(&mut SourceFd(&fd), Token(0), Interest::READABLE)?;
+        for (token, fd) in [(ENGINE, self.engine.as_raw_fd()), (TIMER, schedule.as_raw_fd())] {
+            outer.registry().register(&mut SourceFd(&fd), token, Interest::READABLE)?;
         }
         let mut now = Clock::now();
         while self.meter.goes_on(now) {
@@ -91,9 +93,15 @@ impl Load {
             }
             self.engine.flush()?;
             outer.poll(&mut events, None)?;
-            schedule.clear();
-            self.engine.poll(Some(Duration::ZERO))?;
-            now = self.take_events()?;
+            now = Clock::now();
+            for event in &events {
+                if event.token() == TIMER {
+                    schedule.clear();
+                } else {
+                    self.engine.poll(Some(Duration::ZERO))?;
+                    now = self.take_events()?;
+                }
+            }
         }
         Ok(())
     }
