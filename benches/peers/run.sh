@@ -22,7 +22,7 @@ client_cpu=${CLIENT_CPU:-0}
 server_cpu=${SERVER_CPU:-1}
 
 rust_peers=(raw-single raw-group raw-fresh redbolt redis-rs redis-rs-tuned rslock)
-engines=(redbolt redis-rs redis-rs-tuned rslock)
+engines=(redbolt redis-rs rslock)
 sweep=(8 64 128 256 1024)
 rates=(1000 2000 4000 8000 16000 32000 64000)
 

@@ -11,20 +11,26 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Logarithmic, around all values, with a line at every power of `base`; `None` if there are
-    /// no values above zero.
-    pub(crate) fn powers(values: &[f64], base: f64) -> Option<Self> {
+    /// Logarithmic, around all values, with a line wherever the least value has doubled; `None` if
+    /// there are no values above zero.
+    pub(crate) fn doubling(values: &[f64]) -> Option<Self> {
         let (least, most) = range(values)?;
-        if least <= 0.0 {
-            return None;
-        }
-        let is_tens = base == 10.0;
-        // Powers of two start at the least value itself: rates are 1000 times a power.
-        let unit = if is_tens { 1.0 } else { least };
-        let low = (least / unit).log(base).floor() as i32;
-        let high = ((most / unit).log(base) - 1e-9).ceil() as i32;
-        let ticks = (low..=high.max(low + 1)).map(|power| unit * base.powi(power)).collect();
-        Some(Self::over(ticks, true))
+        let doublings = ((most / least).log2() - 1e-9).ceil().max(1.0) as i32;
+        let ticks = (0..=doublings).map(|power| least * 2_f64.powi(power)).collect();
+        (least > 0.0).then(|| Self::over(ticks, true))
+    }
+
+    /// Logarithmic, around all values, with lines at 1, 2, 5, 10, 20, …; `None` if there are no
+    /// values above zero.
+    pub(crate) fn decades(values: &[f64]) -> Option<Self> {
+        let (least, most) = range(values)?;
+        let powers = least.log10().floor() as i32..=most.log10().floor() as i32 + 1;
+        let all: Vec<f64> = powers
+            .flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)))
+            .collect();
+        let first = all.iter().rposition(|&tick| tick <= least)?;
+        let last = all.iter().position(|&tick| tick >= most)?;
+        (least > 0.0).then(|| Self::over(all[first..=last.max(first + 1)].to_vec(), true))
     }
 
     /// Linear, from zero to above all values.
@@ -71,11 +77,12 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_has_equal_steps() {
-        let axis = Axis::powers(&[1.0, 1024.0], 2.0).expect("values");
+        let axis = Axis::doubling(&[1.0, 1024.0]).expect("values");
         assert_eq!(axis.ticks.len(), 11);
         assert!((axis.place(32.0) - 0.5).abs() < 1e-9);
-        let axis = Axis::powers(&[60.0, 900.0], 10.0).expect("values");
-        assert_eq!(axis.ticks, [10.0, 100.0, 1000.0]);
+        let axis = Axis::decades(&[60.0, 900.0]).expect("values");
+        assert_eq!(axis.ticks, [50.0, 100.0, 200.0, 500.0, 1000.0]);
+        assert!(Axis::decades(&[0.0]).is_none());
     }
 
     #[test]

@@ -17,17 +17,17 @@ use axis::Axis;
 use plot::{Line, Plot, Point};
 use svg::Colour;
 
-/// Who is drawn. The place in this list is the colour, so it is the same in every picture.
-const CONTESTANTS: [&str; 9] = [
-    "raw-group",
-    "raw-single",
-    "redbolt",
-    "redis-rs",
-    "rslock",
-    "node-redlock",
-    "redlock-py",
-    "raw-fresh",
-    "redis-rs-tuned",
+/// Who is drawn, in this order, and in which colour: the same in every picture.
+const CONTESTANTS: [(&str, Colour); 9] = [
+    ("raw-group", Colour(0)),
+    ("raw-fresh", Colour(1)),
+    ("raw-single", Colour(2)),
+    ("redbolt", Colour(3)),
+    ("redis-rs-tuned", Colour(4)),
+    ("redis-rs", Colour(5)),
+    ("rslock", Colour(6)),
+    ("node-redlock", Colour(7)),
+    ("redlock-py", Colour(8)),
 ];
 
 /// Who reaches less than this share of a rate is not keeping up, and its latency is only that of
@@ -41,13 +41,9 @@ pub(crate) fn all(record: &Record) -> Vec<(&'static str, String)> {
     pictures.into_iter().filter_map(|(name, picture)| Some((name, picture?))).collect()
 }
 
-fn contestants() -> impl Iterator<Item = (&'static str, Colour)> {
-    CONTESTANTS.into_iter().zip((0..).map(Colour))
-}
-
 fn throughput(record: &Record) -> Option<String> {
     let mut lines = Vec::new();
-    for (name, colour) in contestants() {
+    for (name, colour) in CONTESTANTS {
         let loads = record.loads(name).into_iter().filter(|load| load.rate == 0);
         let points: Vec<Point> = loads
             .filter_map(|load| {
@@ -58,12 +54,12 @@ fn throughput(record: &Record) -> Option<String> {
             .collect();
         lines.push(Line { label: name.to_owned(), colour, dashed: false, points });
     }
-    // A single point is no line.
-    lines.retain(|line| line.points.len() > 1);
+    // Who ran at the ends only has no line in between.
+    lines.retain(|line| line.points.len() > 2);
     let plot = Plot {
         title: "Throughput against locks in flight",
         subtitle: "cycles a second, five nodes; medians, bars from the slowest to the fastest run",
-        x: Axis::powers(&xs(&lines), 2.0)?,
+        x: Axis::doubling(&xs(&lines))?,
         x_title: "locks in flight",
         y: Axis::from_zero(&ys(&lines))?,
         lines,
@@ -75,7 +71,7 @@ fn latency(record: &Record) -> Option<String> {
     let figures: [(&str, bool, Figure); 2] =
         [("p50", false, |row| row.p50_us), ("p99", true, |row| row.p99_us)];
     let mut lines = Vec::new();
-    for (name, colour) in contestants() {
+    for (name, colour) in CONTESTANTS {
         for (quantile, dashed, figure) in figures {
             let loads = record.loads(name).into_iter().filter(|load| load.rate > 0);
             let points: Vec<Point> = loads
@@ -93,9 +89,9 @@ fn latency(record: &Record) -> Option<String> {
         title: "Acquire latency against rate",
         subtitle: "µs from when each lock should have been asked for; a line ends where its \
                    contestant no longer keeps up",
-        x: Axis::powers(&xs(&lines), 2.0)?,
+        x: Axis::doubling(&xs(&lines))?,
         x_title: "locks started a second (open loop)",
-        y: Axis::powers(&ys(&lines), 10.0)?,
+        y: Axis::decades(&ys(&lines))?,
         lines,
     };
     Some(plot.draw())
@@ -108,7 +104,7 @@ fn keeps_up(record: &Record, name: &str, load: Load) -> bool {
 
 fn cpu(record: &Record) -> Option<String> {
     let load = Load { in_flight: 512, rate: 0 };
-    let bars = contestants().filter_map(|(name, colour)| {
+    let bars = CONTESTANTS.into_iter().filter_map(|(name, colour)| {
         let cpu = record.spread(name, load, |row| row.cpu_us)?;
         Some((name, colour, cpu.median))
     });

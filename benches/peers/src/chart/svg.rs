@@ -30,15 +30,15 @@ text { fill: #ddd; }
 
 /// One per contestant, on light and on dark pages; the colour-blind can tell them apart.
 const COLOURS: [[&str; 2]; 9] = [
-    ["#555", "#ccc"],
-    ["#999", "#888"],
+    ["#444", "#ddd"],
+    ["#777", "#aaa"],
+    ["#aaa", "#777"],
     ["#d55e00", "#ff8a3d"],
-    ["#0072b2", "#56b4e9"],
+    ["#3a8fc0", "#86c8ec"],
+    ["#0060a0", "#4aa3e0"],
     ["#008060", "#2fd3a1"],
     ["#a0508a", "#e39cc8"],
     ["#806a00", "#e0c341"],
-    ["#777", "#aaa"],
-    ["#3a8fc0", "#86c8ec"],
 ];
 
 /// The class of the colour with a number: strokes and fills of this class have it.
