@@ -213,6 +213,8 @@ facts() {
     echo "processor: $(lscpu | sed -n 's/^Model name: *//p'), $(nproc) cores, $(hypervisor)"
     echo "kernel: $(uname -srm)"
     echo "cores: client on $client_cpu, all servers on $server_cpu, niceness $(nice)"
+    # Where sessions are scheduled as groups, it is the niceness of the group that counts.
+    [ ! -r /proc/self/autogroup ] || echo "session: $(sed 's/^[^ ]* //' /proc/self/autogroup)"
     echo "server: $(redis-server --version | cut -d ' ' -f 1-3)"
     echo "compiler: $(rustc --version)"
     for crate in redis rslock tokio mio; do
