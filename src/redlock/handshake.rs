@@ -165,7 +165,7 @@ impl Info {
             match field {
                 b"run_id" => self.run_id = value.try_into().ok().map(RunId),
                 b"uptime_in_seconds" => self.uptime = number(value).map(Duration::from_secs),
-                // Servers before 2.8 had no modes, Valkey calls it server_mode as well.
+                // Valkey calls it server_mode.
                 b"redis_mode" | b"server_mode" => self.standalone = Some(value == b"standalone"),
                 b"role" => self.master = Some(value == b"master"),
                 b"loading" => self.loading = Some(value != b"0"),
