@@ -191,6 +191,8 @@ impl Redlock {
             node.is_ready()
                 && node.pipeline.len() < self.config.max_pipeline
                 && !node.is_unhealthy()
+                // S11: its vote would not count, so its SET would be for nothing.
+                && !node.is_quarantined()
                 && !node.is_stalled(now, timeout)
         };
         self.nodes().into_iter().filter(worth).collect()
@@ -362,7 +364,22 @@ impl Redlock {
         if asked_none && open >= self.quorum.need() {
             return AcquireError::TimedOut;
         }
-        AcquireError::NoQuorum(outcomes)
+        match self.quorum_possible_at(now) {
+            Some(at) if at > now => {
+                AcquireError::Unavailable { outcomes, at, retry_after: at - now }
+            }
+            _ => AcquireError::NoQuorum(outcomes),
+        }
+    }
+
+    /// The earliest moment at which the nodes that are connected now can be a quorum, those in
+    /// quarantine once it ends; `None` if there are too few of them.
+    fn quorum_possible_at(&self, now: Instant) -> Option<Instant> {
+        let ready = self.nodes.iter().filter(|node| node.is_ready());
+        let mut times: SmallVec<[Instant; MAX_NODES]> =
+            ready.map(|node| node.quarantined_until().unwrap_or(now)).collect();
+        times.sort_unstable();
+        times.get(self.quorum.need() - 1).copied()
     }
 
     /// The outcome of a request at every node, for an error message.
@@ -372,6 +389,8 @@ impl Redlock {
                 NodeOutcome::Granted
             } else if votes.refused.contains(node) {
                 NodeOutcome::Refused
+            } else if votes.failed.contains(node) && self.nodes[node.index()].is_quarantined() {
+                NodeOutcome::Quarantined
             } else if votes.failed.contains(node) {
                 NodeOutcome::Failed
             } else if votes.asked.contains(node) {

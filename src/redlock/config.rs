@@ -4,6 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::nodes::MAX_NODES;
+use super::quarantine::RestartGuard;
 use super::quorum::Quorum;
 use super::validity::Drift;
 
@@ -58,6 +59,9 @@ pub struct Config {
     pub quorum: Option<usize>,
     /// The longest ttl of any lock, at most [`LONGEST_TTL`]. Default: 60 s.
     pub max_ttl: Duration,
+    /// When a node that may have forgotten locks in a restart is believed again (S11). Default:
+    /// once it has been up for [`Config::quarantine`].
+    pub restart_guard: RestartGuard,
     /// How long a lock may be kept by extending it, counted from its acquisition (S12).
     /// Default: 1 h.
     pub max_hold: Duration,
@@ -103,6 +107,7 @@ impl Default for Config {
         Self {
             quorum: None,
             max_ttl: Duration::from_secs(60),
+            restart_guard: RestartGuard::default(),
             max_hold: Duration::from_secs(3600),
             drift: Drift::default(),
             node_timeout: None,
@@ -125,6 +130,12 @@ impl Config {
         const LEAST: Duration = Duration::from_millis(5);
         const MOST: Duration = Duration::from_millis(50);
         self.node_timeout.unwrap_or_else(|| (ttl / 20).clamp(LEAST, MOST))
+    }
+
+    /// For how long after a restart a node does not vote (S11): as long as a lock can be believed
+    /// that it may have forgotten, on any two clocks within the drift. `max_ttl` and its drift.
+    pub fn quarantine(&self) -> Duration {
+        self.max_ttl + self.drift.of(self.max_ttl)
     }
 
     /// After how long without a reply a node is passed over, whatever the ttl of the lock that

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::config::{MAX_RESOURCE, MIN_TTL};
 use super::nodes::{MAX_NODES, NodeId};
+use crate::time::Instant;
 
 /// A request that was refused on the spot. Nothing was sent and no event follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +86,17 @@ pub enum AcquireError {
     Held,
     /// The last attempt found no quorum of nodes that could answer.
     NoQuorum(NodeOutcomes),
+    /// Too few nodes may vote, because others may have forgotten locks in a restart and are not
+    /// believed yet (S11). A request that waits for longer than `retry_after` waits that out;
+    /// [`RestartGuard`](super::RestartGuard) tells how to declare a cluster fresh or durable.
+    Unavailable {
+        /// What became of the last attempt at each node.
+        outcomes: NodeOutcomes,
+        /// The earliest moment at which those nodes can be a quorum that are connected now.
+        at: Instant,
+        /// How long that was from the end of the request.
+        retry_after: Duration,
+    },
     /// The wait ended while the request stood in a queue of this engine.
     TimedOut,
     /// The caller cancelled.
@@ -96,6 +108,14 @@ impl fmt::Display for AcquireError {
         match self {
             Self::Held => write!(f, "held by another until the wait ended"),
             Self::NoQuorum(outcomes) => write!(f, "no quorum of nodes ({outcomes})"),
+            Self::Unavailable { outcomes, retry_after, .. } => {
+                let seconds = retry_after.as_secs_f64();
+                write!(
+                    f,
+                    "no quorum of nodes for another {seconds:.1} s, because restarted nodes may \
+                     have forgotten locks ({outcomes})"
+                )
+            }
             Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),
             Self::Cancelled => write!(f, "cancelled"),
         }
@@ -163,6 +183,8 @@ pub enum NodeOutcome {
     Down,
     /// Not asked: the connection is being set up.
     Connecting,
+    /// Not asked, or not believed: it may have forgotten locks in a restart (S11).
+    Quarantined,
     /// Not asked: an older request has been waiting for too long.
     Stalled,
     /// Not asked: it recently said that it cannot serve for the moment.
@@ -184,6 +206,7 @@ impl fmt::Display for NodeOutcome {
             Self::NoReply => "no reply in time",
             Self::Down => "down",
             Self::Connecting => "connecting",
+            Self::Quarantined => "quarantined",
             Self::Stalled => "stalled",
             Self::Unhealthy => "unable to serve",
             Self::Full => "pipeline full",

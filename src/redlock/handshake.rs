@@ -39,12 +39,17 @@ pub(super) struct Handshake {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Info {
     run_id: Option<RunId>,
+    replication: Option<[u8; 40]>,
+    /// Whether it is written what the process was a replica of.
+    was_replica: Option<bool>,
     uptime: Option<Duration>,
     standalone: Option<bool>,
     master: Option<bool>,
     loading: Option<bool>,
     memory_limit: Option<u64>,
     evicts: Option<bool>,
+    appends: Option<bool>,
+    append_failed: Option<bool>,
     native: Option<Native>,
 }
 
@@ -52,17 +57,28 @@ struct Info {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RunId([u8; 40]);
 
-/// Who a node is, once the handshake is over.
-///
-/// Delayed restart (S11) will be decided from these: an identity that is new to us and a short
-/// uptime mean that the node may have forgotten locks.
+/// Who a node is, once the handshake is over. Delayed restart (S11) is decided from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Identity {
     pub(super) run_id: RunId,
+    /// Drawn anew by a replica that becomes a master; `None` where the server has no such thing.
+    pub(super) replication: Option<[u8; 40]>,
+    /// Whether the process has ever been a replica, as far as it knows.
+    pub(super) was_replica: bool,
     /// In whole seconds, by the server's wall clock.
     pub(super) uptime: Duration,
+    /// Whether the append-only file is on and its last write went well.
+    pub(super) is_durable: bool,
     /// The server's own compare-and-delete, if it has one.
     pub(super) native: Option<Native>,
+}
+
+impl Identity {
+    /// Whether this is the same process with the same data as `other`.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (self.run_id, self.replication, self.was_replica)
+            == (other.run_id, other.replication, other.was_replica)
+    }
 }
 
 /// What one reply of the handshake means.
@@ -168,6 +184,10 @@ impl Info {
                 // Valkey calls it server_mode.
                 b"redis_mode" | b"server_mode" => self.standalone = Some(value == b"standalone"),
                 b"role" => self.master = Some(value == b"master"),
+                b"master_replid" => self.replication = value.try_into().ok(),
+                b"second_repl_offset" => self.was_replica = Some(value != b"-1"),
+                b"aof_enabled" => self.appends = Some(value == b"1"),
+                b"aof_last_write_status" => self.append_failed = Some(value != b"ok"),
                 b"loading" => self.loading = Some(value != b"0"),
                 b"maxmemory" => self.memory_limit = number(value),
                 b"maxmemory_policy" => self.evicts = Some(value != b"noeviction"),
@@ -190,7 +210,7 @@ impl Info {
             _ => match (self.memory_limit, self.evicts) {
                 (None, _) => return lacks("maxmemory"),
                 (Some(0), _) | (_, Some(false)) => {
-                    return Progress::Done(Identity { run_id, uptime, native: self.native });
+                    return Progress::Done(self.identity(run_id, uptime));
                 }
                 (_, None) => return lacks("maxmemory_policy"),
                 (_, Some(true)) => Trouble::EvictsKeys,
@@ -198,10 +218,35 @@ impl Info {
         };
         Progress::Failed(trouble)
     }
+
+    /// What is not said is taken for the worse: it costs the node its credit, not its vote.
+    fn identity(&self, run_id: RunId, uptime: Duration) -> Identity {
+        Identity {
+            run_id,
+            replication: self.replication,
+            was_replica: self.was_replica != Some(false),
+            uptime,
+            is_durable: self.appends == Some(true) && self.append_failed == Some(false),
+            native: self.native,
+        }
+    }
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// A master for tests, just started, by the number of its process.
+#[cfg(test)]
+pub(super) fn identity(process: u8) -> Identity {
+    Identity {
+        run_id: RunId([process; 40]),
+        replication: Some([process; 40]),
+        was_replica: false,
+        uptime: Duration::ZERO,
+        is_durable: false,
+        native: None,
+    }
 }
 
 #[cfg(test)]
@@ -267,6 +312,24 @@ mod tests {
                 Progress::More => panic!("all sections were read"),
             };
             assert_eq!(found, expected, "{changes:?}");
+        }
+    }
+
+    #[test]
+    fn an_identity_takes_what_is_not_said_for_the_worse() {
+        let rows: [(&[(&str, &str)], bool, bool); 7] = [
+            (&[], true, false),
+            (&[("second_repl_offset", "-1")], false, false),
+            (&[("second_repl_offset", "0")], true, false),
+            (&[("second_repl_offset", "1234")], true, false),
+            (&[("aof_enabled", "1")], true, false),
+            (&[("aof_enabled", "1"), ("aof_last_write_status", "err")], true, false),
+            (&[("aof_enabled", "1"), ("aof_last_write_status", "ok")], true, true),
+        ];
+        for (changes, was_replica, is_durable) in rows {
+            let Progress::Done(found) = info(changes) else { panic!("a master: {changes:?}") };
+            assert_eq!(found.was_replica, was_replica, "{changes:?}");
+            assert_eq!(found.is_durable, is_durable, "{changes:?}");
         }
     }
 

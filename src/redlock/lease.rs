@@ -137,6 +137,8 @@ impl Redlock {
             if lock.round.pending && lock.round.number == member.serial {
                 lock.round.open.remove(id);
                 match answer {
+                    // S11: what it has now it may have forgotten once.
+                    Compared::Ours if self.nodes[id.index()].is_quarantined() => {}
                     Compared::Ours => lock.round.agreed.insert(id),
                     Compared::Absent => lock.round.absent.insert(id),
                     Compared::Foreign => lock.round.foreign.insert(id),

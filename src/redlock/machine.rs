@@ -243,6 +243,10 @@ impl Redlock {
                 node.healthy();
                 self.changed.insert(id);
             }
+            Due::EndQuarantine => {
+                node.end_quarantine();
+                self.changed.insert(id);
+            }
         }
     }
 
@@ -375,6 +379,7 @@ impl Redlock {
             }
             NodeState::Down => NodeOutcome::Down,
             NodeState::Connecting | NodeState::Handshake => NodeOutcome::Connecting,
+            NodeState::Quarantined => NodeOutcome::Quarantined,
             NodeState::Stalled => NodeOutcome::Stalled,
             NodeState::Unhealthy => NodeOutcome::Unhealthy,
             NodeState::Ready if node.pipeline.len() >= self.config.max_pipeline => {

@@ -30,6 +30,7 @@ mod node;
 mod nodes;
 mod outbox;
 mod pipeline;
+mod quarantine;
 mod queue;
 mod quorum;
 mod reply;
@@ -51,6 +52,7 @@ pub use self::error::{
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::machine::{Action, Reason, Redlock};
 pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
+pub use self::quarantine::{Quarantine, QuarantineReason, RestartGuard};
 pub use self::quorum::{Quorum, Verdict};
 pub use self::reply::ServerError;
 pub use self::script::{EXTEND, EXTEND_MANY, RELEASE, RELEASE_MANY, Script};

@@ -10,6 +10,7 @@ use super::config::{Config, Login};
 use super::handshake::{Handshake, Identity, RunId};
 use super::outbox::Outbox;
 use super::pipeline::{Expected, Pipeline, What};
+use super::quarantine::{Quarantine, Record};
 use super::status::{NodeCounters, NodeState, NodeStatus, Trouble};
 use crate::resp::Parser;
 use crate::time::Instant;
@@ -36,6 +37,8 @@ pub(super) struct Node {
     /// Sessions that failed or were not to be had since the last one that lasted.
     failures: u32,
     run_id: Option<RunId>,
+    /// Whether the node may have forgotten locks (S11).
+    record: Record,
     unhealthy_until: Option<Instant>,
     trouble: Option<Trouble>,
     message: String,
@@ -74,6 +77,7 @@ pub(super) enum Due {
     GiveUp(Trouble),
     CleanUp,
     BecomeHealthy,
+    EndQuarantine,
 }
 
 const NO_REPLY: Due = Due::GiveUp(Trouble::NoReply);
@@ -85,6 +89,7 @@ impl Node {
             session: Session::Down { retry_at: Instant::ZERO },
             failures: 0,
             run_id: None,
+            record: Record::default(),
             unhealthy_until: None,
             trouble: None,
             message: String::new(),
@@ -118,6 +123,26 @@ impl Node {
 
     pub(super) fn is_unhealthy(&self) -> bool {
         self.unhealthy_until.is_some()
+    }
+
+    /// Whether the node may have forgotten locks, so that its votes do not count (S11).
+    #[inline]
+    pub(super) fn is_quarantined(&self) -> bool {
+        self.record.pending().is_some()
+    }
+
+    /// From when on its votes will count.
+    pub(super) fn quarantined_until(&self) -> Option<Instant> {
+        self.record.pending().map(|(until, _)| until)
+    }
+
+    pub(super) fn end_quarantine(&mut self) {
+        self.record.end();
+    }
+
+    /// The data of the node may have been exchanged while the session went on (S11).
+    pub(super) fn doubt(&mut self, now: Instant, config: &Config) {
+        self.record.doubt(now, config.restart_guard, config.quarantine());
     }
 
     pub(super) fn trouble(&self) -> Option<Trouble> {
@@ -175,7 +200,8 @@ impl Node {
         }
     }
 
-    pub(super) fn ready(&mut self, now: Instant, identity: Identity) {
+    pub(super) fn ready(&mut self, now: Instant, identity: Identity, config: &Config) {
+        self.record.meet(now, &identity, config.restart_guard, config.quarantine());
         self.run_id = Some(identity.run_id);
         self.native = identity.native;
         self.session = Session::Ready { since: now };
@@ -257,6 +283,9 @@ impl Node {
                 if let Some(at) = self.unhealthy_until {
                     next = earlier(next, (at, Due::BecomeHealthy));
                 }
+                if let Some((at, _)) = self.record.pending() {
+                    next = earlier(next, (at, Due::EndQuarantine));
+                }
                 Some(next)
             }
         }
@@ -267,6 +296,7 @@ impl Node {
             Session::Down { .. } => NodeState::Down,
             Session::Connecting { .. } => NodeState::Connecting,
             Session::Handshake { .. } => NodeState::Handshake,
+            Session::Ready { .. } if self.is_quarantined() => NodeState::Quarantined,
             Session::Ready { .. } if self.is_stalled(now, timeout) => NodeState::Stalled,
             Session::Ready { .. } if self.is_unhealthy() => NodeState::Unhealthy,
             Session::Ready { .. } => NodeState::Ready,
@@ -277,6 +307,10 @@ impl Node {
         NodeStatus {
             state: self.state(now, timeout),
             trouble: self.trouble,
+            quarantine: self
+                .record
+                .pending()
+                .map(|(until, reason)| Quarantine { reason, remaining: until - now }),
             message: &self.message,
             in_flight: self.pipeline.len(),
             cleanup: self.cleanup.len(),

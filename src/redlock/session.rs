@@ -161,6 +161,9 @@ impl Redlock {
                 self.node_changed(id);
             }
             NotServing | Denied | Cluster | Unsupported => {
+                if error == NotServing {
+                    node.doubt(now, &self.config);
+                }
                 self.drop_session(now, id, Trouble::Server(error));
             }
             // What stands against one key must not shut out the node: who chooses the resources
@@ -202,8 +205,8 @@ impl Redlock {
         }
     }
 
-    /// The node proved what it must (S10). Delayed restart (S11) will be decided here, before the
-    /// node is ready: from here on it votes.
+    /// The node proved what it must (S10), and votes from here on, unless it may have forgotten
+    /// locks (S11).
     fn session_ready(&mut self, now: Instant, id: NodeId, identity: Identity) {
         let same = |other: &NodeId| {
             *other != id && self.nodes[other.index()].process() == Some(identity.run_id)
@@ -211,7 +214,7 @@ impl Redlock {
         if let Some(other) = self.nodes().into_iter().find(same) {
             return self.drop_session(now, id, Trouble::SameProcess(other));
         }
-        self.nodes[id.index()].ready(now, identity);
+        self.nodes[id.index()].ready(now, identity, &self.config);
         self.node_changed(id);
         self.clean_up(now, id);
     }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::nodes::NodeId;
+use super::quarantine::Quarantine;
 use super::reply::ServerError;
 use crate::resp;
 
@@ -112,6 +113,8 @@ pub enum NodeState {
     Handshake,
     /// The node votes.
     Ready,
+    /// Connected and well, but it may have forgotten locks: it does not vote yet (S11).
+    Quarantined,
     /// Ready, but its oldest request has waited for longer than a node timeout.
     Stalled,
     /// Ready, but it said lately that it cannot serve for the moment.
@@ -125,6 +128,7 @@ impl fmt::Display for NodeState {
             Self::Connecting => "connecting",
             Self::Handshake => "handshake",
             Self::Ready => "ready",
+            Self::Quarantined => "quarantined",
             Self::Stalled => "stalled",
             Self::Unhealthy => "unhealthy",
         })
@@ -139,6 +143,9 @@ pub struct NodeStatus<'a> {
     pub state: NodeState,
     /// What was wrong last; `None` when nothing is.
     pub trouble: Option<Trouble>,
+    /// Set while the node does not vote because it may have forgotten locks (S11), connected or
+    /// not.
+    pub quarantine: Option<Quarantine>,
     /// The server's own words, when it answered with an error; at most 128 characters.
     pub message: &'a str,
     /// How many requests it has not answered.
@@ -154,6 +161,11 @@ pub struct NodeStatus<'a> {
 impl fmt::Display for NodeStatus<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.state.fmt(f)?;
+        if let Some(Quarantine { reason, remaining }) = self.quarantine {
+            let comma = if self.state == NodeState::Quarantined { "" } else { ", quarantined" };
+            // A tenth of a second is as much as anybody waits for with their eyes.
+            write!(f, "{comma} for another {:.1} s: {reason}", remaining.as_secs_f64())?;
+        }
         if let Some(trouble) = self.trouble {
             write!(f, ": {trouble}")?;
         }

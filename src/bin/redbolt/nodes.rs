@@ -3,8 +3,9 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
+use std::time::Duration;
 
-use redbolt::redlock::{NodeOutcome, NodeOutcomes};
+use redbolt::redlock::{NodeOutcome, NodeOutcomes, RestartGuard};
 use redbolt::{Config, Engine, NodeState, NodeStatus};
 
 const NODES_HELP: &str = "\
@@ -15,21 +16,65 @@ variable REDBOLT_NODES, which holds where this is not given";
 
 const VARIABLE: &str = "REDBOLT_NODES";
 
+const GUARD_HELP: &str = "\
+When a node counts that may have forgotten locks in a restart:
+on (the default), once it has been up for the longest ttl;
+strict, the same from when it is first seen, whatever it says
+of its uptime; durable, at once if it appends to a file (with
+appendfsync always); off, at once: only for nodes that are
+known to be fresh. REDBOLT_RESTART_GUARD holds where this is
+not given";
+
+const GUARD_VARIABLE: &str = "REDBOLT_RESTART_GUARD";
+
+/// How to go on without waiting for a restart guard.
+pub(crate) const GUARD_HINT: &str = "nodes that are known to hold no forgotten locks, as those of a \
+     new cluster, are declared with --restart-guard off";
+
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {
     #[arg(long, value_name = "LIST", help = NODES_HELP)]
     nodes: Option<OsString>,
+
+    #[arg(long, value_name = "WHEN", help = GUARD_HELP)]
+    restart_guard: Option<OsString>,
 }
 
 impl NodeArgs {
     /// The default settings for these nodes, or what is wrong with them; `None` when no nodes are
     /// given. An empty variable gives none, an empty argument is a mistake.
     pub(crate) fn config(&self) -> Option<Result<Config, String>> {
-        let variable = || env::var_os(VARIABLE).filter(|list| !list.is_empty());
-        match &self.nodes {
-            Some(list) => Some(read("--nodes", list)),
-            None => variable().map(|list| read(VARIABLE, &list)),
+        let (name, list) = given("--nodes", &self.nodes, VARIABLE)?;
+        Some(read(name, &list).and_then(|mut config| {
+            config.redlock.restart_guard = self.restart_guard()?;
+            Ok(config)
+        }))
+    }
+
+    fn restart_guard(&self) -> Result<RestartGuard, String> {
+        let found = given("--restart-guard", &self.restart_guard, GUARD_VARIABLE);
+        let Some((name, when)) = found else { return Ok(RestartGuard::default()) };
+        match when.to_str() {
+            Some("on") => Ok(RestartGuard::On),
+            Some("strict") => Ok(RestartGuard::Strict),
+            Some("durable") => Ok(RestartGuard::Durable),
+            Some("off") => Ok(RestartGuard::Off),
+            _ => Err(format!("{name} is {when:?}: on, strict, durable or off is possible")),
         }
+    }
+}
+
+/// What was given, and by which name: the argument, else the variable. An empty variable gives
+/// nothing.
+fn given(
+    argument: &'static str,
+    value: &Option<OsString>,
+    variable: &'static str,
+) -> Option<(&'static str, OsString)> {
+    let set = || env::var_os(variable).filter(|value| !value.is_empty());
+    match value {
+        Some(value) => Some((argument, value.clone())),
+        None => set().map(|value| (variable, value)),
     }
 }
 
@@ -67,6 +112,21 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Stri
         _ = writeln!(lines, "  {address}: {status}{wait}{more}");
     }
     lines
+}
+
+/// For how long there can be no quorum because of nodes in quarantine; `None` if they do not stand
+/// in the way, or their end would not be enough.
+pub(crate) fn quarantined_for(engine: &Engine) -> Option<Duration> {
+    let mut waits: Vec<_> = engine
+        .nodes()
+        .filter_map(|(_, _, node)| match node.state {
+            NodeState::Quarantined => node.quarantine.map(|quarantine| quarantine.remaining),
+            NodeState::Ready | NodeState::Stalled | NodeState::Unhealthy => Some(Duration::ZERO),
+            _ => None,
+        })
+        .collect();
+    waits.sort_unstable();
+    waits.get(engine.quorum().need() - 1).copied().filter(|wait| !wait.is_zero())
 }
 
 /// Nothing has gone wrong so far, and nothing has come of it yet.

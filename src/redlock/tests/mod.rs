@@ -8,6 +8,7 @@ mod attempts;
 mod batches;
 mod leases;
 mod queues;
+mod restarts;
 mod sessions;
 
 use core::time::Duration;
@@ -98,7 +99,9 @@ impl Rig {
                     "run_id:{:040x}\r\nuptime_in_seconds:900\r\nredis_mode:standalone\r\n{extra}",
                     process
                 )),
-                "INFO replication" => info(&format!("role:master\r\n{extra}")),
+                "INFO replication" => {
+                    info(&format!("role:master\r\nsecond_repl_offset:-1\r\n{extra}"))
+                }
                 "INFO memory" => info(&format!("maxmemory:0\r\n{extra}")),
                 "INFO persistence" => info(&format!("loading:0\r\n{extra}")),
                 "COMMAND INFO DELIFEQ DELEX" => self.native.to_owned(),
@@ -162,7 +165,7 @@ impl Rig {
     }
 
     /// Lets time pass from deadline to deadline until `done`.
-    fn until(&mut self, done: impl Fn(&mut Self) -> bool) {
+    fn until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
         for _ in 0..10_000 {
             if done(self) {
                 return;
@@ -171,6 +174,16 @@ impl Rig {
             self.advance(at - self.now);
         }
         panic!("it never happens");
+    }
+
+    /// Lets time pass until there are events.
+    fn wait(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.until(|rig| {
+            events = rig.events();
+            !events.is_empty()
+        });
+        events
     }
 
     fn obey(&mut self) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redbolt::Config;
-use redbolt::redlock::{LONGEST_TTL, MIN_TTL};
+use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 
 use super::Failure;
 use crate::nodes::NodeArgs;
@@ -92,7 +92,10 @@ impl Args {
     /// The settings of an engine for local nodes.
     pub(super) fn local_config(&self, addresses: &[String]) -> Result<Config, Failure> {
         // It has been printed from a socket address.
-        Config::new(addresses).map(|config| self.apply(config)).map_err(Failure::software)
+        let mut config = Config::new(addresses).map_err(Failure::software)?;
+        // They have just been started for this run: nobody can have held a lock on them.
+        config.redlock.restart_guard = RestartGuard::Off;
+        Ok(self.apply(config))
     }
 
     fn apply(&self, mut config: Config) -> Config {

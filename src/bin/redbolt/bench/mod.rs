@@ -34,7 +34,7 @@ use self::masters::Masters;
 use self::report::{Report, Snapshot};
 use self::signals::Signals;
 use crate::exit;
-use crate::nodes::describe;
+use crate::nodes::{GUARD_HINT, describe, quarantined_for};
 use crate::number::grouped;
 use crate::output::{print, say};
 
@@ -130,8 +130,11 @@ fn connect(config: Config) -> Result<Engine, Failure> {
         return Ok(engine);
     }
     let nodes_one_by_one = describe(&engine, None);
-    let message =
+    let mut message =
         format!("no quorum: {ready} of {nodes} nodes ready, {need} needed\n{nodes_one_by_one}");
+    if quarantined_for(&engine).is_some() {
+        message.push_str(GUARD_HINT);
+    }
     Err(Failure { code: exit::NO_QUORUM, message })
 }
 

@@ -10,7 +10,8 @@ use rustix::process::Signal;
 use super::args::Args;
 use super::failure::Failure;
 use super::watch::{News, Watch};
-use crate::nodes;
+use crate::nodes::{self, GUARD_HINT};
+use crate::output;
 
 /// How long nodes may take to be ready for the first attempt.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
@@ -33,6 +34,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
     let start = watch.engine.now();
     settle(watch, args.wait())?;
     let wait = args.wait().saturating_sub(watch.engine.now() - start);
+    announce_quarantine(&watch.engine, wait);
     let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl, wait);
     let lock = request.map_err(|error| Failure::Usage(error.to_string()))?;
     loop {
@@ -93,12 +95,25 @@ fn settle(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
     }
 }
 
+/// Says why nothing will happen for a while, if that will then end within the wait: where it does
+/// not, the failure says it.
+fn announce_quarantine(engine: &Engine, wait: Duration) {
+    let Some(pause) = nodes::quarantined_for(engine).filter(|pause| *pause < wait) else { return };
+    output::say(format_args!(
+        "waiting {:.1} s for a quorum of nodes:\n{}\n{GUARD_HINT}",
+        pause.as_secs_f64(),
+        nodes::describe(engine, None).trim_end(),
+    ));
+}
+
 /// How many nodes are ready, and of how many nothing is known yet.
 fn count(engine: &Engine) -> (usize, usize) {
     let (mut ready, mut open) = (0, 0);
     for (_, _, status) in engine.nodes() {
         match status.state {
             NodeState::Ready => ready += 1,
+            // It is there, and its time is far away.
+            NodeState::Quarantined => {}
             _ if status.trouble.is_none() => open += 1,
             _ => {}
         }
@@ -121,6 +136,10 @@ fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
         AcquireError::Held => Failure::Held { resource, nodes: nodes::troubled(engine) },
         AcquireError::NoQuorum(outcomes) => {
             Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
+        }
+        AcquireError::Unavailable { outcomes, retry_after, .. } => {
+            let nodes = nodes::describe(engine, Some(&outcomes));
+            Failure::Unavailable { resource, retry_after, nodes }
         }
         // There is no other request in this engine to queue behind, so the nodes came too late.
         _ => Failure::NoQuorum { resource, nodes: nodes::describe(engine, None) },

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use redbolt::EngineError;
 use rustix::process::Signal;
 
 use crate::exit;
+use crate::nodes::GUARD_HINT;
 
 /// What a shell says of a command that is there and cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
@@ -27,6 +29,9 @@ pub(super) enum Failure {
     Held { resource: String, nodes: String },
     /// No quorum of nodes could be asked; with a line for each of them.
     NoQuorum { resource: String, nodes: String },
+    /// Too few nodes may vote for so long yet, because others may have forgotten locks; with a
+    /// line for each of them.
+    Unavailable { resource: String, retry_after: Duration, nodes: String },
     /// A signal ended the wait for the lock.
     Interrupted { signal: Signal },
     /// The command could not be started.
@@ -44,7 +49,7 @@ impl Failure {
         match self {
             Self::Usage(_) => exit::USAGE,
             Self::Held { .. } => held,
-            Self::NoQuorum { .. } => exit::NO_QUORUM,
+            Self::NoQuorum { .. } | Self::Unavailable { .. } => exit::NO_QUORUM,
             Self::Interrupted { signal } => died_of(signal.as_raw()),
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => NOT_FOUND,
             Self::Start { .. } => NOT_EXECUTABLE,
@@ -73,6 +78,14 @@ impl fmt::Display for Failure {
             }
             Self::NoQuorum { resource, nodes } => {
                 write!(f, "no quorum of nodes for {resource}:\n{}", nodes.trim_end())
+            }
+            Self::Unavailable { resource, retry_after, nodes } => {
+                let (seconds, nodes) = (retry_after.as_secs_f64(), nodes.trim_end());
+                write!(
+                    f,
+                    "no quorum of nodes for {resource} for another {seconds:.1} s:\n{nodes}\n\
+                     a --wait longer than that waits for them; {GUARD_HINT}"
+                )
             }
             Self::Interrupted { signal } => {
                 write!(f, "signal {} ended the wait for the lock", signal.as_raw())
