@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use redbolt::embedded::Server;
+use redbolt::redlock::RestartGuard;
 use redbolt::{Config, Engine, Event, NodeState};
 use support::program::find_server;
 use support::servers::Cluster;
@@ -63,7 +64,8 @@ fn bench(criterion: &mut Criterion, name: &str, addresses: Vec<String>) {
 
 /// An engine with all masters ready: a round that is measured asks every one of them.
 fn connect(addresses: Vec<String>) -> Engine {
-    let config = Config::new(addresses).expect("the addresses of masters can be read");
+    let mut config = Config::new(addresses).expect("the addresses of masters can be read");
+    config.redlock.restart_guard = RestartGuard::Off;
     let mut engine = Engine::new(config).expect("an engine can be made");
     let deadline = engine.now() + PATIENCE;
     while engine.nodes().any(|(_, _, node)| node.state != NodeState::Ready) {

@@ -8,6 +8,7 @@ mod support;
 use std::time::Duration;
 
 use allocation_counter::measure;
+use redbolt::redlock::RestartGuard;
 use redbolt::{Config, Engine, Event};
 use support::now;
 use support::servers::{Cluster, Node};
@@ -37,6 +38,7 @@ struct Load {
 impl Load {
     fn new(cluster: &Cluster, resources: usize) -> Self {
         let mut config = Config::new(cluster.addrs()).expect("the addresses can be read");
+        config.redlock.restart_guard = RestartGuard::Off;
         // A timeout that ends what a slow machine has not yet done would open new connections.
         config.redlock.max_ttl = TTL;
         config.redlock.node_timeout = Some(TIMEOUT);

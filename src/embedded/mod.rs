@@ -50,6 +50,10 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! Masters that have just been started are not believed for a while, because they may have
+//! forgotten locks ([`RestartGuard`](crate::redlock::RestartGuard)). Code under test that is to
+//! lock at once is configured with `RestartGuard::Off`.
+//!
 //! [`Master`] is the same without a socket, a thread or a clock: it is given time, and gives the
 //! same bytes every time.
 //!

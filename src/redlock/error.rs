@@ -113,7 +113,7 @@ impl fmt::Display for AcquireError {
                 write!(
                     f,
                     "no quorum of nodes for another {seconds:.1} s, because restarted nodes may \
-                     have forgotten locks ({outcomes})"
+                     have forgotten locks ({outcomes}); restart_guard can declare them fresh"
                 )
             }
             Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),

@@ -317,7 +317,8 @@ mod tests {
 
     #[test]
     fn an_identity_takes_what_is_not_said_for_the_worse() {
-        let rows: [(&[(&str, &str)], bool, bool); 7] = [
+        type Row = (&'static [(&'static str, &'static str)], bool, bool);
+        let rows: [Row; 7] = [
             (&[], true, false),
             (&[("second_repl_offset", "-1")], false, false),
             (&[("second_repl_offset", "0")], true, false),

@@ -21,6 +21,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) fn bench(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redbolt"));
     command.arg("bench").args(args).env_remove("REDBOLT_NODES").stdin(Stdio::null());
+    // Nodes that a test gives it have just been started.
+    command.env("REDBOLT_RESTART_GUARD", "off");
     command
 }
 

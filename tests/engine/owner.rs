@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use redbolt::redlock::Trouble;
+use redbolt::redlock::{RestartGuard, Trouble};
 use redbolt::{
     AcquireError, Config, Engine, Event, ExtendError, LockId, LostReason, NodeId, NodeState,
     NodeStatus, ReleaseOutcome, RequestError,
@@ -33,6 +33,8 @@ where
 {
     let mut config = Config::new(nodes).expect("the addresses of servers can be read");
     let redlock = &mut config.redlock;
+    // The servers of a test have just been started.
+    redlock.restart_guard = RestartGuard::Off;
     redlock.node_timeout = Some(PATIENCE);
     redlock.close_timeout = PATIENCE;
     redlock.connect_timeout = PATIENCE;

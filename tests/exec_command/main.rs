@@ -5,6 +5,7 @@ mod conflict;
 mod counter;
 mod hostile;
 mod outcome;
+mod restart;
 mod run;
 mod signals;
 #[path = "../support/mod.rs"]

@@ -78,7 +78,7 @@ fn what_is_ignored_from_the_start_stays_ignored() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' USR1; exec \"$@\"", "sh"]).arg(exec.get_program());
     shell.args(exec.get_args()).args(["r", "--", "sh", "-c", script]);
-    shell.env("REDBOLT_NODES", cluster.addrs().join(","));
+    shell.env("REDBOLT_NODES", cluster.addrs().join(",")).env("REDBOLT_RESTART_GUARD", "off");
     let run = Run::start(&mut shell);
     run.line("ready");
     run.signal(Signal::USR1);

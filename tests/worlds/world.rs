@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::Config;
+use redbolt::redlock::{Config, RestartGuard};
 
 use crate::chance::{Chance, MS, Trace};
 use crate::checks;
@@ -209,6 +209,8 @@ impl World {
 fn config(rng: &mut fastrand::Rng) -> Config {
     let mut ms = |least: u64, most: u64| Duration::from_millis(rng.u64(least..most));
     let mut config = Config::default();
+    // These masters keep their keys.
+    config.restart_guard = RestartGuard::Off;
     config.close_timeout = ms(60, 400);
     config.connect_timeout = ms(300, 500);
     config.release_timeout = ms(10, 200);

@@ -28,8 +28,8 @@ not given";
 const GUARD_VARIABLE: &str = "REDBOLT_RESTART_GUARD";
 
 /// How to go on without waiting for a restart guard.
-pub(crate) const GUARD_HINT: &str = "nodes that are known to hold no forgotten locks, as those of a \
-     new cluster, are declared with --restart-guard off";
+pub(crate) const GUARD_HINT: &str = "nodes that are known to hold no forgotten locks, as those of \
+     a new cluster, are declared with --restart-guard off";
 
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
+use redbolt::redlock::RestartGuard;
 use redbolt::time::Instant;
 use redbolt::{Clock, Config, Engine, Event, LockId};
 
@@ -44,6 +45,8 @@ impl Load {
     fn new(plan: &Plan, busy_poll: Duration) -> Outcome<Self> {
         let mut config = Config::new(plan.nodes.iter().map(ToString::to_string))?;
         config.busy_poll = busy_poll;
+        // The servers have been started for the measurement.
+        config.redlock.restart_guard = RestartGuard::Off;
         config.redlock.max_ttl = TTL.max(config.redlock.max_ttl);
         // A cycle is over at the quorum-th reply; its slot is free at the last one, and a node that
         // hangs keeps as many waiting as its pipeline takes.
