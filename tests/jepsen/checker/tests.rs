@@ -1,0 +1,169 @@
+//! The checker on logs in which it is known what there is to be found.
+
+use super::*;
+
+const R: &str = "r";
+
+/// A log, from the shortest words for it.
+#[derive(Default)]
+struct Story(Vec<Record>);
+
+impl Story {
+    fn tell(mut self, at: u64, client: u32, request: u64, what: What) -> Self {
+        self.0.push(Record { at, client, request, what });
+        self
+    }
+
+    /// A lock that was wanted and is held.
+    fn held(self, client: u32, request: u64, resource: &str, from: u64, until: u64) -> Self {
+        let token = format!("{client}.{request}");
+        self.tell(from - 1, client, request, What::Wanted { resource: resource.to_owned() }).tell(
+            from,
+            client,
+            request,
+            What::Held { token, until },
+        )
+    }
+
+    fn releasing(self, at: u64, client: u32, seen: u64) -> Self {
+        self.tell(at, client, 1, What::Releasing { seen })
+    }
+
+    fn lost(self, at: u64, client: u32, seen: u64) -> Self {
+        self.tell(at, client, 1, What::Lost { why: "expired".to_owned(), seen })
+    }
+
+    fn verdict(&self) -> Verdict {
+        check(&self.0)
+    }
+
+    fn is_fine(&self) {
+        let verdict = self.verdict();
+        assert!(verdict.double_holds.is_empty() && verdict.faults.is_empty(), "{verdict:?}");
+    }
+
+    /// Checks that there is this one double hold and nothing else.
+    fn is_double(&self, first: u32, second: u32) {
+        let verdict = self.verdict();
+        assert!(verdict.faults.is_empty(), "{verdict:?}");
+        let clients: Vec<_> =
+            verdict.double_holds.iter().map(|d| (d.first.client, d.second.client)).collect();
+        assert_eq!(clients, [(first, second)], "{verdict:?}");
+    }
+
+    /// Checks that there is this one fault and nothing else.
+    fn is_faulty(&self, words: &str) {
+        let Verdict { double_holds, faults, .. } = self.verdict();
+        assert!(double_holds.is_empty(), "{double_holds:?}");
+        assert!(faults.len() == 1 && faults[0].contains(words), "{faults:?}");
+    }
+}
+
+#[test]
+fn intervals_that_touch_are_no_overlap() {
+    Story::default().held(1, 1, R, 10, 20).held(2, 1, R, 20, 30).is_fine();
+    Story::default().held(2, 1, R, 20, 30).held(1, 1, R, 10, 20).is_fine();
+}
+
+#[test]
+fn a_single_nanosecond_is_an_overlap() {
+    Story::default().held(1, 1, R, 10, 21).held(2, 1, R, 20, 30).is_double(1, 2);
+    Story::default().held(2, 1, R, 20, 30).held(1, 1, R, 10, 21).is_double(1, 2);
+}
+
+#[test]
+fn other_resources_do_not_matter() {
+    Story::default().held(1, 1, "a", 10, 30).held(2, 1, "b", 20, 30).is_fine();
+}
+
+#[test]
+fn a_client_must_not_hold_twice_either() {
+    Story::default().held(1, 1, R, 10, 30).held(1, 2, R, 20, 40).is_double(1, 1);
+}
+
+#[test]
+fn an_overlap_is_found_behind_shorter_beliefs() {
+    let story = Story::default().held(1, 1, R, 10, 100).held(2, 1, R, 20, 30).held(3, 1, R, 40, 50);
+    assert_eq!(story.verdict().double_holds.len(), 2);
+}
+
+#[test]
+fn a_belief_ends_where_the_release_begins() {
+    let story = Story::default().held(1, 1, R, 10, 100).releasing(50, 1, 49);
+    story.held(2, 1, R, 50, 90).is_fine();
+    let story = Story::default().held(1, 1, R, 10, 100).releasing(50, 1, 49);
+    story.held(2, 1, R, 49, 90).is_double(1, 2);
+}
+
+#[test]
+fn a_late_release_does_not_prolong_a_belief() {
+    let story = Story::default().held(1, 1, R, 10, 100).releasing(150, 1, 99);
+    story.held(2, 1, R, 100, 190).is_fine();
+}
+
+#[test]
+fn a_belief_ends_with_the_news_of_its_loss_or_with_its_validity() {
+    let story = Story::default().held(1, 1, R, 10, 100).lost(60, 1, 59);
+    story.held(2, 1, R, 60, 90).is_fine();
+    // A client that is stopped hears of it late, and has not believed meanwhile.
+    let story = Story::default().held(1, 1, R, 10, 100).lost(500, 1, 99);
+    story.held(2, 1, R, 100, 190).is_fine();
+}
+
+#[test]
+fn an_extension_prolongs_a_belief() {
+    let story = Story::default().held(1, 1, R, 10, 100).tell(50, 1, 1, What::Extending);
+    let story = story.tell(51, 1, 1, What::Extended { until: 150 });
+    assert_eq!(story.verdict().extensions, 1);
+    story.held(2, 1, R, 149, 190).is_double(1, 2);
+}
+
+#[test]
+fn a_lock_that_looks_held_after_its_validity_is_a_fault_and_a_belief() {
+    Story::default().held(1, 1, R, 10, 100).lost(200, 1, 100).is_faulty("valid until 100");
+    let story = Story::default().held(1, 1, R, 10, 100).lost(200, 1, 180).held(2, 1, R, 120, 190);
+    assert_eq!(story.verdict().double_holds.len(), 1);
+}
+
+#[test]
+fn a_belief_that_was_over_when_it_began_is_none() {
+    Story::default().held(1, 1, R, 10, 100).held(2, 1, R, 50, 40).is_fine();
+}
+
+#[test]
+fn a_token_is_used_once() {
+    let story = Story::default().held(1, 1, "a", 10, 20);
+    let story = story.tell(9, 2, 1, What::Wanted { resource: "b".to_owned() });
+    story.tell(10, 2, 1, What::Held { token: "1.1".to_owned(), until: 20 }).is_faulty("the token");
+}
+
+#[test]
+fn a_request_ends_once() {
+    let failed = || What::Failed { why: "held".to_owned() };
+    let story = Story::default().tell(1, 1, 1, What::Wanted { resource: R.to_owned() });
+    let story = story.tell(2, 1, 1, failed());
+    story.is_fine();
+    story.tell(3, 1, 1, failed()).is_faulty("Ended");
+    Story::default().tell(3, 1, 1, failed()).is_faulty("nobody made");
+    Story::default().held(1, 1, R, 10, 20).lost(20, 1, 19).lost(21, 1, 19).is_faulty("Ended");
+}
+
+#[test]
+fn only_a_client_that_was_killed_may_leave_requests_open() {
+    let story = Story::default().held(1, 1, R, 10, 20).held(2, 1, "s", 10, 20);
+    story.is_fine();
+    let story = story.releasing(11, 2, 10).tell(12, 2, 1, What::Released);
+    let story = story.tell(13, 2, 0, What::Left);
+    story.is_fine();
+    story.tell(14, 1, 0, What::Left).is_faulty("open requests");
+}
+
+#[test]
+fn extensions_are_asked_for_and_never_shorten() {
+    let story = || Story::default().held(1, 1, R, 10, 100);
+    story().tell(11, 1, 1, What::Extended { until: 120 }).is_faulty("Held");
+    let asked = story().tell(11, 1, 1, What::Extending);
+    asked.tell(12, 1, 1, What::Extended { until: 90 }).is_faulty("shortened");
+    let asked = story().tell(11, 1, 1, What::Extending).releasing(12, 1, 11);
+    asked.tell(12, 1, 1, What::NotExtended { why: "released".to_owned() }).is_fine();
+}

@@ -1,0 +1,228 @@
+//! The life of a client process: one engine, a few requests at a time, and the log.
+//!
+//! It writes what it believes and judges nothing. What it is about to do stands in the log before
+//! it does it, and what it was told as soon as it knows it, so that a client which is killed or
+//! stopped between any two steps has claimed no more than it believed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use fastrand::Rng;
+use redbolt::{Engine, Event, LockId};
+
+use crate::log::{Log, Record, What, nanos};
+use crate::order::{Habit, Order};
+use crate::plan::Plan;
+use crate::support::{now, until};
+
+/// How many resources the clients quarrel about.
+const RESOURCES: usize = 6;
+
+/// How many locks a client wants or has at a time.
+const REQUESTS: usize = 4;
+
+/// The longest turn of the loop: how long a client that has nothing to do takes to hear of the end.
+const TURN: Duration = Duration::from_millis(20);
+
+/// How long the last requests of a client may take to end. Each has a deadline of seconds; this is
+/// for machines that are not there for a while.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Lives as it was told, until the log is closed.
+pub(crate) fn live(order: Order) {
+    let mut client = Client::new(order);
+    while !client.log.is_closed() {
+        client.turn();
+        client.want();
+    }
+    client.leave();
+}
+
+struct Client {
+    order: Order,
+    engine: Engine,
+    rng: Rng,
+    log: Log,
+    requests: BTreeMap<LockId, Request>,
+    /// The number of the last request.
+    last: u64,
+    /// When the next one may be made.
+    rests_until: Duration,
+}
+
+struct Request {
+    number: u64,
+    stage: Stage,
+    plan: Plan,
+    /// When it last was held; 0 if never.
+    seen: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Wanted,
+    Held,
+    Releasing,
+}
+
+impl Client {
+    fn new(order: Order) -> Self {
+        let engine = Engine::new(order.config()).expect("an engine can be made");
+        let rng = Rng::with_seed(order.seed);
+        let log = Log::open(order.log.clone());
+        let (requests, last) = (BTreeMap::new(), 0);
+        Self { order, engine, rng, log, requests, last, rests_until: Duration::ZERO }
+    }
+
+    /// Asks for another lock, if it is time.
+    fn want(&mut self) {
+        let (most, resources) = match self.order.habit {
+            Habit::Mixed => (REQUESTS, RESOURCES),
+            Habit::Clinging => (1, 1),
+        };
+        if self.requests.len() >= most || now() < self.rests_until {
+            return;
+        }
+        let plan = Plan::draw(&mut self.rng, self.order.habit, self.order.max_ttl, now());
+        let resource = format!("r{}", self.rng.usize(..resources));
+        self.last += 1;
+        self.write(self.last, nanos(), What::Wanted { resource: resource.clone() });
+        let lock = self.engine.acquire(&resource, plan.ttl, plan.wait);
+        let lock = lock.expect("the request is within bounds and there is room");
+        let request = Request { number: self.last, stage: Stage::Wanted, plan, seen: 0 };
+        self.requests.insert(lock, request);
+        self.rests_until = now() + Duration::from_millis(self.rng.u64(..20));
+        self.take_events();
+    }
+
+    /// One turn of the loop, and what is due.
+    fn turn(&mut self) {
+        let due = self.requests.values().filter_map(|request| request.plan.due).min();
+        let wait = due.map_or(TURN, |due| due.saturating_sub(now()).min(TURN));
+        self.engine.poll(Some(wait)).expect("polling works");
+        self.take_events();
+        self.look();
+        let due = |request: &Request| request.plan.due.is_some_and(|due| due <= now());
+        let due: Vec<_> = self.requests.iter().filter(|(_, r)| due(r)).map(|(id, _)| *id).collect();
+        for lock in due {
+            self.act(lock);
+            // What it did may have ended other requests.
+            self.take_events();
+        }
+    }
+
+    /// Asks of every lock whether it is held, as somebody does who is about to work under it.
+    fn look(&mut self) {
+        for (&lock, request) in &mut self.requests {
+            // Sampled before: if it is held after this moment, it was at it.
+            let at = nanos();
+            if request.stage == Stage::Held && self.engine.is_held(lock) {
+                request.seen = at;
+            }
+        }
+    }
+
+    /// The next step of the plan for this lock.
+    fn act(&mut self, lock: LockId) {
+        let Some(request) = self.requests.get_mut(&lock) else { return };
+        let number = request.number;
+        match request.stage {
+            Stage::Wanted => {
+                request.plan.due = None;
+                self.engine.cancel(lock).expect("the lock is wanted");
+            }
+            Stage::Held => match request.plan.next_extension(&mut self.rng, now()) {
+                Some(_) if !self.engine.is_held(lock) => {}
+                Some(ttl) => {
+                    // An extension that is under way, or a validity that has just ended, is an
+                    // error at once and no event follows; nothing has been asked for then.
+                    let at = nanos();
+                    if self.engine.extend(lock, ttl).is_ok() {
+                        self.write(number, at, What::Extending);
+                    }
+                }
+                None => self.release(lock),
+            },
+            Stage::Releasing => request.plan.due = None,
+        }
+    }
+
+    fn release(&mut self, lock: LockId) {
+        let Some(request) = self.requests.get_mut(&lock) else { return };
+        request.stage = Stage::Releasing;
+        request.plan.due = None;
+        let (number, seen) = (request.number, request.seen);
+        self.write(number, nanos(), What::Releasing { seen });
+        self.engine.release(lock).expect("its end would have been an event");
+    }
+
+    fn take_events(&mut self) {
+        while let Some(event) = self.engine.next_event() {
+            self.take(&event, nanos());
+        }
+    }
+
+    /// Every event is written down; the checker knows which may come.
+    fn take(&mut self, event: &Event, at: u64) {
+        let (lock, what) = match *event {
+            Event::Acquired { lock, valid_until } => {
+                // A lock that was told too late to be held has a token nevertheless.
+                let token = self.engine.token(lock).map(|token| token.to_string());
+                let token = token.unwrap_or_else(|| format!("none-{}-{lock:?}", self.order.client));
+                (lock, What::Held { token, until: valid_until.as_nanos() })
+            }
+            Event::AcquireFailed { lock, error } => (lock, What::Failed { why: error.to_string() }),
+            Event::Extended { lock, valid_until } => {
+                (lock, What::Extended { until: valid_until.as_nanos() })
+            }
+            Event::ExtendFailed { lock, error } => {
+                (lock, What::NotExtended { why: error.to_string() })
+            }
+            Event::Released { lock, .. } => (lock, What::Released),
+            Event::Lost { lock, reason } => {
+                let seen = self.requests.get(&lock).map_or(0, |request| request.seen);
+                (lock, What::Lost { why: reason.to_string(), seen })
+            }
+            Event::Node(_) => return,
+            ref other => panic!("an event that the clients do not know: {other:?}"),
+        };
+        let request = self.requests.get_mut(&lock);
+        let request = request.unwrap_or_else(|| panic!("{lock:?} has ended before {event:?}"));
+        let number = request.number;
+        let ends = matches!(what, What::Failed { .. } | What::Released | What::Lost { .. });
+        if matches!(what, What::Held { .. }) {
+            request.stage = Stage::Held;
+            request.plan.hold(now());
+        }
+        if ends {
+            self.requests.remove(&lock);
+        }
+        if matches!(what, What::Failed { .. }) {
+            self.rests_until = now() + Duration::from_millis(self.rng.u64(5..50));
+        }
+        self.write(number, at, what);
+    }
+
+    /// Gives back what it has, waits for the end of all requests, and says so.
+    fn leave(&mut self) {
+        let ended = until(PATIENCE, || {
+            let held = self.requests.iter().filter(|(_, r)| r.stage == Stage::Held);
+            let held: Vec<_> = held.map(|(id, _)| *id).collect();
+            for lock in held {
+                self.release(lock);
+                self.take_events();
+            }
+            self.turn();
+            self.requests.is_empty()
+        });
+        assert!(ended, "{} requests never end: {:?}", self.requests.len(), self.engine);
+        self.engine.drain(PATIENCE).expect("polling works");
+        assert_eq!(self.engine.in_use(), 0, "all requests have ended");
+        assert_eq!(self.engine.next_event().filter(|e| !matches!(e, Event::Node(_))), None);
+        self.write(0, nanos(), What::Left);
+    }
+
+    fn write(&self, request: u64, at: u64, what: What) {
+        self.log.write(&Record { at, client: self.order.client, request, what });
+    }
+}

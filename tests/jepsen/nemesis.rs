@@ -1,0 +1,142 @@
+//! Who makes everything go wrong.
+//!
+//! All its choices follow from one seed. What they meet does not: the processes run as the machine
+//! lets them. A deed has an end, at which its damage is repaired; at any time several may be under
+//! way. Nothing it does breaks the model of `SAFETY.md`: any number of nodes may be stopped, but
+//! none forgets.
+
+use std::fmt;
+use std::time::Duration;
+
+use fastrand::Rng;
+
+use crate::fleet::{Fleet, NODES};
+use crate::support::{now, until};
+
+/// The longest pause between two deeds, in milliseconds.
+const PAUSE: u64 = 600;
+
+/// How often it was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Deeds {
+    pub(crate) kills: u64,
+    pub(crate) stops: u64,
+}
+
+impl Deeds {
+    /// Whether a run of this length was worth its name. Half of the deeds are stops.
+    pub(crate) fn are_enough(self, long: Duration) -> bool {
+        self.kills + self.stops >= long.as_secs() / 2
+    }
+}
+
+pub(crate) struct Nemesis {
+    rng: Rng,
+    /// What is broken, and when it is repaired.
+    damage: Vec<(Duration, Damage)>,
+    pub(crate) deeds: Deeds,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Damage {
+    Stopped(usize),
+    StoppedClient(usize),
+}
+
+impl Nemesis {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { rng: Rng::with_seed(seed), damage: Vec::new(), deeds: Deeds::default() }
+    }
+
+    /// Does evil for so long, then repairs it.
+    pub(crate) fn rage(&mut self, fleet: &mut Fleet, long: Duration) {
+        let end = now() + long;
+        while now() < end {
+            self.strike(fleet);
+            let pause = Duration::from_millis(self.rng.u64(..PAUSE));
+            until(pause, || {
+                self.repair(fleet, now());
+                fleet.check_clients();
+                false
+            });
+        }
+        self.repair(fleet, Duration::MAX);
+        fleet.log.nemesis("rests");
+    }
+
+    /// One deed, mostly against one victim, sometimes against a majority at once.
+    fn strike(&mut self, fleet: &mut Fleet) {
+        let victims = if self.rng.u32(..10) == 0 { NODES / 2 + 1 } else { 1 };
+        let mut nodes: Vec<_> = (0..NODES).collect();
+        self.rng.shuffle(&mut nodes);
+        let deed = self.rng.u32(..20);
+        for &node in nodes.iter().take(victims) {
+            match deed {
+                0..=12 => self.stop(fleet, node),
+                13..=17 => self.stop_client(fleet),
+                _ => return self.kill_client(fleet),
+            }
+        }
+    }
+
+    /// It hears everything and says nothing, and may execute it long after.
+    fn stop(&mut self, fleet: &Fleet, node: usize) {
+        if self.is_damaged(Damage::Stopped(node)) {
+            return;
+        }
+        say(fleet, format_args!("stops node {node}"));
+        fleet.nodes[node].stop();
+        self.deeds.stops += 1;
+        self.break_for_a_while(Damage::Stopped(node));
+    }
+
+    /// It must not believe what it believed when it goes on.
+    fn stop_client(&mut self, fleet: &Fleet) {
+        let index = self.rng.usize(..fleet.clients.len());
+        if self.is_damaged(Damage::StoppedClient(index)) {
+            return;
+        }
+        say(fleet, format_args!("stops client {}", fleet.clients[index].number));
+        fleet.clients[index].stop();
+        self.deeds.stops += 1;
+        self.break_for_a_while(Damage::StoppedClient(index));
+    }
+
+    /// Its locks stay on the nodes until their end.
+    fn kill_client(&mut self, fleet: &mut Fleet) {
+        let index = self.rng.usize(..fleet.clients.len());
+        self.damage.retain(|(_, damage)| *damage != Damage::StoppedClient(index));
+        say(fleet, format_args!("kills client {}", fleet.clients[index].number));
+        fleet.replace(index);
+        self.deeds.kills += 1;
+    }
+
+    /// Mostly for a moment, sometimes for longer than any lock lasts.
+    fn break_for_a_while(&mut self, damage: Damage) {
+        let most = if self.rng.u32(..4) == 0 { 1_500 } else { 150 };
+        let long = Duration::from_millis(self.rng.u64(..most));
+        self.damage.push((now() + long, damage));
+    }
+
+    fn is_damaged(&self, damage: Damage) -> bool {
+        self.damage.iter().any(|(_, other)| *other == damage)
+    }
+
+    /// Repairs what is due by then.
+    fn repair(&mut self, fleet: &Fleet, by: Duration) {
+        let (due, later) = self.damage.iter().partition(|(due, _)| *due <= by);
+        self.damage = later;
+        let due: Vec<(Duration, Damage)> = due;
+        for (_, damage) in due {
+            match damage {
+                Damage::Stopped(node) => fleet.nodes[node].cont(),
+                Damage::StoppedClient(index) => fleet.clients[index].cont(),
+            }
+            say(fleet, format_args!("repairs {damage:?}"));
+        }
+    }
+}
+
+fn say(fleet: &Fleet, deed: fmt::Arguments<'_>) {
+    fleet.log.nemesis(&deed.to_string());
+}

@@ -1,0 +1,74 @@
+//! What a run has seen so far, and what a reader is shown of it.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::checker::{DoubleHold, Verdict, check};
+use crate::fleet::Fleet;
+use crate::log::{Log, Record, Tail, excerpt};
+use crate::nemesis::Deeds;
+
+/// How much of the log around a double hold is shown.
+const CONTEXT: Duration = Duration::from_millis(50);
+const MAX_LINES: usize = 400;
+
+/// The log of a run that goes on.
+pub(crate) struct Report {
+    tail: Tail,
+    records: Vec<Record>,
+    verdict: Verdict,
+}
+
+impl Report {
+    pub(crate) fn new(fleet: &Fleet) -> Self {
+        Self { tail: fleet.tail(), records: Vec::new(), verdict: Verdict::default() }
+    }
+
+    /// What has been written since the last look.
+    pub(crate) fn read_on(&mut self) -> &[Record] {
+        let known = self.records.len();
+        self.records.extend(self.tail.read());
+        &self.records[known..]
+    }
+
+    /// Judges everything so far.
+    pub(crate) fn judge(&mut self) -> &Verdict {
+        self.read_on();
+        self.verdict = check(&self.records);
+        &self.verdict
+    }
+
+    /// Fails the test over anything that must not be, and shows where it is in the log.
+    pub(crate) fn check(&mut self, log: &Log) {
+        let Verdict { double_holds, faults, .. } = self.judge();
+        if let Some(double) = double_holds.first() {
+            panic!("{} double holds, the first:\n{}", double_holds.len(), show(double, log));
+        }
+        assert!(faults.is_empty(), "{}: {faults:#?}", log.path().display());
+    }
+
+    pub(crate) fn summary(&self, deeds: Deeds) -> String {
+        let Verdict { grants, extensions, losses, double_holds, .. } = &self.verdict;
+        let Deeds { kills, stops } = deeds;
+        format!(
+            "{grants} grants, {extensions} extensions, {losses} losses, {kills} kills, \
+             {stops} stops, {} double holds",
+            double_holds.len()
+        )
+    }
+}
+
+/// The log around a double hold.
+fn show(double: &DoubleHold, log: &Log) -> String {
+    let DoubleHold { first, second } = double;
+    let mut text = format!("{first:?}\n{second:?}\n{}\n", log.path().display());
+    let context = u64::try_from(CONTEXT.as_nanos()).unwrap_or(u64::MAX);
+    let (from, to) = (first.from.saturating_sub(context), second.from.saturating_add(context));
+    let lines = excerpt(log, from, to).expect("the log can be read");
+    // The last lines are those next to the moment at which it became wrong.
+    for line in lines.iter().skip(lines.len().saturating_sub(MAX_LINES)) {
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "{line}");
+    }
+    text
+}
