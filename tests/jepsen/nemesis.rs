@@ -21,6 +21,7 @@ const PAUSE: u64 = 600;
 pub(crate) struct Deeds {
     pub(crate) kills: u64,
     pub(crate) stops: u64,
+    pub(crate) cuts: u64,
 }
 
 impl Deeds {
@@ -72,7 +73,8 @@ impl Nemesis {
         let deed = self.rng.u32(..20);
         for &node in nodes.iter().take(victims) {
             match deed {
-                0..=12 => self.stop(fleet, node),
+                0..=8 => self.stop(fleet, node),
+                9..=12 => self.cut(fleet, node),
                 13..=17 => self.stop_client(fleet),
                 _ => return self.kill_client(fleet),
             }
@@ -88,6 +90,17 @@ impl Nemesis {
         fleet.nodes[node].stop();
         self.deeds.stops += 1;
         self.break_for_a_while(Damage::Stopped(node));
+    }
+
+    /// All its connections end, whatever is on its way in them.
+    fn cut(&mut self, fleet: &Fleet, node: usize) {
+        // One that is stopped has nobody who could do it.
+        if self.is_damaged(Damage::Stopped(node)) {
+            return;
+        }
+        say(fleet, format_args!("cuts off node {node}"));
+        fleet.nodes[node].command(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
+        self.deeds.cuts += 1;
     }
 
     /// It must not believe what it believed when it goes on.

@@ -49,10 +49,10 @@ impl Report {
 
     pub(crate) fn summary(&self, deeds: Deeds) -> String {
         let Verdict { grants, extensions, losses, double_holds, .. } = &self.verdict;
-        let Deeds { kills, stops } = deeds;
+        let Deeds { kills, stops, cuts } = deeds;
         format!(
             "{grants} grants, {extensions} extensions, {losses} losses, {kills} kills, \
-             {stops} stops, {} double holds",
+             {stops} stops, {cuts} cuts, {} double holds",
             double_holds.len()
         )
     }
