@@ -1,12 +1,12 @@
 //! Runs with a known answer: the model is broken, and the checker must find that.
 //!
 //! All clients want one lock, take it for as long as it can be had and let it lapse. While one of
-//! them holds it, a majority of the nodes forgets it.
+//! them holds it, a majority of the nodes forgets it, or believes that its time is over.
 
 use std::time::Duration;
 
 use crate::checker::Verdict;
-use crate::fleet::{Fleet, NODES, Rules};
+use crate::fleet::{Fleet, MAJORITY, Rules};
 use crate::log::{What, nanos};
 use crate::order::Habit;
 use crate::report::Report;
@@ -19,20 +19,26 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// machine is so slow that the lock is over before the nodes are back.
 const ROUNDS: usize = 10;
 
-const MAJORITY: usize = NODES / 2 + 1;
-
 /// FAULTS 25.
 #[test]
 fn when_nodes_forget_the_checker_finds_a_double_hold() {
-    let mut control = Control::start();
-    let found = (0..ROUNDS).any(|_| {
-        control.wait_for_a_holder();
-        control.fleet.restart(MAJORITY);
-        control.wait_for_a_holder();
-        !control.report.judge().double_holds.is_empty()
+    Control::start().must_find_a_double_hold(|fleet| fleet.restart(MAJORITY));
+}
+
+/// FAULTS 33: clocks that are stepped by more than the clients are told to expect.
+#[test]
+fn when_clocks_are_stepped_the_checker_finds_a_double_hold() {
+    let control = Control::start();
+    if !control.fleet.set_clock(0, Duration::ZERO) {
+        return;
+    }
+    let mut ahead = Duration::ZERO;
+    control.must_find_a_double_hold(|fleet| {
+        ahead += Duration::from_secs(60);
+        for node in 0..MAJORITY {
+            fleet.set_clock(node, ahead);
+        }
     });
-    assert!(found, "{}: nothing found", control.fleet.log.path().display());
-    control.end();
 }
 
 struct Control {
@@ -52,6 +58,18 @@ impl Control {
         });
         let report = Report::new(&fleet);
         Self { fleet, report }
+    }
+
+    /// Does this while somebody holds the lock, until two hold it.
+    fn must_find_a_double_hold(mut self, mut harm: impl FnMut(&mut Fleet)) {
+        let found = (0..ROUNDS).any(|_| {
+            self.wait_for_a_holder();
+            harm(&mut self.fleet);
+            self.wait_for_a_holder();
+            !self.report.judge().double_holds.is_empty()
+        });
+        assert!(found, "{}: nothing found", self.fleet.log.path().display());
+        self.end();
     }
 
     /// Waits until somebody is granted the lock from now on.

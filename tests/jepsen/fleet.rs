@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::clocks::Clocks;
 use crate::log::{Log, Tail};
 use crate::order::{Habit, Order, VARIABLE};
 use crate::support::process::{Folder, Process};
-use crate::support::servers::{Cluster, Node};
+use crate::support::servers::Node;
 use crate::support::until;
 
 /// The test as which a client runs, and which turns into one when it finds an order.
@@ -22,6 +23,7 @@ pub(crate) const ENTRANCE: &str = "no_two_clients_believe_in_the_same_lock";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) const NODES: usize = 5;
+pub(crate) const MAJORITY: usize = NODES / 2 + 1;
 
 /// What all clients of a run have in common.
 #[derive(Clone, Copy)]
@@ -37,7 +39,8 @@ pub(crate) struct Fleet {
     // The order of the fields is the order of dropping: clients first, so that none of them cries
     // over the end of its nodes.
     pub(crate) clients: Vec<Client>,
-    pub(crate) nodes: Cluster,
+    pub(crate) nodes: Vec<Node>,
+    clocks: Option<Clocks>,
     pub(crate) log: Log,
     rules: Rules,
     /// How many clients there have been.
@@ -46,9 +49,11 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     pub(crate) fn start(rules: Rules) -> Self {
-        let nodes = Cluster::start(NODES);
+        let clocks = Clocks::new(NODES);
+        let start = |node| clocks.as_ref().map_or_else(Node::start, |clocks| clocks.start(node));
+        let nodes = (0..NODES).map(start).collect();
         let log = Log::create(log_path());
-        let mut fleet = Self { clients: Vec::new(), nodes, log, rules, born: 0 };
+        let mut fleet = Self { clients: Vec::new(), nodes, clocks, log, rules, born: 0 };
         for _ in 0..rules.clients {
             let client = fleet.bear();
             fleet.clients.push(client);
@@ -73,6 +78,16 @@ impl Fleet {
                 scope.spawn(|| node.restart());
             }
         });
+    }
+
+    /// Lets the clock of a node be so far ahead of the right time, where that is possible.
+    pub(crate) fn set_clock(&self, node: usize, ahead: Duration) -> bool {
+        self.clocks.as_ref().inspect(|clocks| clocks.set(node, ahead)).is_some()
+    }
+
+    /// How far clocks may be stepped.
+    pub(crate) fn step(&self) -> Duration {
+        self.rules.step
     }
 
     /// Fails the test if a client has ended by itself.

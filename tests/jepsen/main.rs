@@ -2,8 +2,8 @@
 //!
 //! - [`client`] is what a client process does; [`plan`] what it means to do with each lock, and
 //!   [`order`] what it is told when it starts;
-//! - [`fleet`] starts the processes and keeps them;
-//! - [`nemesis`] kills, stops and cuts them off, as a seed decides;
+//! - [`fleet`] starts the processes and keeps them, [`clocks`] those by which the masters go;
+//! - [`nemesis`] kills, stops and cuts them off and steps their clocks, as a seed decides;
 //! - [`log`] is what all of them write, on one clock;
 //! - [`checker`] reads it, and knows nothing else;
 //! - [`control`] are runs in which the model is broken on purpose: the checker must find that, or
@@ -19,6 +19,7 @@
 
 mod checker;
 mod client;
+mod clocks;
 mod control;
 mod fleet;
 mod log;

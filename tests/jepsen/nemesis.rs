@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use crate::fleet::{Fleet, NODES};
+use crate::fleet::{Fleet, MAJORITY, NODES};
 use crate::support::{now, until};
 
 /// The longest pause between two deeds, in milliseconds.
@@ -22,6 +22,7 @@ pub(crate) struct Deeds {
     pub(crate) kills: u64,
     pub(crate) stops: u64,
     pub(crate) cuts: u64,
+    pub(crate) steps: u64,
 }
 
 impl Deeds {
@@ -35,6 +36,7 @@ pub(crate) struct Nemesis {
     rng: Rng,
     /// What is broken, and when it is repaired.
     damage: Vec<(Duration, Damage)>,
+    clocks_are_ahead: bool,
     pub(crate) deeds: Deeds,
 }
 
@@ -46,7 +48,8 @@ enum Damage {
 
 impl Nemesis {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { rng: Rng::with_seed(seed), damage: Vec::new(), deeds: Deeds::default() }
+        let (rng, deeds) = (Rng::with_seed(seed), Deeds::default());
+        Self { rng, damage: Vec::new(), clocks_are_ahead: false, deeds }
     }
 
     /// Does evil for so long, then repairs it.
@@ -67,15 +70,16 @@ impl Nemesis {
 
     /// One deed, mostly against one victim, sometimes against a majority at once.
     fn strike(&mut self, fleet: &mut Fleet) {
-        let victims = if self.rng.u32(..10) == 0 { NODES / 2 + 1 } else { 1 };
+        let victims = if self.rng.u32(..10) == 0 { MAJORITY } else { 1 };
         let mut nodes: Vec<_> = (0..NODES).collect();
         self.rng.shuffle(&mut nodes);
         let deed = self.rng.u32(..20);
         for &node in nodes.iter().take(victims) {
             match deed {
-                0..=8 => self.stop(fleet, node),
-                9..=12 => self.cut(fleet, node),
-                13..=17 => self.stop_client(fleet),
+                0..=7 => self.stop(fleet, node),
+                8..=10 => self.cut(fleet, node),
+                11..=13 => return self.step_clocks(fleet, &nodes),
+                14..=17 => self.stop_client(fleet),
                 _ => return self.kill_client(fleet),
             }
         }
@@ -101,6 +105,20 @@ impl Nemesis {
         say(fleet, format_args!("cuts off node {node}"));
         fleet.nodes[node].command(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
         self.deeds.cuts += 1;
+    }
+
+    /// As far as is allowed, and back: any number of steps while a lock lives comes to one that is
+    /// allowed. Forward it is a majority at once, because fewer end no lock early.
+    fn step_clocks(&mut self, fleet: &Fleet, nodes: &[usize]) {
+        self.clocks_are_ahead = !self.clocks_are_ahead;
+        let ahead = if self.clocks_are_ahead { fleet.step() } else { Duration::ZERO };
+        let victims = if self.clocks_are_ahead { MAJORITY } else { NODES };
+        for &node in nodes.iter().take(victims) {
+            if fleet.set_clock(node, ahead) {
+                say(fleet, format_args!("sets the clock of node {node} ahead by {ahead:?}"));
+                self.deeds.steps += 1;
+            }
+        }
     }
 
     /// It must not believe what it believed when it goes on.

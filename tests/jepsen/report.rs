@@ -49,10 +49,10 @@ impl Report {
 
     pub(crate) fn summary(&self, deeds: Deeds) -> String {
         let Verdict { grants, extensions, losses, double_holds, .. } = &self.verdict;
-        let Deeds { kills, stops, cuts } = deeds;
+        let Deeds { kills, stops, cuts, steps } = deeds;
         format!(
             "{grants} grants, {extensions} extensions, {losses} losses, {kills} kills, \
-             {stops} stops, {cuts} cuts, {} double holds",
+             {stops} stops, {cuts} cuts, {steps} clock steps, {} double holds",
             double_holds.len()
         )
     }
