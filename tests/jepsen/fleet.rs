@@ -29,6 +29,8 @@ pub(crate) const MAJORITY: usize = NODES / 2 + 1;
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) habit: Habit,
+    /// Whether nodes that may have forgotten locks are kept from voting.
+    pub(crate) guarded: bool,
     pub(crate) max_ttl: Duration,
     pub(crate) step: Duration,
     pub(crate) clients: usize,
@@ -110,11 +112,12 @@ impl Fleet {
 
     fn bear(&mut self) -> Client {
         self.born += 1;
-        let Rules { habit, max_ttl, step, seed, .. } = self.rules;
+        let Rules { habit, guarded, max_ttl, step, seed, .. } = self.rules;
         let order = Order {
             client: self.born,
             seed: seed.wrapping_add(u64::from(self.born)),
             habit,
+            guarded,
             max_ttl,
             step,
             nodes: self.nodes.iter().map(Node::addr).collect(),

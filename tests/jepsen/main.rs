@@ -53,7 +53,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const CLIENTS: usize = 6;
 
-/// FAULTS 15, 20, 21, 22, 23, 35, 36, 56, in any order and at the same time.
+/// FAULTS 15, 20, 21, 22, 23, 24, 27, 35, 36, 56, in any order and at the same time.
 #[test]
 fn no_two_clients_believe_in_the_same_lock() {
     if let Some(order) = Order::of_this_process() {
@@ -65,6 +65,7 @@ fn no_two_clients_believe_in_the_same_lock() {
     println!("REDBOLT_JEPSEN_SEED={seed}");
     let mut fleet = Fleet::start(Rules {
         habit: Habit::Mixed,
+        guarded: true,
         max_ttl: Duration::from_secs(1),
         step: Duration::from_millis(100),
         clients: CLIENTS,

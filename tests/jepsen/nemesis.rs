@@ -2,8 +2,8 @@
 //!
 //! All its choices follow from one seed. What they meet does not: the processes run as the machine
 //! lets them. A deed has an end, at which its damage is repaired; at any time several may be under
-//! way. Nothing it does breaks the model of `SAFETY.md`: any number of nodes may be stopped, but
-//! none forgets.
+//! way. Nothing it does breaks the model of `SAFETY.md`, because the clients keep the guard on: any
+//! number of nodes may restart at any time, and they are empty then.
 
 use std::fmt;
 use std::time::Duration;
@@ -42,6 +42,7 @@ pub(crate) struct Nemesis {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Damage {
+    Dead(usize),
     Stopped(usize),
     StoppedClient(usize),
 }
@@ -70,13 +71,14 @@ impl Nemesis {
 
     /// One deed, mostly against one victim, sometimes against a majority at once.
     fn strike(&mut self, fleet: &mut Fleet) {
-        let victims = if self.rng.u32(..10) == 0 { MAJORITY } else { 1 };
+        let victims = if self.rng.u32(..5) == 0 { MAJORITY } else { 1 };
         let mut nodes: Vec<_> = (0..NODES).collect();
         self.rng.shuffle(&mut nodes);
         let deed = self.rng.u32(..20);
         for &node in nodes.iter().take(victims) {
             match deed {
-                0..=7 => self.stop(fleet, node),
+                0..=3 => self.kill(fleet, node),
+                4..=7 => self.stop(fleet, node),
                 8..=10 => self.cut(fleet, node),
                 11..=13 => return self.step_clocks(fleet, &nodes),
                 14..=17 => self.stop_client(fleet),
@@ -85,9 +87,21 @@ impl Nemesis {
         }
     }
 
+    /// The node comes back without its memory.
+    fn kill(&mut self, fleet: &mut Fleet, node: usize) {
+        if self.is_damaged(Damage::Dead(node)) {
+            return;
+        }
+        self.damage.retain(|(_, damage)| *damage != Damage::Stopped(node));
+        say(fleet, format_args!("kills node {node}"));
+        fleet.nodes[node].kill();
+        self.deeds.kills += 1;
+        self.break_for_a_while(Damage::Dead(node));
+    }
+
     /// It hears everything and says nothing, and may execute it long after.
     fn stop(&mut self, fleet: &Fleet, node: usize) {
-        if self.is_damaged(Damage::Stopped(node)) {
+        if self.is_away(node) {
             return;
         }
         say(fleet, format_args!("stops node {node}"));
@@ -98,8 +112,8 @@ impl Nemesis {
 
     /// All its connections end, whatever is on its way in them.
     fn cut(&mut self, fleet: &Fleet, node: usize) {
-        // One that is stopped has nobody who could do it.
-        if self.is_damaged(Damage::Stopped(node)) {
+        // There must be somebody who can do it.
+        if self.is_away(node) {
             return;
         }
         say(fleet, format_args!("cuts off node {node}"));
@@ -149,17 +163,22 @@ impl Nemesis {
         self.damage.push((now() + long, damage));
     }
 
+    fn is_away(&self, node: usize) -> bool {
+        self.is_damaged(Damage::Dead(node)) || self.is_damaged(Damage::Stopped(node))
+    }
+
     fn is_damaged(&self, damage: Damage) -> bool {
         self.damage.iter().any(|(_, other)| *other == damage)
     }
 
     /// Repairs what is due by then.
-    fn repair(&mut self, fleet: &Fleet, by: Duration) {
+    fn repair(&mut self, fleet: &mut Fleet, by: Duration) {
         let (due, later) = self.damage.iter().partition(|(due, _)| *due <= by);
         self.damage = later;
         let due: Vec<(Duration, Damage)> = due;
         for (_, damage) in due {
             match damage {
+                Damage::Dead(node) => fleet.nodes[node].restart(),
                 Damage::Stopped(node) => fleet.nodes[node].cont(),
                 Damage::StoppedClient(index) => fleet.clients[index].cont(),
             }

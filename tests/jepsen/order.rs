@@ -22,6 +22,8 @@ pub(crate) struct Order {
     /// What all its choices follow from.
     pub(crate) seed: u64,
     pub(crate) habit: Habit,
+    /// Whether nodes that may have forgotten locks are kept from voting.
+    pub(crate) guarded: bool,
     pub(crate) max_ttl: Duration,
     /// How far a node's clock may be stepped.
     pub(crate) step: Duration,
@@ -58,18 +60,17 @@ impl Order {
         redlock.retry_max = Duration::from_millis(20);
         redlock.reconnect_max = Duration::from_millis(50);
         redlock.max_locks = 64;
-        // What happens when nodes forget is to be seen.
-        redlock.restart_guard = RestartGuard::Off;
+        redlock.restart_guard = if self.guarded { RestartGuard::On } else { RestartGuard::Off };
         config
     }
 }
 
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { client, seed, habit, .. } = self;
+        let Self { client, seed, habit, guarded, .. } = self;
         let (max_ttl, step) = (self.max_ttl.as_millis(), self.step.as_millis());
         let (nodes, log) = (self.nodes.join(","), self.log.display());
-        write!(f, "{client} {seed} {habit:?} {max_ttl} {step} {nodes} {log}")
+        write!(f, "{client} {seed} {habit:?} {guarded} {max_ttl} {step} {nodes} {log}")
     }
 }
 
@@ -78,8 +79,8 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         // The path is the last because it may have spaces in it.
-        let fields: Vec<_> = text.splitn(7, ' ').collect();
-        let [client, seed, habit, max_ttl, step, nodes, log] = fields[..] else {
+        let fields: Vec<_> = text.splitn(8, ' ').collect();
+        let [client, seed, habit, guarded, max_ttl, step, nodes, log] = fields[..] else {
             return Err(());
         };
         Ok(Self {
@@ -90,6 +91,7 @@ impl FromStr for Order {
                 "Clinging" => Habit::Clinging,
                 _ => return Err(()),
             },
+            guarded: number(guarded)?,
             max_ttl: Duration::from_millis(number(max_ttl)?),
             step: Duration::from_millis(number(step)?),
             nodes: nodes.split(',').map(str::to_owned).collect(),
@@ -108,6 +110,7 @@ fn an_order_survives_its_journey() {
         client: 7,
         seed: u64::MAX,
         habit: Habit::Clinging,
+        guarded: true,
         max_ttl: Duration::from_secs(1),
         step: Duration::from_millis(100),
         nodes: vec!["127.0.0.1:1".to_owned(), "127.0.0.1:2".to_owned()],
