@@ -1,0 +1,17 @@
+//! What the fuzz targets do with their bytes.
+//!
+//! Each is a plain function that panics when it finds something, so that the committed corpora run
+//! through the same code as an ordinary test on a stable compiler (`tests/corpus.rs`).
+
+mod differential;
+mod machine;
+mod parse;
+mod roundtrip;
+mod split;
+mod tree;
+
+pub use self::differential::differential;
+pub use self::machine::core;
+pub use self::parse::parse;
+pub use self::roundtrip::roundtrip;
+pub use self::split::split;

@@ -1,0 +1,93 @@
+//! What the encoder writes, the parser reads.
+
+use arbitrary::{Result, Unstructured};
+use bytes::BytesMut;
+use redbolt::resp::{self, MAX_DEPTH, Status};
+
+use super::tree::Tree;
+
+/// Makes a value out of the bytes, writes it, and reads it.
+///
+/// # Panics
+///
+/// If another value comes back, or the same in other bytes.
+pub fn roundtrip(data: &[u8]) {
+    let mut source = Unstructured::new(data);
+    let mut out = BytesMut::new();
+    let Ok(tree) = write(&mut source, &mut out, 0) else { return };
+    let Ok(Status::Complete((value, used))) = resp::parse(&out) else {
+        panic!("{tree:?} cannot be read: {:?}", out.escape_ascii());
+    };
+    assert_eq!(used, out.len(), "{tree:?}");
+    assert_eq!(Tree::from(&value), tree);
+}
+
+/// Writes a value with the functions of the encoder, and says what it is.
+fn write(source: &mut Unstructured<'_>, out: &mut BytesMut, depth: usize) -> Result<Tree> {
+    let kinds = if depth + 1 < MAX_DEPTH { 9 } else { 6 };
+    Ok(match source.int_in_range(0..=kinds - 1)? {
+        0 => {
+            let text = line(source)?;
+            resp::simple(out, &text);
+            Tree::Text(b'+', text)
+        }
+        1 => {
+            let text = line(source)?;
+            resp::error(out, &text);
+            Tree::Text(b'-', text)
+        }
+        2 => {
+            let integer = source.arbitrary()?;
+            resp::integer(out, integer);
+            Tree::Integer(integer)
+        }
+        3 => {
+            let integer: i64 = source.arbitrary()?;
+            resp::bulk_integer(out, integer);
+            Tree::Text(b'$', integer.to_string().into_bytes())
+        }
+        4 => {
+            let bytes: Vec<u8> = source.arbitrary()?;
+            resp::bulk(out, &bytes);
+            Tree::Text(b'$', bytes)
+        }
+        5 => {
+            resp::null(out);
+            Tree::Null
+        }
+        6 => {
+            let count = source.int_in_range(0..=5)?;
+            resp::array_header(out, count);
+            elements(source, out, depth, b'*', count)?
+        }
+        7 => {
+            let pairs = source.int_in_range(0..=3)?;
+            resp::map_header(out, pairs);
+            elements(source, out, depth, b'%', 2 * pairs)?
+        }
+        _ => {
+            let words: Vec<Vec<u8>> = source.arbitrary()?;
+            let borrowed: Vec<_> = words.iter().map(Vec::as_slice).collect();
+            resp::command(out, &borrowed);
+            Tree::Aggregate(b'*', words.into_iter().map(|word| Tree::Text(b'$', word)).collect())
+        }
+    })
+}
+
+fn elements(
+    source: &mut Unstructured<'_>,
+    out: &mut BytesMut,
+    depth: usize,
+    kind: u8,
+    count: usize,
+) -> Result<Tree> {
+    let elements: Result<_> = (0..count).map(|_| write(source, out, depth + 1)).collect();
+    Ok(Tree::Aggregate(kind, elements?))
+}
+
+/// A line cannot have line ends in it; what the encoder makes of them is tested beside it.
+fn line(source: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let mut text: Vec<u8> = source.arbitrary()?;
+    text.retain(|byte| !matches!(byte, b'\r' | b'\n'));
+    Ok(text)
+}

@@ -1,0 +1,62 @@
+//! Values that own what they hold, to be compared.
+
+use redbolt::resp::{Elements, Value};
+
+#[derive(PartialEq, Debug)]
+pub(crate) enum Tree {
+    /// The type and the bytes of anything that is text.
+    Text(u8, Vec<u8>),
+    Integer(i64),
+    Boolean(bool),
+    /// The bits, so that a NaN equals itself.
+    Double(u64),
+    Null,
+    /// The type and the elements of anything that has them.
+    Aggregate(u8, Vec<Self>),
+}
+
+impl From<&Value<'_>> for Tree {
+    fn from(value: &Value<'_>) -> Self {
+        match value {
+            Value::Simple(text) => Self::Text(b'+', text.to_vec()),
+            Value::Error(text) => Self::Text(b'-', text.to_vec()),
+            Value::Bulk(text) => Self::Text(b'$', text.to_vec()),
+            Value::BulkError(text) => Self::Text(b'!', text.to_vec()),
+            Value::BigNumber(digits) => Self::Text(b'(', digits.to_vec()),
+            Value::Verbatim { format, text } => {
+                Self::Text(b'=', [&format[..], b":", text].concat())
+            }
+            Value::Integer(integer) => Self::Integer(*integer),
+            Value::Boolean(boolean) => Self::Boolean(*boolean),
+            Value::Double(double) => {
+                Self::Double(if double.is_nan() { f64::NAN } else { *double }.to_bits())
+            }
+            Value::Null => Self::Null,
+            Value::Array(elements) => aggregate(b'*', elements),
+            Value::Set(elements) => aggregate(b'~', elements),
+            Value::Map(elements) => aggregate(b'%', elements),
+            Value::Push(elements) => aggregate(b'>', elements),
+            Value::Attribute(elements) => aggregate(b'|', elements),
+        }
+    }
+}
+
+/// Takes the elements out, and sees that they are as many as they say.
+fn aggregate(kind: u8, elements: &Elements<'_>) -> Tree {
+    let promised = elements.len();
+    let trees: Vec<_> = elements.clone().map(|element| Tree::from(&element)).collect();
+    assert_eq!(trees.len(), promised, "elements are missing");
+    Tree::Aggregate(kind, trees)
+}
+
+impl Tree {
+    /// Whether RESP2 has all of its types.
+    pub(crate) fn is_resp2(&self) -> bool {
+        match self {
+            Self::Text(kind, _) => matches!(kind, b'+' | b'-' | b'$'),
+            Self::Integer(_) | Self::Null => true,
+            Self::Boolean(_) | Self::Double(_) => false,
+            Self::Aggregate(kind, elements) => *kind == b'*' && elements.iter().all(Self::is_resp2),
+        }
+    }
+}
