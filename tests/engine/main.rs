@@ -30,3 +30,4 @@ mod stopped;
 mod stream;
 #[path = "../support/mod.rs"]
 mod support;
+mod threads;
