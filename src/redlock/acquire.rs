@@ -15,7 +15,9 @@ use super::node::Node;
 use super::nodes::{MAX_NODES, NodeId, NodeSet};
 use super::pipeline::{Expected, What};
 use super::quorum::Verdict;
+use super::sabotage::Saboteur;
 use super::status::Trouble;
+use super::token::Token;
 use crate::time::Instant;
 
 /// One node's answer to a `SET`.
@@ -201,13 +203,19 @@ impl Redlock {
     /// One attempt: the same `SET`, with a token of its own, to all `voters` at once.
     fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
         // S1: a retry has a new token. S2: `now` was read before any of these bytes can leave.
-        let serial = self.next_serial();
-        let token = self.token_of(serial);
+        let mut serial = self.next_serial();
         let lock = &mut self.table[slot];
+        if self.config.is_sabotaged(Saboteur::TokenReused) && lock.retries > 0 {
+            serial = lock.serial;
+        }
+        let token = Token::of_attempt(&self.nonce, serial);
         lock.phase = Phase::Attempt;
         lock.serial = serial;
         lock.started = now;
         lock.valid_until = self.config.drift.valid_until(now, lock.ttl);
+        if self.config.is_sabotaged(Saboteur::DriftIgnored) {
+            lock.valid_until = now + lock.ttl;
+        }
         lock.votes = Votes { asked: voters, open: voters, ..Votes::default() };
         lock.exists = voters;
         lock.ghosts = NodeSet::EMPTY;
@@ -243,11 +251,15 @@ impl Redlock {
         lock.owed -= 1;
         // S4: only a vote to this attempt's own SET counts. For an older attempt, and for a lock
         // that was given up, the release is behind the SET on the same connection already.
-        let current = lock.serial == request.serial;
+        let current =
+            lock.serial == request.serial || self.config.is_sabotaged(Saboteur::StaleReply);
         if current && matches!(lock.phase, Phase::Attempt | Phase::Held) {
             lock.votes.open.remove(id);
             match vote {
                 Vote::Granted => lock.votes.granted.insert(id),
+                Vote::Refused if self.config.is_sabotaged(Saboteur::RefusalCounts) => {
+                    lock.votes.granted.insert(id);
+                }
                 Vote::Refused => {
                     lock.votes.refused.insert(id);
                     lock.exists.remove(id);
@@ -265,13 +277,19 @@ impl Redlock {
 
     /// Decides an attempt as soon as it can be decided.
     pub(super) fn count_votes(&mut self, now: Instant, slot: u32) {
-        let lock = &self.table[slot];
-        if lock.phase != Phase::Attempt {
+        if self.table[slot].phase != Phase::Attempt {
             return;
         }
+        if self.config.is_sabotaged(Saboteur::StartAfterQuorum) {
+            let ttl = self.table[slot].ttl;
+            self.table[slot].valid_until = self.config.drift.valid_until(now, ttl);
+        }
+        let lock = &self.table[slot];
+        let is_timely =
+            now < lock.valid_until || self.config.is_sabotaged(Saboteur::ElapsedIgnored);
         match self.quorum.verdict(lock.votes.granted, lock.votes.open) {
             // S3: enough votes are not enough, they must have come within the validity.
-            Verdict::Granted if now < lock.valid_until => {
+            Verdict::Granted if is_timely => {
                 let (lock_id, valid_until) = (self.table.id(slot), lock.valid_until);
                 self.table[slot].phase = Phase::Held;
                 self.schedule(slot, valid_until);

@@ -14,6 +14,7 @@ use super::machine::Redlock;
 use super::nodes::NodeId;
 use super::pipeline::{Expected, What};
 use super::reply::ServerError;
+use super::sabotage::Saboteur;
 use super::token::Token;
 use crate::time::Instant;
 
@@ -128,8 +129,10 @@ impl Redlock {
 
     /// Moves up to a group of releases to those on their way; returns how many.
     fn take_releases(&mut self, id: NodeId) -> usize {
+        let group =
+            if self.config.is_sabotaged(Saboteur::ReleaseWithoutCompare) { 1 } else { GROUP };
         let Batch { releases, sent, .. } = &mut self.nodes[id.index()].batch;
-        let count = releases.len().min(GROUP);
+        let count = releases.len().min(group);
         sent.extend(releases.drain(..count));
         count
     }
@@ -138,7 +141,8 @@ impl Redlock {
     /// waits for any more; returns how many.
     fn take_extensions(&mut self, id: NodeId) -> usize {
         let mut count = 0;
-        while count < GROUP {
+        let group = if self.config.is_sabotaged(Saboteur::ExtensionRecreates) { 1 } else { GROUP };
+        while count < group {
             let batch = &mut self.nodes[id.index()].batch;
             let Some(member) = batch.extensions.pop_front() else { break };
             if self.is_open_round(member) {
@@ -177,6 +181,14 @@ impl Redlock {
             }
         });
         let bytes = self.last_request.bytes(what, members, |out| match what {
+            #[cfg(redbolt_sabotage)]
+            What::Release(_) if self.config.is_sabotaged(Saboteur::ReleaseWithoutCompare) => {
+                command::delete(out, subjects);
+            }
+            #[cfg(redbolt_sabotage)]
+            What::Extend(_) if self.config.is_sabotaged(Saboteur::ExtensionRecreates) => {
+                command::recreate(out, subjects);
+            }
             What::Release(form) => command::release(out, form, subjects),
             What::Extend(form) => command::extend(out, form, subjects),
             What::Set | What::Handshake => unreachable!("these are not compare requests"),

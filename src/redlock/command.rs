@@ -89,6 +89,22 @@ pub(super) fn extend<'a>(
     subjects.for_each(|subject| resp::bulk_integer(out, millis(subject.ttl)));
 }
 
+/// What a saboteur takes for a release.
+#[cfg(redbolt_sabotage)]
+pub(super) fn delete<'a>(out: &mut BytesMut, subjects: impl Iterator<Item = Subject<'a>>) {
+    subjects.for_each(|subject| resp::command(out, &[b"DEL", subject.resource]));
+}
+
+/// What a saboteur takes for an extension.
+#[cfg(redbolt_sabotage)]
+pub(super) fn recreate<'a>(out: &mut BytesMut, subjects: impl Iterator<Item = Subject<'a>>) {
+    let script = [super::sabotage::RECREATE, EXTEND.text].concat();
+    for Subject { resource, token, ttl } in subjects {
+        let (script, ttl) = (script.as_bytes(), millis(ttl).to_string());
+        resp::command(out, &[b"EVAL", script, b"1", resource, token.as_ref(), ttl.as_bytes()]);
+    }
+}
+
 /// The head of a script call with `keys` keys and `values` values; the caller appends those.
 fn begin_script(out: &mut BytesMut, script: Script, form: Form, keys: usize, values: usize) {
     resp::array_header(out, 3 + keys + values);

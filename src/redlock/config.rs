@@ -100,6 +100,9 @@ pub struct Config {
     /// Put before every resource to make the key. Default: empty, so that other Redlock libraries
     /// exclude us and we them.
     pub prefix: Vec<u8>,
+    /// Which rule this build breaks.
+    #[cfg(redbolt_sabotage)]
+    pub saboteur: Option<super::sabotage::Saboteur>,
 }
 
 impl Default for Config {
@@ -120,6 +123,8 @@ impl Default for Config {
             max_pipeline: 1024,
             max_cleanup: 4096,
             prefix: Vec::new(),
+            #[cfg(redbolt_sabotage)]
+            saboteur: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use super::lock::{Phase, Round, Votes};
 use super::machine::Redlock;
 use super::nodes::{NodeId, NodeSet};
 use super::quorum::Verdict;
+use super::sabotage::Saboteur;
 use crate::resp::Value;
 use crate::time::Instant;
 
@@ -66,7 +67,8 @@ impl Redlock {
         if lock.round.pending {
             return Err(RequestError::ExtensionPending);
         }
-        if now + ttl > lock.started + max {
+        let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
+        if now + ttl > lock.started + max && !is_endless {
             return Err(RequestError::HoldTooLong { max });
         }
         if self.has_unread_events() {
@@ -153,7 +155,7 @@ impl Redlock {
     /// Decides an extension as soon as it can be decided, and a loss as soon as it is certain.
     pub(super) fn count_extension(&mut self, slot: u32, now: Instant) {
         let lock = &self.table[slot];
-        if now >= lock.valid_until {
+        if now >= lock.valid_until && !self.config.is_sabotaged(Saboteur::ExtensionTooLate) {
             // Expiry is looked at before votes are.
             return self.lost(now, slot, LostReason::Expired);
         }
@@ -178,6 +180,9 @@ impl Redlock {
         lock.round.pending = false;
         let until = self.config.drift.valid_until(lock.round.started, lock.round.ttl);
         lock.valid_until = lock.valid_until.max(until);
+        if self.config.is_sabotaged(Saboteur::ExtensionShortens) {
+            lock.valid_until = until;
+        }
         let valid_until = lock.valid_until;
         self.schedule(slot, valid_until);
         self.emit(Event::Extended { lock: id, valid_until });
@@ -253,6 +258,10 @@ impl Redlock {
     pub(super) fn relinquish(&mut self, now: Instant, slot: u32) {
         let number = self.table[slot].serial;
         let lock = &mut self.table[slot];
+        if self.config.is_sabotaged(Saboteur::UnknownNotReleased) {
+            lock.exists = lock.exists.intersection(lock.votes.granted);
+            lock.ghosts = NodeSet::EMPTY;
+        }
         let ready = |id: &NodeId| self.nodes[id.index()].is_ready();
         let asked: NodeSet = lock.exists.into_iter().filter(ready).collect();
         let later = lock.exists.without(asked).union(lock.ghosts);
@@ -277,6 +286,9 @@ impl Redlock {
 
     /// Puts the token with this `serial` on the cleanup list of a node (S6).
     fn remember(&mut self, id: NodeId, slot: u32, serial: u64, first_look: Instant) {
+        if self.config.is_sabotaged(Saboteur::CleanupForgotten) {
+            return;
+        }
         let lock = &self.table[slot];
         let lifetime = lock.ttl + self.config.drift.of(lock.ttl);
         let node = &mut self.nodes[id.index()];

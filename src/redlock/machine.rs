@@ -15,6 +15,7 @@ use super::nodes::{NodeId, NodeSet};
 use super::queue::Queue;
 use super::quorum::Quorum;
 use super::request::LastRequest;
+use super::sabotage::Saboteur;
 use super::status::{NodeState, NodeStatus, Trouble};
 use super::table::Table;
 use super::timers::Timers;
@@ -130,6 +131,10 @@ impl Redlock {
         nonce: Nonce,
     ) -> Result<Self, ConfigError> {
         let quorum = config.check(nodes.len())?;
+        #[cfg(redbolt_sabotage)]
+        let is_halved = config.is_sabotaged(Saboteur::HalfIsEnough);
+        #[cfg(redbolt_sabotage)]
+        let quorum = if is_halved { quorum.half() } else { quorum };
         let mut rng = fastrand::Rng::with_seed(seed);
         let nodes = nodes.into_iter().map(|login| Node::new(login, config.max_cleanup)).collect();
         Ok(Self {
@@ -191,7 +196,12 @@ impl Redlock {
     #[must_use]
     pub fn remaining(&self, now: Instant, lock: LockId) -> Duration {
         match self.table.find(lock).map(|slot| &self.table[slot]) {
-            Some(lock) if lock.phase == Phase::Held => lock.valid_until - now,
+            Some(lock) if lock.phase == Phase::Held => {
+                if self.config.is_sabotaged(Saboteur::HeldWithoutLooking) {
+                    return Duration::MAX;
+                }
+                lock.valid_until - now
+            }
             _ => Duration::ZERO,
         }
     }

@@ -35,6 +35,7 @@ mod queue;
 mod quorum;
 mod reply;
 mod request;
+mod sabotage;
 mod script;
 mod session;
 mod status;
@@ -55,6 +56,8 @@ pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
 pub use self::quarantine::{Quarantine, QuarantineReason, RestartGuard};
 pub use self::quorum::{Quorum, Verdict};
 pub use self::reply::ServerError;
+#[cfg(redbolt_sabotage)]
+pub use self::sabotage::{RECREATE, Saboteur};
 pub use self::script::{EXTEND, EXTEND_MANY, RELEASE, RELEASE_MANY, Script};
 pub use self::session::MAX_REPLY;
 pub use self::status::{NodeCounters, NodeState, NodeStatus, Trouble};

@@ -33,6 +33,13 @@ impl Quorum {
         Self::new(nodes, nodes / 2 + 1)
     }
 
+    /// What a saboteur takes for a majority.
+    #[cfg(redbolt_sabotage)]
+    pub(super) const fn half(self) -> Self {
+        let half = self.nodes / 2;
+        Self { need: if half == 0 { 1 } else { half }, ..self }
+    }
+
     /// A quorum of `need` out of `nodes`.
     ///
     /// Returns `None` for less than a majority, because two such quorums need not share a node,

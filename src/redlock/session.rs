@@ -13,6 +13,7 @@ use super::machine::Redlock;
 use super::nodes::NodeId;
 use super::pipeline::{Expected, What};
 use super::reply::ServerError;
+use super::sabotage::Saboteur;
 use super::status::Trouble;
 use crate::resp::{Status, Value};
 use crate::time::Instant;
@@ -211,7 +212,9 @@ impl Redlock {
         let same = |other: &NodeId| {
             *other != id && self.nodes[other.index()].process() == Some(identity.run_id)
         };
-        if let Some(other) = self.nodes().into_iter().find(same) {
+        let twin = self.nodes().into_iter().find(same);
+        if let Some(other) = twin.filter(|_| !self.config.is_sabotaged(Saboteur::SameProcessVotes))
+        {
             return self.drop_session(now, id, Trouble::SameProcess(other));
         }
         self.nodes[id.index()].ready(now, identity, &self.config);
@@ -261,6 +264,9 @@ impl Redlock {
         let current = lock.serial == request.serial;
         if current && matches!(lock.phase, Phase::Attempt | Phase::Held) {
             lock.votes.open.remove(id);
+            if self.config.is_sabotaged(Saboteur::UnknownCounts) {
+                lock.votes.granted.insert(id);
+            }
             lock.exists.remove(id);
             lock.ghosts.insert(id);
             self.count_votes(now, request.slot);
