@@ -1,0 +1,223 @@
+//! What a master answers: its moods, what it says about itself, and a command the embedded one
+//! lacks.
+
+use core::fmt::{self, Write};
+
+use bytes::BytesMut;
+use redbolt::embedded::Session;
+#[cfg(redbolt_sabotage)]
+use redbolt::redlock::RECREATE;
+use redbolt::redlock::{RELEASE, Token};
+use redbolt::resp;
+use redbolt::time::Instant;
+
+use crate::master::Node;
+
+/// What a master answers instead of doing what it was asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mood {
+    Well,
+    Full,
+    Busy,
+    Loading,
+    /// Follows somebody else and takes no writes.
+    Replica,
+    /// Does what it was asked and says that it failed.
+    Unclear,
+    KeyDenied,
+    Denied,
+}
+
+/// What a master says about itself.
+pub(crate) struct Face {
+    /// Names the process; no two have the same.
+    process: u64,
+    /// Names the history of the data.
+    lineage: u64,
+    /// Up to where it was somebody else's; −1 where it never was.
+    second_offset: i64,
+    /// By the clock of the master.
+    started: Instant,
+    pub(crate) mood: Mood,
+    pub(crate) mood_until: u64,
+    /// It may evict keys, and says so.
+    pub(crate) evicts: bool,
+    /// It writes every command to its disk before it answers.
+    pub(crate) is_durable: bool,
+    /// It has `DELIFEQ`, which the embedded master lacks.
+    pub(crate) is_native: bool,
+    text: String,
+}
+
+impl Face {
+    pub(crate) fn new(index: usize, started: Instant) -> Self {
+        Self {
+            process: index as u64 + 1,
+            lineage: index as u64 + 1,
+            second_offset: -1,
+            started,
+            mood: Mood::Well,
+            mood_until: 0,
+            evicts: false,
+            is_durable: false,
+            is_native: false,
+            text: String::new(),
+        }
+    }
+
+    /// Another process, which starts at `started`.
+    pub(crate) fn begin_process(&mut self, started: Instant) {
+        // There are fewer masters than this, so that all numbers differ.
+        self.process += 64;
+        self.lineage += 64;
+        (self.started, self.second_offset) = (started, -1);
+    }
+
+    /// The same process, after it was a replica of another.
+    pub(crate) fn begin_lineage(&mut self, offset: u64) {
+        self.lineage += 64;
+        self.second_offset = offset.cast_signed();
+    }
+
+    /// Another process, which has run for long and was a replica until now.
+    pub(crate) fn be_replaced(&mut self, offset: u64) {
+        self.begin_process(self.started);
+        self.begin_lineage(offset);
+    }
+
+    /// Whether it may vote as far as it says itself (S10).
+    pub(crate) fn may_vote(&self) -> bool {
+        !self.evicts
+    }
+
+    fn mood(&self, now: u64) -> Mood {
+        if now < self.mood_until { self.mood } else { Mood::Well }
+    }
+
+    /// The section of `INFO` with this name, as far as anybody looks at it.
+    fn describe(&mut self, section: &[u8], mood: Mood, at: Instant) -> fmt::Result {
+        self.text.clear();
+        let Self { process, lineage, second_offset, started, evicts, is_durable, .. } = *self;
+        let text = &mut self.text;
+        match section {
+            b"server" => {
+                // Both ends are cut to whole seconds, and a clock that was set back shows.
+                let seconds = |at: Instant| (at.as_nanos() / 1_000_000_000).cast_signed();
+                let uptime = seconds(at) - seconds(started);
+                write!(text, "run_id:{process:040x}\r\nuptime_in_seconds:{uptime}\r\n")?;
+                text.write_str("redis_mode:standalone\r\n")
+            }
+            b"replication" => {
+                let role = if mood == Mood::Replica { "slave" } else { "master" };
+                write!(text, "role:{role}\r\nmaster_replid:{lineage:040x}\r\n")?;
+                write!(text, "second_repl_offset:{second_offset}\r\n")
+            }
+            b"memory" => {
+                let policy = if evicts { "volatile-lru" } else { "noeviction" };
+                write!(text, "maxmemory:1000000\r\nmaxmemory_policy:{policy}\r\n")
+            }
+            _ => {
+                let appends = u8::from(is_durable);
+                write!(text, "loading:0\r\naof_enabled:{appends}\r\naof_last_write_status:ok\r\n")
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Appends one reply, as the mood has it.
+    pub(crate) fn answer(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
+        let mood = self.face.mood(now);
+        let is_set = words[0] == b"SET";
+        let acts = is_set || matches!(words[0], b"EVALSHA" | b"EVAL" | b"DELIFEQ" | b"DEL");
+        let refusal = match mood {
+            Mood::Full if is_set => "OOM command not allowed",
+            Mood::Busy => "BUSY Redis is busy running a script.",
+            Mood::Loading => "LOADING Redis is loading the dataset in memory",
+            Mood::Replica if acts => "READONLY You can't write against a read only replica.",
+            Mood::Denied if acts => "NOPERM no permissions to run a command",
+            Mood::KeyDenied if acts => "NOPERM No permissions to access a key",
+            Mood::Unclear if acts => {
+                let before = self.out.len();
+                self.execute(now, session, words);
+                self.out.truncate(before);
+                "ERR something went wrong"
+            }
+            _ => return self.execute(now, session, words),
+        };
+        resp::error(&mut self.out, refusal);
+    }
+
+    fn execute(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
+        let (at, out) = (self.clock.show(now), &mut self.out);
+        match words {
+            [b"INFO", section] => {
+                // Writing to a `String` never fails.
+                let _ = self.face.describe(section, self.face.mood(now), at);
+                resp::bulk(out, self.face.text.as_bytes());
+            }
+            [b"COMMAND", b"INFO", ..] => {
+                // Of the two that are asked about it has the first, or none.
+                resp::array_header(out, 2);
+                match self.face.is_native {
+                    true => resp::array_header(out, 0),
+                    false => resp::null(out),
+                }
+                resp::null(out);
+            }
+            [b"DELIFEQ", key, token] if self.face.is_native => {
+                let release: [&[u8]; 5] = [b"EVAL", RELEASE.text.as_bytes(), b"1", key, token];
+                let mut answer = BytesMut::new();
+                self.store.apply(at, session, &release, &mut answer);
+                // The script tells a foreign value from none, the command does not.
+                resp::integer(out, i64::from(&answer[..] == b":1\r\n"));
+            }
+            #[cfg(redbolt_sabotage)]
+            [b"EVAL", script, b"1", key, token, ttl] if script.starts_with(RECREATE.as_bytes()) => {
+                let set: [&[u8]; 6] = [b"SET", key, token, b"NX", b"PX", ttl];
+                self.store.apply(at, session, &set, &mut BytesMut::new());
+                let rest = &script[RECREATE.len()..];
+                self.store.apply(at, session, &[b"EVAL", rest, b"1", key, token, ttl], out);
+            }
+            _ => self.store.apply(at, session, words, out),
+        }
+    }
+}
+
+/// The keys that a request may touch, and the tokens that it names for them.
+pub(crate) struct Named<'a> {
+    pub(crate) keys: &'a [&'a [u8]],
+    pub(crate) tokens: &'a [&'a [u8]],
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn read(words: &'a [&'a [u8]]) -> Self {
+        let (keys, tokens) = match words {
+            [b"EVALSHA" | b"EVAL", _, count, named @ ..] => {
+                let count = number(count) as usize;
+                let (keys, rest) = named.split_at(count.min(named.len()));
+                (keys, &rest[..count.min(rest.len())])
+            }
+            [b"DELIFEQ", named @ ..] => named.split_at(named.len().min(1)),
+            // Whatever touches a key without naming a token.
+            [b"DEL" | b"SET", key, ..] => (core::slice::from_ref(key), &[][..]),
+            _ => (&[][..], &[][..]),
+        };
+        Self { keys, tokens }
+    }
+
+    /// Whether the request names this token for this key.
+    pub(crate) fn has(&self, key: &[u8], token: &[u8]) -> bool {
+        self.keys.iter().zip(self.tokens).any(|pair| pair == (&key, &token))
+    }
+}
+
+/// The token that is a key's value; nobody else writes there.
+pub(crate) fn token_of(value: &[u8]) -> Token {
+    Token::from_bytes(value.try_into().unwrap_or_default())
+}
+
+/// A number in decimal digits, as a client writes it.
+pub(crate) fn number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
+}

@@ -1,0 +1,233 @@
+//! What must be true of every world, looked at from outside.
+//!
+//! Nothing here asks the code under test what it thinks: the checks see the bytes that masters
+//! execute and clients are handed, the calls and the events, and the true time.
+
+use core::fmt;
+use core::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
+use std::time::Duration;
+
+use redbolt::redlock::{Drift, LockId, Token};
+use redbolt::time::Instant;
+
+use crate::book::RESOURCES;
+use crate::client::Client;
+use crate::master::Node;
+
+/// What the checks must know of a world.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    pub(crate) quorum: usize,
+    pub(crate) drift: Drift,
+    pub(crate) max_ttl: u64,
+    pub(crate) max_hold: Duration,
+    /// The world keeps to the model of SAFETY.md: locks exclude each other.
+    pub(crate) excludes: bool,
+    /// Masters that may have forgotten locks must not vote.
+    pub(crate) quarantines: bool,
+}
+
+/// A `+OK` to a `SET`.
+#[derive(Clone, Copy)]
+pub(crate) struct Vote {
+    pub(crate) token: Token,
+    pub(crate) master: usize,
+    /// It may be counted: the master was no suspect when it executed the `SET`.
+    pub(crate) counts: bool,
+}
+
+/// One attempt, as it was seen on the wire.
+struct Attempt {
+    /// Before that, by the clock of the client, no byte of it left.
+    sent_at: Instant,
+    ttl: Duration,
+    /// The slots on which it was executed, one bit each.
+    asked: u32,
+    /// The masters whose votes for it have reached the client and may be counted.
+    voters: u32,
+}
+
+pub(crate) struct Checks {
+    pub(crate) rules: Rules,
+    attempts: HashMap<Token, Attempt, BuildHasherDefault<Mixer>>,
+    /// Something was executed or granted since the last look.
+    pub(crate) is_touched: bool,
+    violation: Option<Violation>,
+}
+
+/// The first thing that was wrong, and when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Violation {
+    pub(crate) at: u64,
+    pub(crate) what: String,
+}
+
+impl Checks {
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self { rules, attempts: HashMap::default(), is_touched: false, violation: None }
+    }
+
+    /// Notes what is wrong; what follows from it is of no interest.
+    #[cold]
+    pub(crate) fn fail(&mut self, at: u64, what: fmt::Arguments<'_>) {
+        self.violation.get_or_insert_with(|| Violation { at, what: what.to_string() });
+    }
+
+    pub(crate) fn violation(&mut self) -> Option<Violation> {
+        self.violation.take()
+    }
+
+    /// Whether a vote counts of a master that was last suspected of amnesia at `suspect_at`.
+    pub(crate) fn trusts(&self, now: u64, suspect_at: u64) -> bool {
+        !self.rules.quarantines || now >= suspect_at + self.rules.max_ttl
+    }
+
+    /// A master executed a `SET`.
+    pub(crate) fn asked(
+        &mut self,
+        now: u64,
+        (client, slot): (usize, usize),
+        token: Token,
+        sent_at: Instant,
+        ttl: Duration,
+    ) {
+        self.is_touched = true;
+        let attempt =
+            self.attempts.entry(token).or_insert(Attempt { sent_at, ttl, asked: 0, voters: 0 });
+        attempt.sent_at = attempt.sent_at.min(sent_at);
+        let bit = 1 << slot;
+        let is_known = attempt.asked & bit != 0;
+        attempt.asked |= bit;
+        if is_known {
+            self.fail(now, format_args!("S1: client {client} used {token} twice on node {slot}"));
+        }
+    }
+
+    /// A client was handed a vote.
+    pub(crate) fn voted(&mut self, vote: &Vote) {
+        if let Some(attempt) = self.attempts.get_mut(&vote.token).filter(|_| vote.counts) {
+            attempt.voters |= 1 << vote.master;
+        }
+    }
+
+    /// A master executed what touches a key that exists, other than by `SET … NX`.
+    pub(crate) fn compared(
+        &mut self,
+        now: u64,
+        client: usize,
+        names_old: bool,
+        old: Option<Token>,
+        new: Option<Token>,
+    ) {
+        self.is_touched = true;
+        if old == new || (new.is_none() && names_old) {
+            return;
+        }
+        match (old, new) {
+            (None, Some(token)) => {
+                self.fail(now, format_args!("S7: client {client} created {token} anew"));
+            }
+            (Some(token), None) => {
+                self.fail(now, format_args!("S5: client {client} deleted {token} for another"));
+            }
+            _ => self.fail(now, format_args!("S4: client {client} replaced {old:?} by {new:?}")),
+        }
+    }
+
+    /// A client believes that it holds a lock until `valid_until`. Returns until when it may be
+    /// extended.
+    pub(crate) fn granted(&mut self, now: u64, token: Token, valid_until: Instant) -> Instant {
+        self.is_touched = true;
+        let Some(attempt) = self.attempts.get(&token) else {
+            self.fail(now, format_args!("S3: {token} was granted and no master was asked"));
+            return Instant::FAR_FUTURE;
+        };
+        let Attempt { sent_at, ttl, voters, .. } = *attempt;
+        let votes = voters.count_ones() as usize;
+        if votes < self.rules.quorum {
+            let need = self.rules.quorum;
+            self.fail(now, format_args!("S3: {token} was granted with {votes} of {need} votes"));
+        }
+        self.lasts(now, token, valid_until, sent_at, ttl);
+        sent_at + self.rules.max_hold
+    }
+
+    /// A validity that counts from `start` must not go beyond `start + ttl − drift`.
+    pub(crate) fn lasts(
+        &mut self,
+        now: u64,
+        token: Token,
+        valid_until: Instant,
+        start: Instant,
+        ttl: Duration,
+    ) {
+        // The formula of SAFETY.md once more, not the one that is being checked.
+        let Drift { rate_ppm, step } = self.rules.drift;
+        let drift = ttl * rate_ppm / 500_000 + step + Duration::from_millis(2);
+        let most = start + ttl.saturating_sub(drift);
+        if valid_until > most {
+            let over = valid_until - most;
+            self.fail(now, format_args!("S2: {token} is valid for {over:?} too long"));
+        }
+    }
+
+    /// Nobody else believes in a resource that somebody believes in.
+    pub(crate) fn exclusion(&mut self, true_now: u64, clients: &[Client]) {
+        let mut holders = [None; RESOURCES.len()];
+        for client in clients {
+            let now = client.clock(true_now);
+            for lock in client.locks.iter().filter(|lock| lock.valid_until > now) {
+                let holder = &mut holders[lock.resource];
+                let other: Option<(usize, LockId)> = holder.replace((client.name, lock.id));
+                if let Some(other) = other.filter(|_| self.rules.excludes) {
+                    let both = (other, (client.name, lock.id));
+                    let what = format_args!("two holders of {}: {both:?}", lock.resource);
+                    self.fail(true_now, what);
+                }
+            }
+        }
+    }
+
+    /// What is believed stands on a majority: so many masters have the key, or have forgotten it
+    /// and may not vote for another before it ends.
+    pub(crate) fn standing(&mut self, true_now: u64, nodes: &[Node], clients: &[Client]) {
+        if !self.rules.excludes || !core::mem::take(&mut self.is_touched) {
+            return;
+        }
+        for client in clients {
+            let now = client.clock(true_now);
+            for lock in client.locks.iter().filter(|lock| lock.valid_until > now) {
+                let resource = RESOURCES[lock.resource];
+                let stands = |node: &&Node| {
+                    node.holds(true_now, resource, &lock.token)
+                        || !self.trusts(true_now, node.forgot_at)
+                };
+                let (votes, all) = (nodes.iter().filter(stands).count(), nodes.len());
+                if 2 * votes <= all {
+                    let id = lock.id;
+                    let what = format_args!("{id:?} is believed and stands on {votes} of {all}");
+                    return self.fail(true_now, what);
+                }
+            }
+        }
+    }
+}
+
+/// Tokens differ in their last bytes, and nobody chooses them against us.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+
+    fn write_usize(&mut self, _: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,277 @@
+//! A client: the core under test, the driver's part around it, and its ends of the links.
+
+use redbolt::redlock::{Action, Login, NodeId, Redlock, Trouble};
+use redbolt::time::Instant;
+
+use crate::book::Lock;
+use crate::chance::Chance;
+use crate::clock::Clock;
+use crate::net::Net;
+use crate::options::Options;
+
+pub(crate) struct Client {
+    pub(crate) redlock: Redlock,
+    pub(crate) name: usize,
+    pub(crate) clock: Clock,
+    /// It reads a clock that stops in suspend, as it must not (S9).
+    reads_stopping_clock: bool,
+    /// For how long that clock has stood still.
+    stopped_for: u64,
+    ends: Vec<End>,
+    /// Until then it does nothing at all, and the machine may be suspended.
+    asleep_until: u64,
+    suspended_at: Option<u64>,
+    busy_until: u64,
+    /// When the core or the driver wants to be called next, whatever comes.
+    due: u64,
+    pub(crate) locks: Vec<Lock>,
+    pub(crate) grants: u64,
+    pub(crate) extensions: u64,
+}
+
+/// The client's end of a link.
+enum End {
+    Down,
+    Connecting {
+        until: u64,
+    },
+    Up {
+        master: usize,
+        link: u64,
+        /// When the rest of a write that was cut short can be written.
+        write_at: u64,
+    },
+}
+
+impl Client {
+    /// A client whose `nonce` nobody else has: it stands for twelve bytes of the system's entropy.
+    pub(crate) fn new(
+        name: usize,
+        nonce: u8,
+        options: &Options,
+        clock: Clock,
+        chance: &mut Chance,
+    ) -> Self {
+        let nodes = options.masters;
+        let logins = vec![Login::default(); nodes];
+        let seed = chance.below(u64::MAX);
+        let redlock = Redlock::new(options.config.clone(), logins, seed, [nonce; 12]);
+        Self {
+            redlock: redlock.expect("the configuration is drawn within its bounds"),
+            name,
+            clock,
+            reads_stopping_clock: options.clock_stops,
+            stopped_for: 0,
+            ends: (0..nodes).map(|_| End::Down).collect(),
+            asleep_until: 0,
+            suspended_at: None,
+            busy_until: 0,
+            due: 0,
+            locks: Vec::new(),
+            grants: 0,
+            extensions: 0,
+        }
+    }
+
+    /// What it takes for the time.
+    pub(crate) fn clock(&self, now: u64) -> Instant {
+        let shown = self.clock.show(now);
+        if !self.reads_stopping_clock {
+            return shown;
+        }
+        let stopped = self.suspended_at.map_or(0, |since| now - since) + self.stopped_for;
+        Instant::from_nanos(shown.as_nanos() - stopped)
+    }
+
+    /// Whether it runs. One that has slept does so from its next turn on.
+    pub(crate) fn is_awake(&self) -> bool {
+        self.asleep_until == 0
+    }
+
+    /// Whether it can be expected to do things in time.
+    pub(crate) fn is_punctual(&self) -> bool {
+        self.is_awake() && !self.reads_stopping_clock
+    }
+
+    pub(crate) fn sleep(&mut self, now: u64, until: u64, is_suspend: bool) {
+        self.asleep_until = until.max(self.asleep_until);
+        if is_suspend {
+            self.suspended_at.get_or_insert(now);
+        }
+    }
+
+    /// It need not sleep any longer.
+    pub(crate) fn rouse(&mut self, now: u64) {
+        self.asleep_until = self.asleep_until.min(now);
+    }
+
+    /// When it must be looked at next.
+    pub(crate) fn next(&self, net: &Net) -> u64 {
+        if self.asleep_until > 0 {
+            return self.asleep_until;
+        }
+        let arrivals = self.ends.iter().filter_map(|end| match end {
+            End::Up { master, link, .. } => {
+                let link = net.nodes[*master].links.iter().find(|other| other.id == *link)?;
+                Some(link.replies.next().unwrap_or(link.ends_at))
+            }
+            _ => None,
+        });
+        let next = arrivals.min().unwrap_or(u64::MAX).min(self.due);
+        next.max(self.busy_until)
+    }
+
+    /// One turn of the driver's loop: connections, replies, timeouts, and what follows from them.
+    pub(crate) fn turn(&mut self, net: &mut Net) {
+        self.wake(net.now);
+        self.busy_until = net.now + net.weather.turn;
+        let now = self.clock(net.now);
+        for index in 0..self.ends.len() {
+            // There are as many ends as nodes.
+            let Some(node) = NodeId::new(index) else { continue };
+            match self.ends[index] {
+                End::Connecting { until } if until <= net.now => {
+                    if net.nodes[net.addresses[index]].down_until <= net.now {
+                        let (master, link) = net.open(self.name, index);
+                        self.ends[index] = End::Up { master, link, write_at: u64::MAX };
+                        self.redlock.handle_connected(now, node);
+                    } else {
+                        self.ends[index] = End::Down;
+                        let refused = Trouble::Connect(std::io::ErrorKind::ConnectionRefused);
+                        self.redlock.handle_closed(now, node, refused);
+                    }
+                }
+                End::Up { master, link, .. } => self.read(net, node, master, link),
+                End::Connecting { .. } | End::Down => {}
+            }
+        }
+        self.redlock.handle_timeout(now);
+        self.settle(net);
+        if let Some((due, reason)) = self.redlock.poll_timeout().filter(|(due, _)| *due <= now) {
+            let name = self.name;
+            net.fail(format_args!("client {name} spins: due {due:?} at {now:?}, {reason:?}"));
+        }
+    }
+
+    /// It may have slept: then the clock that stops has stood still.
+    fn wake(&mut self, now: u64) {
+        if core::mem::take(&mut self.asleep_until) > 0 {
+            self.excuse(now);
+        }
+        if let Some(since) = self.suspended_at.take() {
+            self.stopped_for += now - since;
+        }
+    }
+
+    /// Hands the core what has arrived on a link, and the end of it.
+    fn read(&mut self, net: &mut Net, node: NodeId, master: usize, id: u64) {
+        let now = self.clock(net.now);
+        let Net { nodes, checks, .. } = net;
+        let Some(link) = nodes[master].link(id) else { return };
+        if link.replies.arrive(net.now) {
+            let arrived = link.replies.arrived();
+            while let Some((_, vote)) = link.votes.front().filter(|(end, _)| *end <= arrived) {
+                checks.voted(vote);
+                link.votes.pop_front();
+            }
+            let done = self.redlock.handle_received(now, node, link.replies.waiting());
+            link.replies.take(done);
+            self.obey(net);
+        }
+        let End::Up { .. } = self.ends[node.index()] else { return };
+        let Some(link) = net.nodes[master].link(id) else { return };
+        if link.ends_at <= net.now && link.replies.next().is_none() {
+            self.hang_up(net, node.index());
+            self.redlock.handle_closed(now, node, Trouble::Closed);
+            self.obey(net);
+        }
+    }
+
+    /// Carries out what the core wants, and takes what it tells.
+    pub(crate) fn settle(&mut self, net: &mut Net) {
+        // Twice, because a driver may ask again, and the answer to the events must not be lost.
+        for _ in 0..2 {
+            self.obey(net);
+            self.transmit(net);
+            while let Some(event) = self.redlock.poll_event() {
+                self.heed(net, event);
+            }
+        }
+        self.due = self.due(net.now);
+    }
+
+    fn due(&self, now: u64) -> u64 {
+        let mut due = u64::MAX;
+        for end in &self.ends {
+            match end {
+                End::Connecting { until: at } | End::Up { write_at: at, .. } => due = due.min(*at),
+                End::Down => {}
+            }
+        }
+        if let Some((at, _)) = self.redlock.poll_timeout() {
+            let lag = if self.reads_stopping_clock { self.stopped_for } else { 0 };
+            let at = Instant::from_nanos(at.as_nanos().saturating_add(lag));
+            due = due.min(self.clock.true_time(now + 1, at));
+        }
+        due
+    }
+
+    fn obey(&mut self, net: &mut Net) {
+        while let Some(action) = self.redlock.poll_action() {
+            match action {
+                Action::Connect(node) => {
+                    let (name, index) = (self.name, node.index());
+                    if !matches!(self.ends[index], End::Down) {
+                        net.fail(format_args!("client {name} connects twice to {node:?}"));
+                    }
+                    let blocked_until = net.weather.blocked_until(name, net.addresses[index]);
+                    let until = blocked_until.max(net.now) + net.weather.delay();
+                    self.ends[index] = End::Connecting { until };
+                }
+                Action::Close(node) => self.hang_up(net, node.index()),
+                other => net.fail(format_args!("an unknown action: {other:?}")),
+            }
+        }
+    }
+
+    fn hang_up(&mut self, net: &mut Net, node: usize) {
+        if let End::Up { master, link, .. } = core::mem::replace(&mut self.ends[node], End::Down) {
+            net.hang_up(master, link);
+        }
+    }
+
+    /// The link to a node breaks; false if there is none.
+    pub(crate) fn cut(&mut self, net: &mut Net, node: usize) -> bool {
+        let Some(id) = NodeId::new(node) else { return false };
+        if !matches!(self.ends[node], End::Up { .. }) || !self.is_awake() {
+            return false;
+        }
+        self.hang_up(net, node);
+        self.redlock.handle_closed(self.clock(net.now), id, Trouble::Closed);
+        self.settle(net);
+        true
+    }
+
+    /// The process dies: its ends of all links go, and what it had sent may still arrive.
+    pub(crate) fn die(&mut self, net: &mut Net) {
+        for node in 0..self.ends.len() {
+            self.hang_up(net, node);
+        }
+    }
+
+    fn transmit(&mut self, net: &mut Net) {
+        let now = self.clock(net.now);
+        for node in self.redlock.nodes() {
+            let End::Up { master, link, write_at } = &mut self.ends[node.index()] else { continue };
+            *write_at = u64::MAX;
+            if let Some(bytes) = self.redlock.poll_transmit(now, node) {
+                let size = bytes.len();
+                let sent = net.send(*master, *link, now, bytes);
+                if sent < size {
+                    *write_at = net.now + net.weather.delay();
+                }
+                self.redlock.handle_sent(node, sent);
+            }
+        }
+    }
+}

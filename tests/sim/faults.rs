@@ -1,0 +1,265 @@
+//! What goes wrong in a world.
+
+use crate::answer::Mood;
+use crate::chance::Chance;
+use crate::client::Client;
+use crate::clock::{MS, SECOND};
+use crate::net::{BACK, THERE};
+use crate::options::Outside;
+use crate::world::World;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fault {
+    /// A connection breaks, and what it had sent may be executed later.
+    Reset,
+    /// A connection dies at the master's end, and nobody tells the client.
+    HalfOpen,
+    /// Nothing passes on a connection for a while, in one direction or both.
+    Clog,
+    /// Nothing passes between a master and all clients.
+    PartitionMaster,
+    /// Nothing passes between a client and all masters.
+    PartitionClient,
+    /// A master stops and goes on.
+    Stall,
+    /// A master answers with errors.
+    Mood,
+    /// A master restarts without its memory.
+    Crash,
+    /// A master restarts and has its keys.
+    Restart,
+    /// A master's machine goes down, so that nobody hears of it, and comes up without memory.
+    PowerLoss,
+    /// A master becomes a replica and then a master again.
+    RoleChange,
+    /// A replica that lacks the last writes takes a master's place.
+    Failover,
+    FlushScripts,
+    /// A master takes no connections.
+    Refuse,
+    /// A master's clock is set.
+    Step,
+    /// A clock runs at another rate.
+    Rate,
+    /// A client stops and goes on.
+    Pause,
+    /// A client's machine is suspended and resumed.
+    Suspend,
+    /// A client crashes, and a new one takes its place.
+    ClientCrash,
+    /// The address of a node leads to another node's master.
+    Misroute,
+    /// A master that evicts keys does so.
+    Evict,
+    /// A master loses keys and does not say so.
+    Loss,
+}
+
+impl Fault {
+    const ALWAYS_POSSIBLE: [Self; 16] = [
+        Self::Reset,
+        Self::HalfOpen,
+        Self::Clog,
+        Self::PartitionMaster,
+        Self::PartitionClient,
+        Self::Stall,
+        Self::Mood,
+        Self::Restart,
+        Self::FlushScripts,
+        Self::Refuse,
+        Self::Rate,
+        Self::Pause,
+        Self::Suspend,
+        Self::ClientCrash,
+        Self::Misroute,
+        Self::Evict,
+    ];
+
+    /// Those which cost a master its memory, as S11 foresees it.
+    const AMNESIA: [Self; 4] = [Self::Crash, Self::PowerLoss, Self::RoleChange, Self::Failover];
+
+    /// About half of those that are possible; some of them are more frequent than others.
+    pub(crate) fn draw(outside: Option<Outside>, steps: bool, chance: &mut Chance) -> Vec<Self> {
+        let mut possible = Self::ALWAYS_POSSIBLE.to_vec();
+        // Nobody keeps a master that has forgotten locks from voting yet.
+        if outside == Some(Outside::Trust) {
+            possible.extend(Self::AMNESIA);
+        }
+        if steps || outside == Some(Outside::Steps) {
+            possible.push(Self::Step);
+        }
+        possible.retain(|_| chance.one_in(2));
+        if outside == Some(Outside::Losses) {
+            possible.push(Self::Loss);
+        }
+        possible.iter().flat_map(|fault| vec![*fault; chance.index(3) + 1]).collect()
+    }
+}
+
+impl World {
+    /// Something goes wrong.
+    pub(crate) fn fault(&mut self) {
+        if self.options.faults.is_empty() {
+            return;
+        }
+        let fault = self.net.weather.chance.pick(&self.options.faults);
+        let chance = &mut self.net.weather.chance;
+        let (master, client) =
+            (chance.index(self.net.nodes.len()), chance.index(self.clients.len()));
+        let longest = chance.pick(&[5 * MS, 60 * MS, 900 * MS, 3 * SECOND]);
+        let until = self.net.now + chance.below(longest);
+        self.net.trace.say(self.net.now, format_args!("{fault:?}: {master}, {client}, {until}"));
+        self.faults += 1;
+        match fault {
+            Fault::Reset | Fault::HalfOpen | Fault::Clog | Fault::Misroute => {
+                self.break_link(fault, client, master, until);
+            }
+            Fault::PartitionMaster | Fault::PartitionClient => {
+                self.partition(fault, client, master, until);
+            }
+            Fault::Pause | Fault::Suspend => {
+                self.clients[client].sleep(self.net.now, until, fault == Fault::Suspend);
+            }
+            Fault::ClientCrash => self.replace_client(client),
+            Fault::Rate => self.change_rate(client, master),
+            _ => self.strike(fault, master, until),
+        }
+    }
+
+    fn break_link(&mut self, fault: Fault, client: usize, master: usize, until: u64) {
+        let net = &mut self.net;
+        match fault {
+            Fault::Reset if !net.weather.chance.one_in(3) => {
+                self.clients[client].cut(net, master);
+            }
+            Fault::Reset | Fault::HalfOpen => {
+                let (is_silent, chance) = (fault == Fault::HalfOpen, &mut net.weather.chance);
+                let mut links = net.nodes[master].links.iter_mut();
+                if let Some(link) = links.find(|link| link.client == client && link.is_served) {
+                    link.abandon(net.now, is_silent, chance);
+                }
+            }
+            Fault::Misroute => {
+                // What went astray is looked for where it should have gone.
+                self.is_littered = true;
+                net.addresses[master] = net.weather.chance.index(net.nodes.len());
+                for client in &mut self.clients {
+                    client.cut(net, master);
+                }
+            }
+            _ => {
+                for direction in net.directions() {
+                    net.clog(client, master, direction, until);
+                }
+            }
+        }
+    }
+
+    fn partition(&mut self, fault: Fault, client: usize, master: usize, until: u64) {
+        for direction in self.net.directions() {
+            if fault == Fault::PartitionMaster {
+                (0..self.clients.len()).for_each(|c| self.net.clog(c, master, direction, until));
+            } else {
+                (0..self.net.nodes.len()).for_each(|m| self.net.clog(client, m, direction, until));
+            }
+        }
+    }
+
+    fn change_rate(&mut self, client: usize, master: usize) {
+        let chance = &mut self.net.weather.chance;
+        let rate = chance.around_zero(self.options.rate_max);
+        if chance.one_in(2) {
+            self.clients[client].clock.set_rate(self.net.now, rate);
+        } else {
+            self.net.nodes[master].clock.set_rate(self.net.now, rate);
+        }
+    }
+
+    fn replace_client(&mut self, client: usize) {
+        if self.births == u8::MAX {
+            return;
+        }
+        self.births += 1;
+        let old = &mut self.clients[client];
+        old.die(&mut self.net);
+        let (clock, chance) = (old.clock, &mut self.net.weather.chance);
+        let new = Client::new(client, self.births, &self.options, clock, chance);
+        let old = core::mem::replace(old, new);
+        self.grants += old.grants;
+        self.extensions += old.extensions;
+        self.is_littered = true;
+    }
+
+    /// Something befalls a master.
+    fn strike(&mut self, fault: Fault, master: usize, until: u64) {
+        let (net, options) = (&mut self.net, &self.options);
+        let now = net.now;
+        let node = &mut net.nodes[master];
+        let chance = &mut net.weather.chance;
+        match fault {
+            Fault::Stall => node.stalled_until = until,
+            Fault::Refuse => node.down_until = until,
+            Fault::FlushScripts => node.command(now, &[b"SCRIPT", b"FLUSH"]),
+            Fault::Evict if !node.face.evicts => {}
+            Fault::Evict | Fault::Loss => node.evict(now, chance),
+            Fault::Step => node.set_clock(now, options.step_max, chance),
+            Fault::Mood => {
+                use Mood::{Busy, Denied, Full, KeyDenied, Loading, Replica, Unclear};
+                let moods = [Full, Busy, Loading, Unclear, KeyDenied, Replica];
+                // Rare, because a client comes back to such a node only after half a minute.
+                let mood = if chance.one_in(60) { Denied } else { chance.pick(&moods) };
+                (node.face.mood, node.face.mood_until) = (mood, until);
+            }
+            Fault::RoleChange => {
+                node.drop_links(now, false, chance);
+                (node.face.mood, node.face.mood_until) = (Mood::Replica, until);
+                node.face.begin_lineage(now);
+                node.suspect_at = now;
+                if chance.one_in(2) {
+                    node.forget(now);
+                }
+            }
+            Fault::Failover => {
+                node.drop_links(now, chance.one_in(2), chance);
+                node.face.be_replaced(now);
+                node.down_until = until;
+                node.suspect_at = now;
+                node.evict(now, chance);
+            }
+            _ => {
+                node.drop_links(now, fault == Fault::PowerLoss, chance);
+                node.restart(now, until, fault == Fault::Restart);
+                if chance.one_in(4) {
+                    let loaded = until + chance.below(50 * MS);
+                    (node.face.mood, node.face.mood_until) = (Mood::Loading, loaded);
+                }
+            }
+        }
+    }
+
+    /// All is well again, and nobody sleeps.
+    pub(crate) fn heal(&mut self) {
+        self.net.weather.clear_up();
+        let now = self.net.now;
+        for (index, node) in self.net.nodes.iter_mut().enumerate() {
+            (node.stalled_until, node.face.mood_until) = (0, 0);
+            node.face.evicts = false;
+            // Whoever was led astray is led back, and a dead connection is noticed after all.
+            node.drop_strays(now, &mut self.net.weather.chance);
+            for link in node.links.iter_mut().filter(|link| !link.is_served) {
+                link.ends_at = link.ends_at.min(now);
+            }
+            self.net.addresses[index] = index;
+        }
+        for client in &mut self.clients {
+            client.rouse(now);
+        }
+    }
+}
+
+impl crate::net::Net {
+    /// One direction, or both.
+    fn directions(&mut self) -> Vec<usize> {
+        [vec![THERE], vec![BACK], vec![THERE, BACK]][self.weather.chance.index(3)].clone()
+    }
+}

@@ -1,0 +1,149 @@
+//! The second life of a world, without faults: all must converge.
+
+use redbolt::redlock::NodeId;
+
+use crate::book::State;
+use crate::checks::Violation;
+use crate::client::Client;
+use crate::clock::{MS, SECOND};
+use crate::net::Net;
+use crate::options::Outside;
+use crate::world::World;
+
+/// How long after the last fault nothing must be left of what was given back. A node that needed
+/// another configuration is looked at after 30 s; the longest ttl is 60 s.
+const CLEAN_AFTER: u64 = 40 * SECOND;
+
+/// Within this time everybody must have had a lock, one after another.
+const SERVED_AFTER: u64 = 30 * SECOND;
+
+impl World {
+    /// Nothing goes wrong any more.
+    pub(crate) fn be_alive(&mut self) -> Result<(), Violation> {
+        let healed = self.net.now;
+        self.live_giving_back(healed + CLEAN_AFTER)?;
+        self.nothing_left();
+        // Masters that have forgotten locks are believed again.
+        self.live(self.net.now + 2 * self.options.max_ttl())?;
+        self.everybody_is_served()?;
+        self.live(self.net.now + 2 * self.options.max_ttl() + self.options.step_max)?;
+        self.nothing_remembered();
+        self.net.checks.violation().map_or(Ok(()), Err)
+    }
+
+    /// Gives back all locks, and those that come yet.
+    fn live_giving_back(&mut self, end: u64) -> Result<(), Violation> {
+        while self.net.now < end {
+            for client in &mut self.clients {
+                client.give_back(&mut self.net);
+            }
+            self.advance(end)?;
+        }
+        Ok(())
+    }
+
+    /// Everybody wants the same lock at the same time, keeps it for a moment, extends it and gives
+    /// it back, and all that must succeed.
+    fn everybody_is_served(&mut self) -> Result<(), Violation> {
+        let (ttl, wait) = (self.options.max_ttl() / MS, SERVED_AFTER / MS);
+        let before = |client: &Client| (client.grants, client.extensions);
+        let before: Vec<_> = self.clients.iter().map(before).collect();
+        for client in &mut self.clients {
+            client.acquire(&mut self.net, 0, ttl, wait);
+            client.settle(&mut self.net);
+        }
+        let end = self.net.now + SERVED_AFTER;
+        while self.net.now < end && self.clients.iter().any(|client| !client.locks.is_empty()) {
+            for (client, (_, extensions)) in self.clients.iter_mut().zip(&before) {
+                if let Some(id) = client.first_in(State::Held) {
+                    let is_done = client.extensions > *extensions;
+                    if is_done || !client.extend(&mut self.net, id, ttl) {
+                        client.release(&mut self.net, id);
+                    }
+                    client.settle(&mut self.net);
+                }
+            }
+            self.advance(end)?;
+        }
+        for (client, (grants, _)) in self.clients.iter().zip(before) {
+            let name = client.name;
+            if !client.locks.is_empty() {
+                self.net.fail(format_args!("liveness: client {name} still waits"));
+            }
+            if client.grants == grants {
+                self.net.fail(format_args!("liveness: client {name} got no lock"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing is left of locks that were given back, although their ttls may not have ended.
+    fn nothing_left(&mut self) {
+        let mut dropped = 0;
+        for client in &self.clients {
+            let name = client.name;
+            if !client.locks.is_empty() {
+                self.net.fail(format_args!("client {name} waits for an event"));
+            }
+            if client.redlock.in_use() > 0 {
+                self.net.fail(format_args!("client {name} leaked a slot"));
+            }
+            dropped += client.cleanup_dropped(self.net.now);
+        }
+        // A full cleanup list leaves keys to their ttls, and says so; so does a client that died.
+        // A clock that was set back lets keys live that had ended.
+        let is_excused = self.is_littered || self.options.outside == Some(Outside::Steps);
+        let keys: usize = self.net.nodes.iter().map(|node| node.keys(self.net.now)).sum();
+        if dropped == 0 && !is_excused && keys > 0 {
+            self.net.fail(format_args!("S6: {keys} keys are left on the masters"));
+        }
+    }
+
+    /// Once every ttl is over there is neither a key nor anything to be looked for.
+    fn nothing_remembered(&mut self) {
+        let keys: usize = self.net.nodes.iter().map(|node| node.keys(self.net.now)).sum();
+        if keys > 0 {
+            self.net.fail(format_args!("{keys} keys have outlived their ttls"));
+        }
+        for client in &self.clients {
+            client.check_rest(&mut self.net);
+        }
+    }
+}
+
+impl Client {
+    /// Releases what it holds and cancels what it wants.
+    fn give_back(&mut self, net: &mut Net) {
+        let mut is_changed = false;
+        while let Some(id) = self.first_in(State::Held) {
+            self.release(net, id);
+            is_changed = true;
+        }
+        while let Some(id) = self.first_in(State::Wanted) {
+            self.cancel(net, id);
+            self.settle(net);
+        }
+        if is_changed {
+            self.settle(net);
+        }
+    }
+
+    fn cleanup_dropped(&self, now: u64) -> u64 {
+        let nodes = self.redlock.nodes().into_iter();
+        let statuses = nodes.filter_map(|node| self.redlock.node(self.clock(now), node));
+        statuses.map(|status| status.counters.cleanup_dropped).sum()
+    }
+
+    fn check_rest(&self, net: &mut Net) {
+        let (name, now) = (self.name, self.clock(net.now));
+        if self.redlock.cleanup() > 0 {
+            net.fail(format_args!("S6: client {name} looks for tokens for ever"));
+        }
+        for node in (0..net.nodes.len()).filter_map(NodeId::new) {
+            let waits = self.redlock.node(now, node).is_none_or(|status| status.in_flight > 0);
+            if waits {
+                net.fail(format_args!("client {name} waits for {node:?} for ever"));
+            }
+        }
+    }
+}

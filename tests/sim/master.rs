@@ -1,0 +1,242 @@
+//! A master: the embedded one behind its links, with a clock, a process and a memory of its own.
+
+use std::time::Duration;
+
+use bytes::BytesMut;
+use redbolt::embedded::{Master, Options, Session};
+use redbolt::redlock::Token;
+use redbolt::resp::{Status, Value};
+use redbolt::time::Instant;
+use smallvec::SmallVec;
+
+use crate::answer::{Face, Named, number, token_of};
+use crate::book::RESOURCES;
+use crate::chance::Chance;
+use crate::checks::{Checks, Vote};
+use crate::clock::Clock;
+use crate::link::Link;
+use crate::net::Weather;
+use crate::trace::Trace;
+
+/// A request, taken apart.
+pub(crate) type Words<'a> = SmallVec<[&'a [u8]; 8]>;
+
+pub(crate) struct Node {
+    pub(crate) index: usize,
+    pub(crate) store: Master,
+    pub(crate) clock: Clock,
+    pub(crate) face: Face,
+    pub(crate) links: Vec<Link>,
+    /// Until then it executes nothing, and after that all that came meanwhile.
+    pub(crate) stalled_until: u64,
+    /// Until then nobody gets a connection.
+    pub(crate) down_until: u64,
+    /// When it lost keys last.
+    pub(crate) forgot_at: u64,
+    /// When it last did what may have cost it keys, as far as a client can tell.
+    pub(crate) suspect_at: u64,
+    busy_until: u64,
+    /// By how much its clock was set forward in all.
+    ahead: u64,
+    /// What it has answered in this turn.
+    pub(crate) out: BytesMut,
+}
+
+impl Node {
+    /// A master that has run for `age`.
+    pub(crate) fn new(index: usize, now: u64, age: u64, clock: Clock, face: Face) -> Self {
+        Self {
+            index,
+            store: empty(),
+            clock,
+            face,
+            links: Vec::new(),
+            stalled_until: 0,
+            down_until: 0,
+            forgot_at: 0,
+            suspect_at: now.saturating_sub(age),
+            busy_until: 0,
+            ahead: 0,
+            out: BytesMut::new(),
+        }
+    }
+
+    /// How many keys are alive.
+    pub(crate) fn keys(&self, now: u64) -> usize {
+        self.store.len(self.clock.show(now))
+    }
+
+    pub(crate) fn holds(&self, now: u64, resource: &[u8], token: &Token) -> bool {
+        self.store.get(0, resource, self.clock.show(now)) == Some(token.as_ref())
+    }
+
+    pub(crate) fn link(&mut self, id: u64) -> Option<&mut Link> {
+        self.links.iter_mut().find(|link| link.id == id)
+    }
+
+    /// All its connections end, and what was on its way there is gone.
+    pub(crate) fn drop_links(&mut self, now: u64, is_silent: bool, chance: &mut Chance) {
+        for link in self.links.iter_mut().filter(|link| link.is_served) {
+            link.abandon(now, is_silent, chance);
+        }
+        self.links.retain(|link| !link.is_over());
+    }
+
+    /// Ends the connections of those who take it for another.
+    pub(crate) fn drop_strays(&mut self, now: u64, chance: &mut Chance) {
+        let strays = self.links.iter_mut().filter(|link| link.slot != self.index);
+        for link in strays.filter(|link| link.is_served) {
+            link.abandon(now, false, chance);
+        }
+    }
+
+    /// Somebody sets its clock, which is never more than `most` before its own time.
+    pub(crate) fn set_clock(&mut self, now: u64, most: u64, chance: &mut Chance) {
+        let ahead = chance.between(0, most);
+        self.clock.step(now, ahead.cast_signed() - self.ahead.cast_signed());
+        self.ahead = ahead;
+    }
+
+    /// A new process takes over at `up_at`, with the keys or without.
+    pub(crate) fn restart(&mut self, now: u64, up_at: u64, keeps_keys: bool) {
+        self.down_until = up_at;
+        (self.stalled_until, self.face.mood_until) = (0, 0);
+        self.face.begin_process(self.clock.show(up_at));
+        self.suspect_at = up_at;
+        if !keeps_keys {
+            self.forget(now);
+        }
+    }
+
+    /// All keys are gone, and nothing else is.
+    pub(crate) fn forget(&mut self, now: u64) {
+        self.store = empty();
+        self.forgot_at = now;
+    }
+
+    /// Deletes some of its keys, as one does that runs out of memory.
+    pub(crate) fn evict(&mut self, now: u64, chance: &mut Chance) {
+        for resource in RESOURCES {
+            if chance.one_in(2) {
+                self.command(now, &[b"DEL", resource]);
+            }
+        }
+        self.forgot_at = now;
+    }
+
+    /// Executes a command of nobody's.
+    pub(crate) fn command(&mut self, now: u64, words: &[&[u8]]) {
+        let at = self.clock.show(now);
+        self.store.apply(at, &mut Session::default(), words, &mut BytesMut::new());
+    }
+
+    /// When it has something to execute.
+    pub(crate) fn next(&self) -> u64 {
+        let free_at = self.stalled_until.max(self.busy_until);
+        let served = self.links.iter().filter(|link| link.is_served);
+        let next = served.filter_map(|link| link.requests.next()).min();
+        next.map_or(u64::MAX, |due| due.max(free_at))
+    }
+
+    /// Executes what has arrived, beginning with any of its connections.
+    pub(crate) fn run(
+        &mut self,
+        now: u64,
+        weather: &mut Weather,
+        trace: &mut Trace,
+        checks: &mut Checks,
+    ) {
+        self.busy_until = now + weather.turn;
+        let mut links = core::mem::take(&mut self.links);
+        let first = if links.len() > 1 { weather.chance.index(links.len()) } else { 0 };
+        for index in 0..links.len() {
+            let place = (first + index) % links.len();
+            let link = &mut links[place];
+            if link.is_served && link.requests.arrive(now) {
+                self.serve(now, link, trace, checks);
+                if link.is_heard {
+                    weather.reply(now, self.index, link, &self.out);
+                }
+                self.out.clear();
+            }
+        }
+        links.retain(|link| !link.is_over());
+        self.links = links;
+    }
+
+    /// Executes the whole requests that have arrived on a link.
+    fn serve(&mut self, now: u64, link: &mut Link, trace: &mut Trace, checks: &mut Checks) {
+        // Out of the link, which the checks need meanwhile.
+        let mut requests = core::mem::take(&mut link.requests);
+        let mut parser = core::mem::take(&mut link.parser);
+        let mut done = 0;
+        loop {
+            let (sent_at, waiting) = (requests.sent_at(done), &requests.waiting()[done..]);
+            let Ok(Status::Complete((Value::Array(parts), used))) = parser.parse(waiting) else {
+                break;
+            };
+            let word = |part| if let Value::Bulk(word) = part { word } else { &[][..] };
+            let words: Words<'_> = parts.map(word).collect();
+            let before = self.out.len();
+            self.observe(now, link, &words, sent_at, checks);
+            let (request, reply) = (&waiting[..used], &self.out[before..]);
+            trace.add(&[now, self.index as u64, link.id]);
+            trace.add_bytes(request);
+            trace.add_bytes(reply);
+            if trace.is_loud() && !matches!(words[0], b"SCRIPT" | b"INFO" | b"COMMAND") {
+                let words = words.join(&b' ');
+                let (request, reply) = (words.escape_ascii(), reply.escape_ascii());
+                let ghost = if link.is_heard { "" } else { ", a ghost" };
+                let (index, client, id) = (self.index, link.client, link.id);
+                let told = format_args!("master {index}: {request} -> {reply}");
+                trace.say(now, format_args!("{told} (client {client}, link {id}{ghost})"));
+            }
+            done += used;
+        }
+        requests.take(done);
+        (link.requests, link.parser) = (requests, parser);
+    }
+
+    /// Executes a request under the eyes of the checks.
+    fn observe(
+        &mut self,
+        now: u64,
+        link: &mut Link,
+        words: &[&[u8]],
+        sent_at: Instant,
+        checks: &mut Checks,
+    ) {
+        let before = self.out.len();
+        if let [b"SET", _, token, b"NX", b"PX", ttl] = words {
+            self.answer(now, &mut link.session, words);
+            let counts = self.face.may_vote() && checks.trusts(now, self.suspect_at);
+            let vote = Vote { token: token_of(token), master: self.index, counts };
+            let ttl = Duration::from_millis(number(ttl));
+            checks.asked(now, (link.client, link.slot), vote.token, sent_at, ttl);
+            if &self.out[before..] == b"+OK\r\n" {
+                let end = link.replies.end() + self.out.len() as u64;
+                link.votes.push_back((end, vote));
+            }
+            return;
+        }
+        let named = Named::read(words);
+        let before = self.values(now, &named);
+        self.answer(now, &mut link.session, words);
+        let after = self.values(now, &named);
+        for (index, (old, new)) in before.into_iter().zip(after).enumerate() {
+            // A group may name a key more than once, with another token each time.
+            let names_old = old.is_some_and(|old| named.has(named.keys[index], old.as_ref()));
+            checks.compared(now, link.client, names_old, old, new);
+        }
+    }
+
+    fn values(&self, now: u64, named: &Named<'_>) -> SmallVec<[Option<Token>; 8]> {
+        let at = self.clock.show(now);
+        named.keys.iter().map(|key| self.store.get(0, key, at).map(token_of)).collect()
+    }
+}
+
+fn empty() -> Master {
+    // What this calls itself nobody hears: `Face` answers for it.
+    Master::new(0, Options::default(), Instant::ZERO)
+}

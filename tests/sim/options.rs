@@ -1,0 +1,182 @@
+//! What kind of world it is: drawn once per seed, and printed before anything happens.
+//!
+//! Each world has some kinds of faults and not others, and its own sizes and times (a swarm):
+//! worlds in which everything can happen are all alike, and the rare combinations need others to
+//! be absent.
+
+use core::fmt;
+use std::time::Duration;
+
+use redbolt::redlock::{Config, Drift};
+
+use crate::chance::Chance;
+use crate::clock::{MS, SECOND};
+use crate::faults::Fault;
+
+/// What a world may do that the model of SAFETY.md excludes. Locks need not exclude each other
+/// there; all other checks stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outside {
+    /// Clocks run faster and slower than ρ allows.
+    Rates,
+    /// Clocks are set by more than ε.
+    Steps,
+    /// Masters lose keys without saying so, because they are full or somebody deletes them.
+    Losses,
+    /// Masters crash without their memory, and nobody keeps them from voting (S11).
+    Trust,
+}
+
+pub(crate) struct Options {
+    pub(crate) seed: u64,
+    pub(crate) outside: Option<Outside>,
+    pub(crate) masters: usize,
+    pub(crate) clients: usize,
+    pub(crate) resources: usize,
+    pub(crate) config: Config,
+    /// By how many parts per million clocks are wrong at most.
+    pub(crate) rate_max: i64,
+    /// By how much they are ever set forward or back at most; nanoseconds, as all times.
+    pub(crate) step_max: u64,
+    pub(crate) latency: u64,
+    pub(crate) hiccups: u64,
+    pub(crate) splits: u64,
+    pub(crate) ghost_max: u64,
+    pub(crate) turn: u64,
+    /// How many requests there are before all becomes well, and what is between them on average.
+    pub(crate) requests: u64,
+    pub(crate) request_gap: u64,
+    pub(crate) fault_gap: u64,
+    /// What can go wrong, the more frequent more often.
+    pub(crate) faults: Vec<Fault>,
+    /// How many of the masters have `DELIFEQ`: none, some, all.
+    pub(crate) native: u64,
+    /// A master that may evict keys, and says so.
+    pub(crate) evictor: Option<usize>,
+    /// A node whose address leads to any of the masters.
+    pub(crate) misrouted: Option<usize>,
+    /// Masters that have just been started.
+    pub(crate) is_young: bool,
+    /// Clients read a clock that stops in suspend: the driver's way to break S9.
+    pub(crate) clock_stops: bool,
+}
+
+impl Options {
+    pub(crate) fn draw(seed: u64, chance: &mut Chance) -> Self {
+        let outside = [Outside::Rates, Outside::Steps, Outside::Losses, Outside::Trust];
+        let outside = chance.one_in(8).then(|| chance.pick(&outside));
+        // With one master or two every single vote counts, so that a mistake shows at once.
+        let masters = chance.pick(&[1, 1, 2, 2, 3, 3, 3, 4, 5, 5, 7]);
+        let latency = chance.pick(&[20_000, 200_000, MS, MS, 8 * MS]);
+        let turn = chance.pick(&[0, 0, 20_000, 200_000, 2 * MS]);
+        let is_long = chance.one_in(4);
+        let max_ttl = if is_long { 60 * SECOND } else { chance.magnitude(100 * MS, 3 * SECOND) };
+        let drift = draw_drift(max_ttl, chance);
+        let config = draw_config(masters, max_ttl, drift, 5 * latency + 3 * turn, chance);
+        let rate = i64::from(drift.rate_ppm);
+        let request_gap = chance.magnitude(latency, 300 * MS);
+        let step = drift.step.as_nanos() as u64;
+        Self {
+            seed,
+            outside,
+            masters,
+            clients: chance.pick(&[1, 2, 2, 2, 3, 3, 4]),
+            resources: chance.pick(&[1, 1, 2, 3]),
+            config,
+            rate_max: if outside == Some(Outside::Rates) { (20 * rate).min(100_000) } else { rate },
+            step_max: if outside == Some(Outside::Steps) { step + max_ttl } else { step },
+            latency,
+            hiccups: chance.pick(&[0, 0, 10, 100]),
+            splits: chance.pick(&[0, 3, 30]),
+            ghost_max: chance.pick(&[20 * MS, 200 * MS, SECOND]),
+            turn,
+            requests: chance.between(20, 120),
+            request_gap,
+            fault_gap: request_gap * chance.between(1, 15),
+            faults: Fault::draw(outside, step > 0, chance),
+            native: chance.below(3),
+            evictor: (masters > 2 && chance.one_in(12)).then(|| chance.index(masters)),
+            misrouted: chance.one_in(12).then(|| chance.index(masters)),
+            is_young: chance.one_in(4),
+            clock_stops: false,
+        }
+    }
+
+    /// A ttl in milliseconds; the short ones end while they are being extended or released.
+    pub(crate) fn ttl(&self, chance: &mut Chance) -> u64 {
+        let most = self.max_ttl() / MS;
+        if chance.one_in(3) { most } else { chance.magnitude(10, most) }
+    }
+
+    pub(crate) fn max_ttl(&self) -> u64 {
+        self.config.max_ttl.as_nanos() as u64
+    }
+
+    /// Whether the world has this kind of fault.
+    pub(crate) fn has(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
+    }
+}
+
+fn draw_drift(max_ttl: u64, chance: &mut Chance) -> Drift {
+    let rate_ppm = chance.pick(&[5_000, 5_000, 500, 20_000]);
+    let step = if chance.one_in(3) { chance.below(max_ttl / 4) } else { 0 };
+    Drift { rate_ppm, step: Duration::from_nanos(step) }
+}
+
+/// Small limits and short times, so that all of them are met.
+fn draw_config(
+    masters: usize,
+    max_ttl: u64,
+    drift: Drift,
+    round_trip: u64,
+    chance: &mut Chance,
+) -> Config {
+    let mut config = Config::default();
+    config.max_ttl = Duration::from_millis(max_ttl / MS);
+    config.drift = drift;
+    // More than a majority may be demanded.
+    config.quorum = chance.one_in(6).then(|| masters / 2 + 1 + chance.index(masters.div_ceil(2)));
+    if chance.one_in(4) {
+        config.max_hold = config.max_ttl.mul_f64(1.0 + chance.below(20) as f64 / 10.0);
+    }
+    // A lock of the longest ttl waits long enough for a master that is well.
+    let round_trip = Duration::from_nanos(round_trip.max(MS));
+    if config.node_timeout(config.max_ttl) < round_trip || chance.one_in(4) {
+        config.node_timeout = Some(round_trip.mul_f64(1.0 + chance.below(30) as f64 / 10.0));
+    }
+    let mut ms = |least, most| Duration::from_millis(chance.between(least, most));
+    config.close_timeout = ms(60, 400).max(config.node_timeout(config.max_ttl));
+    config.connect_timeout = ms(300, 500);
+    config.release_timeout = ms(10, 200);
+    config.reconnect_max = ms(20, 300);
+    config.retry_max = ms(5, 100);
+    config.max_locks = chance.between(2, 48) as usize;
+    config.max_pipeline = chance.between(1, 64) as usize;
+    config.max_cleanup = if chance.one_in(2) { 4096 } else { chance.between(1, 200) as usize };
+    config
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, masters, clients, resources, config, requests, faults, .. } = self;
+        let Config { max_ttl, drift, quorum, node_timeout, max_locks, max_pipeline, .. } = config;
+        let times = [self.latency, self.turn, self.ghost_max, self.request_gap, self.fault_gap];
+        let [latency, turn, ghost_max, request_gap, fault_gap] = times.map(Duration::from_nanos);
+        writeln!(f, "world {seed}: {masters} masters, {clients} clients, {resources} resources")?;
+        match self.outside {
+            Some(outside) => writeln!(f, "  OUTSIDE THE MODEL: {outside:?}")?,
+            None => writeln!(f, "  inside the model")?,
+        }
+        writeln!(f, "  max_ttl {max_ttl:?}, {drift:?}, quorum {quorum:?}")?;
+        writeln!(f, "  clocks: up to {} ppm, steps up to {} ns", self.rate_max, self.step_max)?;
+        writeln!(f, "  node_timeout {node_timeout:?}, close_timeout {:?}", config.close_timeout)?;
+        writeln!(f, "  max_locks {max_locks}, max_pipeline {max_pipeline}")?;
+        writeln!(f, "  latency {latency:?}, turn {turn:?}, ghosts up to {ghost_max:?}")?;
+        writeln!(f, "  one in: hiccups {}, splits {}", self.hiccups, self.splits)?;
+        writeln!(f, "  {requests} requests every {request_gap:?}, faults every {fault_gap:?}")?;
+        let Self { native, evictor, misrouted, .. } = self;
+        writeln!(f, "  native {native}, evictor {evictor:?}, misrouted {misrouted:?}")?;
+        write!(f, "  young {}, faults {faults:?}", self.is_young)
+    }
+}

@@ -1,0 +1,117 @@
+//! Builds of the core that break one rule each, and the simulator must catch them all.
+//!
+//! `tests/saboteurs.sh` runs this. A world in which a rule is broken may end in a panic as well as
+//! in a violation; both are results here, and neither is printed unless somebody asks for it:
+//! `REDBOLT_SIM_SABOTEUR=<name> REDBOLT_SIM_SEED=<seed>` shows one world.
+
+use std::panic::{set_hook, take_hook};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use redbolt::redlock::Saboteur;
+
+use crate::chance::Chance;
+use crate::checks::Violation;
+use crate::options::Options;
+use crate::runner;
+use crate::world::World;
+
+/// Within so many seeds each must be caught.
+const BOUND: u64 = 5_000;
+
+/// So many worlds without a saboteur must be well in this build too.
+const HONEST: u64 = 200;
+
+const SABOTEURS: [(&str, Saboteur); 18] = [
+    ("S1", Saboteur::TokenReused),
+    ("S2", Saboteur::StartAfterQuorum),
+    ("S2", Saboteur::DriftIgnored),
+    ("S3", Saboteur::HalfIsEnough),
+    ("S3", Saboteur::ElapsedIgnored),
+    ("S4", Saboteur::StaleReply),
+    ("S4", Saboteur::RefusalCounts),
+    ("S4", Saboteur::UnknownCounts),
+    ("S5", Saboteur::ReleaseWithoutCompare),
+    ("S5", Saboteur::UnknownNotReleased),
+    ("S6", Saboteur::CleanupForgotten),
+    ("S7", Saboteur::ExtensionRecreates),
+    ("S7", Saboteur::ExtensionShortens),
+    ("S7", Saboteur::ExtensionTooLate),
+    ("S8", Saboteur::HeldWithoutLooking),
+    ("S9", Saboteur::StoppingClock),
+    ("S10", Saboteur::SameProcessVotes),
+    ("S12", Saboteur::HoldWithoutEnd),
+];
+
+/// How many seeds it took, and what was wrong then.
+type Catch = Option<(u64, Violation)>;
+
+/// One world with a saboteur in it, loudly.
+pub(crate) fn replay(name: &str, seed: u64) -> Result<String, String> {
+    let named = SABOTEURS.iter().find(|(_, saboteur)| format!("{saboteur:?}") == name);
+    let (_, saboteur) = named.ok_or_else(|| format!("no saboteur is called {name}"))?;
+    match runner::contained(|| world(seed, *saboteur, true).run()) {
+        Ok(_) => Err(format!("{name} was not caught")),
+        Err(violation) => Ok(format!("{name} was caught: {violation:?}")),
+    }
+}
+
+/// Looks for each saboteur, and says how many seeds it took.
+pub(crate) fn catch_all() -> Result<String, String> {
+    runner::live_through(HONEST)?;
+    let loud = take_hook();
+    set_hook(Box::new(|_| ()));
+    let caught = catch_each();
+    set_hook(loud);
+    let mut table = format!("{:4} {:22} {:>6}  caught by\n", "rule", "saboteur", "seeds");
+    let mut missed = Vec::new();
+    for ((rule, saboteur), catch) in SABOTEURS.iter().zip(caught) {
+        let name = format!("{saboteur:?}");
+        if let Some((seeds, Violation { what, .. })) = catch {
+            table += &format!("{rule:4} {name:22} {seeds:>6}  {what}\n");
+        } else {
+            table += &format!("{rule:4} {name:22} {:>6}  nothing\n", "-");
+            missed.push(name);
+        }
+    }
+    if missed.is_empty() {
+        Ok(format!("{table}saboteurs: {} of {} caught", SABOTEURS.len(), SABOTEURS.len()))
+    } else {
+        Err(format!("{table}saboteurs: not caught within {BOUND} seeds: {missed:?}"))
+    }
+}
+
+/// All saboteurs, as many at a time as there are cores.
+fn catch_each() -> Vec<Catch> {
+    let next = AtomicUsize::new(0);
+    let caught = Mutex::new(vec![None; SABOTEURS.len()]);
+    let work = || {
+        while let Some((_, saboteur)) = SABOTEURS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let catch = catch_one(*saboteur);
+            let place = SABOTEURS.iter().position(|(_, other)| other == saboteur);
+            let mut caught = caught.lock().unwrap_or_else(PoisonError::into_inner);
+            // It is in the list that it was taken from.
+            caught[place.unwrap_or_default()] = catch;
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..cores).for_each(|_| _ = scope.spawn(work)));
+    caught.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn catch_one(saboteur: Saboteur) -> Catch {
+    (0..BOUND).find_map(|seed| {
+        let result = runner::contained(|| world(seed, saboteur, false).run());
+        result.err().map(|violation| (seed + 1, violation))
+    })
+}
+
+/// The world of a seed with a saboteur in it.
+fn world(seed: u64, saboteur: Saboteur, is_loud: bool) -> World {
+    let mut chance = Chance::new(seed);
+    let mut options = Options::draw(seed, &mut chance);
+    options.config.saboteur = Some(saboteur);
+    options.clock_stops = saboteur == Saboteur::StoppingClock;
+    World::with(options, chance, is_loud)
+}

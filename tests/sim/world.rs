@@ -1,0 +1,250 @@
+//! A world from its first step to its last: what the clients want, what befalls them, and whether
+//! all is well at the end.
+
+use redbolt::redlock::LockId;
+
+use crate::answer::Face;
+use crate::book::State;
+use crate::chance::Chance;
+use crate::checks::{Checks, Rules, Violation};
+use crate::client::Client;
+use crate::clock::{Clock, SECOND};
+use crate::master::Node;
+use crate::net::{Net, Weather};
+use crate::options::Options;
+use crate::trace::Trace;
+
+/// When a world begins; whatever is older than it lies between zero and this.
+const BIRTH: u64 = 1_000 * SECOND;
+
+/// More than any world needs that comes to rest.
+const STEPS_MAX: u64 = 1_000_000;
+
+pub(crate) struct World {
+    pub(crate) options: Options,
+    pub(crate) net: Net,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) faults: u64,
+    pub(crate) grants: u64,
+    pub(crate) extensions: u64,
+    /// How many clients there have been.
+    pub(crate) births: u8,
+    /// Keys may lie somewhere that nobody will look for: they are left to their ttls.
+    pub(crate) is_littered: bool,
+    steps: u64,
+}
+
+/// What a world has seen.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Summary {
+    /// A hash over all requests, replies and events.
+    pub(crate) trace: u64,
+    pub(crate) nanos: u64,
+    pub(crate) steps: u64,
+    pub(crate) faults: u64,
+    pub(crate) grants: u64,
+    pub(crate) extensions: u64,
+    /// Whether it left the model of SAFETY.md.
+    pub(crate) is_outside: bool,
+}
+
+impl World {
+    /// The world of a seed.
+    pub(crate) fn new(seed: u64, is_loud: bool) -> Self {
+        let mut chance = Chance::new(seed);
+        let options = Options::draw(seed, &mut chance);
+        Self::with(options, chance, is_loud)
+    }
+
+    /// A world with these options.
+    pub(crate) fn with(options: Options, chance: Chance, is_loud: bool) -> Self {
+        let trace = Trace::new(is_loud);
+        trace.say(BIRTH, format_args!("{options}"));
+        let mut weather = Weather::new(chance, options.clients, options.masters);
+        weather.latency = options.latency;
+        weather.hiccups = options.hiccups;
+        weather.splits = options.splits;
+        weather.ghost_max = options.ghost_max;
+        weather.turn = options.turn;
+        let chance = &mut weather.chance;
+        let nodes = (0..options.masters).map(|index| master(index, &options, chance)).collect();
+        let clients = (0..options.clients).map(|name| {
+            let rate = chance.around_zero(options.rate_max);
+            let clock = Clock::new(BIRTH, chance.below(100 * SECOND), rate);
+            Client::new(name, name as u8 + 1, &options, clock, chance)
+        });
+        let clients: Vec<_> = clients.collect();
+        let config = &options.config;
+        let need = config.check(options.masters).expect("the options are within the bounds");
+        let rules = Rules {
+            quorum: need.need(),
+            drift: config.drift,
+            max_ttl: options.max_ttl(),
+            max_hold: config.max_hold,
+            excludes: options.outside.is_none(),
+            quarantines: false,
+        };
+        let mut net = Net::new(BIRTH, weather, nodes, trace, Checks::new(rules));
+        if let Some(slot) = options.misrouted {
+            net.addresses[slot] = net.weather.chance.index(options.masters);
+        }
+        Self {
+            births: clients.len() as u8,
+            is_littered: options.misrouted.is_some(),
+            net,
+            options,
+            clients,
+            faults: 0,
+            grants: 0,
+            extensions: 0,
+            steps: 0,
+        }
+    }
+
+    /// Lives through the world, up to the first thing that is wrong with it.
+    pub(crate) fn run(mut self) -> Result<Summary, Violation> {
+        self.be_unsafe()?;
+        self.heal();
+        self.be_alive()?;
+        let sum = |count: fn(&Client) -> u64| self.clients.iter().map(count).sum::<u64>();
+        Ok(Summary {
+            trace: self.net.trace.hash(),
+            nanos: self.net.now - BIRTH,
+            steps: self.steps,
+            faults: self.faults,
+            grants: self.grants + sum(|client| client.grants),
+            extensions: self.extensions + sum(|client| client.extensions),
+            is_outside: self.options.outside.is_some(),
+        })
+    }
+
+    /// The clients want this and that, and now and then something goes wrong.
+    fn be_unsafe(&mut self) -> Result<(), Violation> {
+        let mut request_at = self.net.now;
+        if self.options.is_young && self.net.weather.chance.one_in(2) {
+            request_at += self.options.max_ttl() + SECOND;
+        }
+        let mut fault_at = request_at + self.options.fault_gap;
+        let mut requests = self.options.requests;
+        while requests > 0 {
+            self.advance(fault_at.min(request_at))?;
+            if self.net.now >= fault_at {
+                self.fault();
+                fault_at += 1 + self.net.weather.chance.below(2 * self.options.fault_gap);
+            }
+            if self.net.now >= request_at {
+                self.request();
+                request_at += 1 + self.net.weather.chance.below(2 * self.options.request_gap);
+                requests -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Some client wants something.
+    fn request(&mut self) {
+        let net = &mut self.net;
+        let chosen = net.weather.chance.index(self.clients.len());
+        let client = &mut self.clients[chosen];
+        if !client.is_awake() {
+            return;
+        }
+        let chance = &mut net.weather.chance;
+        let what = chance.below(10);
+        let ttl = self.options.ttl(chance);
+        match what {
+            0..=3 => {
+                let resource = chance.index(self.options.resources);
+                let waits = [0, chance.below(50), chance.below(2_000)];
+                let wait = chance.pick(&waits);
+                client.acquire(net, resource, ttl, wait);
+            }
+            4 => {
+                let Some(id) = any(client.locks_in(State::Wanted), chance) else { return };
+                client.cancel(net, id);
+            }
+            _ => {
+                let Some(id) = any(client.locks_in(State::Held), chance) else { return };
+                match what {
+                    5..=7 => _ = client.extend(net, id, ttl),
+                    _ => client.release(net, id),
+                }
+            }
+        }
+        client.settle(net);
+        // What has just left becomes a ghost: an extension or a release more often than chance
+        // alone would have it.
+        let chance = &mut net.weather.chance;
+        if what >= 4 && chance.one_in(8) && self.options.has(crate::faults::Fault::Reset) {
+            let node = chance.index(net.nodes.len());
+            self.faults += u64::from(client.cut(net, node));
+        }
+    }
+
+    /// Lives on until `end`.
+    pub(crate) fn live(&mut self, end: u64) -> Result<(), Violation> {
+        while self.net.now < end {
+            self.advance(end)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next moment at which anything happens, at most to `end`.
+    pub(crate) fn advance(&mut self, end: u64) -> Result<(), Violation> {
+        self.steps += 1;
+        let nodes = self.net.nodes.iter().map(Node::next);
+        let clients = self.clients.iter().map(|client| client.next(&self.net));
+        let next = nodes.chain(clients).min().unwrap_or(end).min(end);
+        self.net.now = next.max(self.net.now + 1);
+        self.net.run_masters();
+        self.look();
+        for index in 0..self.clients.len() {
+            let client = &mut self.clients[index];
+            if client.next(&self.net) <= self.net.now {
+                client.turn(&mut self.net);
+                // A lock of one client must not rest on what the next one is about to undo.
+                self.look();
+            }
+        }
+        if self.steps > STEPS_MAX {
+            self.net.fail(format_args!("the world does not come to rest"));
+        }
+        self.net.checks.violation().map_or(Ok(()), Err)
+    }
+
+    /// Checks what must be true at every moment.
+    fn look(&mut self) {
+        let Self { net, clients, .. } = self;
+        net.checks.exclusion(net.now, clients);
+        net.checks.standing(net.now, &net.nodes, clients);
+        for client in clients.iter() {
+            client.check_book(net);
+        }
+    }
+}
+
+/// A master as the options have it.
+fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
+    let rate = chance.around_zero(options.rate_max);
+    let clock = Clock::new(BIRTH, BIRTH + chance.below(100 * SECOND), rate);
+    let age = match options.is_young {
+        true => chance.below(5 * SECOND),
+        false => 3 * options.max_ttl() + 3 * SECOND + chance.below(100 * SECOND),
+    };
+    let started = clock.show(BIRTH) - core::time::Duration::from_nanos(age);
+    let mut face = Face::new(index, started);
+    face.is_native = options.native == 2 || (options.native == 1 && chance.one_in(2));
+    face.evicts = options.evictor == Some(index);
+    Node::new(index, BIRTH, age, clock, face)
+}
+
+/// Any of them.
+fn any(locks: impl Iterator<Item = LockId>, chance: &mut Chance) -> Option<LockId> {
+    let mut chosen = None;
+    for (before, id) in (1..).zip(locks) {
+        if chance.one_in(before) {
+            chosen = Some(id);
+        }
+    }
+    chosen
+}
