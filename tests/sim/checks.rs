@@ -8,12 +8,15 @@ use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::HashMap;
 use std::time::Duration;
 
-use redbolt::redlock::{Drift, LockId, Token};
+use redbolt::redlock::{Config, Drift, LockId, Token};
 use redbolt::time::Instant;
 
 use crate::book::RESOURCES;
 use crate::client::Client;
 use crate::master::Node;
+
+/// How many keys one request may name, and how many ghosts may be looked for at once.
+const GROUP: usize = 64;
 
 /// What the checks must know of a world.
 #[derive(Clone, Copy)]
@@ -185,6 +188,29 @@ impl Checks {
                     let what = format_args!("two holders of {}: {both:?}", lock.resource);
                     self.fail(true_now, what);
                 }
+            }
+        }
+    }
+
+    /// What a client keeps is bounded by its configuration.
+    pub(crate) fn memory(&mut self, now: u64, client: &Client) {
+        let (redlock, at, name) = (&client.redlock, client.clock(now), client.name);
+        let Config { max_locks, max_pipeline, max_cleanup, .. } = *redlock.config();
+        if redlock.in_use() > max_locks {
+            self.fail(now, format_args!("client {name} has more than {max_locks} locks"));
+        }
+        for status in redlock.nodes().into_iter().filter_map(|node| redlock.node(at, node)) {
+            // A SET and its release; a release per lock; the extensions; the looks for ghosts; the
+            // handshake.
+            let most = 3 * max_pipeline + 2 * max_locks + GROUP + 16;
+            if status.in_flight > most {
+                let waits = status.in_flight;
+                self.fail(now, format_args!("client {name} waits for {waits} replies of a node"));
+            }
+            // Those that are just being looked for cannot make room.
+            if status.cleanup > max_cleanup + GROUP {
+                let tokens = status.cleanup;
+                self.fail(now, format_args!("S6: client {name} looks for {tokens} tokens"));
             }
         }
     }

@@ -9,6 +9,9 @@ use crate::clock::Clock;
 use crate::net::Net;
 use crate::options::Options;
 
+/// How many bytes may wait to be written to a node.
+const UNSENT_MAX: usize = 1 << 20;
+
 pub(crate) struct Client {
     pub(crate) redlock: Redlock,
     pub(crate) name: usize,
@@ -105,20 +108,9 @@ impl Client {
         self.asleep_until = self.asleep_until.min(now);
     }
 
-    /// When it must be looked at next.
-    pub(crate) fn next(&self, net: &Net) -> u64 {
-        if self.asleep_until > 0 {
-            return self.asleep_until;
-        }
-        let arrivals = self.ends.iter().filter_map(|end| match end {
-            End::Up { master, link, .. } => {
-                let link = net.nodes[*master].links.iter().find(|other| other.id == *link)?;
-                Some(link.replies.next().unwrap_or(link.ends_at))
-            }
-            _ => None,
-        });
-        let next = arrivals.min().unwrap_or(u64::MAX).min(self.due);
-        next.max(self.busy_until)
+    /// When it must be looked at next, if bytes come at `arrival`.
+    pub(crate) fn next(&self, arrival: u64) -> u64 {
+        if self.is_awake() { arrival.min(self.due).max(self.busy_until) } else { self.asleep_until }
     }
 
     /// One turn of the driver's loop: connections, replies, timeouts, and what follows from them.
@@ -266,6 +258,9 @@ impl Client {
             *write_at = u64::MAX;
             if let Some(bytes) = self.redlock.poll_transmit(now, node) {
                 let size = bytes.len();
+                if size > UNSENT_MAX {
+                    net.checks.fail(net.now, format_args!("{size} bytes wait for {node:?}"));
+                }
                 let sent = net.send(*master, *link, now, bytes);
                 if sent < size {
                     *write_at = net.now + net.weather.delay();

@@ -130,12 +130,19 @@ impl Node {
         self.store.apply(at, &mut Session::default(), words, &mut BytesMut::new());
     }
 
-    /// When it has something to execute.
-    pub(crate) fn next(&self) -> u64 {
-        let free_at = self.stalled_until.max(self.busy_until);
-        let served = self.links.iter().filter(|link| link.is_served);
-        let next = served.filter_map(|link| link.requests.next()).min();
-        next.map_or(u64::MAX, |due| due.max(free_at))
+    /// When it has something to execute; in `arrivals`, by client, when it has been heard of.
+    pub(crate) fn next(&self, arrivals: &mut [u64]) -> u64 {
+        let mut next = u64::MAX;
+        for link in &self.links {
+            if let Some(due) = link.requests.next().filter(|_| link.is_served) {
+                next = next.min(due);
+            }
+            if link.is_heard {
+                let arrival = link.replies.next().unwrap_or(link.ends_at);
+                arrivals[link.client] = arrivals[link.client].min(arrival);
+            }
+        }
+        next.max(self.stalled_until).max(self.busy_until)
     }
 
     /// Executes what has arrived, beginning with any of its connections.

@@ -167,11 +167,9 @@ impl Net {
         }
     }
 
-    /// What has arrived at the masters is executed.
-    pub(crate) fn run_masters(&mut self) {
+    /// What has arrived at a master is executed.
+    pub(crate) fn run_master(&mut self, index: usize) {
         let Self { now, weather, nodes, trace, checks, .. } = self;
-        for node in nodes.iter_mut().filter(|node| node.next() <= *now) {
-            node.run(*now, weather, trace, checks);
-        }
+        nodes[index].run(*now, weather, trace, checks);
     }
 }

@@ -2,6 +2,7 @@
 //! all is well at the end.
 
 use redbolt::redlock::LockId;
+use smallvec::SmallVec;
 
 use crate::answer::Face;
 use crate::book::State;
@@ -16,6 +17,9 @@ use crate::trace::Trace;
 
 /// When a world begins; whatever is older than it lies between zero and this.
 const BIRTH: u64 = 1_000 * SECOND;
+
+/// The most clients that a world has.
+pub(crate) const CLIENTS_MAX: usize = 4;
 
 /// More than any world needs that comes to rest.
 const STEPS_MAX: u64 = 1_000_000;
@@ -192,19 +196,26 @@ impl World {
     /// Goes on to the next moment at which anything happens, at most to `end`.
     pub(crate) fn advance(&mut self, end: u64) -> Result<(), Violation> {
         self.steps += 1;
-        let nodes = self.net.nodes.iter().map(Node::next);
-        let clients = self.clients.iter().map(|client| client.next(&self.net));
-        let next = nodes.chain(clients).min().unwrap_or(end).min(end);
+        let mut arrivals = [u64::MAX; CLIENTS_MAX];
+        let masters = self.net.nodes.iter().map(|node| node.next(&mut arrivals));
+        let masters: SmallVec<[u64; 8]> = masters.collect();
+        let clients = self.clients.iter().zip(arrivals);
+        let clients = clients.map(|(client, arrival)| client.next(arrival));
+        let clients: SmallVec<[u64; CLIENTS_MAX]> = clients.collect();
+        let next = masters.iter().chain(&clients).copied().min().unwrap_or(end).min(end);
         self.net.now = next.max(self.net.now + 1);
-        self.net.run_masters();
-        self.look();
-        for index in 0..self.clients.len() {
-            let client = &mut self.clients[index];
-            if client.next(&self.net) <= self.net.now {
-                client.turn(&mut self.net);
-                // A lock of one client must not rest on what the next one is about to undo.
-                self.look();
-            }
+        for index in due(&masters, self.net.now) {
+            self.net.run_master(index);
+            self.look();
+        }
+        for index in due(&clients, self.net.now) {
+            self.clients[index].turn(&mut self.net);
+            // A lock of one client must not rest on what the next one is about to undo.
+            self.look();
+        }
+        // What grows without a bound is found a little later too.
+        if self.steps.is_multiple_of(32) {
+            self.clients.iter().for_each(|client| self.net.checks.memory(self.net.now, client));
         }
         if self.steps > STEPS_MAX {
             self.net.fail(format_args!("the world does not come to rest"));
@@ -221,6 +232,11 @@ impl World {
             client.check_book(net);
         }
     }
+}
+
+/// Those whose time has come.
+fn due(times: &[u64], now: u64) -> impl Iterator<Item = usize> {
+    times.iter().enumerate().filter(move |(_, time)| **time <= now).map(|(index, _)| index)
 }
 
 /// A master as the options have it.
