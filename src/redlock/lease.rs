@@ -140,7 +140,9 @@ impl Redlock {
                 lock.round.open.remove(id);
                 match answer {
                     // S11: what it has now it may have forgotten once.
-                    Compared::Ours if self.nodes[id.index()].is_quarantined() => {}
+                    Compared::Ours
+                        if self.nodes[id.index()].is_quarantined()
+                            && !self.config.is_sabotaged(Saboteur::QuarantinedAgrees) => {}
                     Compared::Ours => lock.round.agreed.insert(id),
                     Compared::Absent => lock.round.absent.insert(id),
                     Compared::Foreign => lock.round.foreign.insert(id),
@@ -166,6 +168,9 @@ impl Redlock {
         }
         if !lock.round.pending {
             return;
+        }
+        if !lock.round.agreed.is_empty() && self.config.is_sabotaged(Saboteur::ExtensionByOne) {
+            return self.extended(slot);
         }
         match self.quorum.verdict(lock.round.agreed, lock.round.open) {
             Verdict::Granted => self.extended(slot),

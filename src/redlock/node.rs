@@ -11,6 +11,7 @@ use super::handshake::{Handshake, Identity, RunId};
 use super::outbox::Outbox;
 use super::pipeline::{Expected, Pipeline, What};
 use super::quarantine::{Quarantine, Record};
+use super::sabotage::Saboteur;
 use super::status::{NodeCounters, NodeState, NodeStatus, Trouble};
 use crate::resp::Parser;
 use crate::time::Instant;
@@ -142,7 +143,9 @@ impl Node {
 
     /// The data of the node may have been exchanged while the session went on (S11).
     pub(super) fn doubt(&mut self, now: Instant, config: &Config) {
-        self.record.doubt(now, config.restart_guard, config.quarantine());
+        if !config.is_sabotaged(Saboteur::QuarantineOff) {
+            self.record.doubt(now, config.restart_guard, config.quarantine());
+        }
     }
 
     pub(super) fn trouble(&self) -> Option<Trouble> {
@@ -200,8 +203,13 @@ impl Node {
         }
     }
 
-    pub(super) fn ready(&mut self, now: Instant, identity: Identity, config: &Config) {
-        self.record.meet(now, &identity, config.restart_guard, config.quarantine());
+    pub(super) fn ready(&mut self, now: Instant, mut identity: Identity, config: &Config) {
+        if config.is_sabotaged(Saboteur::ReplicaCredited) {
+            identity.was_replica = false;
+        }
+        if !config.is_sabotaged(Saboteur::QuarantineOff) {
+            self.record.meet(now, &identity, config.restart_guard, config.quarantine());
+        }
         self.run_id = Some(identity.run_id);
         self.native = identity.native;
         self.session = Session::Ready { since: now };

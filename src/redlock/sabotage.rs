@@ -42,6 +42,8 @@ pub enum Saboteur {
     UnknownNotReleased,
     /// S6: what a broken connection left open is forgotten.
     CleanupForgotten,
+    /// S7: one node is enough for an extension.
+    ExtensionByOne,
     /// S7: an extension makes the key where there is none.
     ExtensionRecreates,
     /// S7: an extension may bring the end of a lock forward.
@@ -55,6 +57,12 @@ pub enum Saboteur {
     StoppingClock,
     /// S10: the same process votes once for each of its names.
     SameProcessVotes,
+    /// S11: a node that may have forgotten locks votes.
+    QuarantineOff,
+    /// S11: a node that was a replica is believed for its uptime.
+    ReplicaCredited,
+    /// S11: an extension counts the word of a node that may have forgotten locks.
+    QuarantinedAgrees,
     /// S12: a lock is extended for ever.
     HoldWithoutEnd,
 }
