@@ -188,6 +188,8 @@ impl Node {
 pub(crate) struct Named<'a> {
     pub(crate) keys: &'a [&'a [u8]],
     pub(crate) tokens: &'a [&'a [u8]],
+    /// It names a ttl for each of them as well.
+    pub(crate) extends: bool,
 }
 
 impl<'a> Named<'a> {
@@ -196,14 +198,15 @@ impl<'a> Named<'a> {
             [b"EVALSHA" | b"EVAL", _, count, named @ ..] => {
                 let count = number(count) as usize;
                 let (keys, rest) = named.split_at(count.min(named.len()));
-                (keys, &rest[..count.min(rest.len())])
+                let (tokens, ttls) = rest.split_at(count.min(rest.len()));
+                return Self { keys, tokens, extends: !ttls.is_empty() };
             }
             [b"DELIFEQ", named @ ..] => named.split_at(named.len().min(1)),
             // Whatever touches a key without naming a token.
             [b"DEL" | b"SET", key, ..] => (core::slice::from_ref(key), &[][..]),
             _ => (&[][..], &[][..]),
         };
-        Self { keys, tokens }
+        Self { keys, tokens, extends: false }
     }
 
     /// Whether the request names this token for this key.

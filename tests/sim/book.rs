@@ -154,6 +154,7 @@ impl Client {
             if valid_until > lock.hold_until {
                 net.fail(format_args!("S12: {id:?} is held for longer than max_hold"));
             }
+            net.checks.extended(net.now, token, started);
             if valid_until > before {
                 net.checks.lasts(net.now, token, valid_until, started, ttl);
             }
@@ -166,7 +167,6 @@ impl Client {
         if valid_until < before {
             net.fail(format_args!("S7: an extension shortened {id:?}"));
         }
-        net.checks.is_touched = true;
         self.extensions += 1;
     }
 

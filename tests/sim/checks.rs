@@ -13,7 +13,7 @@ use redbolt::time::Instant;
 
 use crate::book::RESOURCES;
 use crate::client::Client;
-use crate::master::Node;
+use crate::master::{MASTERS_MAX, Node};
 
 /// How many keys one request may name, and how many ghosts may be looked for at once.
 const GROUP: usize = 64;
@@ -31,13 +31,15 @@ pub(crate) struct Rules {
     pub(crate) quarantines: bool,
 }
 
-/// A `+OK` to a `SET`.
+/// A `+OK` to a `SET`, or a 1 to an extension.
 #[derive(Clone, Copy)]
 pub(crate) struct Vote {
     pub(crate) token: Token,
     pub(crate) master: usize,
-    /// It may be counted: the master was no suspect when it executed the `SET`.
+    /// It may be counted: the master was no suspect when it executed the request.
     pub(crate) counts: bool,
+    /// For an extension, when it was sent by the clock of the client.
+    pub(crate) extended_at: Option<Instant>,
 }
 
 /// One attempt, as it was seen on the wire.
@@ -49,6 +51,9 @@ struct Attempt {
     asked: u32,
     /// The masters whose votes for it have reached the client and may be counted.
     voters: u32,
+    /// By master, the last extension that it agreed to, when that has reached the client and may be
+    /// counted.
+    agreed_at: [Instant; MASTERS_MAX],
 }
 
 pub(crate) struct Checks {
@@ -96,8 +101,13 @@ impl Checks {
         ttl: Duration,
     ) {
         self.is_touched = true;
-        let attempt =
-            self.attempts.entry(token).or_insert(Attempt { sent_at, ttl, asked: 0, voters: 0 });
+        let attempt = self.attempts.entry(token).or_insert(Attempt {
+            sent_at,
+            ttl,
+            asked: 0,
+            voters: 0,
+            agreed_at: [Instant::ZERO; MASTERS_MAX],
+        });
         attempt.sent_at = attempt.sent_at.min(sent_at);
         let bit = 1 << slot;
         let is_known = attempt.asked & bit != 0;
@@ -109,8 +119,12 @@ impl Checks {
 
     /// A client was handed a vote.
     pub(crate) fn voted(&mut self, vote: &Vote) {
-        if let Some(attempt) = self.attempts.get_mut(&vote.token).filter(|_| vote.counts) {
-            attempt.voters |= 1 << vote.master;
+        let Vote { token, master, counts, extended_at } = *vote;
+        let Some(attempt) = self.attempts.get_mut(&token).filter(|_| counts) else { return };
+        match extended_at {
+            None => attempt.voters |= 1 << master,
+            // They come in the order in which they were sent.
+            Some(at) => attempt.agreed_at[master] = at,
         }
     }
 
@@ -154,6 +168,17 @@ impl Checks {
         }
         self.lasts(now, token, valid_until, sent_at, ttl);
         sent_at + self.rules.max_hold
+    }
+
+    /// A client was told that the extension which it wanted at `started` was granted.
+    pub(crate) fn extended(&mut self, now: u64, token: Token, started: Instant) {
+        self.is_touched = true;
+        let agreed_at = self.attempts.get(&token).map(|attempt| attempt.agreed_at);
+        let agreed = agreed_at.iter().flatten().filter(|at| **at >= started);
+        let (votes, need) = (agreed.count(), self.rules.quorum);
+        if votes < need {
+            self.fail(now, format_args!("S7: {token} was extended with {votes} of {need} votes"));
+        }
     }
 
     /// A validity that counts from `start` must not go beyond `start + ttl − drift`.

@@ -3,7 +3,7 @@
 use redbolt::redlock::{Action, Login, NodeId, Redlock, Trouble};
 use redbolt::time::Instant;
 
-use crate::book::Lock;
+use crate::book::{Lock, State};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::net::Net;
@@ -18,6 +18,8 @@ pub(crate) struct Client {
     pub(crate) clock: Clock,
     /// It reads a clock that stops in suspend, as it must not (S9).
     reads_stopping_clock: bool,
+    /// It looks for what is due before it reads as well as after that.
+    is_timely: bool,
     /// For how long that clock has stood still.
     stopped_for: u64,
     ends: Vec<End>,
@@ -64,6 +66,7 @@ impl Client {
             name,
             clock,
             reads_stopping_clock: options.clock_stops,
+            is_timely: options.is_timely,
             stopped_for: 0,
             ends: (0..nodes).map(|_| End::Down).collect(),
             asleep_until: 0,
@@ -118,6 +121,9 @@ impl Client {
         self.wake(net.now);
         self.busy_until = net.now + net.weather.turn;
         let now = self.clock(net.now);
+        if self.is_timely {
+            self.redlock.handle_timeout(now);
+        }
         for index in 0..self.ends.len() {
             // There are as many ends as nodes.
             let Some(node) = NodeId::new(index) else { continue };
@@ -242,6 +248,15 @@ impl Client {
         self.redlock.handle_closed(self.clock(net.now), id, Trouble::Closed);
         self.settle(net);
         true
+    }
+
+    /// The owner goes away in good order: what can still be sent is sent.
+    pub(crate) fn bow_out(&mut self, net: &mut Net) {
+        while let Some(id) = self.first_in(State::Held) {
+            self.release(net, id);
+        }
+        self.redlock.flush_batches(self.clock(net.now));
+        self.settle(net);
     }
 
     /// The process dies: its ends of all links go, and what it had sent may still arrive.

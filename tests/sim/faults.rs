@@ -45,7 +45,7 @@ pub(crate) enum Fault {
     Pause,
     /// A client's machine is suspended and resumed.
     Suspend,
-    /// A client crashes, and a new one takes its place.
+    /// A client crashes, or goes, and a new one takes its place.
     ClientCrash,
     /// The address of a node leads to another node's master.
     Misroute,
@@ -56,7 +56,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALWAYS_POSSIBLE: [Self; 16] = [
+    const ALWAYS_POSSIBLE: [Self; 20] = [
         Self::Reset,
         Self::HalfOpen,
         Self::Clog,
@@ -73,18 +73,15 @@ impl Fault {
         Self::ClientCrash,
         Self::Misroute,
         Self::Evict,
+        Self::Crash,
+        Self::PowerLoss,
+        Self::RoleChange,
+        Self::Failover,
     ];
-
-    /// Those which cost a master its memory, as S11 foresees it.
-    const AMNESIA: [Self; 4] = [Self::Crash, Self::PowerLoss, Self::RoleChange, Self::Failover];
 
     /// About half of those that are possible; some of them are more frequent than others.
     pub(crate) fn draw(outside: Option<Outside>, steps: bool, chance: &mut Chance) -> Vec<Self> {
         let mut possible = Self::ALWAYS_POSSIBLE.to_vec();
-        // Nobody keeps a master that has forgotten locks from voting yet.
-        if outside == Some(Outside::Trust) {
-            possible.extend(Self::AMNESIA);
-        }
         if steps || outside == Some(Outside::Steps) {
             possible.push(Self::Step);
         }
@@ -181,6 +178,9 @@ impl World {
         }
         self.births += 1;
         let old = &mut self.clients[client];
+        if old.is_awake() && self.net.weather.chance.one_in(2) {
+            old.bow_out(&mut self.net);
+        }
         old.die(&mut self.net);
         let (clock, chance) = (old.clock, &mut self.net.weather.chance);
         let new = Client::new(client, self.births, &self.options, clock, chance);
@@ -198,9 +198,11 @@ impl World {
         let chance = &mut net.weather.chance;
         match fault {
             Fault::Stall => node.stalled_until = until,
-            Fault::Refuse => node.down_until = until,
+            Fault::Refuse => node.down_until = node.down_until.max(until),
             Fault::FlushScripts => node.command(now, &[b"SCRIPT", b"FLUSH"]),
             Fault::Evict if !node.face.evicts => {}
+            // One whose files are believed keeps them: nobody puts those of another in their place.
+            Fault::RoleChange | Fault::Failover if node.face.is_durable => {}
             Fault::Evict | Fault::Loss => node.evict(now, chance),
             Fault::Step => node.set_clock(now, options.step_max, chance),
             Fault::Mood => {
@@ -222,12 +224,13 @@ impl World {
             Fault::Failover => {
                 node.drop_links(now, chance.one_in(2), chance);
                 node.face.be_replaced(now);
-                node.down_until = until;
+                node.down_until = node.down_until.max(until);
                 node.suspect_at = now;
                 node.evict(now, chance);
             }
             _ => {
                 node.drop_links(now, fault == Fault::PowerLoss, chance);
+                let until = until.max(node.down_until);
                 node.restart(now, until, fault == Fault::Restart);
                 if chance.one_in(4) {
                     let loaded = until + chance.below(50 * MS);

@@ -10,7 +10,8 @@
 //! true at every step; worlds that leave the model of SAFETY.md are labelled, and there locks need
 //! not exclude each other.
 //!
-//! * `REDBOLT_SIM_SEEDS=<count>` lives through more worlds, or fewer, than the default.
+//! * `REDBOLT_SIM_SEEDS=<count>` lives through more worlds, or fewer, than the default;
+//!   `REDBOLT_SIM_FIRST=<seed>` begins with another seed than 0.
 //! * `REDBOLT_SIM_SEED=<seed>` lives through one, and prints its options and what happens.
 //!
 //! Each seed is lived through twice, and both runs must have done the same, bit for bit.
@@ -108,7 +109,8 @@ fn test() -> Result<String, String> {
     if seeds.is_none() {
         return saboteurs::catch_all();
     }
-    runner::live_through(seeds.unwrap_or(SEEDS))
+    let first = number("REDBOLT_SIM_FIRST")?.unwrap_or(0);
+    runner::live_through(first..first.saturating_add(seeds.unwrap_or(SEEDS)))
 }
 
 /// A number in the environment.

@@ -18,6 +18,9 @@ use crate::link::Link;
 use crate::net::Weather;
 use crate::trace::Trace;
 
+/// The most masters that a world has.
+pub(crate) const MASTERS_MAX: usize = 7;
+
 /// A request, taken apart.
 pub(crate) type Words<'a> = SmallVec<[&'a [u8]; 8]>;
 
@@ -102,6 +105,9 @@ impl Node {
         self.down_until = up_at;
         (self.stalled_until, self.face.mood_until) = (0, 0);
         self.face.begin_process(self.clock.show(up_at));
+        if self.face.is_durable {
+            return;
+        }
         self.suspect_at = up_at;
         if !keeps_keys {
             self.forget(now);
@@ -213,14 +219,13 @@ impl Node {
         sent_at: Instant,
         checks: &mut Checks,
     ) {
-        let before = self.out.len();
+        let start = self.out.len();
         if let [b"SET", _, token, b"NX", b"PX", ttl] = words {
             self.answer(now, &mut link.session, words);
-            let counts = self.face.may_vote() && checks.trusts(now, self.suspect_at);
-            let vote = Vote { token: token_of(token), master: self.index, counts };
+            let vote = self.vote(now, token_of(token), checks);
             let ttl = Duration::from_millis(number(ttl));
             checks.asked(now, (link.client, link.slot), vote.token, sent_at, ttl);
-            if &self.out[before..] == b"+OK\r\n" {
+            if &self.out[start..] == b"+OK\r\n" {
                 let end = link.replies.end() + self.out.len() as u64;
                 link.votes.push_back((end, vote));
             }
@@ -234,7 +239,18 @@ impl Node {
             // A group may name a key more than once, with another token each time.
             let names_old = old.is_some_and(|old| named.has(named.keys[index], old.as_ref()));
             checks.compared(now, link.client, names_old, old, new);
+            let is_agreed = named.extends && matches!(self.out[start], b':' | b'*');
+            if let Some(token) = new.filter(|_| is_agreed && names_old) {
+                let vote = Vote { extended_at: Some(sent_at), ..self.vote(now, token, checks) };
+                link.votes.push_back((link.replies.end() + self.out.len() as u64, vote));
+            }
         }
+    }
+
+    /// What its agreement is worth.
+    fn vote(&self, now: u64, token: Token, checks: &Checks) -> Vote {
+        let counts = self.face.may_vote() && checks.trusts(now, self.suspect_at);
+        Vote { token, master: self.index, counts, extended_at: None }
     }
 
     fn values(&self, now: u64, named: &Named<'_>) -> SmallVec<[Option<Token>; 8]> {

@@ -7,7 +7,7 @@
 use core::fmt;
 use std::time::Duration;
 
-use redbolt::redlock::{Config, Drift};
+use redbolt::redlock::{Config, Drift, RestartGuard};
 
 use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
@@ -23,7 +23,7 @@ pub(crate) enum Outside {
     Steps,
     /// Masters lose keys without saying so, because they are full or somebody deletes them.
     Losses,
-    /// Masters crash without their memory, and nobody keeps them from voting (S11).
+    /// Masters crash without their memory, and clients are told to trust them (S11).
     Trust,
 }
 
@@ -51,12 +51,16 @@ pub(crate) struct Options {
     pub(crate) faults: Vec<Fault>,
     /// How many of the masters have `DELIFEQ`: none, some, all.
     pub(crate) native: u64,
+    /// How many of the masters keep their keys whatever happens to the process: none, some, all.
+    pub(crate) durable: u64,
     /// A master that may evict keys, and says so.
     pub(crate) evictor: Option<usize>,
     /// A node whose address leads to any of the masters.
     pub(crate) misrouted: Option<usize>,
     /// Masters that have just been started.
     pub(crate) is_young: bool,
+    /// Clients look for what is due before they read.
+    pub(crate) is_timely: bool,
     /// Clients read a clock that stops in suspend: the driver's way to break S9.
     pub(crate) clock_stops: bool,
 }
@@ -72,7 +76,14 @@ impl Options {
         let is_long = chance.one_in(4);
         let max_ttl = if is_long { 60 * SECOND } else { chance.magnitude(100 * MS, 3 * SECOND) };
         let drift = draw_drift(max_ttl, chance);
-        let config = draw_config(masters, max_ttl, drift, 5 * latency + 3 * turn, chance);
+        let mut config = draw_config(masters, max_ttl, drift, 5 * latency + 3 * turn, chance);
+        config.restart_guard = match chance.below(8) {
+            _ if outside == Some(Outside::Trust) => RestartGuard::Off,
+            // Nobody waits for a minute to see anything happen.
+            0 if !is_long => RestartGuard::Strict,
+            1 | 2 => RestartGuard::Durable,
+            _ => RestartGuard::On,
+        };
         let rate = i64::from(drift.rate_ppm);
         let request_gap = chance.magnitude(latency, 300 * MS);
         let step = drift.step.as_nanos() as u64;
@@ -95,9 +106,11 @@ impl Options {
             fault_gap: request_gap * chance.between(1, 15),
             faults: Fault::draw(outside, step > 0, chance),
             native: chance.below(3),
+            durable: chance.below(3),
             evictor: (masters > 2 && chance.one_in(12)).then(|| chance.index(masters)),
             misrouted: chance.one_in(12).then(|| chance.index(masters)),
             is_young: chance.one_in(4),
+            is_timely: chance.one_in(2),
             clock_stops: false,
         }
     }
@@ -161,6 +174,7 @@ impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, masters, clients, resources, config, requests, faults, .. } = self;
         let Config { max_ttl, drift, quorum, node_timeout, max_locks, max_pipeline, .. } = config;
+        let guard = config.restart_guard;
         let times = [self.latency, self.turn, self.ghost_max, self.request_gap, self.fault_gap];
         let [latency, turn, ghost_max, request_gap, fault_gap] = times.map(Duration::from_nanos);
         writeln!(f, "world {seed}: {masters} masters, {clients} clients, {resources} resources")?;
@@ -168,15 +182,16 @@ impl fmt::Display for Options {
             Some(outside) => writeln!(f, "  OUTSIDE THE MODEL: {outside:?}")?,
             None => writeln!(f, "  inside the model")?,
         }
-        writeln!(f, "  max_ttl {max_ttl:?}, {drift:?}, quorum {quorum:?}")?;
+        writeln!(f, "  max_ttl {max_ttl:?}, {drift:?}, quorum {quorum:?}, guard {guard:?}")?;
         writeln!(f, "  clocks: up to {} ppm, steps up to {} ns", self.rate_max, self.step_max)?;
         writeln!(f, "  node_timeout {node_timeout:?}, close_timeout {:?}", config.close_timeout)?;
         writeln!(f, "  max_locks {max_locks}, max_pipeline {max_pipeline}")?;
         writeln!(f, "  latency {latency:?}, turn {turn:?}, ghosts up to {ghost_max:?}")?;
         writeln!(f, "  one in: hiccups {}, splits {}", self.hiccups, self.splits)?;
         writeln!(f, "  {requests} requests every {request_gap:?}, faults every {fault_gap:?}")?;
-        let Self { native, evictor, misrouted, .. } = self;
-        writeln!(f, "  native {native}, evictor {evictor:?}, misrouted {misrouted:?}")?;
-        write!(f, "  young {}, faults {faults:?}", self.is_young)
+        let Self { native, durable, evictor, misrouted, .. } = self;
+        writeln!(f, "  native {native}, durable {durable}")?;
+        writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}")?;
+        write!(f, "  young {}, timely {}, faults {faults:?}", self.is_young, self.is_timely)
     }
 }

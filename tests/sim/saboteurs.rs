@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// So many worlds without a saboteur must be well in this build too.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 18] = [
+const SABOTEURS: [(&str, Saboteur); 22] = [
     ("S1", Saboteur::TokenReused),
     ("S2", Saboteur::StartAfterQuorum),
     ("S2", Saboteur::DriftIgnored),
@@ -35,12 +35,16 @@ const SABOTEURS: [(&str, Saboteur); 18] = [
     ("S5", Saboteur::ReleaseWithoutCompare),
     ("S5", Saboteur::UnknownNotReleased),
     ("S6", Saboteur::CleanupForgotten),
+    ("S7", Saboteur::ExtensionByOne),
     ("S7", Saboteur::ExtensionRecreates),
     ("S7", Saboteur::ExtensionShortens),
     ("S7", Saboteur::ExtensionTooLate),
     ("S8", Saboteur::HeldWithoutLooking),
     ("S9", Saboteur::StoppingClock),
     ("S10", Saboteur::SameProcessVotes),
+    ("S11", Saboteur::QuarantineOff),
+    ("S11", Saboteur::ReplicaCredited),
+    ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
 ];
 
@@ -59,7 +63,7 @@ pub(crate) fn replay(name: &str, seed: u64) -> Result<String, String> {
 
 /// Looks for each saboteur, and says how many seeds it took.
 pub(crate) fn catch_all() -> Result<String, String> {
-    runner::live_through(HONEST)?;
+    runner::live_through(0..HONEST)?;
     let loud = take_hook();
     set_hook(Box::new(|_| ()));
     let caught = catch_each();

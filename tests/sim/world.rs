@@ -1,7 +1,7 @@
 //! A world from its first step to its last: what the clients want, what befalls them, and whether
 //! all is well at the end.
 
-use redbolt::redlock::LockId;
+use redbolt::redlock::{LockId, RestartGuard};
 use smallvec::SmallVec;
 
 use crate::answer::Face;
@@ -86,7 +86,7 @@ impl World {
             max_ttl: options.max_ttl(),
             max_hold: config.max_hold,
             excludes: options.outside.is_none(),
-            quarantines: false,
+            quarantines: options.outside.is_none(),
         };
         let mut net = Net::new(BIRTH, weather, nodes, trace, Checks::new(rules));
         if let Some(slot) = options.misrouted {
@@ -249,8 +249,13 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     };
     let started = clock.show(BIRTH) - core::time::Duration::from_nanos(age);
     let mut face = Face::new(index, started);
-    face.is_native = options.native == 2 || (options.native == 1 && chance.one_in(2));
+    let mut is_among = |how_many| how_many == 2 || (how_many == 1 && chance.one_in(2));
+    face.is_native = is_among(options.native);
+    // What it does counts only where clients are told so.
+    let is_believed = options.config.restart_guard == RestartGuard::Durable;
+    face.is_durable = is_among(options.durable) && is_believed;
     face.evicts = options.evictor == Some(index);
+    let age = if face.is_durable { BIRTH } else { age };
     Node::new(index, BIRTH, age, clock, face)
 }
 
