@@ -1,0 +1,16 @@
+//! Faults of nodes, of their clocks and of clients, injected on purpose into real servers.
+//!
+//! What the tests of the engine show already is not shown again here. Each test says which known
+//! fault it injects in the words `FAULTS 24`. Some are controls: they show what happens without the
+//! guard, or outside of what the algorithm promises, so that a guard which guards nothing is found.
+#![cfg(feature = "net")]
+
+#[path = "../engine/book.rs"]
+mod book;
+mod guarded;
+#[allow(dead_code, reason = "the tests of the engine use the rest")]
+#[path = "../engine/owner.rs"]
+mod owner;
+mod restarts;
+#[path = "../support/mod.rs"]
+mod support;
