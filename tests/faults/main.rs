@@ -11,6 +11,7 @@ mod guarded;
 #[allow(dead_code, reason = "the tests of the engine use the rest")]
 #[path = "../engine/owner.rs"]
 mod owner;
+mod replicas;
 mod restarts;
 #[path = "../support/mod.rs"]
 mod support;

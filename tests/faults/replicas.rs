@@ -1,0 +1,117 @@
+//! Masters that were replicas once: a promoted one behind the same address, and one that turned.
+
+use redbolt::redlock::{QuarantineReason, RestartGuard};
+
+use crate::guarded::{DURABLE, KEY, hold_on_two, owner, quarantined};
+use crate::owner::{PATIENCE, TTL};
+use crate::support::flavours::leave_out;
+use crate::support::servers::{Cluster, Node};
+use crate::support::until;
+use crate::support::wire::Reply;
+
+/// `REPLICAOF`, of the node at this address.
+fn follow(replica: &Node, master: &str) {
+    let (host, port) = master.split_once(':').expect("an address has a port");
+    let reply = replica.command(&[b"REPLICAOF", host.as_bytes(), port.as_bytes()]);
+    assert_eq!(reply, Reply::Simple("OK".to_owned()));
+}
+
+fn promote(replica: &Node) {
+    let reply = replica.command(&[b"REPLICAOF", b"NO", b"ONE"]);
+    assert_eq!(reply, Reply::Simple("OK".to_owned()));
+}
+
+/// FAULTS 51: replication is asynchronous, so that a promoted replica may lack what its master
+/// granted. Neither its uptime nor its file speaks for it.
+#[test]
+fn a_promoted_replica_behind_the_address_of_its_master_does_not_vote() {
+    let mut cluster = Cluster::start_with(3, &DURABLE);
+    let replica = Node::start_with(&DURABLE);
+    let mut holder = owner(cluster.iter(), RestartGuard::Durable, TTL);
+    holder.all_ready();
+    // Without the usual pause before the first copy.
+    cluster[0].command(&[b"CONFIG", b"SET", b"repl-diskless-sync-delay", b"0"]);
+    follow(&replica, &cluster[0].addr());
+    let lock = holder.hold(KEY);
+    holder.all_answered();
+    let arrived = || replica.info("master_link_status").as_deref() == Some("up");
+    assert!(until(PATIENCE, || arrived() && replica.get(KEY).is_some()), "it does not follow");
+    cluster[0].kill();
+    promote(&replica);
+    let addr = cluster[0].addr();
+    let (_, port) = addr.split_once(':').expect("an address has a port");
+    if let Reply::Error(why) = replica.command(&[b"CONFIG", b"SET", b"port", port.as_bytes()]) {
+        return leave_out("a failover", &why);
+    }
+    let left = quarantined(&mut holder, 0, QuarantineReason::WasReplica);
+    assert!(left > TTL / 2, "{left:?}");
+    let mut rival = owner(cluster.iter(), RestartGuard::Durable, TTL);
+    let left = quarantined(&mut rival, 0, QuarantineReason::WasReplica);
+    assert!(left > TTL / 2, "{left:?}");
+    let asked = rival.status(0).counters.asked;
+    rival.attempt(KEY);
+    rival.not_acquired();
+    assert_eq!(rival.status(0).counters.asked, asked, "it is asked");
+    holder.let_go(lock);
+    rival.finish([]);
+    holder.finish(&cluster[1..]);
+}
+
+/// FAULTS 47: the same process, and yet it may have had the data of another between.
+#[test]
+fn a_node_that_was_a_replica_in_between_does_not_vote() {
+    let cluster = Cluster::start_with(3, &DURABLE);
+    let mut owner = owner(cluster.iter(), RestartGuard::Durable, TTL);
+    owner.all_ready();
+    // Nobody listens there.
+    follow(&cluster[2], "127.0.0.1:1");
+    let lock = owner.hold(KEY);
+    owner.poll_until("the refusal", |owner| owner.status(2).counters.failures > 0);
+    promote(&cluster[2]);
+    owner.poll_until("the reconnect", |owner| owner.status(2).counters.connects > 1);
+    let left = quarantined(&mut owner, 2, QuarantineReason::WasReplica);
+    assert!(left > TTL / 2, "{left:?}");
+    owner.extend(lock);
+    owner.extended();
+    owner.let_go(lock);
+    owner.finish(cluster.iter());
+}
+
+/// FAULTS 47: it has turned twice before anybody asked it for anything.
+#[test]
+fn a_round_trip_that_nobody_saw_is_found_by_the_next_handshake() {
+    let cluster = Cluster::start_with(3, &DURABLE);
+    let mut owner = owner(cluster.iter(), RestartGuard::Durable, TTL);
+    owner.all_ready();
+    follow(&cluster[2], "127.0.0.1:1");
+    promote(&cluster[2]);
+    cluster[2].command(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
+    let left = quarantined(&mut owner, 2, QuarantineReason::WasReplica);
+    assert!(left > TTL / 2, "{left:?}");
+    owner.finish(cluster.iter());
+}
+
+/// FAULTS 47, the limit of the guard: the connections of clients survive the round trip, and while
+/// they last there is no handshake that could tell of it. Node 1 comes back with another's data.
+#[test]
+fn a_round_trip_between_two_requests_of_one_connection_is_not_noticed() {
+    let cluster = Cluster::start_with(3, &DURABLE);
+    let empty = Node::start();
+    let mut holder = owner(cluster.iter(), RestartGuard::Durable, TTL);
+    let mut rival = owner(cluster.iter(), RestartGuard::Durable, TTL);
+    holder.all_ready();
+    rival.all_ready();
+    let lock = hold_on_two(&cluster, &mut holder, TTL);
+    empty.command(&[b"CONFIG", b"SET", b"repl-diskless-sync-delay", b"0"]);
+    follow(&cluster[1], &empty.addr());
+    // While it loads it answers with an error.
+    let forgets = || cluster[1].command(&[b"GET", KEY]) == Reply::Null;
+    assert!(until(PATIENCE, forgets), "it keeps its data");
+    promote(&cluster[1]);
+    let second = rival.hold(KEY);
+    assert!(holder.engine.is_held(lock) && rival.engine.is_held(second));
+    rival.let_go(second);
+    holder.let_go(lock);
+    rival.finish([]);
+    holder.finish(cluster.iter());
+}
