@@ -7,6 +7,7 @@
 
 #[path = "../engine/book.rs"]
 mod book;
+mod clocks;
 mod guarded;
 #[allow(dead_code, reason = "the tests of the engine use the rest")]
 #[path = "../engine/owner.rs"]

@@ -4,6 +4,7 @@
 //!
 //! - [`servers`]: real masters on free ports, killed, stopped, restarted, never left behind;
 //! - [`flavours`]: such masters of other versions and makers, where they were fetched;
+//! - [`clocks`]: such masters with wall clocks that can be stepped;
 //! - [`fake`]: servers that misbehave on purpose, and [`master`], the part of them that behaves;
 //! - [`wire`]: a blocking client of a few lines.
 //!
@@ -11,6 +12,7 @@
 //! sleeps for a fixed time either: a test waits for the thing itself, with a deadline ([`until`]).
 #![allow(dead_code, reason = "each test crate compiles all of it and uses its own part")]
 
+pub(crate) mod clocks;
 pub(crate) mod fake;
 pub(crate) mod flavours;
 pub(crate) mod master;

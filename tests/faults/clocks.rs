@@ -1,0 +1,172 @@
+//! Masters whose wall clock is stepped. Redis ends keys by it, and tells its uptime by it.
+
+use std::time::Duration;
+
+use redbolt::redlock::{QuarantineReason, RestartGuard};
+use redbolt::{AcquireError, NodeState};
+
+use crate::guarded::{KEY, hasty, hold_on_two, owner, quarantined};
+use crate::owner::{Owner, PATIENCE, TTL, config};
+use crate::support::clocks::Clocks;
+use crate::support::servers::Node;
+use crate::support::until;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Waits until the server has noticed what its clock says.
+fn uptime(node: &Node, is_as_wanted: impl Fn(i64) -> bool) {
+    let uptime = || node.info("uptime_in_seconds").and_then(|uptime| uptime.parse().ok());
+    assert!(until(PATIENCE, || uptime().is_some_and(&is_as_wanted)), "{:?}", uptime());
+}
+
+/// Three masters with the right time, which may be stepped.
+fn start() -> Option<(Clocks, Vec<Node>, Owner)> {
+    let clocks = Clocks::new(3)?;
+    let nodes = clocks.start_all();
+    let mut owner = Owner::of(nodes.iter().map(Node::addr));
+    owner.all_ready();
+    Some((clocks, nodes, owner))
+}
+
+/// FAULTS 30: a clock that was behind when the server started, and is right now, makes it old.
+#[test]
+fn an_uptime_that_lies_is_believed_by_default_and_not_when_strict() {
+    let Some(clocks) = Clocks::new(1) else { return };
+    let nodes = clocks.start_all();
+    clocks.set(0, DAY);
+    uptime(&nodes[0], |uptime| uptime >= 86_400);
+    let mut strict = hasty(&nodes, RestartGuard::Strict);
+    let left = quarantined(&mut strict, 0, QuarantineReason::FirstContact);
+    assert!(left > TTL / 2, "{left:?}");
+    strict.attempt(KEY);
+    let error = strict.not_acquired();
+    assert!(matches!(error, AcquireError::Unavailable { .. }), "{error}");
+    // The control: it is a second old, and one day by its own account.
+    let mut trusting = owner(&nodes, RestartGuard::On, TTL);
+    trusting.all_ready();
+    strict.finish([]);
+    trusting.finish(&nodes);
+}
+
+/// FAULTS 30: a clock that was ahead when the server started makes its start lie in the future.
+#[test]
+fn a_node_with_a_negative_uptime_does_not_vote() {
+    let Some(clocks) = Clocks::new(1) else { return };
+    clocks.set(0, DAY);
+    let nodes = clocks.start_all();
+    clocks.set(0, Duration::ZERO);
+    uptime(&nodes[0], |uptime| uptime < 0);
+    let mut owner = hasty(&nodes, RestartGuard::On);
+    owner.poll_until("the handshake", |owner| {
+        owner.status(0).trouble.is_some() || owner.status(0).quarantine.is_some()
+    });
+    assert_ne!(owner.status(0).state, NodeState::Ready);
+    owner.attempt(KEY);
+    owner.not_acquired();
+    assert_eq!(owner.status(0).counters.asked, 0);
+    owner.finish(&nodes);
+}
+
+/// FAULTS 31: one step ends one vote, and the others are still a majority.
+#[test]
+fn a_lock_that_all_have_outlasts_the_step_of_one_clock() {
+    let Some((clocks, nodes, mut holder)) = start() else { return };
+    let lock = holder.hold(KEY);
+    holder.all_answered();
+    clocks.set(1, TTL);
+    assert!(until(PATIENCE, || nodes[1].get(KEY).is_none()));
+    let mut rival = Owner::of(nodes.iter().map(Node::addr));
+    rival.all_ready();
+    rival.attempt(KEY);
+    assert_eq!(rival.not_acquired(), AcquireError::Held);
+    assert!(holder.engine.is_held(lock));
+    rival.all_answered();
+    assert_eq!(rival.status(1).counters.granted, 1, "the vote of the stepped node is not enough");
+    holder.extend(lock);
+    holder.extended();
+    holder.let_go(lock);
+    rival.finish([]);
+    holder.finish(&nodes);
+}
+
+/// FAULTS 31, the control, and the limit of Redlock: with a node that never had the lock, the one
+/// that forgot it early is a majority. Steps are to be configured, or not to happen.
+#[test]
+fn a_lock_of_a_bare_majority_is_held_twice_after_the_step_of_one_clock() {
+    let Some((clocks, nodes, mut holder)) = start() else { return };
+    let lock = hold_on_two(&nodes, &mut holder, TTL);
+    clocks.set(1, TTL);
+    let mut rival = Owner::of(nodes.iter().map(Node::addr));
+    let second = rival.hold(KEY);
+    assert!(holder.engine.is_held(lock) && rival.engine.is_held(second));
+    rival.let_go(second);
+    holder.let_go(lock);
+    rival.finish([]);
+    holder.finish(&nodes);
+}
+
+/// FAULTS 31: a step that was reckoned with ends the validity before it can end the key.
+#[test]
+fn a_step_within_the_drift_leaves_the_key_for_longer_than_the_validity() {
+    let Some((clocks, nodes, owner)) = start() else { return };
+    owner.finish([]);
+    let mut config = config(nodes.iter().map(Node::addr));
+    config.redlock.max_ttl = 4 * TTL;
+    config.redlock.drift.step = TTL;
+    let mut owner = Owner::new(config);
+    owner.all_ready();
+    let lock = owner.acquire_for(KEY, 4 * TTL, PATIENCE);
+    owner.acquired();
+    owner.all_answered();
+    for (index, node) in nodes.iter().enumerate() {
+        clocks.set(index, TTL);
+        // It is asked first: what passes between the two counts against the test.
+        let left = Duration::from_millis(node.pttl(KEY).try_into().expect("the key is there"));
+        assert!(left <= 3 * TTL, "the clock was not stepped: {left:?}");
+        assert!(owner.engine.remaining(lock) < left, "{left:?}, {owner:?}");
+    }
+    owner.let_go(lock);
+    owner.finish(&nodes);
+}
+
+/// FAULTS 32: the key of a client that died stays for an hour on one node, and nobody needs it.
+#[test]
+fn a_clock_that_is_set_back_costs_the_vote_of_one_node() {
+    const BACK: Duration = Duration::from_secs(3_600);
+    let Some((clocks, nodes, mut owner)) = start() else { return };
+    clocks.set(1, BACK);
+    for node in &nodes {
+        node.set_px(KEY, b"of a client that died", Duration::from_millis(500));
+    }
+    clocks.set(1, Duration::ZERO);
+    let lock = owner.hold(KEY);
+    owner.extend(lock);
+    owner.extended();
+    assert!(nodes[1].pttl(KEY) > 3_000_000, "{}", nodes[1].pttl(KEY));
+    owner.let_go(lock);
+    owner.all_answered();
+    assert_eq!(owner.status(1).counters.granted, 0);
+    assert!(owner.status(1).counters.refused > 0);
+    owner.finish([&nodes[0], &nodes[2]]);
+    assert!(nodes[1].get(KEY).is_some(), "it is not ours to delete");
+}
+
+/// FAULTS 33: out of the model. A majority that ends keys early grants them again.
+#[test]
+fn a_lock_is_held_twice_after_the_step_of_a_majority_of_clocks() {
+    let Some((clocks, nodes, mut holder)) = start() else { return };
+    let lock = holder.hold(KEY);
+    holder.all_answered();
+    clocks.set(0, TTL);
+    clocks.set(1, TTL);
+    let mut rival = Owner::of(nodes.iter().map(Node::addr));
+    let second = rival.hold(KEY);
+    assert!(holder.engine.is_held(lock) && rival.engine.is_held(second));
+    // It finds out as soon as it asks.
+    holder.extend(lock);
+    holder.not_extended();
+    holder.lost();
+    rival.let_go(second);
+    rival.finish([]);
+    holder.finish(&nodes);
+}
