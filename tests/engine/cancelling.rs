@@ -42,6 +42,7 @@ fn while_too_few_nodes_are_there() {
 
 /// PEERS 1c, redsync: cleanup derives from the caller's context, so that cancelling aborts it, and
 /// releases run on other connections than the `SET`s they are to follow. PEERS 2.27.
+/// FAULTS 67: a cancelled acquisition is released.
 #[test]
 fn while_the_votes_are_out() {
     let cluster = Cluster::start(3);
@@ -61,6 +62,7 @@ fn while_the_votes_are_out() {
     owner.finish(cluster.iter());
 }
 
+/// FAULTS 67.
 #[test]
 fn before_the_first_byte_has_left() {
     let cluster = Cluster::start(3);
@@ -112,6 +114,7 @@ fn the_first_of_a_line() {
 }
 
 /// A cancelled request whose node died with the `SET` on its way: S6.
+/// FAULTS 67.
 #[test]
 fn when_the_connections_have_died_with_the_votes_out() {
     let node = Node::start();

@@ -8,6 +8,7 @@ use crate::owner::{Owner, PATIENCE, TTL, config};
 use crate::support::servers::Cluster;
 
 /// The book that the owner keeps fails the test when a request ends twice or never.
+/// FAULTS 67, as far as one thread can show it.
 #[test]
 fn every_request_ends_in_exactly_one_event() {
     let cluster = Cluster::start(3);

@@ -186,6 +186,7 @@ fn settling_does_not_wait_for_stopped_nodes() {
     owner.finish(cluster.iter());
 }
 
+/// FAULTS 66: an orderly end.
 #[test]
 fn a_drained_engine_can_be_dropped_and_leaves_nothing() {
     let cluster = Cluster::start(3);

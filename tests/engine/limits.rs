@@ -141,6 +141,7 @@ fn a_full_engine_takes_no_more_until_a_lock_has_ended() {
 }
 
 /// The queue of events is bounded like the locks: who does not take them gets no more.
+/// FAULTS 70.
 #[test]
 fn unread_events_fill_the_engine_too() {
     let cluster = Cluster::start(1);

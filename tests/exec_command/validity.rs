@@ -104,6 +104,7 @@ fn what_a_command_leaves_behind_in_good_time_is_left_alone() {
     assert!(until(PATIENCE, || !is_alive(grandchild)));
 }
 
+/// FAULTS 35: a client stopped while it holds.
 #[test]
 fn a_command_is_killed_at_once_when_redbolt_was_stopped_for_longer_than_the_ttl() {
     let cluster = Cluster::start(3);
@@ -122,6 +123,7 @@ fn a_command_is_killed_at_once_when_redbolt_was_stopped_for_longer_than_the_ttl(
     assert!(!is_alive(child));
 }
 
+/// FAULTS 35.
 #[test]
 fn a_command_that_ended_while_redbolt_was_stopped_may_have_outlived_its_lock() {
     let cluster = Cluster::start(3);

@@ -34,6 +34,7 @@ fn validity_counts_from_before_the_first_byte_left() {
 }
 
 /// S3: a quorum of votes is worth nothing when it has taken longer than the validity.
+/// FAULTS 36.
 #[test]
 fn votes_after_the_validity_do_not_count_and_are_released() {
     let mut rig = Rig::with(3, |config| {
@@ -75,6 +76,7 @@ fn two_of_five_are_no_majority_even_when_nobody_else_is_there() {
 }
 
 /// S1: the number of the token is never used again.
+/// FAULTS 53: nothing is sent twice.
 #[test]
 fn a_retry_has_a_new_token() {
     let mut rig = Rig::new(1);

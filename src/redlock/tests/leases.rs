@@ -39,6 +39,7 @@ fn an_extension_counts_from_its_own_start() {
 }
 
 /// S7: a shorter ttl does not take back what was promised.
+/// FAULTS 59.
 #[test]
 fn an_extension_never_shortens() {
     let mut rig = Rig::new(3);
@@ -52,6 +53,7 @@ fn an_extension_never_shortens() {
 }
 
 /// S7: one bad round must not destroy a live lock.
+/// FAULTS 59: a minority, and replies that come late.
 #[test]
 fn a_failed_extension_leaves_the_old_validity() {
     let mut rig = Rig::new(3);
@@ -81,6 +83,7 @@ fn a_failed_extension_leaves_the_old_validity() {
 }
 
 /// S7: the old validity bounds the round as well.
+/// FAULTS 59.
 #[test]
 fn an_extension_that_is_answered_after_the_validity_is_too_late() {
     let mut rig = Rig::with(3, |config| {
@@ -193,6 +196,7 @@ fn a_release_that_nobody_answers_is_reported_in_time() {
     assert_eq!(rig.events(), [Event::Released { lock, outcome }]);
 }
 
+/// FAULTS 59: an extension that races a release.
 #[test]
 fn a_release_during_an_extension_ends_both_and_runs_last() {
     let mut rig = Rig::new(3);

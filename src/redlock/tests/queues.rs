@@ -138,6 +138,7 @@ fn a_request_before_the_first_connection_waits_for_it() {
     assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
 }
 
+/// FAULTS 70: the only sink is the queue of events, and nobody waits for it.
 #[test]
 fn events_that_nobody_takes_stop_new_requests_and_lose_nothing() {
     let mut rig = Rig::with(1, |config| config.max_locks = 4);

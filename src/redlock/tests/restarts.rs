@@ -93,6 +93,7 @@ fn a_waiting_request_outlasts_the_quarantine() {
     assert!(rig.redlock.is_held(rig.now, lock));
 }
 
+/// FAULTS 27: unavailable, and until when.
 #[test]
 fn a_request_that_cannot_outlast_it_says_when_a_quorum_is_possible() {
     let mut rig = Rig::unconnected(5, |config| config.max_ttl = TTL);
@@ -156,6 +157,7 @@ fn a_quarantined_node_extends_and_is_not_counted() {
     assert_eq!(outcomes.as_slice()[1], NodeOutcome::Quarantined);
 }
 
+/// FAULTS 29, FAULTS 47: from then on, for the whole time.
 #[test]
 fn a_node_that_stops_serving_is_doubted_from_then_on() {
     for error in ["-LOADING x", "-READONLY x", "-MASTERDOWN x"] {

@@ -4,6 +4,7 @@ use super::*;
 
 /// S6: the reply will never come, so the token may exist; it is deleted after the reconnect, and
 /// looked for again, because the server may read the dead connection's bytes later than ours.
+/// FAULTS 53: a `SET` without a reply is taken back, never sent again.
 #[test]
 fn a_set_that_died_with_its_connection_is_cleaned_up_after_the_reconnect() {
     let mut rig = Rig::new(3);
@@ -92,6 +93,7 @@ fn a_majority_that_breaks_ends_an_attempt_at_once() {
 }
 
 /// S10: the same process under two names would vote twice.
+/// FAULTS 50.
 #[test]
 fn the_same_process_twice_votes_once() {
     let mut rig = Rig::unconnected(3, |_| ());
@@ -174,6 +176,7 @@ fn a_reply_that_never_ends_is_cut_off() {
     assert_eq!(status.trouble, Some(Trouble::ReplyTooLong));
 }
 
+/// FAULTS 29, FAULTS 47.
 #[test]
 fn a_server_that_is_not_the_master_we_knew_loses_its_session() {
     for error in ["-LOADING Redis is loading", "-READONLY You can't write", "-MASTERDOWN Link"] {
