@@ -7,6 +7,8 @@
 
 #[path = "../engine/book.rs"]
 mod book;
+#[cfg(feature = "cli")]
+mod clients;
 mod clocks;
 mod guarded;
 #[allow(dead_code, reason = "the tests of the engine use the rest")]
@@ -14,5 +16,9 @@ mod guarded;
 mod owner;
 mod replicas;
 mod restarts;
+#[cfg(feature = "cli")]
+#[allow(dead_code, reason = "the tests of the command use the rest")]
+#[path = "../exec_command/run.rs"]
+mod run;
 #[path = "../support/mod.rs"]
 mod support;

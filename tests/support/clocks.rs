@@ -58,6 +58,13 @@ impl Clocks {
         (0..self.offsets.len()).map(|node| self.start(node)).collect()
     }
 
+    /// Puts another program on this clock.
+    pub(crate) fn preload(&self, clock: usize, command: &mut Command) {
+        let offset = script(&self.folder, clock).with_extension("offset");
+        command.env("CLOCK_SHIM_FILE", offset);
+        command.env("LD_PRELOAD", self.folder.path().join("clock_shim.so"));
+    }
+
     /// Lets the clock be so far ahead of the right time, from now on.
     pub(crate) fn set(&self, node: usize, ahead: Duration) {
         let micros = i64::try_from(ahead.as_micros()).expect("tests step by less than centuries");
