@@ -11,6 +11,7 @@ mod book;
 mod clients;
 mod clocks;
 mod guarded;
+mod links;
 #[allow(dead_code, reason = "the tests of the engine use the rest")]
 #[path = "../engine/owner.rs"]
 mod owner;

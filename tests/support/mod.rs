@@ -6,6 +6,7 @@
 //! - [`flavours`]: such masters of other versions and makers, where they were fetched;
 //! - [`clocks`]: such masters with wall clocks that can be stepped;
 //! - [`fake`]: servers that misbehave on purpose, and [`master`], the part of them that behaves;
+//! - [`proxy`]: a link to a real server that harms what it carries;
 //! - [`wire`]: a blocking client of a few lines.
 //!
 //! Nothing here may use the library: a test must not judge the code by the code. Nothing here
@@ -19,6 +20,7 @@ pub(crate) mod master;
 pub(crate) mod ports;
 pub(crate) mod process;
 pub(crate) mod program;
+pub(crate) mod proxy;
 pub(crate) mod servers;
 pub(crate) mod wire;
 
