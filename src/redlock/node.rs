@@ -207,6 +207,9 @@ impl Node {
         if config.is_sabotaged(Saboteur::ReplicaCredited) {
             identity.was_replica = false;
         }
+        if config.is_sabotaged(Saboteur::UptimeNotRounded) {
+            identity.uptime += Duration::from_secs(1);
+        }
         if !config.is_sabotaged(Saboteur::QuarantineOff) {
             self.record.meet(now, &identity, config.restart_guard, config.quarantine());
         }

@@ -61,6 +61,8 @@ pub enum Saboteur {
     QuarantineOff,
     /// S11: a node that was a replica is believed for its uptime.
     ReplicaCredited,
+    /// S11: an uptime in whole seconds is taken as it is, although it may be one too many.
+    UptimeNotRounded,
     /// S11: an extension counts the word of a node that may have forgotten locks.
     QuarantinedAgrees,
     /// S12: a lock is extended for ever.
