@@ -43,7 +43,7 @@ use redbolt::Clock;
 
 /// How many worlds there are unless somebody says otherwise: less than two minutes of two cores,
 /// and seconds in a debug build.
-const SEEDS: u64 = if cfg!(debug_assertions) { 200 } else { 50_000 };
+const SEEDS: u64 = if cfg!(debug_assertions) { 500 } else { 50_000 };
 
 const NAME: &str = if cfg!(redbolt_sabotage) {
     "every_saboteur_is_caught"

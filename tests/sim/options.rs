@@ -101,7 +101,8 @@ impl Options {
             splits: chance.pick(&[0, 3, 30]),
             ghost_max: chance.pick(&[20 * MS, 200 * MS, SECOND]),
             turn,
-            requests: chance.between(20, 120),
+            // Many short worlds beat few long ones, but not in everything.
+            requests: if chance.one_in(100) { 1_000 } else { chance.between(20, 120) },
             request_gap,
             fault_gap: request_gap * chance.between(1, 15),
             faults: Fault::draw(outside, step > 0, chance),

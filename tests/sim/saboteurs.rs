@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// So many worlds without a saboteur must be well in this build too.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 22] = [
+const SABOTEURS: [(&str, Saboteur); 23] = [
     ("S1", Saboteur::TokenReused),
     ("S2", Saboteur::StartAfterQuorum),
     ("S2", Saboteur::DriftIgnored),
@@ -44,6 +44,7 @@ const SABOTEURS: [(&str, Saboteur); 22] = [
     ("S10", Saboteur::SameProcessVotes),
     ("S11", Saboteur::QuarantineOff),
     ("S11", Saboteur::ReplicaCredited),
+    ("S11", Saboteur::UptimeNotRounded),
     ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
 ];

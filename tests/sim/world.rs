@@ -9,7 +9,8 @@ use crate::book::State;
 use crate::chance::Chance;
 use crate::checks::{Checks, Rules, Violation};
 use crate::client::Client;
-use crate::clock::{Clock, SECOND};
+use crate::clock::{Clock, MS, SECOND};
+use crate::faults::Fault;
 use crate::master::Node;
 use crate::net::{Net, Weather};
 use crate::options::Options;
@@ -176,12 +177,16 @@ impl World {
             }
         }
         client.settle(net);
-        // What has just left becomes a ghost: an extension or a release more often than chance
-        // alone would have it.
+        // More often than chance alone would have it, what has just left becomes a ghost, or its
+        // replies lie there until the validity is over.
         let chance = &mut net.weather.chance;
-        if what >= 4 && chance.one_in(8) && self.options.has(crate::faults::Fault::Reset) {
+        if what >= 4 && chance.one_in(8) && self.options.has(Fault::Reset) {
             let node = chance.index(net.nodes.len());
             self.faults += u64::from(client.cut(net, node));
+        } else if chance.one_in(8) && self.options.has(Fault::Pause) {
+            let until = net.now + chance.below(2 * ttl * MS);
+            client.sleep(net.now, until, false);
+            self.faults += 1;
         }
     }
 
