@@ -80,8 +80,8 @@ pub struct Config {
     /// How long a release may take until it is reported with what is known by then. It goes on in
     /// the background. Default: 1 s.
     pub release_timeout: Duration,
-    /// The longest pause between two attempts for a resource that somebody else holds.
-    /// Default: 100 ms.
+    /// The longest pause between two attempts for a resource that somebody else holds, or 32 round
+    /// trips if that is longer: clients that come back closer together meet again. Default: 100 ms.
     pub retry_max: Duration,
     /// The longest pause between two connection attempts to a node that is down. One that needs
     /// another configuration is tried about twice a minute. Default: 2 s.
