@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::{env, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
+use support::clocks::Clocks;
 use support::fake::{Action, Fake};
 use support::master::Master;
 use support::ports::Port;
@@ -284,4 +285,19 @@ fn fields(reply: Reply) -> Vec<String> {
     };
     let info = String::from_utf8_lossy(&info).into_owned();
     info.lines().filter_map(|line| Some(line.split_once(':')?.0.to_owned())).collect()
+}
+
+#[test]
+fn a_clock_that_is_stepped_ends_a_key_early() {
+    const TTL: Duration = Duration::from_secs(3_600);
+    let Some(clocks) = Clocks::new(2) else { return };
+    let (stepped, right) = (clocks.start(0), clocks.start(1));
+    for node in [&stepped, &right] {
+        node.set_px(b"resource", b"token", TTL);
+    }
+    clocks.set(0, TTL / 2);
+    assert!(stepped.get(b"resource").is_some() && stepped.pttl(b"resource") <= 1_800_000);
+    clocks.set(0, 2 * TTL);
+    assert_eq!(stepped.get(b"resource"), None);
+    assert!(right.get(b"resource").is_some() && right.pttl(b"resource") > 1_800_000);
 }

@@ -180,7 +180,7 @@ impl Info {
             let (field, value) = (&line[..colon], &line[colon + 1..]);
             match field {
                 b"run_id" => self.run_id = value.try_into().ok().map(RunId),
-                b"uptime_in_seconds" => self.uptime = number(value).map(Duration::from_secs),
+                b"uptime_in_seconds" => self.uptime = uptime(value),
                 // Valkey calls it server_mode.
                 b"redis_mode" | b"server_mode" => self.standalone = Some(value == b"standalone"),
                 b"role" => self.master = Some(value == b"master"),
@@ -232,6 +232,13 @@ impl Info {
     }
 }
 
+/// A wall clock that was set back since the server started makes it negative: that is no time.
+fn uptime(seconds: &[u8]) -> Option<Duration> {
+    let (is_negative, digits) = seconds.strip_prefix(b"-").map_or((false, seconds), |d| (true, d));
+    let uptime = number(digits).map(Duration::from_secs)?;
+    Some(if is_negative { Duration::ZERO } else { uptime })
+}
+
 fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.parse().ok()
 }
@@ -279,7 +286,7 @@ mod tests {
     #[test]
     fn only_a_standalone_master_that_keeps_its_keys_votes() {
         type Row = (&'static [(&'static str, &'static str)], Option<Trouble>);
-        let rows: [Row; 14] = [
+        let rows: [Row; 15] = [
             (&[], None),
             (&[("maxmemory", "100000000")], None),
             (&[("maxmemory_policy", "allkeys-lru")], None),
@@ -299,7 +306,8 @@ mod tests {
             (&[("redis_mode", "cluster")], Some(Trouble::NotStandalone)),
             (&[("redis_mode", "-")], Some(Trouble::IncompleteInfo("redis_mode"))),
             (&[("run_id", "short")], Some(Trouble::IncompleteInfo("run_id"))),
-            (&[("uptime_in_seconds", "-5")], Some(Trouble::IncompleteInfo("uptime_in_seconds"))),
+            (&[("uptime_in_seconds", "-")], Some(Trouble::IncompleteInfo("uptime_in_seconds"))),
+            (&[("uptime_in_seconds", "--5")], Some(Trouble::IncompleteInfo("uptime_in_seconds"))),
         ];
         for (changes, expected) in rows {
             let found = match info(changes) {
@@ -331,6 +339,16 @@ mod tests {
             let Progress::Done(found) = info(changes) else { panic!("a master: {changes:?}") };
             assert_eq!(found.was_replica, was_replica, "{changes:?}");
             assert_eq!(found.is_durable, is_durable, "{changes:?}");
+        }
+    }
+
+    #[test]
+    fn a_negative_uptime_is_none() {
+        for (text, seconds) in [("0", 0), ("-5", 0), ("5", 5)] {
+            let Progress::Done(found) = info(&[("uptime_in_seconds", text)]) else {
+                panic!("{text} is an uptime")
+            };
+            assert_eq!(found.uptime, Duration::from_secs(seconds), "{text}");
         }
     }
 

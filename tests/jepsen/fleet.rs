@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::clocks::Clocks;
 use crate::log::{Log, Tail};
 use crate::order::{Habit, Order, VARIABLE};
+use crate::support::clocks::Clocks;
 use crate::support::process::{Folder, Process};
 use crate::support::servers::Node;
 use crate::support::until;

@@ -19,7 +19,6 @@
 
 mod checker;
 mod client;
-mod clocks;
 mod control;
 mod fleet;
 mod log;
