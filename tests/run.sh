@@ -19,6 +19,7 @@ main() {
     trap 'exit 143' HUP TERM
     find_cargo
     find_server
+    find_strace
     # Without them the tests say what they leave out.
     tests/flavours.sh || echo "going on with the flavours that are there" >&2
     # The tests put a folder with the process id of every server they start below it.
@@ -45,6 +46,18 @@ find_server() {
     echo "no redis-server or valkey-server on the PATH: installing one"
     install_server
     server_is_there || die "the package has been installed, but no server is on the PATH"
+}
+
+# One test makes system calls fail with it, and says so where it has to leave that out.
+find_strace() {
+    command -v strace >/dev/null || (install_strace) ||
+        echo "going on without strace, which could not be installed" >&2
+}
+
+install_strace() {
+    command -v apt-get >/dev/null || die "only apt-get is tried"
+    strace="apt-get install -y --no-install-recommends strace"
+    as_root $strace || { as_root apt-get update && as_root $strace; }
 }
 
 server_is_there() {

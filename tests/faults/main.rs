@@ -8,6 +8,8 @@
 #[path = "../engine/book.rs"]
 mod book;
 #[cfg(feature = "cli")]
+mod calls;
+#[cfg(feature = "cli")]
 mod clients;
 mod clocks;
 mod guarded;

@@ -44,6 +44,7 @@ pub(crate) enum Fault {
     /// A client stops and goes on.
     Pause,
     /// A client's machine is suspended and resumed.
+    /// FAULTS 37: the clock that stops in suspend does, the one that counts does not.
     Suspend,
     /// A client crashes, or goes, and a new one takes its place.
     ClientCrash,

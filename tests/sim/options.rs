@@ -17,7 +17,7 @@ use crate::faults::Fault;
 /// there; all other checks stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outside {
-    /// Clocks run faster and slower than ρ allows.
+    /// Clocks run faster and slower than ρ allows (FAULTS 34).
     Rates,
     /// Clocks are set by more than ε.
     Steps,
