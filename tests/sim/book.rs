@@ -10,7 +10,17 @@ use crate::client::Client;
 use crate::clock::MS;
 use crate::net::Net;
 
-pub(crate) const RESOURCES: [&[u8]; 3] = [b"alpha", b"b", &[b'x'; 60]];
+/// Names of all lengths, one of them longer than a lock has room for without an allocation.
+pub(crate) const RESOURCES: [&[u8]; 32] = {
+    const NAME: &[u8] = &[b'x'; 60];
+    let mut names = [NAME; 32];
+    let mut length = 1;
+    while length < names.len() {
+        names[length] = NAME.split_at(length).0;
+        length += 1;
+    }
+    names
+};
 
 /// A lock, from the request to its last event.
 pub(crate) struct Lock {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use redbolt::redlock::{Config, Drift, RestartGuard};
 
+use crate::book::RESOURCES;
 use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
 use crate::faults::Fault;
@@ -85,14 +86,18 @@ impl Options {
             _ => RestartGuard::On,
         };
         let rate = i64::from(drift.rate_ppm);
-        let request_gap = chance.magnitude(latency, 300 * MS);
+        // Many locks at once on few round trips: requests leave in large groups.
+        let is_crowded = chance.one_in(25);
+        let gap_least = if is_crowded { latency / 8 } else { latency };
+        let gap_most = if is_crowded { (2 * latency).max(4 * MS) } else { 300 * MS };
+        let request_gap = chance.magnitude(gap_least, gap_most);
         let step = drift.step.as_nanos() as u64;
         Self {
             seed,
             outside,
             masters,
             clients: chance.pick(&[1, 2, 2, 2, 3, 3, 4]),
-            resources: chance.pick(&[1, 1, 2, 3]),
+            resources: if is_crowded { RESOURCES.len() } else { chance.pick(&[1, 1, 2, 3]) },
             config,
             rate_max: if outside == Some(Outside::Rates) { (20 * rate).min(100_000) } else { rate },
             step_max: if outside == Some(Outside::Steps) { step + max_ttl } else { step },
@@ -102,9 +107,13 @@ impl Options {
             ghost_max: chance.pick(&[20 * MS, 200 * MS, SECOND]),
             turn,
             // Many short worlds beat few long ones, but not in everything.
-            requests: if chance.one_in(100) { 1_000 } else { chance.between(20, 120) },
+            requests: match chance.below(100) {
+                0 => 1_000,
+                _ if is_crowded => 500,
+                _ => chance.between(20, 120),
+            },
             request_gap,
-            fault_gap: request_gap * chance.between(1, 15),
+            fault_gap: request_gap * chance.between(1, if is_crowded { 5 } else { 15 }),
             faults: Fault::draw(outside, step > 0, chance),
             native: chance.below(3),
             durable: chance.below(3),

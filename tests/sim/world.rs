@@ -180,7 +180,8 @@ impl World {
         // More often than chance alone would have it, what has just left becomes a ghost, or its
         // replies lie there until the validity is over.
         let chance = &mut net.weather.chance;
-        if what >= 4 && chance.one_in(8) && self.options.has(Fault::Reset) {
+        let may_be_lost = what >= 4 || self.options.resources > 3;
+        if may_be_lost && chance.one_in(8) && self.options.has(Fault::Reset) {
             let node = chance.index(net.nodes.len());
             self.faults += u64::from(client.cut(net, node));
         } else if chance.one_in(8) && self.options.has(Fault::Pause) {
