@@ -101,9 +101,9 @@ impl Redlock {
         let timeout = self.config.stall_timeout();
         let (mut punctual, mut slowest) = (0, None);
         for id in self.nodes().into_iter().filter(|id| self.nodes[id.index()].is_ready()) {
-            match self.nodes[id.index()].pipeline.next() {
-                Some(oldest) if oldest.sent + timeout <= now => {
-                    slowest = slowest.into_iter().chain([(oldest.sent, id)]).min();
+            match self.nodes[id.index()].pipeline.oldest() {
+                Some(sent) if sent + timeout <= now => {
+                    slowest = slowest.into_iter().chain([(sent, id)]).min();
                 }
                 _ => punctual += 1,
             }

@@ -291,7 +291,9 @@ impl Redlock {
             return None;
         }
         self.seal(now, node, false);
-        let unsent = self.nodes[node.index()].outbox.unsent();
+        let node = &mut self.nodes[node.index()];
+        node.pipeline.show();
+        let unsent = node.outbox.unsent();
         (!unsent.is_empty()).then_some(unsent)
     }
 

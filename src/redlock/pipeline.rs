@@ -38,6 +38,8 @@ pub(super) enum What {
 #[derive(Default)]
 pub(super) struct Pipeline {
     queue: VecDeque<Expected>,
+    /// How many of the last requests the driver has not been handed: nobody can answer those.
+    hidden: usize,
     /// When the last reply came, or when the oldest request was sent if that was later.
     silent_since: Instant,
 }
@@ -53,12 +55,21 @@ impl Pipeline {
             self.silent_since = expected.sent;
         }
         self.queue.push_back(expected);
+        self.hidden += 1;
     }
 
-    /// The request that the next reply belongs to.
+    /// The driver is handed the bytes of all requests.
+    #[inline]
+    pub(super) fn show(&mut self) {
+        self.hidden = 0;
+    }
+
+    /// The request that the next reply belongs to. A reply that is here before its request can have
+    /// left belongs to none: one that came twice would else be a vote for the `SET` that the first
+    /// of them set off.
     #[inline]
     pub(super) fn next(&self) -> Option<Expected> {
-        self.queue.front().copied()
+        if self.queue.len() <= self.hidden { None } else { self.queue.front().copied() }
     }
 
     /// The next reply came at `now`.
@@ -80,6 +91,7 @@ impl Pipeline {
 
     /// Takes out everything, in order: the connection is gone.
     pub(super) fn take(&mut self) -> VecDeque<Expected> {
+        self.hidden = 0;
         core::mem::take(&mut self.queue)
     }
 }

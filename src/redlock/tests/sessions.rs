@@ -238,3 +238,18 @@ fn the_words_of_the_server_are_kept_and_made_safe() {
     assert!(text.starts_with("down: access is denied (NOPERM no ?[31mxxx"), "{text}");
     assert_eq!(status.message.chars().count(), 128);
 }
+
+/// S4: found by the fuzz target `core`. A reply that came twice was a vote for the next `SET`, whose
+/// bytes had not even been handed to the driver.
+#[test]
+fn a_reply_that_comes_before_its_request_can_have_left_is_no_vote() {
+    let mut rig = Rig::new(1);
+    let first = rig.acquire("first", NO_WAIT);
+    rig.sent(0);
+    let second = rig.acquire("second", NO_WAIT);
+    rig.redlock.handle_received(rig.now, node(0), b"+OK\r\n+OK\r\n");
+    assert!(rig.redlock.is_held(rig.now, first));
+    assert!(!rig.redlock.is_held(rig.now, second));
+    let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
+    assert_eq!(status.trouble, Some(Trouble::UnsolicitedReply));
+}
