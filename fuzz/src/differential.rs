@@ -1,12 +1,27 @@
 //! Two parsers that have nothing in common: ours and that of `redis-protocol`.
 //!
-//! Ours is the stricter one, so what it rejects says nothing. What it reads, the other must read
-//! as well, to the same end; and what is RESP2, as the same value.
+//! What both read must be the same value with the same end. Where one of them alone reads
+//! something, the reason must be one of those below; every other difference is a finding.
+//!
+//! Ours alone reads:
+//!
+//! * in RESP2: the null of RESP3 and inner attributes, and errors that are not UTF-8 ([`compare2`]);
+//! * in RESP3: the nulls of RESP2, attributes (which it passes over), errors that are not UTF-8,
+//!   formats of verbatim strings other than `txt` and `mkd`, and sets and maps with aggregates,
+//!   doubles or the same element twice in them ([`is_theirs`]).
+//!
+//! Theirs alone reads what is not canonical, such as `:+5`, `$01`, a lone CR in a line, or a bulk
+//! that is not followed by CR LF; and what exceeds a limit of ours. So whatever is spelled as our
+//! own encoder spells it, and is not nested too deep, must be read by both ([`is_canonical`]).
 
-use redbolt::resp::{self, Status};
+use core::str;
+
+use bytes::BytesMut;
+use redbolt::resp::{self, MAX_DEPTH, Status};
 use redis_protocol::resp2::decode as resp2;
-use redis_protocol::resp2::types::OwnedFrame;
+use redis_protocol::resp2::types::OwnedFrame as Frame2;
 use redis_protocol::resp3::decode::complete as resp3;
+use redis_protocol::resp3::types::{OwnedFrame as Frame3, VerbatimStringFormat};
 
 use super::tree::Tree;
 
@@ -18,74 +33,183 @@ use super::tree::Tree;
 pub fn differential(data: &[u8]) {
     let mut rest = data;
     loop {
+        let theirs = resp2::decode(rest).ok().flatten();
         match resp::parse(rest) {
             Ok(Status::Complete((value, used))) => {
-                let tree = Tree::from(&value);
+                let (tree, bytes) = (Tree::from(&value), &rest[..used]);
                 if tree.is_resp2() {
-                    compare(&tree, used, rest);
-                } else if has_length(&tree) && is_plain(&rest[..used]) {
-                    let theirs = resp3::decode_range(rest).map(|found| found.map(|(_, used)| used));
-                    assert_eq!(theirs.ok().flatten(), Some(used), "{tree:?}");
+                    compare2(&tree, bytes, theirs);
+                }
+                if is_theirs(&tree) && !has_older_null(bytes) && !bytes.contains(&b'|') {
+                    compare3(&tree, bytes, rest);
                 }
                 rest = &rest[used..];
             }
             Ok(Status::Partial) => {
-                let theirs = resp2::decode(rest).ok().flatten();
                 assert!(theirs.is_none(), "we wait for more behind {theirs:?}");
                 return;
             }
-            Err(_) => return,
+            Err(error) => {
+                let is_read = theirs.is_some_and(|(frame, used)| {
+                    let tree = Tree::from(frame);
+                    depth(&tree) <= MAX_DEPTH && is_canonical(&tree, &rest[..used])
+                });
+                assert!(!is_read, "{error}, but it is spelled as we would: {rest:?}");
+                return;
+            }
         }
     }
 }
 
-fn compare(tree: &Tree, used: usize, bytes: &[u8]) {
-    // Their errors are text in UTF-8; ours are bytes.
-    if has_foreign_text(tree) {
-        return;
+/// We have read this value from these bytes, and RESP2 has it.
+fn compare2(tree: &Tree, bytes: &[u8], theirs: Option<(Frame2, usize)>) {
+    match theirs {
+        Some((frame, used)) => assert_eq!((&Tree::from(frame), used), (tree, bytes.len())),
+        None => {
+            let is_newer = bytes.iter().any(|byte| matches!(byte, b'_' | b'|'));
+            assert!(is_newer || !has_utf8_errors(tree), "they cannot read {tree:?}");
+        }
     }
-    let Ok(Some((frame, theirs))) = resp2::decode(bytes) else {
-        // The null of RESP3 is the same value as those of RESP2, and attributes inside of
-        // aggregates are passed over: such bytes are not RESP2.
-        let is_newer = bytes[..used].iter().any(|byte| matches!(byte, b'_' | b'|'));
-        assert!(is_newer, "they cannot read {tree:?}");
-        return;
+}
+
+/// We have read this value from these bytes at the beginning of `rest`, and they can.
+fn compare3(tree: &Tree, bytes: &[u8], rest: &[u8]) {
+    let Ok(Some((frame, used))) = resp3::decode(rest) else {
+        panic!("they cannot read {tree:?}");
     };
-    assert_eq!(theirs, used, "{tree:?}");
-    assert_eq!(&from(frame), tree);
+    let theirs = Tree::from(frame);
+    assert_eq!((theirs.sorted(), used), (tree.clone().sorted(), bytes.len()));
 }
 
-fn has_foreign_text(tree: &Tree) -> bool {
+/// Whether these bytes are how our encoder spells this value of RESP2.
+fn is_canonical(tree: &Tree, bytes: &[u8]) -> bool {
+    let mut out = BytesMut::new();
+    encode(tree, &mut out);
+    out == bytes
+}
+
+fn encode(tree: &Tree, out: &mut BytesMut) {
     match tree {
-        Tree::Text(b'+' | b'-', text) => core::str::from_utf8(text).is_err(),
-        Tree::Aggregate(_, elements) => elements.iter().any(has_foreign_text),
-        _ => false,
+        Tree::Text(b'+', text) => resp::simple(out, text),
+        Tree::Text(b'-', text) => resp::error(out, text),
+        Tree::Text(_, text) => resp::bulk(out, text),
+        Tree::Integer(integer) => resp::integer(out, *integer),
+        Tree::Aggregate(_, elements) => {
+            resp::array_header(out, elements.len());
+            elements.iter().for_each(|element| encode(element, out));
+        }
+        Tree::Null | Tree::Boolean(_) | Tree::Double(_) => resp::null(out),
     }
 }
 
-fn from(frame: OwnedFrame) -> Tree {
-    match frame {
-        OwnedFrame::SimpleString(text) => Tree::Text(b'+', text),
-        OwnedFrame::Error(text) => Tree::Text(b'-', text.into_bytes()),
-        OwnedFrame::BulkString(bytes) => Tree::Text(b'$', bytes),
-        OwnedFrame::Integer(integer) => Tree::Integer(integer),
-        OwnedFrame::Null => Tree::Null,
-        OwnedFrame::Array(frames) => Tree::Aggregate(b'*', frames.into_iter().map(from).collect()),
+fn depth(tree: &Tree) -> usize {
+    match tree {
+        Tree::Aggregate(_, elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
     }
 }
 
-/// Whether the bytes are text without attributes, which we pass over, where they cannot be theirs.
-fn is_plain(bytes: &[u8]) -> bool {
-    core::str::from_utf8(bytes).is_ok() && !bytes.contains(&b'|')
+fn has_utf8_errors(tree: &Tree) -> bool {
+    match tree {
+        Tree::Text(b'-', text) => str::from_utf8(text).is_ok(),
+        Tree::Aggregate(_, elements) => elements.iter().all(has_utf8_errors),
+        _ => true,
+    }
 }
 
-/// Whether their parser of RESP3 can read it: it has no nulls of RESP2 inside aggregates, no NaN
-/// with a sign, no formats of verbatim strings but two, and it refuses doubles in maps as keys.
-fn has_length(tree: &Tree) -> bool {
+/// Whether the bytes may hold a null of RESP2, which their parser of RESP3 takes for a stream.
+fn has_older_null(bytes: &[u8]) -> bool {
+    bytes.windows(5).any(|token| matches!(token, b"$-1\r\n" | b"*-1\r\n"))
+}
+
+/// Whether their parser of RESP3 can read this value.
+fn is_theirs(tree: &Tree) -> bool {
     match tree {
-        Tree::Text(b'+' | b'-' | b'!' | b'(', text) => core::str::from_utf8(text).is_ok(),
-        Tree::Text(b'$', _) | Tree::Integer(_) | Tree::Boolean(_) => true,
-        Tree::Aggregate(b'*', elements) => elements.iter().all(has_length),
-        _ => false,
+        Tree::Text(b'-', text) => str::from_utf8(text).is_ok(),
+        Tree::Text(b'=', text) => text.starts_with(b"txt:") || text.starts_with(b"mkd:"),
+        Tree::Text(..) | Tree::Integer(_) | Tree::Null => true,
+        Tree::Boolean(_) | Tree::Double(_) => true,
+        Tree::Aggregate(b'~', elements) => {
+            let elements: Vec<_> = elements.iter().collect();
+            are_distinct(&elements) && elements.into_iter().all(is_theirs)
+        }
+        Tree::Aggregate(b'%', elements) => {
+            let keys: Vec<_> = elements.iter().step_by(2).collect();
+            are_distinct(&keys) && elements.iter().all(is_theirs)
+        }
+        Tree::Aggregate(_, elements) => elements.iter().all(is_theirs),
+    }
+}
+
+/// Whether they can be the elements of a hash table, and none is there twice.
+fn are_distinct(trees: &[&Tree]) -> bool {
+    let can_be_hashed = |tree: &&Tree| !matches!(tree, Tree::Double(_) | Tree::Aggregate(..));
+    let mut sorted = trees.to_vec();
+    sorted.sort_unstable();
+    sorted.iter().all(can_be_hashed) && sorted.is_sorted_by(|a, b| a < b)
+}
+
+impl From<Frame2> for Tree {
+    fn from(frame: Frame2) -> Self {
+        match frame {
+            Frame2::SimpleString(text) => Self::Text(b'+', text),
+            Frame2::Error(text) => Self::Text(b'-', text.into_bytes()),
+            Frame2::BulkString(bytes) => Self::Text(b'$', bytes),
+            Frame2::Integer(integer) => Self::Integer(integer),
+            Frame2::Null => Self::Null,
+            Frame2::Array(frames) => Self::aggregate(b'*', frames),
+        }
+    }
+}
+
+impl From<Frame3> for Tree {
+    fn from(frame: Frame3) -> Self {
+        match frame {
+            Frame3::SimpleString { data, .. } => Self::Text(b'+', data),
+            Frame3::SimpleError { data, .. } => Self::Text(b'-', data.into_bytes()),
+            Frame3::BlobString { data, .. } => Self::Text(b'$', data),
+            Frame3::BlobError { data, .. } => Self::Text(b'!', data),
+            Frame3::BigNumber { data, .. } => Self::Text(b'(', data),
+            Frame3::VerbatimString { data, format, .. } => {
+                let format: &[u8] = match format {
+                    VerbatimStringFormat::Text => b"txt:",
+                    VerbatimStringFormat::Markdown => b"mkd:",
+                };
+                Self::Text(b'=', [format, &data].concat())
+            }
+            Frame3::Number { data, .. } => Self::Integer(data),
+            Frame3::Boolean { data, .. } => Self::Boolean(data),
+            Frame3::Double { data, .. } => Self::double(data),
+            Frame3::Null => Self::Null,
+            Frame3::Array { data, .. } => Self::aggregate(b'*', data),
+            Frame3::Push { data, .. } => Self::aggregate(b'>', data),
+            Frame3::Set { data, .. } => Self::aggregate(b'~', data),
+            Frame3::Map { data, .. } => {
+                Self::aggregate(b'%', data.into_iter().flat_map(|(key, value)| [key, value]))
+            }
+            other => panic!("we read no {other:?}"),
+        }
+    }
+}
+
+impl Tree {
+    fn aggregate<F: Into<Self>>(kind: u8, frames: impl IntoIterator<Item = F>) -> Self {
+        Self::Aggregate(kind, frames.into_iter().map(Into::into).collect())
+    }
+
+    /// The same, with the elements of sets and maps in an order that does not depend on a hash.
+    fn sorted(self) -> Self {
+        let Self::Aggregate(kind, elements) = self else { return self };
+        let mut elements: Vec<_> = elements.into_iter().map(Self::sorted).collect();
+        match kind {
+            b'~' => elements.sort_unstable(),
+            b'%' => {
+                let mut pairs: Vec<_> = elements.chunks_exact(2).map(<[Self]>::to_vec).collect();
+                pairs.sort_unstable();
+                elements = pairs.concat();
+            }
+            _ => {}
+        }
+        Self::Aggregate(kind, elements)
     }
 }

@@ -2,7 +2,7 @@
 
 use redbolt::resp::{Elements, Value};
 
-#[derive(PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Tree {
     /// The type and the bytes of anything that is text.
     Text(u8, Vec<u8>),
@@ -28,9 +28,7 @@ impl From<&Value<'_>> for Tree {
             }
             Value::Integer(integer) => Self::Integer(*integer),
             Value::Boolean(boolean) => Self::Boolean(*boolean),
-            Value::Double(double) => {
-                Self::Double(if double.is_nan() { f64::NAN } else { *double }.to_bits())
-            }
+            Value::Double(double) => Self::double(*double),
             Value::Null => Self::Null,
             Value::Array(elements) => aggregate(b'*', elements),
             Value::Set(elements) => aggregate(b'~', elements),
@@ -50,6 +48,10 @@ fn aggregate(kind: u8, elements: &Elements<'_>) -> Tree {
 }
 
 impl Tree {
+    pub(crate) fn double(double: f64) -> Self {
+        Self::Double(if double.is_nan() { f64::NAN } else { double }.to_bits())
+    }
+
     /// Whether RESP2 has all of its types.
     pub(crate) fn is_resp2(&self) -> bool {
         match self {

@@ -4,25 +4,28 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use redbolt::redlock::{Event, LockId, Redlock};
+use redbolt::redlock::{Event, LockId, MAX_RESOURCE, MIN_TTL, Redlock, RequestError as Refusal};
 use redbolt::time::Instant;
 
-const RESOURCES: [&[u8]; 4] = [b"a", b"b", b"with\r\nline end", &[0; 100]];
+pub(super) const RESOURCES: [&[u8]; 4] = [b"a", b"b", b"with\r\nline end", &[0; 100]];
+
+/// Resources that are refused.
+const WRONG_RESOURCES: [&[u8]; 2] = [b"", &[b'x'; MAX_RESOURCE + 1]];
 
 #[derive(Default)]
 pub(super) struct Caller {
     locks: BTreeMap<LockId, Lock>,
-    /// Counts requests and replies, to tell which was first.
-    steps: u64,
+    /// The one that ended last: its id must be good for nothing.
+    ended: Option<LockId>,
 }
 
 struct Lock {
-    state: State,
-    asked: Instant,
+    resource: &'static [u8],
     ttl: Duration,
+    state: State,
     valid_until: Instant,
-    extending: Option<(Instant, Duration)>,
-    /// When the event that is open must have come, if the core is told the time then.
+    extension: Option<Extension>,
+    /// When the event that is open comes at the latest, if the core is told the time.
     due: Instant,
 }
 
@@ -33,6 +36,13 @@ enum State {
     Releasing,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Extension {
+    start: Instant,
+    ttl: Duration,
+    due: Instant,
+}
+
 impl Caller {
     /// Makes one request, which the core may refuse.
     pub(super) fn request(
@@ -41,20 +51,27 @@ impl Caller {
         redlock: &mut Redlock,
         script: &mut Unstructured<'_>,
     ) -> Result<()> {
-        self.steps += 1;
         let any = script.int_in_range(0..=self.locks.len().saturating_sub(1))?;
         let lock = self.locks.keys().nth(any).copied();
         let ttl = Duration::from_millis(script.int_in_range(0..=2_100)?);
-        match (script.int_in_range(0..=5)?, lock) {
+        match (script.int_in_range(0..=7)?, lock) {
             (3, Some(lock)) => self.extend(now, redlock, lock, ttl),
             (4, Some(lock)) => self.release(now, redlock, lock),
             (5, Some(lock)) => {
-                let cancelled = redlock.cancel(now, lock).is_ok();
-                assert_eq!(cancelled, self.locks[&lock].state == State::Wanted);
+                let is_cancelled = redlock.cancel(now, lock).is_ok();
+                assert_eq!(is_cancelled, self.locks[&lock].state == State::Wanted);
+            }
+            (6, _) => self.ask_for_ended(now, redlock, ttl),
+            (7, _) => {
+                let resource = *script.choose(&WRONG_RESOURCES)?;
+                assert!(redlock.acquire(now, resource, MIN_TTL, ttl).is_err());
             }
             _ => {
                 let resource = *script.choose(&RESOURCES)?;
-                let wait = Duration::from_millis(u64::from(script.arbitrary::<u16>()?) / 16);
+                let wait = match script.arbitrary::<u16>()? {
+                    u16::MAX => Duration::MAX,
+                    wait => Duration::from_millis(u64::from(wait) / 16),
+                };
                 self.acquire(now, redlock, resource, ttl, wait);
             }
         }
@@ -65,34 +82,46 @@ impl Caller {
         &mut self,
         now: Instant,
         redlock: &mut Redlock,
-        resource: &[u8],
+        resource: &'static [u8],
         ttl: Duration,
         wait: Duration,
     ) {
-        let Ok(lock) = redlock.acquire(now, resource, ttl, wait) else { return };
+        let lock = match redlock.acquire(now, resource, ttl, wait) {
+            Ok(lock) => lock,
+            Err(refusal) => return check_refusal(refusal, redlock, ttl),
+        };
         let timeout = redlock.config().node_timeout(ttl);
-        let due = now + (wait + timeout).max(2 * timeout);
-        let state = State::Wanted;
-        let (asked, valid_until) = (now, Instant::ZERO);
-        let entry = Lock { state, asked, ttl, valid_until, extending: None, due };
+        let due = (now + wait + timeout).max(now + 2 * timeout);
+        let (state, valid_until, extension) = (State::Wanted, Instant::ZERO, None);
+        let entry = Lock { resource, ttl, state, valid_until, extension, due };
         assert!(self.locks.insert(lock, entry).is_none(), "{lock:?} is given out twice");
     }
 
     fn extend(&mut self, now: Instant, redlock: &mut Redlock, id: LockId, ttl: Duration) {
         let lock = self.locks.get_mut(&id).expect("it is chosen from them");
         if redlock.extend(now, id, ttl).is_ok() {
-            assert_eq!((lock.state, lock.extending), (State::Held, None));
-            lock.extending = Some((now, ttl));
+            assert_eq!((lock.state, lock.extension), (State::Held, None));
+            let due = (now + redlock.config().node_timeout(ttl)).min(lock.valid_until);
+            lock.extension = Some(Extension { start: now, ttl, due });
         }
     }
 
     fn release(&mut self, now: Instant, redlock: &mut Redlock, id: LockId) {
         let lock = self.locks.get_mut(&id).expect("it is chosen from them");
-        let released = redlock.release(now, id).is_ok();
-        assert_eq!(released, lock.state == State::Held);
-        if released {
+        let is_released = redlock.release(now, id).is_ok();
+        assert_eq!(is_released, lock.state == State::Held);
+        if is_released {
             lock.state = State::Releasing;
             lock.due = now + redlock.config().release_timeout;
+        }
+    }
+
+    fn ask_for_ended(&self, now: Instant, redlock: &mut Redlock, ttl: Duration) {
+        if let Some(lock) = self.ended {
+            assert_eq!(redlock.extend(now, lock, ttl), Err(Refusal::UnknownLock));
+            assert_eq!(redlock.release(now, lock), Err(Refusal::UnknownLock));
+            assert_eq!(redlock.cancel(now, lock), Err(Refusal::UnknownLock));
+            assert!(!redlock.is_held(now, lock) && redlock.token(lock).is_none());
         }
     }
 
@@ -112,33 +141,31 @@ impl Caller {
         self.locks.is_empty()
     }
 
-    pub(super) fn asked_at(&self, lock: LockId) -> Instant {
-        self.locks.get(&lock).expect("a lock that lives").asked
+    pub(super) fn ttl(&self, lock: LockId) -> Duration {
+        self.locks.get(&lock).expect("a lock that lives").ttl
     }
 
     /// Each event must be the one that its lock can have now.
     pub(super) fn hear(&mut self, now: Instant, redlock: &Redlock, event: Event) {
-        let drift = redlock.config().drift;
         match event {
             Event::Acquired { lock, valid_until } => {
                 let lock = self.expect(lock, State::Wanted);
                 assert!(valid_until > now, "granted after its validity");
-                let most = drift.valid_until(now, lock.ttl);
-                assert!(valid_until <= most, "valid for longer than its ttl");
                 (lock.state, lock.valid_until) = (State::Held, valid_until);
                 lock.due = Instant::FAR_FUTURE;
             }
             Event::Extended { lock, valid_until } => {
                 let lock = self.expect(lock, State::Held);
-                let (start, ttl) = lock.extending.take().expect("an extension was asked for");
-                let most = drift.valid_until(start, ttl).max(lock.valid_until);
+                let Extension { start, ttl, .. } =
+                    lock.extension.take().expect("an extension was asked for");
+                let most = redlock.config().drift.valid_until(start, ttl).max(lock.valid_until);
                 assert!(valid_until >= lock.valid_until && valid_until <= most);
                 assert!(now < lock.valid_until, "extended after its validity");
                 lock.valid_until = valid_until;
             }
             Event::ExtendFailed { lock, .. } => {
                 let lock = self.locks.get_mut(&lock).expect("a lock that lives");
-                assert!(lock.extending.take().is_some(), "no extension was asked for");
+                assert!(lock.extension.take().is_some(), "no extension was asked for");
             }
             Event::AcquireFailed { lock, .. } => self.ended(lock, State::Wanted),
             Event::Released { lock, .. } => self.ended(lock, State::Releasing),
@@ -154,25 +181,57 @@ impl Caller {
     }
 
     fn ended(&mut self, id: LockId, state: State) {
-        assert_eq!(self.expect(id, state).extending, None, "an extension has no event");
+        assert_eq!(self.expect(id, state).extension, None, "an extension has no event");
         self.locks.remove(&id);
+        self.ended = Some(id);
     }
 
-    /// What is held is valid, and what is due has come. Time that jumps makes a request late by
-    /// the jump, and one whose turn comes only then has its own time from there.
+    /// The time is `now` all of a sudden. What is due already comes as soon as the core hears of
+    /// it, and an attempt that begins only now has its own time.
+    pub(super) fn late(&mut self, now: Instant, redlock: &Redlock) {
+        for lock in self.locks.values_mut() {
+            let timeout = redlock.config().node_timeout(lock.ttl);
+            let more = if lock.state == State::Wanted { timeout } else { Duration::ZERO };
+            lock.due = lock.due.max(now + more);
+            if let Some(extension) = &mut lock.extension {
+                extension.due = extension.due.max(now);
+            }
+        }
+    }
+
+    /// What is held is valid and held once, and what is due has come.
     pub(super) fn check(&self, now: Instant, redlock: &Redlock) {
+        let mut held = Vec::new();
         for (id, lock) in &self.locks {
             if redlock.is_held(now, *id) {
                 assert_eq!(lock.state, State::Held, "{id:?} is held");
                 assert!(now < lock.valid_until, "{id:?} is believed after its validity");
+                assert!(!held.contains(&lock.resource), "{id:?} is held twice");
+                held.push(lock.resource);
             }
-            let is_open = lock.state == State::Releasing;
-            assert!(!is_open || now <= lock.due || is_due(now, redlock), "{id:?} is overdue");
+        }
+        // The core has not been told the time yet.
+        if redlock.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            return;
+        }
+        for (id, lock) in &self.locks {
+            assert!(now <= lock.due, "{id:?} is overdue: {:?}", lock.state);
+            let is_over = lock.state == State::Held && now >= lock.valid_until;
+            assert!(!is_over, "the loss of {id:?} is not told");
+            let extension = lock.extension.is_some_and(|extension| extension.due < now);
+            assert!(!extension, "the extension of {id:?} is overdue");
         }
     }
 }
 
-/// Whether the core has not been told the time yet for something that is due.
-fn is_due(now: Instant, redlock: &Redlock) -> bool {
-    redlock.poll_timeout().is_some_and(|(at, _)| at <= now)
+/// A request is refused only for a reason.
+fn check_refusal(refusal: Refusal, redlock: &Redlock, ttl: Duration) {
+    let config = redlock.config();
+    let is_true = match refusal {
+        Refusal::TtlTooShort { .. } => ttl < MIN_TTL,
+        Refusal::TtlTooLong { .. } => ttl > config.max_ttl,
+        Refusal::Full { .. } => redlock.in_use() == config.max_locks,
+        _ => false,
+    };
+    assert!(is_true, "refused for no reason: {refusal}");
 }

@@ -1,13 +1,25 @@
 //! The core, between a caller, a network and servers that do whatever the bytes say.
 //!
-//! The bytes are a script: requests, passing time, connections that come and go, replies that are
-//! right, damaged or invented. What is checked is looked at from outside: every request has one
-//! event, a lock is granted only after a quorum of nodes said `+OK` since it was asked for, nobody
-//! believes in a lock after its validity, and nothing grows beyond its bound. When the script is
-//! over nobody connects any more, and every request must end by itself.
+//! The bytes are a script: requests, time that passes or jumps, connections that come, go or do not
+//! take what is written to them, servers that restart, forget or refuse, and replies that are
+//! right, replaced, damaged, doubled or invented. What must be true is looked at from outside, in
+//! the bytes that went to and fro:
+//!
+//! * every request that is accepted has one event, by its deadline if the core is told the time;
+//! * a lock is granted only after a quorum of nodes answered `+OK` to the `SET` of its own token,
+//!   and until no later than the ttl allows from before that `SET` left;
+//! * nobody believes in a lock after its validity, and in no two locks on one resource;
+//! * nothing grows beyond its bound, and what is drained gets empty.
+//!
+//! When the script is over nobody connects any more, and every request must end by itself.
+//!
+//! The servers may lie, so that this says nothing of what two clients believe: that is what the
+//! simulator is for.
 
 mod caller;
+mod lies;
 mod network;
+mod node;
 
 use std::time::Duration;
 
@@ -20,6 +32,10 @@ use self::network::Network;
 
 /// As many steps as a script of a few kilobytes can have.
 const STEPS: usize = 2_000;
+
+/// More turns than can be due one after the other: in the few seconds that pass in one step, each
+/// lock and each node is due every few milliseconds at most.
+const TURNS: usize = 50_000;
 
 struct World {
     redlock: Redlock,
@@ -54,6 +70,8 @@ impl World {
         config.max_locks = script.int_in_range(1..=8)?;
         config.max_pipeline = script.int_in_range(1..=6)?;
         config.max_cleanup = script.int_in_range(1..=6)?;
+        config.quorum = script.ratio(1, 4)?.then_some(count);
+        config.prefix = script.choose(&[&b""[..], b"locks:"])?.to_vec();
         config.restart_guard = *script.choose(&[
             RestartGuard::On,
             RestartGuard::Strict,
@@ -73,45 +91,79 @@ impl World {
     /// One step of the script.
     fn step(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let node = script.int_in_range(0..=self.redlock.nodes().len() - 1)?;
-        match script.int_in_range(0..=9)? {
-            0..=2 => self.caller.request(self.now, &mut self.redlock, script)?,
-            3 => self.pass(Duration::from_micros(u64::from(script.arbitrary::<u16>()?))),
-            4 => self.pass(Duration::from_millis(u64::from(script.arbitrary::<u16>()?))),
-            5 => self.go_to_deadline(),
-            6 => self.network.change(self.now, &mut self.redlock, node, script)?,
+        let short = Duration::from_micros(u64::from(script.arbitrary::<u16>()?));
+        match script.int_in_range(0..=15)? {
+            0..=3 => self.caller.request(self.now, &mut self.redlock, script)?,
+            4 => self.pass(short),
+            5 => self.pass(short * 64),
+            6 => self.go_to_deadline(),
+            // The machine slept, or the process did: whatever comes first now comes late.
+            7 => self.jump(short * 1_000),
+            8 => self.redlock.handle_timeout(self.now),
+            9 | 10 => self.network.change(self.now, &mut self.redlock, node, script)?,
+            11 => self.network.trouble(self.now, &mut self.redlock, node, script)?,
             _ => self.network.answer(self.now, &mut self.redlock, node, script)?,
         }
         Ok(())
     }
 
+    /// Time passes, and the core is told whenever it wants to be.
     fn pass(&mut self, time: Duration) {
-        self.now = self.now + time;
-        self.redlock.handle_timeout(self.now);
+        let end = self.now + time;
+        for _ in 0..TURNS {
+            match self.redlock.poll_timeout() {
+                Some((at, _)) if at <= end => self.turn(at.max(self.now)),
+                _ => return self.turn(end),
+            }
+        }
+        panic!("something is due all the time");
     }
 
-    /// Goes to what is due next.
+    fn turn(&mut self, now: Instant) {
+        self.now = now;
+        self.redlock.handle_timeout(now);
+        let next = self.redlock.poll_timeout();
+        assert!(next.is_none_or(|(at, _)| at > now), "what was due is due again: {next:?}");
+        self.look();
+    }
+
     fn go_to_deadline(&mut self) {
         if let Some((at, _)) = self.redlock.poll_timeout() {
-            self.pass(at - self.now);
-            let next = self.redlock.poll_timeout();
-            assert!(next.is_none_or(|(at, _)| at > self.now), "what was due is due again");
+            self.turn(at.max(self.now));
         }
+    }
+
+    /// Time passes, and nobody tells the core.
+    fn jump(&mut self, time: Duration) {
+        self.now = self.now + time;
+        self.caller.late(self.now, &self.redlock);
     }
 
     /// Does what the core wants, hears what it tells, and checks what can be seen of it.
     fn look(&mut self) {
         self.network.obey(self.now, &mut self.redlock);
         while let Some(event) = self.redlock.poll_event() {
-            if let Event::Acquired { lock, .. } = event {
-                let asked = self.caller.asked_at(lock);
-                let (oks, need) = (self.network.granted_since(asked), self.redlock.quorum().need());
-                assert!(oks >= need, "granted with {oks} of {need} votes");
+            if let Event::Acquired { lock, valid_until } = event {
+                self.check_grant(lock, valid_until);
             }
             self.caller.hear(self.now, &self.redlock, event);
         }
+        // The answer to an event may be requests, which are not waited for.
         self.network.obey(self.now, &mut self.redlock);
+        assert!(self.redlock.poll_action().is_none() && !self.redlock.has_event());
         self.caller.check(self.now, &self.redlock);
         self.check_bounds();
+    }
+
+    /// The votes are there, and the validity counts from before they were asked for.
+    fn check_grant(&self, lock: redbolt::redlock::LockId, valid_until: Instant) {
+        // One that was lost in the same call has no token any more.
+        let Some(token) = self.redlock.token(lock) else { return };
+        let (votes, need) = (self.network.votes(&token), self.redlock.quorum().need());
+        assert!(votes >= need, "{lock:?} is granted with {votes} of {need} votes");
+        let asked = self.network.asked_at(&token).expect("who voted was asked");
+        let latest = self.redlock.config().drift.valid_until(asked, self.caller.ttl(lock));
+        assert!(valid_until <= latest, "{lock:?} is valid for longer than its ttl");
     }
 
     fn check_bounds(&self) {
@@ -125,15 +177,16 @@ impl World {
             // extension for each lock, the cleanup's window, and a handshake.
             let most = 2 * config.max_pipeline + 3 * config.max_locks + 64 + 16;
             assert!(status.in_flight <= most, "{} requests on the way", status.in_flight);
+            // What waits to be written is among them, so that this bounds it as well.
+            assert_eq!(status.in_flight, self.network.owed(node), "replies owed by {node}");
         }
         self.network.check();
     }
 
     /// Nobody answers any more. Everything that was asked for ends by itself.
     fn end(&mut self) {
-        for node in 0..self.redlock.nodes().len() {
-            self.network.cut(self.now, &mut self.redlock, node);
-        }
+        self.redlock.handle_timeout(self.now);
+        self.network.refuse(self.now, &mut self.redlock);
         self.look();
         self.caller.give_back(self.now, &mut self.redlock);
         for _ in 0..STEPS {
@@ -144,7 +197,6 @@ impl World {
             self.network.refuse(self.now, &mut self.redlock);
             self.go_to_deadline();
         }
-        self.look();
         assert!(self.caller.is_done(), "a request has no event");
         assert_eq!(self.redlock.in_use(), 0, "a lock is left over");
     }

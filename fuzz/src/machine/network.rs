@@ -1,77 +1,79 @@
-//! Connections and servers: honest, damaged, or made up.
+//! All servers and connections: what happens to them, and what the core wants of them.
+
+use std::collections::HashMap;
 
 use arbitrary::{Result, Unstructured};
-use bytes::BytesMut;
-use redbolt::embedded::{Master, Options, Session};
-use redbolt::redlock::{Action, Redlock, Trouble};
-use redbolt::resp::{self, Status, Value};
+use redbolt::redlock::{Action, NodeId, NodeState, Redlock, Token, Trouble};
 use redbolt::time::Instant;
 
+use super::caller::RESOURCES;
 use super::id;
+use super::lies::Lie;
+use super::node::{Link, Node};
 
 pub(super) struct Network {
     nodes: Vec<Node>,
-}
-
-struct Node {
-    master: Master,
-    link: Link,
-    /// When bytes arrived last with which an `+OK` can have ended.
-    granted_at: Option<Instant>,
-    /// What the core has sent and the server has not read.
-    sent: Vec<u8>,
-    /// What the server has answered and the core has not done with.
-    replies: Vec<u8>,
-}
-
-#[derive(PartialEq, Eq)]
-enum Link {
-    Down,
-    Wanted,
-    Up,
+    /// When the first `SET` with a token was there to be written.
+    asked: HashMap<Token, Instant>,
+    restarts: u64,
 }
 
 impl Network {
     pub(super) fn new(count: usize) -> Self {
-        let node = |index: usize| Node {
-            master: Master::new(index as u64, Options::default(), Instant::ZERO),
-            link: Link::Down,
-            granted_at: None,
-            sent: Vec::new(),
-            replies: Vec::new(),
-        };
-        Self { nodes: (0..count).map(node).collect() }
+        Self { nodes: (0..count).map(Node::new).collect(), asked: HashMap::new(), restarts: 0 }
     }
 
-    /// How many nodes can have granted something since then.
-    pub(super) fn granted_since(&self, since: Instant) -> usize {
-        self.nodes.iter().filter(|node| node.granted_at >= Some(since)).count()
+    /// How many nodes said `+OK` to the `SET` of this token.
+    pub(super) fn votes(&self, token: &Token) -> usize {
+        self.nodes.iter().filter(|node| node.granted.contains(token)).count()
+    }
+
+    /// When the nodes were asked for it.
+    pub(super) fn asked_at(&self, token: &Token) -> Option<Instant> {
+        self.asked.get(token).copied()
+    }
+
+    /// How many replies a node owes.
+    pub(super) fn owed(&self, node: NodeId) -> usize {
+        self.nodes[node.index()].owed()
     }
 
     /// Carries out what the core wants of its connections, and takes what it sends.
     pub(super) fn obey(&mut self, now: Instant, redlock: &mut Redlock) {
-        while let Some(action) = redlock.poll_action() {
-            let (Action::Connect(id) | Action::Close(id)) = action else { continue };
-            let node = &mut self.nodes[id.index()];
-            match action {
-                Action::Connect(_) => {
+        // Each node can be closed and connected once.
+        for _ in 0..2 * self.nodes.len() {
+            match redlock.poll_action() {
+                Some(Action::Connect(id)) => {
+                    let node = &mut self.nodes[id.index()];
                     assert!(node.link == Link::Down, "a second connection to {id:?}");
                     node.link = Link::Wanted;
                 }
-                _ => node.hang_up(),
+                Some(Action::Close(id)) => self.nodes[id.index()].hang_up(),
+                _ => break,
             }
         }
-        for (index, node) in self.nodes.iter_mut().enumerate() {
-            if let Some(bytes) = redlock.poll_transmit(now, id(index)) {
-                assert!(node.link == Link::Up, "bytes for a connection that is not there");
-                node.sent.extend_from_slice(bytes);
-                let count = bytes.len();
-                redlock.handle_sent(id(index), count);
-            }
+        for index in 0..self.nodes.len() {
+            self.transmit(now, redlock, index);
         }
     }
 
-    /// A connection comes up, or breaks, or is refused.
+    fn transmit(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
+        let Some(unsent) = redlock.poll_transmit(now, id(index)) else { return };
+        let (tokens, count) = self.nodes[index].take(unsent);
+        redlock.handle_sent(id(index), count);
+        if tokens.is_empty() {
+            return;
+        }
+        let state = redlock.node(now, id(index)).expect("it is configured").state;
+        let may_vote = !matches!(state, NodeState::Handshake | NodeState::Quarantined);
+        assert!(may_vote, "a node is asked that may not vote: {state}");
+        for token in tokens {
+            let asked = *self.asked.entry(token).or_insert(now);
+            assert_eq!(asked, now, "{token} is used again");
+        }
+    }
+
+    /// A connection comes up, breaks or is refused, or takes more or less than before.
     pub(super) fn change(
         &mut self,
         now: Instant,
@@ -79,15 +81,42 @@ impl Network {
         index: usize,
         script: &mut Unstructured<'_>,
     ) -> Result<()> {
-        let works = script.int_in_range(0..=7)? > 0;
+        let choice = script.int_in_range(0..=7)?;
         let node = &mut self.nodes[index];
-        match node.link {
-            Link::Wanted if works => {
+        match (node.link, choice) {
+            (Link::Wanted, 1..) => {
                 node.link = Link::Up;
                 redlock.handle_connected(now, id(index));
             }
-            Link::Wanted | Link::Up if !works => self.cut(now, redlock, index),
+            (Link::Up, 1) => node.window = script.int_in_range(0..=300)?,
+            (Link::Up, 2) => node.window = usize::MAX,
+            (Link::Wanted | Link::Up, 0) => self.cut(now, redlock, index),
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Something happens to a server that the core does not see.
+    pub(super) fn trouble(
+        &mut self,
+        now: Instant,
+        redlock: &mut Redlock,
+        index: usize,
+        script: &mut Unstructured<'_>,
+    ) -> Result<()> {
+        let resource = *script.choose(&RESOURCES)?;
+        let node = &mut self.nodes[index];
+        match script.int_in_range(0..=5)? {
+            0 => {
+                self.restarts += 1;
+                // No two processes have the same seed, or those of two nodes would be one.
+                node.restart(now, 1_000 + self.restarts);
+                self.cut(now, redlock, index);
+            }
+            1 => node.apply(now, &[b"SCRIPT", b"FLUSH"]),
+            2 => node.apply(now, &[b"DEL", resource]),
+            3 => node.apply(now, &[b"SET", resource, b"foreign", b"PX", b"50"]),
+            _ => node.apply(now, &[b"SET", resource, b"foreign", b"NX", b"PX", b"500"]),
         }
         Ok(())
     }
@@ -100,7 +129,7 @@ impl Network {
         }
     }
 
-    /// Every connection that is wanted is refused.
+    /// Every connection breaks or is refused.
     pub(super) fn refuse(&mut self, now: Instant, redlock: &mut Redlock) {
         for index in 0..self.nodes.len() {
             self.cut(now, redlock, index);
@@ -119,59 +148,43 @@ impl Network {
         if node.link != Link::Up {
             return Ok(());
         }
-        let arrived = match script.int_in_range(0..=9)? {
-            0 => script.bytes_of_any_length()?,
-            1 => damaged(node.serve(now), script)?,
-            2 => node.serve(now).repeat(2),
-            _ => node.serve(now),
+        let bytes = match script.int_in_range(0..=15)? {
+            0 => invented(script)?,
+            1 => damaged(node.serve(now, None), script)?,
+            2 => node.serve(now, None).repeat(2),
+            3..=5 => {
+                let (at, which) = (script.int_in_range(0..=9)?, script.arbitrary::<u8>()?.into());
+                let lie = if which < Lie::ERRORS {
+                    Lie::error(at, which)
+                } else if which < u8::MAX.into() {
+                    Lie::value(at, which, script.arbitrary()?)
+                } else {
+                    Lie::silence(at)
+                };
+                node.serve(now, Some(lie))
+            }
+            _ => node.serve(now, None),
         };
-        node.replies.extend_from_slice(&arrived);
+        let (seen, there) = node.arrive(&bytes);
         // All of it, or the first part.
-        let all = node.replies.len();
-        let there = if script.ratio(3, 4)? { all } else { script.int_in_range(0..=all)? };
-        if node.replies[..there].contains(&b'K') {
-            node.granted_at = Some(now);
-        }
-        let done = redlock.handle_received(now, id(index), &node.replies[..there]);
-        assert!(done <= there, "more is done with than there was");
-        node.replies.drain(..done);
+        let count = if script.ratio(3, 4)? { there } else { script.int_in_range(seen..=there)? };
+        node.show(count, |bytes| redlock.handle_received(now, id(index), bytes));
         Ok(())
     }
 
     /// Nothing is kept for a connection that is gone.
     pub(super) fn check(&self) {
         for node in &self.nodes {
-            let is_idle = node.sent.is_empty() && node.replies.is_empty();
-            assert!(node.link == Link::Up || is_idle, "bytes of a connection that is gone");
+            let is_fine = node.link == Link::Up || node.is_idle();
+            assert!(is_fine, "something is kept for a connection that is gone");
         }
     }
 }
 
-impl Node {
-    fn hang_up(&mut self) {
-        self.link = Link::Down;
-        self.sent.clear();
-        self.replies.clear();
-    }
-
-    /// The replies to all whole requests that were sent.
-    fn serve(&mut self, now: Instant) -> Vec<u8> {
-        let (mut out, mut done, mut session) = (BytesMut::new(), 0, Session::default());
-        while let Ok(Status::Complete((value, used))) = resp::parse(&self.sent[done..]) {
-            let Value::Array(words) = value else { panic!("what is sent is no command") };
-            let words: Vec<&[u8]> = words
-                .map(|word| match word {
-                    Value::Bulk(word) => word,
-                    other => panic!("{other:?} is no word"),
-                })
-                .collect();
-            self.master.apply(now, &mut session, &words, &mut out);
-            done += used;
-        }
-        assert_eq!(done, self.sent.len(), "half a command is sent");
-        self.sent.clear();
-        out.to_vec()
-    }
+/// Bytes that no server wrote.
+fn invented(script: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let len = script.int_in_range(0..=40)?.min(script.len());
+    Ok(script.bytes(len)?.to_vec())
 }
 
 /// The same bytes with a few others among them, or without their end.
@@ -187,16 +200,4 @@ fn damaged(mut bytes: Vec<u8>, script: &mut Unstructured<'_>) -> Result<Vec<u8>>
         bytes.truncate(script.int_in_range(0..=bytes.len())?);
     }
     Ok(bytes)
-}
-
-/// Bytes as a script has them: a length, then as many.
-trait Bytes {
-    fn bytes_of_any_length(&mut self) -> Result<Vec<u8>>;
-}
-
-impl Bytes for Unstructured<'_> {
-    fn bytes_of_any_length(&mut self) -> Result<Vec<u8>> {
-        let len = self.int_in_range(0..=40)?.min(self.len());
-        Ok(self.bytes(len)?.to_vec())
-    }
 }

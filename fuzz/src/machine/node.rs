@@ -1,0 +1,167 @@
+//! One server and the connection to it, with what is known of both from the bytes alone.
+
+use std::collections::{HashSet, VecDeque};
+
+use bytes::BytesMut;
+use redbolt::embedded::{Master, Options, Session};
+use redbolt::redlock::Token;
+use redbolt::resp::{self, Status, Value};
+use redbolt::time::Instant;
+
+use super::lies::Lie;
+
+pub(super) struct Node {
+    pub(super) link: Link,
+    /// How many bytes the connection takes before somebody looks again.
+    pub(super) window: usize,
+    /// The tokens to whose `SET` the server said `+OK`.
+    pub(super) granted: HashSet<Token>,
+    master: Master,
+    session: Session,
+    /// What the core has written and the server has not read.
+    sent: Vec<u8>,
+    /// How many of the bytes that the core still has to write are known already.
+    offered: usize,
+    /// The commands whose replies have not come, with the token if it is a `SET`.
+    owed: VecDeque<Option<Token>>,
+    /// What the server has answered and the core is not done with.
+    replies: Vec<u8>,
+    /// How many of these bytes the core has seen: it is not shown fewer again.
+    shown: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Link {
+    Down,
+    Wanted,
+    Up,
+}
+
+impl Node {
+    pub(super) fn new(index: usize) -> Self {
+        Self {
+            link: Link::Down,
+            window: usize::MAX,
+            granted: HashSet::new(),
+            master: Master::new(index as u64, Options::default(), Instant::ZERO),
+            session: Session::default(),
+            sent: Vec::new(),
+            offered: 0,
+            owed: VecDeque::new(),
+            replies: Vec::new(),
+            shown: 0,
+        }
+    }
+
+    pub(super) fn hang_up(&mut self) {
+        self.link = Link::Down;
+        self.window = usize::MAX;
+        self.session = Session::default();
+        self.sent.clear();
+        self.offered = 0;
+        self.owed.clear();
+        self.replies.clear();
+        self.shown = 0;
+    }
+
+    /// The process dies, and another one starts that knows nothing.
+    pub(super) fn restart(&mut self, now: Instant, seed: u64) {
+        self.master = Master::new(seed, Options::default(), now);
+    }
+
+    /// Somebody else's command.
+    pub(super) fn apply(&mut self, now: Instant, words: &[&[u8]]) {
+        let (mut session, mut out) = (Session::default(), BytesMut::new());
+        self.master.apply(now, &mut session, words, &mut out);
+    }
+
+    /// Takes as much of the unsent bytes as goes through. Gives the tokens of the `SET`s among
+    /// those that are new, and how many bytes went through.
+    pub(super) fn take(&mut self, unsent: &[u8]) -> (Vec<Token>, usize) {
+        assert!(self.link == Link::Up, "bytes for a connection that is not there");
+        let mut tokens = Vec::new();
+        let mut new = &unsent[self.offered..];
+        while let Some((words, used)) = command(new) {
+            let token = token_of_set(&words);
+            tokens.extend(token);
+            self.owed.push_back(token);
+            new = &new[used..];
+        }
+        assert!(new.is_empty(), "half a command waits to be written");
+        let taken = unsent.len().min(self.window);
+        self.sent.extend_from_slice(&unsent[..taken]);
+        self.offered = unsent.len() - taken;
+        (tokens, taken)
+    }
+
+    /// How many replies the server owes.
+    pub(super) fn owed(&self) -> usize {
+        self.owed.len()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        let is_empty = self.sent.is_empty() && self.replies.is_empty();
+        is_empty && self.owed.is_empty() && self.offered == 0
+    }
+
+    /// The replies to all whole commands that were sent, one of which may be a lie.
+    pub(super) fn serve(&mut self, now: Instant, lie: Option<Lie>) -> Vec<u8> {
+        let (mut out, mut done, mut count) = (BytesMut::new(), 0, 0);
+        while let Some((words, used)) = command(&self.sent[done..]) {
+            let lie = lie.filter(|lie| lie.at == count);
+            let honest = out.len();
+            if lie.is_none_or(|lie| lie.is_executed) {
+                self.master.apply(now, &mut self.session, &words, &mut out);
+            }
+            if let Some(lie) = lie {
+                out.truncate(honest);
+                out.extend_from_slice(lie.reply);
+            }
+            done += used;
+            count += 1;
+        }
+        self.sent.drain(..done);
+        out.to_vec()
+    }
+
+    /// Puts bytes behind those that are on their way to the core. Gives how many there are, and how
+    /// many of them it has seen already.
+    pub(super) fn arrive(&mut self, bytes: &[u8]) -> (usize, usize) {
+        self.replies.extend_from_slice(bytes);
+        (self.shown, self.replies.len())
+    }
+
+    /// Shows the first bytes to the core, which says how many it is done with. The replies among
+    /// those belong to the commands in their order.
+    pub(super) fn show(&mut self, count: usize, core: impl FnOnce(&[u8]) -> usize) {
+        let done = core(&self.replies[..count]);
+        assert!(done <= count, "more is done with than there was");
+        let mut rest = &self.replies[..done];
+        while let Ok(Status::Complete((value, used))) = resp::parse(rest) {
+            let Some(command) = self.owed.pop_front() else { break };
+            if let (Some(token), Value::Simple(b"OK")) = (command, value) {
+                self.granted.insert(token);
+            }
+            rest = &rest[used..];
+        }
+        self.replies.drain(..done);
+        self.shown = count - done;
+    }
+}
+
+/// The first command and its length; `None` if it is not whole.
+fn command(bytes: &[u8]) -> Option<(Vec<&[u8]>, usize)> {
+    let status = resp::parse(bytes).expect("what is sent is RESP");
+    let Status::Complete((value, used)) = status else { return None };
+    let Value::Array(words) = value else { panic!("what is sent is no command") };
+    let word = |word| match word {
+        Value::Bulk(word) => word,
+        other => panic!("{other:?} is no word"),
+    };
+    Some((words.map(word).collect(), used))
+}
+
+fn token_of_set(words: &[&[u8]]) -> Option<Token> {
+    let [b"SET", _, token, b"NX", b"PX", _] = *words else { return None };
+    Some(Token::from_bytes(token.try_into().expect("a token has twenty bytes")))
+}
