@@ -3,6 +3,10 @@
 #
 #   fuzz/run.sh [seconds each, 60 if not given] [target…, all if none is given]
 #
+# The targets are parse, split, roundtrip, differential and core; src/ says what each checks.
+# A finding is written below fuzz/artifacts. Once it is mended it gets a test of its own, and its
+# file goes to the corpus, which tests/corpus.rs replays.
+#
 # It begins with the committed corpus and puts what it learns into fuzz/found, so that a run changes
 # nothing that is committed. cargo-fuzz is installed below fuzz/target where it is missing. A stable
 # compiler does, because RUSTC_BOOTSTRAP=1 lets it use what the fuzzer needs.
@@ -23,21 +27,22 @@ status=0
 for target in "${targets[@]}"; do
     mkdir -p "found/$target" target/logs
     log=target/logs/$target.log
-    # A script for the core of a few hundred bytes plays some dozens of steps, and longer ones teach
-    # the fuzzer nothing but patience.
-    longest=4096
-    [ "$target" != core ] || longest=512
+    # A long script for the core tells many short stories, and costs as much as those.
+    max_len=4096
+    [ "$target" != core ] || max_len=1024
     if ! cargo fuzz run "$target" "found/$target" "corpus/$target" -- \
-        -max_total_time="$seconds" -max_len="$longest" -timeout=10 -print_final_stats=1 >"$log" 2>&1; then
+        -max_total_time="$seconds" -max_len="$max_len" -timeout=10 -print_final_stats=1 >"$log" 2>&1; then
         status=1
         tail -n 40 "$log"
     fi
-    awk -v target="$target" -v seconds="$seconds" '
+    files=$(find "found/$target" "corpus/$target" -type f | wc -l)
+    awk -v target="$target" -v seconds="$seconds" -v files="$files" '
         /stat::number_of_executed_units/ { executions = $2 }
+        /stat::average_exec_per_sec/ { speed = $2 }
         /Test unit written to/ { found = found " " $NF }
         END {
-            printf "fuzz %s: %s s, %s executions, findings:%s\n",
-                target, seconds, executions, found == "" ? " none" : found
+            printf "fuzz %s: %s s, %s executions (%s/s), %s files, findings:%s\n",
+                target, seconds, executions, speed, files, found == "" ? " none" : found
         }' "$log"
 done
 exit "$status"

@@ -23,6 +23,8 @@ struct Lock {
     resource: &'static [u8],
     ttl: Duration,
     state: State,
+    /// When it was heard of, which is later than it was acquired.
+    acquired: Instant,
     valid_until: Instant,
     extension: Option<Extension>,
     /// When the event that is open comes at the latest, if the core is told the time.
@@ -92,8 +94,9 @@ impl Caller {
         };
         let timeout = redlock.config().node_timeout(ttl);
         let due = (now + wait + timeout).max(now + 2 * timeout);
-        let (state, valid_until, extension) = (State::Wanted, Instant::ZERO, None);
-        let entry = Lock { resource, ttl, state, valid_until, extension, due };
+        let (acquired, valid_until, extension) = (Instant::ZERO, Instant::ZERO, None);
+        let state = State::Wanted;
+        let entry = Lock { resource, ttl, state, acquired, valid_until, extension, due };
         assert!(self.locks.insert(lock, entry).is_none(), "{lock:?} is given out twice");
     }
 
@@ -101,6 +104,8 @@ impl Caller {
         let lock = self.locks.get_mut(&id).expect("it is chosen from them");
         if redlock.extend(now, id, ttl).is_ok() {
             assert_eq!((lock.state, lock.extension), (State::Held, None));
+            let end = lock.acquired + redlock.config().max_hold;
+            assert!(now + ttl <= end, "{id:?} is extended for ever");
             let due = (now + redlock.config().node_timeout(ttl)).min(lock.valid_until);
             lock.extension = Some(Extension { start: now, ttl, due });
         }
@@ -145,13 +150,19 @@ impl Caller {
         self.locks.get(&lock).expect("a lock that lives").ttl
     }
 
+    pub(super) fn extension_start(&self, lock: LockId) -> Instant {
+        let extension = self.locks.get(&lock).expect("a lock that lives").extension;
+        extension.expect("an extension was asked for").start
+    }
+
     /// Each event must be the one that its lock can have now.
     pub(super) fn hear(&mut self, now: Instant, redlock: &Redlock, event: Event) {
         match event {
             Event::Acquired { lock, valid_until } => {
                 let lock = self.expect(lock, State::Wanted);
                 assert!(valid_until > now, "granted after its validity");
-                (lock.state, lock.valid_until) = (State::Held, valid_until);
+                (lock.state, lock.acquired) = (State::Held, now);
+                lock.valid_until = valid_until;
                 lock.due = Instant::FAR_FUTURE;
             }
             Event::Extended { lock, valid_until } => {

@@ -7,7 +7,8 @@
 //!
 //! * every request that is accepted has one event, by its deadline if the core is told the time;
 //! * a lock is granted only after a quorum of nodes answered `+OK` to the `SET` of its own token,
-//!   and until no later than the ttl allows from before that `SET` left;
+//!   and until no later than the ttl allows from before that `SET` left; it is extended only after
+//!   a quorum agreed to that extension, and for no longer in all than `max_hold`;
 //! * nobody believes in a lock after its validity, and in no two locks on one resource;
 //! * nothing grows beyond its bound, and what is drained gets empty.
 //!
@@ -24,7 +25,7 @@ mod node;
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use redbolt::redlock::{Config, Event, Login, NodeId, Redlock, RestartGuard};
+use redbolt::redlock::{Config, Event, LockId, Login, NodeId, Redlock, RestartGuard};
 use redbolt::time::Instant;
 
 use self::caller::Caller;
@@ -66,7 +67,7 @@ impl World {
         let count = script.int_in_range(1..=5)?;
         let mut config = Config::default();
         config.max_ttl = Duration::from_secs(2);
-        config.max_hold = Duration::from_secs(20);
+        config.max_hold = Duration::from_secs(3);
         config.max_locks = script.int_in_range(1..=8)?;
         config.max_pipeline = script.int_in_range(1..=6)?;
         config.max_cleanup = script.int_in_range(1..=6)?;
@@ -143,8 +144,10 @@ impl World {
     fn look(&mut self) {
         self.network.obey(self.now, &mut self.redlock);
         while let Some(event) = self.redlock.poll_event() {
-            if let Event::Acquired { lock, valid_until } = event {
-                self.check_grant(lock, valid_until);
+            match event {
+                Event::Acquired { lock, valid_until } => self.check_grant(lock, valid_until),
+                Event::Extended { lock, .. } => self.check_extension(lock),
+                _ => {}
             }
             self.caller.hear(self.now, &self.redlock, event);
         }
@@ -156,14 +159,28 @@ impl World {
     }
 
     /// The votes are there, and the validity counts from before they were asked for.
-    fn check_grant(&self, lock: redbolt::redlock::LockId, valid_until: Instant) {
+    fn check_grant(&self, lock: LockId, valid_until: Instant) {
         // One that was lost in the same call has no token any more.
         let Some(token) = self.redlock.token(lock) else { return };
-        let (votes, need) = (self.network.votes(&token), self.redlock.quorum().need());
-        assert!(votes >= need, "{lock:?} is granted with {votes} of {need} votes");
+        let votes = self.network.votes(&token);
+        assert!(votes >= self.need(), "{lock:?} is granted with {votes} votes");
         let asked = self.network.asked_at(&token).expect("who voted was asked");
         let latest = self.redlock.config().drift.valid_until(asked, self.caller.ttl(lock));
         assert!(valid_until <= latest, "{lock:?} is valid for longer than its ttl");
+    }
+
+    /// The nodes agreed to what was asked for this time.
+    fn check_extension(&self, lock: LockId) {
+        let Some(token) = self.redlock.token(lock) else { return };
+        let start = self.caller.extension_start(lock);
+        let votes = self.network.extensions(&token, start);
+        assert!(votes >= self.need(), "{lock:?} is extended with {votes} votes");
+    }
+
+    /// How many votes it takes, counted here and not asked of the core.
+    fn need(&self) -> usize {
+        let majority = self.redlock.nodes().len() / 2 + 1;
+        self.redlock.config().quorum.unwrap_or(majority)
     }
 
     fn check_bounds(&self) {

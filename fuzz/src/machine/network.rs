@@ -28,6 +28,12 @@ impl Network {
         self.nodes.iter().filter(|node| node.granted.contains(token)).count()
     }
 
+    /// How many nodes agreed to an extension of this token that was sent at `start` or later.
+    pub(super) fn extensions(&self, token: &Token, start: Instant) -> usize {
+        let agreed = |node: &&Node| node.extended.get(token).is_some_and(|at| *at >= start);
+        self.nodes.iter().filter(agreed).count()
+    }
+
     /// When the nodes were asked for it.
     pub(super) fn asked_at(&self, token: &Token) -> Option<Instant> {
         self.asked.get(token).copied()
@@ -59,7 +65,7 @@ impl Network {
 
     fn transmit(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
         let Some(unsent) = redlock.poll_transmit(now, id(index)) else { return };
-        let (tokens, count) = self.nodes[index].take(unsent);
+        let (tokens, count) = self.nodes[index].take(now, unsent);
         redlock.handle_sent(id(index), count);
         if tokens.is_empty() {
             return;

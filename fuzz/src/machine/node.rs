@@ -1,10 +1,10 @@
 //! One server and the connection to it, with what is known of both from the bytes alone.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Options, Session};
-use redbolt::redlock::Token;
+use redbolt::redlock::{EXTEND, EXTEND_MANY, Token};
 use redbolt::resp::{self, Status, Value};
 use redbolt::time::Instant;
 
@@ -16,18 +16,28 @@ pub(super) struct Node {
     pub(super) window: usize,
     /// The tokens to whose `SET` the server said `+OK`.
     pub(super) granted: HashSet<Token>,
+    /// The tokens whose extension it agreed to, and when the last of these was there to be written.
+    pub(super) extended: HashMap<Token, Instant>,
     master: Master,
     session: Session,
     /// What the core has written and the server has not read.
     sent: Vec<u8>,
     /// How many of the bytes that the core still has to write are known already.
     offered: usize,
-    /// The commands whose replies have not come, with the token if it is a `SET`.
-    owed: VecDeque<Option<Token>>,
+    /// The commands whose replies have not come.
+    owed: VecDeque<Command>,
     /// What the server has answered and the core is not done with.
     replies: Vec<u8>,
     /// How many of these bytes the core has seen: it is not shown fewer again.
     shown: usize,
+}
+
+/// A command, as far as the reply to it is a vote.
+enum Command {
+    Set(Token),
+    /// For these tokens, and when it was there to be written.
+    Extend(Vec<Token>, Instant),
+    Other,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +53,7 @@ impl Node {
             link: Link::Down,
             window: usize::MAX,
             granted: HashSet::new(),
+            extended: HashMap::new(),
             master: Master::new(index as u64, Options::default(), Instant::ZERO),
             session: Session::default(),
             sent: Vec::new(),
@@ -77,14 +88,16 @@ impl Node {
 
     /// Takes as much of the unsent bytes as goes through. Gives the tokens of the `SET`s among
     /// those that are new, and how many bytes went through.
-    pub(super) fn take(&mut self, unsent: &[u8]) -> (Vec<Token>, usize) {
+    pub(super) fn take(&mut self, now: Instant, unsent: &[u8]) -> (Vec<Token>, usize) {
         assert!(self.link == Link::Up, "bytes for a connection that is not there");
         let mut tokens = Vec::new();
         let mut new = &unsent[self.offered..];
         while let Some((words, used)) = command(new) {
-            let token = token_of_set(&words);
-            tokens.extend(token);
-            self.owed.push_back(token);
+            let command = Command::new(now, &words);
+            if let Command::Set(token) = command {
+                tokens.push(token);
+            }
+            self.owed.push_back(command);
             new = &new[used..];
         }
         assert!(new.is_empty(), "half a command waits to be written");
@@ -139,8 +152,16 @@ impl Node {
         let mut rest = &self.replies[..done];
         while let Ok(Status::Complete((value, used))) = resp::parse(rest) {
             let Some(command) = self.owed.pop_front() else { break };
-            if let (Some(token), Value::Simple(b"OK")) = (command, value) {
-                self.granted.insert(token);
+            match (command, value) {
+                (Command::Set(token), Value::Simple(b"OK")) => {
+                    self.granted.insert(token);
+                }
+                (Command::Extend(tokens, at), value) => {
+                    let agreed = tokens.into_iter().zip(integers(&value));
+                    let agreed = agreed.filter(|(_, answer)| *answer == 1);
+                    self.extended.extend(agreed.map(|(token, _)| (token, at)));
+                }
+                _ => {}
             }
             rest = &rest[used..];
         }
@@ -161,7 +182,40 @@ fn command(bytes: &[u8]) -> Option<(Vec<&[u8]>, usize)> {
     Some((words.map(word).collect(), used))
 }
 
-fn token_of_set(words: &[&[u8]]) -> Option<Token> {
-    let [b"SET", _, token, b"NX", b"PX", _] = *words else { return None };
-    Some(Token::from_bytes(token.try_into().expect("a token has twenty bytes")))
+impl Command {
+    fn new(now: Instant, words: &[&[u8]]) -> Self {
+        let is_extension = |script: &[u8]| {
+            [EXTEND, EXTEND_MANY]
+                .iter()
+                .any(|known| script == known.sha.as_bytes() || script == known.text.as_bytes())
+        };
+        match words {
+            [b"SET", _, token, b"NX", b"PX", _] => Self::Set(self::token(token)),
+            // Behind the number of keys there are as many keys, tokens and ttls.
+            [b"EVAL" | b"EVALSHA", script, _, subjects @ ..] if is_extension(script) => {
+                let count = subjects.len() / 3;
+                Self::Extend(
+                    subjects[count..2 * count].iter().map(|word| token(word)).collect(),
+                    now,
+                )
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+fn token(word: &[u8]) -> Token {
+    Token::from_bytes(word.try_into().expect("a token has twenty bytes"))
+}
+
+/// The integers in a reply that is one, or an array of them.
+fn integers(value: &Value<'_>) -> Vec<i64> {
+    let integer = |value: Value<'_>| match value {
+        Value::Integer(integer) => Some(integer),
+        _ => None,
+    };
+    match value {
+        Value::Array(elements) => elements.clone().filter_map(integer).collect(),
+        value => integer(value.clone()).into_iter().collect(),
+    }
 }
