@@ -5,7 +5,7 @@
 //!
 //! Ours alone reads:
 //!
-//! * in RESP2: the null of RESP3 and inner attributes, and errors that are not UTF-8 ([`compare2`]);
+//! * in RESP2: the null of RESP3, inner attributes, errors that are not UTF-8 ([`compare2`]);
 //! * in RESP3: the nulls of RESP2, attributes (which it passes over), errors that are not UTF-8,
 //!   formats of verbatim strings other than `txt` and `mkd`, and sets and maps with aggregates,
 //!   doubles or the same element twice in them ([`is_theirs`]).

@@ -239,8 +239,8 @@ fn the_words_of_the_server_are_kept_and_made_safe() {
     assert_eq!(status.message.chars().count(), 128);
 }
 
-/// S4: found by the fuzz target `core`. A reply that came twice was a vote for the next `SET`, whose
-/// bytes had not even been handed to the driver.
+/// S4: found by the fuzz target `core`. A reply that came twice was a vote for the next `SET`,
+/// whose bytes had not even been handed to the driver.
 #[test]
 fn a_reply_that_comes_before_its_request_can_have_left_is_no_vote() {
     let mut rig = Rig::new(1);
