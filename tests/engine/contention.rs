@@ -2,43 +2,76 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use redbolt::{Event, LockId};
+use redbolt::{Config, Event, LockId};
 
-use crate::owner::{Owner, config};
+use crate::owner::{self, Owner, PATIENCE, TTL};
 use crate::support::servers::Cluster;
 
-/// Whether this engine has just been told that it has the lock; none of the others may have it.
-fn won(owner: &mut Owner, others_hold: impl Fn() -> bool) -> Option<Event> {
-    let event = owner.next_now();
-    if let Some(Event::Acquired { lock, .. }) = event
-        && owner.engine.is_held(lock)
-    {
-        assert!(!others_hold(), "two hold the same resource");
+/// Clients in one thread, each of which wants the same resource.
+struct Rivals {
+    owners: Vec<Owner>,
+    locks: Vec<LockId>,
+}
+
+impl Rivals {
+    fn new(cluster: &Cluster, count: usize) -> Self {
+        let mut owners: Vec<_> = (0..count).map(|_| Owner::new(config(cluster))).collect();
+        owners.iter_mut().for_each(Owner::all_ready);
+        Self { owners, locks: Vec::new() }
     }
-    event
+
+    /// All of them ask before the first byte of any of them is written.
+    fn ask(&mut self, wait: Duration) {
+        let ask = |owner: &mut Owner| owner.acquire_for("resource", TTL, wait);
+        self.locks = self.owners.iter_mut().map(ask).collect();
+        self.owners.iter_mut().for_each(Owner::flush);
+    }
+
+    /// The next thing that happens to one of them.
+    fn next(&mut self, who: usize) -> Option<Event> {
+        let owner = &mut self.owners[who];
+        owner.engine.poll(Some(Duration::ZERO)).expect("polling works");
+        let event = owner.next_now();
+        if let Some(Event::Acquired { .. }) = event {
+            let locks = self.owners.iter().zip(&self.locks);
+            let holders = locks.filter(|(owner, lock)| owner.engine.is_held(**lock)).count();
+            assert!(holders <= 1, "{holders} hold the same resource");
+        }
+        event
+    }
+
+    fn finish(self, cluster: &Cluster) {
+        for owner in self.owners {
+            owner.finish(cluster.iter());
+        }
+    }
+}
+
+/// Two attempts split the votes when they meet, and a busy machine makes them long: the pauses
+/// between them must be longer than all of them together.
+fn config(cluster: &Cluster) -> Config {
+    let mut config = owner::config(cluster.addrs());
+    config.redlock.retry_max = Duration::from_secs(1);
+    config.redlock.max_locks = 4;
+    config
 }
 
 /// FAULTS 56: both ask at the same instant, a thousand times.
 #[test]
 fn of_two_clients_at_the_same_instant_at_most_one_wins() {
     let cluster = Cluster::start(3);
-    let mut owners = [Owner::of(cluster.addrs()), Owner::of(cluster.addrs())];
-    owners.iter_mut().for_each(Owner::all_ready);
-    let mut wins = [0; 2];
+    let mut rivals = Rivals::new(&cluster, 2);
+    let mut wins = 0;
     for _ in 0..1_000 {
-        let locks = [owners[0].attempt("resource"), owners[1].attempt("resource")];
-        owners.iter_mut().for_each(Owner::flush);
+        rivals.ask(Duration::ZERO);
         let (mut ended, mut winner) = (0, None);
         while ended < 2 {
             for who in 0..2 {
-                let [first, second] = &mut owners;
-                let (owner, other) = if who == 0 { (first, second) } else { (second, first) };
-                owner.turn();
-                match won(owner, || other.engine.is_held(locks[1 - who])) {
+                match rivals.next(who) {
                     Some(Event::Acquired { lock, .. }) => {
                         assert_eq!(winner.replace((who, lock)), None, "two winners in one round");
-                        wins[who] += 1;
                         ended += 1;
                     }
                     Some(Event::AcquireFailed { .. }) => ended += 1,
@@ -48,16 +81,13 @@ fn of_two_clients_at_the_same_instant_at_most_one_wins() {
             }
         }
         if let Some((who, lock)) = winner {
-            owners[who].let_go(lock);
+            rivals.owners[who].let_go(lock);
+            wins += 1;
         }
-        for owner in &mut owners {
-            owner.all_answered();
-        }
+        rivals.owners.iter_mut().for_each(Owner::all_answered);
     }
-    assert!(wins[0] + wins[1] > 0, "split votes for ever");
-    for owner in owners {
-        owner.finish(cluster.iter());
-    }
+    assert!(wins > 0, "split votes in every round");
+    rivals.finish(&cluster);
 }
 
 /// FAULTS 56, FAULTS 68; PEERS 1c, node-redlock: with four nodes two halves settle nothing, and its
@@ -66,28 +96,16 @@ fn of_two_clients_at_the_same_instant_at_most_one_wins() {
 fn clients_that_tie_over_an_even_number_of_nodes_get_their_turns() {
     const CLIENTS: usize = 3;
     let cluster = Cluster::start(4);
-    let mut owners: Vec<_> = (0..CLIENTS).map(|_| Owner::of(cluster.addrs())).collect();
-    owners.iter_mut().for_each(Owner::all_ready);
+    let mut rivals = Rivals::new(&cluster, CLIENTS);
     for _ in 0..30 {
-        let locks: Vec<LockId> = owners.iter_mut().map(|owner| owner.acquire("resource")).collect();
-        owners.iter_mut().for_each(Owner::flush);
+        rivals.ask(PATIENCE);
         let mut ended = 0;
         while ended < CLIENTS {
             for who in 0..CLIENTS {
-                owners[who].engine.poll(Some(std::time::Duration::ZERO)).expect("polling works");
-                let (before, rest) = owners.split_at_mut(who);
-                let (owner, after) = rest.split_first_mut().expect("there are as many");
-                let others = || {
-                    let mut others = before
-                        .iter()
-                        .chain(&*after)
-                        .zip(locks[..who].iter().chain(&locks[who + 1..]));
-                    others.any(|(other, lock)| other.engine.is_held(*lock))
-                };
-                match won(owner, others) {
+                match rivals.next(who) {
                     Some(Event::Acquired { lock, .. }) => {
-                        owner.release(lock);
-                        owner.flush();
+                        rivals.owners[who].release(lock);
+                        rivals.owners[who].flush();
                     }
                     Some(Event::Released { .. }) => ended += 1,
                     Some(other) => panic!("{other:?}"),
@@ -96,9 +114,7 @@ fn clients_that_tie_over_an_even_number_of_nodes_get_their_turns() {
             }
         }
     }
-    for owner in owners {
-        owner.finish(cluster.iter());
-    }
+    rivals.finish(&cluster);
 }
 
 /// FAULTS 57.
@@ -110,9 +126,7 @@ fn a_hundred_clients_take_turns_at_one_resource() {
     thread::scope(|scope| {
         for _ in 0..CLIENTS {
             scope.spawn(|| {
-                let mut config = config(cluster.addrs());
-                config.redlock.max_locks = 4;
-                let mut owner = Owner::new(config);
+                let mut owner = Owner::new(config(&cluster));
                 let lock = owner.hold("resource");
                 assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "somebody is inside");
                 thread::yield_now();
@@ -134,13 +148,13 @@ fn a_hundred_clients_take_turns_at_one_resource() {
 fn one_client_holds_very_many_locks_at_once() {
     const LOCKS: usize = 20_000;
     let cluster = Cluster::start(3);
-    let mut config = config(cluster.addrs());
+    let mut config = config(&cluster);
     config.redlock.max_locks = LOCKS;
     let pipeline = config.redlock.max_pipeline;
     let mut owner = Owner::new(config);
     owner.all_ready();
     let locks: Vec<_> = (0..LOCKS).map(|number| owner.acquire(number.to_be_bytes())).collect();
-    assert!(owner.engine.acquire("one more", crate::owner::TTL, crate::owner::PATIENCE).is_err());
+    assert!(owner.engine.acquire("one more", TTL, PATIENCE).is_err());
     for _ in &locks {
         owner.acquired();
         let in_flight = owner.engine.nodes().map(|(_, _, status)| status.in_flight).max();

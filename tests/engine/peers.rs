@@ -1,6 +1,7 @@
 //! Defects of other libraries, and complaints of their users, that no other file is about. The rows
 //! are those of the list of peers.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use redbolt::redlock::NodeOutcome;
@@ -58,6 +59,31 @@ fn what_a_failed_attempt_got_does_not_stand_in_the_way_of_the_next() {
     assert_eq!(status.counters.refused, 0, "node 0 never had another key than ours: {status}");
     owner.let_go(lock);
     owner.finish(cluster.iter());
+}
+
+/// PEERS 2.12: a retry whose token is the last one's could take a late answer, or a late release, for
+/// its own.
+#[test]
+fn no_two_attempts_have_the_same_token() {
+    let mut asked = 0;
+    let fake = Fake::after_handshake(Master::new(), move |request| {
+        asked += usize::from(request.name() == "SET");
+        Action::Reply(match request.name().as_str() {
+            "SET" if asked <= 10 => b"$-1\r\n".to_vec(),
+            "SET" => b"+OK\r\n".to_vec(),
+            _ => b":1\r\n".to_vec(),
+        })
+    });
+    let mut owner = Owner::of([fake.addr()]);
+    for resource in ["a", "b"] {
+        let lock = owner.hold(resource);
+        owner.let_go(lock);
+    }
+    let requests = fake.requests();
+    let sets: Vec<_> = requests.iter().filter(|request| request.name() == "SET").collect();
+    let tokens: HashSet<_> = sets.iter().map(|set| set.part(2)).collect();
+    assert_eq!((sets.len(), tokens.len()), (12, 12));
+    owner.finish([]);
 }
 
 /// PEERS 1c, rslock: one extension that fails unlocks every node. PEERS 2.33.
