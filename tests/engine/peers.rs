@@ -61,8 +61,8 @@ fn what_a_failed_attempt_got_does_not_stand_in_the_way_of_the_next() {
     owner.finish(cluster.iter());
 }
 
-/// PEERS 2.12: a retry whose token is the last one's could take a late answer, or a late release, for
-/// its own.
+/// PEERS 2.12: a retry with the token of the last attempt could take a late answer, or a late
+/// release, for its own.
 #[test]
 fn no_two_attempts_have_the_same_token() {
     let mut asked = 0;
