@@ -1,6 +1,6 @@
 //! A reply as the answer to the request that it belongs to, if it can be one.
 
-use super::acquire::Vote;
+use super::attempt::Vote;
 use super::batch::GROUP;
 use super::lease::Compared;
 use super::pipeline::{Expected, What};

@@ -7,14 +7,15 @@
 //!
 //! Read [`Quorum`] and [`Drift`] first; the safety argument rests on those two. Then [`Redlock`],
 //! whose documentation says in which order its methods are called. Inside, a request goes through
-//! `acquire` (queues, attempts, votes), then `lease` (extension, release, loss), and every reply
-//! comes in through `session`.
+//! `acquire` (the queues) and `attempt` (the votes), then `lease` (extension, loss) and `release`, and
+//! every reply comes in through `session`.
 //!
 //! The algorithm is the one of Redis' page on distributed locks, with the rules S1 to S12 of
 //! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
 
 mod acquire;
 mod answer;
+mod attempt;
 mod backoff;
 mod batch;
 mod cleanup;
@@ -33,6 +34,7 @@ mod pipeline;
 mod quarantine;
 mod queue;
 mod quorum;
+mod release;
 mod reply;
 mod request;
 mod sabotage;

@@ -2,8 +2,8 @@
 
 use core::iter;
 
-use super::acquire::Vote;
 use super::answer::Answer;
+use super::attempt::Vote;
 use super::batch::{Member, Purpose};
 use super::command::Form;
 use super::handshake::{Identity, Progress};

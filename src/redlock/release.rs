@@ -1,0 +1,145 @@
+//! Giving a lock back, and what may be left of one that was never held.
+
+use core::time::Duration;
+
+use super::batch::{Member, Purpose};
+use super::cleanup::FIRST_PAUSE;
+use super::error::{ExtendError, RequestError};
+use super::event::{Event, LockId, ReleaseOutcome};
+use super::lease::Compared;
+use super::lock::{Phase, Round};
+use super::machine::Redlock;
+use super::nodes::{NodeId, NodeSet};
+use super::sabotage::Saboteur;
+use crate::time::Instant;
+
+impl Redlock {
+    /// Gives the lock back, on every node on which its token may exist (S5).
+    ///
+    /// Ends in one [`Event::Released`], at the latest after `release_timeout`. From this call on
+    /// the lock is not held, and the next in line of this engine gets its turn in the same write.
+    /// Without a next in line the release leaves at once, or, on a node where an earlier group of
+    /// releases is still on its way, with all others that gather until its reply.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::NotHeld`] when the lock is not held: [`cancel`](Self::cancel) it instead;
+    /// [`RequestError::UnknownLock`] when it has ended.
+    pub fn release(&mut self, now: Instant, lock: LockId) -> Result<(), RequestError> {
+        let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
+        if self.table[slot].phase != Phase::Held {
+            return Err(RequestError::NotHeld);
+        }
+        if self.table[slot].round.pending {
+            self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
+        }
+        self.table[slot].phase = Phase::Releasing;
+        self.relinquish(now, slot);
+        self.hand_over(slot);
+        self.schedule(slot, now + self.config.release_timeout);
+        self.count_release(slot);
+        self.admit(now);
+        Ok(())
+    }
+
+    /// Sends a release to every node on which the token may exist. Where the connection is the one
+    /// that carried the `SET`, the release runs after it; where that died, the cleanup list sees to
+    /// it (S5, S6).
+    pub(super) fn relinquish(&mut self, now: Instant, slot: u32) {
+        let number = self.table[slot].serial;
+        let lock = &mut self.table[slot];
+        if self.config.is_sabotaged(Saboteur::UnknownNotReleased) {
+            lock.exists = lock.exists.intersection(lock.votes.granted);
+            lock.ghosts = NodeSet::EMPTY;
+        }
+        let ready = |id: &NodeId| self.nodes[id.index()].is_ready();
+        let asked: NodeSet = lock.exists.into_iter().filter(ready).collect();
+        let later = lock.exists.without(asked).union(lock.ghosts);
+        lock.exists = NodeSet::EMPTY;
+        lock.ghosts = NodeSet::EMPTY;
+        lock.owed += asked.len() as u32;
+        lock.round = Round {
+            number,
+            started: now,
+            asked: asked.union(later),
+            open: asked,
+            ..Round::default()
+        };
+        self.add_to_batches(asked, Member { purpose: Purpose::Release, slot, serial: number });
+        for id in later {
+            self.remember(id, slot, number, now);
+            // Where the node is back already the look leaves with this write, and is not due in a
+            // turn of its own.
+            self.clean_up(now, id);
+        }
+    }
+
+    /// Puts the token with this `serial` on the cleanup list of a node (S6).
+    fn remember(&mut self, id: NodeId, slot: u32, serial: u64, first_look: Instant) {
+        if self.config.is_sabotaged(Saboteur::CleanupForgotten) {
+            return;
+        }
+        let lock = &self.table[slot];
+        let lifetime = lock.ttl + self.config.drift.of(lock.ttl);
+        let node = &mut self.nodes[id.index()];
+        if !node.cleanup.add(first_look, &lock.resource, serial, lifetime) {
+            node.counters.cleanup_dropped += 1;
+        }
+    }
+
+    /// A node answered the release.
+    pub(super) fn handle_release(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        member: Member,
+        answer: Compared,
+    ) {
+        let slot = member.slot;
+        if answer == Compared::Failed {
+            // A node that is there and has just said that it cannot is not asked again at once.
+            let is_there = self.nodes[id.index()].is_ready();
+            let pause = if is_there { FIRST_PAUSE } else { Duration::ZERO };
+            self.remember(id, slot, member.serial, now + pause);
+        }
+        let lock = &mut self.table[slot];
+        lock.owed -= 1;
+        // The release of an attempt that was given up is nobody's request.
+        if lock.phase == Phase::Releasing && lock.round.number == member.serial {
+            lock.round.open.remove(id);
+            match answer {
+                Compared::Ours => lock.round.agreed.insert(id),
+                Compared::Absent => lock.round.absent.insert(id),
+                Compared::Foreign => lock.round.foreign.insert(id),
+                Compared::Failed => {}
+            }
+            self.count_release(slot);
+        }
+        self.recycle(slot);
+    }
+
+    /// Reports a release once a quorum of nodes is known not to have the lock, or nobody is left
+    /// who could still say so.
+    pub(super) fn count_release(&mut self, slot: u32) {
+        let round = &self.table[slot].round;
+        let settled = round.agreed.union(round.absent).union(round.foreign);
+        let unknown = round.asked.without(settled).len();
+        let free = self.nodes.len() - unknown;
+        if free >= self.quorum.need() || round.open.is_empty() {
+            self.release_due(slot);
+        }
+    }
+
+    /// Reports what is known of a release.
+    pub(super) fn release_due(&mut self, slot: u32) {
+        let Round { asked, agreed, absent, foreign, .. } = self.table[slot].round;
+        let outcome = ReleaseOutcome {
+            released: agreed,
+            absent,
+            foreign,
+            unconfirmed: asked.without(agreed.union(absent).union(foreign)),
+        };
+        self.emit(Event::Released { lock: self.table.id(slot), outcome });
+        self.drain(slot);
+    }
+}
