@@ -7,8 +7,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use crate::net::{Address, AddressError, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    self, ConfigError, Event, LockId, NodeId, NodeState, NodeStatus, Quorum, Redlock, RequestError,
-    Token,
+    self, ConfigError, Event, LockId, NodeId, NodeState, NodeStatus, QueryId, Quorum, Redlock,
+    RequestError, Token,
 };
 use crate::time::Instant;
 
@@ -137,6 +137,80 @@ impl Engine {
         wait: Duration,
     ) -> Result<LockId, RequestError> {
         self.redlock.acquire(Clock::now(), resource.as_ref(), ttl, wait)
+    }
+
+    /// Asks for one lock on all of `resources`, or none of them. See [`Redlock::acquire_all`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] names what is out of bounds; no event follows then.
+    pub fn acquire_all<R: AsRef<[u8]>>(
+        &mut self,
+        resources: &[R],
+        ttl: Duration,
+        wait: Duration,
+    ) -> Result<LockId, RequestError> {
+        self.redlock.acquire_all(Clock::now(), resources, ttl, wait)
+    }
+
+    /// Takes over a lock on `resources` that is held elsewhere under `token`. See
+    /// [`Redlock::adopt`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] names what is out of bounds; no event follows then.
+    pub fn adopt<R: AsRef<[u8]>>(
+        &mut self,
+        resources: &[R],
+        token: Token,
+        ttl: Duration,
+        wait: Duration,
+    ) -> Result<LockId, RequestError> {
+        self.redlock.adopt(Clock::now(), resources, token, ttl, wait)
+    }
+
+    /// Lets go of a held lock without releasing it. See [`Redlock::disown`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] when the lock is not held.
+    pub fn disown(&mut self, lock: LockId) -> Result<Token, RequestError> {
+        self.redlock.disown(Clock::now(), lock)
+    }
+
+    /// Keeps a held lock alive by itself, until `max_hold` after its acquisition. See
+    /// [`Redlock::keep_alive`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`]: a ttl out of bounds, a lock that is not held, or a `max_hold` over that
+    /// of the configuration.
+    pub fn keep_alive(
+        &mut self,
+        lock: LockId,
+        ttl: Duration,
+        max_hold: Duration,
+    ) -> Result<(), RequestError> {
+        self.redlock.keep_alive(Clock::now(), lock, ttl, max_hold)
+    }
+
+    /// Asks for an [`Event::Expiring`] when no more than `ahead` is left of the validity of a held
+    /// lock. See [`Redlock::warn`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] when the lock is not held.
+    pub fn warn(&mut self, lock: LockId, ahead: Duration) -> Result<(), RequestError> {
+        self.redlock.warn(Clock::now(), lock, ahead)
+    }
+
+    /// Asks who holds `resource`: advice, not a lock. See [`Redlock::query`].
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`]: an empty or too long resource, or too many questions under way.
+    pub fn query(&mut self, resource: impl AsRef<[u8]>) -> Result<QueryId, RequestError> {
+        self.redlock.query(Clock::now(), resource.as_ref())
     }
 
     /// Asks the nodes to keep the lock for another `ttl` from now. See [`Redlock::extend`].

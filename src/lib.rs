@@ -84,8 +84,8 @@ pub use self::engine::{Config, Engine, EngineError};
 #[cfg(feature = "net")]
 pub use self::net::{Address, AddressError, Clock, IoCounters, Waker};
 pub use self::redlock::{
-    AcquireError, ConfigError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome,
-    NodeState, NodeStatus, ReleaseOutcome, RequestError, ServerError, Token, Trouble,
+    AcquireError, ConfigError, Event, ExtendError, Holder, LockId, LostReason, NodeId, NodeOutcome,
+    NodeState, NodeStatus, QueryId, ReleaseOutcome, RequestError, ServerError, Token, Trouble,
 };
 
 /// The example of the README must compile.

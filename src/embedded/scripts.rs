@@ -24,11 +24,27 @@ pub(super) enum Script {
     ReleaseMany,
     /// The second for n keys: `KEYS[i]` goes with `ARGV[i]` and `ARGV[n + i]`.
     ExtendMany,
+    /// All `KEYS` get `ARGV[1]`, a token, for `ARGV[2]` milliseconds, if none of them is there.
+    AcquireSet,
+    /// All `KEYS` that hold `ARGV[1]`, a token, are deleted.
+    ReleaseSet,
+    /// All `KEYS` that hold `ARGV[1]`, a token, live at least `ARGV[2]` milliseconds, if all do.
+    ExtendSet,
+    /// What `KEYS[1]` holds, and for how long.
+    Holder,
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 4] =
-        [Self::Release, Self::Extend, Self::ReleaseMany, Self::ExtendMany];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Release,
+        Self::Extend,
+        Self::ReleaseMany,
+        Self::ExtendMany,
+        Self::AcquireSet,
+        Self::ReleaseSet,
+        Self::ExtendSet,
+        Self::Holder,
+    ];
 
     /// The script with exactly this text, to the byte.
     pub(super) fn by_text(text: &[u8]) -> Option<Self> {
@@ -47,6 +63,10 @@ impl Script {
             Self::Extend => script::EXTEND,
             Self::ReleaseMany => script::RELEASE_MANY,
             Self::ExtendMany => script::EXTEND_MANY,
+            Self::AcquireSet => script::ACQUIRE_SET,
+            Self::ReleaseSet => script::RELEASE_SET,
+            Self::ExtendSet => script::EXTEND_SET,
+            Self::Holder => script::HOLDER,
         }
     }
 
@@ -59,9 +79,41 @@ impl Script {
         self.source().sha
     }
 
-    /// Executes the script and appends its reply: for each key 1 done, 0 no such key, -1 the key
-    /// holds another value.
+    /// Executes the script and appends its reply.
     pub(super) fn run(
+        self,
+        database: &mut Database,
+        now: u64,
+        keys: &[&[u8]],
+        arguments: &[&[u8]],
+        out: &mut BytesMut,
+    ) -> Result<(), Refusal> {
+        match (self, keys, arguments) {
+            (Self::AcquireSet, [_, ..], [token, ttl, ..]) => {
+                acquire_set(database, now, keys, token, number::integer(ttl)?, out)
+            }
+            (Self::ReleaseSet, [_, ..], [token, ..]) => {
+                resp::integer(out, release_set(database, now, keys, token));
+                Ok(())
+            }
+            (Self::ExtendSet, [_, ..], [token, ttl, ..]) => {
+                let ttl = number::integer(ttl)?;
+                resp::integer(out, extend_set(database, now, keys, token, ttl)?);
+                Ok(())
+            }
+            (Self::Holder, [key, ..], _) => {
+                show_holder(database, now, key, out);
+                Ok(())
+            }
+            (Self::AcquireSet | Self::ReleaseSet | Self::ExtendSet | Self::Holder, ..) => {
+                Err(Refusal::ScriptArguments)
+            }
+            _ => self.run_for_each(database, now, keys, arguments, out),
+        }
+    }
+
+    /// One answer for each key: 1 done, 0 no such key, -1 the key holds another value.
+    fn run_for_each(
         self,
         database: &mut Database,
         now: u64,
@@ -93,6 +145,74 @@ impl Script {
         answers.into_iter().for_each(|answer| resp::integer(out, answer));
         Ok(())
     }
+}
+
+fn acquire_set(
+    database: &mut Database,
+    now: u64,
+    keys: &[&[u8]],
+    token: &[u8],
+    ttl: i64,
+    out: &mut BytesMut,
+) -> Result<(), Refusal> {
+    if keys.iter().any(|key| database.get(key, now).is_some()) {
+        resp::null(out);
+        return Ok(());
+    }
+    let deadline = number::deadline(now, ttl, "set")?;
+    for key in keys {
+        database.insert(key, token, Some(deadline));
+    }
+    resp::simple(out, "OK");
+    Ok(())
+}
+
+fn release_set(database: &mut Database, now: u64, keys: &[&[u8]], token: &[u8]) -> i64 {
+    let answers: Vec<_> = keys.iter().map(|key| compare(database, now, key, token)).collect();
+    for (key, _) in keys.iter().zip(&answers).filter(|(_, answer)| **answer == DONE) {
+        database.remove(key, now);
+    }
+    // One key that was ours outweighs all others, and another's value outweighs none.
+    match answers {
+        answers if answers.contains(&DONE) => DONE,
+        answers if answers.contains(&ANOTHER) => ANOTHER,
+        _ => ABSENT,
+    }
+}
+
+fn extend_set(
+    database: &mut Database,
+    now: u64,
+    keys: &[&[u8]],
+    token: &[u8],
+    ttl: i64,
+) -> Result<i64, Refusal> {
+    // -1 before 0 before 1: the worst answer of any key is that of all.
+    let worst = keys.iter().map(|key| compare(database, now, key, token)).min();
+    if let Some(answer @ (ANOTHER | ABSENT)) = worst {
+        return Ok(answer);
+    }
+    for key in keys {
+        extend(database, now, key, ttl)?;
+    }
+    Ok(DONE)
+}
+
+fn show_holder(database: &Database, now: u64, key: &[u8], out: &mut BytesMut) {
+    const MOST: usize = 40;
+    resp::array_header(out, 2);
+    match database.get(key, now) {
+        Some(value) => resp::bulk(out, &value[..value.len().min(MOST)]),
+        None => resp::null(out),
+    }
+    resp::integer(
+        out,
+        match database.ttl(key, now) {
+            Ttl::Absent => -2,
+            Ttl::Forever => -1,
+            Ttl::Millis(millis) => number::signed(millis),
+        },
+    );
 }
 
 /// What there is to do about one key.

@@ -4,6 +4,7 @@ use super::attempt::Vote;
 use super::batch::GROUP;
 use super::lease::Compared;
 use super::pipeline::{Expected, What};
+use super::query::View;
 use super::reply::ServerError;
 use crate::resp::Value;
 
@@ -11,6 +12,8 @@ pub(super) enum Answer<'b> {
     /// The handshake reads its replies itself.
     Handshake,
     Vote(Vote),
+    /// What stands at a key.
+    View(View),
     /// To a compare request with one key.
     One(Compared),
     /// To a compare request with many keys, one for each in their order; what is behind the last
@@ -30,9 +33,14 @@ impl<'b> Answer<'b> {
             (_, Value::Error(text) | Value::BulkError(text)) => {
                 Some(Self::Error(ServerError::classify(text), text))
             }
-            (What::Set, Value::Simple(b"OK")) => Some(Self::Vote(Vote::Granted)),
-            (What::Set, Value::Null) => Some(Self::Vote(Vote::Refused)),
-            (What::Set, _) => None,
+            (What::Set | What::SetAll(_) | What::Fill | What::FillAll(_), Value::Simple(b"OK")) => {
+                Some(Self::Vote(Vote::Granted))
+            }
+            (What::Set | What::SetAll(_) | What::Fill | What::FillAll(_), Value::Null) => {
+                Some(Self::Vote(Vote::Refused))
+            }
+            (What::Set | What::SetAll(_) | What::Fill | What::FillAll(_), _) => None,
+            (What::Holder, _) => View::read(value).map(Self::View),
             _ if request.slot == 1 => Compared::read(value).map(Self::One),
             _ => read_many(value, request.slot as usize).map(Self::Many),
         }

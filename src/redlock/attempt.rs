@@ -5,7 +5,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::backoff;
-use super::command;
+use super::command::{self, Form};
 use super::error::{AcquireError, NodeOutcome, NodeOutcomes};
 use super::event::Event;
 use super::lock::{Phase, Votes};
@@ -14,8 +14,8 @@ use super::node::Node;
 use super::nodes::{MAX_NODES, NodeId, NodeSet};
 use super::pipeline::{Expected, What};
 use super::quorum::Verdict;
+use super::reply::ServerError;
 use super::sabotage::Saboteur;
-use super::token::Token;
 use crate::time::Instant;
 
 /// One node's answer to a `SET`.
@@ -29,6 +29,13 @@ pub(super) enum Vote {
     Unclear,
 }
 
+impl Vote {
+    /// What an error says of a `SET`.
+    pub(super) fn of_error(error: ServerError) -> Self {
+        if error.ruled_out_execution() { Self::Failed } else { Self::Unclear }
+    }
+}
+
 impl Redlock {
     /// One attempt: the same `SET`, with a token of its own, to all `voters` at once.
     pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
@@ -38,7 +45,6 @@ impl Redlock {
         if self.config.is_sabotaged(Saboteur::TokenReused) && lock.retries > 0 {
             serial = lock.serial;
         }
-        let token = Token::of_attempt(&self.nonce, serial);
         lock.phase = Phase::Attempt;
         lock.serial = serial;
         lock.started = now;
@@ -51,21 +57,63 @@ impl Redlock {
         lock.ghosts = NodeSet::EMPTY;
         lock.owed += voters.len() as u32;
         let follows = core::mem::take(&mut lock.follows);
-        self.scratch.clear();
-        command::set(&mut self.scratch, &lock.resource, &token, lock.ttl);
+        let is_set = lock.keys > 1;
+        let ttl = lock.ttl;
+        self.encode_set_command(slot, Form::Sha, ttl);
+        let what = if is_set { What::SetAll(Form::Sha) } else { What::Set };
         for id in voters {
-            if follows {
+            // Releases of single resources that a set has may wait anywhere.
+            if follows || is_set {
                 self.seal(now, id, true);
             }
             let node = &mut self.nodes[id.index()];
             node.outbox.buffer().extend_from_slice(&self.scratch);
-            node.pipeline.push(Expected { what: What::Set, slot, serial, sent: now });
+            node.pipeline.push(Expected { what, slot, serial, sent: now });
             node.counters.asked += 1;
         }
         let lock = &self.table[slot];
         // Votes after the validity would not count.
         let due = (now + self.config.node_timeout(lock.ttl)).min(lock.valid_until);
         self.schedule(slot, due);
+    }
+
+    /// Encodes what takes the resources of a lock, with its current token.
+    pub(super) fn encode_set_command(&mut self, slot: u32, form: Form, ttl: Duration) {
+        let lock = &self.table[slot];
+        let token = self.table.token(slot, &self.nonce, lock.serial);
+        self.scratch.clear();
+        if lock.keys > 1 {
+            command::set_all(&mut self.scratch, form, lock.names(), &token, ttl);
+        } else {
+            command::set(&mut self.scratch, &lock.resource, &token, ttl);
+        }
+    }
+
+    /// A node did not know the script that takes several resources: sends its text, on the same
+    /// connection, as long as nothing that gives the lock up is behind it. False if it is too late.
+    pub(super) fn put_set_otherwise(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Expected,
+    ) -> bool {
+        let lock = &self.table[request.slot];
+        let what = match (request.what, lock.phase) {
+            (What::SetAll(Form::Sha), Phase::Attempt) => What::SetAll(Form::Text),
+            (What::SetAll(Form::Sha), Phase::Held) => What::SetAll(Form::Text),
+            (What::FillAll(Form::Sha), Phase::Held) => What::FillAll(Form::Text),
+            _ => return false,
+        };
+        // Later than its validity nobody may get a key.
+        if lock.serial != request.serial || now >= lock.valid_until {
+            return false;
+        }
+        let ttl = lock.ttl;
+        self.encode_set_command(request.slot, Form::Text, ttl);
+        let node = &mut self.nodes[id.index()];
+        node.outbox.buffer().extend_from_slice(&self.scratch);
+        node.pipeline.push(Expected { what, sent: now, ..request });
+        true
     }
 
     /// A node answered the `SET` with this `serial`.
@@ -101,6 +149,9 @@ impl Redlock {
                 Vote::Unclear => lock.votes.failed.insert(id),
             }
             self.count_votes(now, slot);
+            if vote != Vote::Granted {
+                self.show_to_others(now, slot);
+            }
         }
         self.recycle(slot);
     }
@@ -121,8 +172,7 @@ impl Redlock {
             // S3: enough votes are not enough, they must have come within the validity.
             Verdict::Granted if is_timely => {
                 let (lock_id, valid_until) = (self.table.id(slot), lock.valid_until);
-                self.table[slot].phase = Phase::Held;
-                self.schedule(slot, valid_until);
+                self.hold(now, slot);
                 self.emit(Event::Acquired { lock: lock_id, valid_until });
             }
             Verdict::Granted | Verdict::Impossible => self.attempt_failed(now, slot),
@@ -154,7 +204,7 @@ impl Redlock {
 
     /// When to try again; `None` when the caller will not wait for it. A pause that would outlast
     /// the wait is cut short for one last try.
-    fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
+    pub(super) fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
         let round_trip = self.quorum_round_trip();
         let lock = &mut self.table[slot];
         let left = lock.wait_until - now;

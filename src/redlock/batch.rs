@@ -33,14 +33,16 @@ pub(super) enum Purpose {
     Extend,
 }
 
-/// One key in a compare request.
+/// One lock in a compare request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Member {
     pub(super) purpose: Purpose,
     /// The slot of the lock; for a cleanup the place on the list.
     pub(super) slot: u32,
-    /// The serial of the token; for an extension the number of the round.
+    /// The serial of the attempt; for an extension the number of the round.
     pub(super) serial: u64,
+    /// It is about several resources that are one lock, and goes alone.
+    pub(super) is_set: bool,
 }
 
 /// The compare requests of one node.
@@ -84,6 +86,11 @@ impl Batch {
         self.requests -= 1;
     }
 
+    /// Whether the youngest on their way is about several resources.
+    fn ends_with_set(&self) -> bool {
+        self.sent.back().is_some_and(|member| member.is_set)
+    }
+
     /// Takes out everything: the connection is gone.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Member> + use<> {
         let Self { releases, extensions, sent, .. } = core::mem::take(self);
@@ -122,7 +129,9 @@ impl Redlock {
     /// One key goes by the server's own command where it has one, more go by script.
     fn form_of_release(&self, id: NodeId, count: usize) -> Form {
         match self.nodes[id.index()].native {
-            Some(native) if count == 1 => Form::Native(native),
+            Some(native) if count == 1 && !self.nodes[id.index()].batch.ends_with_set() => {
+                Form::Native(native)
+            }
             _ => Form::Sha,
         }
     }
@@ -132,7 +141,8 @@ impl Redlock {
         let group =
             if self.config.is_sabotaged(Saboteur::ReleaseWithoutCompare) { 1 } else { GROUP };
         let Batch { releases, sent, .. } = &mut self.nodes[id.index()].batch;
-        let count = releases.len().min(group);
+        let singles = releases.iter().take(group).take_while(|member| !member.is_set).count();
+        let count = singles.max(1).min(releases.len());
         sent.extend(releases.drain(..count));
         count
     }
@@ -144,10 +154,17 @@ impl Redlock {
         let group = if self.config.is_sabotaged(Saboteur::ExtensionRecreates) { 1 } else { GROUP };
         while count < group {
             let batch = &mut self.nodes[id.index()].batch;
-            let Some(member) = batch.extensions.pop_front() else { break };
+            let Some(&member) = batch.extensions.front() else { break };
+            if member.is_set && count > 0 {
+                break;
+            }
+            batch.extensions.pop_front();
             if self.is_open_round(member) {
                 self.nodes[id.index()].batch.sent.push_back(member);
                 count += 1;
+                if member.is_set {
+                    break;
+                }
             } else {
                 self.table[member.slot].owed -= 1;
                 self.recycle(member.slot);
@@ -156,8 +173,47 @@ impl Redlock {
         count
     }
 
-    /// Encodes one request over the last `count` keys on their way.
+    /// Encodes one request over the last `count` locks on their way.
     fn transmit(&mut self, now: Instant, id: NodeId, what: What, count: usize) {
+        if self.nodes[id.index()].batch.ends_with_set() {
+            self.encode_set(id, what);
+        } else {
+            self.encode_group(id, what, count);
+        }
+        let node = &mut self.nodes[id.index()];
+        node.batch.requests += 1;
+        node.counters.scripts += 1;
+        node.pipeline.push(Expected { what, slot: count as u32, serial: 0, sent: now });
+    }
+
+    /// The last one on its way is about several resources, and alone in its request.
+    fn encode_set(&mut self, id: NodeId, what: What) {
+        let node = &mut self.nodes[id.index()];
+        let Some(member) = node.batch.sent.back() else { return };
+        let members = core::iter::once(member);
+        let (table, nonce, cleanup) = (&self.table, &self.nonce, &node.cleanup);
+        let bytes = self.last_request.bytes(what, members, |out| {
+            if member.purpose == Purpose::CleanUp {
+                let (What::Release(form), Some(ghost)) = (what, cleanup.get(member.slot)) else {
+                    return;
+                };
+                return command::release_all(out, form, ghost.names(), &ghost.token);
+            }
+            let lock = &table[member.slot];
+            let serial = if what.is_extend() { lock.serial } else { member.serial };
+            let token = table.token(member.slot, nonce, serial);
+            match what {
+                What::Release(form) => command::release_all(out, form, lock.names(), &token),
+                What::Extend(form) => {
+                    command::extend_all(out, form, lock.names(), &token, lock.round.ttl);
+                }
+                _ => unreachable!("these are not compare requests"),
+            }
+        });
+        node.outbox.buffer().extend_from_slice(bytes);
+    }
+
+    fn encode_group(&mut self, id: NodeId, what: What, count: usize) {
         let node = &mut self.nodes[id.index()];
         let (table, nonce, cleanup) = (&self.table, &self.nonce, &node.cleanup);
         let first = node.batch.sent.len() - count;
@@ -165,18 +221,19 @@ impl Redlock {
         let subjects = members.clone().map(|member| match member.purpose {
             Purpose::CleanUp => {
                 // A place is not used again while a request names it.
-                let resource = cleanup.get(member.slot).map_or(&[][..], |ghost| &ghost.resource);
-                let token = Token::of_attempt(nonce, member.serial);
+                let ghost = cleanup.get(member.slot);
+                let resource = ghost.map_or(&[][..], |ghost| ghost.names().bytes);
+                let token = ghost.map_or(Token::NONE, |ghost| ghost.token);
                 Subject { resource, token, ttl: Default::default() }
             }
             Purpose::Release => {
                 let lock = &table[member.slot];
-                let token = Token::of_attempt(nonce, member.serial);
+                let token = table.token(member.slot, nonce, member.serial);
                 Subject { resource: &lock.resource, token, ttl: lock.ttl }
             }
             Purpose::Extend => {
                 let lock = &table[member.slot];
-                let token = Token::of_attempt(nonce, lock.serial);
+                let token = table.token(member.slot, nonce, lock.serial);
                 Subject { resource: &lock.resource, token, ttl: lock.round.ttl }
             }
         });
@@ -191,12 +248,9 @@ impl Redlock {
             }
             What::Release(form) => command::release(out, form, subjects),
             What::Extend(form) => command::extend(out, form, subjects),
-            What::Set | What::Handshake => unreachable!("these are not compare requests"),
+            _ => unreachable!("these are not compare requests"),
         });
         node.outbox.buffer().extend_from_slice(bytes);
-        node.batch.requests += 1;
-        node.counters.scripts += 1;
-        node.pipeline.push(Expected { what, slot: count as u32, serial: 0, sent: now });
     }
 
     /// The node could not run the oldest request in this form: puts it in the next one, on the
@@ -217,7 +271,7 @@ impl Redlock {
         let what = match request.what {
             What::Release(form) => next(form).map(What::Release),
             What::Extend(form) => next(form).map(What::Extend),
-            What::Set | What::Handshake => None,
+            _ => None,
         };
         let Some(what) = what else { return false };
         if matches!(error, ServerError::Unsupported | ServerError::Denied) {
@@ -251,7 +305,7 @@ impl Redlock {
     /// Whether somebody still waits for this extension.
     fn is_open_round(&self, member: Member) -> bool {
         let lock = &self.table[member.slot];
-        lock.phase == Phase::Held && lock.round.number == member.serial
+        matches!(lock.phase, Phase::Held | Phase::Adoption) && lock.round.number == member.serial
     }
 
     /// The node refused a group because of one of its keys: asks for each of them alone, on the
@@ -261,7 +315,7 @@ impl Redlock {
         let what = match request.what {
             What::Release(_) => What::Release(Form::Sha),
             What::Extend(_) => What::Extend(Form::Sha),
-            What::Set | What::Handshake => return false,
+            _ => return false,
         };
         if count < 2 {
             return false;

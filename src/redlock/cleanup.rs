@@ -8,7 +8,9 @@
 use core::time::Duration;
 
 use super::lock::Resource;
+use super::names::Names;
 use super::timers::Timers;
+use super::token::Token;
 use crate::time::Instant;
 
 /// How many of them may be on the way to a node at once: cleaning up must not hold up locks.
@@ -33,7 +35,9 @@ pub(super) struct Cleanup {
 
 /// A token that may exist.
 pub(super) struct Ghost {
-    pub(super) resource: Resource,
+    resource: Resource,
+    keys: u8,
+    pub(super) token: Token,
     serial: u64,
     /// How long the key lives from the moment that the server executes the `SET`.
     lifetime: Duration,
@@ -43,6 +47,12 @@ pub(super) struct Ghost {
     gone_at: Instant,
     pause: Duration,
     in_flight: bool,
+}
+
+impl Ghost {
+    pub(super) fn names(&self) -> Names<'_> {
+        Names { count: self.keys, bytes: &self.resource }
+    }
 }
 
 impl Cleanup {
@@ -67,7 +77,8 @@ impl Cleanup {
     pub(super) fn add(
         &mut self,
         first_look: Instant,
-        resource: &[u8],
+        names: Names<'_>,
+        token: Token,
         serial: u64,
         lifetime: Duration,
     ) -> bool {
@@ -80,7 +91,9 @@ impl Cleanup {
             (self.places.len() - 1) as u32
         });
         self.places[place as usize] = Some(Ghost {
-            resource: Resource::from_slice(resource),
+            resource: Resource::from_slice(names.bytes),
+            keys: names.count,
+            token,
             serial,
             lifetime,
             next_at: first_look,
@@ -111,9 +124,9 @@ impl Cleanup {
         next.unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// Takes the tokens that are due, as many as may be on the way, and calls `send` with the place
-    /// and the serial of each.
-    pub(super) fn take_due(&mut self, now: Instant, mut send: impl FnMut(u32, u64)) {
+    /// Takes the tokens that are due, as many as may be on the way, and calls `send` with the place,
+    /// the serial and the number of keys of each.
+    pub(super) fn take_due(&mut self, now: Instant, mut send: impl FnMut(u32, u64, u8)) {
         while self.in_flight < WINDOW {
             let Some(place) = self.due.pop(now) else { return };
             let Some(ghost) = &mut self.places[place as usize] else { continue };
@@ -125,7 +138,7 @@ impl Cleanup {
             } else {
                 ghost.in_flight = true;
                 self.in_flight += 1;
-                send(place, ghost.serial);
+                send(place, ghost.serial, ghost.keys);
             }
         }
     }
@@ -190,16 +203,21 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
+    fn add(cleanup: &mut Cleanup, now: Instant, resource: &[u8], serial: u64) -> bool {
+        let token = Token::of_attempt(&[0; 12], serial);
+        cleanup.add(now, Names { count: 1, bytes: resource }, token, serial, TTL)
+    }
+
     fn due(cleanup: &mut Cleanup, now: Instant) -> Vec<u64> {
         let mut serials = Vec::new();
-        cleanup.take_due(now, |_, serial| serials.push(serial));
+        cleanup.take_due(now, |_, serial, _| serials.push(serial));
         serials
     }
 
     #[test]
     fn a_token_is_looked_for_until_its_ttl_has_passed_since_the_first_look() {
         let mut cleanup = Cleanup::new(8);
-        assert!(cleanup.add(at(0), b"r", 1, TTL));
+        assert!(add(&mut cleanup, at(0), b"r", 1));
         // The node was down for an hour; only now does anybody look.
         let mut now = at(3_600_000);
         let first = now;
@@ -221,7 +239,7 @@ mod tests {
     #[test]
     fn a_token_that_was_found_is_forgotten() {
         let mut cleanup = Cleanup::new(8);
-        cleanup.add(at(0), b"r", 1, TTL);
+        add(&mut cleanup, at(0), b"r", 1);
         assert_eq!(due(&mut cleanup, at(0)), [1]);
         assert_eq!(due(&mut cleanup, at(0)), [0; 0], "it is on its way");
         cleanup.settled(0, 1);
@@ -232,9 +250,9 @@ mod tests {
     #[test]
     fn a_full_list_forgets_the_oldest() {
         let mut cleanup = Cleanup::new(2);
-        assert!(cleanup.add(at(0), b"a", 1, TTL));
-        assert!(cleanup.add(at(0), b"b", 2, TTL));
-        assert!(!cleanup.add(at(0), b"c", 3, TTL));
+        assert!(add(&mut cleanup, at(0), b"a", 1));
+        assert!(add(&mut cleanup, at(0), b"b", 2));
+        assert!(!add(&mut cleanup, at(0), b"c", 3));
         let mut serials = due(&mut cleanup, at(0));
         serials.sort_unstable();
         assert_eq!(serials, [2, 3]);
@@ -243,7 +261,7 @@ mod tests {
     #[test]
     fn a_request_lost_with_its_connection_is_due_again() {
         let mut cleanup = Cleanup::new(2);
-        cleanup.add(at(0), b"a", 1, TTL);
+        add(&mut cleanup, at(0), b"a", 1);
         assert_eq!(due(&mut cleanup, at(0)), [1]);
         cleanup.lost(at(5), 0, 1);
         assert_eq!(due(&mut cleanup, at(5)), [1]);
@@ -253,7 +271,7 @@ mod tests {
     fn no_more_are_on_the_way_than_the_window_and_replies_open_it() {
         let mut cleanup = Cleanup::new(200);
         for serial in 0..100 {
-            cleanup.add(at(0), b"a", serial, TTL);
+            add(&mut cleanup, at(0), b"a", serial);
         }
         assert_eq!(due(&mut cleanup, at(0)).len(), WINDOW);
         assert_eq!(due(&mut cleanup, at(0)).len(), 0);
@@ -273,9 +291,9 @@ mod tests {
             for serial in 0..600 {
                 match rng.u8(..6) {
                     0 | 1 => {
-                        cleanup.add(now, b"r", serial, TTL);
+                        add(&mut cleanup, now, b"r", serial);
                     }
-                    2 => cleanup.take_due(now, |place, serial| on_the_way.push((place, serial))),
+                    2 => cleanup.take_due(now, |place, serial, _| on_the_way.push((place, serial))),
                     3 => now = now + Duration::from_millis(rng.u64(..700)),
                     _ if on_the_way.is_empty() => {}
                     choice => {
@@ -297,7 +315,7 @@ mod tests {
             }
             // All is answered from now on: nothing is kept for ever.
             while cleanup.len() > 0 {
-                cleanup.take_due(now, |place, serial| on_the_way.push((place, serial)));
+                cleanup.take_due(now, |place, serial, _| on_the_way.push((place, serial)));
                 for (place, serial) in on_the_way.drain(..) {
                     cleanup.again(now, place, serial);
                 }

@@ -4,7 +4,11 @@ use core::time::Duration;
 
 use bytes::BytesMut;
 
-use super::script::{EXTEND, EXTEND_MANY, RELEASE, RELEASE_MANY, Script};
+use super::names::Names;
+use super::script::{
+    ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
+    Script,
+};
 use super::token::Token;
 use crate::resp;
 
@@ -44,6 +48,56 @@ pub(super) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Durat
     resp::bulk(out, token.as_ref());
     out.extend_from_slice(b"$2\r\nNX\r\n$2\r\nPX\r\n");
     resp::bulk_integer(out, millis(ttl));
+}
+
+/// The same for the resources of one lock, all or none of them.
+pub(super) fn set_all(
+    out: &mut BytesMut,
+    form: Form,
+    names: Names<'_>,
+    token: &Token,
+    ttl: Duration,
+) {
+    about_all(out, ACQUIRE_SET, form, names, token, Some(ttl));
+}
+
+/// Compare and delete, for the resources of one lock.
+pub(super) fn release_all(out: &mut BytesMut, form: Form, names: Names<'_>, token: &Token) {
+    about_all(out, RELEASE_SET, form, names, token, None);
+}
+
+/// Compare and expire, for the resources of one lock.
+pub(super) fn extend_all(
+    out: &mut BytesMut,
+    form: Form,
+    names: Names<'_>,
+    token: &Token,
+    ttl: Duration,
+) {
+    about_all(out, EXTEND_SET, form, names, token, Some(ttl));
+}
+
+fn about_all(
+    out: &mut BytesMut,
+    script: Script,
+    form: Form,
+    names: Names<'_>,
+    token: &Token,
+    ttl: Option<Duration>,
+) {
+    let keys = names.keys();
+    begin_script(out, script, form, keys.len(), 1 + usize::from(ttl.is_some()));
+    keys.for_each(|key| resp::bulk(out, key));
+    resp::bulk(out, token.as_ref());
+    if let Some(ttl) = ttl {
+        resp::bulk_integer(out, millis(ttl));
+    }
+}
+
+/// What stands at a key, and for how long.
+pub(super) fn holder(out: &mut BytesMut, resource: &[u8]) {
+    begin_script(out, HOLDER, Form::Text, 1, 0);
+    resp::bulk(out, resource);
 }
 
 /// Compare and delete, one key or many.

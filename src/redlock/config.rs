@@ -97,6 +97,9 @@ pub struct Config {
     /// How many tokens per node are remembered whose fate a broken connection left open (S6). Over
     /// it the oldest is left to its ttl. Default: 4096.
     pub max_cleanup: usize,
+    /// Whether nodes that miss the key of a held lock are given it while a majority confirms us, so
+    /// that the lock does not hang on a bare quorum. Default: true.
+    pub fill_in: bool,
     /// Put before every resource to make the key. Default: empty, so that other Redlock libraries
     /// exclude us and we them.
     pub prefix: Vec<u8>,
@@ -122,6 +125,7 @@ impl Default for Config {
             max_locks: 65_536,
             max_pipeline: 1024,
             max_cleanup: 4096,
+            fill_in: true,
             prefix: Vec::new(),
             #[cfg(redbolt_sabotage)]
             saboteur: None,

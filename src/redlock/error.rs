@@ -4,7 +4,9 @@ use core::fmt;
 use core::time::Duration;
 
 use super::config::{MAX_RESOURCE, MIN_TTL};
+use super::names::MAX_SET;
 use super::nodes::{MAX_NODES, NodeId};
+use super::query::MAX_QUERIES;
 use crate::time::Instant;
 
 /// A request that was refused on the spot. Nothing was sent and no event follows.
@@ -16,6 +18,11 @@ pub enum RequestError {
     /// The resource, with the prefix, is longer than [`MAX_RESOURCE`].
     ResourceTooLong {
         /// Its length in bytes, with the prefix.
+        len: usize,
+    },
+    /// No resources for one lock, or more than [`MAX_SET`].
+    SetSize {
+        /// How many were given.
         len: usize,
     },
     /// The ttl is under [`MIN_TTL`], or the drift leaves nothing of it.
@@ -43,6 +50,8 @@ pub enum RequestError {
     AlreadyHeld,
     /// An extension of this lock has not been answered yet.
     ExtensionPending,
+    /// [`MAX_QUERIES`] questions who holds a resource are not answered yet.
+    TooManyQueries,
     /// The extension would hold the lock longer than the configured `max_hold` (S12).
     HoldTooLong {
         /// The configured `max_hold`.
@@ -57,6 +66,9 @@ impl fmt::Display for RequestError {
             Self::ResourceTooLong { len } => {
                 write!(f, "the resource has {len} bytes, at most {MAX_RESOURCE} are possible")
             }
+            Self::SetSize { len } => {
+                write!(f, "{len} resources for one lock, between 1 and {MAX_SET} are possible")
+            }
             Self::TtlTooShort { ttl } => {
                 write!(f, "the ttl is {ttl:?}, at least {MIN_TTL:?} and the drift are needed")
             }
@@ -68,6 +80,7 @@ impl fmt::Display for RequestError {
             Self::NotHeld => write!(f, "the lock is not held"),
             Self::AlreadyHeld => write!(f, "the lock is held already"),
             Self::ExtensionPending => write!(f, "an extension of this lock is under way"),
+            Self::TooManyQueries => write!(f, "{MAX_QUERIES} queries are under way"),
             Self::HoldTooLong { max } => {
                 write!(f, "the lock would be held longer than max_hold = {max:?}")
             }
@@ -99,6 +112,8 @@ pub enum AcquireError {
     },
     /// The wait ended while the request stood in a queue of this engine.
     TimedOut,
+    /// A token was to be adopted that a majority of the nodes does not have, or not any more.
+    Gone,
     /// The caller cancelled.
     Cancelled,
 }
@@ -117,6 +132,7 @@ impl fmt::Display for AcquireError {
                 )
             }
             Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),
+            Self::Gone => write!(f, "a majority of the nodes does not have the token"),
             Self::Cancelled => write!(f, "cancelled"),
         }
     }

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::error::{AcquireError, ExtendError, LostReason};
 use super::nodes::{NodeId, NodeSet};
+use super::query::{Holder, QueryId};
 use crate::time::Instant;
 
 /// One lock, from the request to its last event.
@@ -79,6 +80,20 @@ pub enum Event {
         lock: LockId,
         /// Why.
         reason: LostReason,
+    },
+    /// Little is left of the validity, as [`Redlock::warn`](super::Redlock::warn) asked to be told.
+    Expiring {
+        /// Which lock.
+        lock: LockId,
+        /// When it must be believed no more.
+        valid_until: Instant,
+    },
+    /// A question was answered.
+    Queried {
+        /// Which question.
+        query: QueryId,
+        /// Who holds the resource.
+        holder: Holder,
     },
     /// The state of a node changed; [`Redlock::node`](super::Redlock::node) tells to what. Several
     /// changes between two polls make one event.

@@ -94,7 +94,7 @@ pub(super) enum Progress {
 impl Handshake {
     /// Appends the commands of the handshake to `out`.
     pub(super) fn begin(login: &Login, out: &mut BytesMut) -> Self {
-        let mut steps = Vec::with_capacity(12);
+        let mut steps = Vec::with_capacity(14);
         if let Some(password) = &login.password {
             match &login.username {
                 Some(user) => resp::command(out, &[b"AUTH", user.as_bytes(), password.as_bytes()]),
@@ -361,10 +361,10 @@ mod tests {
             assert_eq!(text.matches("*2\r\n$4\r\nINFO").count(), SECTIONS.len());
             (handshake.len(), text)
         };
-        assert_eq!(commands(&Login::default()).0, 9);
+        assert_eq!(commands(&Login::default()).0, 12);
         let mut login = Login { password: Some("p".into()), database: 3, ..Login::default() };
         let (len, text) = commands(&login);
-        assert_eq!(len, 11);
+        assert_eq!(len, 14);
         assert!(
             text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n")
         );

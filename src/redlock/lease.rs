@@ -63,7 +63,8 @@ impl Redlock {
         if lock.phase != Phase::Held || now >= lock.valid_until {
             return Err(RequestError::NotHeld);
         }
-        if lock.round.pending {
+        // A renewal gives way: what it asked for, this asks for as well.
+        if lock.round.pending && !lock.round.is_renewal {
             return Err(RequestError::ExtensionPending);
         }
         let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
@@ -73,11 +74,18 @@ impl Redlock {
         if self.has_unread_events() {
             return Err(RequestError::Full { max: self.config.max_locks });
         }
-        self.begin_extension(now, slot, ttl);
+        self.begin_extension(now, slot, ttl, false);
         Ok(())
     }
 
-    fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Duration) {
+    /// One round of compare-and-expire over all nodes that may have the token.
+    pub(super) fn begin_extension(
+        &mut self,
+        now: Instant,
+        slot: u32,
+        ttl: Duration,
+        is_renewal: bool,
+    ) {
         let number = self.next_serial();
         let timeout = self.config.node_timeout(ttl);
         let lock = &mut self.table[slot];
@@ -91,6 +99,7 @@ impl Redlock {
         lock.round = Round {
             number,
             pending: true,
+            is_renewal,
             started: now,
             ttl,
             asked,
@@ -101,9 +110,12 @@ impl Redlock {
         lock.ttl = lock.ttl.max(ttl);
         lock.owed += asked.len() as u32;
         lock.deadline = (now + timeout).min(lock.valid_until);
-        let deadline = lock.deadline;
-        self.add_to_batches(asked, Member { purpose: Purpose::Extend, slot, serial: number });
-        self.schedule(slot, deadline);
+        let is_set = lock.keys > 1;
+        self.add_to_batches(
+            asked,
+            Member { purpose: Purpose::Extend, slot, serial: number, is_set },
+        );
+        self.schedule_held(slot);
         self.count_extension(slot, now);
     }
 
@@ -124,7 +136,9 @@ impl Redlock {
         let slot = member.slot;
         let lock = &mut self.table[slot];
         lock.owed -= 1;
-        if lock.phase == Phase::Held {
+        if lock.phase == Phase::Adoption {
+            self.count_adoption(now, id, member, answer);
+        } else if lock.phase == Phase::Held {
             // An answer that comes after its round still tells what the node has.
             match answer {
                 Compared::Absent | Compared::Foreign => lock.exists.remove(id),
@@ -169,16 +183,16 @@ impl Redlock {
             return;
         }
         if !lock.round.agreed.is_empty() && self.config.is_sabotaged(Saboteur::ExtensionByOne) {
-            return self.extended(slot);
+            return self.extended(now, slot);
         }
         match self.quorum.verdict(lock.round.agreed, lock.round.open) {
-            Verdict::Granted => self.extended(slot),
+            Verdict::Granted => self.extended(now, slot),
             Verdict::Impossible => self.extension_failed(now, slot),
             Verdict::Open => {}
         }
     }
 
-    fn extended(&mut self, slot: u32) {
+    fn extended(&mut self, now: Instant, slot: u32) {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
         lock.round.pending = false;
@@ -187,40 +201,37 @@ impl Redlock {
         if self.config.is_sabotaged(Saboteur::ExtensionShortens) {
             lock.valid_until = until;
         }
+        lock.is_warned = false;
         let valid_until = lock.valid_until;
-        self.schedule(slot, valid_until);
         self.emit(Event::Extended { lock: id, valid_until });
+        // A majority has just confirmed us.
+        self.fill_in(now, slot);
+        self.plan_beat(now, slot);
+        self.schedule_held(slot);
     }
 
     /// Too few nodes answered. The old validity stands (S7).
-    fn extension_failed(&mut self, now: Instant, slot: u32) {
+    pub(super) fn extension_failed(&mut self, now: Instant, slot: u32) {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
         lock.round.pending = false;
-        let Round { asked, open, agreed, absent, foreign, .. } = lock.round;
-        let valid_until = lock.valid_until;
+        let Round { asked, open, agreed, absent, foreign, is_renewal, .. } = lock.round;
         let refused = absent.union(foreign);
         let failed = asked.without(agreed.union(refused)).without(open);
         let votes = Votes { asked, open, granted: agreed, refused, failed };
         let outcomes = self.outcomes(now, &votes);
-        self.emit(Event::ExtendFailed { lock: id, error: ExtendError::NoQuorum(outcomes) });
-        self.schedule(slot, valid_until);
-    }
-
-    /// A held lock is due: its validity has ended, or its extension has taken too long.
-    pub(super) fn held_due(&mut self, now: Instant, slot: u32) {
-        if now >= self.table[slot].valid_until {
-            self.lost(now, slot, LostReason::Expired);
-        } else if self.table[slot].round.pending {
-            self.extension_failed(now, slot);
+        if !is_renewal {
+            self.emit(Event::ExtendFailed { lock: id, error: ExtendError::NoQuorum(outcomes) });
         }
+        self.plan_beat(now, slot);
+        self.schedule_held(slot);
     }
 
     /// The lock is held no more, for ever (S7). What may be left of it is released, because nodes
     /// keep keys a little longer than we believe in them.
-    fn lost(&mut self, now: Instant, slot: u32, reason: LostReason) {
+    pub(super) fn lost(&mut self, now: Instant, slot: u32, reason: LostReason) {
         let lock = self.table.id(slot);
-        if self.table[slot].round.pending {
+        if self.table[slot].is_asked_to_extend() {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Lost(reason) });
         }
         self.emit(Event::Lost { lock, reason });

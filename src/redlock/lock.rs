@@ -6,7 +6,7 @@
 //!            └──────────────────► Ready ◄──────── Backoff
 //!                                 │  a quorum of     ▲
 //!                                 ▼  nodes has room  │ refused, or no quorum
-//!                                 Attempt ───────────┘
+//!                                 Attempt ───────────┘  or Adoption, of a token handed over
 //!                                 │ quorum of +OK within the validity
 //!                                 ▼
 //!              lost ◄──────────── Held ────► Releasing ────► released
@@ -19,6 +19,8 @@ use core::time::Duration;
 
 use smallvec::SmallVec;
 
+use super::millis::Millis;
+use super::names::Names;
 use super::nodes::NodeSet;
 use super::queue::Place;
 use crate::time::Instant;
@@ -41,6 +43,8 @@ pub(super) enum Phase {
     Attempt,
     /// Waits for the time of the next attempt.
     Backoff,
+    /// A token that was handed over was looked for; the answers are coming in.
+    Adoption,
     Held,
     /// Release was asked for; the caller waits for what became of it.
     Releasing,
@@ -63,6 +67,13 @@ pub(super) struct Lock {
     /// A release of the same resource may still wait to be sent: this lock's own of its last
     /// attempt, or that of the lock before it. The next `SET` must run after it.
     pub(super) follows: bool,
+    /// How many keys `resource` stands for.
+    pub(super) keys: u8,
+    /// The token was handed over by somebody else: it is looked for, not brought, and the table
+    /// has it.
+    pub(super) is_adopted: bool,
+    /// The warning ahead of the end of this validity has been given.
+    pub(super) is_warned: bool,
     /// How many replies are owed that name this slot.
     pub(super) owed: u32,
     pub(super) retries: u32,
@@ -76,7 +87,7 @@ pub(super) struct Lock {
     /// When the slot wants to be looked at next.
     pub(super) due: Instant,
 
-    /// The number of the token of the current attempt.
+    /// The number of the current attempt.
     pub(super) serial: u64,
     /// When the current attempt started: before its first byte could leave (S2).
     pub(super) started: Instant,
@@ -88,6 +99,7 @@ pub(super) struct Lock {
     pub(super) ghosts: NodeSet,
     /// The extension or release under way.
     pub(super) round: Round,
+    pub(super) keep: Keep,
 
     pub(super) links: Links,
     /// In the queue of those that are ready.
@@ -111,6 +123,8 @@ pub(super) struct Round {
     /// Tells the replies of this round from those of older ones.
     pub(super) number: u64,
     pub(super) pending: bool,
+    /// The engine asked by itself, to keep the lock alive.
+    pub(super) is_renewal: bool,
     pub(super) started: Instant,
     pub(super) ttl: Duration,
     pub(super) asked: NodeSet,
@@ -121,6 +135,39 @@ pub(super) struct Round {
     pub(super) absent: NodeSet,
     /// Answered −1: another value.
     pub(super) foreign: NodeSet,
+}
+
+/// What is done for a lock by itself as long as it is held.
+#[derive(Clone, Copy)]
+pub(super) struct Keep {
+    /// The ttl of its renewals; zero if it is not kept alive.
+    pub(super) ttl: Millis,
+    /// How long before the end of the validity its owner wants to be warned; zero for never.
+    pub(super) ahead: Millis,
+    /// The renewals end here (S12).
+    pub(super) until: Instant,
+    /// When it is renewed next, or nodes that miss the key are given it.
+    pub(super) beat_at: Instant,
+}
+
+impl Keep {
+    pub(super) const NONE: Self = Self {
+        ttl: Millis::ZERO,
+        ahead: Millis::ZERO,
+        until: Instant::ZERO,
+        beat_at: Instant::FAR_FUTURE,
+    };
+}
+
+impl Lock {
+    /// Whether its owner waits to hear of an extension.
+    pub(super) const fn is_asked_to_extend(&self) -> bool {
+        self.round.pending && !self.round.is_renewal
+    }
+
+    pub(super) fn names(&self) -> Names<'_> {
+        Names { count: self.keys, bytes: &self.resource }
+    }
 }
 
 /// Where the slot stands among the others.

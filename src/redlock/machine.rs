@@ -12,6 +12,7 @@ use super::event::{Event, LockId};
 use super::lock::Phase;
 use super::node::{Due, Node};
 use super::nodes::{NodeId, NodeSet};
+use super::query::Queries;
 use super::queue::Queue;
 use super::quorum::Quorum;
 use super::request::LastRequest;
@@ -78,6 +79,8 @@ pub struct Redlock {
     /// Shared by all rounds and attempts, so that no number ever means two things.
     pub(super) serials: u64,
     pub(super) nonce: Nonce,
+    /// Questions who holds a resource.
+    pub(super) queries: Queries,
     events: VecDeque<Event>,
     changed: NodeSet,
     to_connect: NodeSet,
@@ -102,6 +105,8 @@ pub enum Reason {
     Lock,
     /// A connection attempt, its timeout, a silent node or a cleanup.
     Node(NodeId),
+    /// The question who holds a resource.
+    Query,
 }
 
 impl fmt::Debug for Redlock {
@@ -144,6 +149,7 @@ impl Redlock {
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),
             serials: 0,
+            queries: Queries::default(),
             events: VecDeque::new(),
             changed: NodeSet::EMPTY,
             to_connect: NodeSet::EMPTY,
@@ -215,8 +221,9 @@ impl Redlock {
     /// The value under which a held lock is stored on the nodes, until its loss or release.
     #[must_use]
     pub fn token(&self, lock: LockId) -> Option<Token> {
-        let lock = &self.table[self.table.find(lock)?];
-        (lock.phase == Phase::Held).then(|| self.token_of(lock.serial))
+        let slot = self.table.find(lock)?;
+        let lock = &self.table[slot];
+        (lock.phase == Phase::Held).then(|| self.table.token(slot, &self.nonce, lock.serial))
     }
 
     /// Does what is due at `now`: expires leases, ends attempts and waits, starts retries,
@@ -236,6 +243,7 @@ impl Redlock {
                 self.lock_due(now, slot);
             }
         }
+        self.end_queries(now);
         self.admit(now);
     }
 
@@ -264,6 +272,7 @@ impl Redlock {
         match self.table[slot].phase {
             Phase::InLine | Phase::Ready => self.wait_ended(now, slot),
             Phase::Attempt => self.attempt_timed_out(now, slot),
+            Phase::Adoption => self.adoption_timed_out(now, slot),
             Phase::Backoff => self.retry(slot),
             Phase::Held => self.held_due(now, slot),
             Phase::Releasing => self.release_due(slot),
@@ -315,7 +324,8 @@ impl Redlock {
             let (at, _) = self.nodes[id.index()].next(&self.config)?;
             Some((at, Reason::Node(id)))
         });
-        let next = lock.into_iter().chain(nodes).min_by_key(|(at, _)| *at)?;
+        let queries = self.queries.due_at().map(|at| (at, Reason::Query));
+        let next = lock.into_iter().chain(nodes).chain(queries).min_by_key(|(at, _)| *at)?;
         (next.0 < Instant::FAR_FUTURE).then_some(next)
     }
 
@@ -353,10 +363,6 @@ impl Redlock {
     pub(super) fn must_close(&mut self, node: NodeId) {
         self.to_connect.remove(node);
         self.to_close.insert(node);
-    }
-
-    pub(super) fn token_of(&self, serial: u64) -> Token {
-        Token::of_attempt(&self.nonce, serial)
     }
 
     /// A number that was never used before.

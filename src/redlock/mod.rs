@@ -7,13 +7,15 @@
 //!
 //! Read [`Quorum`] and [`Drift`] first; the safety argument rests on those two. Then [`Redlock`],
 //! whose documentation says in which order its methods are called. Inside, a request goes through
-//! `acquire` (the queues) and `attempt` (the votes), then `lease` (extension, loss) and `release`, and
-//! every reply comes in through `session`.
+//! `acquire` (the queues) and `attempt` (the votes), or `adopt` for a token that was handed over. A
+//! lock that is held is the business of `lease` (extension, loss), `keep` (renewals) and `fill`,
+//! until `release`. Every reply comes in through `session`.
 //!
 //! The algorithm is the one of Redis' page on distributed locks, with the rules S1 to S12 of
 //! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
 
 mod acquire;
+mod adopt;
 mod answer;
 mod attempt;
 mod backoff;
@@ -23,15 +25,20 @@ mod command;
 mod config;
 mod error;
 mod event;
+mod fill;
 mod handshake;
+mod keep;
 mod lease;
 mod lock;
 mod machine;
+mod millis;
+mod names;
 mod node;
 mod nodes;
 mod outbox;
 mod pipeline;
 mod quarantine;
+mod query;
 mod queue;
 mod quorum;
 mod release;
@@ -54,13 +61,18 @@ pub use self::error::{
 };
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::machine::{Action, Reason, Redlock};
+pub use self::names::MAX_SET;
 pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
 pub use self::quarantine::{Quarantine, QuarantineReason, RestartGuard};
+pub use self::query::{Holder, MAX_QUERIES, QueryId};
 pub use self::quorum::{Quorum, Verdict};
 pub use self::reply::ServerError;
 #[cfg(redbolt_sabotage)]
 pub use self::sabotage::{RECREATE, Saboteur};
-pub use self::script::{EXTEND, EXTEND_MANY, RELEASE, RELEASE_MANY, Script};
+pub use self::script::{
+    ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
+    Script,
+};
 pub use self::session::MAX_REPLY;
 pub use self::status::{NodeCounters, NodeState, NodeStatus, Trouble};
 pub use self::token::{Nonce, Token};

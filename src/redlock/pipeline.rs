@@ -13,20 +13,39 @@ use crate::time::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Expected {
     pub(super) what: What,
-    /// For a `SET` the slot of the lock; for a compare request how many keys it has; for the
-    /// handshake the number of the step.
+    /// For a `SET` the slot of the lock; for a compare request how many locks it is about; for a
+    /// question who holds a resource its place; for the handshake the number of the step.
     pub(super) slot: u32,
-    /// For a `SET` the serial of the token.
+    /// For a `SET` the serial of the attempt; for a question its number.
     pub(super) serial: u64,
     pub(super) sent: Instant,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
+    /// An attempt.
     Set,
+    /// An attempt for several resources.
+    SetAll(Form),
+    /// The key of a lock that is held, for a node that misses it. No vote comes of it.
+    Fill,
+    /// The same for several resources.
+    FillAll(Form),
     Release(Form),
     Extend(Form),
+    /// Who holds a resource.
+    Holder,
     Handshake,
+}
+
+impl What {
+    pub(super) const fn is_fill(self) -> bool {
+        matches!(self, Self::Fill | Self::FillAll(_))
+    }
+
+    pub(super) const fn is_extend(self) -> bool {
+        matches!(self, Self::Extend(_))
+    }
 }
 
 /// The requests on the way to one node.

@@ -30,7 +30,7 @@ impl Redlock {
         if self.table[slot].phase != Phase::Held {
             return Err(RequestError::NotHeld);
         }
-        if self.table[slot].round.pending {
+        if self.table[slot].is_asked_to_extend() {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
         }
         self.table[slot].phase = Phase::Releasing;
@@ -65,7 +65,14 @@ impl Redlock {
             open: asked,
             ..Round::default()
         };
-        self.add_to_batches(asked, Member { purpose: Purpose::Release, slot, serial: number });
+        let is_set = self.table[slot].keys > 1;
+        let member = Member { purpose: Purpose::Release, slot, serial: number, is_set };
+        self.add_to_batches(asked, member);
+        if is_set {
+            // The line of a set does not know those who want one of its resources alone: nothing
+            // of theirs may overtake this.
+            asked.into_iter().for_each(|id| self.seal(now, id, true));
+        }
         for id in later {
             self.remember(id, slot, number, now);
             // Where the node is back already the look leaves with this write, and is not due in a
@@ -81,8 +88,9 @@ impl Redlock {
         }
         let lock = &self.table[slot];
         let lifetime = lock.ttl + self.config.drift.of(lock.ttl);
+        let token = self.table.token(slot, &self.nonce, serial);
         let node = &mut self.nodes[id.index()];
-        if !node.cleanup.add(first_look, &lock.resource, serial, lifetime) {
+        if !node.cleanup.add(first_look, lock.names(), token, serial, lifetime) {
             node.counters.cleanup_dropped += 1;
         }
     }

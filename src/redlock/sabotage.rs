@@ -65,6 +65,10 @@ pub enum Saboteur {
     UptimeNotRounded,
     /// S11: an extension counts the word of a node that may have forgotten locks.
     QuarantinedAgrees,
+    /// Fill-in: the key that a node was given counts for the extension under way.
+    FillCounts,
+    /// Adoption: one node that has the token is enough.
+    AdoptionByOne,
     /// S12: a lock is extended for ever.
     HoldWithoutEnd,
 }

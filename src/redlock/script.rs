@@ -63,8 +63,57 @@ pub const EXTEND_MANY: Script = Script {
     sha: "23e1734eff41adc6e507543f49f400cc92185805",
 };
 
+/// Takes several resources as one lock, or none of them. `KEYS` are the resources, `ARGV[1]` the
+/// token, `ARGV[2]` the ttl in milliseconds. Answers as `SET … NX` does: `OK`, or nil when there is
+/// any of them.
+pub const ACQUIRE_SET: Script = Script {
+    text: "if redis.call('EXISTS', unpack(KEYS)) > 0 then return false end \
+           for _, k in ipairs(KEYS) do redis.call('SET', k, ARGV[1], 'PX', ARGV[2]) end \
+           return redis.status_reply('OK')",
+    sha: "3710c07fe0357bf658b74b133eb42c2326cf9492",
+};
+
+/// [`RELEASE`] for the resources of one lock: `KEYS` are the resources, `ARGV[1]` the token.
+/// Answers 1 when any of them was ours and is deleted, −1 when none was and one holds another
+/// value, else 0.
+pub const RELEASE_SET: Script = Script {
+    text: "local v = redis.call('MGET', unpack(KEYS)) \
+           local mine, other = {}, 0 \
+           for i, k in ipairs(KEYS) do \
+           if v[i] == ARGV[1] then mine[#mine + 1] = k \
+           elseif v[i] then other = -1 end end \
+           if #mine == 0 then return other end \
+           redis.call('DEL', unpack(mine)) \
+           return 1",
+    sha: "cfa9cc3dd4d9963bea8daad9a194ff3030173953",
+};
+
+/// [`EXTEND`] for the resources of one lock: `KEYS` are the resources, `ARGV[1]` the token,
+/// `ARGV[2]` the ttl in milliseconds. Answers 1 when all of them are ours and now live at least
+/// that long, −1 when one holds another value, 0 when one is not there; then nothing was changed.
+pub const EXTEND_SET: Script = Script {
+    text: "local v, out = redis.call('MGET', unpack(KEYS)), 1 \
+           for i, k in ipairs(KEYS) do if v[i] ~= ARGV[1] then \
+           if v[i] then return -1 end out = 0 end end \
+           if out == 0 then return 0 end \
+           for _, k in ipairs(KEYS) do \
+           if redis.call('PTTL', k) < tonumber(ARGV[2]) \
+           then redis.call('PEXPIRE', k, ARGV[2]) end end \
+           return 1",
+    sha: "7172b04ebb0b9c7d8a021c3ad3136837aed60561",
+};
+
+/// Who holds a resource: `KEYS[1]`. Answers with the value, cut to 40 bytes, or nil, and the rest
+/// of its ttl in milliseconds. It changes nothing, and is so rare that it always goes by its text.
+pub const HOLDER: Script = Script {
+    text: "local v = redis.call('GET', KEYS[1]) \
+           return {v and string.sub(v, 1, 40), redis.call('PTTL', KEYS[1])}",
+    sha: "8d6f6b3f509fb61c8354b289601d66344a4adb85",
+};
+
 /// All of them, in the order in which the handshake loads them.
-pub(super) const ALL: [Script; 4] = [RELEASE, EXTEND, RELEASE_MANY, EXTEND_MANY];
+pub(super) const ALL: [Script; 7] =
+    [RELEASE, EXTEND, RELEASE_MANY, EXTEND_MANY, ACQUIRE_SET, RELEASE_SET, EXTEND_SET];
 
 #[cfg(test)]
 mod tests {
@@ -72,7 +121,7 @@ mod tests {
 
     #[test]
     fn each_sha_belongs_to_its_text() {
-        for script in ALL {
+        for script in ALL.into_iter().chain([HOLDER]) {
             let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
             assert_eq!(sha, script.sha, "{}", script.text);
         }

@@ -12,6 +12,7 @@ use super::lock::Phase;
 use super::machine::Redlock;
 use super::nodes::NodeId;
 use super::pipeline::{Expected, What};
+use super::query::View;
 use super::reply::ServerError;
 use super::sabotage::Saboteur;
 use super::status::Trouble;
@@ -97,7 +98,11 @@ impl Redlock {
         node.answered(now, request);
         match answer {
             Answer::Handshake => self.handle_handshake(now, id, value),
+            Answer::Vote(vote) if request.what.is_fill() => {
+                self.handle_fill(now, id, request, vote)
+            }
             Answer::Vote(vote) => self.handle_vote(now, id, request, vote),
+            Answer::View(view) => self.handle_view(id, request, Some(view)),
             Answer::One(answer) => self.request_answered(now, id, iter::once(answer)),
             Answer::Many(answers) => {
                 let count = request.slot as usize;
@@ -124,7 +129,13 @@ impl Redlock {
         if error == ServerError::KeyDenied {
             return self.put_one_by_one(now, id, request);
         }
-        wants_another_form(request, error) && self.put_otherwise(now, id, request, error)
+        if !wants_another_form(request, error) {
+            return false;
+        }
+        match request.what {
+            What::SetAll(_) | What::FillAll(_) => self.put_set_otherwise(now, id, request),
+            _ => self.put_otherwise(now, id, request, error),
+        }
     }
 
     /// The oldest compare request was answered, one answer for each of its keys.
@@ -172,11 +183,13 @@ impl Redlock {
             _ => {}
         }
         match request.what {
-            What::Set => {
-                let failed = error.ruled_out_execution();
-                let vote = if failed { Vote::Failed } else { Vote::Unclear };
-                self.handle_vote(now, id, request, vote);
+            What::Set | What::SetAll(_) => {
+                self.handle_vote(now, id, request, Vote::of_error(error));
             }
+            What::Fill | What::FillAll(_) => {
+                self.handle_fill(now, id, request, Vote::of_error(error));
+            }
+            What::Holder => self.handle_view(id, request, View::of_error(error)),
             // A session that ended has answered for all that was on its way.
             What::Release(_) | What::Extend(_) if self.nodes[id.index()].is_ready() => {
                 // Somebody's data is at the key, so our token is not. Only a request for one key
@@ -228,8 +241,9 @@ impl Redlock {
         if !node.is_ready() {
             return;
         }
-        node.cleanup.take_due(now, |slot, serial| {
-            node.batch.add(Member { purpose: Purpose::CleanUp, slot, serial });
+        node.cleanup.take_due(now, |slot, serial, keys| {
+            let is_set = keys > 1;
+            node.batch.add(Member { purpose: Purpose::CleanUp, slot, serial, is_set });
         });
     }
 
@@ -246,7 +260,9 @@ impl Redlock {
         self.node_changed(id);
         for request in orphans {
             match request.what {
-                What::Set => self.orphan_vote(now, id, request),
+                What::Set | What::SetAll(_) => self.orphan_vote(now, id, request),
+                What::Fill | What::FillAll(_) => self.orphan_fill(now, id, request),
+                What::Holder => self.handle_view(id, request, None),
                 // Their keys are in the batch.
                 What::Release(_) | What::Extend(_) | What::Handshake => {}
             }
@@ -270,6 +286,7 @@ impl Redlock {
             lock.exists.remove(id);
             lock.ghosts.insert(id);
             self.count_votes(now, request.slot);
+            self.show_to_others(now, request.slot);
         }
         self.recycle(request.slot);
     }

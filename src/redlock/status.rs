@@ -190,6 +190,8 @@ pub struct NodeCounters {
     pub granted: u64,
     /// Nil to a `SET`.
     pub refused: u64,
+    /// `SET`s sent for locks that are held and whose key the node missed.
+    pub filled: u64,
     /// Releases and extensions sent.
     pub scripts: u64,
     /// Error replies, the handshake's included.

@@ -8,12 +8,15 @@
 
 use core::hash::Hasher;
 use core::ops::{Index, IndexMut};
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 
 use super::event::LockId;
-use super::lock::{Links, Lock, NONE, Phase, Round, Votes};
+use super::lock::{Keep, Links, Lock, NONE, Phase, Round, Votes};
+use super::names::Names;
 use super::nodes::NodeSet;
 use super::queue::Place;
+use super::token::{Nonce, Token};
 use crate::time::Instant;
 
 pub(super) struct Table {
@@ -26,6 +29,8 @@ pub(super) struct Table {
     max_locks: usize,
     /// How many slots are in the phase `Draining`.
     ended: usize,
+    /// Tokens that were handed over, by slot. They are few.
+    adopted: HashMap<u32, Token>,
 }
 
 impl Index<u32> for Table {
@@ -53,6 +58,7 @@ impl Table {
             seed,
             max_locks,
             ended: 0,
+            adopted: HashMap::new(),
         }
     }
 
@@ -105,6 +111,9 @@ impl Table {
         if lock.links.is_indexed {
             self.unlink(slot);
         }
+        if self[slot].is_adopted {
+            self.adopted.remove(&slot);
+        }
         let lock = &mut self[slot];
         lock.phase = Phase::Free;
         lock.generation = lock.generation.wrapping_add(1);
@@ -112,24 +121,41 @@ impl Table {
         self.free.push(slot);
     }
 
+    /// The lock in `slot` has a token that was handed over.
+    pub(super) fn adopt(&mut self, slot: u32, token: Token) {
+        self[slot].is_adopted = true;
+        self.adopted.insert(slot, token);
+    }
+
+    /// The token of the attempt with this `serial` for the lock in `slot`.
+    #[inline]
+    pub(super) fn token(&self, slot: u32, nonce: &Nonce, serial: u64) -> Token {
+        let own = || Token::of_attempt(nonce, serial);
+        if self[slot].is_adopted {
+            self.adopted.get(&slot).copied().unwrap_or_else(own)
+        } else {
+            own()
+        }
+    }
+
     /// The first lock of this resource, if there is any.
-    pub(super) fn first_of(&self, resource: &[u8], hash: u64) -> Option<u32> {
-        self.chain(resource, hash).find(|slot| !self[*slot].phase.is_on_its_way_out())
+    pub(super) fn first_of(&self, names: Names<'_>, hash: u64) -> Option<u32> {
+        self.chain(names, hash).find(|slot| !self[*slot].phase.is_on_its_way_out())
     }
 
     /// Whether a lock of this resource is on its way out: its release may still wait somewhere.
-    pub(super) fn has_leaver(&self, resource: &[u8], hash: u64) -> bool {
-        self.chain(resource, hash).any(|slot| self[slot].phase.is_on_its_way_out())
+    pub(super) fn has_leaver(&self, names: Names<'_>, hash: u64) -> bool {
+        self.chain(names, hash).any(|slot| self[slot].phase.is_on_its_way_out())
     }
 
     /// The slots of this resource that are in the index.
-    fn chain<'a>(&'a self, resource: &'a [u8], hash: u64) -> impl Iterator<Item = u32> + 'a {
+    fn chain<'a>(&'a self, names: Names<'a>, hash: u64) -> impl Iterator<Item = u32> + 'a {
         let head = self.buckets[self.bucket(hash)].wrapping_sub(1);
         let next = move |slot: &u32| Some(self[*slot].links.bucket).filter(|next| *next != NONE);
         let slots = core::iter::successors(Some(head).filter(|head| *head != NONE), next);
         slots.filter(move |slot| {
             let lock = &self[*slot];
-            lock.links.hash == hash && lock.resource[..] == *resource
+            lock.links.hash == hash && lock.names() == names
         })
     }
 
@@ -179,7 +205,7 @@ impl Table {
         self[before].links.behind = behind;
         if behind == NONE {
             // It was the last of the line: the first, which there is, must know its new end.
-            if let Some(first) = self.first_of(&self[slot].resource, hash) {
+            if let Some(first) = self.first_of(self[slot].names(), hash) {
                 self[first].links.last = before;
             }
         }
@@ -218,6 +244,9 @@ impl Lock {
             generation: 0,
             last_try: false,
             follows: false,
+            keys: 1,
+            is_adopted: false,
+            is_warned: false,
             owed: 0,
             retries: 0,
             resource: Default::default(),
@@ -232,6 +261,7 @@ impl Lock {
             exists: NodeSet::EMPTY,
             ghosts: NodeSet::EMPTY,
             round: Round::default(),
+            keep: Keep::NONE,
             links: Links::UNLINKED,
             place: Place::NONE,
         }
@@ -248,7 +278,7 @@ mod tests {
         table[slot].phase = Phase::Ready;
         table[slot].resource.extend_from_slice(resource);
         table[slot].links.hash = hash;
-        match table.first_of(resource, hash) {
+        match table.first_of(Names { count: 1, bytes: resource }, hash) {
             Some(first) => table.line_up(first, slot),
             None => table.lead(slot),
         }
@@ -279,6 +309,7 @@ mod tests {
             for _ in 0..400 {
                 let name = rng.usize(..lines.len());
                 let resource = [b'r', name as u8];
+                let names = Names { count: 1, bytes: &resource };
                 if rng.bool() && !table.is_full() {
                     let slot = add(&mut table, &resource);
                     lines[name].push(slot);
@@ -289,14 +320,14 @@ mod tests {
                     table[slot].phase = Phase::Draining;
                     table.count_ended();
                     let hash = table.hash(&resource);
-                    assert_eq!(table.has_leaver(&resource, hash), place == 0, "seed {seed}");
+                    assert_eq!(table.has_leaver(names, hash), place == 0, "seed {seed}");
                     let expected = lines[name].first().copied().filter(|_| place == 0);
                     assert_eq!(heir, expected, "seed {seed}");
                     table.vacate(slot);
                 }
                 let hash = table.hash(&resource);
                 let first = lines[name].first().copied();
-                assert_eq!(table.first_of(&resource, hash), first, "seed {seed}");
+                assert_eq!(table.first_of(names, hash), first, "seed {seed}");
             }
         }
     }

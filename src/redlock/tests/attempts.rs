@@ -203,7 +203,12 @@ fn a_node_that_cannot_serve_for_the_moment_is_passed_over_for_a_while() {
     rig.advance(ms(250));
     assert_eq!(rig.state(0), NodeState::Ready);
     rig.acquire("d", WAIT);
-    assert_eq!(rig.sent(0).len(), 1);
+    // It is given what it missed meanwhile, and asked again.
+    let sent = rig.sent(0);
+    assert_eq!(sent[2], "SET d #4 NX PX 10000");
+    for fill in ["SET b #2 NX PX ", "SET c #3 NX PX "] {
+        assert!(sent[..2].iter().any(|sent| sent.starts_with(fill)), "{sent:?}");
+    }
 }
 
 #[test]

@@ -4,12 +4,17 @@
 //! shows what leaves for each node as words. Random faults are the simulator's business; here each
 //! test is one story.
 
+mod adoption;
 mod attempts;
 mod batches;
+mod filling;
+mod keeping;
 mod leases;
+mod queries;
 mod queues;
 mod restarts;
 mod sessions;
+mod sets;
 
 use core::time::Duration;
 
@@ -247,6 +252,10 @@ fn word(part: &Value<'_>) -> String {
         text if text == EXTEND.sha => "extend".into(),
         text if text == RELEASE_MANY.sha => "release-many".into(),
         text if text == EXTEND_MANY.sha => "extend-many".into(),
+        text if text == ACQUIRE_SET.sha => "acquire-set".into(),
+        text if text == RELEASE_SET.sha => "release-set".into(),
+        text if text == EXTEND_SET.sha => "extend-set".into(),
+        text if text == HOLDER.text => "holder".into(),
         text => text,
     }
 }

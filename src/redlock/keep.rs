@@ -1,0 +1,216 @@
+//! What is done for a lock by itself as long as it is held: renewals, the warning ahead of its end,
+//! and the moments at which nodes that miss its key are given it.
+
+use core::time::Duration;
+
+use super::config::MIN_TTL;
+use super::error::{LostReason, RequestError};
+use super::event::{Event, LockId};
+use super::lock::Phase;
+use super::machine::Redlock;
+use super::millis::Millis;
+use super::sabotage::Saboteur;
+use crate::time::Instant;
+
+/// The least pause between two renewals of one lock.
+const LEAST_PAUSE: Duration = Duration::from_millis(5);
+
+/// The most by which a renewal is put off so that others leave with it.
+const MOST_GATHERING: Duration = Duration::from_millis(50);
+
+impl Redlock {
+    /// Keeps a held lock alive by itself, until `max_hold` after its acquisition: from now on it is
+    /// extended by `ttl` whenever about a third of its validity has passed. It ends with its
+    /// release, or by [`Event::Lost`].
+    ///
+    /// Every extension that succeeds makes an [`Event::Extended`]. One that fails makes none, and is
+    /// repeated, ever faster, until the validity ends. The last one is shorter, so that the lock
+    /// ends with `max_hold`. To call this again changes ttl and end; an `extend` of the caller's own
+    /// goes along with it.
+    ///
+    /// Renewals of many locks gather: they leave in groups per node, as all extensions do.
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`]: a ttl out of bounds, a lock that is not held, or a `max_hold` over that
+    /// of the configuration (S12).
+    pub fn keep_alive(
+        &mut self,
+        now: Instant,
+        lock: LockId,
+        ttl: Duration,
+        max_hold: Duration,
+    ) -> Result<(), RequestError> {
+        let ttl = self.check_ttl(ttl)?;
+        let max = self.config.max_hold;
+        if max_hold > max {
+            return Err(RequestError::HoldTooLong { max });
+        }
+        let slot = self.find_held(now, lock)?;
+        let lock = &mut self.table[slot];
+        lock.keep.ttl = Millis::of(ttl);
+        lock.keep.until = lock.started + max_hold;
+        self.plan_beat(now, slot);
+        self.schedule_held(slot);
+        Ok(())
+    }
+
+    /// Asks for an [`Event::Expiring`] when no more than `ahead` is left of the validity of a held
+    /// lock, once for each validity: an extension that succeeds arms it anew. At once if no more
+    /// than that is left now; zero takes it back.
+    ///
+    /// With keep-alive, an `ahead` of less than two thirds of the ttl is reached only if renewals
+    /// fail or `max_hold` comes near.
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] when the lock is not held.
+    pub fn warn(
+        &mut self,
+        now: Instant,
+        lock: LockId,
+        ahead: Duration,
+    ) -> Result<(), RequestError> {
+        let slot = self.find_held(now, lock)?;
+        let lock = &mut self.table[slot];
+        lock.keep.ahead = Millis::of(ahead);
+        lock.is_warned = false;
+        self.schedule_held(slot);
+        Ok(())
+    }
+
+    pub(super) fn find_held(&self, now: Instant, lock: LockId) -> Result<u32, RequestError> {
+        let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
+        let lock = &self.table[slot];
+        if lock.phase != Phase::Held || now >= lock.valid_until {
+            return Err(RequestError::NotHeld);
+        }
+        Ok(slot)
+    }
+
+    /// The lock is held from now on.
+    pub(super) fn hold(&mut self, now: Instant, slot: u32) {
+        self.table[slot].phase = Phase::Held;
+        self.table[slot].is_warned = false;
+        self.plan_fill(now, slot);
+        self.schedule_held(slot);
+    }
+
+    /// Makes sure that a held lock is looked at when something is due.
+    pub(super) fn schedule_held(&mut self, slot: u32) {
+        let lock = &self.table[slot];
+        let mut due = lock.valid_until.min(lock.keep.beat_at);
+        if lock.round.pending {
+            due = due.min(lock.deadline);
+        }
+        if lock.keep.ahead != Millis::ZERO && !lock.is_warned {
+            due = due.min(lock.valid_until - lock.keep.ahead.duration());
+        }
+        self.schedule(slot, due);
+    }
+
+    /// A held lock is due, for whatever reason.
+    pub(super) fn held_due(&mut self, now: Instant, slot: u32) {
+        let lock = &self.table[slot];
+        if now >= lock.valid_until {
+            return self.lost(now, slot, LostReason::Expired);
+        }
+        if lock.round.pending && now >= lock.deadline {
+            self.extension_failed(now, slot);
+        }
+        self.give_warning(now, slot);
+        if now >= self.table[slot].keep.beat_at {
+            self.beat(now, slot);
+        }
+        if self.table[slot].phase == Phase::Held {
+            self.schedule_held(slot);
+        }
+    }
+
+    fn give_warning(&mut self, now: Instant, slot: u32) {
+        let id = self.table.id(slot);
+        let lock = &mut self.table[slot];
+        let ahead = lock.keep.ahead;
+        let valid_until = lock.valid_until;
+        if ahead != Millis::ZERO && !lock.is_warned && valid_until - now <= ahead.duration() {
+            lock.is_warned = true;
+            self.emit(Event::Expiring { lock: id, valid_until });
+        }
+    }
+
+    /// Renews a lock that is kept alive; for another, gives the nodes its key that miss it.
+    fn beat(&mut self, now: Instant, slot: u32) {
+        let lock = &mut self.table[slot];
+        lock.keep.beat_at = Instant::FAR_FUTURE;
+        if lock.keep.ttl == Millis::ZERO {
+            self.fill_in(now, slot);
+            return self.plan_beat(now, slot);
+        }
+        if lock.round.pending {
+            // Its end plans the next.
+            return;
+        }
+        let left = lock.keep.until - now;
+        let ttl = lock.keep.ttl.duration();
+        let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
+        let ttl = if is_endless { ttl } else { Millis::of(ttl.min(left)).duration() };
+        if ttl < MIN_TTL || self.config.drift.valid_until(now, ttl) <= self.table[slot].valid_until
+        {
+            // Nothing to be gained now: near its end, never again.
+            if left > ttl {
+                self.plan_beat(now, slot);
+            }
+            return;
+        }
+        if self.has_unread_events() {
+            return self.plan_beat(now, slot);
+        }
+        self.begin_extension(now, slot, ttl, true);
+    }
+
+    /// Chooses the moment of the next beat: a third of what is left, more or less, so that locks
+    /// that were taken together do not stay together, and then on the next stroke of a slow clock,
+    /// so that those which come close to each other leave together.
+    pub(super) fn plan_beat(&mut self, now: Instant, slot: u32) {
+        let has_all = self.table[slot].exists == self.nodes();
+        let lock = &mut self.table[slot];
+        if lock.keep.ttl == Millis::ZERO && (has_all || !self.config.fill_in) {
+            lock.keep.beat_at = Instant::FAR_FUTURE;
+            return;
+        }
+        let left = lock.valid_until - now;
+        let third = (left / 3).max(LEAST_PAUSE);
+        let spread = (third / 5).as_nanos() as u64;
+        let pause = third - third / 10 + Duration::from_nanos(self.rng.u64(..=spread));
+        let stroke = (left / 256).min(MOST_GATHERING).as_nanos().max(1) as u64;
+        let at = (now + pause).as_nanos().next_multiple_of(stroke.next_power_of_two());
+        lock.keep.beat_at = Instant::from_nanos(at);
+    }
+
+    /// A node turned out to miss the key of a lock, which may be held already.
+    pub(super) fn show_to_others(&mut self, now: Instant, slot: u32) {
+        if self.table[slot].phase == Phase::Held {
+            self.plan_fill(now, slot);
+            self.schedule_held(slot);
+        }
+    }
+
+    /// A node could not take the key of a held lock now.
+    pub(super) fn try_later(&mut self, now: Instant, slot: u32) {
+        if self.table[slot].keep.beat_at == Instant::FAR_FUTURE {
+            self.plan_beat(now, slot);
+            self.schedule_held(slot);
+        }
+    }
+
+    /// A lock that was granted by fewer nodes than all shows itself to the others soon.
+    fn plan_fill(&mut self, now: Instant, slot: u32) {
+        let has_all = self.table[slot].exists == self.nodes();
+        let lock = &mut self.table[slot];
+        if has_all || !self.config.fill_in || lock.keep.beat_at < Instant::FAR_FUTURE {
+            return;
+        }
+        // Whoever stood in the way there has been released by then.
+        lock.keep.beat_at = now + self.config.node_timeout(lock.ttl);
+    }
+}

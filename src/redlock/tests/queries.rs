@@ -1,0 +1,81 @@
+//! The question who holds a resource.
+
+use super::*;
+
+fn ask(rig: &mut Rig) -> QueryId {
+    rig.redlock.query(rig.now, b"r").expect("the request is in bounds")
+}
+
+fn answer(event: Event) -> (QueryId, Holder) {
+    let Event::Queried { query, holder } = event else { panic!("{event:?}") };
+    (query, holder)
+}
+
+#[test]
+fn the_answer_says_who_and_for_how_long_a_quorum_keeps_it() {
+    let mut rig = Rig::new(3);
+    let query = ask(&mut rig);
+    let mine = "twenty bytes in all!";
+    for (index, ttl) in [900, 700, 800].into_iter().enumerate() {
+        assert_eq!(rig.sent(index), ["EVAL holder 1 r"]);
+        rig.reply(index, &format!("*2\r\n$20\r\n{mine}\r\n:{ttl}"));
+    }
+    let (found, holder) = answer(rig.event());
+    assert_eq!(found, query);
+    assert_eq!(holder.token(), Some(Token::from_bytes(*b"twenty bytes in all!")));
+    assert_eq!((holder.is_quorum, holder.remaining), (true, ms(800)));
+    assert_eq!(holder.holding.len(), 3);
+}
+
+#[test]
+fn nodes_that_disagree_are_told_apart() {
+    let mut rig = Rig::new(5);
+    ask(&mut rig);
+    let replies = [
+        "*2\r\n$1\r\na\r\n:900",
+        "*2\r\n$1\r\na\r\n:-1",
+        "*2\r\n$1\r\nb\r\n:900",
+        "*2\r\n$-1\r\n:-2",
+        "-WRONGTYPE Operation against a key holding the wrong kind of value",
+    ];
+    for (index, reply) in replies.into_iter().enumerate() {
+        rig.sent(index);
+        rig.reply(index, reply);
+    }
+    let (_, holder) = answer(rig.event());
+    assert_eq!((holder.value(), holder.token()), (Some(&b"a"[..]), None));
+    assert_eq!((holder.is_quorum, holder.remaining), (false, Duration::ZERO));
+    assert_eq!((holder.holding, holder.others), (nodes([0, 1]), nodes([2, 4])));
+    assert_eq!((holder.free, holder.unknown), (nodes([3]), NodeSet::EMPTY));
+}
+
+#[test]
+fn a_question_is_answered_in_time_by_those_who_are_there() {
+    let mut rig = Rig::new(3);
+    ask(&mut rig);
+    rig.sent(0);
+    rig.reply(0, "*2\r\n$-1\r\n:-2");
+    rig.sent(1);
+    rig.close(1);
+    let start = rig.now;
+    let (_, holder) = answer(rig.wait()[0]);
+    assert_eq!(rig.now - start, ms(50));
+    assert_eq!((holder.free, holder.unknown), (nodes([0]), nodes([1, 2])));
+    assert_eq!(holder.value(), None);
+    // The answer that comes too late is nobody's.
+    rig.sent(2);
+    rig.reply(2, "*2\r\n$-1\r\n:-2");
+    assert_eq!(rig.events(), []);
+}
+
+#[test]
+fn no_more_questions_are_taken_than_there_is_room_for() {
+    let mut rig = Rig::new(1);
+    for _ in 0..MAX_QUERIES {
+        ask(&mut rig);
+    }
+    let refused = rig.redlock.query(rig.now, b"r");
+    assert_eq!(refused, Err(RequestError::TooManyQueries));
+    assert_eq!(rig.wait().len(), MAX_QUERIES);
+    ask(&mut rig);
+}

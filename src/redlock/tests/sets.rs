@@ -1,0 +1,159 @@
+//! Many resources as one lock.
+
+use super::*;
+
+impl Rig {
+    fn acquire_all(&mut self, resources: &[&str], wait: Duration) -> LockId {
+        let lock = self.redlock.acquire_all(self.now, resources, TTL, wait);
+        lock.expect("the request is in bounds")
+    }
+
+    fn held_set(&mut self, resources: &[&str]) -> LockId {
+        let lock = self.acquire_all(resources, NO_WAIT);
+        for index in 0..self.redlock.nodes().len() {
+            self.sent(index);
+            self.reply(index, "+OK");
+        }
+        assert!(matches!(self.event(), Event::Acquired { lock: held, .. } if held == lock));
+        lock
+    }
+}
+
+#[test]
+fn a_set_is_taken_kept_and_given_back_by_one_call_per_node() {
+    let mut rig = Rig::new(3);
+    let lock = rig.acquire_all(&["b", "a", "b"], NO_WAIT);
+    for index in 0..3 {
+        assert_eq!(rig.sent(index), ["EVALSHA acquire-set 2 a b #1 10000"]);
+        rig.reply(index, "+OK");
+    }
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    rig.redlock.extend(rig.now, lock, TTL).expect("it is held");
+    for index in 0..3 {
+        assert_eq!(rig.sent(index), ["EVALSHA extend-set 2 a b #1 10000"]);
+        rig.reply(index, ":1");
+    }
+    assert!(matches!(rig.event(), Event::Extended { .. }));
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    for index in 0..3 {
+        assert_eq!(rig.sent(index), ["EVALSHA release-set 2 a b #1"]);
+        rig.reply(index, ":1");
+    }
+    assert!(matches!(rig.event(), Event::Released { .. }));
+}
+
+#[test]
+fn a_set_of_one_is_a_lock_like_any_other() {
+    let mut rig = Rig::new(1);
+    rig.acquire_all(&["a", "a"], NO_WAIT);
+    assert_eq!(rig.sent(0), ["SET a #1 NX PX 10000"]);
+}
+
+#[test]
+fn sets_that_are_bad_are_refused_with_the_value_and_the_limit() {
+    let mut rig = Rig::new(1);
+    let many: Vec<_> = (0..=MAX_SET).map(|number| number.to_string()).collect();
+    let error = |rig: &mut Rig, resources: &[String]| {
+        let found = rig.redlock.acquire_all(rig.now, resources, TTL, NO_WAIT);
+        found.expect_err("out of bounds").to_string()
+    };
+    assert_eq!(error(&mut rig, &[]), "0 resources for one lock, between 1 and 64 are possible");
+    assert_eq!(error(&mut rig, &many), "65 resources for one lock, between 1 and 64 are possible");
+    assert_eq!(error(&mut rig, &["a".into(), String::new()]), "the resource is empty");
+}
+
+#[test]
+fn an_attempt_for_a_set_that_fails_is_released_where_it_was_not_refused() {
+    let mut rig = Rig::new(3);
+    rig.acquire_all(&["a", "b"], NO_WAIT);
+    for (index, reply) in ["+OK", "$-1", "$-1"].into_iter().enumerate() {
+        rig.sent(index);
+        rig.reply(index, reply);
+    }
+    assert!(matches!(rig.event(), Event::AcquireFailed { error: AcquireError::Held, .. }));
+    assert_eq!(rig.sent(0), ["EVALSHA release-set 2 a b #1"]);
+    assert_eq!(rig.sent(1), [""; 0]);
+}
+
+#[test]
+fn equal_sets_stand_in_line_and_hand_over_in_one_write() {
+    let mut rig = Rig::new(1);
+    let first = rig.held_set(&["a", "b"]);
+    rig.acquire_all(&["b", "a"], WAIT);
+    assert_eq!(rig.sent(0), [""; 0]);
+    rig.redlock.release(rig.now, first).expect("it is held");
+    let expected = ["EVALSHA release-set 2 a b #1", "EVALSHA acquire-set 2 a b #2 10000"];
+    assert_eq!(rig.sent(0), expected);
+}
+
+#[test]
+fn releases_that_gather_leave_before_a_set_that_wants_their_resource() {
+    let mut rig = Rig::new(1);
+    let locks = ["x", "a"].map(|resource| rig.held(resource));
+    locks.into_iter().for_each(|lock| rig.redlock.release(rig.now, lock).expect("it is held"));
+    rig.acquire_all(&["a", "b"], NO_WAIT);
+    let sent = rig.sent(0);
+    assert_eq!(sent, ["EVALSHA release-many 2 x a #1 #2", "EVALSHA acquire-set 2 a b #3 10000"]);
+}
+
+#[test]
+fn sets_and_single_locks_are_released_in_their_order_and_answered_each() {
+    let mut rig = Rig::new(1);
+    let single = rig.held("x");
+    let set = rig.held_set(&["a", "b"]);
+    let other = rig.held("y");
+    let native = rig.held("z");
+    for lock in [single, set, other, native] {
+        rig.redlock.release(rig.now, lock).expect("it is held");
+    }
+    let expected = ["EVALSHA release 1 x #1", "EVALSHA release-set 2 a b #2"];
+    assert_eq!(rig.sent(0), expected);
+    rig.reply(0, ":1");
+    rig.reply(0, ":0");
+    assert_eq!(rig.sent(0), ["EVALSHA release-many 2 y z #3 #4"]);
+    rig.reply(0, "*2\r\n:1\r\n:-1");
+    let absent: Vec<_> = rig.events().iter().map(absent_nodes).collect();
+    assert_eq!(absent, [0, 1, 0, 0]);
+}
+
+fn absent_nodes(event: &Event) -> usize {
+    let Event::Released { outcome, .. } = event else { panic!("{event:?}") };
+    outcome.absent.len()
+}
+
+#[test]
+fn a_script_that_is_not_loaded_goes_by_its_text_while_the_attempt_lasts() {
+    let mut rig = Rig::new(3);
+    rig.acquire_all(&["a", "b"], NO_WAIT);
+    for index in 0..3 {
+        rig.sent(index);
+    }
+    rig.reply(0, "-NOSCRIPT No matching script.");
+    assert_eq!(rig.sent(0), [format!("EVAL {} 2 a b #1 10000", ACQUIRE_SET.text)]);
+    rig.reply(0, "+OK");
+    rig.reply(1, "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+}
+
+#[test]
+fn a_script_that_is_not_loaded_is_not_tried_behind_its_release() {
+    let mut rig = Rig::new(3);
+    let lock = rig.acquire_all(&["a", "b"], NO_WAIT);
+    rig.sent(0);
+    rig.redlock.cancel(rig.now, lock).expect("it is not held");
+    assert_eq!(rig.sent(0), ["EVALSHA release-set 2 a b #1"]);
+    rig.reply(0, "-NOSCRIPT No matching script.");
+    assert_eq!(rig.sent(0), [""; 0]);
+}
+
+#[test]
+fn a_broken_connection_leaves_a_set_to_be_cleaned_up() {
+    let mut rig = Rig::new(3);
+    let lock = rig.acquire_all(&["a", "b"], NO_WAIT);
+    rig.sent(0);
+    rig.close(0);
+    rig.redlock.cancel(rig.now, lock).expect("it is not held");
+    rig.connect(0);
+    rig.until(|rig| rig.has_output(0));
+    assert_eq!(rig.sent(0), ["EVALSHA release-set 2 a b #1"]);
+}
