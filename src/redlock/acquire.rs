@@ -9,6 +9,7 @@ use super::error::{AcquireError, RequestError};
 use super::event::{Event, LockId};
 use super::lock::{Keep, Links, Phase, Round, Votes};
 use super::machine::Redlock;
+use super::millis::Millis;
 use super::names::{self, MAX_SET};
 use super::nodes::{NodeId, NodeSet};
 use super::status::Trouble;
@@ -133,7 +134,7 @@ impl Redlock {
         lock.is_adopted = false;
         lock.ttl = ttl;
         lock.wait_until = now + wait;
-        lock.deadline = now + wait.max(self.config.node_timeout(ttl));
+        lock.deadline = now + wait.max(self.config.node_timeout(ttl.duration()));
         lock.retries = 0;
         lock.last_try = false;
         lock.votes = Votes::default();
@@ -179,13 +180,14 @@ impl Redlock {
     }
 
     /// Cuts a ttl to whole milliseconds and checks its bounds.
-    pub(super) fn check_ttl(&self, ttl: Duration) -> Result<Duration, RequestError> {
+    pub(super) fn check_ttl(&self, ttl: Duration) -> Result<Millis, RequestError> {
         let max = self.config.max_ttl;
         if ttl > max {
             return Err(RequestError::TtlTooLong { ttl, max });
         }
-        let whole = ttl - Duration::from_nanos(u64::from(ttl.subsec_nanos() % 1_000_000));
-        if whole < MIN_TTL || self.config.drift.of(whole) >= whole {
+        let whole = Millis::of(ttl);
+        let counted = whole.duration();
+        if counted < MIN_TTL || self.config.drift.of(counted) >= counted {
             return Err(RequestError::TtlTooShort { ttl });
         }
         Ok(whole)

@@ -77,7 +77,7 @@ impl Redlock {
         // It names what this lock leaves on cleanup lists.
         lock.serial = serial;
         lock.started = now;
-        lock.valid_until = self.config.drift.valid_until(now, lock.ttl);
+        lock.valid_until = self.config.drift.valid_until(now, lock.ttl.duration());
         // Nobody told us where its former owner left it.
         lock.exists = voters;
         lock.ghosts = all.without(voters);
@@ -93,7 +93,7 @@ impl Redlock {
         lock.votes = Votes { asked: voters, open: voters, ..Votes::default() };
         lock.owed += voters.len() as u32;
         let is_set = lock.keys > 1;
-        let due = (now + self.config.node_timeout(lock.ttl)).min(lock.valid_until);
+        let due = (now + self.config.node_timeout(lock.ttl.duration())).min(lock.valid_until);
         let member = Member { purpose: Purpose::Extend, slot, serial: number, is_set };
         self.add_to_batches(voters, member);
         self.schedule(slot, due);

@@ -10,6 +10,7 @@ use super::error::{AcquireError, NodeOutcome, NodeOutcomes};
 use super::event::Event;
 use super::lock::{Phase, Votes};
 use super::machine::Redlock;
+use super::millis::Millis;
 use super::node::Node;
 use super::nodes::{MAX_NODES, NodeId, NodeSet};
 use super::pipeline::{Expected, What};
@@ -48,9 +49,9 @@ impl Redlock {
         lock.phase = Phase::Attempt;
         lock.serial = serial;
         lock.started = now;
-        lock.valid_until = self.config.drift.valid_until(now, lock.ttl);
+        lock.valid_until = self.config.drift.valid_until(now, lock.ttl.duration());
         if self.config.is_sabotaged(Saboteur::DriftIgnored) {
-            lock.valid_until = now + lock.ttl;
+            lock.valid_until = now + lock.ttl.duration();
         }
         lock.votes = Votes { asked: voters, open: voters, ..Votes::default() };
         lock.exists = voters;
@@ -73,12 +74,12 @@ impl Redlock {
         }
         let lock = &self.table[slot];
         // Votes after the validity would not count.
-        let due = (now + self.config.node_timeout(lock.ttl)).min(lock.valid_until);
+        let due = (now + self.config.node_timeout(lock.ttl.duration())).min(lock.valid_until);
         self.schedule(slot, due);
     }
 
     /// Encodes what takes the resources of a lock, with its current token.
-    pub(super) fn encode_set_command(&mut self, slot: u32, form: Form, ttl: Duration) {
+    pub(super) fn encode_set_command(&mut self, slot: u32, form: Form, ttl: Millis) {
         let lock = &self.table[slot];
         let token = self.table.token(slot, &self.nonce, lock.serial);
         self.scratch.clear();
@@ -162,7 +163,7 @@ impl Redlock {
             return;
         }
         if self.config.is_sabotaged(Saboteur::StartAfterQuorum) {
-            let ttl = self.table[slot].ttl;
+            let ttl = self.table[slot].ttl.duration();
             self.table[slot].valid_until = self.config.drift.valid_until(now, ttl);
         }
         let lock = &self.table[slot];

@@ -56,12 +56,17 @@ pub(super) struct Batch {
     sent: VecDeque<Member>,
     /// How many requests these are.
     requests: usize,
+    /// How many of the releases that wait are about several resources.
+    sets: usize,
 }
 
 impl Batch {
     pub(super) fn add(&mut self, member: Member) {
         match member.purpose {
-            Purpose::Release | Purpose::CleanUp => self.releases.push_back(member),
+            Purpose::Release | Purpose::CleanUp => {
+                self.sets += usize::from(member.is_set);
+                self.releases.push_back(member);
+            }
             Purpose::Extend => self.extensions.push_back(member),
         }
     }
@@ -140,9 +145,14 @@ impl Redlock {
     fn take_releases(&mut self, id: NodeId) -> usize {
         let group =
             if self.config.is_sabotaged(Saboteur::ReleaseWithoutCompare) { 1 } else { GROUP };
-        let Batch { releases, sent, .. } = &mut self.nodes[id.index()].batch;
-        let singles = releases.iter().take(group).take_while(|member| !member.is_set).count();
-        let count = singles.max(1).min(releases.len());
+        let Batch { releases, sent, sets, .. } = &mut self.nodes[id.index()].batch;
+        let mut count = releases.len().min(group);
+        if *sets > 0 && count > 0 {
+            let singles = releases.iter().take_while(|member| !member.is_set).count();
+            // A set goes alone.
+            *sets -= usize::from(singles == 0);
+            count = count.min(singles.max(1));
+        }
         sent.extend(releases.drain(..count));
         count
     }

@@ -10,6 +10,7 @@ use super::attempt::Vote;
 use super::command::Form;
 use super::lock::Phase;
 use super::machine::Redlock;
+use super::millis::Millis;
 use super::nodes::{NodeId, NodeSet};
 use super::pipeline::{Expected, What};
 use super::sabotage::Saboteur;
@@ -36,7 +37,7 @@ impl Redlock {
             return;
         }
         let left = lock.valid_until - now;
-        let ttl = left + self.config.drift.of(left);
+        let ttl = Millis::of(left + self.config.drift.of(left));
         let (serial, is_set) = (lock.serial, lock.keys > 1);
         let what = if is_set { What::FillAll(Form::Sha) } else { What::Fill };
         self.encode_set_command(slot, Form::Sha, ttl);

@@ -48,7 +48,7 @@ impl Redlock {
         }
         let slot = self.find_held(now, lock)?;
         let lock = &mut self.table[slot];
-        lock.keep.ttl = Millis::of(ttl);
+        lock.keep.ttl = ttl;
         lock.keep.until = lock.started + max_hold;
         self.plan_beat(now, slot);
         self.schedule_held(slot);
@@ -103,7 +103,7 @@ impl Redlock {
         if lock.round.pending {
             due = due.min(lock.deadline);
         }
-        if lock.keep.ahead != Millis::ZERO && !lock.is_warned {
+        if !lock.keep.ahead.is_zero() && !lock.is_warned {
             due = due.min(lock.valid_until - lock.keep.ahead.duration());
         }
         self.schedule(slot, due);
@@ -132,7 +132,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         let ahead = lock.keep.ahead;
         let valid_until = lock.valid_until;
-        if ahead != Millis::ZERO && !lock.is_warned && valid_until - now <= ahead.duration() {
+        if !ahead.is_zero() && !lock.is_warned && valid_until - now <= ahead.duration() {
             lock.is_warned = true;
             self.emit(Event::Expiring { lock: id, valid_until });
         }
@@ -142,7 +142,7 @@ impl Redlock {
     fn beat(&mut self, now: Instant, slot: u32) {
         let lock = &mut self.table[slot];
         lock.keep.beat_at = Instant::FAR_FUTURE;
-        if lock.keep.ttl == Millis::ZERO {
+        if lock.keep.ttl.is_zero() {
             self.fill_in(now, slot);
             return self.plan_beat(now, slot);
         }
@@ -151,13 +151,13 @@ impl Redlock {
             return;
         }
         let left = lock.keep.until - now;
-        let ttl = lock.keep.ttl.duration();
         let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
-        let ttl = if is_endless { ttl } else { Millis::of(ttl.min(left)).duration() };
-        if ttl < MIN_TTL || self.config.drift.valid_until(now, ttl) <= self.table[slot].valid_until
-        {
+        let ttl = lock.keep.ttl;
+        let ttl = if is_endless { ttl } else { ttl.min(Millis::of(left)) };
+        let valid_until = self.config.drift.valid_until(now, ttl.duration());
+        if ttl.duration() < MIN_TTL || valid_until <= lock.valid_until {
             // Nothing to be gained now: near its end, never again.
-            if left > ttl {
+            if left > ttl.duration() {
                 self.plan_beat(now, slot);
             }
             return;
@@ -174,7 +174,7 @@ impl Redlock {
     pub(super) fn plan_beat(&mut self, now: Instant, slot: u32) {
         let has_all = self.table[slot].exists == self.nodes();
         let lock = &mut self.table[slot];
-        if lock.keep.ttl == Millis::ZERO && (has_all || !self.config.fill_in) {
+        if lock.keep.ttl.is_zero() && (has_all || !self.config.fill_in) {
             lock.keep.beat_at = Instant::FAR_FUTURE;
             return;
         }
@@ -211,6 +211,6 @@ impl Redlock {
             return;
         }
         // Whoever stood in the way there has been released by then.
-        lock.keep.beat_at = now + self.config.node_timeout(lock.ttl);
+        lock.keep.beat_at = now + self.config.node_timeout(lock.ttl.duration());
     }
 }

@@ -7,6 +7,7 @@ use super::error::{ExtendError, LostReason, RequestError};
 use super::event::{Event, LockId};
 use super::lock::{Phase, Round, Votes};
 use super::machine::Redlock;
+use super::millis::Millis;
 use super::nodes::{NodeId, NodeSet};
 use super::quorum::Verdict;
 use super::sabotage::Saboteur;
@@ -68,7 +69,7 @@ impl Redlock {
             return Err(RequestError::ExtensionPending);
         }
         let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
-        if now + ttl > lock.started + max && !is_endless {
+        if now + ttl.duration() > lock.started + max && !is_endless {
             return Err(RequestError::HoldTooLong { max });
         }
         if self.has_unread_events() {
@@ -83,11 +84,11 @@ impl Redlock {
         &mut self,
         now: Instant,
         slot: u32,
-        ttl: Duration,
+        ttl: Millis,
         is_renewal: bool,
     ) {
         let number = self.next_serial();
-        let timeout = self.config.node_timeout(ttl);
+        let timeout = self.config.node_timeout(ttl.duration());
         let lock = &mut self.table[slot];
         let most = self.config.max_pipeline + self.config.max_locks;
         let worth = |id: &NodeId| {
@@ -196,7 +197,7 @@ impl Redlock {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
         lock.round.pending = false;
-        let until = self.config.drift.valid_until(lock.round.started, lock.round.ttl);
+        let until = self.config.drift.valid_until(lock.round.started, lock.round.ttl.duration());
         lock.valid_until = lock.valid_until.max(until);
         if self.config.is_sabotaged(Saboteur::ExtensionShortens) {
             lock.valid_until = until;

@@ -15,8 +15,6 @@
 //! Every way out leads to `Draining`, in which the caller has had the last event and the slot only
 //! waits for replies that are still owed to it.
 
-use core::time::Duration;
-
 use smallvec::SmallVec;
 
 use super::millis::Millis;
@@ -79,7 +77,7 @@ pub(super) struct Lock {
     pub(super) retries: u32,
 
     pub(super) resource: Resource,
-    pub(super) ttl: Duration,
+    pub(super) ttl: Millis,
     /// No attempt starts after this, except the first.
     pub(super) wait_until: Instant,
     /// When the acquisition leaves the queues, or the extension ends, whatever happens.
@@ -126,7 +124,7 @@ pub(super) struct Round {
     /// The engine asked by itself, to keep the lock alive.
     pub(super) is_renewal: bool,
     pub(super) started: Instant,
-    pub(super) ttl: Duration,
+    pub(super) ttl: Millis,
     pub(super) asked: NodeSet,
     pub(super) open: NodeSet,
     /// Answered 1.
@@ -173,7 +171,7 @@ impl Lock {
 /// Where the slot stands among the others.
 #[derive(Clone, Copy)]
 pub(super) struct Links {
-    pub(super) hash: u64,
+    pub(super) hash: u32,
     pub(super) is_indexed: bool,
     /// The next slot in the same bucket of the resource index.
     pub(super) bucket: u32,
@@ -195,6 +193,7 @@ mod tests {
 
     #[test]
     fn a_lock_fits_into_five_cache_lines() {
+        println!("{}", size_of::<Lock>());
         assert!(size_of::<Lock>() <= 320, "{} bytes", size_of::<Lock>());
     }
 }

@@ -324,8 +324,10 @@ impl Redlock {
             let (at, _) = self.nodes[id.index()].next(&self.config)?;
             Some((at, Reason::Node(id)))
         });
-        let queries = self.queries.due_at().map(|at| (at, Reason::Query));
-        let next = lock.into_iter().chain(nodes).chain(queries).min_by_key(|(at, _)| *at)?;
+        let mut next = lock.into_iter().chain(nodes).min_by_key(|(at, _)| *at)?;
+        if let Some(at) = self.queries.due_at().filter(|at| *at < next.0) {
+            next = (at, Reason::Query);
+        }
         (next.0 < Instant::FAR_FUTURE).then_some(next)
     }
 

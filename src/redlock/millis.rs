@@ -5,17 +5,27 @@ use core::time::Duration;
 /// Whole milliseconds, up to seven weeks: no ttl is longer than [`LONGEST_TTL`], a week.
 ///
 /// [`LONGEST_TTL`]: super::LONGEST_TTL
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) struct Millis(u32);
 
 impl Millis {
     pub(super) const ZERO: Self = Self(0);
 
     /// Fractions are cut off, and what is too long is as long as can be.
+    #[inline]
     pub(super) fn of(duration: Duration) -> Self {
         Self(u32::try_from(duration.as_millis()).unwrap_or(u32::MAX))
     }
 
+    pub(super) const fn count(self) -> i64 {
+        self.0 as i64
+    }
+
+    pub(super) const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
     pub(super) const fn duration(self) -> Duration {
         Duration::from_millis(self.0 as u64)
     }

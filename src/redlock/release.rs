@@ -87,7 +87,8 @@ impl Redlock {
             return;
         }
         let lock = &self.table[slot];
-        let lifetime = lock.ttl + self.config.drift.of(lock.ttl);
+        let ttl = lock.ttl.duration();
+        let lifetime = ttl + self.config.drift.of(ttl);
         let token = self.table.token(slot, &self.nonce, serial);
         let node = &mut self.nodes[id.index()];
         if !node.cleanup.add(first_look, lock.names(), token, serial, lifetime) {

@@ -13,6 +13,7 @@ use std::collections::hash_map::DefaultHasher;
 
 use super::event::LockId;
 use super::lock::{Keep, Links, Lock, NONE, Phase, Round, Votes};
+use super::millis::Millis;
 use super::names::Names;
 use super::nodes::NodeSet;
 use super::queue::Place;
@@ -139,17 +140,17 @@ impl Table {
     }
 
     /// The first lock of this resource, if there is any.
-    pub(super) fn first_of(&self, names: Names<'_>, hash: u64) -> Option<u32> {
+    pub(super) fn first_of(&self, names: Names<'_>, hash: u32) -> Option<u32> {
         self.chain(names, hash).find(|slot| !self[*slot].phase.is_on_its_way_out())
     }
 
     /// Whether a lock of this resource is on its way out: its release may still wait somewhere.
-    pub(super) fn has_leaver(&self, names: Names<'_>, hash: u64) -> bool {
+    pub(super) fn has_leaver(&self, names: Names<'_>, hash: u32) -> bool {
         self.chain(names, hash).any(|slot| self[slot].phase.is_on_its_way_out())
     }
 
     /// The slots of this resource that are in the index.
-    fn chain<'a>(&'a self, names: Names<'a>, hash: u64) -> impl Iterator<Item = u32> + 'a {
+    fn chain<'a>(&'a self, names: Names<'a>, hash: u32) -> impl Iterator<Item = u32> + 'a {
         let head = self.buckets[self.bucket(hash)].wrapping_sub(1);
         let next = move |slot: &u32| Some(self[*slot].links.bucket).filter(|next| *next != NONE);
         let slots = core::iter::successors(Some(head).filter(|head| *head != NONE), next);
@@ -159,11 +160,12 @@ impl Table {
         })
     }
 
-    pub(super) fn hash(&self, resource: &[u8]) -> u64 {
+    pub(super) fn hash(&self, resource: &[u8]) -> u32 {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.seed);
         hasher.write(resource);
-        hasher.finish()
+        // There are far fewer buckets than that.
+        hasher.finish() as u32
     }
 
     /// Makes `slot` the first of its resource, which has none.
@@ -232,7 +234,7 @@ impl Table {
         unreachable!("a slot that says so is in the index");
     }
 
-    fn bucket(&self, hash: u64) -> usize {
+    fn bucket(&self, hash: u32) -> usize {
         hash as usize & (self.buckets.len() - 1)
     }
 }
@@ -250,7 +252,7 @@ impl Lock {
             owed: 0,
             retries: 0,
             resource: Default::default(),
-            ttl: Default::default(),
+            ttl: Millis::ZERO,
             wait_until: Instant::ZERO,
             deadline: Instant::ZERO,
             due: Instant::FAR_FUTURE,
