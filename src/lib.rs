@@ -69,6 +69,8 @@
     allow(rustdoc::broken_intra_doc_links, reason = "the crate page names what features add")
 )]
 
+#[cfg(feature = "net")]
+mod client;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 #[cfg(feature = "net")]
@@ -79,6 +81,11 @@ pub mod redlock;
 pub mod resp;
 pub mod time;
 
+#[cfg(feature = "net")]
+pub use self::client::{
+    Acquire, Client, Closed, Guard, KeepError, LockError, LockRequest, NodeReport, Parts, Pending,
+    Signal,
+};
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError};
 #[cfg(feature = "net")]

@@ -23,7 +23,7 @@ pub(super) const NONCE_LEN: usize = 12;
 
 impl Token {
     /// What no attempt ever has: a nonce is drawn, and the counter begins with one.
-    pub(super) const NONE: Self = Self([0; Self::LEN]);
+    pub(crate) const NONE: Self = Self([0; Self::LEN]);
 
     /// Length in bytes.
     pub const LEN: usize = 20;

@@ -1,0 +1,73 @@
+//! How requests to a client end when they do not end well.
+
+use core::fmt;
+
+use crate::redlock::{AcquireError, ExtendError, RequestError};
+
+/// Why a lock was not acquired. Whatever the attempts may have left on nodes is being released.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LockError {
+    /// The request was refused on the spot: it names what is out of bounds.
+    Request(RequestError),
+    /// The request ended without a lock.
+    Acquire(AcquireError),
+    /// The client was shut down, or its thread has died.
+    Closed,
+}
+
+impl LockError {
+    /// Whether somebody else held the lock until the wait ended.
+    pub const fn is_held(&self) -> bool {
+        matches!(self, Self::Acquire(AcquireError::Held))
+    }
+}
+
+/// Why a lock was not extended. Unless it was lost, the old validity stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// The request was refused on the spot: it names what is out of bounds, or says that the lock
+    /// is not held any more.
+    Request(RequestError),
+    /// Too few nodes confirmed it, or the lock ended meanwhile.
+    Extend(ExtendError),
+    /// The client was shut down, or its thread has died.
+    Closed,
+}
+
+/// The client was shut down, or its thread has died.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Closed;
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the client is shut down")
+    }
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(error) => error.fmt(f),
+            Self::Acquire(error) => error.fmt(f),
+            Self::Closed => Closed.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for KeepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(error) => error.fmt(f),
+            Self::Extend(error) => error.fmt(f),
+            Self::Closed => Closed.fmt(f),
+        }
+    }
+}
+
+// Their texts are all that these errors say, so none of them has a source.
+impl core::error::Error for Closed {}
+impl core::error::Error for LockError {}
+impl core::error::Error for KeepError {}

@@ -1,0 +1,75 @@
+//! A slot and a queue, step by step in one thread.
+
+use core::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Wake;
+
+use crate::client::queue::{Added, Queue, Refused};
+use crate::client::slot::Slot;
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_value_goes_to_the_one_who_waits_once() {
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(Arc::clone(&count));
+    let context = Context::from_waker(&waker);
+    let slot = Slot::new();
+    assert_eq!(slot.poll(&context), Poll::Pending);
+    let waker = slot.complete(1).expect("somebody waits").expect("and is to be woken");
+    waker.wake();
+    assert_eq!(count.0.load(Ordering::Relaxed), 1);
+    assert_eq!(slot.complete(2).err(), Some(2));
+    assert_eq!(slot.poll(&context), Poll::Ready(1));
+    assert_eq!(slot.poll(&context), Poll::Pending);
+    assert_eq!(slot.abandon(), None);
+}
+
+#[test]
+fn a_value_for_one_who_is_gone_comes_back() {
+    let slot = Slot::new();
+    assert_eq!(slot.abandon(), None);
+    assert_eq!(slot.complete(1).err(), Some(1));
+    let slot = Slot::new();
+    assert!(slot.complete(1).is_ok());
+    assert_eq!(slot.abandon(), Some(1));
+}
+
+#[test]
+fn only_the_first_to_add_after_the_thread_lay_down_wakes_it() {
+    let queue = Queue::new(9);
+    assert_eq!(queue.push(1), Ok(Added::Nothing));
+    let mut list = Vec::new();
+    queue.take(&mut list);
+    assert_eq!(list, [1]);
+    assert_eq!(queue.push(2), Ok(Added::Nothing), "it has found something and looks again");
+    list.clear();
+    queue.take(&mut list);
+    list.clear();
+    queue.take(&mut list);
+    assert_eq!(queue.push(3), Ok(Added::Wake));
+    assert_eq!(queue.push(4), Ok(Added::Nothing));
+    queue.take(&mut list);
+    list.clear();
+    queue.take(&mut list);
+    queue.is_up();
+    assert_eq!(queue.push(5), Ok(Added::Nothing));
+}
+
+#[test]
+fn a_full_queue_still_takes_what_must_not_be_lost_and_a_closed_one_nothing() {
+    let queue = Queue::new(1);
+    assert!(queue.push(1).is_ok());
+    assert_eq!(queue.push(2), Err(Refused::Full));
+    assert!(queue.push_always(3).is_ok());
+    assert_eq!(queue.close(), [1, 3]);
+    assert_eq!(queue.push_always(4), Err(Refused::Closed));
+}

@@ -1,0 +1,60 @@
+//! A blocked thread as somebody who can be woken like a task.
+
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
+use std::sync::Arc;
+use std::task::Wake;
+use std::thread::{self, Thread};
+
+use crate::net::Clock;
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+thread_local! {
+    /// Made once per thread, so that waiting allocates nothing.
+    static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
+}
+
+/// Polls until there is a value, and sleeps in between.
+pub(super) fn block_on<T>(poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+    match block_for(Duration::MAX, poll) {
+        Some(value) => value,
+        None => unreachable!("nobody waits that long"),
+    }
+}
+
+/// The same for at most `limit`.
+pub(super) fn block_for<T>(
+    limit: Duration,
+    mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+) -> Option<T> {
+    // A thread that is going away, and has destroyed its waker, can still wait with one of its own.
+    let waker = WAKER.try_with(Waker::clone);
+    let waker = waker.unwrap_or_else(|_| Waker::from(Arc::new(Unpark(thread::current()))));
+    let mut context = Context::from_waker(&waker);
+    let until = Clock::now() + limit;
+    loop {
+        if let Poll::Ready(value) = poll(&mut context) {
+            return Some(value);
+        }
+        if limit == Duration::MAX {
+            thread::park();
+            continue;
+        }
+        let left = until - Clock::now();
+        if left.is_zero() {
+            return None;
+        }
+        thread::park_timeout(left);
+    }
+}

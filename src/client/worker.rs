@@ -1,0 +1,423 @@
+//! The thread that owns an engine, and what it is told to do.
+//!
+//! One turn: take what the others have asked for, hand it to the engine, write, wake those whose
+//! results are there, sleep until something happens. Results are handed out after the write, so that
+//! the servers work while threads wake up.
+
+use core::mem;
+use core::task::Waker;
+use core::time::Duration;
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use super::error::{Closed, KeepError, LockError};
+use super::handle::NodeReport;
+use super::queue::Queue;
+use super::slot::Slot;
+use super::ticket::Ticket;
+use crate::engine::Engine;
+use crate::net;
+use crate::redlock::{
+    Event, Holder, LockId, LostReason, NodeId, QueryId, ReleaseOutcome, RequestError,
+};
+use crate::time::Instant;
+
+/// How many times in a row the queue is looked at before the servers get their turn.
+const LOOKS: usize = 4;
+
+/// Who is told of the nodes.
+pub(super) type OnNode = Box<dyn FnMut(&NodeReport) + Send>;
+
+/// What the engine's thread is asked to do.
+pub(super) enum Command {
+    Acquire(Arc<Ticket>),
+    /// Nobody wants the lock any more.
+    Cancel(Arc<Ticket>),
+    Extend {
+        ticket: Arc<Ticket>,
+        ttl: Duration,
+        slot: Arc<Slot<Result<Instant, KeepError>>>,
+    },
+    Release {
+        ticket: Arc<Ticket>,
+        slot: Option<Arc<Slot<Result<ReleaseOutcome, Closed>>>>,
+    },
+    Disown(Arc<Ticket>),
+    Query {
+        resource: Box<[u8]>,
+        slot: Arc<Slot<Result<Holder, KeepError>>>,
+    },
+    Nodes(Arc<Slot<Result<Vec<NodeReport>, Closed>>>),
+    Watch(OnNode),
+    Shutdown {
+        timeout: Duration,
+        slot: Arc<Slot<bool>>,
+    },
+}
+
+/// The end of the engine's thread that the others have.
+pub(super) struct Inlet {
+    pub(super) queue: Queue<Command>,
+    pub(super) waker: net::Waker,
+}
+
+pub(super) struct Worker {
+    engine: Engine,
+    inlet: Arc<Inlet>,
+    commands: Vec<Command>,
+    /// By the index of the lock.
+    entries: Vec<Option<Entry>>,
+    queries: HashMap<QueryId, Arc<Slot<Result<Holder, KeepError>>>>,
+    watchers: Vec<OnNode>,
+    /// Whom to wake at the end of the turn.
+    wakers: Vec<Waker>,
+    is_stopping: bool,
+}
+
+/// A lock that is wanted, held or on its way out.
+struct Entry {
+    ticket: Arc<Ticket>,
+    extension: Option<Arc<Slot<Result<Instant, KeepError>>>>,
+    release: Option<Arc<Slot<Result<ReleaseOutcome, Closed>>>>,
+}
+
+impl Worker {
+    pub(super) fn new(engine: Engine, inlet: Arc<Inlet>) -> Self {
+        Self {
+            engine,
+            inlet,
+            commands: Vec::new(),
+            entries: Vec::new(),
+            queries: HashMap::new(),
+            watchers: Vec::new(),
+            wakers: Vec::new(),
+            is_stopping: false,
+        }
+    }
+
+    /// Works until it is told to stop, or the system fails it; then everybody who waits is told.
+    pub(super) fn run(mut self) {
+        while !self.is_stopping {
+            if self.turn().is_err() {
+                // Nothing that a node can cause. Dropping the worker closes everything.
+                return;
+            }
+        }
+    }
+
+    fn turn(&mut self) -> io::Result<()> {
+        self.take_events();
+        self.hand_out()?;
+        let mut timeout = Some(Duration::ZERO);
+        for _ in 0..LOOKS {
+            let mut commands = mem::take(&mut self.commands);
+            self.inlet.queue.take(&mut commands);
+            if commands.is_empty() {
+                // Only who has found nothing may sleep.
+                timeout = None;
+                break;
+            }
+            self.obey_all(commands.drain(..));
+            self.commands = commands;
+            self.hand_out()?;
+        }
+        if !self.is_stopping {
+            self.engine.poll(timeout)?;
+            self.inlet.queue.is_up();
+        }
+        Ok(())
+    }
+
+    /// Lets the servers have what waits for them, then the threads.
+    fn hand_out(&mut self) -> io::Result<()> {
+        self.engine.flush()?;
+        self.wakers.drain(..).for_each(Waker::wake);
+        Ok(())
+    }
+
+    fn obey_all(&mut self, commands: impl Iterator<Item = Command>) {
+        for command in commands {
+            if self.is_stopping {
+                self.refuse(command);
+                continue;
+            }
+            self.obey(command);
+            // An index is used again as soon as the last event of its lock is made.
+            self.take_events();
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Acquire(ticket) => self.acquire(ticket),
+            Command::Cancel(ticket) => {
+                if let Some(&id) = ticket.id.get() {
+                    // A lock that was granted meanwhile has been given back.
+                    let _ = self.engine.cancel(id);
+                }
+            }
+            Command::Extend { ticket, ttl, slot } => self.extend(&ticket, ttl, slot),
+            Command::Release { ticket, slot } => self.release(&ticket, slot),
+            Command::Disown(ticket) => self.disown(&ticket),
+            Command::Query { resource, slot } => match self.engine.query(&resource) {
+                Ok(query) => {
+                    self.queries.insert(query, slot);
+                }
+                Err(error) => self.complete(&slot, Err(KeepError::Request(error))),
+            },
+            Command::Nodes(slot) => {
+                let reports = self.engine.nodes().map(NodeReport::new).collect();
+                self.complete(&slot, Ok(reports));
+            }
+            Command::Watch(watcher) => self.watchers.push(watcher),
+            Command::Shutdown { timeout, slot } => self.shut_down(timeout, &slot),
+        }
+    }
+
+    fn acquire(&mut self, ticket: Arc<Ticket>) {
+        match self.begin(&ticket) {
+            Ok(id) => {
+                // Nobody else sets it.
+                let _ = ticket.id.set(id);
+                if self.entries.len() <= id.index() {
+                    self.entries.resize_with(id.index() + 1, || None);
+                }
+                let entry = Entry { ticket, extension: None, release: None };
+                self.entries[id.index()] = Some(entry);
+            }
+            Err(error) => self.complete(&ticket.outcome, Err(LockError::Request(error))),
+        }
+    }
+
+    fn begin(&mut self, ticket: &Ticket) -> Result<LockId, RequestError> {
+        let order = &ticket.order;
+        let max = self.engine.config().max_hold;
+        if order.max_hold.is_some_and(|hold| hold > max) {
+            return Err(RequestError::HoldTooLong { max });
+        }
+        match (&order.resources[..], order.adopts) {
+            ([resource], None) => self.engine.acquire(resource, order.ttl, order.wait),
+            (resources, None) => self.engine.acquire_all(resources, order.ttl, order.wait),
+            (resources, Some(token)) => self.engine.adopt(resources, token, order.ttl, order.wait),
+        }
+    }
+
+    fn extend(
+        &mut self,
+        ticket: &Ticket,
+        ttl: Duration,
+        slot: Arc<Slot<Result<Instant, KeepError>>>,
+    ) {
+        let id = ticket.id.get().copied();
+        match id.ok_or(RequestError::UnknownLock).and_then(|id| self.engine.extend(id, ttl)) {
+            Ok(()) => {
+                if let Some(entry) = id.and_then(|id| self.entry(id)) {
+                    entry.extension = Some(slot);
+                }
+            }
+            Err(error) => self.complete(&slot, Err(KeepError::Request(error))),
+        }
+    }
+
+    fn release(
+        &mut self,
+        ticket: &Ticket,
+        slot: Option<Arc<Slot<Result<ReleaseOutcome, Closed>>>>,
+    ) {
+        self.wakers.extend(ticket.end(None));
+        let id = ticket.id.get().copied();
+        match id.map(|id| (id, self.engine.release(id))) {
+            Some((id, Ok(()))) => {
+                if let Some(entry) = self.entry(id) {
+                    entry.release = slot;
+                }
+            }
+            // It was lost before, and what there was to release has been.
+            _ => {
+                if let Some(slot) = slot {
+                    self.complete(&slot, Ok(ReleaseOutcome::default()));
+                }
+            }
+        }
+    }
+
+    fn disown(&mut self, ticket: &Ticket) {
+        self.wakers.extend(ticket.end(None));
+        let Some(&id) = ticket.id.get() else { return };
+        if self.engine.disown(id).is_ok() {
+            self.take_entry(id);
+        }
+    }
+
+    fn take_events(&mut self) {
+        while let Some(event) = self.engine.next_event() {
+            match event {
+                Event::Acquired { lock, valid_until } => self.acquired(lock, valid_until),
+                Event::AcquireFailed { lock, error } => {
+                    let is_stopping = self.is_stopping;
+                    let error =
+                        if is_stopping { LockError::Closed } else { LockError::Acquire(error) };
+                    if let Some(entry) = self.take_entry(lock) {
+                        self.complete(&entry.ticket.outcome, Err(error));
+                    }
+                }
+                Event::Extended { lock, valid_until } => {
+                    let Some(entry) = self.entry(lock) else { continue };
+                    entry.ticket.extend(valid_until);
+                    if let Some(slot) = entry.extension.take() {
+                        self.complete(&slot, Ok(valid_until));
+                    }
+                }
+                Event::ExtendFailed { lock, error } => {
+                    let slot = self.entry(lock).and_then(|entry| entry.extension.take());
+                    if let Some(slot) = slot {
+                        self.complete(&slot, Err(KeepError::Extend(error)));
+                    }
+                }
+                Event::Released { lock, outcome } => {
+                    let slot = self.take_entry(lock).and_then(|entry| entry.release);
+                    if let Some(slot) = slot {
+                        self.complete(&slot, Ok(outcome));
+                    }
+                }
+                Event::Lost { lock, reason } => self.lost(lock, reason),
+                Event::Expiring { lock, .. } => {
+                    let wakers = self.entry(lock).map(|entry| entry.ticket.warn());
+                    self.wakers.extend(wakers.unwrap_or_default());
+                }
+                Event::Queried { query, holder } => {
+                    if let Some(slot) = self.queries.remove(&query) {
+                        self.complete(&slot, Ok(holder));
+                    }
+                }
+                Event::Node(node) => self.tell(node),
+            }
+        }
+    }
+
+    fn acquired(&mut self, id: LockId, valid_until: Instant) {
+        let Some(entry) = self.entry(id) else { return };
+        let ticket = Arc::clone(&entry.ticket);
+        let order = &ticket.order;
+        if let Some(token) = self.engine.token(id) {
+            // Nobody else sets it.
+            let _ = ticket.token.set(token);
+        }
+        ticket.hold(valid_until);
+        match ticket.outcome.complete(Ok(())) {
+            Ok(waker) => self.wakers.extend(waker),
+            Err(_) => {
+                // Whoever wanted it is gone.
+                self.wakers.extend(ticket.end(None));
+                let _ = self.engine.release(id);
+                return;
+            }
+        }
+        // Both settings were checked, and a lock that has ended already says so in an event.
+        if let Some(max_hold) = order.max_hold {
+            let _ = self.engine.keep_alive(id, order.ttl, max_hold);
+        }
+        if !order.ahead.is_zero() {
+            let _ = self.engine.warn(id, order.ahead);
+        }
+    }
+
+    fn lost(&mut self, id: LockId, reason: LostReason) {
+        let Some(entry) = self.take_entry(id) else { return };
+        let wakers = entry.ticket.end(Some(reason));
+        // There may be little time left: not at the end of the turn.
+        wakers.into_iter().for_each(Waker::wake);
+        if let Some(call) = &entry.ticket.order.on_lost {
+            call(reason);
+        }
+    }
+
+    fn tell(&mut self, node: NodeId) {
+        if self.watchers.is_empty() {
+            return;
+        }
+        let report = self.engine.nodes().find(|(id, ..)| *id == node).map(NodeReport::new);
+        let Some(report) = report else { return };
+        self.watchers.iter_mut().for_each(|watcher| watcher(&report));
+    }
+
+    /// Gives everything back, for at most `timeout`.
+    fn shut_down(&mut self, timeout: Duration, slot: &Slot<bool>) {
+        // Nothing comes after these.
+        let rest = self.inlet.queue.close();
+        self.obey_all(rest.into_iter());
+        self.is_stopping = true;
+        for index in 0..self.entries.len() {
+            let Some(entry) = &self.entries[index] else { continue };
+            let ticket = Arc::clone(&entry.ticket);
+            let Some(&id) = ticket.id.get() else { continue };
+            self.wakers.extend(ticket.end(None));
+            if self.engine.release(id) == Err(RequestError::NotHeld) {
+                let _ = self.engine.cancel(id);
+            }
+            self.take_events();
+        }
+        let is_done = self.engine.drain(timeout).unwrap_or(false);
+        self.take_events();
+        self.complete(slot, is_done);
+    }
+
+    fn entry(&mut self, id: LockId) -> Option<&mut Entry> {
+        self.entries.get_mut(id.index())?.as_mut()
+    }
+
+    fn take_entry(&mut self, id: LockId) -> Option<Entry> {
+        self.entries.get_mut(id.index())?.take()
+    }
+
+    fn complete<T>(&mut self, slot: &Slot<T>, value: T) {
+        if let Ok(waker) = slot.complete(value) {
+            self.wakers.extend(waker);
+        }
+    }
+
+    /// Tells everybody who still waits that nobody will answer.
+    fn close(&mut self) {
+        let rest = self.inlet.queue.close();
+        for command in rest.into_iter().chain(mem::take(&mut self.commands)) {
+            self.refuse(command);
+        }
+        for entry in mem::take(&mut self.entries).into_iter().flatten() {
+            self.wakers.extend(entry.ticket.end(None));
+            self.complete(&entry.ticket.outcome, Err(LockError::Closed));
+            if let Some(slot) = entry.extension {
+                self.complete(&slot, Err(KeepError::Closed));
+            }
+            if let Some(slot) = entry.release {
+                self.complete(&slot, Err(Closed));
+            }
+        }
+        for (_, slot) in mem::take(&mut self.queries) {
+            self.complete(&slot, Err(KeepError::Closed));
+        }
+        self.wakers.drain(..).for_each(Waker::wake);
+    }
+
+    fn refuse(&mut self, command: Command) {
+        match command {
+            Command::Acquire(ticket) => self.complete(&ticket.outcome, Err(LockError::Closed)),
+            Command::Extend { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
+            Command::Release { slot: Some(slot), .. } => self.complete(&slot, Err(Closed)),
+            Command::Query { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
+            Command::Nodes(slot) => self.complete(&slot, Err(Closed)),
+            Command::Shutdown { slot, .. } => self.complete(&slot, false),
+            Command::Cancel(_)
+            | Command::Disown(_)
+            | Command::Watch(_)
+            | Command::Release { slot: None, .. } => {}
+        }
+    }
+}
+
+/// However the thread ends, nobody waits for it in vain.
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,101 @@
+//! Threads that block.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use redbolt::redlock::RequestError;
+use redbolt::{AcquireError, LockError};
+
+use crate::fixture::{Fixture, PATIENCE, TTL};
+
+#[test]
+fn a_guard_is_a_lock_on_the_nodes_until_it_is_dropped() {
+    let fixture = Fixture::new(3);
+    let guard = fixture.client.lock("orders/42").ttl(TTL).wait(PATIENCE).acquire();
+    let guard = guard.expect("nobody else has it");
+    assert_eq!(guard.resource(), b"orders/42");
+    assert!(guard.is_held() && guard.remaining() <= TTL);
+    assert!(fixture.cluster.holding(b"orders/42", guard.token().as_ref()) >= 2);
+    let refused = fixture.client.lock("orders/42").try_acquire().expect_err("it is held");
+    assert!(refused.is_held(), "{refused}");
+    drop(guard);
+    fixture.expect_clean();
+}
+
+#[test]
+fn a_release_tells_what_the_nodes_said() {
+    let fixture = Fixture::new(3);
+    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("it is free");
+    let outcome = guard.release().wait().expect("the client runs");
+    assert!(outcome.released.len() >= 2, "{outcome:?}");
+    fixture.expect_clean();
+}
+
+#[test]
+fn a_lock_that_was_lost_is_released_without_an_error() {
+    let fixture = Fixture::new(1);
+    let guard = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).acquire();
+    let guard = guard.expect("it is free");
+    assert!(guard.lost().wait().is_some());
+    assert!(!guard.is_held());
+    let outcome = guard.release().wait().expect("the client runs");
+    assert!(outcome.released.is_empty(), "{outcome:?}");
+}
+
+#[test]
+fn an_extension_moves_the_end() {
+    let fixture = Fixture::new(3);
+    let guard = fixture.client.lock("a").ttl(TTL / 2).wait(PATIENCE).acquire();
+    let guard = guard.expect("it is free");
+    let before = guard.valid_until();
+    let until = guard.extend(TTL).wait().expect("a majority is there");
+    assert!(until > before && guard.valid_until() == until);
+    let short = guard.extend(Duration::from_millis(1)).wait();
+    let ttl = Duration::from_millis(1);
+    assert_eq!(short, Err(redbolt::KeepError::Request(RequestError::TtlTooShort { ttl })));
+}
+
+#[test]
+fn bad_requests_are_refused_with_the_value_and_the_limit() {
+    let fixture = Fixture::new(1);
+    let empty = fixture.client.lock("").acquire().expect_err("an empty resource");
+    assert_eq!(empty, LockError::Request(RequestError::EmptyResource));
+    let hold = Duration::from_secs(1_000_000);
+    let long = fixture.client.lock("a").keep_alive(hold).acquire().expect_err("for too long");
+    assert!(matches!(long, LockError::Request(RequestError::HoldTooLong { .. })), "{long}");
+}
+
+#[test]
+fn nobody_hangs_when_no_server_is_there() {
+    let mut fixture = Fixture::with(3, |config| config.redlock.node_timeout = None);
+    (0..3).for_each(|index| fixture.cluster[index].kill());
+    let error = fixture.client.lock("a").wait(Duration::from_millis(200)).acquire();
+    let error = error.expect_err("nobody is there");
+    assert!(matches!(error, LockError::Acquire(AcquireError::NoQuorum(_))), "{error}");
+}
+
+/// Every thread adds to a number that nothing but the lock protects.
+#[test]
+fn sixty_four_threads_take_turns() {
+    const THREADS: u64 = 64;
+    const TURNS: u64 = 20;
+    let fixture = Fixture::new(3);
+    let (inside, sum) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for _ in 0..TURNS {
+                    let guard = fixture.client.lock("turn").ttl(TTL).wait(PATIENCE).acquire();
+                    let guard = guard.expect("everybody has a turn");
+                    assert!(!inside.swap(true, Ordering::SeqCst), "two at a time");
+                    sum.fetch_add(1, Ordering::Relaxed);
+                    inside.store(false, Ordering::SeqCst);
+                    drop(guard);
+                }
+            });
+        }
+    });
+    assert_eq!(sum.into_inner(), THREADS * TURNS);
+    fixture.expect_clean();
+}

@@ -1,0 +1,69 @@
+//! Guards and requests that go away, in every way and at every moment.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use crate::fixture::{Fixture, PATIENCE, TTL};
+use crate::support::until;
+
+#[test]
+fn a_guard_that_is_dropped_in_a_panic_releases() {
+    let fixture = Fixture::new(3);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let _guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+        std::panic::resume_unwind(Box::new("on purpose"));
+    }));
+    assert!(result.is_err());
+    fixture.expect_clean();
+}
+
+#[test]
+fn a_request_that_is_dropped_before_it_is_granted_leaves_nothing() {
+    let fixture = Fixture::new(3);
+    let holder = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    let waiting = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).start();
+    drop(waiting);
+    drop(holder);
+    fixture.expect_clean();
+    // And it is not in the way of the next.
+    fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free").leak();
+}
+
+#[test]
+fn a_request_that_is_dropped_after_it_was_granted_unseen_leaves_nothing() {
+    let fixture = Fixture::new(3);
+    let granted = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).start();
+    assert!(until(PATIENCE, || fixture.standing("a") == 3));
+    drop(granted);
+    fixture.expect_clean();
+}
+
+/// The drop meets the request at whatever stage it happens to be.
+#[test]
+fn requests_that_are_dropped_at_any_moment_leave_nothing() {
+    let fixture = Fixture::new(3);
+    let mut context = Context::from_waker(Waker::noop());
+    for round in 0..400 {
+        let request = fixture.client.lock(format!("r{}", round % 7)).ttl(TTL).wait(PATIENCE);
+        let mut request = pin!(request.start());
+        for _ in 0..round * 3 {
+            if request.as_mut().poll(&mut context).is_ready() {
+                break;
+            }
+        }
+    }
+    fixture.expect_clean();
+}
+
+#[test]
+fn what_is_leaked_stays() {
+    let fixture = Fixture::new(3);
+    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    let token = guard.token();
+    assert!(until(PATIENCE, || fixture.standing("a") == 3));
+    guard.leak();
+    assert!(fixture.client.shutdown(PATIENCE));
+    assert_eq!(fixture.cluster.holding(b"a", token.as_ref()), 3);
+}

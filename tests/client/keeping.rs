@@ -1,0 +1,82 @@
+//! Keep-alive, and what is told when it fails.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use redbolt::LostReason;
+
+use crate::fixture::{Fixture, PATIENCE};
+use crate::support::{now, until};
+
+const SHORT: Duration = Duration::from_millis(600);
+
+#[test]
+fn a_lock_that_is_kept_alive_outlives_its_ttl() {
+    let fixture = Fixture::new(3);
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(PATIENCE);
+    let guard = guard.acquire().expect("free");
+    let first = guard.valid_until();
+    assert!(until(PATIENCE, || guard.valid_until() > first + 2 * SHORT || !guard.is_held()));
+    assert!(guard.is_held());
+    drop(guard);
+    fixture.expect_clean();
+}
+
+#[test]
+fn the_end_of_max_hold_is_the_end_of_the_lock() {
+    let fixture = Fixture::new(3);
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(2 * SHORT);
+    let guard = guard.acquire().expect("free");
+    let start = now();
+    assert_eq!(guard.lost().wait(), Some(LostReason::Expired));
+    assert!(now() - start <= 2 * SHORT, "it was held for {:?}", now() - start);
+    fixture.expect_clean();
+}
+
+/// Two of five are not a majority: the lock is kept.
+#[test]
+fn killing_a_minority_costs_nothing() {
+    let mut fixture = Fixture::new(5);
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(PATIENCE);
+    let guard = guard.acquire().expect("free");
+    (0..2).for_each(|index| fixture.cluster[index].kill());
+    let first = guard.valid_until();
+    assert!(until(PATIENCE, || guard.valid_until() > first + 2 * SHORT || !guard.is_held()));
+    assert!(guard.is_held());
+}
+
+#[test]
+fn a_majority_that_does_not_answer_costs_the_lock_in_time() {
+    let fixture = Fixture::with(5, |config| config.redlock.node_timeout = None);
+    let (tell, told) = channel();
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(PATIENCE);
+    let guard = guard.warn(SHORT / 3).on_lost(move |reason| {
+        // The test may be over.
+        let _ = tell.send(reason);
+    });
+    let guard = guard.acquire().expect("free");
+    (0..3).for_each(|index| fixture.cluster[index].stop());
+    assert_eq!(guard.expiring().wait(), None);
+    assert!(guard.is_held(), "a warning comes before the end");
+    let valid_until = guard.valid_until();
+    assert_eq!(guard.lost().wait(), Some(LostReason::Expired));
+    let late = now().saturating_sub(Duration::from_nanos(valid_until.as_nanos()));
+    assert!(!guard.is_held());
+    assert!(late < Duration::from_secs(5), "told {late:?} after the end");
+    assert_eq!(told.recv_timeout(PATIENCE), Ok(LostReason::Expired));
+    (0..3).for_each(|index| fixture.cluster[index].cont());
+    drop(guard);
+    fixture.expect_clean();
+}
+
+#[test]
+fn a_majority_that_says_that_it_is_gone_costs_the_lock_at_once() {
+    let fixture = Fixture::with(3, |config| config.redlock.fill_in = false);
+    let guard = fixture.client.lock("a").ttl(PATIENCE).wait(PATIENCE).acquire().expect("free");
+    for node in fixture.cluster.iter() {
+        node.command(&[b"DEL", b"a"]);
+    }
+    assert!(guard.extend(PATIENCE).wait().is_err());
+    assert_eq!(guard.lost().wait(), Some(LostReason::Majority));
+    assert!(!guard.is_held());
+}

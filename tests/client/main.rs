@@ -1,0 +1,16 @@
+//! `Client` and `Guard` on real servers: threads, tasks, panics, and what is left on the nodes when
+//! they are over.
+#![cfg(feature = "net")]
+
+mod adoption;
+mod blocking;
+mod dropping;
+mod fixture;
+mod keeping;
+mod order;
+mod sets;
+mod shutdown;
+#[path = "../support/mod.rs"]
+mod support;
+mod tasks;
+mod watching;

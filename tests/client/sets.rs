@@ -1,0 +1,57 @@
+//! Many resources as one lock.
+
+use std::thread;
+
+use crate::fixture::{Fixture, PATIENCE, TTL};
+
+#[test]
+fn a_set_is_all_or_nothing_and_one_guard() {
+    let fixture = Fixture::new(3);
+    let one = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    let refused = fixture.client.lock_all(["a", "b"]).try_acquire().expect_err("one is held");
+    assert!(refused.is_held(), "{refused}");
+    assert_eq!(fixture.standing("a"), 0);
+    drop(one);
+    let both = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire();
+    let both = both.expect("free");
+    assert_eq!(both.resources().count(), 2);
+    for key in [b"a", b"b"] {
+        assert!(fixture.cluster.holding(key, both.token().as_ref()) >= 2);
+    }
+    both.extend(TTL).wait().expect("a majority is there");
+    let outcome = both.release().wait().expect("the client runs");
+    assert!(outcome.released.len() >= 2, "{outcome:?}");
+    fixture.expect_clean();
+}
+
+/// Philosophers with forks in every order.
+#[test]
+fn sets_that_overlap_do_not_wait_for_each_other_for_ever() {
+    const FORKS: usize = 5;
+    let fixture = Fixture::new(3);
+    thread::scope(|scope| {
+        for philosopher in 0..FORKS {
+            let client = &fixture.client;
+            scope.spawn(move || {
+                let forks = [philosopher, (philosopher + 1) % FORKS].map(|fork| format!("f{fork}"));
+                for _ in 0..20 {
+                    let guard = client.lock_all(&forks).ttl(TTL).wait(PATIENCE).acquire();
+                    drop(guard.expect("nobody starves"));
+                }
+            });
+        }
+    });
+    fixture.expect_clean();
+}
+
+#[test]
+fn servers_that_forget_scripts_are_told_them_again() {
+    let fixture = Fixture::new(3);
+    drop(fixture.client.lock("warm").ttl(TTL).wait(PATIENCE).acquire().expect("free"));
+    for node in fixture.cluster.iter() {
+        node.command(&[b"SCRIPT", b"FLUSH"]);
+    }
+    let both = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire();
+    drop(both.expect("free"));
+    fixture.expect_clean();
+}
