@@ -84,7 +84,11 @@ impl Redlock {
         let token = self.table.token(slot, &self.nonce, lock.serial);
         self.scratch.clear();
         if lock.keys > 1 {
-            command::set_all(&mut self.scratch, form, lock.names(), &token, ttl);
+            let mut keys = lock.names().keys();
+            if self.config.is_sabotaged(Saboteur::SetIncomplete) {
+                keys.next();
+            }
+            command::set_all(&mut self.scratch, form, keys, &token, ttl);
         } else {
             command::set(&mut self.scratch, &lock.resource, &token, ttl);
         }

@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 
 use super::millis::Millis;
-use super::names::Names;
+use super::names::{Keys, Names};
 use super::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script,
@@ -50,19 +50,13 @@ pub(super) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Milli
 }
 
 /// The same for the resources of one lock, all or none of them.
-pub(super) fn set_all(
-    out: &mut BytesMut,
-    form: Form,
-    names: Names<'_>,
-    token: &Token,
-    ttl: Millis,
-) {
-    about_all(out, ACQUIRE_SET, form, names, token, Some(ttl));
+pub(super) fn set_all(out: &mut BytesMut, form: Form, keys: Keys<'_>, token: &Token, ttl: Millis) {
+    about_all(out, ACQUIRE_SET, form, keys, token, Some(ttl));
 }
 
 /// Compare and delete, for the resources of one lock.
 pub(super) fn release_all(out: &mut BytesMut, form: Form, names: Names<'_>, token: &Token) {
-    about_all(out, RELEASE_SET, form, names, token, None);
+    about_all(out, RELEASE_SET, form, names.keys(), token, None);
 }
 
 /// Compare and expire, for the resources of one lock.
@@ -73,18 +67,17 @@ pub(super) fn extend_all(
     token: &Token,
     ttl: Millis,
 ) {
-    about_all(out, EXTEND_SET, form, names, token, Some(ttl));
+    about_all(out, EXTEND_SET, form, names.keys(), token, Some(ttl));
 }
 
 fn about_all(
     out: &mut BytesMut,
     script: Script,
     form: Form,
-    names: Names<'_>,
+    keys: Keys<'_>,
     token: &Token,
     ttl: Option<Millis>,
 ) {
-    let keys = names.keys();
     begin_script(out, script, form, keys.len(), 1 + usize::from(ttl.is_some()));
     keys.for_each(|key| resp::bulk(out, key));
     resp::bulk(out, token.as_ref());

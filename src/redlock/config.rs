@@ -65,6 +65,9 @@ pub struct Config {
     /// How long a lock may be kept by extending it, counted from its acquisition (S12).
     /// Default: 1 h.
     pub max_hold: Duration,
+    /// How long before the end of its validity a lock is reported as lost, so that the report comes
+    /// in time; its keys are given back at the end. At most 2 ms. Default: 1 ms.
+    pub lost_lead: Duration,
     /// How far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
     pub drift: Drift,
     /// How long one attempt waits for its nodes. `None`: 5 % of its ttl, at least 5 ms, at most
@@ -115,6 +118,7 @@ impl Default for Config {
             max_ttl: Duration::from_secs(60),
             restart_guard: RestartGuard::default(),
             max_hold: Duration::from_secs(3600),
+            lost_lead: Duration::from_millis(1),
             drift: Drift::default(),
             node_timeout: None,
             connect_timeout: Duration::from_secs(1),
@@ -187,6 +191,7 @@ impl Config {
         let rows = [
             ("max_ttl", self.max_ttl, MIN_TTL, LONGEST_TTL),
             ("max_hold", self.max_hold, MIN_TTL, Duration::MAX),
+            ("lost_lead", self.lost_lead, Duration::ZERO, 2 * MS),
             ("node_timeout", self.node_timeout.unwrap_or(MS), MS, MINUTE),
             ("connect_timeout", self.connect_timeout, MS, MINUTE),
             ("close_timeout", self.close_timeout, node_timeout, 10 * MINUTE),

@@ -74,7 +74,9 @@ pub enum Event {
         /// What the nodes said.
         outcome: ReleaseOutcome,
     },
-    /// The lock is held no more although nobody released it; its id is spent.
+    /// The lock is held no more although nobody released it; its id is spent. When its validity
+    /// runs out this comes [`lost_lead`](super::Config::lost_lead) ahead, if the owner polls in
+    /// time.
     Lost {
         /// Which lock.
         lock: LockId,

@@ -5,6 +5,9 @@
 //! when it was asked, or came back empty. It gets the key by `SET … NX`, as long as a majority
 //! confirms us, and never after the validity. No vote comes of it: only an extension later on,
 //! within the validity, counts what stands there, as for any other node (S7).
+//!
+//! A node whose connection died with our `SET` on its way is left alone: a refusal of it could mean
+//! our own key.
 
 use super::attempt::Vote;
 use super::command::Form;
@@ -20,7 +23,7 @@ impl Redlock {
     /// Sends the key of a held lock to the nodes that miss it and can take it now.
     pub(super) fn fill_in(&mut self, now: Instant, slot: u32) {
         let lock = &self.table[slot];
-        let missing = self.nodes().without(lock.exists);
+        let missing = self.nodes().without(lock.known_to());
         if missing.is_empty() || !self.config.fill_in || now >= lock.valid_until {
             return;
         }
@@ -79,7 +82,8 @@ impl Redlock {
     pub(super) fn orphan_fill(&mut self, now: Instant, id: NodeId, request: Expected) {
         let lock = &mut self.table[request.slot];
         lock.owed -= 1;
-        if lock.phase == Phase::Held && lock.serial == request.serial {
+        let may_exist = matches!(lock.phase, Phase::Held | Phase::Lapsing);
+        if may_exist && lock.serial == request.serial {
             lock.exists.remove(id);
             lock.ghosts.insert(id);
             self.show_to_others(now, request.slot);

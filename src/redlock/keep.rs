@@ -99,7 +99,7 @@ impl Redlock {
     /// Makes sure that a held lock is looked at when something is due.
     pub(super) fn schedule_held(&mut self, slot: u32) {
         let lock = &self.table[slot];
-        let mut due = lock.valid_until.min(lock.keep.beat_at);
+        let mut due = (lock.valid_until - self.config.lost_lead).min(lock.keep.beat_at);
         if lock.round.pending {
             due = due.min(lock.deadline);
         }
@@ -112,10 +112,10 @@ impl Redlock {
     /// A held lock is due, for whatever reason.
     pub(super) fn held_due(&mut self, now: Instant, slot: u32) {
         let lock = &self.table[slot];
-        if now >= lock.valid_until {
+        if now + self.config.lost_lead >= lock.valid_until {
             return self.lost(now, slot, LostReason::Expired);
         }
-        if lock.round.pending && now >= lock.deadline {
+        if lock.round.pending && now >= lock.deadline.min(lock.valid_until) {
             self.extension_failed(now, slot);
         }
         self.give_warning(now, slot);
@@ -172,7 +172,7 @@ impl Redlock {
     /// that were taken together do not stay together, and then on the next stroke of a slow clock,
     /// so that those which come close to each other leave together.
     pub(super) fn plan_beat(&mut self, now: Instant, slot: u32) {
-        let has_all = self.table[slot].exists == self.nodes();
+        let has_all = self.table[slot].known_to() == self.nodes();
         let lock = &mut self.table[slot];
         if lock.keep.ttl.is_zero() && (has_all || !self.config.fill_in) {
             lock.keep.beat_at = Instant::FAR_FUTURE;
@@ -205,12 +205,13 @@ impl Redlock {
 
     /// A lock that was granted by fewer nodes than all shows itself to the others soon.
     fn plan_fill(&mut self, now: Instant, slot: u32) {
-        let has_all = self.table[slot].exists == self.nodes();
+        let has_all = self.table[slot].known_to() == self.nodes();
         let lock = &mut self.table[slot];
         if has_all || !self.config.fill_in || lock.keep.beat_at < Instant::FAR_FUTURE {
             return;
         }
         // Whoever stood in the way there has been released by then.
-        lock.keep.beat_at = now + self.config.node_timeout(lock.ttl.duration());
+        let left = lock.valid_until - now;
+        lock.keep.beat_at = now + self.config.node_timeout(lock.ttl.duration()).min(left / 8);
     }
 }

@@ -96,7 +96,7 @@ impl Redlock {
             node.is_ready() && !node.is_stalled(now, timeout) && node.batch.len() < most
         };
         // A node whose connection died with the SET on its way may have the key, and can say so.
-        let asked: NodeSet = lock.exists.union(lock.ghosts).into_iter().filter(worth).collect();
+        let asked: NodeSet = lock.known_to().into_iter().filter(worth).collect();
         lock.round = Round {
             number,
             pending: true,
@@ -142,7 +142,13 @@ impl Redlock {
         } else if lock.phase == Phase::Held {
             // An answer that comes after its round still tells what the node has.
             match answer {
-                Compared::Absent | Compared::Foreign => lock.exists.remove(id),
+                Compared::Absent | Compared::Foreign => {
+                    lock.exists.remove(id);
+                    if lock.keys > 1 {
+                        // Some of its keys may be left, to be cleaned up.
+                        lock.ghosts.insert(id);
+                    }
+                }
                 Compared::Ours => {
                     // The SET was executed: it cannot be once more.
                     lock.ghosts.remove(id);
@@ -177,7 +183,12 @@ impl Redlock {
         }
         // Nodes that never got the key, or said that they have it no more, cannot hold it up. One
         // whose SET is unknown can.
-        if lock.exists.union(lock.ghosts).len() < self.quorum.need() {
+        let gone = if lock.keys > 1 {
+            lock.round.absent.union(lock.round.foreign)
+        } else {
+            NodeSet::EMPTY
+        };
+        if lock.known_to().without(gone).len() < self.quorum.need() {
             return self.lost(now, slot, LostReason::Majority);
         }
         if !lock.round.pending {
@@ -197,7 +208,12 @@ impl Redlock {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
         lock.round.pending = false;
-        let until = self.config.drift.valid_until(lock.round.started, lock.round.ttl.duration());
+        let mut until =
+            self.config.drift.valid_until(lock.round.started, lock.round.ttl.duration());
+        if lock.round.is_renewal && !self.config.is_sabotaged(Saboteur::HoldWithoutEnd) {
+            // S12: the end may have been brought forward meanwhile.
+            until = until.min(lock.keep.until);
+        }
         lock.valid_until = lock.valid_until.max(until);
         if self.config.is_sabotaged(Saboteur::ExtensionShortens) {
             lock.valid_until = until;
@@ -236,6 +252,17 @@ impl Redlock {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Lost(reason) });
         }
         self.emit(Event::Lost { lock, reason });
+        if reason == LostReason::Expired && now < self.table[slot].valid_until {
+            // Whoever does not hear it in time may still believe in it.
+            self.table[slot].phase = Phase::Lapsing;
+            let valid_until = self.table[slot].valid_until;
+            return self.schedule(slot, valid_until);
+        }
+        self.lapsed(now, slot);
+    }
+
+    /// A lock that was lost is given back.
+    pub(super) fn lapsed(&mut self, now: Instant, slot: u32) {
         self.relinquish(now, slot);
         self.leave(now, slot);
     }

@@ -44,6 +44,8 @@ pub(super) enum Phase {
     /// A token that was handed over was looked for; the answers are coming in.
     Adoption,
     Held,
+    /// Its owner has been told that it is lost, a little early; it is released at its end.
+    Lapsing,
     /// Release was asked for; the caller waits for what became of it.
     Releasing,
     /// The caller knows the end; replies are still owed.
@@ -161,6 +163,11 @@ impl Lock {
     /// Whether its owner waits to hear of an extension.
     pub(super) const fn is_asked_to_extend(&self) -> bool {
         self.round.pending && !self.round.is_renewal
+    }
+
+    /// The nodes that may have the key, or may come to have it.
+    pub(super) fn known_to(&self) -> NodeSet {
+        self.exists.union(self.ghosts)
     }
 
     pub(super) fn names(&self) -> Names<'_> {

@@ -221,9 +221,11 @@ impl Redlock {
     /// The value under which a held lock is stored on the nodes, until its loss or release.
     #[must_use]
     pub fn token(&self, lock: LockId) -> Option<Token> {
-        let slot = self.table.find(lock)?;
+        let slot = self.table.slot_of(lock)?;
         let lock = &self.table[slot];
-        (lock.phase == Phase::Held).then(|| self.table.token(slot, &self.nonce, lock.serial))
+        // One that is lapsing may not have been told of yet.
+        matches!(lock.phase, Phase::Held | Phase::Lapsing)
+            .then(|| self.table.token(slot, &self.nonce, lock.serial))
     }
 
     /// Does what is due at `now`: expires leases, ends attempts and waits, starts retries,
@@ -275,6 +277,7 @@ impl Redlock {
             Phase::Adoption => self.adoption_timed_out(now, slot),
             Phase::Backoff => self.retry(slot),
             Phase::Held => self.held_due(now, slot),
+            Phase::Lapsing => self.lapsed(now, slot),
             Phase::Releasing => self.release_due(slot),
             Phase::Free | Phase::Draining => {}
         }

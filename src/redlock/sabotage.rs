@@ -67,6 +67,8 @@ pub enum Saboteur {
     QuarantinedAgrees,
     /// Fill-in: the key that a node was given counts for the extension under way.
     FillCounts,
+    /// Sets: the first resource of a set is not taken.
+    SetIncomplete,
     /// Adoption: one node that has the token is enough.
     AdoptionByOne,
     /// S12: a lock is extended for ever.

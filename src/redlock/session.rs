@@ -278,7 +278,7 @@ impl Redlock {
         let lock = &mut self.table[request.slot];
         lock.owed -= 1;
         let current = lock.serial == request.serial;
-        if current && matches!(lock.phase, Phase::Attempt | Phase::Held) {
+        if current && matches!(lock.phase, Phase::Attempt | Phase::Held | Phase::Lapsing) {
             lock.votes.open.remove(id);
             if self.config.is_sabotaged(Saboteur::UnknownCounts) {
                 lock.votes.granted.insert(id);

@@ -84,9 +84,15 @@ impl Table {
 
     /// The slot of a lock that has not ended.
     pub(super) fn find(&self, id: LockId) -> Option<u32> {
+        let slot = self.slot_of(id)?;
+        let ended = matches!(self[slot].phase, Phase::Free | Phase::Lapsing | Phase::Draining);
+        (!ended).then_some(slot)
+    }
+
+    /// The slot of a lock, which may have ended, as long as nobody else has it.
+    pub(super) fn slot_of(&self, id: LockId) -> Option<u32> {
         let lock = self.slots.get(id.slot as usize)?;
-        let ended = matches!(lock.phase, Phase::Free | Phase::Draining);
-        (lock.generation == id.generation && !ended).then_some(id.slot)
+        (lock.generation == id.generation).then_some(id.slot)
     }
 
     pub(super) fn id(&self, slot: u32) -> LockId {

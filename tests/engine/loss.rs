@@ -40,10 +40,8 @@ fn a_key_deleted_on_a_minority_costs_nothing() {
     remove(&cluster[1], KEY);
     owner.extend(lock);
     owner.extended();
-    // What was lost there stays lost, and two more extensions find two nodes.
-    owner.extend(lock);
-    owner.extended();
-    assert_eq!(cluster[1].get(KEY), None);
+    // A majority has confirmed us, so what was lost there is given to it again.
+    owner.poll_until("the key stands again", |_| cluster[1].get(KEY).is_some());
     owner.let_go(lock);
     owner.all_answered();
     assert_eq!((cluster[0].calls("del"), cluster[2].calls("del")), (1, 1));
@@ -153,8 +151,6 @@ fn an_extension_by_less_than_is_left_changes_nothing() {
 fn a_flushed_majority_is_a_lost_lock() {
     let (cluster, mut owner, lock) = start();
     cluster[0].command(&[b"FLUSHALL"]);
-    owner.extend(lock);
-    owner.extended();
     cluster[1].command(&[b"FLUSHALL"]);
     lose(&mut owner, lock);
     owner.finish(cluster.iter());

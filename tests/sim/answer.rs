@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use redbolt::embedded::Session;
 #[cfg(redbolt_sabotage)]
 use redbolt::redlock::RECREATE;
-use redbolt::redlock::{RELEASE, Token};
+use redbolt::redlock::{ACQUIRE_SET, EXTEND_SET, RELEASE, RELEASE_SET, Script, Token};
 use redbolt::resp;
 use redbolt::time::Instant;
 
@@ -128,7 +128,7 @@ impl Node {
     /// Appends one reply, as the mood has it.
     pub(crate) fn answer(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
         let mood = self.face.mood(now);
-        let is_set = words[0] == b"SET";
+        let is_set = words[0] == b"SET" || Asked::read(words).is_some();
         let acts = is_set || matches!(words[0], b"EVALSHA" | b"EVAL" | b"DELIFEQ" | b"DEL");
         let refusal = match mood {
             Mood::Full if is_set => "OOM command not allowed",
@@ -190,29 +190,61 @@ pub(crate) struct Named<'a> {
     pub(crate) tokens: &'a [&'a [u8]],
     /// It names a ttl for each of them as well.
     pub(crate) extends: bool,
+    /// The one token is for all keys, which are one lock.
+    pub(crate) is_set: bool,
 }
 
 impl<'a> Named<'a> {
     pub(crate) fn read(words: &'a [&'a [u8]]) -> Self {
         let (keys, tokens) = match words {
-            [b"EVALSHA" | b"EVAL", _, count, named @ ..] => {
+            [b"EVALSHA" | b"EVAL", script, count, named @ ..] => {
                 let count = number(count) as usize;
                 let (keys, rest) = named.split_at(count.min(named.len()));
+                if is(script, RELEASE_SET) || is(script, EXTEND_SET) {
+                    let tokens = &rest[..rest.len().min(1)];
+                    return Self { keys, tokens, extends: is(script, EXTEND_SET), is_set: true };
+                }
                 let (tokens, ttls) = rest.split_at(count.min(rest.len()));
-                return Self { keys, tokens, extends: !ttls.is_empty() };
+                return Self { keys, tokens, extends: !ttls.is_empty(), is_set: false };
             }
             [b"DELIFEQ", named @ ..] => named.split_at(named.len().min(1)),
             // Whatever touches a key without naming a token.
             [b"DEL" | b"SET", key, ..] => (core::slice::from_ref(key), &[][..]),
             _ => (&[][..], &[][..]),
         };
-        Self { keys, tokens, extends: false }
+        Self { keys, tokens, extends: false, is_set: false }
     }
 
     /// Whether the request names this token for this key.
     pub(crate) fn has(&self, key: &[u8], token: &[u8]) -> bool {
+        if self.is_set {
+            return self.keys.contains(&key) && self.tokens.contains(&token);
+        }
         self.keys.iter().zip(self.tokens).any(|pair| pair == (&key, &token))
     }
+}
+
+/// A request that takes keys which nobody has.
+pub(crate) struct Asked<'a> {
+    pub(crate) token: &'a [u8],
+    pub(crate) ttl: &'a [u8],
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn read(words: &[&'a [u8]]) -> Option<Self> {
+        match words {
+            [b"SET", _, token, b"NX", b"PX", ttl] => Some(Self { token, ttl }),
+            [b"EVALSHA" | b"EVAL", script, _, .., token, ttl] if is(script, ACQUIRE_SET) => {
+                Some(Self { token, ttl })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a script is called, by its name or by its text.
+fn is(called: &[u8], script: Script) -> bool {
+    called == script.sha.as_bytes() || called == script.text.as_bytes()
 }
 
 /// The token that is a key's value; nobody else writes there.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::{Event, LockId, RequestError, Token};
+use redbolt::redlock::{Event, Holder, LockId, QueryId, RequestError, Token};
 use redbolt::time::Instant;
 
 use crate::client::Client;
@@ -25,16 +25,46 @@ pub(crate) const RESOURCES: [&[u8]; 32] = {
 /// A lock, from the request to its last event.
 pub(crate) struct Lock {
     pub(crate) id: LockId,
-    pub(crate) resource: usize,
+    pub(crate) resources: Resources,
     pub(crate) state: State,
     /// Until when it is believed; the beginning of time when it is not.
     pub(crate) valid_until: Instant,
     pub(crate) token: Token,
+    ttl: Duration,
     /// Beyond this no extension reaches (S12).
     hold_until: Instant,
     /// The event that is open has to come by then, in true time.
     due: u64,
     extension: Option<Extension>,
+    /// It is kept alive by so long a ttl, until then.
+    keep: Option<(Duration, Instant)>,
+    /// Its token was handed over, and this is when it was asked for.
+    adopted_at: Option<Instant>,
+}
+
+/// What a lock is about, one bit for each of [`RESOURCES`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Resources(pub(crate) u32);
+
+impl Resources {
+    pub(crate) fn one(resource: usize) -> Self {
+        Self(1 << resource)
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
+        (0..RESOURCES.len()).filter(move |resource| self.0 & 1 << resource != 0)
+    }
+
+    fn names(self) -> Vec<&'static [u8]> {
+        self.iter().map(|resource| RESOURCES[resource]).collect()
+    }
+}
+
+/// A lock that was let go of, for anybody to adopt.
+#[derive(Clone, Copy)]
+pub(crate) struct Orphan {
+    pub(crate) resources: Resources,
+    token: Token,
 }
 
 /// An extension that was asked for.
@@ -55,29 +85,113 @@ pub(crate) enum State {
 const NOBODYS: Token = Token::from_bytes([0; Token::LEN]);
 
 impl Client {
-    pub(crate) fn acquire(&mut self, net: &mut Net, resource: usize, ttl: u64, wait: u64) {
+    /// Wants a lock on some resources; with an orphan, the one that was let go of.
+    pub(crate) fn acquire(
+        &mut self,
+        net: &mut Net,
+        resources: Resources,
+        orphan: Option<Orphan>,
+        ttl: u64,
+        wait: u64,
+    ) {
         let (ttl, wait) = (Duration::from_millis(ttl), Duration::from_millis(wait));
         let now = self.clock(net.now);
         let timeout = self.redlock.config().node_timeout(ttl);
+        let names = resources.names();
+        let asked = match (&names[..], orphan) {
+            (names, Some(Orphan { token, .. })) => self.redlock.adopt(now, names, token, ttl, wait),
+            ([name], None) => self.redlock.acquire(now, name, ttl, wait),
+            (names, None) => self.redlock.acquire_all(now, names, ttl, wait),
+        };
         // Refused when the engine is full, and then there is nothing to wait for.
-        let Ok(id) = self.redlock.acquire(now, RESOURCES[resource], ttl, wait) else { return };
+        let Ok(id) = asked else { return };
         let due = net.now + allowed((wait + timeout).max(2 * timeout));
         net.trace.add(&[net.now, id.index() as u64, due]);
         let name = self.name;
-        net.trace.say(net.now, format_args!("client {name} wants {id:?}: {resource} for {ttl:?}"));
+        net.trace
+            .say(net.now, format_args!("client {name} wants {id:?}: {resources:?} for {ttl:?}"));
         if self.locks.iter().any(|lock| lock.id == id) {
             net.fail(format_args!("client {name} was given {id:?} twice"));
         }
         self.locks.push(Lock {
             id,
-            resource,
+            resources,
             state: State::Wanted,
             valid_until: Instant::ZERO,
             token: NOBODYS,
+            ttl,
             hold_until: Instant::ZERO,
             due,
             extension: None,
+            keep: None,
+            adopted_at: orphan.map(|_| now),
         });
+    }
+
+    /// Has a lock kept alive.
+    pub(crate) fn keep_alive(&mut self, net: &mut Net, id: LockId, ttl: u64, hold: Duration) {
+        let (now, ttl) = (self.clock(net.now), Duration::from_millis(ttl));
+        if self.redlock.keep_alive(now, id, ttl, hold).is_ok() {
+            let (name, max) = (self.name, self.redlock.config().max_hold);
+            net.trace.say(net.now, format_args!("client {name} keeps {id:?} by {ttl:?}, {hold:?}"));
+            if let Some(lock) = self.known(net, id, State::Held) {
+                // A renewal may be under way that asked for more.
+                let before = lock.keep.map_or(Duration::ZERO, |(ttl, _)| ttl);
+                lock.keep = Some((ttl.max(before), lock.hold_until - max + hold));
+            }
+        }
+    }
+
+    /// Wants to be warned ahead of the end of a lock.
+    pub(crate) fn warn(&mut self, net: &Net, id: LockId, ahead: u64) {
+        // One that has just ended says so by itself.
+        let _ = self.redlock.warn(self.clock(net.now), id, Duration::from_millis(ahead));
+    }
+
+    /// Lets go of a lock without giving it back.
+    pub(crate) fn disown(&mut self, net: &mut Net, id: LockId) -> Option<Orphan> {
+        let token = self.redlock.disown(self.clock(net.now), id).ok()?;
+        let name = self.name;
+        net.trace.say(net.now, format_args!("client {name} lets go of {id:?}"));
+        let lock = self.known(net, id, State::Held)?;
+        lock.valid_until = Instant::ZERO;
+        let (resources, expected) = (lock.resources, lock.token);
+        if token != expected {
+            net.fail(format_args!("{id:?} was let go of as {token}, and was {expected}"));
+        }
+        // An extension under way ends with it.
+        self.settle(net);
+        self.locks.retain(|lock| lock.id != id);
+        Some(Orphan { resources, token })
+    }
+
+    /// Asks who has a resource.
+    pub(crate) fn query(&mut self, net: &Net, resource: usize) {
+        let now = self.clock(net.now);
+        let due = net.now + allowed(self.redlock.config().node_timeout(Duration::MAX));
+        if let Ok(query) = self.redlock.query(now, RESOURCES[resource]) {
+            self.queries.push((query, due));
+        }
+    }
+
+    fn queried(&mut self, net: &mut Net, query: QueryId, holder: Holder) {
+        let Holder { holding, others, free, unknown, .. } = holder;
+        let sets = [holding, others, free, unknown];
+        let all = sets.iter().fold(0, |sum, set| sum + set.len());
+        let place = self.queries.iter().position(|(other, _)| *other == query);
+        if all != self.redlock.nodes().len() || place.is_none() {
+            net.fail(format_args!("an answer to no question, or to half of it: {query:?}"));
+        }
+        if let Some(place) = place {
+            self.queries.swap_remove(place);
+        }
+    }
+
+    fn warned(&mut self, net: &mut Net, id: LockId, now: Instant) {
+        let Some(lock) = self.known(net, id, State::Held) else { return };
+        if lock.valid_until <= now {
+            net.fail(format_args!("{id:?} has a warning after its end"));
+        }
     }
 
     /// False where it may not be extended.
@@ -122,6 +236,8 @@ impl Client {
             Event::ExtendFailed { lock, .. } => (4, lock),
             Event::Released { lock, .. } => (5, lock),
             Event::Lost { lock, .. } => (6, lock),
+            Event::Expiring { lock, .. } => (7, lock),
+            Event::Queried { query, holder } => return self.queried(net, query, holder),
             _ => return,
         };
         net.trace.add(&[net.now, name as u64, kind, id.index() as u64]);
@@ -129,6 +245,7 @@ impl Client {
         match event {
             Event::Acquired { valid_until, .. } => self.acquired(net, id, now, valid_until),
             Event::Extended { valid_until, .. } => self.extended(net, id, now, valid_until),
+            Event::Expiring { .. } => self.warned(net, id, now),
             Event::ExtendFailed { .. } => {
                 // That of a lock that is being released fails with it.
                 let lock = self.locks.iter_mut().find(|lock| lock.id == id);
@@ -148,8 +265,16 @@ impl Client {
         if valid_until <= now {
             net.fail(format_args!("S3: {id:?} was granted after its validity"));
         }
-        let hold_until = net.checks.granted(net.now, token, valid_until);
+        let max_hold = self.redlock.config().max_hold;
         let Some(lock) = self.known(net, id, State::Wanted) else { return };
+        let hold_until = match lock.adopted_at {
+            None => net.checks.granted(net.now, token, valid_until),
+            Some(asked_at) => {
+                let sent_at = net.checks.extended(net.now, token, asked_at);
+                net.checks.lasts(net.now, token, valid_until, sent_at, lock.ttl);
+                now + max_hold
+            }
+        };
         (lock.state, lock.token, lock.due) = (State::Held, token, u64::MAX);
         (lock.valid_until, lock.hold_until) = (valid_until, hold_until);
         self.grants += 1;
@@ -160,13 +285,24 @@ impl Client {
         let Some(lock) = self.known(net, id, State::Held) else { return };
         let (token, before) = (lock.token, lock.valid_until);
         lock.valid_until = valid_until;
+        let (keep, hold_until) = (lock.keep, lock.hold_until);
         if let Some(Extension { started, ttl, .. }) = lock.extension.take() {
-            if valid_until > lock.hold_until {
+            if valid_until > hold_until {
                 net.fail(format_args!("S12: {id:?} is held for longer than max_hold"));
             }
             net.checks.extended(net.now, token, started);
             if valid_until > before {
                 net.checks.lasts(net.now, token, valid_until, started, ttl);
+            }
+        } else if let Some((ttl, until)) = keep {
+            // An end that is brought forward takes nothing back.
+            if valid_until > until.max(before) {
+                net.fail(format_args!("S12: {id:?} is kept for longer than it was to be"));
+            }
+            // When the engine began with it is not known, but it was not before this.
+            let sent_at = net.checks.extended(net.now, token, valid_until - ttl);
+            if valid_until > before {
+                net.checks.lasts(net.now, token, valid_until, sent_at, ttl);
             }
         } else {
             net.fail(format_args!("an extension of {id:?} that nobody wanted"));
@@ -201,6 +337,9 @@ impl Client {
     /// has told (S8).
     pub(crate) fn check_book(&self, net: &mut Net) {
         let (now, late) = (self.clock(net.now), net.now.saturating_sub(net.weather.turn));
+        if self.queries.iter().any(|(_, due)| late > *due) && self.is_punctual() {
+            net.fail(format_args!("a question has no answer"));
+        }
         for lock in &self.locks {
             let extension_due = lock.extension.map_or(u64::MAX, |extension| extension.due);
             if late > lock.due.min(extension_due) && self.is_punctual() {
@@ -217,6 +356,9 @@ impl Client {
     pub(crate) fn excuse(&mut self, now: u64) {
         let timeout = self.redlock.config().node_timeout(self.redlock.config().max_ttl);
         let due = now + allowed(2 * timeout);
+        for (_, query_due) in &mut self.queries {
+            *query_due = due.max(*query_due);
+        }
         for lock in &mut self.locks {
             lock.due = lock.due.max(due);
             if let Some(extension) = &mut lock.extension {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use redbolt::redlock::{Config, Drift, LockId, Token};
 use redbolt::time::Instant;
+use smallvec::SmallVec;
 
 use crate::book::RESOURCES;
 use crate::client::Client;
@@ -51,6 +52,8 @@ struct Attempt {
     asked: u32,
     /// The masters whose votes for it have reached the client and may be counted.
     voters: u32,
+    /// A client has held a lock by it: from then on masters may be given the key again.
+    was_granted: bool,
     /// By master, the last extension that it agreed to, when that has reached the client and may be
     /// counted.
     agreed_at: [Instant; MASTERS_MAX],
@@ -106,11 +109,12 @@ impl Checks {
             ttl,
             asked: 0,
             voters: 0,
+            was_granted: false,
             agreed_at: [Instant::ZERO; MASTERS_MAX],
         });
         attempt.sent_at = attempt.sent_at.min(sent_at);
         let bit = 1 << slot;
-        let is_known = attempt.asked & bit != 0;
+        let is_known = attempt.asked & bit != 0 && !attempt.was_granted;
         attempt.asked |= bit;
         if is_known {
             self.fail(now, format_args!("S1: client {client} used {token} twice on node {slot}"));
@@ -156,10 +160,11 @@ impl Checks {
     /// extended.
     pub(crate) fn granted(&mut self, now: u64, token: Token, valid_until: Instant) -> Instant {
         self.is_touched = true;
-        let Some(attempt) = self.attempts.get(&token) else {
+        let Some(attempt) = self.attempts.get_mut(&token) else {
             self.fail(now, format_args!("S3: {token} was granted and no master was asked"));
             return Instant::FAR_FUTURE;
         };
+        attempt.was_granted = true;
         let Attempt { sent_at, ttl, voters, .. } = *attempt;
         let votes = voters.count_ones() as usize;
         if votes < self.rules.quorum {
@@ -170,15 +175,19 @@ impl Checks {
         sent_at + self.rules.max_hold
     }
 
-    /// A client was told that the extension which it wanted at `started` was granted.
-    pub(crate) fn extended(&mut self, now: u64, token: Token, started: Instant) {
+    /// A client was told that the extension which it wanted at `started` was granted, or, by what
+    /// it adopted then, a lock. Returns when the last request was sent that this took.
+    pub(crate) fn extended(&mut self, now: u64, token: Token, started: Instant) -> Instant {
         self.is_touched = true;
         let agreed_at = self.attempts.get(&token).map(|attempt| attempt.agreed_at);
-        let agreed = agreed_at.iter().flatten().filter(|at| **at >= started);
-        let (votes, need) = (agreed.count(), self.rules.quorum);
+        let agreed = agreed_at.into_iter().flatten().filter(|at| *at >= started);
+        let mut agreed: SmallVec<[Instant; MASTERS_MAX]> = agreed.collect();
+        let (votes, need) = (agreed.len(), self.rules.quorum);
         if votes < need {
             self.fail(now, format_args!("S7: {token} was extended with {votes} of {need} votes"));
         }
+        agreed.sort_unstable_by(|a, b| b.cmp(a));
+        agreed.get(need - 1).copied().unwrap_or(started)
     }
 
     /// A validity that counts from `start` must not go beyond `start + ttl − drift`.
@@ -206,12 +215,13 @@ impl Checks {
         for client in clients {
             let now = client.clock(true_now);
             for lock in client.locks.iter().filter(|lock| lock.valid_until > now) {
-                let holder = &mut holders[lock.resource];
-                let other: Option<(usize, LockId)> = holder.replace((client.name, lock.id));
-                if let Some(other) = other.filter(|_| self.rules.excludes) {
-                    let both = (other, (client.name, lock.id));
-                    let what = format_args!("two holders of {}: {both:?}", lock.resource);
-                    self.fail(true_now, what);
+                for resource in lock.resources.iter() {
+                    let holder = &mut holders[resource];
+                    let other: Option<(usize, LockId)> = holder.replace((client.name, lock.id));
+                    if let Some(other) = other.filter(|_| self.rules.excludes) {
+                        let both = (other, (client.name, lock.id));
+                        self.fail(true_now, format_args!("two holders of {resource}: {both:?}"));
+                    }
                 }
             }
         }
@@ -249,9 +259,11 @@ impl Checks {
         for client in clients {
             let now = client.clock(true_now);
             for lock in client.locks.iter().filter(|lock| lock.valid_until > now) {
-                let resource = RESOURCES[lock.resource];
+                let holds = |node: &Node, resource: usize| {
+                    node.holds(true_now, RESOURCES[resource], &lock.token)
+                };
                 let stands = |node: &&Node| {
-                    node.holds(true_now, resource, &lock.token)
+                    lock.resources.iter().all(|resource| holds(node, resource))
                         || !self.trusts(true_now, node.forgot_at)
                 };
                 let (votes, all) = (nodes.iter().filter(stands).count(), nodes.len());

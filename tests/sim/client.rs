@@ -1,6 +1,6 @@
 //! A client: the core under test, the driver's part around it, and its ends of the links.
 
-use redbolt::redlock::{Action, Login, NodeId, Redlock, Trouble};
+use redbolt::redlock::{Action, Login, NodeId, QueryId, Redlock, Trouble};
 use redbolt::time::Instant;
 
 use crate::book::{Lock, State};
@@ -30,6 +30,8 @@ pub(crate) struct Client {
     /// When the core or the driver wants to be called next, whatever comes.
     due: u64,
     pub(crate) locks: Vec<Lock>,
+    /// Questions, and by when each must be answered.
+    pub(crate) queries: Vec<(QueryId, u64)>,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
 }
@@ -74,6 +76,7 @@ impl Client {
             busy_until: 0,
             due: 0,
             locks: Vec::new(),
+            queries: Vec::new(),
             grants: 0,
             extensions: 0,
         }

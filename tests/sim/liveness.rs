@@ -2,7 +2,7 @@
 
 use redbolt::redlock::NodeId;
 
-use crate::book::State;
+use crate::book::{Resources, State};
 use crate::checks::Violation;
 use crate::client::Client;
 use crate::clock::{MS, SECOND};
@@ -49,7 +49,7 @@ impl World {
         let before = |client: &Client| (client.grants, client.extensions);
         let before: Vec<_> = self.clients.iter().map(before).collect();
         for client in &mut self.clients {
-            client.acquire(&mut self.net, 0, ttl, wait);
+            client.acquire(&mut self.net, Resources::one(0), None, ttl, wait);
             client.settle(&mut self.net);
         }
         let end = self.net.now + SERVED_AFTER;

@@ -9,7 +9,7 @@ use redbolt::resp::{Status, Value};
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
-use crate::answer::{Face, Named, number, token_of};
+use crate::answer::{Asked, Face, Named, number, token_of};
 use crate::book::RESOURCES;
 use crate::chance::Chance;
 use crate::checks::{Checks, Vote};
@@ -220,8 +220,12 @@ impl Node {
         checks: &mut Checks,
     ) {
         let start = self.out.len();
-        if let [b"SET", _, token, b"NX", b"PX", ttl] = words {
+        if let Some(Asked { token, ttl }) = Asked::read(words) {
             self.answer(now, &mut link.session, words);
+            if self.out[start..].starts_with(b"-NOSCRIPT") {
+                // It will be put in another way.
+                return;
+            }
             let vote = self.vote(now, token_of(token), checks);
             let ttl = Duration::from_millis(number(ttl));
             checks.asked(now, (link.client, link.slot), vote.token, sent_at, ttl);
@@ -239,7 +243,9 @@ impl Node {
             // A group may name a key more than once, with another token each time.
             let names_old = old.is_some_and(|old| named.has(named.keys[index], old.as_ref()));
             checks.compared(now, link.client, names_old, old, new);
-            let is_agreed = named.extends && matches!(self.out[start], b':' | b'*');
+            let reply = &self.out[start..];
+            let is_agreed = named.extends
+                && if named.is_set { reply == b":1\r\n" } else { matches!(reply[0], b':' | b'*') };
             if let Some(token) = new.filter(|_| is_agreed && names_old) {
                 let vote = Vote { extended_at: Some(sent_at), ..self.vote(now, token, checks) };
                 link.votes.push_back((link.replies.end() + self.out.len() as u64, vote));

@@ -60,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) misrouted: Option<usize>,
     /// Masters that have just been started.
     pub(crate) is_young: bool,
+    /// Clients keep locks alive, take sets, hand locks over, and ask who holds what.
+    pub(crate) is_rich: bool,
     /// Clients look for what is due before they read.
     pub(crate) is_timely: bool,
     /// Clients read a clock that stops in suspend: the driver's way to break S9.
@@ -120,6 +122,7 @@ impl Options {
             evictor: (masters > 2 && chance.one_in(12)).then(|| chance.index(masters)),
             misrouted: chance.one_in(12).then(|| chance.index(masters)),
             is_young: chance.one_in(4),
+            is_rich: chance.one_in(2),
             is_timely: chance.one_in(2),
             clock_stops: false,
         }
@@ -174,6 +177,8 @@ fn draw_config(
     config.release_timeout = ms(10, 200);
     config.reconnect_max = ms(20, 300);
     config.retry_max = ms(5, 100);
+    config.fill_in = !chance.one_in(5);
+    config.lost_lead = Duration::from_micros(chance.below(2_000));
     config.max_locks = chance.between(2, 48) as usize;
     config.max_pipeline = chance.between(1, 64) as usize;
     config.max_cleanup = if chance.one_in(2) { 4096 } else { chance.between(1, 200) as usize };
@@ -202,6 +207,7 @@ impl fmt::Display for Options {
         let Self { native, durable, evictor, misrouted, .. } = self;
         writeln!(f, "  native {native}, durable {durable}")?;
         writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}")?;
-        write!(f, "  young {}, timely {}, faults {faults:?}", self.is_young, self.is_timely)
+        writeln!(f, "  young {}, timely {}, rich {}", self.is_young, self.is_timely, self.is_rich)?;
+        write!(f, "  faults {faults:?}")
     }
 }

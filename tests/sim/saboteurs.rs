@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// So many worlds without a saboteur must be well in this build too.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 23] = [
+const SABOTEURS: [(&str, Saboteur); 26] = [
     ("S1", Saboteur::TokenReused),
     ("S2", Saboteur::StartAfterQuorum),
     ("S2", Saboteur::DriftIgnored),
@@ -47,6 +47,9 @@ const SABOTEURS: [(&str, Saboteur); 23] = [
     ("S11", Saboteur::UptimeNotRounded),
     ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
+    ("-", Saboteur::FillCounts),
+    ("-", Saboteur::SetIncomplete),
+    ("-", Saboteur::AdoptionByOne),
 ];
 
 /// How many seeds it took, and what was wrong then.

@@ -1,11 +1,13 @@
 //! A world from its first step to its last: what the clients want, what befalls them, and whether
 //! all is well at the end.
 
+use std::time::Duration;
+
 use redbolt::redlock::{LockId, RestartGuard};
 use smallvec::SmallVec;
 
 use crate::answer::Face;
-use crate::book::State;
+use crate::book::{Orphan, Resources, State};
 use crate::chance::Chance;
 use crate::checks::{Checks, Rules, Violation};
 use crate::client::Client;
@@ -36,6 +38,8 @@ pub(crate) struct World {
     pub(crate) births: u8,
     /// Keys may lie somewhere that nobody will look for: they are left to their ttls.
     pub(crate) is_littered: bool,
+    /// Locks that were let go of, and nobody has adopted yet.
+    orphans: Vec<Orphan>,
     steps: u64,
 }
 
@@ -96,6 +100,7 @@ impl World {
         Self {
             births: clients.len() as u8,
             is_littered: options.misrouted.is_some(),
+            orphans: Vec::new(),
             net,
             options,
             clients,
@@ -155,23 +160,53 @@ impl World {
             return;
         }
         let chance = &mut net.weather.chance;
-        let what = chance.below(10);
+        let what = chance.below(if self.options.is_rich { 15 } else { 10 });
         let ttl = self.options.ttl(chance);
         match what {
             0..=3 => {
                 let resource = chance.index(self.options.resources);
+                let mut resources = Resources::one(resource);
+                if self.options.is_rich && chance.one_in(3) {
+                    resources.0 |= Resources::one(chance.index(self.options.resources)).0;
+                    resources.0 |= Resources::one(chance.index(self.options.resources)).0;
+                }
                 let waits = [0, chance.below(50), chance.below(2_000)];
                 let wait = chance.pick(&waits);
-                client.acquire(net, resource, ttl, wait);
+                client.acquire(net, resources, None, ttl, wait);
             }
             4 => {
                 let Some(id) = any(client.locks_in(State::Wanted), chance) else { return };
                 client.cancel(net, id);
             }
+            13 => {
+                let resource = chance.index(self.options.resources);
+                client.query(net, resource);
+            }
+            14 if !self.orphans.is_empty() => {
+                let place = chance.index(self.orphans.len());
+                let wait = chance.below(1_000);
+                let orphan = self.orphans.swap_remove(place);
+                client.acquire(net, orphan.resources, Some(orphan), ttl, wait);
+            }
             _ => {
                 let Some(id) = any(client.locks_in(State::Held), chance) else { return };
+                let max_hold = client.redlock.config().max_hold;
                 match what {
                     5..=7 => _ = client.extend(net, id, ttl),
+                    10 | 11 => {
+                        let hold = chance.below(4 * self.options.max_ttl());
+                        let hold = Duration::from_nanos(hold).min(max_hold);
+                        client.keep_alive(net, id, ttl, hold);
+                    }
+                    12 => {
+                        let ahead = chance.below(ttl);
+                        client.warn(net, id, ahead);
+                    }
+                    14 => {
+                        // If nobody finds it, its keys live until their ttl is over.
+                        self.is_littered = true;
+                        self.orphans.extend(client.disown(net, id));
+                    }
                     _ => client.release(net, id),
                 }
             }
@@ -253,7 +288,7 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
         true => chance.below(5 * SECOND),
         false => 3 * options.max_ttl() + 3 * SECOND + chance.below(100 * SECOND),
     };
-    let started = clock.show(BIRTH) - core::time::Duration::from_nanos(age);
+    let started = clock.show(BIRTH) - Duration::from_nanos(age);
     let mut face = Face::new(index, started);
     let mut is_among = |how_many| how_many == 2 || (how_many == 1 && chance.one_in(2));
     face.is_native = is_among(options.native);

@@ -74,7 +74,7 @@ fn a_renewal_that_fails_is_repeated_until_the_validity_ends_and_says_nothing() {
         (0..count).for_each(|_| rig.reply(0, "-ERR something"));
     }
     assert_eq!(rig.event(), Event::Lost { lock, reason: LostReason::Expired });
-    assert_eq!(rig.now, end);
+    assert_eq!(rig.now, end - Config::default().lost_lead);
     assert!((5..60).contains(&asked), "asked {asked} times");
 }
 

@@ -12,10 +12,13 @@ fn a_lock_is_held_exactly_until_its_deadline() {
     assert!(rig.redlock.is_held(before, lock));
     assert!(!rig.redlock.is_held(until, lock));
     assert_eq!(rig.redlock.remaining(before, lock), Duration::from_nanos(1));
-    rig.advance(before - rig.now);
+    rig.advance(until - ms(1) - Duration::from_nanos(1) - rig.now);
     assert_eq!(rig.events(), []);
     rig.advance(Duration::from_nanos(1));
-    assert_eq!(rig.events(), [Event::Lost { lock, reason: LostReason::Expired }]);
+    assert_eq!(rig.event(), Event::Lost { lock, reason: LostReason::Expired });
+    rig.advance(before - rig.now);
+    assert_eq!(rig.sent(0), [""; 0], "its owner may not have heard it yet");
+    rig.advance(Duration::from_nanos(1));
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"], "nodes keep keys a little longer");
     assert_eq!(rig.redlock.extend(rig.now, lock, TTL), Err(RequestError::UnknownLock));
 }
@@ -270,4 +273,25 @@ fn an_extension_asks_a_node_whose_vote_never_came() {
     rig.redlock.release(rig.now, lock).expect("held");
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
     assert_eq!(rig.redlock.cleanup(), 0);
+}
+
+/// The connection dies after the loss was told and before the keys are given back.
+#[test]
+fn a_set_that_is_lost_on_its_way_while_its_lock_lapses_is_cleaned_up() {
+    let mut rig = Rig::new(3);
+    let lock = rig.acquire("r", NO_WAIT);
+    for index in 0..2 {
+        rig.sent(index);
+        rig.reply(index, "+OK");
+    }
+    rig.sent(2);
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    let left = rig.redlock.remaining(rig.now, lock);
+    rig.advance(left - ms(1));
+    assert!(matches!(rig.event(), Event::Lost { .. }));
+    rig.close(2);
+    rig.advance(ms(1));
+    rig.connect(2);
+    rig.until(|rig| rig.has_output(2));
+    assert_eq!(rig.sent(2), ["EVALSHA release 1 r #1"]);
 }

@@ -157,3 +157,32 @@ fn a_broken_connection_leaves_a_set_to_be_cleaned_up() {
     rig.until(|rig| rig.has_output(0));
     assert_eq!(rig.sent(0), ["EVALSHA release-set 2 a b #1"]);
 }
+
+/// A node that lost one of the keys still has the others.
+#[test]
+fn a_set_that_a_node_has_lost_in_part_is_released_there_too() {
+    let mut rig = Rig::new(3);
+    let lock = rig.held_set(&["a", "b"]);
+    rig.redlock.extend(rig.now, lock, TTL).expect("it is held");
+    for (index, reply) in [":0", ":1", ":1"].into_iter().enumerate() {
+        rig.sent(index);
+        rig.reply(index, reply);
+    }
+    assert!(matches!(rig.event(), Event::Extended { .. }));
+    assert_eq!(rig.sent(0), [""; 0], "a refusal would say nothing");
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    assert_eq!(rig.sent(0), ["EVALSHA release-set 2 a b #1"]);
+}
+
+#[test]
+fn a_set_that_a_majority_has_lost_in_part_is_lost() {
+    let mut rig = Rig::new(3);
+    let lock = rig.held_set(&["a", "b"]);
+    rig.redlock.extend(rig.now, lock, TTL).expect("it is held");
+    for index in 0..2 {
+        rig.sent(index);
+        rig.reply(index, ":0");
+    }
+    let lost = Event::Lost { lock, reason: LostReason::Majority };
+    assert_eq!(rig.events().last(), Some(&lost));
+}
