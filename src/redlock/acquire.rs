@@ -140,6 +140,7 @@ impl Redlock {
         lock.votes = Votes::default();
         lock.round = Round::default();
         lock.keep = Keep::NONE;
+        lock.filling = NodeSet::EMPTY;
         Ok(slot)
     }
 

@@ -54,6 +54,7 @@ impl Redlock {
         lock.owed += missing.len() as u32;
         // From now on the token may exist there: a release goes there as well (S5).
         lock.exists = lock.exists.union(missing);
+        lock.filling = lock.filling.union(missing);
     }
 
     /// A node answered a fill-in. Once the lock is given up, its release is behind on the same
@@ -63,6 +64,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.owed -= 1;
         if lock.phase == Phase::Held && lock.serial == request.serial {
+            lock.filling.remove(id);
             match vote {
                 Vote::Granted if self.config.is_sabotaged(Saboteur::FillCounts) => {
                     lock.round.agreed.insert(id);
@@ -84,6 +86,7 @@ impl Redlock {
         lock.owed -= 1;
         let may_exist = matches!(lock.phase, Phase::Held | Phase::Lapsing);
         if may_exist && lock.serial == request.serial {
+            lock.filling.remove(id);
             lock.exists.remove(id);
             lock.ghosts.insert(id);
             self.show_to_others(now, request.slot);

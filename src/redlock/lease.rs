@@ -142,6 +142,8 @@ impl Redlock {
         } else if lock.phase == Phase::Held {
             // An answer that comes after its round still tells what the node has.
             match answer {
+                // It was asked before it was given the key.
+                Compared::Absent | Compared::Foreign if lock.filling.contains(id) => {}
                 Compared::Absent | Compared::Foreign => {
                     lock.exists.remove(id);
                     if lock.keys > 1 {

@@ -97,6 +97,8 @@ pub(super) struct Lock {
     pub(super) exists: NodeSet,
     /// Nodes whose connection died with the `SET` on its way: the token may come to exist (S6).
     pub(super) ghosts: NodeSet,
+    /// Nodes that owe the answer to a fill-in. Of `exists`, and an older answer takes none out.
+    pub(super) filling: NodeSet,
     /// The extension or release under way.
     pub(super) round: Round,
     pub(super) keep: Keep,

@@ -268,6 +268,7 @@ impl Lock {
             votes: Votes::default(),
             exists: NodeSet::EMPTY,
             ghosts: NodeSet::EMPTY,
+            filling: NodeSet::EMPTY,
             round: Round::default(),
             keep: Keep::NONE,
             links: Links::UNLINKED,

@@ -82,6 +82,25 @@ fn a_node_in_quarantine_is_given_the_key_and_does_not_confirm_before_its_end() {
     assert_eq!(rig.events(), [], "one of two has confirmed");
 }
 
+/// The answer to an extension that was sent before the fill-in says nothing about it.
+#[test]
+fn an_older_answer_does_not_make_a_fill_in_forgotten() {
+    let mut rig = Rig::new(3);
+    let lock = held_without_one(&mut rig);
+    rig.advance(ms(50));
+    rig.redlock.extend(rig.now, lock, TTL).expect("it is held");
+    let sent: Vec<_> = (0..3).map(|index| rig.sent(index).len()).collect();
+    assert_eq!(sent, [1, 1, 2], "the third is given the key and then asked");
+    rig.reply(2, "$-1");
+    rig.reply(0, ":1");
+    rig.reply(1, ":1");
+    assert!(matches!(rig.event(), Event::Extended { .. }));
+    assert!(rig.sent(2)[0].starts_with("SET r #1 NX"), "it is given the key once more");
+    rig.reply(2, ":0");
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    assert_eq!(rig.sent(2), ["EVALSHA release 1 r #1"]);
+}
+
 #[test]
 fn nothing_is_filled_in_when_it_is_turned_off() {
     let mut rig = Rig::with(3, |config| config.fill_in = false);
