@@ -46,6 +46,12 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                     what: "it ended before the command could be started",
                     survivors: false,
                 })?;
+                let took = watch.engine.now() - start;
+                args.tell(format_args!("{} is locked after {took:.1?}", args.resource_name()));
+                if let Some(max_hold) = args.keep_alive() {
+                    let kept = watch.engine.keep_alive(lock, args.ttl, max_hold);
+                    kept.map_err(|error| Failure::Usage(error.to_string()))?;
+                }
                 return Ok(Lease { lock, token, valid_until });
             }
             News::Engine(Event::AcquireFailed { error, .. }) => {

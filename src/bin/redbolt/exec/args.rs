@@ -1,14 +1,18 @@
 //! The command line of `redbolt exec`.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::time::Duration;
 
 use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL};
 
+use rustix::process::Signal;
+
 use super::failure::Failure;
+use super::signals;
 use crate::nodes::NodeArgs;
-use crate::{duration, exit};
+use crate::{duration, exit, output};
 
 /// Longer than any ttl, and short enough for every clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -16,11 +20,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
 
 const AFTER_HELP: &str = "\
-The ttl must cover the command: the lock is not renewed in this version. A command that is about to
-outlive the validity of its lock (the ttl less 1 % and 2 ms, counted from the request) is ended:
+The lock is kept alive as long as the command runs, up to --max-hold. A command that is about to
+outlive the validity of its lock all the same (the ttl less 1 % and 2 ms, counted from the last
+request that a quorum has confirmed) is ended:
   SIGTERM  a tenth of the validity before its end (100 ms to 10 s, at most half of it)
   SIGKILL  a fiftieth of the validity before its end (20 ms to 1 s, at most a quarter of it)
-Both go to the whole process group of the command. When the command ends after SIGTERM, what is
+Both go to the whole process group of the command. When a quorum says that the lock is gone, all of
+it gets SIGKILL at once. --expiring-signal goes to it when a third of the validity is left, which
+with keep-alive means that renewals fail or --max-hold comes near. When the command ends after SIGTERM, what is
 left of its group gets SIGKILL; when it ends by itself, what it has left behind is left alone.
 The lock is released as soon as nothing of a killed group can act any more; if that takes over
 100 ms, the lock is left to its ttl, and a line on standard error says so.
@@ -52,7 +59,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     nodes: NodeArgs,
 
-    /// How long the lock lasts unless it is released
+    /// How long the lock lasts unless it is renewed or released
     #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
     #[arg(value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     pub(super) ttl: Duration,
@@ -63,21 +70,40 @@ pub(crate) struct Args {
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     max_ttl: Duration,
 
+    /// For how long the lock is kept alive at most, from its
+    /// acquisition: at most 168h
+    #[arg(long, value_name = "DURATION", default_value = "24h", allow_hyphen_values = true)]
+    #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_WAIT))]
+    max_hold: Duration,
+
+    /// Do not renew the lock: the ttl must cover the command
+    #[arg(long, conflicts_with = "max_hold")]
+    no_keep_alive: bool,
+
+    /// The signal for the command when the lock is about to end,
+    /// like USR1; none if this is not given
+    #[arg(long, value_name = "SIGNAL", verbatim_doc_comment, value_parser = signals::named)]
+    pub(super) expiring_signal: Option<Signal>,
+
     /// How long to wait for the lock, connecting included: at
     /// most 168h
-    #[arg(long, value_name = "DURATION", default_value = "10s", allow_hyphen_values = true)]
+    #[arg(short, long, value_name = "DURATION", default_value = "10s", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(Duration::ZERO, LONGEST_WAIT))]
     wait: Duration,
 
     /// Do not wait: one attempt, after at most 1 s for connecting
-    #[arg(long, conflicts_with = "wait")]
+    #[arg(short, long, visible_alias = "nonblock", conflicts_with = "wait")]
     no_wait: bool,
 
     /// The exit code when another holds the lock: 1 to 125, but
     /// not 64, 69 or 76
-    #[arg(long, value_name = "CODE", default_value_t = exit::HELD, allow_hyphen_values = true)]
+    #[arg(short = 'E', long, value_name = "CODE", default_value_t = exit::HELD, allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = conflict_exit_code)]
     pub(super) conflict_exit_code: u8,
+
+    /// Say what happens: how long the lock took, and what came of it
+    #[arg(short, long)]
+    pub(super) verbose: bool,
 
     /// What to lock: the key on the nodes, byte for byte
     pub(super) resource: OsString,
@@ -100,7 +126,20 @@ impl Args {
             return Err(Failure::Usage(what));
         }
         config.redlock.max_ttl = self.max_ttl;
+        config.redlock.max_hold = self.max_hold.max(self.max_ttl);
         Ok(config)
+    }
+
+    /// For how long the lock is renewed; `None` for not at all.
+    pub(super) fn keep_alive(&self) -> Option<Duration> {
+        (!self.no_keep_alive).then_some(self.max_hold)
+    }
+
+    /// Says something to who wants to know it all.
+    pub(super) fn tell(&self, message: impl Display) {
+        if self.verbose {
+            output::say(message);
+        }
     }
 
     /// Zero for a single attempt.

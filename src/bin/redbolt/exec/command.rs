@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use redbolt::time::Instant;
+use redbolt::{Event, NodeId};
 use rustix::process::Signal;
 
 use super::acquire::Lease;
@@ -14,16 +15,17 @@ use super::schedule::Schedule;
 use super::watch::{News, Watch};
 
 /// What has been done to end the command.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Running,
+    Warned,
     Terminated,
     Killed,
 }
 
 /// Runs the command to its end, which comes before the end of the lock. Yields its exit code.
 pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, Failure> {
-    let schedule = Schedule::new(watch.engine.now(), lease.valid_until);
+    let mut schedule = Schedule::new(watch.engine.now(), lease.valid_until);
     let mut child = start(lease, args)?;
     let mut stage = Stage::Running;
     loop {
@@ -31,7 +33,7 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
         if let Some(code) = child.exit_code()? {
             // This process may have been stopped meanwhile, and then the end came no one knows
             // when.
-            if stage == Stage::Running && watch.engine.is_held(lease.lock) {
+            if stage <= Stage::Warned && watch.engine.is_held(lease.lock) {
                 return Ok(code);
             }
             // What the command has left behind had its time to end as well.
@@ -40,11 +42,26 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
             let (resource, what) = (args.resource_name(), stage.tell());
             return Err(Failure::Overrun { resource, what, survivors });
         }
-        stage = stage.advance(watch.engine.now(), &schedule, &child);
+        stage = stage.advance(watch.engine.now(), &schedule, &child, args);
         match watch.next(stage.ends_at(&schedule))? {
             News::Signal(signal) if signal != Signal::CHILD => child.signal(signal),
+            News::Engine(Event::Extended { valid_until, .. }) => {
+                schedule = Schedule::new(watch.engine.now(), valid_until);
+                stage = stage.renewed();
+            }
+            News::Engine(Event::Lost { reason, .. }) => {
+                args.tell(format_args!("the lock is lost: {reason}"));
+                schedule = Schedule::at_once(watch.engine.now());
+            }
+            News::Engine(Event::Node(node)) => tell_of(watch, node, args),
             News::Signal(_) | News::Engine(_) | News::Time => {}
         }
+    }
+}
+
+fn tell_of(watch: &Watch, node: NodeId, args: &Args) {
+    if let (Some(address), Some(status)) = (watch.engine.address(node), watch.engine.node(node)) {
+        args.tell(format_args!("{address}: {status}"));
     }
 }
 
@@ -64,21 +81,36 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
 
 impl Stage {
     /// Does what is due. A process that was stopped for too long does not ask any more.
-    fn advance(self, now: Instant, schedule: &Schedule, child: &Child) -> Self {
+    fn advance(self, now: Instant, schedule: &Schedule, child: &Child, args: &Args) -> Self {
         if self != Self::Killed && now >= schedule.kill_at {
+            args.tell("the lock is about to end: SIGKILL");
             child.kill();
             return Self::Killed;
         }
-        if self == Self::Running && now >= schedule.terminate_at {
+        if self < Self::Terminated && now >= schedule.terminate_at {
+            args.tell("the lock is about to end: SIGTERM");
             child.terminate();
             return Self::Terminated;
+        }
+        if self == Self::Running && now >= schedule.warn_at {
+            if let Some(signal) = args.expiring_signal {
+                args.tell(format_args!("little is left of the lock: signal {}", signal.as_raw()));
+                child.signal(signal);
+            }
+            return Self::Warned;
         }
         self
     }
 
+    /// The lock goes on. What has been told to end ends nevertheless.
+    fn renewed(self) -> Self {
+        if self == Self::Warned { Self::Running } else { self }
+    }
+
     fn ends_at(self, schedule: &Schedule) -> Instant {
         match self {
-            Self::Running => schedule.terminate_at,
+            Self::Running => schedule.warn_at,
+            Self::Warned => schedule.terminate_at,
             Self::Terminated => schedule.kill_at,
             Self::Killed => Instant::FAR_FUTURE,
         }
@@ -86,9 +118,9 @@ impl Stage {
 
     fn tell(self) -> &'static str {
         match self {
-            Self::Running => "it was over when the command was seen to have ended",
-            Self::Terminated => "the command got SIGTERM; a longer --ttl would cover it",
-            Self::Killed => "the command was killed; a longer --ttl would cover it",
+            Self::Running | Self::Warned => "it was over when the command was seen to have ended",
+            Self::Terminated => "the command got SIGTERM",
+            Self::Killed => "the command was killed",
         }
     }
 }

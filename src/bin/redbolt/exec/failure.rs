@@ -92,7 +92,7 @@ impl fmt::Display for Failure {
             }
             Self::Start { command, error } => write!(f, "cannot run {command}: {error}"),
             Self::Overrun { resource, what, .. } => {
-                write!(f, "the validity of the lock on {resource} was too short: {what}")
+                write!(f, "the lock on {resource} ended before the command did: {what}")
             }
             Self::System(error) => write!(f, "the system failed: {error}"),
         }

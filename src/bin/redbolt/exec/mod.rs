@@ -65,6 +65,7 @@ fn acquire_and_run(args: &Args) -> Result<u8, Failure> {
     }
     // An error means that the lock has ended already; what is left of it is released just so.
     _ = watch.engine.release(lease.lock);
-    _ = watch.engine.drain(RELEASE_PATIENCE);
+    let is_done = watch.engine.drain(RELEASE_PATIENCE).unwrap_or(false);
+    args.tell(if is_done { "released" } else { "released, but not every node has confirmed it" });
     result
 }

@@ -8,6 +8,8 @@ use redbolt::time::Instant;
 /// nothing of the command may run any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Schedule {
+    /// The signal that was wished for: the lock will hardly be renewed any more.
+    pub(super) warn_at: Instant,
     /// `SIGTERM`: time to finish in good order.
     pub(super) terminate_at: Instant,
     /// `SIGKILL`: time for this process to be woken and for the kernel to do it.
@@ -15,12 +17,18 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// For a lock that was acquired at `now`.
+    /// Now: the lock is gone.
+    pub(super) fn at_once(now: Instant) -> Self {
+        Self { warn_at: now, terminate_at: now, kill_at: now }
+    }
+
+    /// For a lock that was acquired or renewed at `now`.
     pub(super) fn new(now: Instant, valid_until: Instant) -> Self {
         let validity = valid_until - now;
         let terminate = (validity / 10).clamp(Duration::from_millis(100), Duration::from_secs(10));
         let kill = (validity / 50).clamp(Duration::from_millis(20), Duration::from_secs(1));
         Self {
+            warn_at: valid_until - (validity / 3).max(terminate.min(validity / 2)),
             terminate_at: valid_until - terminate.min(validity / 2),
             kill_at: valid_until - kill.min(validity / 4),
         }
@@ -49,6 +57,7 @@ mod tests {
             let before = |at: Instant| (valid_until - at).as_millis();
             assert_eq!(before(schedule.terminate_at), terminate, "{validity}");
             assert_eq!(before(schedule.kill_at), kill, "{validity}");
+            assert!(schedule.warn_at <= schedule.terminate_at, "{validity}");
         }
     }
 
@@ -56,6 +65,6 @@ mod tests {
     fn a_validity_that_has_ended_leaves_no_time_at_all() {
         let now = Instant::from_nanos(1_000_000_000);
         let schedule = Schedule::new(now, now);
-        assert_eq!(schedule, Schedule { terminate_at: now, kill_at: now });
+        assert_eq!(schedule, Schedule::at_once(now));
     }
 }

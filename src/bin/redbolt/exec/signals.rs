@@ -47,6 +47,48 @@ fn ignored() -> u64 {
     set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
+/// A signal by its name, with or without `SIG`, or by its number.
+pub(super) fn named(text: &str) -> Result<Signal, String> {
+    const NAMES: [(&str, Signal); 13] = [
+        ("HUP", Signal::HUP),
+        ("INT", Signal::INT),
+        ("QUIT", Signal::QUIT),
+        ("USR1", Signal::USR1),
+        ("USR2", Signal::USR2),
+        ("PIPE", Signal::PIPE),
+        ("ALRM", Signal::ALARM),
+        ("TERM", Signal::TERM),
+        ("CONT", Signal::CONT),
+        ("STOP", Signal::STOP),
+        ("TSTP", Signal::TSTP),
+        ("URG", Signal::URG),
+        ("WINCH", Signal::WINCH),
+    ];
+    let upper = text.to_ascii_uppercase();
+    let name = upper.strip_prefix("SIG").unwrap_or(&upper);
+    let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, signal)| *signal);
+    let numbered = || text.parse().ok().and_then(Signal::from_named_raw);
+    found.or_else(numbered).ok_or_else(|| {
+        let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+        format!("{} or a number is possible", names.join(", "))
+    })
+}
+
 fn bit(signal: i32) -> u64 {
     u32::try_from(signal - 1).ok().and_then(|shift| 1_u64.checked_shl(shift)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_is_known_by_its_names_and_its_number() {
+        for text in ["USR1", "usr1", "SIGUSR1", "10"] {
+            assert_eq!(named(text), Ok(Signal::USR1), "{text}");
+        }
+        for text in ["", "SIG", "USR3", "0", "-1", "99"] {
+            assert!(named(text).is_err(), "{text}");
+        }
+    }
 }
