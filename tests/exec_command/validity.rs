@@ -1,4 +1,4 @@
-//! Commands that outlive their lock.
+//! Commands that outlive a lock which is not kept alive.
 
 use std::fs;
 
@@ -10,10 +10,10 @@ use crate::support::servers::{Cluster, Node};
 use crate::support::until;
 
 /// Long enough for the command to get going, short enough to wait for its end.
-const TTL: [&str; 2] = ["--ttl", "4s"];
+const TTL: [&str; 3] = ["--no-keep-alive", "--ttl", "4s"];
 
 /// The same where the command must have time to finish after `SIGTERM`, or to be stopped before.
-const LONGER_TTL: [&str; 2] = ["--ttl", "10s"];
+const LONGER_TTL: [&str; 3] = ["--no-keep-alive", "--ttl", "10s"];
 
 #[test]
 fn a_command_that_outlives_its_lock_gets_sigterm_in_time_to_finish() {
@@ -78,7 +78,7 @@ fn the_lock_is_released_once_the_whole_group_of_a_killed_command_is_dead() {
     let cluster = Cluster::start(3);
     let script = "trap '' TERM; sleep 60 & sleep 60 & sleep 60 & echo $! >pid; wait";
     let is_released = (0..5).any(|_| {
-        let mut run = start_script(&cluster.addrs(), &["--ttl", "3s"], script);
+        let mut run = start_script(&cluster.addrs(), &["--no-keep-alive", "--ttl", "3s"], script);
         let grandchild = run.process("pid");
         let outcome = run.wait();
         outcome.assert_code(76);

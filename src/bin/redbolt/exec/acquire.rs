@@ -49,8 +49,8 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                 let took = watch.engine.now() - start;
                 args.tell(format_args!("{} is locked after {took:.1?}", args.resource_name()));
                 if let Some(max_hold) = args.keep_alive() {
-                    let kept = watch.engine.keep_alive(lock, args.ttl, max_hold);
-                    kept.map_err(|error| Failure::Usage(error.to_string()))?;
+                    // A lock that has just ended says so by itself.
+                    _ = watch.engine.keep_alive(lock, args.ttl, max_hold);
                 }
                 return Ok(Lease { lock, token, valid_until });
             }

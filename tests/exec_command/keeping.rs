@@ -1,0 +1,92 @@
+//! A lock that is kept alive as long as the command runs, and what happens when it cannot be.
+
+use crate::run::{Run, assert_no_keys, exec, run, start_script};
+use crate::support::servers::Cluster;
+
+const SHORT: [&str; 2] = ["--ttl", "2s"];
+
+#[test]
+fn a_command_may_take_longer_than_the_ttl() {
+    let cluster = Cluster::start(3);
+    let outcome = start_script(&cluster.addrs(), &SHORT, "sleep 5; exit 7").finish();
+    outcome.assert_code(7);
+    assert_no_keys(&cluster);
+}
+
+#[test]
+fn the_end_of_max_hold_ends_the_command() {
+    let cluster = Cluster::start(3);
+    let options = ["--ttl", "2s", "--max-hold", "4s", "--verbose"];
+    let script = "trap 'echo bye; exit 0' TERM; sleep 60 & wait";
+    let outcome = start_script(&cluster.addrs(), &options, script).finish();
+    outcome.assert_code(76);
+    assert_eq!(outcome.out, "bye\n");
+    for said in ["is locked after", "SIGTERM", "released"] {
+        assert!(outcome.err.contains(said), "{said}: {}", outcome.err);
+    }
+    assert_no_keys(&cluster);
+}
+
+#[test]
+fn a_command_is_warned_by_the_signal_that_it_wants() {
+    let cluster = Cluster::start(3);
+    let options = ["--no-keep-alive", "--ttl", "6s", "--expiring-signal", "USR1"];
+    let script = "trap 'echo warned; exit 3' USR1; sleep 60 & wait";
+    let outcome = start_script(&cluster.addrs(), &options, script).finish();
+    outcome.assert_code(3);
+    assert_eq!(outcome.out, "warned\n");
+    assert_no_keys(&cluster);
+}
+
+/// FAULTS 60: the command is not left to work on what others may have by now.
+#[test]
+fn a_lock_that_a_majority_has_lost_ends_the_command_at_once() {
+    let cluster = Cluster::start(3);
+    let run = start_script(&cluster.addrs(), &["--ttl", "3s"], "echo >ready; exec sleep 60");
+    run.line("ready");
+    for node in cluster.iter() {
+        node.command(&[b"DEL", b"r"]);
+    }
+    let outcome = run.finish();
+    outcome.assert_code(76);
+    assert!(outcome.err.contains("killed"), "{}", outcome.err);
+}
+
+/// Two of five that are gone for good are a minority.
+#[test]
+fn killing_a_minority_of_the_nodes_does_not_end_the_command() {
+    let mut cluster = Cluster::start(5);
+    let run = start_script(&cluster.addrs(), &SHORT, "echo >ready; sleep 5; exit 7");
+    run.line("ready");
+    (0..2).for_each(|index| cluster[index].kill());
+    run.finish().assert_code(7);
+}
+
+#[test]
+fn a_majority_that_does_not_answer_ends_the_command_before_the_lock_ends() {
+    let cluster = Cluster::start(5);
+    let script = "trap 'echo bye; exit 0' TERM; echo >ready; sleep 60 & wait";
+    let run = start_script(&cluster.addrs(), &["--ttl", "5s"], script);
+    run.line("ready");
+    (0..3).for_each(|index| cluster[index].stop());
+    let outcome = run.finish();
+    (0..3).for_each(|index| cluster[index].cont());
+    outcome.assert_code(76);
+    assert_eq!(outcome.out, "bye\n");
+}
+
+#[test]
+fn the_short_options_are_those_of_flock() {
+    let cluster = Cluster::start(3);
+    let holder = start_script(&cluster.addrs(), &[], "echo >ready; exec sleep 60");
+    holder.line("ready");
+    for options in [&["-n", "-E", "9"][..], &["-w", "0.2", "-E", "9"]] {
+        let arguments = [options, &["r", "--", "true"]].concat();
+        run(&cluster.addrs(), &arguments).assert_code(9);
+    }
+    let mut free = exec(&cluster.addrs());
+    free.args(["-w", "20", "-v", "s", "--", "true"]);
+    let outcome = Run::start(&mut free).finish();
+    outcome.assert_code(0);
+    assert!(outcome.err.contains("\"s\" is locked after"), "{}", outcome.err);
+}
