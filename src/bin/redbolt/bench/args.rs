@@ -6,11 +6,18 @@ use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 
 use super::Failure;
+use super::crowd::Kind;
 use crate::nodes::NodeArgs;
 use crate::{duration, number};
 
 /// So many locks are more than any set of masters works on at once; they would only stand in line.
 const MOST_IN_FLIGHT: u32 = 100_000;
+
+/// So many threads are more than two processors have a use for.
+const MOST_THREADS: u32 = 4096;
+
+/// So many locks take 256 MB.
+const MOST_HELD: u32 = 1_000_000;
 
 /// Latencies are counted up to an hour, so a schedule must not run for longer.
 const LONGEST_RUN: Duration = Duration::from_secs(3600);
@@ -68,6 +75,32 @@ pub(crate) struct Args {
     #[arg(value_parser = number::between(1, MOST_STARTS))]
     pub(super) rate: Option<u32>,
 
+    /// Go through a client, as services do: threads that acquire a lock
+    /// and drop its guard
+    #[arg(long, verbatim_doc_comment)]
+    #[arg(conflicts_with_all = ["in_flight", "rate"])]
+    client: bool,
+
+    /// With --client: how many threads
+    #[arg(long, value_name = "N", default_value = "64", requires = "client")]
+    #[arg(allow_hyphen_values = true, value_parser = number::between(1, MOST_THREADS))]
+    threads: u32,
+
+    /// With --client: wait for the answer to every release, instead of
+    /// dropping the guard
+    #[arg(long, verbatim_doc_comment, requires = "client")]
+    pub(super) confirm: bool,
+
+    /// With --client: so many tasks of a runtime instead of threads
+    #[arg(long, value_name = "N", requires = "client", conflicts_with = "threads")]
+    #[arg(allow_hyphen_values = true, value_parser = number::between(1, MOST_IN_FLIGHT))]
+    tasks: Option<u32>,
+
+    /// With --client: only hold so many locks, and keep them alive
+    #[arg(long, value_name = "N", requires = "client", conflicts_with_all = ["threads", "tasks"])]
+    #[arg(allow_hyphen_values = true, value_parser = number::between(1, MOST_HELD))]
+    hold: Option<u32>,
+
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,
@@ -79,6 +112,16 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// What goes through a client; `None` without one.
+    pub(super) fn crowd(&self) -> Option<Kind> {
+        let kind = match (self.tasks, self.hold) {
+            (Some(tasks), _) => Kind::Tasks(tasks as usize),
+            (None, Some(hold)) => Kind::Hold(hold as usize),
+            (None, None) => Kind::Threads(self.threads as usize),
+        };
+        self.client.then_some(kind)
+    }
+
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight as usize
     }
@@ -104,7 +147,12 @@ impl Args {
         // A cycle is over when a quorum has answered. Its slot is not before every node has, and
         // one that hangs keeps as many waiting as its pipeline takes.
         let stragglers = config.nodes.len() * config.redlock.max_pipeline;
-        config.redlock.max_locks = self.in_flight() + stragglers;
+        let wanted = match self.crowd() {
+            None => self.in_flight(),
+            Some(Kind::Threads(count) | Kind::Tasks(count)) => 2 * count,
+            Some(Kind::Hold(count)) => count,
+        };
+        config.redlock.max_locks = wanted + stragglers;
         config
     }
 }

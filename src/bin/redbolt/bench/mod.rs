@@ -7,6 +7,7 @@
 //! every user of the library gets.
 
 mod args;
+mod crowd;
 mod json;
 mod live;
 mod load;
@@ -93,6 +94,9 @@ fn bench(args: &Args) -> Result<String, Failure> {
         Some(config) => (Masters::Given, config?),
         None => start_masters(args)?,
     };
+    if let Some(kind) = args.crowd() {
+        return crowd::bench(args, kind, &masters, config, &signals);
+    }
     let max_locks = config.redlock.max_locks;
     let mut load = Load::new(connect(config)?, args, max_locks);
     let mut live = Live::new();

@@ -22,8 +22,13 @@ enum Pick {
 
 impl Names {
     pub(super) fn new(resources: Option<u32>) -> Self {
-        // Two runs that start in the same nanosecond would contend, which harms neither.
-        let run = Clock::now().as_nanos();
+        Self::of_worker(resources, 0)
+    }
+
+    /// The names of one of many workers.
+    pub(super) fn of_worker(resources: Option<u32>, number: u64) -> Self {
+        // Two workers that start in the same nanosecond would contend, which harms neither.
+        let run = Clock::now().as_nanos() ^ (number << 40);
         let (prefix, pick) = match resources {
             None => (format!("{PREFIX}{run:x}/"), Pick::Own),
             Some(count) => {

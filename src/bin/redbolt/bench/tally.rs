@@ -29,6 +29,15 @@ impl Tally {
         Self { cycles: 0, failures: Failures::default(), unfinished: 0, acquire, release }
     }
 
+    /// Adds what another has counted.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.cycles += other.cycles;
+        self.unfinished += other.unfinished;
+        self.failures.merge(&other.failures);
+        self.acquire.merge(&other.acquire);
+        self.release.merge(&other.release);
+    }
+
     /// Starts from zero, in the memory that is there.
     pub(super) fn forget(&mut self) {
         self.cycles = 0;
@@ -43,7 +52,7 @@ impl Tally {
 pub(super) struct Latencies(Histogram<u64>);
 
 impl Latencies {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let histogram = Histogram::new_with_bounds(LEAST_NANOS, MOST_NANOS, DIGITS);
         // The three constants keep what the histogram asks of them.
         Self(histogram.expect("the bounds are in order"))
@@ -52,6 +61,11 @@ impl Latencies {
     pub(super) fn record(&mut self, latency: Duration) {
         let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
         self.0.saturating_record(nanos);
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        // Both have the same bounds.
+        let _ = self.0.add(&other.0);
     }
 
     /// p50, p90, p99, p99.9 and the maximum in microseconds; `None` when there is nothing.
@@ -81,6 +95,14 @@ impl Failures {
             AcquireError::TimedOut => self.timed_out += 1,
             _ => self.other += 1,
         }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.held += other.held;
+        self.no_quorum += other.no_quorum;
+        self.timed_out += other.timed_out;
+        self.lost += other.lost;
+        self.other += other.other;
     }
 
     /// A lock ended before it was released.

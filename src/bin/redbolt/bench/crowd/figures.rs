@@ -1,0 +1,130 @@
+//! What a run with a client has found, for people and for programs.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::super::tally::Failures;
+use super::Kind;
+use crate::number::grouped;
+
+/// Where the second column begins.
+const LABEL: usize = 14;
+
+/// How wide a figure is.
+const FIGURE: usize = 12;
+
+pub(super) struct Crowd {
+    pub(super) seconds: Duration,
+    /// Of the whole process, embedded masters included.
+    pub(super) cpu: Duration,
+    /// For locks that are only held: how many were held at the end.
+    pub(super) cycles: u64,
+    pub(super) failures: Failures,
+    /// In microseconds: p50, p90, p99, p99.9 and the maximum.
+    pub(super) acquire: Option<[f64; 5]>,
+    /// From the drop of a guard to the next one's being handed out, where all want one resource.
+    pub(super) hand_over: Option<[f64; 5]>,
+    pub(super) fewest: u64,
+    pub(super) most: u64,
+    pub(super) longest: Duration,
+    /// Locks whose end has moved.
+    pub(super) extended: u64,
+    pub(super) lost: u64,
+}
+
+pub(super) struct Figures {
+    pub(super) kind: Kind,
+    pub(super) nodes: usize,
+    pub(super) servers: String,
+    /// All releases were confirmed in time.
+    pub(super) is_clean: bool,
+    pub(super) crowd: Crowd,
+}
+
+impl Figures {
+    fn rate(&self) -> f64 {
+        let seconds = self.crowd.seconds.as_secs_f64();
+        if seconds > 0.0 { self.crowd.cycles as f64 / seconds } else { 0.0 }
+    }
+
+    fn cpu_per_cycle(&self) -> f64 {
+        let cycles = self.crowd.cycles.max(1) as f64;
+        self.crowd.cpu.as_secs_f64() * 1e6 / cycles
+    }
+
+    pub(super) fn table(&self) -> String {
+        let Crowd { seconds, cpu, cycles, failures, fewest, most, longest, .. } = &self.crowd;
+        let mut out = String::new();
+        let mut row = |label: &str, text: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{label:LABEL$}{text}");
+        };
+        row("nodes", self.nodes.to_string());
+        row("servers", self.servers.clone());
+        let (who, count) = match self.kind {
+            Kind::Threads(count) => ("threads", count),
+            Kind::Tasks(count) => ("tasks", count),
+            Kind::Hold(count) => ("wanted", count),
+        };
+        row(who, grouped(count as u64));
+        row("seconds", format!("{:.3}", seconds.as_secs_f64()));
+        let failed = failures.total();
+        let failed =
+            if failed == 0 { "0".into() } else { format!("{} ({failures})", grouped(failed)) };
+        if let Kind::Hold(_) = self.kind {
+            row("held", grouped(*cycles));
+            row("extended", grouped(self.crowd.extended));
+            row("lost", grouped(self.crowd.lost));
+            row("failed", failed);
+            let share = cpu.as_secs_f64() / seconds.as_secs_f64().max(1e-9);
+            row("client CPU", format!("{:.1} % of a processor", 100.0 * share));
+        } else {
+            row("cycles", grouped(*cycles));
+            row("cycles/s", grouped(self.rate().round() as u64));
+            row("failed", failed);
+            row("by each", format!("{} to {}", grouped(*fewest), grouped(*most)));
+            row("longest wait", format!("{:.1} ms", longest.as_secs_f64() * 1e3));
+            row("per cycle", format!("{:.2} µs of client CPU", self.cpu_per_cycle()));
+        }
+        if !self.is_clean {
+            row("left", "releases that no node has confirmed in time".to_owned());
+        }
+        let titles = ["p50", "p90", "p99", "p99.9", "max"];
+        let titles: String = titles.map(|title| format!("{title:>FIGURE$}")).concat();
+        row("\nlatency, µs", titles);
+        for (label, summary) in
+            [("acquire", self.crowd.acquire), ("hand-over", self.crowd.hand_over)]
+        {
+            let Some(figures) = summary else { continue };
+            row(label, figures.map(|figure| format!("{figure:>FIGURE$.1}")).concat());
+        }
+        out
+    }
+
+    pub(super) fn object(&self) -> String {
+        let latencies = |summary: Option<[f64; 5]>| {
+            let [p50, p90, p99, p999, max] = summary.unwrap_or_default();
+            format!(
+                r#"{{"p50":{p50:.1},"p90":{p90:.1},"p99":{p99:.1},"p999":{p999:.1},"max":{max:.1}}}"#
+            )
+        };
+        let Crowd { seconds, cycles, failures, fewest, most, longest, .. } = &self.crowd;
+        let members = [
+            ("nodes", self.nodes.to_string()),
+            ("seconds", format!("{:.3}", seconds.as_secs_f64())),
+            ("cycles", cycles.to_string()),
+            ("cycles_per_s", format!("{:.1}", self.rate())),
+            ("failed", failures.total().to_string()),
+            ("fewest_by_one", fewest.to_string()),
+            ("most_by_one", most.to_string()),
+            ("longest_wait_us", format!("{:.1}", longest.as_secs_f64() * 1e6)),
+            ("extended", self.crowd.extended.to_string()),
+            ("lost", self.crowd.lost.to_string()),
+            ("client_cpu_us_per_cycle", format!("{:.3}", self.cpu_per_cycle())),
+            ("acquire_us", latencies(self.crowd.acquire)),
+            ("hand_over_us", latencies(self.crowd.hand_over)),
+        ];
+        let members = members.map(|(key, value)| format!("\"{key}\":{value}"));
+        format!("{{{}}}\n", members.join(","))
+    }
+}
