@@ -1,74 +1,46 @@
-//! A thread that does one thing: take a lock, work, give it back.
+//! Threads that take turns: each adds a line to a file that nothing but the lock protects.
 //!
 //! ```text
 //! cargo run --example blocking -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
 //! ```
 
 use std::error::Error;
-use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
-use redbolt::{Config, Engine, Event, LockId};
+use redbolt::{Client, Config, LockError};
 
-const TTL: Duration = Duration::from_secs(10);
-const WAIT: Duration = Duration::from_secs(2);
-
-/// For what the last releases need to arrive.
-const GOODBYE: Duration = Duration::from_millis(100);
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
-    let mut engine = Engine::new(Config::new(nodes.split(','))?)?;
-    let lock = engine.acquire("orders/42", TTL, WAIT)?;
-    loop {
-        engine.poll(None)?;
-        while let Some(event) = engine.next_event() {
-            match event {
-                Event::Acquired { .. } => {
-                    work(&engine, lock);
-                    engine.release(lock)?;
-                }
-                Event::AcquireFailed { error, .. } => {
-                    // Whatever the attempts may have left on nodes is being released.
-                    engine.drain(GOODBYE)?;
-                    return Err(error.into());
-                }
-                Event::Lost { reason, .. } => return Err(reason.to_string().into()),
-                Event::Released { outcome, .. } => {
-                    // A quorum is free of it; the other nodes answer while the engine drains.
-                    println!("released, confirmed by {:?} so far", outcome.released);
-                    engine.drain(GOODBYE)?;
-                    return Ok(());
-                }
-                Event::Node(node) => {
-                    let (address, status) = (engine.address(node), engine.node(node));
-                    if let (Some(address), Some(status)) = (address, status) {
-                        println!("{address}: {status}");
-                    }
-                }
-                _ => {}
-            }
+    let client = Client::new(Config::new(nodes.split(','))?)?;
+    let threads: Vec<_> = (1..=4)
+        .map(|number| {
+            let client = client.clone();
+            thread::spawn(move || turn(&client, number))
+        })
+        .collect();
+    for thread in threads {
+        match thread.join() {
+            Ok(result) => result?,
+            Err(_) => return Err("a thread panicked".into()),
         }
     }
+    // The last releases get a second to arrive.
+    client.shutdown(Duration::from_secs(1));
+    Ok(())
 }
 
-/// Work that looks at the clock before every step that must not happen twice.
-fn work(engine: &Engine, lock: LockId) {
+fn turn(client: &Client, number: u32) -> Result<(), LockError> {
+    let request = client.lock("report").ttl(Duration::from_secs(10)).wait(Duration::from_secs(5));
+    let guard = request.acquire()?;
+    // Work that must not happen twice looks at the clock before every step.
     for step in 1..=3 {
-        if !engine.is_held(lock) {
-            println!("the lock has run out before step {step}");
-            return;
+        if !guard.is_held() {
+            println!("thread {number}: the lock has run out before step {step}");
+            break;
         }
-        println!("step {step}, {:?} left", engine.remaining(lock));
+        println!("thread {number}: step {step}, {:?} left", guard.remaining());
     }
+    // Dropped here, and released: in a panic as well.
+    Ok(())
 }

@@ -7,8 +7,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use crate::net::{Address, AddressError, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    self, ConfigError, Event, LockId, NodeId, NodeState, NodeStatus, QueryId, Quorum, Redlock,
-    RequestError, Token,
+    self, ConfigError, Counters, Event, LockId, NodeId, NodeState, NodeStatus, QueryId, Quorum,
+    Redlock, RequestError, Token,
 };
 use crate::time::Instant;
 
@@ -401,6 +401,12 @@ impl Engine {
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Address, NodeStatus<'_>)> {
         let ids = self.redlock.nodes().into_iter();
         ids.filter_map(|id| Some((id, self.address(id)?, self.node(id)?)))
+    }
+
+    /// What became of requests so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.redlock.counters()
     }
 
     /// Bytes and system calls since the engine was made.

@@ -128,6 +128,7 @@ impl Redlock {
         if self.table.is_full() || self.has_unread_events() {
             return Err(RequestError::Full { max: self.config.max_locks });
         }
+        self.counters.requested += 1;
         let slot = self.table.claim();
         let lock = &mut self.table[slot];
         lock.keys = 1;
@@ -141,6 +142,7 @@ impl Redlock {
         lock.round = Round::default();
         lock.keep = Keep::NONE;
         lock.filling = NodeSet::EMPTY;
+        lock.tenure = Instant::ZERO;
         Ok(slot)
     }
 
@@ -199,9 +201,13 @@ impl Redlock {
     fn find_place(&mut self, now: Instant, slot: u32, wait: Duration) {
         let hash = self.table.hash(&self.table[slot].resource);
         self.table[slot].links = Links { hash, ..Links::UNLINKED };
-        self.table[slot].follows = self.table.has_leaver(self.table[slot].names(), hash);
+        let leaver = self.table.leaver(self.table[slot].names(), hash);
+        self.table[slot].follows = leaver.is_some();
         let Some(first) = self.table.first_of(self.table[slot].names(), hash) else {
             self.table.lead(slot);
+            if let Some(leaver) = leaver {
+                return self.succeed(now, leaver, slot);
+            }
             self.enqueue(slot);
             return;
         };
@@ -305,17 +311,34 @@ impl Redlock {
 
     /// The lock is out: the next in line gets its turn, and the slot drains.
     pub(super) fn leave(&mut self, now: Instant, slot: u32) {
-        self.hand_over(slot);
+        self.hand_over(now, slot);
         self.drain(slot);
         self.admit(now);
     }
 
     /// The next in line gets its turn. Its `SET` follows the release on every connection.
-    pub(super) fn hand_over(&mut self, slot: u32) {
+    pub(super) fn hand_over(&mut self, now: Instant, slot: u32) {
         if let Some(heir) = self.table.leave_line(slot) {
             self.table[heir].follows = true;
-            self.enqueue(heir);
+            self.succeed(now, slot, heir);
         }
+    }
+
+    /// One lock follows another of this engine for the same resource, which others may want as
+    /// well: their attempts would be refused for as long as there is somebody to follow here. So
+    /// once in a while the resource is left to whoever tries meanwhile.
+    fn succeed(&mut self, now: Instant, leaver: u32, heir: u32) {
+        let tenure = self.table[leaver].tenure;
+        let has_wait = self.table[heir].wait_until > now + self.config.tenure_gap;
+        let is_over = tenure > Instant::ZERO && now - tenure >= self.config.tenure;
+        if !is_over || !has_wait {
+            self.table[heir].tenure = tenure;
+            return self.enqueue(heir);
+        }
+        let half = self.config.tenure_gap / 2;
+        let spread = self.rng.u64(..=half.as_nanos() as u64);
+        self.table[heir].phase = Phase::Backoff;
+        self.schedule(heir, now + half + Duration::from_nanos(spread));
     }
 
     /// The caller has had the last event of this lock.

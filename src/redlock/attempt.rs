@@ -42,6 +42,7 @@ impl Redlock {
     pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
         // S1: a retry has a new token. S2: `now` was read before any of these bytes can leave.
         let mut serial = self.next_serial();
+        self.counters.attempts += 1;
         let lock = &mut self.table[slot];
         if self.config.is_sabotaged(Saboteur::TokenReused) && lock.retries > 0 {
             serial = lock.serial;
@@ -202,6 +203,7 @@ impl Redlock {
             return self.acquire_ended(now, slot, error);
         };
         let lock = &mut self.table[slot];
+        lock.tenure = Instant::ZERO;
         lock.retries = lock.retries.saturating_add(1);
         lock.phase = Phase::Backoff;
         self.schedule(slot, retry_at);

@@ -86,6 +86,12 @@ pub struct Config {
     /// The longest pause between two attempts for a resource that somebody else holds, or 32 round
     /// trips if that is longer: clients that come back closer together meet again. Default: 100 ms.
     pub retry_max: Duration,
+    /// How long the locks of one engine may follow one another on a resource before it is left to
+    /// other engines for a moment: `Duration::MAX` for as long as there are any. Default: 500 ms.
+    pub tenure: Duration,
+    /// How long that moment is, half of it at random. Others that wait find it by their retries, so
+    /// it should not be much shorter than `retry_max`. Default: 50 ms.
+    pub tenure_gap: Duration,
     /// The longest pause between two connection attempts to a node that is down. One that needs
     /// another configuration is tried about twice a minute. Default: 2 s.
     pub reconnect_max: Duration,
@@ -125,6 +131,8 @@ impl Default for Config {
             close_timeout: Duration::from_secs(5),
             release_timeout: Duration::from_secs(1),
             retry_max: Duration::from_millis(100),
+            tenure: Duration::from_millis(500),
+            tenure_gap: Duration::from_millis(50),
             reconnect_max: Duration::from_secs(2),
             max_locks: 65_536,
             max_pipeline: 1024,
@@ -197,6 +205,8 @@ impl Config {
             ("close_timeout", self.close_timeout, node_timeout, 10 * MINUTE),
             ("release_timeout", self.release_timeout, MS, MINUTE),
             ("retry_max", self.retry_max, MS, MINUTE),
+            ("tenure", self.tenure, MS, Duration::MAX),
+            ("tenure_gap", self.tenure_gap, Duration::ZERO, MINUTE),
             ("reconnect_max", self.reconnect_max, MS, 10 * MINUTE),
         ];
         for (what, value, least, most) in rows {

@@ -90,8 +90,12 @@ impl Redlock {
 
     /// The lock is held from now on.
     pub(super) fn hold(&mut self, now: Instant, slot: u32) {
-        self.table[slot].phase = Phase::Held;
-        self.table[slot].is_warned = false;
+        let lock = &mut self.table[slot];
+        lock.phase = Phase::Held;
+        lock.is_warned = false;
+        if lock.tenure == Instant::ZERO {
+            lock.tenure = lock.started;
+        }
         self.plan_fill(now, slot);
         self.schedule_held(slot);
     }

@@ -92,6 +92,8 @@ pub(super) struct Lock {
     /// When the current attempt started: before its first byte could leave (S2).
     pub(super) started: Instant,
     pub(super) valid_until: Instant,
+    /// Since when this engine has had the resource without a break; `ZERO` if it has not.
+    pub(super) tenure: Instant,
     pub(super) votes: Votes,
     /// Nodes where the token may exist, on a connection that lives or with a vote that we have.
     pub(super) exists: NodeSet,

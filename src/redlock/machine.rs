@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 
 use super::config::{Config, ConfigError, Login};
+use super::counters::Counters;
 use super::error::NodeOutcome;
 use super::event::{Event, LockId};
 use super::lock::Phase;
@@ -81,6 +82,7 @@ pub struct Redlock {
     pub(super) nonce: Nonce,
     /// Questions who holds a resource.
     pub(super) queries: Queries,
+    pub(super) counters: Counters,
     events: VecDeque<Event>,
     changed: NodeSet,
     to_connect: NodeSet,
@@ -150,6 +152,7 @@ impl Redlock {
             last_request: LastRequest::new(),
             serials: 0,
             queries: Queries::default(),
+            counters: Counters::default(),
             events: VecDeque::new(),
             changed: NodeSet::EMPTY,
             to_connect: NodeSet::EMPTY,
@@ -183,6 +186,12 @@ impl Redlock {
     pub fn node(&self, now: Instant, node: NodeId) -> Option<NodeStatus<'_>> {
         let timeout = self.config.stall_timeout();
         Some(self.nodes.get(node.index())?.status(now, timeout))
+    }
+
+    /// What became of requests so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
     }
 
     /// How many tokens wait to be cleaned up on all nodes together (S6).
@@ -351,6 +360,7 @@ impl Redlock {
     }
 
     pub(super) fn emit(&mut self, event: Event) {
+        self.counters.count(&event);
         self.events.push_back(event);
     }
 

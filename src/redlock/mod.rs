@@ -23,10 +23,12 @@ mod batch;
 mod cleanup;
 mod command;
 mod config;
+mod counters;
 mod error;
 mod event;
 mod fill;
 mod handshake;
+mod histogram;
 mod keep;
 mod lease;
 mod lock;
@@ -56,10 +58,12 @@ mod token;
 mod validity;
 
 pub use self::config::{Config, ConfigError, LONGEST_TTL, Login, MAX_RESOURCE, MIN_TTL};
+pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 pub use self::error::{
     AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, RequestError,
 };
 pub use self::event::{Event, LockId, ReleaseOutcome};
+pub use self::histogram::Histogram;
 pub use self::machine::{Action, Reason, Redlock};
 pub use self::names::MAX_SET;
 pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
@@ -74,6 +78,6 @@ pub use self::script::{
     Script,
 };
 pub use self::session::MAX_REPLY;
-pub use self::status::{NodeCounters, NodeState, NodeStatus, Trouble};
+pub use self::status::{NodeState, NodeStatus, Trouble};
 pub use self::token::{Nonce, Token};
 pub use self::validity::Drift;

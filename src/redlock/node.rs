@@ -7,12 +7,13 @@ use super::batch::Batch;
 use super::cleanup::Cleanup;
 use super::command::Native;
 use super::config::{Config, Login};
+use super::counters::{NodeCounters, NodeLatencies};
 use super::handshake::{Handshake, Identity, RunId};
 use super::outbox::Outbox;
 use super::pipeline::{Expected, Pipeline, What};
 use super::quarantine::{Quarantine, Record};
 use super::sabotage::Saboteur;
-use super::status::{NodeCounters, NodeState, NodeStatus, Trouble};
+use super::status::{NodeState, NodeStatus, Trouble};
 use crate::resp::Parser;
 use crate::time::Instant;
 
@@ -45,6 +46,7 @@ pub(super) struct Node {
     message: String,
     round_trip: Duration,
     pub(super) counters: NodeCounters,
+    latencies: NodeLatencies,
     /// The server's own compare-and-delete, if it has one.
     pub(super) native: Option<Native>,
     pub(super) parser: Parser,
@@ -96,6 +98,7 @@ impl Node {
             message: String::new(),
             round_trip: Duration::ZERO,
             counters: NodeCounters::default(),
+            latencies: NodeLatencies::default(),
             native: None,
             parser: Parser::new(),
             pipeline: Pipeline::default(),
@@ -165,6 +168,14 @@ impl Node {
     #[inline]
     pub(super) fn answered(&mut self, now: Instant, request: Expected) {
         self.pipeline.answered(now);
+        match request.what {
+            What::Set | What::SetAll(_) | What::Fill | What::FillAll(_) => {
+                self.latencies.set.record(now - request.sent);
+            }
+            What::Release(_) => self.latencies.release.record(now - request.sent),
+            What::Extend(_) => self.latencies.extend.record(now - request.sent),
+            What::Holder | What::Handshake => {}
+        }
         // An eighth of each new sample, as TCP smooths its round trips.
         let sample = (now - request.sent).as_nanos() as u64;
         let old = self.round_trip.as_nanos() as u64;
@@ -327,6 +338,7 @@ impl Node {
             cleanup: self.cleanup.len(),
             round_trip: self.round_trip,
             counters: self.counters,
+            latencies: &self.latencies,
         }
     }
 }

@@ -35,7 +35,7 @@ impl Redlock {
         }
         self.table[slot].phase = Phase::Releasing;
         self.relinquish(now, slot);
-        self.hand_over(slot);
+        self.hand_over(now, slot);
         self.schedule(slot, now + self.config.release_timeout);
         self.count_release(slot);
         self.admit(now);

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::counters::{NodeCounters, NodeLatencies};
 use super::nodes::NodeId;
 use super::quarantine::Quarantine;
 use super::reply::ServerError;
@@ -156,6 +157,8 @@ pub struct NodeStatus<'a> {
     pub round_trip: Duration,
     /// What was counted since the engine was made.
     pub counters: NodeCounters,
+    /// How long requests took, from the write to the reply, since the engine was made.
+    pub latencies: &'a NodeLatencies,
 }
 
 impl fmt::Display for NodeStatus<'_> {
@@ -174,28 +177,4 @@ impl fmt::Display for NodeStatus<'_> {
         }
         Ok(())
     }
-}
-
-/// Counts since the engine was made.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[non_exhaustive]
-pub struct NodeCounters {
-    /// Connections that came up.
-    pub connects: u64,
-    /// Sessions that ended, and connection attempts that failed.
-    pub failures: u64,
-    /// `SET`s sent.
-    pub asked: u64,
-    /// `+OK` to a `SET`, counted as a vote or too late for it.
-    pub granted: u64,
-    /// Nil to a `SET`.
-    pub refused: u64,
-    /// `SET`s sent for locks that are held and whose key the node missed.
-    pub filled: u64,
-    /// Releases and extensions sent.
-    pub scripts: u64,
-    /// Error replies, the handshake's included.
-    pub errors: u64,
-    /// Tokens left to their ttl because the cleanup list was full.
-    pub cleanup_dropped: u64,
 }

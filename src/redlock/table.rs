@@ -150,9 +150,9 @@ impl Table {
         self.chain(names, hash).find(|slot| !self[*slot].phase.is_on_its_way_out())
     }
 
-    /// Whether a lock of this resource is on its way out: its release may still wait somewhere.
-    pub(super) fn has_leaver(&self, names: Names<'_>, hash: u32) -> bool {
-        self.chain(names, hash).any(|slot| self[slot].phase.is_on_its_way_out())
+    /// A lock of this resource that is on its way out: its release may still wait somewhere.
+    pub(super) fn leaver(&self, names: Names<'_>, hash: u32) -> Option<u32> {
+        self.chain(names, hash).find(|slot| self[*slot].phase.is_on_its_way_out())
     }
 
     /// The slots of this resource that are in the index.
@@ -265,6 +265,7 @@ impl Lock {
             serial: 0,
             started: Instant::ZERO,
             valid_until: Instant::ZERO,
+            tenure: Instant::ZERO,
             votes: Votes::default(),
             exists: NodeSet::EMPTY,
             ghosts: NodeSet::EMPTY,
@@ -329,7 +330,7 @@ mod tests {
                     table[slot].phase = Phase::Draining;
                     table.count_ended();
                     let hash = table.hash(&resource);
-                    assert_eq!(table.has_leaver(names, hash), place == 0, "seed {seed}");
+                    assert_eq!(table.leaver(names, hash).is_some(), place == 0, "seed {seed}");
                     let expected = lines[name].first().copied().filter(|_| place == 0);
                     assert_eq!(heir, expected, "seed {seed}");
                     table.vacate(slot);

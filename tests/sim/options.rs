@@ -176,6 +176,7 @@ fn draw_config(
     config.connect_timeout = ms(300, 500);
     config.release_timeout = ms(10, 200);
     config.reconnect_max = ms(20, 300);
+    (config.tenure, config.tenure_gap) = (ms(1, 2_000), ms(0, 50));
     config.retry_max = ms(5, 100);
     config.fill_in = !chance.one_in(5);
     config.lost_lead = Duration::from_micros(chance.below(2_000));

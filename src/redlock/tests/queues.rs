@@ -74,7 +74,7 @@ fn whoever_leaves_the_line_closes_the_gap() {
 
 #[test]
 fn a_lost_lock_makes_way_for_the_next_in_line() {
-    let mut rig = Rig::new(1);
+    let mut rig = Rig::with(1, |config| config.tenure = Duration::MAX);
     let first = rig.held("r");
     let second = rig.redlock.acquire(rig.now, b"r", TTL, 2 * TTL).expect("in bounds");
     rig.advance(TTL - ms(102));
@@ -218,4 +218,42 @@ fn an_error_is_held_against_the_node_before_the_next_lock_gets_its_turn() {
         let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
         assert_eq!((status.counters.asked, status.cleanup), (1, 0), "{error}");
     }
+}
+
+/// Others would be refused for as long as there is somebody in line here.
+#[test]
+fn a_line_leaves_the_resource_to_others_once_in_a_while() {
+    let mut rig = Rig::with(1, |config| config.tenure = ms(100));
+    let mut lock = rig.acquire("r", WAIT);
+    let mut turns = 0;
+    loop {
+        assert_eq!(rig.sent(0).last(), Some(&format!("SET r #{} NX PX 10000", turns + 1)));
+        rig.reply(0, "+OK");
+        turns += 1;
+        let next = rig.acquire("r", WAIT);
+        rig.advance(ms(30));
+        rig.redlock.release(rig.now, lock).expect("it is held");
+        lock = next;
+        if rig.sent(0).len() == 1 {
+            break;
+        }
+        rig.outputs[0].push(format!("SET r #{} NX PX 10000", turns + 1));
+        rig.reply(0, ":1");
+    }
+    assert_eq!(turns, 4, "after 30, 60, 90 and 120 ms");
+    rig.reply(0, ":1");
+    let start = rig.now;
+    rig.until(|rig| rig.has_output(0));
+    let gap = rig.now - start;
+    assert!(gap >= ms(25) && gap <= ms(50), "{gap:?}");
+}
+
+#[test]
+fn who_does_not_wait_is_not_made_to() {
+    let mut rig = Rig::with(1, |config| config.tenure = ms(1));
+    let lock = rig.held("r");
+    rig.advance(ms(30));
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    rig.acquire("r", NO_WAIT);
+    assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1", "SET r #2 NX PX 10000"]);
 }

@@ -1,0 +1,74 @@
+//! The engine alone, in a thread that does one thing: take a lock, work, give it back.
+//!
+//! ```text
+//! cargo run --example engine -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! ```
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use redbolt::{Config, Engine, Event, LockId};
+
+const TTL: Duration = Duration::from_secs(10);
+const WAIT: Duration = Duration::from_secs(2);
+
+/// For what the last releases need to arrive.
+const GOODBYE: Duration = Duration::from_millis(100);
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
+    let mut engine = Engine::new(Config::new(nodes.split(','))?)?;
+    let lock = engine.acquire("orders/42", TTL, WAIT)?;
+    loop {
+        engine.poll(None)?;
+        while let Some(event) = engine.next_event() {
+            match event {
+                Event::Acquired { .. } => {
+                    work(&engine, lock);
+                    engine.release(lock)?;
+                }
+                Event::AcquireFailed { error, .. } => {
+                    // Whatever the attempts may have left on nodes is being released.
+                    engine.drain(GOODBYE)?;
+                    return Err(error.into());
+                }
+                Event::Lost { reason, .. } => return Err(reason.to_string().into()),
+                Event::Released { outcome, .. } => {
+                    // A quorum is free of it; the other nodes answer while the engine drains.
+                    println!("released, confirmed by {:?} so far", outcome.released);
+                    engine.drain(GOODBYE)?;
+                    return Ok(());
+                }
+                Event::Node(node) => {
+                    let (address, status) = (engine.address(node), engine.node(node));
+                    if let (Some(address), Some(status)) = (address, status) {
+                        println!("{address}: {status}");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Work that looks at the clock before every step that must not happen twice.
+fn work(engine: &Engine, lock: LockId) {
+    for step in 1..=3 {
+        if !engine.is_held(lock) {
+            println!("the lock has run out before step {step}");
+            return;
+        }
+        println!("step {step}, {:?} left", engine.remaining(lock));
+    }
+}

@@ -1,0 +1,42 @@
+//! Work of unknown length: the lock is kept alive, and the work stops when it is lost.
+//!
+//! ```text
+//! cargo run --example keep_alive -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! ```
+//!
+//! Stop a majority of the servers meanwhile to see the warning, and then the loss.
+
+use std::error::Error;
+use std::time::Duration;
+
+use redbolt::{Client, Config};
+
+const TTL: Duration = Duration::from_secs(3);
+
+/// A holder that hangs must not hold for ever (S12).
+const MAX_HOLD: Duration = Duration::from_secs(30);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
+    let client = Client::new(Config::new(nodes.split(','))?)?;
+    client.on_node(|node| println!("{node}"));
+    let request = client.lock("leader").ttl(TTL).wait(Duration::from_secs(5));
+    let request = request.keep_alive(MAX_HOLD).warn(TTL / 3);
+    // Called on the client's own thread: the place for a flag or a metric, not for work.
+    let guard = request.on_lost(|reason| eprintln!("lost: {reason}")).acquire()?;
+    let mut lost = guard.lost();
+    let mut expiring = guard.expiring();
+    println!("we lead");
+    loop {
+        // One step of the work, and a look at what has happened meanwhile.
+        if let Some(reason) = lost.wait_timeout(Duration::from_millis(500)) {
+            println!("we lead no more: {reason:?}");
+            return Ok(());
+        }
+        if expiring.wait_timeout(Duration::ZERO).is_some() {
+            println!("renewals fail: time to save what there is");
+            expiring = guard.expiring();
+        }
+        println!("{:?} left", guard.remaining());
+    }
+}

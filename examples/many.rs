@@ -1,0 +1,29 @@
+//! Many resources as one lock: a transfer locks both accounts, and no two transfers wait for each
+//! other for ever.
+//!
+//! ```text
+//! cargo run --example many -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! ```
+
+use std::error::Error;
+use std::time::Duration;
+
+use redbolt::{Client, Config};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
+    let client = Client::new(Config::new(nodes.split(','))?)?;
+    let (from, to) = ("accounts/alpha", "accounts/beta");
+    let guard = client.lock_all([from, to]).wait(Duration::from_secs(5)).acquire()?;
+    // Who else wants either of them is refused, and can see who has it.
+    let refused = client.lock(to).try_acquire();
+    println!("{to}: {}", refused.err().map_or_else(String::new, |error| error.to_string()));
+    println!("{to}: {}", client.query(to).wait()?);
+    // The lock can go on in another process, which needs no more than this.
+    let parts = guard.into_parts();
+    let adopted = client.adopt(&parts.resources, parts.token).wait(Duration::from_secs(1));
+    let guard = adopted.acquire()?;
+    println!("adopted, {:?} left", guard.remaining());
+    println!("{:?}", guard.release().wait()?);
+    Ok(())
+}

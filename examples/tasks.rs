@@ -1,0 +1,41 @@
+//! Tasks of a runtime, tokio here: the client knows none, so any other will do.
+//!
+//! ```text
+//! cargo run --example tasks -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! ```
+
+use std::error::Error;
+use std::time::Duration;
+
+use redbolt::{Client, Config, LockError};
+use tokio::task::JoinSet;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
+    let client = Client::new(Config::new(nodes.split(','))?)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
+    runtime.block_on(async {
+        let mut tasks = JoinSet::new();
+        for number in 1..=100 {
+            tasks.spawn(bill(client.clone(), number % 10));
+        }
+        while let Some(result) = tasks.join_next().await {
+            result??;
+        }
+        Ok::<(), Box<dyn Error>>(())
+    })?;
+    // Blocks, so it is called outside of the runtime.
+    client.shutdown(Duration::from_secs(1));
+    Ok(())
+}
+
+async fn bill(client: Client, order: u32) -> Result<(), LockError> {
+    let request = client.lock(format!("orders/{order}")).wait(Duration::from_secs(10));
+    // To drop this future, as a timeout does, takes the request back and leaves nothing behind.
+    let guard = request.await?;
+    println!("order {order} is ours for {:?}", guard.remaining());
+    if let Ok(outcome) = guard.release().await {
+        println!("order {order} was given back: {:?}", outcome.released);
+    }
+    Ok(())
+}

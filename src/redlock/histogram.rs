@@ -1,0 +1,178 @@
+//! How long things took: counts in buckets that grow with what they count.
+
+use core::time::Duration;
+
+/// Each power of two has so many buckets, so that a bucket is at most an eighth as wide as what it
+/// counts.
+const STEPS: usize = 8;
+
+/// The first bucket ends at about a microsecond.
+const FIRST_BIT: u32 = 10;
+
+/// Buckets up to 2³⁶ ns, a minute; what is longer counts in the last.
+const BUCKETS: usize = (36 - FIRST_BIT as usize) * STEPS + 1;
+
+/// A histogram of durations: from a microsecond to a minute, to an eighth.
+///
+/// To record costs a few instructions and never allocates. A count that has reached four billion
+/// stays there.
+///
+/// ```
+/// use redbolt::redlock::Histogram;
+/// use std::time::Duration;
+///
+/// let mut histogram = Histogram::new();
+/// (1..=100).for_each(|micros| histogram.record(Duration::from_micros(micros)));
+/// let median = histogram.quantile(0.5);
+/// assert!(median >= Duration::from_micros(50) && median <= Duration::from_micros(57));
+/// assert_eq!(histogram.count(), 100);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Histogram {
+    buckets: Box<[u32; BUCKETS]>,
+    count: u64,
+    /// In nanoseconds.
+    sum: u64,
+    max: Duration,
+}
+
+impl Histogram {
+    /// An empty one, of about a kilobyte.
+    pub fn new() -> Self {
+        Self { buckets: Box::new([0; BUCKETS]), count: 0, sum: 0, max: Duration::ZERO }
+    }
+
+    /// Counts one duration.
+    #[inline]
+    pub fn record(&mut self, duration: Duration) {
+        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let bucket = &mut self.buckets[bucket_of(nanos)];
+        *bucket = bucket.saturating_add(1);
+        self.count += 1;
+        self.sum = self.sum.saturating_add(nanos);
+        self.max = self.max.max(duration);
+    }
+
+    /// How many were counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The longest.
+    #[must_use]
+    pub fn max(&self) -> Duration {
+        self.max
+    }
+
+    /// The mean; zero of none.
+    #[must_use]
+    pub fn mean(&self) -> Duration {
+        Duration::from_nanos(self.sum.checked_div(self.count).unwrap_or_default())
+    }
+
+    /// The duration which a share `quantile` of all, from 0 to 1, did not exceed: up to an eighth
+    /// too long, or a microsecond, and never longer than [`max`](Self::max). Zero of none.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> Duration {
+        let wanted = (quantile.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (index, count) in self.buckets.iter().enumerate() {
+            seen += u64::from(*count);
+            if seen >= wanted {
+                let end = Duration::from_nanos(end_of(index));
+                return if index + 1 == BUCKETS { self.max } else { end.min(self.max) };
+            }
+        }
+        self.max
+    }
+
+    /// Adds all that another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (bucket, count) in self.buckets.iter_mut().zip(other.buckets.iter()) {
+            *bucket = bucket.saturating_add(*count);
+        }
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.max = self.max.max(other.max);
+    }
+
+    /// The buckets that have counted something: where each ends, and how many are in it.
+    pub fn buckets(&self) -> impl Iterator<Item = (Duration, u32)> {
+        let all = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
+        all.map(|(index, count)| (Duration::from_nanos(end_of(index)), *count))
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The bucket of a duration: the place of its highest bit, and the three bits behind that.
+fn bucket_of(nanos: u64) -> usize {
+    let Some(high) = nanos.checked_ilog2().filter(|high| *high >= FIRST_BIT) else { return 0 };
+    let steps = (nanos >> (high - STEPS.ilog2())) as usize % STEPS;
+    (((high - FIRST_BIT) as usize) * STEPS + steps + 1).min(BUCKETS - 1)
+}
+
+/// Where a bucket ends, in nanoseconds.
+fn end_of(index: usize) -> u64 {
+    let Some(index) = index.checked_sub(1) else { return 1 << FIRST_BIT };
+    let (high, step) = (FIRST_BIT as usize + index / STEPS, index % STEPS);
+    ((STEPS + step + 1) as u64) << (high - STEPS.ilog2() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_lies_in_its_bucket_which_is_an_eighth_wide() {
+        let mut rng = fastrand::Rng::with_seed(5);
+        for _ in 0..100_000 {
+            let nanos = 1_u64 << rng.u32(0..36);
+            let nanos = nanos + rng.u64(0..nanos);
+            let index = bucket_of(nanos);
+            let (begin, end) = (index.checked_sub(1).map_or(0, end_of), end_of(index));
+            assert!(begin <= nanos && nanos < end, "{nanos} is not in {begin}..{end}");
+            assert!(end - begin <= (begin / 8).max(1 << FIRST_BIT), "{begin}..{end}");
+        }
+    }
+
+    #[test]
+    fn quantiles_agree_with_sorted_samples_to_an_eighth() {
+        for seed in 0..50 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let mut histogram = Histogram::new();
+            let mut sample = || {
+                let most = 1 << rng.u32(12..34);
+                Duration::from_nanos(rng.u64(2_000..most))
+            };
+            let mut samples: Vec<_> = (0..500).map(|_| sample()).collect();
+            samples.iter().for_each(|sample| histogram.record(*sample));
+            samples.sort_unstable();
+            for quantile in [0.0, 0.1, 0.5, 0.9, 0.99, 1.0] {
+                let rank = ((quantile * 500.0_f64).ceil() as usize).max(1);
+                let (exact, found) = (samples[rank - 1], histogram.quantile(quantile));
+                assert!(found >= exact && found <= exact + exact / 8 + Duration::from_nanos(1));
+            }
+            assert_eq!(histogram.max(), samples[499]);
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_short_counts_at_the_ends() {
+        let mut histogram = Histogram::new();
+        assert_eq!((histogram.quantile(0.5), histogram.mean()), (Duration::ZERO, Duration::ZERO));
+        histogram.record(Duration::ZERO);
+        histogram.record(Duration::MAX);
+        assert_eq!(histogram.count(), 2);
+        assert_eq!(histogram.quantile(1.0), Duration::MAX);
+        let mut other = Histogram::new();
+        other.merge(&histogram);
+        assert_eq!(other, histogram);
+        assert_eq!(other.buckets().map(|(_, count)| count).sum::<u32>(), 2);
+    }
+}
