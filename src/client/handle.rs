@@ -4,7 +4,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
 use std::collections::hash_map::DefaultHasher;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use smallvec::SmallVec;
@@ -14,6 +14,7 @@ use super::pending::Pending;
 use super::queue::{Added, Queue, Refused};
 use super::request::LockRequest;
 use super::slot::Slot;
+use super::sync::{Mutex, lock};
 use super::ticket::{Order, Ticket};
 use super::worker::{Command, Inlet, Worker};
 use crate::engine::{Config, Engine, EngineError};
@@ -234,7 +235,7 @@ impl Shared {
     fn shut_down(&self, timeout: Duration) -> bool {
         let here = thread::current().id();
         let threads: SmallVec<[_; 1]> =
-            self.shards.iter().map(|shard| super::sync::lock(&shard.thread).take()).collect();
+            self.shards.iter().map(|shard| lock(&shard.thread).take()).collect();
         if threads.iter().flatten().any(|thread| thread.thread().id() == here) {
             return false;
         }

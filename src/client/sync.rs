@@ -1,9 +1,9 @@
 //! What threads share things by. The model checker `loom` has its own of these, which try every
 //! order in which threads can run; `--cfg redbolt_loom` takes them.
 
-#[cfg(redbolt_loom)]
+#[cfg(all(test, redbolt_loom))]
 pub(super) use loom::sync::{Mutex, MutexGuard};
-#[cfg(not(redbolt_loom))]
+#[cfg(not(all(test, redbolt_loom)))]
 pub(super) use std::sync::{Mutex, MutexGuard};
 
 /// Nothing in this folder panics while it holds a lock, and a panic of somebody's `Waker` must not
