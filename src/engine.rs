@@ -1,63 +1,20 @@
 //! The public face for one thread: [`Engine`] is the algorithm and the loop, owned together.
 
+mod config;
+mod observe;
+
 use core::fmt;
 use core::time::Duration;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-use crate::net::{Address, AddressError, Clock, Driver, IoCounters, Waker, entropy};
+pub use self::config::{Config, EngineError};
+use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    self, ConfigError, Counters, Event, LockId, NodeId, NodeState, NodeStatus, QueryId, Quorum,
-    Redlock, RequestError, Token,
+    self, Counters, Event, LockId, NodeId, NodeState, NodeStatus, QueryId, Quorum, Redlock,
+    RequestError, Token,
 };
 use crate::time::Instant;
-
-/// Which nodes, and how.
-///
-/// ```
-/// use redbolt::Config;
-/// use std::time::Duration;
-///
-/// let mut config = Config::new(["10.0.0.1", "10.0.0.2", "redis://:secret@10.0.0.3:7000"])?;
-/// config.redlock.max_ttl = Duration::from_secs(10);
-/// config.busy_poll = Duration::from_micros(50);
-/// # Ok::<(), redbolt::AddressError>(())
-/// ```
-#[derive(Clone, PartialEq, Debug)]
-#[non_exhaustive]
-pub struct Config {
-    /// The nodes, between one and [`MAX_NODES`](redlock::MAX_NODES), all different.
-    pub nodes: Vec<Address>,
-    /// The settings of the algorithm.
-    pub redlock: redlock::Config,
-    /// How long [`Engine::poll`] looks for replies again and again before it sleeps. It takes a
-    /// processor for itself in return for not being woken up. Default: zero.
-    pub busy_poll: Duration,
-}
-
-impl Config {
-    /// The default settings for these nodes.
-    ///
-    /// # Errors
-    ///
-    /// An [`AddressError`] for the first address that cannot be read.
-    pub fn new<I>(nodes: I) -> Result<Self, AddressError>
-    where
-        I: IntoIterator<Item: AsRef<str>>,
-    {
-        let nodes: Result<_, _> = nodes.into_iter().map(|node| node.as_ref().parse()).collect();
-        Ok(Self { nodes: nodes?, redlock: redlock::Config::default(), busy_poll: Duration::ZERO })
-    }
-
-    fn check_nodes(&self) -> Result<(), ConfigError> {
-        for (index, node) in self.nodes.iter().enumerate() {
-            if self.nodes[..index].iter().any(|other| node.is_same_server(other)) {
-                return Err(ConfigError::EqualNodes { name: node.to_string() });
-            }
-        }
-        Ok(())
-    }
-}
 
 /// A Redlock engine for one thread.
 ///
@@ -274,7 +231,9 @@ impl Engine {
     /// The next thing that happened, in order.
     #[must_use]
     pub fn next_event(&mut self) -> Option<Event> {
-        self.redlock.poll_event()
+        let event = self.redlock.poll_event()?;
+        observe::told(self, &event);
+        Some(event)
     }
 
     /// Polls until every node is ready or has been tried in vain, or until `timeout` is over. Once
@@ -440,45 +399,5 @@ impl fmt::Debug for Engine {
             .field("nodes", &self.addresses)
             .field("in_use", &self.in_use())
             .finish_non_exhaustive()
-    }
-}
-
-/// Why an engine could not be made.
-#[derive(Debug)]
-pub enum EngineError {
-    /// A setting is out of bounds.
-    Config(ConfigError),
-    /// The system did not provide what is needed.
-    Io(io::Error),
-}
-
-impl fmt::Display for EngineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Config(error) => error.fmt(f),
-            Self::Io(error) => write!(f, "the system cannot run an engine: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for EngineError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            // Its text is all that this error says.
-            Self::Config(error) => error.source(),
-            Self::Io(error) => Some(error),
-        }
-    }
-}
-
-impl From<ConfigError> for EngineError {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error)
-    }
-}
-
-impl From<io::Error> for EngineError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }

@@ -188,7 +188,8 @@ impl Redlock {
 
     /// The votes that are still open come too late.
     pub(super) fn attempt_timed_out(&mut self, now: Instant, slot: u32) {
-        self.table[slot].votes.open = NodeSet::EMPTY;
+        let silent = core::mem::take(&mut self.table[slot].votes.open);
+        self.tell_stalls(now, silent);
         self.attempt_failed(now, slot);
     }
 

@@ -237,6 +237,7 @@ impl Redlock {
         let Round { asked, open, agreed, absent, foreign, is_renewal, .. } = lock.round;
         let refused = absent.union(foreign);
         let failed = asked.without(agreed.union(refused)).without(open);
+        self.tell_stalls(now, open);
         let votes = Votes { asked, open, granted: agreed, refused, failed };
         let outcomes = self.outcomes(now, &votes);
         if !is_renewal {

@@ -287,7 +287,10 @@ impl Redlock {
             Phase::Backoff => self.retry(slot),
             Phase::Held => self.held_due(now, slot),
             Phase::Lapsing => self.lapsed(now, slot),
-            Phase::Releasing => self.release_due(slot),
+            Phase::Releasing => {
+                self.tell_stalls(now, self.table[slot].round.open);
+                self.release_due(slot);
+            }
             Phase::Free | Phase::Draining => {}
         }
     }
@@ -372,6 +375,16 @@ impl Redlock {
 
     pub(super) fn node_changed(&mut self, node: NodeId) {
         self.changed.insert(node);
+    }
+
+    /// Nodes did not answer in time: those of them that are stalled from now on are told of.
+    pub(super) fn tell_stalls(&mut self, now: Instant, silent: NodeSet) {
+        let timeout = self.config.stall_timeout();
+        for id in silent {
+            if self.nodes[id.index()].begins_stall(now, timeout) {
+                self.changed.insert(id);
+            }
+        }
     }
 
     /// The driver must close the connection of `node`; one that was wanted is wanted no more.

@@ -42,6 +42,8 @@ pub(super) struct Node {
     /// Whether the node may have forgotten locks (S11).
     record: Record,
     unhealthy_until: Option<Instant>,
+    /// Its owner has been told that it is stalled.
+    is_stall_told: bool,
     trouble: Option<Trouble>,
     message: String,
     round_trip: Duration,
@@ -94,6 +96,7 @@ impl Node {
             run_id: None,
             record: Record::default(),
             unhealthy_until: None,
+            is_stall_told: false,
             trouble: None,
             message: String::new(),
             round_trip: Duration::ZERO,
@@ -123,6 +126,21 @@ impl Node {
     #[inline]
     pub(super) fn is_stalled(&self, now: Instant, timeout: Duration) -> bool {
         self.pipeline.oldest().is_some_and(|sent| sent + timeout <= now)
+    }
+
+    /// Whether it is news that the node has stalled.
+    pub(super) fn begins_stall(&mut self, now: Instant, timeout: Duration) -> bool {
+        let is_news = !self.is_stall_told && self.is_ready() && self.is_stalled(now, timeout);
+        self.is_stall_told |= is_news;
+        is_news
+    }
+
+    /// Whether it is news that the node is not stalled any more.
+    #[inline]
+    pub(super) fn ends_stall(&mut self, now: Instant, timeout: Duration) -> bool {
+        let is_news = self.is_stall_told && !self.is_stalled(now, timeout);
+        self.is_stall_told &= !is_news;
+        is_news
     }
 
     pub(super) fn is_unhealthy(&self) -> bool {
@@ -253,6 +271,7 @@ impl Node {
         self.failures = self.failures.saturating_add(1);
         self.counters.failures += 1;
         self.unhealthy_until = None;
+        self.is_stall_told = false;
         if !matches!(trouble, Trouble::Server(_)) {
             self.message.clear();
         }

@@ -96,6 +96,7 @@ impl Redlock {
             return self.drop_session(now, id, Trouble::UnexpectedReply);
         };
         node.answered(now, request);
+        let is_back = node.ends_stall(now, self.config.stall_timeout());
         match answer {
             Answer::Handshake => self.handle_handshake(now, id, value),
             Answer::Vote(vote) if request.what.is_fill() => {
@@ -114,6 +115,9 @@ impl Redlock {
                     self.handle_error(now, id, request, error, text);
                 }
             }
+        }
+        if is_back {
+            self.node_changed(id);
         }
     }
 

@@ -161,6 +161,13 @@ pub struct NodeStatus<'a> {
     pub latencies: &'a NodeLatencies,
 }
 
+impl NodeStatus<'_> {
+    /// Whether somebody must change a configuration before the node can vote.
+    pub fn is_misconfigured(&self) -> bool {
+        self.trouble.is_some_and(Trouble::is_misconfiguration)
+    }
+}
+
 impl fmt::Display for NodeStatus<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.state.fmt(f)?;

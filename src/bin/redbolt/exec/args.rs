@@ -27,8 +27,9 @@ request that a quorum has confirmed) is ended:
   SIGKILL  a fiftieth of the validity before its end (20 ms to 1 s, at most a quarter of it)
 Both go to the whole process group of the command. When a quorum says that the lock is gone, all of
 it gets SIGKILL at once. --expiring-signal goes to it when a third of the validity is left, which
-with keep-alive means that renewals fail or --max-hold comes near. When the command ends after SIGTERM, what is
-left of its group gets SIGKILL; when it ends by itself, what it has left behind is left alone.
+with keep-alive means that renewals fail or --max-hold comes near. When the command ends after
+SIGTERM, what is left of its group gets SIGKILL; when it ends by itself, what it has left behind is
+left alone.
 The lock is released as soon as nothing of a killed group can act any more; if that takes over
 100 ms, the lock is left to its ttl, and a line on standard error says so.
 
@@ -59,9 +60,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     nodes: NodeArgs,
 
-    /// How long the lock lasts unless it is renewed or released
+    /// How long the lock lasts unless it is renewed or
+    /// released
     #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
-    #[arg(value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
+    #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     pub(super) ttl: Duration,
 
     /// The longest ttl that any client of these nodes uses: the
@@ -92,7 +94,7 @@ pub(crate) struct Args {
     wait: Duration,
 
     /// Do not wait: one attempt, after at most 1 s for connecting
-    #[arg(short, long, visible_alias = "nonblock", conflicts_with = "wait")]
+    #[arg(short, long, alias = "nonblock", conflicts_with = "wait")]
     no_wait: bool,
 
     /// The exit code when another holds the lock: 1 to 125, but
@@ -101,8 +103,9 @@ pub(crate) struct Args {
     #[arg(verbatim_doc_comment, value_parser = conflict_exit_code)]
     pub(super) conflict_exit_code: u8,
 
-    /// Say what happens: how long the lock took, and what came of it
-    #[arg(short, long)]
+    /// Say what happens: how long the lock took, and what came of
+    /// it
+    #[arg(short, long, verbatim_doc_comment)]
     pub(super) verbose: bool,
 
     /// What to lock: the key on the nodes, byte for byte

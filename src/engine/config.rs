@@ -1,0 +1,95 @@
+//! What an engine is made of, and why none can be made.
+
+use core::fmt;
+use core::time::Duration;
+use std::io;
+
+use crate::net::{Address, AddressError};
+use crate::redlock::{self, ConfigError};
+
+/// Which nodes, and how.
+///
+/// ```
+/// use redbolt::Config;
+/// use std::time::Duration;
+///
+/// let mut config = Config::new(["10.0.0.1", "10.0.0.2", "redis://:secret@10.0.0.3:7000"])?;
+/// config.redlock.max_ttl = Duration::from_secs(10);
+/// config.busy_poll = Duration::from_micros(50);
+/// # Ok::<(), redbolt::AddressError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// The nodes, between one and [`MAX_NODES`](redlock::MAX_NODES), all different.
+    pub nodes: Vec<Address>,
+    /// The settings of the algorithm.
+    pub redlock: redlock::Config,
+    /// How long [`Engine::poll`] looks for replies again and again before it sleeps. It takes a
+    /// processor for itself in return for not being woken up. Default: zero.
+    pub busy_poll: Duration,
+}
+
+impl Config {
+    /// The default settings for these nodes.
+    ///
+    /// # Errors
+    ///
+    /// An [`AddressError`] for the first address that cannot be read.
+    pub fn new<I>(nodes: I) -> Result<Self, AddressError>
+    where
+        I: IntoIterator<Item: AsRef<str>>,
+    {
+        let nodes: Result<_, _> = nodes.into_iter().map(|node| node.as_ref().parse()).collect();
+        Ok(Self { nodes: nodes?, redlock: redlock::Config::default(), busy_poll: Duration::ZERO })
+    }
+
+    pub(super) fn check_nodes(&self) -> Result<(), ConfigError> {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if self.nodes[..index].iter().any(|other| node.is_same_server(other)) {
+                return Err(ConfigError::EqualNodes { name: node.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why an engine could not be made.
+#[derive(Debug)]
+pub enum EngineError {
+    /// A setting is out of bounds.
+    Config(ConfigError),
+    /// The system did not provide what is needed.
+    Io(io::Error),
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Io(error) => write!(f, "the system cannot run an engine: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            // Its text is all that this error says.
+            Self::Config(error) => error.source(),
+            Self::Io(error) => Some(error),
+        }
+    }
+}
+
+impl From<ConfigError> for EngineError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl From<io::Error> for EngineError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}

@@ -1,0 +1,135 @@
+//! What `tracing` and `metrics` are told, by an engine on embedded masters.
+#![cfg(all(feature = "tracing", feature = "metrics", feature = "embedded"))]
+
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use redbolt::embedded::Server;
+use redbolt::redlock::RestartGuard;
+use redbolt::{Config, Engine, Event};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Metadata, Subscriber};
+
+const TTL: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Keeps every event as a line: the level, then the fields.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Lines {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut line = Line(event.metadata().level().to_string());
+        event.record(&mut line);
+        self.0.lock().expect("nobody panics").push(line.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        write!(self.0, " {}={value:?}", field.name()).expect("a string takes everything");
+    }
+}
+
+fn until(engine: &mut Engine, mut wanted: impl FnMut(&Event) -> bool) {
+    let end = engine.now() + PATIENCE;
+    loop {
+        engine.poll(Some(Duration::from_millis(50))).expect("polling works");
+        while let Some(event) = engine.next_event() {
+            if wanted(&event) {
+                return;
+            }
+        }
+        assert!(engine.now() < end, "it never happens");
+    }
+}
+
+/// A lock that is taken, refused, extended, given back; one that is lost; a node that goes.
+fn live(masters: &mut Vec<Server>) {
+    let mut config = Config::new(masters.iter().map(Server::url)).expect("these are addresses");
+    config.redlock.restart_guard = RestartGuard::Off;
+    let mut engine = Engine::new(config).expect("an engine can be made");
+    assert_eq!(engine.settle(PATIENCE).expect("polling works"), 3);
+    let lock = engine.acquire("a", TTL, PATIENCE).expect("in bounds");
+    until(&mut engine, |event| matches!(event, Event::Acquired { .. }));
+    engine.acquire("a", TTL, Duration::ZERO).expect("in bounds");
+    until(&mut engine, |event| matches!(event, Event::AcquireFailed { .. }));
+    engine.extend(lock, TTL).expect("it is held");
+    until(&mut engine, |event| matches!(event, Event::Extended { .. }));
+    engine.release(lock).expect("it is held");
+    until(&mut engine, |event| matches!(event, Event::Released { .. }));
+    engine.acquire("b", Duration::from_millis(100), PATIENCE).expect("in bounds");
+    until(&mut engine, |event| matches!(event, Event::Lost { .. }));
+    drop(masters.pop());
+    until(&mut engine, |event| matches!(event, Event::Node(node) if node.index() == 2));
+    let counters = engine.counters();
+    assert_eq!((counters.requested, counters.acquired, counters.held), (3, 2, 1));
+    assert_eq!((counters.extended, counters.released, counters.expired), (1, 1, 1));
+    for (_, _, status) in engine.nodes().take(2) {
+        assert!(status.latencies.set.count() >= 1 && status.latencies.extend.count() == 1);
+        assert!(status.latencies.set.quantile(0.5) > Duration::ZERO);
+    }
+}
+
+#[test]
+fn what_happens_is_told_to_both() {
+    let masters = (0..3).map(|_| Server::start()).collect::<Result<Vec<_>, _>>();
+    let mut masters = masters.expect("masters can be started");
+    let gone = masters[2].addr().to_string();
+    let recorder = DebuggingRecorder::new();
+    let lines = Lines::default();
+    metrics::with_local_recorder(&recorder, || {
+        tracing::subscriber::with_default(lines.clone(), || live(&mut masters));
+    });
+
+    let lines = lines.0.lock().expect("nobody panics");
+    let told = |level: &str, text: &str| {
+        lines.iter().any(|line| line.starts_with(level) && line.contains(text))
+    };
+    assert!(told("INFO", "node is ready"), "{lines:?}");
+    assert!(told("WARN", &gone), "{lines:?}");
+    assert!(told("WARN", "a lock is lost"), "{lines:?}");
+    assert!(told("DEBUG", "held by another"), "{lines:?}");
+
+    let snapshot = recorder.snapshotter().snapshot().into_vec();
+    let value = |name: &str, label: &str| {
+        let found = snapshot.iter().filter(|(key, ..)| key.key().name() == name);
+        let mut found = found.filter(|(key, ..)| {
+            label.is_empty() || key.key().labels().any(|known| known.value() == label)
+        });
+        found.next().map(|(_, _, _, value)| match value {
+            DebugValue::Counter(count) => *count as f64,
+            DebugValue::Gauge(value) => value.0,
+            DebugValue::Histogram(_) => f64::NAN,
+        })
+    };
+    assert_eq!(value("redbolt_acquired_total", ""), Some(2.0));
+    assert_eq!(value("redbolt_acquire_failed_total", "held"), Some(1.0));
+    assert_eq!(value("redbolt_extended_total", ""), Some(1.0));
+    assert_eq!(value("redbolt_released_total", ""), Some(1.0));
+    assert_eq!(value("redbolt_lost_total", "expired"), Some(1.0));
+    assert_eq!(value("redbolt_node_votes", &gone), Some(0.0));
+    let stays = masters[0].addr().to_string();
+    assert_eq!(value("redbolt_node_votes", &stays), Some(1.0));
+}
