@@ -112,14 +112,15 @@ impl Redlock {
             return;
         }
         loop {
-            let count = self.take_releases(id);
+            let (count, is_set) = self.take_releases(id);
             if count == 0 {
                 break;
             }
-            self.transmit(now, id, What::Release(self.form_of_release(id, count)), count);
+            let form = self.form_of_release(id, count, is_set);
+            self.transmit(now, id, What::Release(form), count, is_set);
         }
         loop {
-            let count = self.take_extensions(id);
+            let (count, is_set) = self.take_extensions(id);
             if count == 0 {
                 break;
             }
@@ -127,39 +128,38 @@ impl Redlock {
             // the ttl whatever it was. One that a dead connection left behind would cut short what
             // a later extension was granted (S7). And Redis 8.6.3 looks the key up twice for it;
             // the second look may move a table that is shrinking, and another key is overwritten.
-            self.transmit(now, id, What::Extend(Form::Sha), count);
+            self.transmit(now, id, What::Extend(Form::Sha), count, is_set);
         }
     }
 
     /// One key goes by the server's own command where it has one, more go by script.
-    fn form_of_release(&self, id: NodeId, count: usize) -> Form {
+    fn form_of_release(&self, id: NodeId, count: usize, is_set: bool) -> Form {
         match self.nodes[id.index()].native {
-            Some(native) if count == 1 && !self.nodes[id.index()].batch.ends_with_set() => {
-                Form::Native(native)
-            }
+            Some(native) if count == 1 && !is_set => Form::Native(native),
             _ => Form::Sha,
         }
     }
 
-    /// Moves up to a group of releases to those on their way; returns how many.
-    fn take_releases(&mut self, id: NodeId) -> usize {
+    /// Moves up to a group of releases to those on their way; returns how many, and whether it is a
+    /// set, which goes alone.
+    fn take_releases(&mut self, id: NodeId) -> (usize, bool) {
         let group =
             if self.config.is_sabotaged(Saboteur::ReleaseWithoutCompare) { 1 } else { GROUP };
         let Batch { releases, sent, sets, .. } = &mut self.nodes[id.index()].batch;
-        let mut count = releases.len().min(group);
+        let (mut count, mut is_set) = (releases.len().min(group), false);
         if *sets > 0 && count > 0 {
             let singles = releases.iter().take_while(|member| !member.is_set).count();
-            // A set goes alone.
-            *sets -= usize::from(singles == 0);
+            is_set = singles == 0;
+            *sets -= usize::from(is_set);
             count = count.min(singles.max(1));
         }
         sent.extend(releases.drain(..count));
-        count
+        (count, is_set)
     }
 
     /// Moves up to a group of extensions to those on their way, passing over those that nobody
-    /// waits for any more; returns how many.
-    fn take_extensions(&mut self, id: NodeId) -> usize {
+    /// waits for any more; returns how many, and whether it is a set.
+    fn take_extensions(&mut self, id: NodeId) -> (usize, bool) {
         let mut count = 0;
         let group = if self.config.is_sabotaged(Saboteur::ExtensionRecreates) { 1 } else { GROUP };
         while count < group {
@@ -173,19 +173,19 @@ impl Redlock {
                 self.nodes[id.index()].batch.sent.push_back(member);
                 count += 1;
                 if member.is_set {
-                    break;
+                    return (count, true);
                 }
             } else {
                 self.table[member.slot].owed -= 1;
                 self.recycle(member.slot);
             }
         }
-        count
+        (count, false)
     }
 
     /// Encodes one request over the last `count` locks on their way.
-    fn transmit(&mut self, now: Instant, id: NodeId, what: What, count: usize) {
-        if self.nodes[id.index()].batch.ends_with_set() {
+    fn transmit(&mut self, now: Instant, id: NodeId, what: What, count: usize, is_set: bool) {
+        if is_set {
             self.encode_set(id, what);
         } else {
             self.encode_group(id, what, count);
@@ -291,7 +291,8 @@ impl Redlock {
         self.nodes[id.index()].batch.answered();
         let count = self.requeue(now, id, request.slot);
         if count > 0 {
-            self.transmit(now, id, what, count);
+            let is_set = self.nodes[id.index()].batch.ends_with_set();
+            self.transmit(now, id, what, count, is_set);
         }
         true
     }
@@ -333,7 +334,7 @@ impl Redlock {
         self.nodes[id.index()].batch.answered();
         for _ in 0..count {
             if self.requeue(now, id, 1) > 0 {
-                self.transmit(now, id, what, 1);
+                self.transmit(now, id, what, 1, false);
             }
         }
         true

@@ -31,26 +31,29 @@ const BUCKETS: usize = (36 - FIRST_BIT as usize) * STEPS + 1;
 pub struct Histogram {
     buckets: Box<[u32; BUCKETS]>,
     count: u64,
-    /// In nanoseconds.
+    /// Both in nanoseconds.
     sum: u64,
-    max: Duration,
+    max: u64,
 }
 
 impl Histogram {
     /// An empty one, of about a kilobyte.
     pub fn new() -> Self {
-        Self { buckets: Box::new([0; BUCKETS]), count: 0, sum: 0, max: Duration::ZERO }
+        Self { buckets: Box::new([0; BUCKETS]), count: 0, sum: 0, max: 0 }
     }
 
-    /// Counts one duration.
-    #[inline]
+    /// Counts one duration; one of more than five centuries as that.
     pub fn record(&mut self, duration: Duration) {
-        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        self.record_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    #[inline]
+    pub(super) fn record_nanos(&mut self, nanos: u64) {
         let bucket = &mut self.buckets[bucket_of(nanos)];
         *bucket = bucket.saturating_add(1);
         self.count += 1;
         self.sum = self.sum.saturating_add(nanos);
-        self.max = self.max.max(duration);
+        self.max = self.max.max(nanos);
     }
 
     /// How many were counted.
@@ -62,7 +65,7 @@ impl Histogram {
     /// The longest.
     #[must_use]
     pub fn max(&self) -> Duration {
-        self.max
+        Duration::from_nanos(self.max)
     }
 
     /// The mean; zero of none.
@@ -81,10 +84,10 @@ impl Histogram {
             seen += u64::from(*count);
             if seen >= wanted {
                 let end = Duration::from_nanos(end_of(index));
-                return if index + 1 == BUCKETS { self.max } else { end.min(self.max) };
+                return if index + 1 == BUCKETS { self.max() } else { end.min(self.max()) };
             }
         }
-        self.max
+        self.max()
     }
 
     /// Adds all that another has counted.
@@ -169,7 +172,7 @@ mod tests {
         histogram.record(Duration::ZERO);
         histogram.record(Duration::MAX);
         assert_eq!(histogram.count(), 2);
-        assert_eq!(histogram.quantile(1.0), Duration::MAX);
+        assert_eq!(histogram.quantile(1.0), Duration::from_nanos(u64::MAX));
         let mut other = Histogram::new();
         other.merge(&histogram);
         assert_eq!(other, histogram);

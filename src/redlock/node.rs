@@ -46,7 +46,8 @@ pub(super) struct Node {
     is_stall_told: bool,
     trouble: Option<Trouble>,
     message: String,
-    round_trip: Duration,
+    /// In nanoseconds: asked for at every reply, and told to few.
+    round_trip: u64,
     pub(super) counters: NodeCounters,
     latencies: NodeLatencies,
     /// The server's own compare-and-delete, if it has one.
@@ -99,7 +100,7 @@ impl Node {
             is_stall_told: false,
             trouble: None,
             message: String::new(),
-            round_trip: Duration::ZERO,
+            round_trip: 0,
             counters: NodeCounters::default(),
             latencies: NodeLatencies::default(),
             native: None,
@@ -137,10 +138,12 @@ impl Node {
 
     /// Whether it is news that the node is not stalled any more.
     #[inline]
-    pub(super) fn ends_stall(&mut self, now: Instant, timeout: Duration) -> bool {
-        let is_news = self.is_stall_told && !self.is_stalled(now, timeout);
-        self.is_stall_told &= !is_news;
-        is_news
+    pub(super) fn ends_stall(&mut self, now: Instant, config: &Config) -> bool {
+        if !self.is_stall_told || self.is_stalled(now, config.stall_timeout()) {
+            return false;
+        }
+        self.is_stall_told = false;
+        true
     }
 
     pub(super) fn is_unhealthy(&self) -> bool {
@@ -179,26 +182,25 @@ impl Node {
     }
 
     pub(super) fn round_trip(&self) -> Duration {
-        self.round_trip
+        Duration::from_nanos(self.round_trip)
     }
 
     /// The next request was answered.
     #[inline]
     pub(super) fn answered(&mut self, now: Instant, request: Expected) {
         self.pipeline.answered(now);
+        let sample = now.as_nanos().saturating_sub(request.sent.as_nanos());
         match request.what {
             What::Set | What::SetAll(_) | What::Fill | What::FillAll(_) => {
-                self.latencies.set.record(now - request.sent);
+                self.latencies.set.record_nanos(sample);
             }
-            What::Release(_) => self.latencies.release.record(now - request.sent),
-            What::Extend(_) => self.latencies.extend.record(now - request.sent),
+            What::Release(_) => self.latencies.release.record_nanos(sample),
+            What::Extend(_) => self.latencies.extend.record_nanos(sample),
             What::Holder | What::Handshake => {}
         }
         // An eighth of each new sample, as TCP smooths its round trips.
-        let sample = (now - request.sent).as_nanos() as u64;
-        let old = self.round_trip.as_nanos() as u64;
-        let smooth = if old == 0 { sample } else { old - old / 8 + sample / 8 };
-        self.round_trip = Duration::from_nanos(smooth);
+        let old = self.round_trip;
+        self.round_trip = if old == 0 { sample } else { old - old / 8 + sample / 8 };
     }
 
     pub(super) fn connecting(&mut self, until: Instant) {
@@ -355,7 +357,7 @@ impl Node {
             message: &self.message,
             in_flight: self.pipeline.len(),
             cleanup: self.cleanup.len(),
-            round_trip: self.round_trip,
+            round_trip: self.round_trip(),
             counters: self.counters,
             latencies: &self.latencies,
         }

@@ -96,7 +96,7 @@ impl Redlock {
             return self.drop_session(now, id, Trouble::UnexpectedReply);
         };
         node.answered(now, request);
-        let is_back = node.ends_stall(now, self.config.stall_timeout());
+        let is_back = node.ends_stall(now, &self.config);
         match answer {
             Answer::Handshake => self.handle_handshake(now, id, value),
             Answer::Vote(vote) if request.what.is_fill() => {
