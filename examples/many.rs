@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{to}: {}", refused.err().map_or_else(String::new, |error| error.to_string()));
     println!("{to}: {}", client.query(to).wait()?);
     // The lock can go on in another process, which needs no more than this.
-    let parts = guard.into_parts();
+    let parts = guard.into_parts().wait()?;
     let adopted = client.adopt(&parts.resources, parts.token).wait(Duration::from_secs(1));
     let guard = adopted.acquire()?;
     println!("adopted, {:?} left", guard.remaining());

@@ -98,9 +98,9 @@ impl Guard {
         let slot = Arc::new(Slot::new());
         let ticket = Arc::clone(&self.ticket);
         let command = Command::Extend { ticket, ttl, slot: Arc::clone(&slot) };
-        match self.shared.try_send(&self.ticket, command) {
+        match self.shared.push_for(&self.ticket, command) {
             Ok(()) => Pending::new(slot),
-            Err(Closed) => Pending::ready(Err(KeepError::Closed)),
+            Err(error) => Pending::ready(Err(error)),
         }
     }
 
@@ -134,21 +134,24 @@ impl Guard {
 
     /// Leaves the lock to its ttl: nothing releases it any more, and nothing keeps it alive.
     pub fn leak(self) {
-        let _ = self.into_parts();
+        drop(self.into_parts());
     }
 
     /// Lets go of the lock without releasing it, for another process to
-    /// [`adopt`](super::Client::adopt).
-    pub fn into_parts(self) -> Parts {
-        let parts = Parts {
-            resources: self.resources().map(<[u8]>::to_vec).collect(),
-            token: self.token(),
-            valid_until: self.valid_until(),
-        };
+    /// [`adopt`](super::Client::adopt). It is not held from this call on.
+    ///
+    /// The value is what the other process needs. It is there only once nothing on this side can
+    /// release the lock any more: a token that was passed on before could be released in the hands
+    /// of its new owner.
+    pub fn into_parts(self) -> Pending<Result<Parts, KeepError>> {
         let (shared, ticket) = self.take_apart();
-        ticket.hold(Instant::ZERO);
-        shared.send(&ticket, Command::Disown(Arc::clone(&ticket)));
-        parts
+        let slot = Arc::new(Slot::new());
+        ticket.disown();
+        let command = Command::Disown { ticket: Arc::clone(&ticket), slot: Arc::clone(&slot) };
+        match shared.try_send(&ticket, command) {
+            Ok(()) => Pending::new(slot),
+            Err(Closed) => Pending::ready(Err(KeepError::Closed)),
+        }
     }
 
     /// The parts, of a guard whose end has nothing to do any more.

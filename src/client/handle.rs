@@ -2,10 +2,11 @@
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::collections::hash_map::DefaultHasher;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, ThreadId};
 
 use smallvec::SmallVec;
 
@@ -64,7 +65,9 @@ pub(super) struct Shared {
 
 struct Shard {
     inlet: Arc<Inlet>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: ThreadId,
+    /// Until somebody has joined it.
+    handle: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Client {
@@ -91,13 +94,18 @@ impl Client {
         let mut shared = Shared { shards: Vec::new(), default_ttl, max_locks };
         for number in 0..threads.clamp(1, MAX_THREADS) {
             let engine = Engine::new(config.clone())?;
-            let inlet = Arc::new(Inlet { queue: Queue::new(max_locks), waker: engine.waker() });
+            let inlet = Arc::new(Inlet {
+                queue: Queue::new(max_locks),
+                waker: engine.waker(),
+                is_done: AtomicBool::new(false),
+            });
             let worker = Worker::new(engine, Arc::clone(&inlet));
             let thread = thread::Builder::new()
                 .name(format!("redbolt-{number}"))
                 .spawn(move || worker.run())
                 .map_err(EngineError::Io)?;
-            shared.shards.push(Shard { inlet, thread: Mutex::new(Some(thread)) });
+            let (id, handle) = (thread.thread().id(), Mutex::new(Some(thread)));
+            shared.shards.push(Shard { inlet, thread: id, handle });
         }
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -220,6 +228,14 @@ impl Shared {
         })
     }
 
+    /// Hands in what belongs to a lock and may be refused.
+    pub(super) fn push_for(&self, ticket: &Ticket, command: Command) -> Result<(), KeepError> {
+        self.push(self.shard_of(ticket), command).map_err(|refused| match refused {
+            Refused::Closed => KeepError::Closed,
+            Refused::Full => KeepError::Request(RequestError::Full { max: self.max_locks }),
+        })
+    }
+
     /// Hands in what belongs to a lock.
     pub(super) fn try_send(&self, ticket: &Ticket, command: Command) -> Result<(), Closed> {
         let inlet = &self.shards[self.shard_of(ticket)].inlet;
@@ -232,29 +248,29 @@ impl Shared {
         let _ = self.try_send(ticket, command);
     }
 
-    fn shut_down(&self, timeout: Duration) -> bool {
+    fn is_on_own_thread(&self) -> bool {
         let here = thread::current().id();
-        let threads: SmallVec<[_; 1]> =
-            self.shards.iter().map(|shard| lock(&shard.thread).take()).collect();
-        if threads.iter().flatten().any(|thread| thread.thread().id() == here) {
+        self.shards.iter().any(|shard| shard.thread == here)
+    }
+
+    fn shut_down(&self, timeout: Duration) -> bool {
+        if self.is_on_own_thread() {
             return false;
         }
-        let mut waits: SmallVec<[Pending<bool>; 1]> = SmallVec::new();
-        for Shard { inlet, .. } in &self.shards {
-            let slot = Arc::new(Slot::new());
-            let command = Command::Shutdown { timeout, slot: Arc::clone(&slot) };
-            if let Ok(added) = inlet.queue.push_always(command) {
-                inlet.woken(added);
-                waits.push(Pending::new(slot));
-            }
-        }
+        // All at once, then one after another.
+        let waits: SmallVec<[_; 1]> =
+            self.shards.iter().map(|shard| shard.inlet.stop(timeout)).collect();
         let mut is_done = true;
-        for wait in waits {
-            is_done &= wait.wait();
-        }
-        for thread in threads.into_iter().flatten() {
-            // One that panicked has said so.
-            let _ = thread.join();
+        for (shard, wait) in self.shards.iter().zip(waits) {
+            if let Some(wait) = wait {
+                wait.wait();
+            }
+            // Who comes second waits here for the first, or for the thread.
+            if let Some(thread) = lock(&shard.handle).take() {
+                // One that panicked has said so.
+                let _ = thread.join();
+            }
+            is_done &= shard.inlet.is_done.load(Ordering::Acquire);
         }
         is_done
     }
@@ -262,11 +278,24 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.shut_down(GOODBYE);
+        if self.is_on_own_thread() {
+            // The last handle was in a callback: nobody can wait here.
+            self.shards.iter().for_each(|shard| drop(shard.inlet.stop(GOODBYE)));
+        } else {
+            self.shut_down(GOODBYE);
+        }
     }
 }
 
 impl Inlet {
+    /// Tells the thread to stop; `None` if it has been told before, or has died.
+    fn stop(&self, timeout: Duration) -> Option<Pending<bool>> {
+        let slot = Arc::new(Slot::new());
+        let command = Command::Shutdown { timeout, slot: Arc::clone(&slot) };
+        self.woken(self.queue.push_always(command).ok()?);
+        Some(Pending::new(slot))
+    }
+
     fn woken(&self, added: Added) {
         if added == Added::Wake {
             self.waker.wake();

@@ -41,6 +41,7 @@ pub(super) struct Ticket {
     pub(super) token: OnceLock<Token>,
     /// In nanoseconds since boot; zero while the lock is not held, or not any more.
     valid_until: AtomicU64,
+    disowned_until: AtomicU64,
     signals: Mutex<Signals>,
 }
 
@@ -73,8 +74,20 @@ impl Ticket {
             id: OnceLock::new(),
             token: OnceLock::new(),
             valid_until: AtomicU64::new(0),
+            disowned_until: AtomicU64::new(0),
             signals: Mutex::new(Signals::default()),
         }
+    }
+
+    /// The lock is being let go of: nobody here believes in it any more.
+    pub(super) fn disown(&self) {
+        let valid_until = self.valid_until.swap(0, Ordering::AcqRel);
+        self.disowned_until.store(valid_until, Ordering::Release);
+    }
+
+    /// Until when it would have been believed that was let go of.
+    pub(super) fn disowned_until(&self) -> Instant {
+        Instant::from_nanos(self.disowned_until.load(Ordering::Acquire))
     }
 
     /// Nobody may believe in it after this.

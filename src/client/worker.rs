@@ -5,13 +5,15 @@
 //! the servers work while threads wake up.
 
 use core::mem;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::Waker;
 use core::time::Duration;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
 use super::error::{Closed, KeepError, LockError};
+use super::guard::Parts;
 use super::handle::NodeReport;
 use super::queue::Queue;
 use super::slot::Slot;
@@ -25,6 +27,9 @@ use crate::time::Instant;
 
 /// How many times in a row the queue is looked at before the servers get their turn.
 const LOOKS: usize = 4;
+
+/// How often those who wait are looked after while the client shuts down.
+const NAP: Duration = Duration::from_millis(20);
 
 /// Who is told of the nodes.
 pub(super) type OnNode = Box<dyn FnMut(&NodeReport) + Send>;
@@ -43,7 +48,10 @@ pub(super) enum Command {
         ticket: Arc<Ticket>,
         slot: Option<Arc<Slot<Result<ReleaseOutcome, Closed>>>>,
     },
-    Disown(Arc<Ticket>),
+    Disown {
+        ticket: Arc<Ticket>,
+        slot: Arc<Slot<Result<Parts, KeepError>>>,
+    },
     Query {
         resource: Box<[u8]>,
         slot: Arc<Slot<Result<Holder, KeepError>>>,
@@ -60,12 +68,17 @@ pub(super) enum Command {
 pub(super) struct Inlet {
     pub(super) queue: Queue<Command>,
     pub(super) waker: net::Waker,
+    /// The thread has given everything back, and it was confirmed.
+    pub(super) is_done: AtomicBool,
 }
 
 pub(super) struct Worker {
     engine: Engine,
     inlet: Arc<Inlet>,
-    commands: Vec<Command>,
+    /// Taken and not yet obeyed.
+    commands: VecDeque<Command>,
+    /// Empty, for the queue to be swapped with.
+    spare: Vec<Command>,
     /// By the index of the lock.
     entries: Vec<Option<Entry>>,
     queries: HashMap<QueryId, Arc<Slot<Result<Holder, KeepError>>>>,
@@ -73,10 +86,14 @@ pub(super) struct Worker {
     /// Whom to wake at the end of the turn.
     wakers: Vec<Waker>,
     is_stopping: bool,
+    /// Those who wait for the end.
+    mourners: Vec<Arc<Slot<bool>>>,
+    is_done: bool,
 }
 
 /// A lock that is wanted, held or on its way out.
 struct Entry {
+    id: LockId,
     ticket: Arc<Ticket>,
     extension: Option<Arc<Slot<Result<Instant, KeepError>>>>,
     release: Option<Arc<Slot<Result<ReleaseOutcome, Closed>>>>,
@@ -87,12 +104,15 @@ impl Worker {
         Self {
             engine,
             inlet,
-            commands: Vec::new(),
+            commands: VecDeque::new(),
+            spare: Vec::new(),
             entries: Vec::new(),
             queries: HashMap::new(),
             watchers: Vec::new(),
             wakers: Vec::new(),
             is_stopping: false,
+            mourners: Vec::new(),
+            is_done: false,
         }
     }
 
@@ -111,15 +131,14 @@ impl Worker {
         self.hand_out()?;
         let mut timeout = Some(Duration::ZERO);
         for _ in 0..LOOKS {
-            let mut commands = mem::take(&mut self.commands);
-            self.inlet.queue.take(&mut commands);
-            if commands.is_empty() {
+            self.inlet.queue.take(&mut self.spare);
+            if self.spare.is_empty() {
                 // Only who has found nothing may sleep.
                 timeout = None;
                 break;
             }
-            self.obey_all(commands.drain(..));
-            self.commands = commands;
+            self.commands.extend(self.spare.drain(..));
+            self.obey_all();
             self.hand_out()?;
         }
         if !self.is_stopping {
@@ -132,18 +151,27 @@ impl Worker {
     /// Lets the servers have what waits for them, then the threads.
     fn hand_out(&mut self) -> io::Result<()> {
         self.engine.flush()?;
-        self.wakers.drain(..).for_each(Waker::wake);
+        self.wake();
         Ok(())
     }
 
-    fn obey_all(&mut self, commands: impl Iterator<Item = Command>) {
-        for command in commands {
+    /// One at a time out of the list: should anything panic, the rest is still there to be refused.
+    fn wake(&mut self) {
+        while let Some(waker) = self.wakers.pop() {
+            waker.wake();
+        }
+    }
+
+    fn obey_all(&mut self) {
+        while let Some(command) = self.commands.pop_front() {
             if self.is_stopping {
                 self.refuse(command);
                 continue;
             }
+            // An index is used again as soon as the last event of its lock is made, and even a
+            // write can make one.
+            self.take_events();
             self.obey(command);
-            // An index is used again as soon as the last event of its lock is made.
             self.take_events();
         }
     }
@@ -159,7 +187,7 @@ impl Worker {
             }
             Command::Extend { ticket, ttl, slot } => self.extend(&ticket, ttl, slot),
             Command::Release { ticket, slot } => self.release(&ticket, slot),
-            Command::Disown(ticket) => self.disown(&ticket),
+            Command::Disown { ticket, slot } => self.disown(&ticket, &slot),
             Command::Query { resource, slot } => match self.engine.query(&resource) {
                 Ok(query) => {
                     self.queries.insert(query, slot);
@@ -171,7 +199,10 @@ impl Worker {
                 self.complete(&slot, Ok(reports));
             }
             Command::Watch(watcher) => self.watchers.push(watcher),
-            Command::Shutdown { timeout, slot } => self.shut_down(timeout, &slot),
+            Command::Shutdown { timeout, slot } => {
+                self.mourners.push(slot);
+                self.shut_down(timeout);
+            }
         }
     }
 
@@ -183,7 +214,7 @@ impl Worker {
                 if self.entries.len() <= id.index() {
                     self.entries.resize_with(id.index() + 1, || None);
                 }
-                let entry = Entry { ticket, extension: None, release: None };
+                let entry = Entry { id, ticket, extension: None, release: None };
                 self.entries[id.index()] = Some(entry);
             }
             Err(error) => self.complete(&ticket.outcome, Err(LockError::Request(error))),
@@ -242,11 +273,22 @@ impl Worker {
         }
     }
 
-    fn disown(&mut self, ticket: &Ticket) {
+    /// The token goes out only if nothing of this engine will touch its keys any more.
+    fn disown(&mut self, ticket: &Ticket, slot: &Slot<Result<Parts, KeepError>>) {
+        let valid_until = ticket.disowned_until();
         self.wakers.extend(ticket.end(None));
-        let Some(&id) = ticket.id.get() else { return };
-        if self.engine.disown(id).is_ok() {
-            self.take_entry(id);
+        let id = ticket.id.get().copied();
+        match id.ok_or(RequestError::UnknownLock).and_then(|id| self.engine.disown(id)) {
+            Ok(token) => {
+                // An extension under way has its event before the lock is forgotten.
+                self.take_events();
+                if let Some(id) = id {
+                    self.take_entry(id);
+                }
+                let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
+                self.complete(slot, Ok(Parts { resources, token, valid_until }));
+            }
+            Err(_) => self.complete(slot, Err(KeepError::Request(RequestError::NotHeld))),
         }
     }
 
@@ -343,10 +385,13 @@ impl Worker {
     }
 
     /// Gives everything back, for at most `timeout`.
-    fn shut_down(&mut self, timeout: Duration, slot: &Slot<bool>) {
+    fn shut_down(&mut self, timeout: Duration) {
         // Nothing comes after these.
-        let rest = self.inlet.queue.close();
-        self.obey_all(rest.into_iter());
+        self.commands.extend(self.inlet.queue.close());
+        self.obey_all();
+        if self.is_stopping {
+            return;
+        }
         self.is_stopping = true;
         for index in 0..self.entries.len() {
             let Some(entry) = &self.entries[index] else { continue };
@@ -358,17 +403,29 @@ impl Worker {
             }
             self.take_events();
         }
-        let is_done = self.engine.drain(timeout).unwrap_or(false);
-        self.take_events();
-        self.complete(slot, is_done);
+        let end = self.engine.now() + timeout;
+        while !self.is_done {
+            // Who has lost a lock, or waits for one, is told before the servers are waited for.
+            if self.hand_out().is_err() {
+                return;
+            }
+            let left = end - self.engine.now();
+            let Ok(is_done) = self.engine.drain(left.min(NAP)) else { return };
+            self.is_done = is_done;
+            self.inlet.is_done.store(is_done, Ordering::Release);
+            self.take_events();
+            if left.is_zero() {
+                return;
+            }
+        }
     }
 
     fn entry(&mut self, id: LockId) -> Option<&mut Entry> {
-        self.entries.get_mut(id.index())?.as_mut()
+        self.entries.get_mut(id.index())?.as_mut().filter(|entry| entry.id == id)
     }
 
     fn take_entry(&mut self, id: LockId) -> Option<Entry> {
-        self.entries.get_mut(id.index())?.take()
+        self.entries.get_mut(id.index())?.take_if(|entry| entry.id == id)
     }
 
     fn complete<T>(&mut self, slot: &Slot<T>, value: T) {
@@ -380,7 +437,7 @@ impl Worker {
     /// Tells everybody who still waits that nobody will answer.
     fn close(&mut self) {
         let rest = self.inlet.queue.close();
-        for command in rest.into_iter().chain(mem::take(&mut self.commands)) {
+        for command in mem::take(&mut self.commands).into_iter().chain(rest) {
             self.refuse(command);
         }
         for entry in mem::take(&mut self.entries).into_iter().flatten() {
@@ -396,7 +453,10 @@ impl Worker {
         for (_, slot) in mem::take(&mut self.queries) {
             self.complete(&slot, Err(KeepError::Closed));
         }
-        self.wakers.drain(..).for_each(Waker::wake);
+        for slot in mem::take(&mut self.mourners) {
+            self.complete(&slot, self.is_done);
+        }
+        self.wake();
     }
 
     fn refuse(&mut self, command: Command) {
@@ -406,11 +466,9 @@ impl Worker {
             Command::Release { slot: Some(slot), .. } => self.complete(&slot, Err(Closed)),
             Command::Query { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
             Command::Nodes(slot) => self.complete(&slot, Err(Closed)),
-            Command::Shutdown { slot, .. } => self.complete(&slot, false),
-            Command::Cancel(_)
-            | Command::Disown(_)
-            | Command::Watch(_)
-            | Command::Release { slot: None, .. } => {}
+            Command::Disown { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
+            Command::Shutdown { slot, .. } => self.mourners.push(slot),
+            Command::Cancel(_) | Command::Watch(_) | Command::Release { slot: None, .. } => {}
         }
     }
 }

@@ -10,7 +10,7 @@ use super::event::{Event, LockId};
 use super::lock::{Keep, Links, Phase, Round, Votes};
 use super::machine::Redlock;
 use super::millis::Millis;
-use super::names::{self, MAX_SET};
+use super::names::{self, MAX_SET, MAX_SET_BYTES};
 use super::nodes::{NodeId, NodeSet};
 use super::status::Trouble;
 use crate::time::Instant;
@@ -57,7 +57,8 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire), and for no resources or more than [`MAX_SET`].
+    /// As [`acquire`](Self::acquire), and for no resources, more than [`MAX_SET`], or more than
+    /// [`MAX_SET_BYTES`] of their names.
     pub fn acquire_all<R: AsRef<[u8]>>(
         &mut self,
         now: Instant,
@@ -97,6 +98,11 @@ impl Redlock {
         }
         sorted.sort_unstable();
         sorted.dedup();
+        let prefix = self.config.prefix.len();
+        let len = sorted.iter().map(|resource: &&[u8]| prefix + resource.len()).sum();
+        if len > MAX_SET_BYTES {
+            return Err(RequestError::SetTooLong { len });
+        }
         Ok(sorted)
     }
 

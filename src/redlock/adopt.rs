@@ -120,7 +120,9 @@ impl Redlock {
             Compared::Ours => lock.votes.granted.insert(id),
             Compared::Absent | Compared::Foreign => {
                 lock.votes.refused.insert(id);
+                // What its former owner sent may still come to exist there.
                 lock.exists.remove(id);
+                lock.ghosts.insert(id);
             }
             Compared::Failed => lock.votes.failed.insert(id),
         }

@@ -7,6 +7,8 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use super::command::{self, Form, Subject};
 use super::lease::Compared;
 use super::lock::Phase;
@@ -289,28 +291,33 @@ impl Redlock {
             node.native = None;
         }
         self.nodes[id.index()].batch.answered();
-        let count = self.requeue(now, id, request.slot);
+        let (count, stale) = self.requeue(id, request.slot);
         if count > 0 {
             let is_set = self.nodes[id.index()].batch.ends_with_set();
             self.transmit(now, id, what, count, is_set);
+        }
+        // Only now: what follows from an answer may put more behind those on their way.
+        for member in stale {
+            self.handle_extension(now, id, member, Compared::Failed);
         }
         true
     }
 
     /// Makes the oldest `count` keys on their way the youngest. Extensions whose round is over are
-    /// left out: the ttl that they asked for is not known any more. Returns how many remain.
-    fn requeue(&mut self, now: Instant, id: NodeId, count: u32) -> usize {
-        let mut remain = 0;
+    /// left out: the ttl that they asked for is not known any more. Returns how many remain, and those
+    /// that do not, which are owed an answer.
+    fn requeue(&mut self, id: NodeId, count: u32) -> (usize, SmallVec<[Member; 4]>) {
+        let (mut remain, mut stale) = (0, SmallVec::new());
         for _ in 0..count {
             let Some(member) = self.nodes[id.index()].batch.pop_sent() else { break };
             if member.purpose == Purpose::Extend && !self.is_open_round(member) {
-                self.handle_extension(now, id, member, Compared::Failed);
+                stale.push(member);
             } else {
                 self.nodes[id.index()].batch.sent.push_back(member);
                 remain += 1;
             }
         }
-        remain
+        (remain, stale)
     }
 
     /// Whether somebody still waits for this extension.
@@ -333,8 +340,12 @@ impl Redlock {
         }
         self.nodes[id.index()].batch.answered();
         for _ in 0..count {
-            if self.requeue(now, id, 1) > 0 {
+            let (remain, stale) = self.requeue(id, 1);
+            if remain > 0 {
                 self.transmit(now, id, what, 1, false);
+            }
+            for member in stale {
+                self.handle_extension(now, id, member, Compared::Failed);
             }
         }
         true

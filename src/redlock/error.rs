@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::config::{MAX_RESOURCE, MIN_TTL};
-use super::names::MAX_SET;
+use super::names::{MAX_SET, MAX_SET_BYTES};
 use super::nodes::{MAX_NODES, NodeId};
 use super::query::MAX_QUERIES;
 use crate::time::Instant;
@@ -23,6 +23,11 @@ pub enum RequestError {
     /// No resources for one lock, or more than [`MAX_SET`].
     SetSize {
         /// How many were given.
+        len: usize,
+    },
+    /// The names of the resources of one lock are longer than [`MAX_SET_BYTES`] together.
+    SetTooLong {
+        /// Their length in bytes, with the prefixes.
         len: usize,
     },
     /// The ttl is under [`MIN_TTL`], or the drift leaves nothing of it.
@@ -68,6 +73,9 @@ impl fmt::Display for RequestError {
             }
             Self::SetSize { len } => {
                 write!(f, "{len} resources for one lock, between 1 and {MAX_SET} are possible")
+            }
+            Self::SetTooLong { len } => {
+                write!(f, "the resources have {len} bytes, at most {MAX_SET_BYTES} are possible")
             }
             Self::TtlTooShort { ttl } => {
                 write!(f, "the ttl is {ttl:?}, at least {MIN_TTL:?} and the drift are needed")

@@ -65,7 +65,7 @@ pub use self::error::{
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::histogram::Histogram;
 pub use self::machine::{Action, Reason, Redlock};
-pub use self::names::MAX_SET;
+pub use self::names::{MAX_SET, MAX_SET_BYTES};
 pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
 pub use self::quarantine::{Quarantine, QuarantineReason, RestartGuard};
 pub use self::query::{Holder, MAX_QUERIES, QueryId};

@@ -5,6 +5,9 @@ use super::lock::Resource;
 /// The most resources that one lock can have: as many keys as one script call takes.
 pub const MAX_SET: usize = 64;
 
+/// The most bytes that the names of one lock can have together, with their prefixes.
+pub const MAX_SET_BYTES: usize = 16 * 1024;
+
 /// The keys of one lock. One is stored as it stands. Several follow one another, each behind its
 /// length, in their order by bytes and without repetitions, so that equal sets look the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

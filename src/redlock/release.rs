@@ -87,7 +87,8 @@ impl Redlock {
             return;
         }
         let lock = &self.table[slot];
-        let ttl = lock.ttl.duration();
+        // Its former owner may have asked for more than this one.
+        let ttl = if lock.is_adopted { self.config.max_ttl } else { lock.ttl.duration() };
         let lifetime = ttl + self.config.drift.of(ttl);
         let token = self.table.token(slot, &self.nonce, serial);
         let node = &mut self.nodes[id.index()];

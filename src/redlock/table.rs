@@ -11,6 +11,7 @@ use core::ops::{Index, IndexMut};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 
+use super::config::MAX_RESOURCE;
 use super::event::LockId;
 use super::lock::{Keep, Links, Lock, NONE, Phase, Round, Votes};
 use super::millis::Millis;
@@ -125,6 +126,10 @@ impl Table {
         lock.phase = Phase::Free;
         lock.generation = lock.generation.wrapping_add(1);
         lock.resource.clear();
+        if lock.resource.capacity() > MAX_RESOURCE {
+            // The names of a set: few slots ever have one, and none is to keep it for ever.
+            lock.resource.shrink_to_fit();
+        }
         self.free.push(slot);
     }
 

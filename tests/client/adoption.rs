@@ -1,6 +1,9 @@
 //! Locks that are handed over to another process, which is another client here.
 
-use redbolt::{AcquireError, Client, LockError, Token};
+use std::time::Duration;
+
+use redbolt::redlock::RequestError;
+use redbolt::{AcquireError, Client, KeepError, LockError, Token};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
@@ -8,7 +11,7 @@ use crate::fixture::{Fixture, PATIENCE, TTL, config};
 fn another_client_goes_on_with_a_lock_by_its_token() {
     let fixture = Fixture::new(3);
     let first = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire();
-    let parts = first.expect("free").into_parts();
+    let parts = first.expect("free").into_parts().wait().expect("it is still held");
     let other = Client::new(config(&fixture.cluster)).expect("a client can be made");
     let request = other.adopt(&parts.resources, parts.token).ttl(TTL).wait(PATIENCE);
     let second = request.acquire().expect("it was handed over");
@@ -28,4 +31,15 @@ fn a_token_that_nobody_has_is_gone() {
     let error = fixture.client.adopt(["a"], token).wait(PATIENCE).acquire();
     assert_eq!(error.err(), Some(LockError::Acquire(AcquireError::Gone)));
     fixture.expect_clean();
+}
+
+/// What has ended is released, and so is nobody's to hand on.
+#[test]
+fn a_lock_that_has_ended_cannot_be_handed_over() {
+    let fixture = Fixture::new(1);
+    let guard = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).acquire();
+    let guard = guard.expect("free");
+    assert!(guard.lost().wait().is_some());
+    let refused = guard.into_parts().wait();
+    assert_eq!(refused.err(), Some(KeepError::Request(RequestError::NotHeld)));
 }

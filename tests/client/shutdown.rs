@@ -1,5 +1,6 @@
 //! The end of a client.
 
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -65,4 +66,72 @@ fn threads_that_ask_while_the_client_ends_all_get_an_answer() {
         assert!(fixture.client.shutdown(PATIENCE));
     });
     fixture.expect_clean();
+}
+
+/// FAULTS 67: the client is shut down, and dropped, where nobody can wait for it.
+#[test]
+fn a_callback_that_ends_the_client_hangs_nobody() {
+    let fixture = Fixture::new(1);
+    let (tell, told) = channel();
+    let inner = fixture.client.clone();
+    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
+    let request = request.on_lost(move |_| {
+        let answers = [inner.shutdown(PATIENCE), inner.shutdown(PATIENCE)];
+        // The test may be over.
+        let _ = tell.send(answers);
+    });
+    let guard = request.acquire().expect("free");
+    assert_eq!(told.recv_timeout(PATIENCE), Ok([false, false]));
+    assert!(guard.lost().wait().is_some());
+    let next = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire();
+    assert!(next.expect("the client goes on").is_held());
+}
+
+/// The last handle goes on the engine's own thread.
+#[test]
+fn a_callback_that_has_the_last_handle_ends_the_thread() {
+    let fixture = Fixture::new(1);
+    let cluster = fixture.cluster;
+    let inner = fixture.client.clone();
+    let request =
+        fixture.client.lock("a").ttl(TTL).wait(PATIENCE).on_lost(move |_| drop(inner.clone()));
+    let guard = request.acquire().expect("free");
+    drop(fixture.client);
+    drop(guard);
+    assert!(until(PATIENCE, || cluster[0].keys().is_empty()));
+    let clients = || cluster[0].info("connected_clients");
+    assert!(until(PATIENCE, || clients().as_deref() == Some("1")), "{:?}", clients());
+}
+
+#[test]
+fn a_callback_that_panics_leaves_nobody_waiting() {
+    let fixture = Fixture::new(1);
+    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
+    let guard = request.on_lost(|_| std::panic::resume_unwind(Box::new("on purpose"))).acquire();
+    let guard = guard.expect("free");
+    let waiting: Vec<_> =
+        (0..50).map(|_| fixture.client.lock("a").ttl(TTL).wait(PATIENCE).start()).collect();
+    assert!(guard.lost().wait().is_some() || !guard.is_held());
+    // Some may have been granted before the end; nobody hangs.
+    waiting.into_iter().for_each(|request| drop(request.wait()));
+    assert!(!fixture.client.shutdown(PATIENCE), "nothing was given back");
+}
+
+#[test]
+fn who_shuts_down_second_waits_for_the_first() {
+    let fixture = Fixture::new(3);
+    let guards: Vec<_> = (0..200)
+        .map(|number| fixture.client.lock(format!("r{number}")).ttl(TTL).wait(PATIENCE).start())
+        .collect();
+    let guards: Vec<_> = guards.into_iter().map(|request| request.wait().expect("free")).collect();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let fixture = &fixture;
+            scope.spawn(move || {
+                assert!(fixture.client.shutdown(PATIENCE));
+                assert!(fixture.cluster.iter().filter(|node| node.keys().is_empty()).count() >= 2);
+            });
+        }
+    });
+    drop(guards);
 }

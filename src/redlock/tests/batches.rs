@@ -356,3 +356,33 @@ fn a_stale_extension_is_not_put_in_another_form() {
     let text = format!("EVAL {} 1 b #2 10000", EXTEND.text);
     assert_eq!(rig.sent(0)[0], text);
 }
+
+/// What is found out on the way, that a lock has ended, must not put its release between the keys of
+/// a request that is put anew.
+#[test]
+fn an_extension_that_is_put_anew_is_not_mixed_with_the_release_of_another() {
+    let mut rig = Rig::with(1, |config| config.tenure = Duration::MAX);
+    let short = rig.redlock.acquire(rig.now, b"a", ms(200), NO_WAIT).expect("in bounds");
+    rig.sent(0);
+    rig.reply(0, "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    let long = rig.held("b");
+    // The next for the first resource makes its release leave at once.
+    rig.acquire("a", WAIT);
+    rig.redlock.extend(rig.now, long, TTL).expect("it is held");
+    rig.redlock.extend(rig.now, short, ms(200)).expect("it is held");
+    assert_eq!(rig.sent(0), ["EVALSHA extend-many 2 b a #2 #1 10000 200"]);
+    // The second round of the first lock: nobody waits for its first any more.
+    rig.advance(ms(10));
+    assert!(matches!(rig.event(), Event::ExtendFailed { .. }));
+    rig.redlock.extend(rig.now, short, ms(200)).expect("it is held");
+    // The owner sleeps until the first lock is over.
+    rig.now = rig.now + rig.redlock.remaining(rig.now, short);
+    rig.reply(0, "-NOSCRIPT No matching script.");
+    let sent = rig.sent(0);
+    assert_eq!(sent[0], format!("EVAL {} 1 b #2 10000", EXTEND.text), "{sent:?}");
+    assert!(sent.contains(&"EVALSHA release 1 a #1".to_owned()), "{sent:?}");
+    rig.reply(0, ":1");
+    let extended = rig.events().into_iter().find(|event| matches!(event, Event::Extended { .. }));
+    assert!(matches!(extended, Some(Event::Extended { lock, .. }) if lock == long));
+}
