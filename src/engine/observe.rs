@@ -56,30 +56,30 @@ mod count {
     use super::{Engine, Event};
     use crate::redlock::{AcquireError, LostReason, NodeState};
 
+    const FAILED: &str = "redbolt_acquire_failed_total";
+    const LOST: &str = "redbolt_lost_total";
+
     pub(super) fn told(engine: &Engine, event: &Event) {
         match event {
             Event::Acquired { .. } => counter!("redbolt_acquired_total").increment(1),
-            Event::AcquireFailed { error, .. } => {
-                let reason = match error {
-                    AcquireError::Held => "held",
-                    AcquireError::NoQuorum(_) => "no_quorum",
-                    AcquireError::Unavailable { .. } => "unavailable",
-                    AcquireError::TimedOut => "timed_out",
-                    AcquireError::Gone => "gone",
-                    AcquireError::Cancelled => "cancelled",
-                };
-                counter!("redbolt_acquire_failed_total", "reason" => reason).increment(1);
+            // Labels that are written out cost no allocation.
+            Event::AcquireFailed { error, .. } => match error {
+                AcquireError::Held => counter!(FAILED, "reason" => "held"),
+                AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),
+                AcquireError::Unavailable { .. } => counter!(FAILED, "reason" => "unavailable"),
+                AcquireError::TimedOut => counter!(FAILED, "reason" => "timed_out"),
+                AcquireError::Gone => counter!(FAILED, "reason" => "gone"),
+                AcquireError::Cancelled => counter!(FAILED, "reason" => "cancelled"),
             }
+            .increment(1),
             Event::Extended { .. } => counter!("redbolt_extended_total").increment(1),
             Event::ExtendFailed { .. } => counter!("redbolt_extend_failed_total").increment(1),
             Event::Released { .. } => counter!("redbolt_released_total").increment(1),
-            Event::Lost { reason, .. } => {
-                let reason = match reason {
-                    LostReason::Expired => "expired",
-                    LostReason::Majority => "majority",
-                };
-                counter!("redbolt_lost_total", "reason" => reason).increment(1);
+            Event::Lost { reason, .. } => match reason {
+                LostReason::Expired => counter!(LOST, "reason" => "expired"),
+                LostReason::Majority => counter!(LOST, "reason" => "majority"),
             }
+            .increment(1),
             Event::Expiring { .. } => counter!("redbolt_expiring_total").increment(1),
             Event::Queried { .. } => counter!("redbolt_queried_total").increment(1),
             Event::Node(node) => {
