@@ -15,7 +15,8 @@ const SCRIPT: &str = "date +%s >before; until [ -e go ]; do :; done; date +%s >a
 fn start(clocks: &Clocks, cluster: &Cluster, ttl: &str) -> Run {
     let mut command = exec(&cluster.addrs());
     clocks.preload(0, &mut command);
-    Run::start(command.args(["--ttl", ttl, "r", "--", "sh", "-c", SCRIPT]))
+    let options = ["--no-keep-alive", "--ttl", ttl];
+    Run::start(command.args(options).args(["r", "--", "sh", "-c", SCRIPT]))
 }
 
 /// FAULTS 38: on the wall clock the lock would have ended a day ago.
