@@ -21,7 +21,14 @@ pub(crate) struct Fixture {
 }
 
 pub(crate) fn config(cluster: &Cluster) -> Config {
-    let mut config = Config::new(cluster.addrs()).expect("the addresses of servers can be read");
+    config_of(cluster.addrs())
+}
+
+pub(crate) fn config_of<I>(nodes: I) -> Config
+where
+    I: IntoIterator<Item: AsRef<str>>,
+{
+    let mut config = Config::new(nodes).expect("the addresses of servers can be read");
     // The servers of a test have just been started.
     config.redlock.restart_guard = RestartGuard::Off;
     config.redlock.node_timeout = Some(Duration::from_secs(5));

@@ -10,6 +10,7 @@ mod keeping;
 mod order;
 mod sets;
 mod shutdown;
+mod stopped;
 #[path = "../support/mod.rs"]
 mod support;
 mod tasks;
