@@ -19,7 +19,7 @@ const MAX_HOLD: Duration = Duration::from_secs(30);
 fn main() -> Result<(), Box<dyn Error>> {
     let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
     let client = Client::new(Config::new(nodes.split(','))?)?;
-    client.on_node(|node| println!("{node}"));
+    client.on_node(|node| println!("{node}"))?;
     let request = client.lock("leader").ttl(TTL).wait(Duration::from_secs(5));
     let request = request.keep_alive(MAX_HOLD).warn(TTL / 3);
     // Called on the client's own thread: the place for a flag or a metric, not for work.
@@ -29,8 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("we lead");
     loop {
         // One step of the work, and a look at what has happened meanwhile.
-        if let Some(reason) = lost.wait_timeout(Duration::from_millis(500)) {
-            println!("we lead no more: {reason:?}");
+        if let Some(notice) = lost.wait_timeout(Duration::from_millis(500)) {
+            println!("we lead no more: {notice}");
             return Ok(());
         }
         if expiring.wait_timeout(Duration::ZERO).is_some() {

@@ -7,7 +7,34 @@
 //!
 //! # How to use it
 //!
-//! [`Engine`] is the face for one thread: [`acquire`](Engine::acquire) and
+//! [`Client`] is the face for any thread and any task. The same request blocks and can be awaited,
+//! on any runtime; a [`Guard`] that is dropped gives the lock back.
+//!
+//! ```no_run
+//! use redbolt::{Client, Config};
+//! use std::time::Duration;
+//!
+//! let client = Client::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
+//! let request = client.lock("orders/42").ttl(Duration::from_secs(10));
+//! let guard = request.wait(Duration::from_secs(2)).acquire()?;
+//! if guard.is_held() {
+//!     // A step of the work.
+//! }
+//! drop(guard);
+//!
+//! // Work of unknown length: kept alive, but not for ever, and told when it is lost.
+//! let guard = client.lock("leader").keep_alive(Duration::from_secs(600)).acquire()?;
+//! let lost = guard.lost();
+//!
+//! // Several resources are one lock, all or nothing.
+//! let both = client.lock_all(["accounts/a", "accounts/b"]).acquire()?;
+//! # drop((lost, both));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The engine alone
+//!
+//! [`Engine`] is the face for one thread that has a loop of its own: [`acquire`](Engine::acquire) and
 //! [`release`](Engine::release) queue, [`poll`](Engine::poll) moves bytes,
 //! [`next_event`](Engine::next_event) tells what came of it.
 //!
@@ -56,12 +83,21 @@
 //! | [`redlock`] | the algorithm without input or output; usable alone, with another driver |
 //! | `net` | system calls |
 //! | [`Engine`] | the algorithm and the loop together |
+//! | [`Client`] | many threads and tasks, and the one that owns an engine |
 //!
 //! # Features
 //!
-//! * `net` (default): [`Engine`] and what it needs of the system. Linux only, because a lock must
+//! * `net` (default): [`Client`], [`Engine`] and what they need of the system. Linux only, because a lock must
 //!   be timed on a clock that counts suspend. Without it the crate is `resp` and `redlock`.
 //! * `embedded`: [`embedded`], an in-process master for demos and for tests of one's own code.
+//! * `tracing`: events for nodes that come and go (`INFO`, `WARN`, and `ERROR` for one that needs another
+//!   configuration), locks that are lost or about to be (`WARN`), and requests that fail (`DEBUG`).
+//! * `metrics`: the counters `redbolt_acquired_total`, `redbolt_acquire_failed_total{reason}`,
+//!   `redbolt_extended_total`, `redbolt_extend_failed_total`, `redbolt_released_total`,
+//!   `redbolt_lost_total{reason}`, `redbolt_expiring_total`, `redbolt_queried_total` and
+//!   `redbolt_node_changes_total{node, state}`, and the gauges `redbolt_node_votes{node}` and
+//!   `redbolt_node_round_trip_seconds{node}`, which are set when a node changes. Engines of one process
+//!   share them. Latencies are in [`NodeStatus::latencies`].
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`.
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -83,8 +119,8 @@ pub mod time;
 
 #[cfg(feature = "net")]
 pub use self::client::{
-    Acquire, Client, Closed, Guard, KeepError, LockError, LockRequest, NodeReport, Parts, Pending,
-    Signal,
+    Acquire, Client, Closed, Guard, KeepError, LockError, LockRequest, NodeReport, Notice, Parts,
+    Pending, Refusal, Signal,
 };
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError};

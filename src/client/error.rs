@@ -36,6 +36,17 @@ pub enum KeepError {
     Closed,
 }
 
+/// A request that is about no acquisition and no extension was not carried out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It was refused on the spot: it names what is out of bounds, or says that the lock is not held
+    /// any more.
+    Request(RequestError),
+    /// The client was shut down, or its thread has died.
+    Closed,
+}
+
 /// The client was shut down, or its thread has died.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
@@ -57,6 +68,15 @@ impl fmt::Display for LockError {
     }
 }
 
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(error) => error.fmt(f),
+            Self::Closed => Closed.fmt(f),
+        }
+    }
+}
+
 impl fmt::Display for KeepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,3 +91,4 @@ impl fmt::Display for KeepError {
 impl core::error::Error for Closed {}
 impl core::error::Error for LockError {}
 impl core::error::Error for KeepError {}
+impl core::error::Error for Refusal {}

@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::error::{Closed, KeepError};
+use super::error::{Closed, KeepError, Refusal};
 use super::handle::Shared;
 use super::pending::Pending;
 use super::signal::Signal;
@@ -15,7 +15,8 @@ use crate::redlock::{ReleaseOutcome, Token};
 use crate::time::Instant;
 
 /// A lock that is held. To drop it releases the lock: that costs one push into a queue, never blocks
-/// on the network, and is not lost as long as the process lives.
+/// on the network, and is not lost as long as the process lives. Only the very last handle of a
+/// client, if that is a guard, waits for the last releases, as [`Client`](super::Client) says.
 ///
 /// What a guard protects can go on for longer than the lock, because the lock has an end:
 /// [`is_held`](Self::is_held) asks the clock, at every call.
@@ -45,7 +46,7 @@ pub struct Guard {
 }
 
 /// What another process needs to go on with a lock: [`Client::adopt`](super::Client::adopt).
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parts {
     /// The resources, without the configured prefix.
@@ -72,22 +73,26 @@ impl Guard {
     }
 
     /// The value under which the lock stands on the nodes.
+    #[must_use]
     pub fn token(&self) -> Token {
         // Set before any guard is made.
         self.ticket.token.get().copied().unwrap_or(Token::NONE)
     }
 
     /// How long the lock may still be believed; zero once it is lost. Costs a look at the clock.
+    #[must_use]
     pub fn remaining(&self) -> Duration {
         self.ticket.remaining()
     }
 
     /// Whether the lock is held now, by its deadline and the clock (S8).
+    #[must_use]
     pub fn is_held(&self) -> bool {
         !self.remaining().is_zero()
     }
 
     /// Until when it may be believed, in time since boot; [`Instant::ZERO`] once it is lost.
+    #[must_use]
     pub fn valid_until(&self) -> Instant {
         self.ticket.valid_until()
     }
@@ -143,14 +148,15 @@ impl Guard {
     /// The value is what the other process needs. It is there only once nothing on this side can
     /// release the lock any more: a token that was passed on before could be released in the hands
     /// of its new owner.
-    pub fn into_parts(self) -> Pending<Result<Parts, KeepError>> {
+    /// To drop the value leaves the lock to its ttl.
+    pub fn into_parts(self) -> Pending<Result<Parts, Refusal>> {
         let (shared, ticket) = self.take_apart();
         let slot = Arc::new(Slot::new());
         ticket.disown();
         let command = Command::Disown { ticket: Arc::clone(&ticket), slot: Arc::clone(&slot) };
         match shared.try_send(&ticket, command) {
             Ok(()) => Pending::new(slot),
-            Err(Closed) => Pending::ready(Err(KeepError::Closed)),
+            Err(Closed) => Pending::ready(Err(Refusal::Closed)),
         }
     }
 
@@ -169,6 +175,16 @@ impl Drop for Guard {
         self.ticket.hold(Instant::ZERO);
         let ticket = Arc::clone(&self.ticket);
         self.shared.send(&self.ticket, Command::Release { ticket, slot: None });
+    }
+}
+
+/// Whoever has the token has the lock: it does not belong into a log.
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts")
+            .field("resources", &self.resources.len())
+            .field("valid_until", &self.valid_until)
+            .finish_non_exhaustive()
     }
 }
 

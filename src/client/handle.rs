@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle, ThreadId};
 
 use smallvec::SmallVec;
 
-use super::error::{Closed, KeepError, LockError};
+use super::error::{Closed, KeepError, LockError, Refusal};
 use super::pending::Pending;
 use super::queue::{Added, Queue, Refused};
 use super::request::LockRequest;
@@ -21,11 +21,15 @@ use super::worker::{Command, Inlet, Worker};
 use crate::engine::{Config, Engine, EngineError};
 use crate::net::Address;
 use crate::redlock::{
-    Holder, NodeCounters, NodeId, NodeState, NodeStatus, Quarantine, RequestError, Token, Trouble,
+    ConfigError, Holder, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, NodeCounters, NodeId, NodeState,
+    NodeStatus, Quarantine, RequestError, Token, Trouble,
 };
 
 /// How long the last handle waits, when it is dropped, for the last releases to arrive.
 const GOODBYE: Duration = Duration::from_millis(250);
+
+/// How much longer than it was allowed the engine's thread may take to end.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The most threads of one client.
 const MAX_THREADS: usize = 64;
@@ -92,7 +96,12 @@ impl Client {
         let default_ttl = LockRequest::DEFAULT_TTL.min(config.redlock.max_ttl);
         let max_locks = config.redlock.max_locks;
         let mut shared = Shared { shards: Vec::new(), default_ttl, max_locks };
-        for number in 0..threads.clamp(1, MAX_THREADS) {
+        if !(1..=MAX_THREADS).contains(&threads) {
+            let (what, value) = ("threads", threads);
+            let (least, most) = (1, MAX_THREADS);
+            return Err(ConfigError::Size { what, value, least, most }.into());
+        }
+        for number in 0..threads {
             let engine = Engine::new(config.clone())?;
             let inlet = Arc::new(Inlet {
                 queue: Queue::new(max_locks),
@@ -115,7 +124,7 @@ impl Client {
         self.request([resource], None)
     }
 
-    /// One lock on several resources, at most [`MAX_SET`](crate::redlock::MAX_SET) of them: all or
+    /// One lock on several resources, at most [`MAX_SET`] of them: all or
     /// nothing, and one guard. See [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
     pub fn lock_all<R: AsRef<[u8]>>(&self, resources: impl IntoIterator<Item = R>) -> LockRequest {
         self.request(resources, None)
@@ -137,7 +146,12 @@ impl Client {
         adopts: Option<Token>,
     ) -> LockRequest {
         let order = Order {
-            resources: resources.into_iter().map(|name| name.as_ref().into()).collect(),
+            // One too many says as much as all of them.
+            resources: resources
+                .into_iter()
+                .take(MAX_SET + 1)
+                .map(|name| name.as_ref().into())
+                .collect(),
             ttl: self.shared.default_ttl,
             wait: Duration::ZERO,
             adopts,
@@ -150,7 +164,7 @@ impl Client {
 
     /// Who holds a resource, as the nodes see it. Advice: it was true on its way here, and nothing
     /// may be decided by it that a lock should decide.
-    pub fn query(&self, resource: impl AsRef<[u8]>) -> Pending<Result<Holder, KeepError>> {
+    pub fn query(&self, resource: impl AsRef<[u8]>) -> Pending<Result<Holder, Refusal>> {
         let slot = Arc::new(Slot::new());
         let resource: Box<[u8]> = Box::from(resource.as_ref());
         let shard = self.shared.shard(core::iter::once(&resource[..]));
@@ -158,8 +172,8 @@ impl Client {
         match self.shared.push(shard, command) {
             Ok(()) => Pending::new(slot),
             Err(error) => Pending::ready(Err(match error {
-                Refused::Closed => KeepError::Closed,
-                Refused::Full => KeepError::Request(RequestError::TooManyQueries),
+                Refused::Closed => Refusal::Closed,
+                Refused::Full => Refusal::Request(RequestError::TooManyQueries),
             })),
         }
     }
@@ -168,17 +182,21 @@ impl Client {
     /// connections.
     pub fn nodes(&self) -> Pending<Result<Vec<NodeReport>, Closed>> {
         let slot = Arc::new(Slot::new());
-        match self.shared.push(0, Command::Nodes(Arc::clone(&slot))) {
+        match self.shared.push_always(0, Command::Nodes(Arc::clone(&slot))) {
             Ok(()) => Pending::new(slot),
-            Err(_) => Pending::ready(Err(Closed)),
+            Err(Closed) => Pending::ready(Err(Closed)),
         }
     }
 
     /// Has `watch` called whenever the state of a node changes, on the thread of the engine: it must
-    /// return at once. Changes that come together make one call.
-    pub fn on_node(&self, watch: impl FnMut(&NodeReport) + Send + 'static) {
-        // A client that is shut down has no nodes.
-        let _ = self.shared.push(0, Command::Watch(Box::new(watch)));
+    /// return at once. Changes that come together make one call. It is kept as long as the client
+    /// lives, so it must not have a handle of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] when the client was shut down.
+    pub fn on_node(&self, watch: impl FnMut(&NodeReport) + Send + 'static) -> Result<(), Closed> {
+        self.shared.push_always(0, Command::Watch(Box::new(watch)))
     }
 
     /// Gives all locks back, ends all requests with [`LockError::Closed`], waits until the nodes
@@ -219,8 +237,20 @@ impl Shared {
         Ok(())
     }
 
-    /// Hands in a request for a lock.
+    /// Hands in a request for a lock. What cannot be right, with any prefix, does not get into the
+    /// queue, whose bound is a number and not a size.
     pub(super) fn submit(&self, ticket: &Arc<Ticket>) -> Result<(), LockError> {
+        let resources = &ticket.order.resources;
+        let len = resources.iter().map(|resource| resource.len()).sum();
+        if resources.len() > MAX_SET || resources.is_empty() {
+            return Err(LockError::Request(RequestError::SetSize { len: resources.len() }));
+        }
+        if resources.len() == 1 && len > MAX_RESOURCE {
+            return Err(LockError::Request(RequestError::ResourceTooLong { len }));
+        }
+        if len > MAX_SET_BYTES {
+            return Err(LockError::Request(RequestError::SetTooLong { len }));
+        }
         let command = Command::Acquire(Arc::clone(ticket));
         self.push(self.shard_of(ticket), command).map_err(|refused| match refused {
             Refused::Closed => LockError::Closed,
@@ -238,7 +268,11 @@ impl Shared {
 
     /// Hands in what belongs to a lock.
     pub(super) fn try_send(&self, ticket: &Ticket, command: Command) -> Result<(), Closed> {
-        let inlet = &self.shards[self.shard_of(ticket)].inlet;
+        self.push_always(self.shard_of(ticket), command)
+    }
+
+    fn push_always(&self, shard: usize, command: Command) -> Result<(), Closed> {
+        let inlet = &self.shards[shard].inlet;
         inlet.woken(inlet.queue.push_always(command).map_err(|_| Closed)?);
         Ok(())
     }
@@ -262,8 +296,9 @@ impl Shared {
             self.shards.iter().map(|shard| shard.inlet.stop(timeout)).collect();
         let mut is_done = true;
         for (shard, wait) in self.shards.iter().zip(waits) {
-            if let Some(wait) = wait {
-                wait.wait();
+            // A callback that hangs must not hang us as well.
+            if wait.is_some_and(|wait| wait.wait_for(timeout + PATIENCE).is_none()) {
+                return false;
             }
             // Who comes second waits here for the first, or for the thread.
             if let Some(thread) = lock(&shard.handle).take() {

@@ -24,9 +24,9 @@ mod ticket;
 mod wait;
 mod worker;
 
-pub use self::error::{Closed, KeepError, LockError};
+pub use self::error::{Closed, KeepError, LockError, Refusal};
 pub use self::guard::{Guard, Parts};
 pub use self::handle::{Client, NodeReport};
 pub use self::pending::{Acquire, Pending};
 pub use self::request::LockRequest;
-pub use self::signal::Signal;
+pub use self::signal::{Notice, Signal};

@@ -4,6 +4,7 @@ use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use core::time::Duration;
 use std::sync::Arc;
 
 use super::error::LockError;
@@ -11,7 +12,7 @@ use super::guard::Guard;
 use super::handle::Shared;
 use super::slot::Slot;
 use super::ticket::Ticket;
-use super::wait::block_on;
+use super::wait::{block_for, block_on};
 use super::worker::Command;
 
 /// A request for a lock: a future, and for threads a blocking wait.
@@ -56,7 +57,8 @@ impl Acquire {
             self.ticket = None;
             return Poll::Ready(Err(error));
         }
-        let Some(ticket) = &self.ticket else { return Poll::Pending };
+        // It has ended before, and its guard is somewhere else.
+        let Some(ticket) = &self.ticket else { return Poll::Ready(Err(LockError::Closed)) };
         let Poll::Ready(outcome) = ticket.outcome.poll(context) else { return Poll::Pending };
         let ticket = self.ticket.take();
         Poll::Ready(match (outcome, ticket) {
@@ -113,9 +115,14 @@ impl<T> Pending<T> {
         Self { slot: Arc::new(slot) }
     }
 
-    /// Blocks until it is answered.
+    /// Blocks until it is answered: for ever, if the answer was taken before, by polling it.
     pub fn wait(self) -> T {
         block_on(|context| self.slot.poll(context))
+    }
+
+    /// The same for at most `limit`.
+    pub(super) fn wait_for(self, limit: Duration) -> Option<T> {
+        block_for(limit, |context| self.slot.poll(context))
     }
 }
 

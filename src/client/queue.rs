@@ -46,7 +46,7 @@ impl<T> Queue<T> {
     }
 
     /// Adds what must not be refused while the process lives: the end of something that was
-    /// accepted. There are at most as many of these as there are locks.
+    /// accepted. Each lock has one release and one cancellation at most.
     pub(super) fn push_always(&self, item: T) -> Result<Added, Refused> {
         self.add(item, usize::MAX)
     }

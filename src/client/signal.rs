@@ -8,14 +8,37 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::ticket::{Awaited, Ticket};
-use super::wait::{block_for, block_on};
+use super::wait::block_for;
 use crate::redlock::LostReason;
 
-/// The loss of a lock, or the warning ahead of it: a future, and for threads a blocking wait.
+/// What has befallen a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Little is left of its validity.
+    Expiring,
+    /// It is held no more although its owner has not given it back.
+    Lost(LostReason),
+    /// The same, because the client was shut down or its thread has died.
+    Closed,
+    /// Its owner has released it, or handed it over.
+    Released,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expiring => f.write_str("little is left of the validity"),
+            Self::Lost(reason) => reason.fmt(f),
+            Self::Closed => f.write_str("the client is shut down"),
+            Self::Released => f.write_str("released"),
+        }
+    }
+}
+
+/// The end of a lock, or the warning ahead of it: a future, and for threads a blocking wait.
 ///
-/// It borrows nothing, so it can be waited for beside the work that the lock protects. Its value is
-/// why the lock was lost; `None` for a warning, and for a lock that ended otherwise: it was
-/// released, handed over, or its client was shut down.
+/// It borrows nothing, so it can be waited for beside the work that the lock protects.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,8 +46,9 @@ use crate::redlock::LostReason;
 /// let guard = client.lock("orders/42").acquire()?;
 /// let lost = guard.lost();
 /// std::thread::spawn(move || {
-///     if let Some(reason) = lost.wait() {
-///         eprintln!("stop: {reason}");
+///     match lost.wait() {
+///         redbolt::Notice::Released => {}
+///         notice => eprintln!("stop: {notice}"),
 ///     }
 /// });
 /// # Ok(())
@@ -42,25 +66,31 @@ impl Signal {
         Self { ticket, awaited, number: 0 }
     }
 
-    /// Blocks until it happens.
-    pub fn wait(mut self) -> Option<LostReason> {
-        block_on(|context| self.poll_once(context))
+    /// Blocks until it happens. The deadline is looked at even if the thread of the engine is stuck.
+    pub fn wait(mut self) -> Notice {
+        loop {
+            let left = self.ticket.remaining();
+            let limit = if left.is_zero() { Duration::MAX } else { left };
+            if let Some(notice) = self.wait_timeout(limit) {
+                return notice;
+            }
+        }
     }
 
     /// Blocks until it happens, for at most `limit`; `None` when the time is up.
-    pub fn wait_timeout(&mut self, limit: Duration) -> Option<Option<LostReason>> {
+    pub fn wait_timeout(&mut self, limit: Duration) -> Option<Notice> {
         block_for(limit, |context| self.poll_once(context))
     }
 
-    fn poll_once(&mut self, context: &Context<'_>) -> Poll<Option<LostReason>> {
+    fn poll_once(&mut self, context: &Context<'_>) -> Poll<Notice> {
         self.ticket.poll(self.awaited, &mut self.number, context)
     }
 }
 
 impl Future for Signal {
-    type Output = Option<LostReason>;
+    type Output = Notice;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<LostReason>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Notice> {
         self.poll_once(context)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use super::error::LockError;
+use super::signal::Notice;
 use super::slot::Slot;
 use super::sync::{Mutex, lock};
 use crate::net::Clock;
@@ -47,10 +48,9 @@ pub(super) struct Ticket {
 
 #[derive(Default)]
 struct Signals {
-    lost: Option<LostReason>,
+    /// How it ended; nobody hears of it again.
+    end: Option<Notice>,
     is_expiring: bool,
-    /// It was given back, or nobody will ever hear of it again.
-    is_over: bool,
     /// By the numbers of those who wait.
     waiting: SmallVec<[(u64, Waker); 1]>,
     numbers: u64,
@@ -111,14 +111,11 @@ impl Ticket {
         self.hold(valid_until);
     }
 
-    /// The lock ends: by its loss, or for another reason. Returns whom to wake.
-    pub(super) fn end(&self, lost: Option<LostReason>) -> Wakers {
+    /// The lock ends, in whatever way was first. Returns whom to wake.
+    pub(super) fn end(&self, end: Notice) -> Wakers {
         self.hold(Instant::ZERO);
         let mut signals = lock(&self.signals);
-        if !signals.is_over {
-            signals.lost = lost;
-        }
-        signals.is_over = true;
+        signals.end.get_or_insert(end);
         signals.take_wakers()
     }
 
@@ -129,7 +126,7 @@ impl Ticket {
         signals.take_wakers()
     }
 
-    /// Whether it has happened; else remembers whom to wake. `Ready(None)` when it never will.
+    /// Whether it has happened, or never will; else remembers whom to wake.
     ///
     /// `number` is that of the one who waits; zero for one who has none yet.
     pub(super) fn poll(
@@ -137,19 +134,18 @@ impl Ticket {
         awaited: Awaited,
         number: &mut u64,
         context: &Context<'_>,
-    ) -> Poll<Option<LostReason>> {
+    ) -> Poll<Notice> {
         let valid_until = self.valid_until();
         if valid_until > Instant::ZERO && valid_until <= Clock::now() {
             // The engine's thread is late.
-            return Poll::Ready(Some(LostReason::Expired));
+            return Poll::Ready(Notice::Lost(LostReason::Expired));
         }
         let mut signals = lock(&self.signals);
-        let is_here = match awaited {
-            Awaited::Loss => signals.is_over,
-            Awaited::Warning => signals.is_over || signals.is_expiring,
-        };
-        if is_here {
-            return Poll::Ready(signals.lost);
+        if let Some(end) = signals.end {
+            return Poll::Ready(end);
+        }
+        if awaited == Awaited::Warning && signals.is_expiring {
+            return Poll::Ready(Notice::Expiring);
         }
         signals.wait(number, context.waker());
         Poll::Pending

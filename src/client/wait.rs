@@ -26,10 +26,11 @@ thread_local! {
 }
 
 /// Polls until there is a value, and sleeps in between.
-pub(super) fn block_on<T>(poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
-    match block_for(Duration::MAX, poll) {
-        Some(value) => value,
-        None => unreachable!("nobody waits that long"),
+pub(super) fn block_on<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+    loop {
+        if let Some(value) = block_for(Duration::MAX, &mut poll) {
+            return value;
+        }
     }
 }
 

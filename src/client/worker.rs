@@ -12,10 +12,11 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-use super::error::{Closed, KeepError, LockError};
+use super::error::{Closed, KeepError, LockError, Refusal};
 use super::guard::Parts;
 use super::handle::NodeReport;
 use super::queue::Queue;
+use super::signal::Notice;
 use super::slot::Slot;
 use super::ticket::Ticket;
 use crate::engine::Engine;
@@ -50,11 +51,11 @@ pub(super) enum Command {
     },
     Disown {
         ticket: Arc<Ticket>,
-        slot: Arc<Slot<Result<Parts, KeepError>>>,
+        slot: Arc<Slot<Result<Parts, Refusal>>>,
     },
     Query {
         resource: Box<[u8]>,
-        slot: Arc<Slot<Result<Holder, KeepError>>>,
+        slot: Arc<Slot<Result<Holder, Refusal>>>,
     },
     Nodes(Arc<Slot<Result<Vec<NodeReport>, Closed>>>),
     Watch(OnNode),
@@ -79,12 +80,11 @@ pub(super) struct Worker {
     commands: VecDeque<Command>,
     /// Empty, for the queue to be swapped with.
     spare: Vec<Command>,
-    /// By the index of the lock.
-    entries: Vec<Option<Entry>>,
-    queries: HashMap<QueryId, Arc<Slot<Result<Holder, KeepError>>>>,
+    entries: HashMap<LockId, Entry>,
+    queries: HashMap<QueryId, Arc<Slot<Result<Holder, Refusal>>>>,
     watchers: Vec<OnNode>,
     /// Whom to wake at the end of the turn.
-    wakers: Vec<Waker>,
+    wakers: VecDeque<Waker>,
     is_stopping: bool,
     /// Those who wait for the end.
     mourners: Vec<Arc<Slot<bool>>>,
@@ -93,7 +93,6 @@ pub(super) struct Worker {
 
 /// A lock that is wanted, held or on its way out.
 struct Entry {
-    id: LockId,
     ticket: Arc<Ticket>,
     extension: Option<Arc<Slot<Result<Instant, KeepError>>>>,
     release: Option<Arc<Slot<Result<ReleaseOutcome, Closed>>>>,
@@ -106,10 +105,10 @@ impl Worker {
             inlet,
             commands: VecDeque::new(),
             spare: Vec::new(),
-            entries: Vec::new(),
+            entries: HashMap::new(),
             queries: HashMap::new(),
             watchers: Vec::new(),
-            wakers: Vec::new(),
+            wakers: VecDeque::new(),
             is_stopping: false,
             mourners: Vec::new(),
             is_done: false,
@@ -157,7 +156,7 @@ impl Worker {
 
     /// One at a time out of the list: should anything panic, the rest is still there to be refused.
     fn wake(&mut self) {
-        while let Some(waker) = self.wakers.pop() {
+        while let Some(waker) = self.wakers.pop_front() {
             waker.wake();
         }
     }
@@ -168,9 +167,6 @@ impl Worker {
                 self.refuse(command);
                 continue;
             }
-            // An index is used again as soon as the last event of its lock is made, and even a
-            // write can make one.
-            self.take_events();
             self.obey(command);
             self.take_events();
         }
@@ -192,7 +188,7 @@ impl Worker {
                 Ok(query) => {
                     self.queries.insert(query, slot);
                 }
-                Err(error) => self.complete(&slot, Err(KeepError::Request(error))),
+                Err(error) => self.complete(&slot, Err(Refusal::Request(error))),
             },
             Command::Nodes(slot) => {
                 let reports = self.engine.nodes().map(NodeReport::new).collect();
@@ -211,11 +207,8 @@ impl Worker {
             Ok(id) => {
                 // Nobody else sets it.
                 let _ = ticket.id.set(id);
-                if self.entries.len() <= id.index() {
-                    self.entries.resize_with(id.index() + 1, || None);
-                }
-                let entry = Entry { id, ticket, extension: None, release: None };
-                self.entries[id.index()] = Some(entry);
+                let entry = Entry { ticket, extension: None, release: None };
+                self.entries.insert(id, entry);
             }
             Err(error) => self.complete(&ticket.outcome, Err(LockError::Request(error))),
         }
@@ -256,7 +249,7 @@ impl Worker {
         ticket: &Ticket,
         slot: Option<Arc<Slot<Result<ReleaseOutcome, Closed>>>>,
     ) {
-        self.wakers.extend(ticket.end(None));
+        self.wakers.extend(ticket.end(Notice::Released));
         let id = ticket.id.get().copied();
         match id.map(|id| (id, self.engine.release(id))) {
             Some((id, Ok(()))) => {
@@ -274,9 +267,9 @@ impl Worker {
     }
 
     /// The token goes out only if nothing of this engine will touch its keys any more.
-    fn disown(&mut self, ticket: &Ticket, slot: &Slot<Result<Parts, KeepError>>) {
+    fn disown(&mut self, ticket: &Ticket, slot: &Slot<Result<Parts, Refusal>>) {
         let valid_until = ticket.disowned_until();
-        self.wakers.extend(ticket.end(None));
+        self.wakers.extend(ticket.end(Notice::Released));
         let id = ticket.id.get().copied();
         match id.ok_or(RequestError::UnknownLock).and_then(|id| self.engine.disown(id)) {
             Ok(token) => {
@@ -288,7 +281,7 @@ impl Worker {
                 let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
                 self.complete(slot, Ok(Parts { resources, token, valid_until }));
             }
-            Err(_) => self.complete(slot, Err(KeepError::Request(RequestError::NotHeld))),
+            Err(_) => self.complete(slot, Err(Refusal::Request(RequestError::NotHeld))),
         }
     }
 
@@ -351,7 +344,7 @@ impl Worker {
             Ok(waker) => self.wakers.extend(waker),
             Err(_) => {
                 // Whoever wanted it is gone.
-                self.wakers.extend(ticket.end(None));
+                self.wakers.extend(ticket.end(Notice::Released));
                 let _ = self.engine.release(id);
                 return;
             }
@@ -367,7 +360,7 @@ impl Worker {
 
     fn lost(&mut self, id: LockId, reason: LostReason) {
         let Some(entry) = self.take_entry(id) else { return };
-        let wakers = entry.ticket.end(Some(reason));
+        let wakers = entry.ticket.end(Notice::Lost(reason));
         // There may be little time left: not at the end of the turn.
         wakers.into_iter().for_each(Waker::wake);
         if let Some(call) = &entry.ticket.order.on_lost {
@@ -393,11 +386,10 @@ impl Worker {
             return;
         }
         self.is_stopping = true;
-        for index in 0..self.entries.len() {
-            let Some(entry) = &self.entries[index] else { continue };
-            let ticket = Arc::clone(&entry.ticket);
-            let Some(&id) = ticket.id.get() else { continue };
-            self.wakers.extend(ticket.end(None));
+        let held: Vec<_> =
+            self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
+        for (id, ticket) in held {
+            self.wakers.extend(ticket.end(Notice::Closed));
             if self.engine.release(id) == Err(RequestError::NotHeld) {
                 let _ = self.engine.cancel(id);
             }
@@ -421,11 +413,11 @@ impl Worker {
     }
 
     fn entry(&mut self, id: LockId) -> Option<&mut Entry> {
-        self.entries.get_mut(id.index())?.as_mut().filter(|entry| entry.id == id)
+        self.entries.get_mut(&id)
     }
 
     fn take_entry(&mut self, id: LockId) -> Option<Entry> {
-        self.entries.get_mut(id.index())?.take_if(|entry| entry.id == id)
+        self.entries.remove(&id)
     }
 
     fn complete<T>(&mut self, slot: &Slot<T>, value: T) {
@@ -440,8 +432,8 @@ impl Worker {
         for command in mem::take(&mut self.commands).into_iter().chain(rest) {
             self.refuse(command);
         }
-        for entry in mem::take(&mut self.entries).into_iter().flatten() {
-            self.wakers.extend(entry.ticket.end(None));
+        for (_, entry) in mem::take(&mut self.entries) {
+            self.wakers.extend(entry.ticket.end(Notice::Closed));
             self.complete(&entry.ticket.outcome, Err(LockError::Closed));
             if let Some(slot) = entry.extension {
                 self.complete(&slot, Err(KeepError::Closed));
@@ -451,7 +443,7 @@ impl Worker {
             }
         }
         for (_, slot) in mem::take(&mut self.queries) {
-            self.complete(&slot, Err(KeepError::Closed));
+            self.complete(&slot, Err(Refusal::Closed));
         }
         for slot in mem::take(&mut self.mourners) {
             self.complete(&slot, self.is_done);
@@ -464,9 +456,9 @@ impl Worker {
             Command::Acquire(ticket) => self.complete(&ticket.outcome, Err(LockError::Closed)),
             Command::Extend { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
             Command::Release { slot: Some(slot), .. } => self.complete(&slot, Err(Closed)),
-            Command::Query { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
+            Command::Query { slot, .. } => self.complete(&slot, Err(Refusal::Closed)),
             Command::Nodes(slot) => self.complete(&slot, Err(Closed)),
-            Command::Disown { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
+            Command::Disown { slot, .. } => self.complete(&slot, Err(Refusal::Closed)),
             Command::Shutdown { slot, .. } => self.mourners.push(slot),
             Command::Cancel(_) | Command::Watch(_) | Command::Release { slot: None, .. } => {}
         }

@@ -105,8 +105,7 @@ impl Redlock {
     ) -> bool {
         let lock = &self.table[request.slot];
         let what = match (request.what, lock.phase) {
-            (What::SetAll(Form::Sha), Phase::Attempt) => What::SetAll(Form::Text),
-            (What::SetAll(Form::Sha), Phase::Held) => What::SetAll(Form::Text),
+            (What::SetAll(Form::Sha), Phase::Attempt | Phase::Held) => What::SetAll(Form::Text),
             (What::FillAll(Form::Sha), Phase::Held) => What::FillAll(Form::Text),
             _ => return false,
         };
@@ -114,7 +113,7 @@ impl Redlock {
         if lock.serial != request.serial || now >= lock.valid_until {
             return false;
         }
-        let ttl = lock.ttl;
+        let ttl = if what.is_fill() { self.rest_of(now, request.slot) } else { lock.ttl };
         self.encode_set_command(request.slot, Form::Text, ttl);
         let node = &mut self.nodes[id.index()];
         node.outbox.buffer().extend_from_slice(&self.scratch);

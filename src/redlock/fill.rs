@@ -39,8 +39,7 @@ impl Redlock {
         if missing.is_empty() {
             return;
         }
-        let left = lock.valid_until - now;
-        let ttl = Millis::of(left + self.config.drift.of(left));
+        let ttl = self.rest_of(now, slot);
         let (serial, is_set) = (lock.serial, lock.keys > 1);
         let what = if is_set { What::FillAll(Form::Sha) } else { What::Fill };
         self.encode_set_command(slot, Form::Sha, ttl);
@@ -55,6 +54,12 @@ impl Redlock {
         // From now on the token may exist there: a release goes there as well (S5).
         lock.exists = lock.exists.union(missing);
         lock.filling = lock.filling.union(missing);
+    }
+
+    /// The ttl of a key that is given to a node later than to the others.
+    pub(super) fn rest_of(&self, now: Instant, slot: u32) -> Millis {
+        let left = self.table[slot].valid_until - now;
+        Millis::of(left + self.config.drift.of(left))
     }
 
     /// A node answered a fill-in. Once the lock is given up, its release is behind on the same

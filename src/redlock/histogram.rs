@@ -95,7 +95,7 @@ impl Histogram {
         for (bucket, count) in self.buckets.iter_mut().zip(other.buckets.iter()) {
             *bucket = bucket.saturating_add(*count);
         }
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.max = self.max.max(other.max);
     }

@@ -154,17 +154,20 @@ impl Redlock {
             // Its end plans the next.
             return;
         }
-        let left = lock.keep.until - now;
         let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
+        let drift = self.config.drift.of(lock.keep.ttl.duration());
+        if lock.valid_until + drift >= lock.keep.until && !is_endless {
+            // That was the last, shortened one: more of them would each gain next to nothing, and
+            // put off the warning until there is no time left for it.
+            return self.fill_in(now, slot);
+        }
         let ttl = lock.keep.ttl;
-        let ttl = if is_endless { ttl } else { ttl.min(Millis::of(left)) };
+        let left = Millis::of(lock.keep.until - now);
+        let ttl = if is_endless { ttl } else { ttl.min(left) };
         let valid_until = self.config.drift.valid_until(now, ttl.duration());
         if ttl.duration() < MIN_TTL || valid_until <= lock.valid_until {
-            // Nothing to be gained now: near its end, never again.
-            if left > ttl.duration() {
-                self.plan_beat(now, slot);
-            }
-            return;
+            // An extension of the caller's own reaches further.
+            return self.plan_beat(now, slot);
         }
         if self.has_unread_events() {
             return self.plan_beat(now, slot);

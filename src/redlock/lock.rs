@@ -204,7 +204,6 @@ mod tests {
 
     #[test]
     fn a_lock_fits_into_five_cache_lines() {
-        println!("{}", size_of::<Lock>());
         assert!(size_of::<Lock>() <= 320, "{} bytes", size_of::<Lock>());
     }
 }

@@ -29,8 +29,10 @@ use crate::time::Instant;
 /// Time, randomness and the network are arguments. There are four kinds of method:
 ///
 /// * getters, which take `&self`;
-/// * commands: [`acquire`](Self::acquire), [`extend`](Self::extend), [`release`](Self::release),
-///   [`cancel`](Self::cancel);
+/// * commands: [`acquire`](Self::acquire), [`acquire_all`](Self::acquire_all),
+///   [`adopt`](Self::adopt), [`extend`](Self::extend), [`keep_alive`](Self::keep_alive),
+///   [`warn`](Self::warn), [`release`](Self::release), [`disown`](Self::disown),
+///   [`cancel`](Self::cancel), [`query`](Self::query);
 /// * handlers, which tell it what happened: [`handle_connected`](Self::handle_connected),
 ///   [`handle_received`](Self::handle_received), [`handle_closed`](Self::handle_closed),
 ///   [`handle_timeout`](Self::handle_timeout);

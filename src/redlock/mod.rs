@@ -79,5 +79,5 @@ pub use self::script::{
 };
 pub use self::session::MAX_REPLY;
 pub use self::status::{NodeState, NodeStatus, Trouble};
-pub use self::token::{Nonce, Token};
+pub use self::token::{Nonce, Token, TokenError};
 pub use self::validity::Drift;

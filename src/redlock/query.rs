@@ -114,7 +114,7 @@ impl View {
 /// The questions under way.
 #[derive(Default)]
 pub(super) struct Queries {
-    /// In the order of their numbers, and thus of their deadlines.
+    /// At most [`MAX_QUERIES`].
     open: Vec<Query>,
     asked: u64,
 }

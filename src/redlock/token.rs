@@ -1,6 +1,7 @@
 //! The unique value that a lock is stored under (S1).
 
 use core::fmt;
+use core::str::FromStr;
 
 /// Twenty bytes that no other attempt of any client ever used: a nonce of twelve bytes from the
 /// operating system, drawn once per engine, then a counter of eight bytes that each attempt
@@ -47,6 +48,37 @@ impl Token {
     }
 }
 
+/// Not forty hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TokenError;
+
+impl fmt::Display for TokenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a token is forty hex digits")
+    }
+}
+
+impl core::error::Error for TokenError {}
+
+/// Reads what `Display` writes, in digits of either case.
+impl FromStr for Token {
+    type Err = TokenError;
+
+    fn from_str(text: &str) -> Result<Self, TokenError> {
+        let mut bytes = [0; Self::LEN];
+        if text.len() != 2 * Self::LEN {
+            return Err(TokenError);
+        }
+        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let digit = |at: usize| char::from(digits[at]).to_digit(16).ok_or(TokenError);
+            // Two hex digits make a byte.
+            *byte = (digit(0)? * 16 + digit(1)?) as u8;
+        }
+        Ok(Self(bytes))
+    }
+}
+
 impl AsRef<[u8]> for Token {
     fn as_ref(&self) -> &[u8] {
         &self.0
@@ -74,6 +106,16 @@ mod tests {
         let token = Token::of_attempt(b"twelve bytes", 0x0102_0304_0506_0708);
         assert_eq!(token.as_ref(), b"twelve bytes\x01\x02\x03\x04\x05\x06\x07\x08");
         assert_eq!(token.to_string(), "7477656c7665206279746573".to_owned() + "0102030405060708");
+    }
+
+    #[test]
+    fn a_token_reads_as_it_was_written() {
+        let token = Token::of_attempt(b"twelve bytes", 0xfedc_ba98);
+        assert_eq!(token.to_string().parse(), Ok(token));
+        assert_eq!(token.to_string().to_uppercase().parse(), Ok(token));
+        for text in ["", "ab", &"g".repeat(40), &"é".repeat(20), &"0".repeat(41)] {
+            assert_eq!(text.parse::<Token>(), Err(TokenError), "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, Client, KeepError, LockError, Token};
+use redbolt::{AcquireError, Client, LockError, Notice, Refusal, Token};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
@@ -39,7 +39,7 @@ fn a_lock_that_has_ended_cannot_be_handed_over() {
     let fixture = Fixture::new(1);
     let guard = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).acquire();
     let guard = guard.expect("free");
-    assert!(guard.lost().wait().is_some());
+    assert!(matches!(guard.lost().wait(), Notice::Lost(_)));
     let refused = guard.into_parts().wait();
-    assert_eq!(refused.err(), Some(KeepError::Request(RequestError::NotHeld)));
+    assert_eq!(refused.err(), Some(Refusal::Request(RequestError::NotHeld)));
 }

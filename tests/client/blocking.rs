@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, LockError};
+use redbolt::{AcquireError, LockError, Notice};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
@@ -38,7 +38,7 @@ fn a_lock_that_was_lost_is_released_without_an_error() {
     let fixture = Fixture::new(1);
     let guard = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).acquire();
     let guard = guard.expect("it is free");
-    assert!(guard.lost().wait().is_some());
+    assert!(matches!(guard.lost().wait(), Notice::Lost(_)));
     assert!(!guard.is_held());
     let outcome = guard.release().wait().expect("the client runs");
     assert!(outcome.released.is_empty(), "{outcome:?}");

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use redbolt::LostReason;
+use redbolt::{LostReason, Notice};
 
 use crate::fixture::{Fixture, PATIENCE};
 use crate::support::{now, until};
@@ -28,7 +28,7 @@ fn the_end_of_max_hold_is_the_end_of_the_lock() {
     let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(2 * SHORT);
     let guard = guard.acquire().expect("free");
     let start = now();
-    assert_eq!(guard.lost().wait(), Some(LostReason::Expired));
+    assert_eq!(guard.lost().wait(), Notice::Lost(LostReason::Expired));
     assert!(now() - start <= 2 * SHORT, "it was held for {:?}", now() - start);
     fixture.expect_clean();
 }
@@ -58,10 +58,10 @@ fn a_majority_that_does_not_answer_costs_the_lock_in_time() {
     });
     let guard = guard.acquire().expect("free");
     (0..3).for_each(|index| fixture.cluster[index].stop());
-    assert_eq!(guard.expiring().wait(), None);
+    assert_eq!(guard.expiring().wait(), Notice::Expiring);
     assert!(guard.is_held(), "a warning comes before the end");
     let valid_until = guard.valid_until();
-    assert_eq!(guard.lost().wait(), Some(LostReason::Expired));
+    assert_eq!(guard.lost().wait(), Notice::Lost(LostReason::Expired));
     let late = now().saturating_sub(Duration::from_nanos(valid_until.as_nanos()));
     assert!(!guard.is_held());
     assert!(late < Duration::from_secs(5), "told {late:?} after the end");
@@ -79,6 +79,6 @@ fn a_majority_that_says_that_it_is_gone_costs_the_lock_at_once() {
         node.command(&[b"DEL", b"a"]);
     }
     assert!(guard.extend(PATIENCE).wait().is_err());
-    assert_eq!(guard.lost().wait(), Some(LostReason::Majority));
+    assert_eq!(guard.lost().wait(), Notice::Lost(LostReason::Majority));
     assert!(!guard.is_held());
 }

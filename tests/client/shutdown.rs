@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::LockError;
+use redbolt::{LockError, Notice};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::{now, until};
@@ -18,7 +18,7 @@ fn what_is_held_is_given_back_and_who_waits_is_told() {
     assert!(fixture.client.shutdown(PATIENCE));
     assert_eq!(waiting.wait().err(), Some(LockError::Closed));
     assert!(!guard.is_held());
-    assert_eq!(lost.wait(), None);
+    assert_eq!(lost.wait(), Notice::Closed);
     let late = fixture.client.lock("b").acquire().expect_err("the client is shut down");
     assert_eq!(late, LockError::Closed);
     assert!(guard.release().wait().is_err());
@@ -82,7 +82,7 @@ fn a_callback_that_ends_the_client_hangs_nobody() {
     });
     let guard = request.acquire().expect("free");
     assert_eq!(told.recv_timeout(PATIENCE), Ok([false, false]));
-    assert!(guard.lost().wait().is_some());
+    assert!(matches!(guard.lost().wait(), Notice::Lost(_)));
     let next = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire();
     assert!(next.expect("the client goes on").is_held());
 }
@@ -111,7 +111,7 @@ fn a_callback_that_panics_leaves_nobody_waiting() {
     let guard = guard.expect("free");
     let waiting: Vec<_> =
         (0..50).map(|_| fixture.client.lock("a").ttl(TTL).wait(PATIENCE).start()).collect();
-    assert!(guard.lost().wait().is_some() || !guard.is_held());
+    assert!(matches!(guard.lost().wait(), Notice::Lost(_) | Notice::Closed));
     // Some may have been granted before the end; nobody hangs.
     waiting.into_iter().for_each(|request| drop(request.wait()));
     assert!(!fixture.client.shutdown(PATIENCE), "nothing was given back");

@@ -48,7 +48,7 @@ fn a_process_that_was_stopped_for_too_long_knows_that_it_has_lost() {
     kill_process(pid, Signal::CONT).expect("it is there");
     // The first thing that it looks at, before its engine has run, and then the signal.
     let found: Vec<_> = lines.filter(|line| line.starts_with("found")).collect();
-    assert_eq!(found, ["found held false", "found lost Some(Expired)"]);
+    assert_eq!(found, ["found held false", "found lost Lost(Expired)"]);
 }
 
 /// What the other process does; nothing where it is run by itself.

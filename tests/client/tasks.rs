@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use redbolt::{LostReason, Notice};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
@@ -78,9 +79,9 @@ fn the_loss_of_a_lock_ends_the_work_that_it_protects() {
         let guard = client.lock("a").ttl(Duration::from_millis(80)).wait(PATIENCE).await;
         let guard = guard.expect("free");
         tokio::select! {
-            lost = guard.lost() => lost,
+            lost = guard.lost() => Some(lost),
             () = std::future::pending() => None,
         }
     });
-    assert!(lost.is_some());
+    assert_eq!(lost, Some(Notice::Lost(LostReason::Expired)));
 }

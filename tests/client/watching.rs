@@ -26,10 +26,11 @@ fn nodes_are_reported_when_asked_and_when_they_change() {
     assert_eq!(reports.len(), 3);
     assert!(reports.iter().filter(|report| report.state == NodeState::Ready).count() >= 2);
     let (tell, told) = channel();
-    fixture.client.on_node(move |report| {
+    let watch = fixture.client.on_node(move |report| {
         // The test may be over.
         let _ = tell.send((report.node.index(), report.state, report.to_string()));
     });
+    watch.expect("the client runs");
     fixture.cluster[1].kill();
     loop {
         let (node, state, text) = told.recv_timeout(PATIENCE).expect("a change is told");

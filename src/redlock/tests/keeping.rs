@@ -60,6 +60,32 @@ fn renewals_end_with_max_hold_and_the_lock_with_them() {
     assert!(held > ms(24_000) && held <= ms(25_000), "held for {held:?}");
 }
 
+/// Each of many short renewals would arm the warning anew, until no time is left for it.
+#[test]
+fn the_last_renewal_leaves_time_for_the_warning() {
+    let mut rig = Rig::new(1);
+    let lock = rig.held("r");
+    rig.redlock.warn(rig.now, lock, ms(3_000)).expect("it is held");
+    rig.redlock.keep_alive(rig.now, lock, TTL, ms(35_400)).expect("it is held");
+    let mut renewals = 0;
+    let warned = loop {
+        let mut events = Vec::new();
+        rig.until(|rig| {
+            events = rig.events();
+            !events.is_empty() || rig.has_output(0)
+        });
+        if events.iter().any(|event| matches!(event, Event::Expiring { .. })) {
+            break rig.now;
+        }
+        rig.confirm();
+        renewals += 1;
+    };
+    assert!(renewals < 20, "{renewals} renewals");
+    rig.events();
+    assert_eq!(rig.wait(), [Event::Lost { lock, reason: LostReason::Expired }]);
+    assert_eq!(rig.now - warned, ms(2_999), "the warning, then the loss");
+}
+
 #[test]
 fn a_renewal_that_fails_is_repeated_until_the_validity_ends_and_says_nothing() {
     let mut rig = Rig::new(3);
