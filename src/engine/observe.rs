@@ -42,7 +42,7 @@ mod log {
             NodeState::Connecting | NodeState::Handshake => {
                 debug!(%address, state = %status.state, "node");
             }
-            _ if status.is_misconfigured() => error!(%address, "node is misconfigured: {status}"),
+            NodeState::Misconfigured => error!(%address, "node is {status}"),
             NodeState::Ready => info!(%address, "node is ready"),
             state => warn!(%address, %state, "node is {status}"),
         }

@@ -273,7 +273,6 @@ impl Redlock {
     /// ask: the first in the queue must not wait for less than those behind it would be content
     /// with.
     fn voters(&self, now: Instant) -> NodeSet {
-        let timeout = self.config.stall_timeout();
         let worth = |id: &NodeId| {
             let node = &self.nodes[id.index()];
             node.is_ready()
@@ -281,7 +280,7 @@ impl Redlock {
                 && !node.is_unhealthy()
                 // S11: its vote would not count, so its SET would be for nothing.
                 && !node.is_quarantined()
-                && !node.is_stalled(now, timeout)
+                && !node.is_stalled(now)
         };
         self.nodes().into_iter().filter(worth).collect()
     }

@@ -187,8 +187,7 @@ impl Redlock {
 
     /// The votes that are still open come too late.
     pub(super) fn attempt_timed_out(&mut self, now: Instant, slot: u32) {
-        let silent = core::mem::take(&mut self.table[slot].votes.open);
-        self.tell_stalls(now, silent);
+        self.table[slot].votes.open = NodeSet::EMPTY;
         self.attempt_failed(now, slot);
     }
 

@@ -97,8 +97,7 @@ pub enum Event {
         /// Who holds the resource.
         holder: Holder,
     },
-    /// The state of a node changed; that it has stalled is noticed when something waits for it in
-    /// vain; [`Redlock::node`](super::Redlock::node) tells to what. Several
+    /// The state of a node changed; [`Redlock::node`](super::Redlock::node) tells to what. Several
     /// changes between two polls make one event.
     Node(NodeId),
 }

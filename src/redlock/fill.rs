@@ -27,13 +27,12 @@ impl Redlock {
         if missing.is_empty() || !self.config.fill_in || now >= lock.valid_until {
             return;
         }
-        let timeout = self.config.stall_timeout();
         let worth = |id: &NodeId| {
             let node = &self.nodes[id.index()];
             node.is_ready()
                 && node.pipeline.len() < self.config.max_pipeline
                 && !node.is_unhealthy()
-                && !node.is_stalled(now, timeout)
+                && !node.is_stalled(now)
         };
         let missing: NodeSet = missing.into_iter().filter(worth).collect();
         if missing.is_empty() {

@@ -93,7 +93,7 @@ impl Redlock {
         let most = self.config.max_pipeline + self.config.max_locks;
         let worth = |id: &NodeId| {
             let node = &self.nodes[id.index()];
-            node.is_ready() && !node.is_stalled(now, timeout) && node.batch.len() < most
+            node.is_ready() && !node.is_stalled(now) && node.batch.len() < most
         };
         // A node whose connection died with the SET on its way may have the key, and can say so.
         let asked: NodeSet = lock.known_to().into_iter().filter(worth).collect();
@@ -237,7 +237,6 @@ impl Redlock {
         let Round { asked, open, agreed, absent, foreign, is_renewal, .. } = lock.round;
         let refused = absent.union(foreign);
         let failed = asked.without(agreed.union(refused)).without(open);
-        self.tell_stalls(now, open);
         let votes = Votes { asked, open, granted: agreed, refused, failed };
         let outcomes = self.outcomes(now, &votes);
         if !is_renewal {

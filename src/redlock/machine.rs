@@ -13,6 +13,7 @@ use super::event::{Event, LockId};
 use super::lock::Phase;
 use super::node::{Due, Node};
 use super::nodes::{NodeId, NodeSet};
+use super::pipeline::Look;
 use super::query::Queries;
 use super::queue::Queue;
 use super::quorum::Quorum;
@@ -145,7 +146,7 @@ impl Redlock {
         #[cfg(redbolt_sabotage)]
         let quorum = if is_halved { quorum.half() } else { quorum };
         let mut rng = fastrand::Rng::with_seed(seed);
-        let nodes = nodes.into_iter().map(|login| Node::new(login, config.max_cleanup)).collect();
+        let nodes = nodes.into_iter().map(|login| Node::new(login, &config)).collect();
         Ok(Self {
             table: Table::new(config.max_locks, rng.u64(..)),
             timers: Timers::with_capacity(config.max_locks),
@@ -186,8 +187,7 @@ impl Redlock {
     ///
     /// Returns `None` for a node that is not configured.
     pub fn node(&self, now: Instant, node: NodeId) -> Option<NodeStatus<'_>> {
-        let timeout = self.config.stall_timeout();
-        Some(self.nodes.get(node.index())?.status(now, timeout))
+        Some(self.nodes.get(node.index())?.status(now))
     }
 
     /// What became of requests so far.
@@ -243,7 +243,7 @@ impl Redlock {
     /// reconnects, cleans up.
     pub fn handle_timeout(&mut self, now: Instant) {
         for node in self.nodes() {
-            while let Some(due) = self.nodes[node.index()].due(now, &self.config) {
+            while let Some(due) = self.nodes[node.index()].due(now) {
                 self.node_due(now, node, due);
             }
         }
@@ -269,6 +269,11 @@ impl Redlock {
                 self.changed.insert(id);
             }
             Due::GiveUp(trouble) => self.drop_session(now, id, trouble),
+            Due::Look => match node.pipeline.look(now) {
+                Look::NoNews => {}
+                Look::Late => self.changed.insert(id),
+                Look::Silent => self.drop_session(now, id, Trouble::NoReply),
+            },
             Due::CleanUp => self.clean_up(now, id),
             Due::BecomeHealthy => {
                 node.healthy();
@@ -289,10 +294,7 @@ impl Redlock {
             Phase::Backoff => self.retry(slot),
             Phase::Held => self.held_due(now, slot),
             Phase::Lapsing => self.lapsed(now, slot),
-            Phase::Releasing => {
-                self.tell_stalls(now, self.table[slot].round.open);
-                self.release_due(slot);
-            }
+            Phase::Releasing => self.release_due(slot),
             Phase::Free | Phase::Draining => {}
         }
     }
@@ -336,12 +338,13 @@ impl Redlock {
     /// and handler.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Instant, Reason)> {
-        let lock = self.timers.next().map(|at| (at, Reason::Lock));
-        let nodes = self.nodes().into_iter().filter_map(|id| {
-            let (at, _) = self.nodes[id.index()].next(&self.config)?;
-            Some((at, Reason::Node(id)))
-        });
-        let mut next = lock.into_iter().chain(nodes).min_by_key(|(at, _)| *at)?;
+        let mut next = (self.timers.next().unwrap_or(Instant::FAR_FUTURE), Reason::Lock);
+        for (id, node) in self.nodes().into_iter().zip(&self.nodes) {
+            let at = node.next();
+            if at < next.0 {
+                next = (at, Reason::Node(id));
+            }
+        }
         if let Some(at) = self.queries.due_at().filter(|at| *at < next.0) {
             next = (at, Reason::Query);
         }
@@ -379,16 +382,6 @@ impl Redlock {
         self.changed.insert(node);
     }
 
-    /// Nodes did not answer in time: those of them that are stalled from now on are told of.
-    pub(super) fn tell_stalls(&mut self, now: Instant, silent: NodeSet) {
-        let timeout = self.config.stall_timeout();
-        for id in silent {
-            if self.nodes[id.index()].begins_stall(now, timeout) {
-                self.changed.insert(id);
-            }
-        }
-    }
-
     /// The driver must close the connection of `node`; one that was wanted is wanted no more.
     pub(super) fn must_close(&mut self, node: NodeId) {
         self.to_connect.remove(node);
@@ -421,10 +414,8 @@ impl Redlock {
     /// The outcome at a node that was not asked.
     pub(super) fn unasked(&self, now: Instant, id: NodeId) -> NodeOutcome {
         let node = &self.nodes[id.index()];
-        match node.state(now, self.config.stall_timeout()) {
-            NodeState::Down if node.trouble().is_some_and(Trouble::is_misconfiguration) => {
-                NodeOutcome::Misconfigured
-            }
+        match node.state(now) {
+            NodeState::Misconfigured => NodeOutcome::Misconfigured,
             NodeState::Down => NodeOutcome::Down,
             NodeState::Connecting | NodeState::Handshake => NodeOutcome::Connecting,
             NodeState::Quarantined => NodeOutcome::Quarantined,

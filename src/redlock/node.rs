@@ -42,11 +42,9 @@ pub(super) struct Node {
     /// Whether the node may have forgotten locks (S11).
     record: Record,
     unhealthy_until: Option<Instant>,
-    /// Its owner has been told that it is stalled.
-    is_stall_told: bool,
     trouble: Option<Trouble>,
     message: String,
-    /// In nanoseconds: asked for at every reply, and told to few.
+    /// Smoothed, in nanoseconds; zero before the first.
     round_trip: u64,
     pub(super) counters: NodeCounters,
     latencies: NodeLatencies,
@@ -81,15 +79,15 @@ enum Session {
 pub(super) enum Due {
     Connect,
     GiveUp(Trouble),
+    /// To be looked at: its replies may be late.
+    Look,
     CleanUp,
     BecomeHealthy,
     EndQuarantine,
 }
 
-const NO_REPLY: Due = Due::GiveUp(Trouble::NoReply);
-
 impl Node {
-    pub(super) fn new(login: Login, max_cleanup: usize) -> Self {
+    pub(super) fn new(login: Login, config: &Config) -> Self {
         Self {
             login,
             session: Session::Down { retry_at: Instant::ZERO },
@@ -97,7 +95,6 @@ impl Node {
             run_id: None,
             record: Record::default(),
             unhealthy_until: None,
-            is_stall_told: false,
             trouble: None,
             message: String::new(),
             round_trip: 0,
@@ -105,10 +102,10 @@ impl Node {
             latencies: NodeLatencies::default(),
             native: None,
             parser: Parser::new(),
-            pipeline: Pipeline::default(),
+            pipeline: Pipeline::new(config),
             outbox: Outbox::default(),
             batch: Batch::default(),
-            cleanup: Cleanup::new(max_cleanup),
+            cleanup: Cleanup::new(config.max_cleanup),
         }
     }
 
@@ -123,27 +120,10 @@ impl Node {
         matches!(self.session, Session::Ready { .. } | Session::Handshake { .. })
     }
 
-    /// Whether the oldest request has waited for longer than `timeout`.
+    /// Whether the oldest request has waited for longer than a node timeout.
     #[inline]
-    pub(super) fn is_stalled(&self, now: Instant, timeout: Duration) -> bool {
-        self.pipeline.oldest().is_some_and(|sent| sent + timeout <= now)
-    }
-
-    /// Whether it is news that the node has stalled.
-    pub(super) fn begins_stall(&mut self, now: Instant, timeout: Duration) -> bool {
-        let is_news = !self.is_stall_told && self.is_ready() && self.is_stalled(now, timeout);
-        self.is_stall_told |= is_news;
-        is_news
-    }
-
-    /// Whether it is news that the node is not stalled any more.
-    #[inline]
-    pub(super) fn ends_stall(&mut self, now: Instant, config: &Config) -> bool {
-        if !self.is_stall_told || self.is_stalled(now, config.stall_timeout()) {
-            return false;
-        }
-        self.is_stall_told = false;
-        true
+    pub(super) fn is_stalled(&self, now: Instant) -> bool {
+        self.pipeline.is_stalled(now)
     }
 
     pub(super) fn is_unhealthy(&self) -> bool {
@@ -157,6 +137,7 @@ impl Node {
     }
 
     /// From when on its votes will count.
+    #[inline]
     pub(super) fn quarantined_until(&self) -> Option<Instant> {
         self.record.pending().map(|(until, _)| until)
     }
@@ -172,8 +153,8 @@ impl Node {
         }
     }
 
-    pub(super) fn trouble(&self) -> Option<Trouble> {
-        self.trouble
+    fn is_misconfigured(&self) -> bool {
+        self.trouble.is_some_and(Trouble::is_misconfiguration)
     }
 
     /// The process behind a session that is ready.
@@ -185,10 +166,10 @@ impl Node {
         Duration::from_nanos(self.round_trip)
     }
 
-    /// The next request was answered.
+    /// The next request was answered. True if the node was known as stalled until now.
     #[inline]
-    pub(super) fn answered(&mut self, now: Instant, request: Expected) {
-        self.pipeline.answered(now);
+    pub(super) fn answered(&mut self, now: Instant, request: Expected) -> bool {
+        // In nanoseconds, because a `Duration` costs a division.
         let sample = now.as_nanos().saturating_sub(request.sent.as_nanos());
         match request.what {
             What::Set | What::SetAll(_) | What::Fill | What::FillAll(_) => {
@@ -201,6 +182,7 @@ impl Node {
         // An eighth of each new sample, as TCP smooths its round trips.
         let old = self.round_trip;
         self.round_trip = if old == 0 { sample } else { old - old / 8 + sample / 8 };
+        self.pipeline.answered(now)
     }
 
     pub(super) fn connecting(&mut self, until: Instant) {
@@ -273,7 +255,6 @@ impl Node {
         self.failures = self.failures.saturating_add(1);
         self.counters.failures += 1;
         self.unhealthy_until = None;
-        self.is_stall_told = false;
         if !matches!(trouble, Trouble::Server(_)) {
             self.message.clear();
         }
@@ -303,52 +284,54 @@ impl Node {
     }
 
     /// What the node wants now, if its time has come.
-    pub(super) fn due(&self, now: Instant, config: &Config) -> Option<Due> {
-        let (at, due) = self.next(config)?;
-        (at <= now).then_some(due)
+    pub(super) fn due(&self, now: Instant) -> Option<Due> {
+        let at = self.next();
+        if at > now {
+            return None;
+        }
+        Some(match self.session {
+            Session::Down { .. } => Due::Connect,
+            Session::Connecting { .. } => Due::GiveUp(Trouble::ConnectTimeout),
+            Session::Handshake { .. } => Due::GiveUp(Trouble::HandshakeTimeout),
+            Session::Ready { .. } if at == self.pipeline.look_at() => Due::Look,
+            Session::Ready { .. } if at == self.cleanup.due_at() => Due::CleanUp,
+            Session::Ready { .. } if Some(at) == self.unhealthy_until => Due::BecomeHealthy,
+            Session::Ready { .. } => Due::EndQuarantine,
+        })
     }
 
-    /// What the node wants next, and when.
-    pub(super) fn next(&self, config: &Config) -> Option<(Instant, Due)> {
+    /// When the node wants something next. It is asked for every node after every call, and so
+    /// leaves to [`due`](Self::due) what that is.
+    #[inline]
+    pub(super) fn next(&self) -> Instant {
         match self.session {
-            Session::Down { retry_at } => Some((retry_at, Due::Connect)),
-            Session::Connecting { until } => Some((until, Due::GiveUp(Trouble::ConnectTimeout))),
-            Session::Handshake { until, .. } => {
-                Some((until, Due::GiveUp(Trouble::HandshakeTimeout)))
-            }
+            Session::Down { retry_at } => retry_at,
+            Session::Connecting { until } | Session::Handshake { until, .. } => until,
             Session::Ready { .. } => {
-                // By hand, since it is asked for every node after every call: an array, `flatten`
-                // and `min_by_key` cost 3,150 instructions more per cycle over five nodes.
-                let mut next = (self.cleanup.due_at(), Due::CleanUp);
-                if let Some(since) = self.pipeline.silent_since() {
-                    next = earlier((since + config.close_timeout, NO_REPLY), next);
-                }
-                if let Some(at) = self.unhealthy_until {
-                    next = earlier(next, (at, Due::BecomeHealthy));
-                }
-                if let Some((at, _)) = self.record.pending() {
-                    next = earlier(next, (at, Due::EndQuarantine));
-                }
-                Some(next)
+                let healthy_at = self.unhealthy_until.unwrap_or(Instant::FAR_FUTURE);
+                let voting_at = self.quarantined_until().unwrap_or(Instant::FAR_FUTURE);
+                let look_at = self.pipeline.look_at();
+                self.cleanup.due_at().min(look_at).min(healthy_at).min(voting_at)
             }
         }
     }
 
-    pub(super) fn state(&self, now: Instant, timeout: Duration) -> NodeState {
+    pub(super) fn state(&self, now: Instant) -> NodeState {
         match self.session {
+            Session::Down { .. } if self.is_misconfigured() => NodeState::Misconfigured,
             Session::Down { .. } => NodeState::Down,
             Session::Connecting { .. } => NodeState::Connecting,
             Session::Handshake { .. } => NodeState::Handshake,
             Session::Ready { .. } if self.is_quarantined() => NodeState::Quarantined,
-            Session::Ready { .. } if self.is_stalled(now, timeout) => NodeState::Stalled,
+            Session::Ready { .. } if self.is_stalled(now) => NodeState::Stalled,
             Session::Ready { .. } if self.is_unhealthy() => NodeState::Unhealthy,
             Session::Ready { .. } => NodeState::Ready,
         }
     }
 
-    pub(super) fn status(&self, now: Instant, timeout: Duration) -> NodeStatus<'_> {
+    pub(super) fn status(&self, now: Instant) -> NodeStatus<'_> {
         NodeStatus {
-            state: self.state(now, timeout),
+            state: self.state(now),
             trouble: self.trouble,
             quarantine: self
                 .record
@@ -362,10 +345,4 @@ impl Node {
             latencies: &self.latencies,
         }
     }
-}
-
-/// What comes first; `a` if they come together.
-#[inline]
-fn earlier(a: (Instant, Due), b: (Instant, Due)) -> (Instant, Due) {
-    if a.0 <= b.0 { a } else { b }
 }

@@ -95,8 +95,7 @@ impl Redlock {
         let Some(answer) = Answer::read(request, value) else {
             return self.drop_session(now, id, Trouble::UnexpectedReply);
         };
-        node.answered(now, request);
-        let is_back = node.ends_stall(now, &self.config);
+        let is_back = node.answered(now, request);
         match answer {
             Answer::Handshake => self.handle_handshake(now, id, value),
             Answer::Vote(vote) if request.what.is_fill() => {

@@ -108,6 +108,9 @@ impl fmt::Display for Trouble {
 pub enum NodeState {
     /// No connection; the next attempt comes by itself.
     Down,
+    /// No connection, because somebody must change a configuration first: the trouble says what.
+    /// It is tried about twice a minute.
+    Misconfigured,
     /// The connection is being set up.
     Connecting,
     /// Connected; the node has not yet proved that it may vote.
@@ -126,6 +129,7 @@ impl fmt::Display for NodeState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Down => "down",
+            Self::Misconfigured => "misconfigured",
             Self::Connecting => "connecting",
             Self::Handshake => "handshake",
             Self::Ready => "ready",
@@ -159,13 +163,6 @@ pub struct NodeStatus<'a> {
     pub counters: NodeCounters,
     /// How long requests took, from the write to the reply, since the engine was made.
     pub latencies: &'a NodeLatencies,
-}
-
-impl NodeStatus<'_> {
-    /// Whether somebody must change a configuration before the node can vote.
-    pub fn is_misconfigured(&self) -> bool {
-        self.trouble.is_some_and(Trouble::is_misconfiguration)
-    }
 }
 
 impl fmt::Display for NodeStatus<'_> {

@@ -15,6 +15,7 @@ mod queues;
 mod restarts;
 mod sessions;
 mod sets;
+mod watching;
 
 use core::time::Duration;
 

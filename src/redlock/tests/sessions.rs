@@ -102,7 +102,7 @@ fn the_same_process_twice_votes_once() {
     assert_eq!(rig.state(0), NodeState::Ready);
     let status = rig.redlock.node(rig.now, node(1)).expect("the node is there");
     assert_eq!(status.trouble, Some(Trouble::SameProcess(node(0))));
-    assert_eq!(status.state, NodeState::Down);
+    assert_eq!(status.state, NodeState::Misconfigured);
     rig.connect_as(2, 10, "");
     rig.acquire("r", NO_WAIT);
     assert_eq!(rig.sent(0).len(), 1);
@@ -235,7 +235,7 @@ fn the_words_of_the_server_are_kept_and_made_safe() {
     rig.reply(0, &format!("-NOPERM no \x1b[31m{}", "x".repeat(300)));
     let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
     let text = status.to_string();
-    assert!(text.starts_with("down: access is denied (NOPERM no ?[31mxxx"), "{text}");
+    assert!(text.starts_with("misconfigured: access is denied (NOPERM no ?[31mxxx"), "{text}");
     assert_eq!(status.message.chars().count(), 128);
 }
 
