@@ -34,8 +34,8 @@
 //!
 //! # The engine alone
 //!
-//! [`Engine`] is the face for one thread that has a loop of its own: [`acquire`](Engine::acquire) and
-//! [`release`](Engine::release) queue, [`poll`](Engine::poll) moves bytes,
+//! [`Engine`] is the face for one thread that has a loop of its own: [`acquire`](Engine::acquire)
+//! and [`release`](Engine::release) queue, [`poll`](Engine::poll) moves bytes,
 //! [`next_event`](Engine::next_event) tells what came of it.
 //!
 //! ```no_run
@@ -87,17 +87,19 @@
 //!
 //! # Features
 //!
-//! * `net` (default): [`Client`], [`Engine`] and what they need of the system. Linux only, because a lock must
-//!   be timed on a clock that counts suspend. Without it the crate is `resp` and `redlock`.
+//! * `net` (default): [`Client`], [`Engine`] and what they need of the system. Linux only, because
+//!   a lock must be timed on a clock that counts suspend. Without it the crate is `resp` and
+//!   `redlock`.
 //! * `embedded`: [`embedded`], an in-process master for demos and for tests of one's own code.
-//! * `tracing`: events for nodes that come and go (`INFO`, `WARN`, and `ERROR` for one that needs another
-//!   configuration), locks that are lost or about to be (`WARN`), and requests that fail (`DEBUG`).
+//! * `tracing`: events for nodes that come and go (`INFO`, `WARN`, and `ERROR` for one that needs
+//!   another configuration), locks that are lost or about to be (`WARN`), and requests that fail
+//!   (`DEBUG`).
 //! * `metrics`: the counters `redbolt_acquired_total`, `redbolt_acquire_failed_total{reason}`,
 //!   `redbolt_extended_total`, `redbolt_extend_failed_total`, `redbolt_released_total`,
 //!   `redbolt_lost_total{reason}`, `redbolt_expiring_total`, `redbolt_queried_total` and
 //!   `redbolt_node_changes_total{node, state}`, and the gauges `redbolt_node_votes{node}` and
-//!   `redbolt_node_round_trip_seconds{node}`, which are set when a node changes. Engines of one process
-//!   share them. Latencies are in [`NodeStatus::latencies`].
+//!   `redbolt_node_round_trip_seconds{node}`, which are set when a node changes. Engines of one
+//!   process share them. Latencies are in [`NodeStatus::latencies`].
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`.
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -40,8 +40,8 @@ pub enum KeepError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It was refused on the spot: it names what is out of bounds, or says that the lock is not held
-    /// any more.
+    /// It was refused on the spot: it names what is out of bounds, or says that the lock is not
+    /// held any more.
     Request(RequestError),
     /// The client was shut down, or its thread has died.
     Closed,

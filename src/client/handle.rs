@@ -188,9 +188,9 @@ impl Client {
         }
     }
 
-    /// Has `watch` called whenever the state of a node changes, on the thread of the engine: it must
-    /// return at once. Changes that come together make one call. It is kept as long as the client
-    /// lives, so it must not have a handle of it.
+    /// Has `watch` called whenever the state of a node changes, on the thread of the engine: it
+    /// must return at once. Changes that come together make one call. It is kept as long as the
+    /// client lives, so it must not have a handle of it.
     ///
     /// # Errors
     ///

@@ -41,8 +41,9 @@ impl LockRequest {
         Self { shared, order }
     }
 
-    /// How long the lock lasts unless it is extended or kept alive. Default: 10 s, or the configured
-    /// `max_ttl` if that is less. It counts in whole milliseconds, from 10 ms to `max_ttl`.
+    /// How long the lock lasts unless it is extended or kept alive. Default: 10 s, or the
+    /// configured `max_ttl` if that is less. It counts in whole milliseconds, from 10 ms to
+    /// `max_ttl`.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.order.ttl = ttl;
         self
@@ -54,8 +55,8 @@ impl LockRequest {
         self
     }
 
-    /// Keeps the lock alive by itself, for at most `max_hold` from its acquisition, which may not be
-    /// more than the configured one (S12). See [`Redlock::keep_alive`].
+    /// Keeps the lock alive by itself, for at most `max_hold` from its acquisition, which may not
+    /// be more than the configured one (S12). See [`Redlock::keep_alive`].
     ///
     /// A holder that hangs would hold for ever; that is why there is a limit. Look at
     /// [`Guard::is_held`] before every step, or wait for [`Guard::lost`].

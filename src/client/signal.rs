@@ -66,7 +66,8 @@ impl Signal {
         Self { ticket, awaited, number: 0 }
     }
 
-    /// Blocks until it happens. The deadline is looked at even if the thread of the engine is stuck.
+    /// Blocks until it happens. The deadline is looked at even if the thread of the engine is
+    /// stuck.
     pub fn wait(mut self) -> Notice {
         loop {
             let left = self.ticket.remaining();

@@ -1,8 +1,8 @@
 //! The thread that owns an engine, and what it is told to do.
 //!
 //! One turn: take what the others have asked for, hand it to the engine, write, wake those whose
-//! results are there, sleep until something happens. Results are handed out after the write, so that
-//! the servers work while threads wake up.
+//! results are there, sleep until something happens. Results are handed out after the write, so
+//! that the servers work while threads wake up.
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering};

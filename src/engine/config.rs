@@ -25,8 +25,8 @@ pub struct Config {
     pub nodes: Vec<Address>,
     /// The settings of the algorithm.
     pub redlock: redlock::Config,
-    /// How long [`Engine::poll`](super::Engine::poll) looks for replies again and again before it sleeps. It takes a
-    /// processor for itself in return for not being woken up. Default: zero.
+    /// How long [`Engine::poll`](super::Engine::poll) looks for replies again and again before it
+    /// sleeps. It takes a processor for itself in return for not being woken up. Default: zero.
     pub busy_poll: Duration,
 }
 

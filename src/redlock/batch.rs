@@ -304,8 +304,8 @@ impl Redlock {
     }
 
     /// Makes the oldest `count` keys on their way the youngest. Extensions whose round is over are
-    /// left out: the ttl that they asked for is not known any more. Returns how many remain, and those
-    /// that do not, which are owed an answer.
+    /// left out: the ttl that they asked for is not known any more. Returns how many remain, and
+    /// those that do not, which are owed an answer.
     fn requeue(&mut self, id: NodeId, count: u32) -> (usize, SmallVec<[Member; 4]>) {
         let (mut remain, mut stale) = (0, SmallVec::new());
         for _ in 0..count {

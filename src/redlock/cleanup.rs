@@ -124,8 +124,8 @@ impl Cleanup {
         next.unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// Takes the tokens that are due, as many as may be on the way, and calls `send` with the place,
-    /// the serial and the number of keys of each.
+    /// Takes the tokens that are due, as many as may be on the way, and calls `send` with the
+    /// place, the serial and the number of keys of each.
     pub(super) fn take_due(&mut self, now: Instant, mut send: impl FnMut(u32, u64, u8)) {
         while self.in_flight < WINDOW {
             let Some(place) = self.due.pop(now) else { return };

@@ -1,5 +1,5 @@
-//! What is counted, of the whole engine and of each node. Everything counts from when the engine was
-//! made and never goes back.
+//! What is counted, of the whole engine and of each node. Everything counts from when the engine
+//! was made and never goes back.
 
 use super::error::{AcquireError, LostReason};
 use super::event::Event;

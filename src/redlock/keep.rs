@@ -23,10 +23,10 @@ impl Redlock {
     /// extended by `ttl` whenever about a third of its validity has passed. It ends with its
     /// release, or by [`Event::Lost`].
     ///
-    /// Every extension that succeeds makes an [`Event::Extended`]. One that fails makes none, and is
-    /// repeated, ever faster, until the validity ends. The last one is shorter, so that the lock
-    /// ends with `max_hold`. To call this again changes ttl and end; an `extend` of the caller's own
-    /// goes along with it.
+    /// Every extension that succeeds makes an [`Event::Extended`]. One that fails makes none, and
+    /// is repeated, ever faster, until the validity ends. The last one is shorter, so that the lock
+    /// ends with `max_hold`. To call this again changes ttl and end; an `extend` of the caller's
+    /// own goes along with it.
     ///
     /// Renewals of many locks gather: they leave in groups per node, as all extensions do.
     ///

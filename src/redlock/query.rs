@@ -1,5 +1,5 @@
-//! The question who holds a resource. The answer is advice: it was true on its way here, and nothing
-//! may be decided by it that a lock should decide.
+//! The question who holds a resource. The answer is advice: it was true on its way here, and
+//! nothing may be decided by it that a lock should decide.
 
 use core::fmt;
 use core::time::Duration;

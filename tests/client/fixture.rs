@@ -8,8 +8,8 @@ use redbolt::{Client, Config};
 use crate::support::servers::Cluster;
 use crate::support::until;
 
-/// The ttl of locks that are not to end by themselves: longer than [`PATIENCE`], so that a key which
-/// is left behind is still there when it is looked for.
+/// The ttl of locks that are not to end by themselves: longer than [`PATIENCE`], so that a key
+/// which is left behind is still there when it is looked for.
 pub(crate) const TTL: Duration = Duration::from_secs(60);
 
 /// For anything that is to happen.

@@ -33,7 +33,7 @@ fn a_process_that_was_stopped_for_too_long_knows_that_it_has_lost() {
     let cluster = Cluster::start(3);
     let this = env::current_exe().expect("a program can find itself");
     let mut command = Command::new(this);
-    command.args(["--exact", "stopped::holder", "--nocapture", "--ignored"]);
+    command.args(["--exact", "stopped::holder", "--nocapture"]);
     command.env(NODES, cluster.addrs().join(",")).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut process = Process(command.spawn().expect("this program can be run"));
     let out = process.0.stdout.take().expect("it is a pipe");
@@ -53,7 +53,6 @@ fn a_process_that_was_stopped_for_too_long_knows_that_it_has_lost() {
 
 /// What the other process does; nothing where it is run by itself.
 #[test]
-#[ignore = "the test above runs it"]
 fn holder() {
     let Ok(nodes) = env::var(NODES) else { return };
     let client = Client::new(config_of(nodes.split(','))).expect("a client can be made");

@@ -139,6 +139,7 @@ fn an_engine_that_polls_busily_does_the_same() {
             owner.engine.poll(None).expect("polling works");
         }
     }
+    owner.poll_until("the end of both", |owner| owner.engine.in_use() == 0);
     owner.all_answered();
     let before = owner.engine.io_counters().waits;
     owner.engine.poll(Some(Duration::from_millis(20))).expect("polling works");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use redbolt::redlock::{Config, Drift, RestartGuard};
 
-use crate::book::RESOURCES;
+use crate::book::{RESOURCES, Resources};
 use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
 use crate::faults::Fault;
@@ -132,6 +132,18 @@ impl Options {
     pub(crate) fn ttl(&self, chance: &mut Chance) -> u64 {
         let most = self.max_ttl() / MS;
         if chance.one_in(3) { most } else { chance.magnitude(10, most) }
+    }
+
+    /// What somebody wants, and for how many milliseconds they wait for it.
+    pub(crate) fn wish(&self, chance: &mut Chance) -> (Resources, u64) {
+        let mut resources = Resources::one(chance.index(self.resources));
+        if self.is_rich && chance.one_in(3) {
+            for _ in 0..2 {
+                resources.0 |= Resources::one(chance.index(self.resources)).0;
+            }
+        }
+        let waits = [0, chance.below(50), chance.below(2_000)];
+        (resources, chance.pick(&waits))
     }
 
     pub(crate) fn max_ttl(&self) -> u64 {

@@ -7,7 +7,7 @@ use redbolt::redlock::{LockId, RestartGuard};
 use smallvec::SmallVec;
 
 use crate::answer::Face;
-use crate::book::{Orphan, Resources, State};
+use crate::book::{Orphan, State};
 use crate::chance::Chance;
 use crate::checks::{Checks, Rules, Violation};
 use crate::client::Client;
@@ -164,14 +164,7 @@ impl World {
         let ttl = self.options.ttl(chance);
         match what {
             0..=3 => {
-                let resource = chance.index(self.options.resources);
-                let mut resources = Resources::one(resource);
-                if self.options.is_rich && chance.one_in(3) {
-                    resources.0 |= Resources::one(chance.index(self.options.resources)).0;
-                    resources.0 |= Resources::one(chance.index(self.options.resources)).0;
-                }
-                let waits = [0, chance.below(50), chance.below(2_000)];
-                let wait = chance.pick(&waits);
+                let (resources, wait) = self.options.wish(chance);
                 client.acquire(net, resources, None, ttl, wait);
             }
             4 => {

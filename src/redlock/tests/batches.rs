@@ -357,8 +357,8 @@ fn a_stale_extension_is_not_put_in_another_form() {
     assert_eq!(rig.sent(0)[0], text);
 }
 
-/// What is found out on the way, that a lock has ended, must not put its release between the keys of
-/// a request that is put anew.
+/// What is found out on the way, that a lock has ended, must not put its release between the keys
+/// of a request that is put anew.
 #[test]
 fn an_extension_that_is_put_anew_is_not_mixed_with_the_release_of_another() {
     let mut rig = Rig::with(1, |config| config.tenure = Duration::MAX);

@@ -99,8 +99,8 @@ pub(crate) struct Args {
 
     /// The exit code when another holds the lock: 1 to 125, but
     /// not 64, 69 or 76
-    #[arg(short = 'E', long, value_name = "CODE", default_value_t = exit::HELD, allow_hyphen_values = true)]
-    #[arg(verbatim_doc_comment, value_parser = conflict_exit_code)]
+    #[arg(short = 'E', long, value_name = "CODE", default_value_t = exit::HELD)]
+    #[arg(allow_hyphen_values = true, verbatim_doc_comment, value_parser = conflict_exit_code)]
     pub(super) conflict_exit_code: u8,
 
     /// Say what happens: how long the lock took, and what came of

@@ -104,9 +104,8 @@ impl Figures {
     pub(super) fn object(&self) -> String {
         let latencies = |summary: Option<[f64; 5]>| {
             let [p50, p90, p99, p999, max] = summary.unwrap_or_default();
-            format!(
-                r#"{{"p50":{p50:.1},"p90":{p90:.1},"p99":{p99:.1},"p999":{p999:.1},"max":{max:.1}}}"#
-            )
+            let rest = format!(r#""p99":{p99:.1},"p999":{p999:.1},"max":{max:.1}"#);
+            format!(r#"{{"p50":{p50:.1},"p90":{p90:.1},{rest}}}"#)
         };
         let Crowd { seconds, cycles, failures, fewest, most, longest, .. } = &self.crowd;
         let members = [
