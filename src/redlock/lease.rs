@@ -88,12 +88,18 @@ impl Redlock {
         is_renewal: bool,
     ) {
         let number = self.next_serial();
-        let timeout = self.config.node_timeout(ttl.duration());
+        let mut timeout = self.config.node_timeout(ttl.duration());
         let lock = &mut self.table[slot];
+        if is_renewal {
+            // Nobody waits for it. The answers come in order, or the connection breaks and says so:
+            // to give up before would only ask nodes once more that are too busy already.
+            timeout = lock.valid_until - now;
+        }
         let most = self.config.max_pipeline + self.config.max_locks;
         let worth = |id: &NodeId| {
             let node = &self.nodes[id.index()];
-            node.is_ready() && !node.is_stalled(now) && node.batch.len() < most
+            let is_in_time = is_renewal || !node.is_stalled(now);
+            node.is_ready() && is_in_time && node.batch.len() < most
         };
         // A node whose connection died with the SET on its way may have the key, and can say so.
         let asked: NodeSet = lock.known_to().into_iter().filter(worth).collect();

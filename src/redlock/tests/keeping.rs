@@ -14,6 +14,14 @@ impl Rig {
         }
     }
 
+    /// The first two nodes answer what has left for them.
+    fn confirm_late(&mut self) {
+        for index in 0..2 {
+            self.sent(index);
+            self.reply(index, ":1");
+        }
+    }
+
     /// Lets time pass until something leaves for node 0; returns how long that was.
     fn until_output(&mut self) -> Duration {
         let start = self.now;
@@ -95,13 +103,31 @@ fn a_renewal_that_fails_is_repeated_until_the_validity_ends_and_says_nothing() {
     let mut asked = 0;
     while rig.redlock.is_held(rig.now, lock) {
         rig.until(|rig| rig.has_output(0) || !rig.redlock.is_held(rig.now, lock));
-        let count = rig.sent(0).len();
-        asked += count;
-        (0..count).for_each(|_| rig.reply(0, "-ERR something"));
+        asked += rig.outputs[0].len();
+        for index in 0..3 {
+            let count = rig.sent(index).len();
+            (0..count).for_each(|_| rig.reply(index, "-ERR something"));
+        }
     }
     assert_eq!(rig.event(), Event::Lost { lock, reason: LostReason::Expired });
     assert_eq!(rig.now, end - Config::default().lost_lead);
     assert!((5..60).contains(&asked), "asked {asked} times");
+}
+
+/// To ask those who are busy once more would only make them busier.
+#[test]
+fn a_renewal_that_is_not_answered_yet_is_not_repeated() {
+    let mut rig = Rig::new(3);
+    let lock = rig.held("r");
+    rig.redlock.keep_alive(rig.now, lock, TTL, HOLD).expect("it is held");
+    rig.until_output();
+    let started = rig.now;
+    // Just before the connections would be given up.
+    rig.advance(ms(4_900));
+    assert_eq!(rig.sent(0).len(), 1);
+    rig.confirm_late();
+    let valid_until = Drift::default().valid_until(started, TTL);
+    assert_eq!(rig.event(), Event::Extended { lock, valid_until });
 }
 
 #[test]
