@@ -8,6 +8,7 @@ mod dropping;
 mod fixture;
 mod keeping;
 mod order;
+mod recycling;
 mod sets;
 mod shutdown;
 mod stopped;
