@@ -46,25 +46,25 @@ impl<T> Slot<T> {
     /// Pending for ever once the value was taken.
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<T> {
         let mut state = lock(&self.state);
-        match &mut *state {
-            State::Empty(waker) => {
-                match waker {
-                    Some(waker) => waker.clone_from(context.waker()),
-                    none => *none = Some(context.waker().clone()),
-                }
-                Poll::Pending
-            }
-            State::Full(_) => match core::mem::replace(&mut *state, State::Closed) {
-                State::Full(value) => Poll::Ready(value),
-                State::Empty(_) | State::Closed => Poll::Pending,
-            },
-            State::Closed => Poll::Pending,
+        let next = match &*state {
+            State::Empty(Some(waker)) if waker.will_wake(context.waker()) => return Poll::Pending,
+            State::Empty(_) => State::Empty(Some(context.waker().clone())),
+            State::Full(_) | State::Closed => State::Closed,
+        };
+        let last = core::mem::replace(&mut *state, next);
+        // A waker that goes may take a task with it, and that task may have to do with this slot.
+        drop(state);
+        match last {
+            State::Full(value) => Poll::Ready(value),
+            State::Empty(_) | State::Closed => Poll::Pending,
         }
     }
 
     /// Nobody waits any more. Returns the value if it came before.
     pub(super) fn abandon(&self) -> Option<T> {
-        match core::mem::replace(&mut *lock(&self.state), State::Closed) {
+        // The lock is given back at the end of this statement, before a waker goes.
+        let last = core::mem::replace(&mut *lock(&self.state), State::Closed);
+        match last {
             State::Full(value) => Some(value),
             State::Empty(_) | State::Closed => None,
         }

@@ -147,26 +147,41 @@ impl Ticket {
         if awaited == Awaited::Warning && signals.is_expiring {
             return Poll::Ready(Notice::Expiring);
         }
-        signals.wait(number, context.waker());
+        let last = signals.wait(number, context.waker());
+        // A waker that goes may take a task with it, and that task may wait for this lock.
+        drop(signals);
+        drop(last);
         Poll::Pending
     }
 
     /// The one with this number waits no more.
     pub(super) fn give_up(&self, number: u64) {
-        lock(&self.signals).waiting.retain(|(other, _)| *other != number);
+        // As above: the waker goes after the lock has been given back.
+        let last = lock(&self.signals).forget(number);
+        drop(last);
     }
 }
 
 impl Signals {
-    fn wait(&mut self, number: &mut u64, waker: &Waker) {
+    /// Remembers whom to wake. Returns whom it remembered before.
+    fn wait(&mut self, number: &mut u64, waker: &Waker) -> Option<Waker> {
         if *number == 0 {
             self.numbers += 1;
             *number = self.numbers;
         }
         match self.waiting.iter_mut().find(|(other, _)| other == number) {
-            Some((_, old)) => old.clone_from(waker),
-            None => self.waiting.push((*number, waker.clone())),
+            Some((_, known)) if known.will_wake(waker) => None,
+            Some((_, known)) => Some(core::mem::replace(known, waker.clone())),
+            None => {
+                self.waiting.push((*number, waker.clone()));
+                None
+            }
         }
+    }
+
+    fn forget(&mut self, number: u64) -> Option<Waker> {
+        let place = self.waiting.iter().position(|(other, _)| *other == number)?;
+        Some(self.waiting.swap_remove(place).1)
     }
 
     fn take_wakers(&mut self) -> Wakers {

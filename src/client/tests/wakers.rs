@@ -1,0 +1,110 @@
+//! Wakers are somebody else's code: the last one of a task may drop the task, and with it whatever
+//! that has of ours.
+
+use core::pin::Pin;
+use core::task::{Context, Waker};
+use core::time::Duration;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::task::Wake;
+use std::thread;
+
+use smallvec::SmallVec;
+
+use crate::client::signal::Signal;
+use crate::client::slot::Slot;
+use crate::client::ticket::{Awaited, Order, Ticket};
+
+/// For what takes no time unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A task, as far as its wakers are concerned: it goes with the last of them.
+struct Task<T>(T);
+
+impl<T: Send + Sync> Wake for Task<T> {
+    fn wake(self: Arc<Self>) {}
+}
+
+fn task_of<T: Send + Sync + 'static>(owned: T) -> Waker {
+    Waker::from(Arc::new(Task(owned)))
+}
+
+/// Somebody who leaves a slot.
+struct Leaver(Arc<Slot<u8>>);
+
+impl Drop for Leaver {
+    fn drop(&mut self) {
+        assert_eq!(self.0.abandon(), None);
+    }
+}
+
+/// A thread that waits for itself would never end.
+fn ends(what: impl FnOnce() + Send + 'static) {
+    let (tell, told) = channel();
+    thread::spawn(move || {
+        what();
+        tell.send(())
+    });
+    told.recv_timeout(PATIENCE).expect("it does not wait for itself");
+}
+
+fn poll(signal: &mut Signal, waker: &Waker) {
+    let mut context = Context::from_waker(waker);
+    assert!(Future::poll(Pin::new(signal), &mut context).is_pending());
+}
+
+fn two_signals() -> (Signal, Signal) {
+    let order = Order {
+        resources: SmallVec::new(),
+        ttl: Duration::ZERO,
+        wait: Duration::ZERO,
+        adopts: None,
+        max_hold: None,
+        ahead: Duration::ZERO,
+        on_lost: None,
+    };
+    let ticket = Arc::new(Ticket::new(order));
+    let mut second = Signal::new(Arc::clone(&ticket), Awaited::Loss);
+    poll(&mut second, Waker::noop());
+    (Signal::new(ticket, Awaited::Loss), second)
+}
+
+#[test]
+fn a_signal_that_moves_to_another_task_may_end_the_first_one() {
+    ends(|| {
+        let (mut first, second) = two_signals();
+        poll(&mut first, &task_of(second));
+        poll(&mut first, Waker::noop());
+    });
+}
+
+#[test]
+fn a_signal_that_is_dropped_may_end_a_task_with_another_one() {
+    ends(|| {
+        let (mut first, second) = two_signals();
+        poll(&mut first, &task_of(second));
+        drop(first);
+    });
+}
+
+#[test]
+fn a_slot_that_is_polled_from_another_task_may_end_the_first_one() {
+    ends(|| {
+        let slot = Arc::new(Slot::new());
+        let first = task_of(Leaver(Arc::clone(&slot)));
+        assert!(slot.poll(&Context::from_waker(&first)).is_pending());
+        drop(first);
+        assert!(slot.poll(&Context::from_waker(Waker::noop())).is_pending());
+    });
+}
+
+#[test]
+fn a_slot_that_is_abandoned_may_end_the_task_that_polled_it() {
+    ends(|| {
+        let slot = Arc::new(Slot::new());
+        let first = task_of(Leaver(Arc::clone(&slot)));
+        assert!(slot.poll(&Context::from_waker(&first)).is_pending());
+        drop(first);
+        assert_eq!(slot.abandon(), None);
+    });
+}
