@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::ticket::{Awaited, Ticket};
 use super::wait::block_for;
+use crate::net::Clock;
 use crate::redlock::LostReason;
 
 /// What has befallen a lock.
@@ -70,17 +71,22 @@ impl Signal {
     /// stuck.
     pub fn wait(mut self) -> Notice {
         loop {
-            let left = self.ticket.remaining();
-            let limit = if left.is_zero() { Duration::MAX } else { left };
-            if let Some(notice) = self.wait_timeout(limit) {
+            if let Some(notice) = self.wait_timeout(Duration::MAX) {
                 return notice;
             }
         }
     }
 
-    /// Blocks until it happens, for at most `limit`; `None` when the time is up.
+    /// The same for at most `limit`; `None` when the time is up.
     pub fn wait_timeout(&mut self, limit: Duration) -> Option<Notice> {
-        block_for(limit, |context| self.poll_once(context))
+        let end = Clock::now() + limit;
+        loop {
+            let next = end.min(self.ticket.deadline());
+            let notice = block_for(next - Clock::now(), |context| self.poll_once(context));
+            if notice.is_some() || Clock::now() >= end {
+                return notice;
+            }
+        }
     }
 
     fn poll_once(&mut self, context: &Context<'_>) -> Poll<Notice> {

@@ -95,6 +95,14 @@ impl Ticket {
         Instant::from_nanos(self.valid_until.load(Ordering::Acquire))
     }
 
+    /// When to look again whether it is lost; never for a lock that has ended, or is not held yet.
+    pub(super) fn deadline(&self) -> Instant {
+        match self.valid_until() {
+            Instant::ZERO => Instant::FAR_FUTURE,
+            valid_until => valid_until,
+        }
+    }
+
     /// S8: by the deadline and the clock, whatever the engine's thread is doing.
     pub(super) fn remaining(&self) -> Duration {
         self.valid_until() - Clock::now()

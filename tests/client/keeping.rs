@@ -1,6 +1,8 @@
 //! Keep-alive, and what is told when it fails.
 
+use std::sync::Mutex;
 use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use redbolt::{LostReason, Notice};
@@ -81,4 +83,29 @@ fn a_majority_that_says_that_it_is_gone_costs_the_lock_at_once() {
     assert!(guard.extend(PATIENCE).wait().is_err());
     assert_eq!(guard.lost().wait(), Notice::Lost(LostReason::Majority));
     assert!(!guard.is_held());
+}
+
+/// S8: the end of a lock is a matter of the clock. Whoever waits for it needs nobody to tell.
+#[test]
+fn a_loss_is_told_at_the_deadline_though_the_engine_is_held_up() {
+    let fixture = Fixture::new(1);
+    let (let_go, held_up) = channel::<()>();
+    let held_up = Mutex::new(held_up);
+    let culprit = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).on_lost(move |_| {
+        // The end of the channel is what it waits for, and a test that fails is not to hang.
+        let _ = held_up.lock().expect("nobody panics").recv_timeout(4 * PATIENCE);
+    });
+    let victim = fixture.client.lock("b").ttl(2 * SHORT).wait(PATIENCE).acquire().expect("free");
+    let culprit = culprit.acquire().expect("free");
+    let (tell, told) = channel();
+    let (first, mut second, tell_too) = (victim.lost(), victim.lost(), tell.clone());
+    thread::spawn(move || tell.send(Some(first.wait())));
+    thread::spawn(move || tell_too.send(second.wait_timeout(4 * PATIENCE)));
+    for _ in 0..2 {
+        assert_eq!(told.recv_timeout(PATIENCE), Ok(Some(Notice::Lost(LostReason::Expired))));
+    }
+    assert!(!victim.is_held());
+    drop(let_go);
+    drop((culprit, victim));
+    fixture.expect_clean();
 }
