@@ -15,8 +15,7 @@ use crate::redlock::{ReleaseOutcome, Token};
 use crate::time::Instant;
 
 /// A lock that is held. To drop it releases the lock: that costs one push into a queue, never
-/// blocks on the network, and is not lost as long as the process lives. Only the very last handle
-/// of a client, if that is a guard, waits for the last releases, as [`Client`](super::Client) says.
+/// blocks on the network, and is not lost as long as the process lives.
 ///
 /// What a guard protects can go on for longer than the lock, because the lock has an end:
 /// [`is_held`](Self::is_held) asks the clock, at every call.

@@ -25,8 +25,11 @@ use crate::redlock::{
     NodeStatus, Quarantine, RequestError, Token, Trouble,
 };
 
-/// How long the last handle waits, when it is dropped, for the last releases to arrive.
+/// How long the last clone waits, when it is dropped, for the last releases to arrive.
 const GOODBYE: Duration = Duration::from_millis(250);
+
+/// How long the threads go on for the last releases when nobody waits for them any more.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// How much longer than it was allowed the engine's thread may take to end.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -40,9 +43,10 @@ const MAX_THREADS: usize = 64;
 /// [`Engine`]. The same calls block and are futures, on any runtime or none. A request costs one
 /// push into a queue, and waking the engine's thread if that sleeps.
 ///
-/// When the last clone and the last guard are gone, releases that are still on their way get a
+/// When the last clone is dropped and no guard is left, releases that are still on their way get a
 /// quarter of a second to arrive; [`shutdown`](Self::shutdown) gives them as long as one wants, and
-/// tells whether they did.
+/// tells whether they did. Guards that outlive the last clone are served as before, and to drop the
+/// last of them waits for nobody: a process that ends right then may leave a lock to its ttl.
 ///
 /// ```no_run
 /// use redbolt::{Client, Config};
@@ -57,10 +61,15 @@ const MAX_THREADS: usize = 64;
 /// ```
 #[derive(Clone)]
 pub struct Client {
+    handle: Arc<Handle>,
+}
+
+/// What the clones of a client share, and guards and requests do not: only the last clone waits.
+struct Handle {
     shared: Arc<Shared>,
 }
 
-/// What a client and its guards share.
+/// What a client, its guards and its requests share.
 pub(super) struct Shared {
     shards: Vec<Shard>,
     default_ttl: Duration,
@@ -116,7 +125,7 @@ impl Client {
             let (id, handle) = (thread.thread().id(), Mutex::new(Some(thread)));
             shared.shards.push(Shard { inlet, thread: id, handle });
         }
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { handle: Arc::new(Handle { shared: Arc::new(shared) }) })
     }
 
     /// A lock on one resource, yet to be asked for.
@@ -152,14 +161,14 @@ impl Client {
                 .take(MAX_SET + 1)
                 .map(|name| name.as_ref().into())
                 .collect(),
-            ttl: self.shared.default_ttl,
+            ttl: self.handle.shared.default_ttl,
             wait: Duration::ZERO,
             adopts,
             max_hold: None,
             ahead: Duration::ZERO,
             on_lost: None,
         };
-        LockRequest::new(Arc::clone(&self.shared), order)
+        LockRequest::new(Arc::clone(&self.handle.shared), order)
     }
 
     /// Who holds a resource, as the nodes see it. Advice: it was true on its way here, and nothing
@@ -167,9 +176,9 @@ impl Client {
     pub fn query(&self, resource: impl AsRef<[u8]>) -> Pending<Result<Holder, Refusal>> {
         let slot = Arc::new(Slot::new());
         let resource: Box<[u8]> = Box::from(resource.as_ref());
-        let shard = self.shared.shard(core::iter::once(&resource[..]));
+        let shard = self.handle.shared.shard(core::iter::once(&resource[..]));
         let command = Command::Query { resource, slot: Arc::clone(&slot) };
-        match self.shared.push(shard, command) {
+        match self.handle.shared.push(shard, command) {
             Ok(()) => Pending::new(slot),
             Err(error) => Pending::ready(Err(match error {
                 Refused::Closed => Refusal::Closed,
@@ -182,7 +191,7 @@ impl Client {
     /// connections.
     pub fn nodes(&self) -> Pending<Result<Vec<NodeReport>, Closed>> {
         let slot = Arc::new(Slot::new());
-        match self.shared.push_always(0, Command::Nodes(Arc::clone(&slot))) {
+        match self.handle.shared.push_always(0, Command::Nodes(Arc::clone(&slot))) {
             Ok(()) => Pending::new(slot),
             Err(Closed) => Pending::ready(Err(Closed)),
         }
@@ -196,7 +205,7 @@ impl Client {
     ///
     /// [`Closed`] when the client was shut down.
     pub fn on_node(&self, watch: impl FnMut(&NodeReport) + Send + 'static) -> Result<(), Closed> {
-        self.shared.push_always(0, Command::Watch(Box::new(watch)))
+        self.handle.shared.push_always(0, Command::Watch(Box::new(watch)))
     }
 
     /// Gives all locks back, ends all requests with [`LockError::Closed`], waits until the nodes
@@ -205,13 +214,15 @@ impl Client {
     /// Everything that is asked for afterwards is refused. From the thread of the engine itself,
     /// which is to say from a callback, this does nothing and returns false.
     pub fn shutdown(&self, timeout: Duration) -> bool {
-        self.shared.shut_down(timeout)
+        self.handle.shared.shut_down(timeout)
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("threads", &self.shared.shards.len()).finish_non_exhaustive()
+        f.debug_struct("Client")
+            .field("threads", &self.handle.shared.shards.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -311,14 +322,20 @@ impl Shared {
     }
 }
 
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // Where guards or requests are left, more releases are to come, and the last of them ends
+        // the threads.
+        if Arc::strong_count(&self.shared) == 1 {
+            self.shared.shut_down(GOODBYE);
+        }
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
-        if self.is_on_own_thread() {
-            // The last handle was in a callback: nobody can wait here.
-            self.shards.iter().for_each(|shard| drop(shard.inlet.stop(GOODBYE)));
-        } else {
-            self.shut_down(GOODBYE);
-        }
+        // The last may have been a guard in a task, or a clone in a callback: nobody can wait here.
+        self.shards.iter().for_each(|shard| drop(shard.inlet.stop(LINGER)));
     }
 }
 

@@ -4,9 +4,12 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Waker};
+use std::time::Duration;
 
-use crate::fixture::{Fixture, PATIENCE, TTL};
-use crate::support::until;
+use redbolt::Client;
+
+use crate::fixture::{Fixture, PATIENCE, TTL, config};
+use crate::support::{now, until};
 
 #[test]
 fn a_guard_that_is_dropped_in_a_panic_releases() {
@@ -55,6 +58,31 @@ fn requests_that_are_dropped_at_any_moment_leave_nothing() {
         }
     }
     fixture.expect_clean();
+}
+
+/// Only the last `Client` waits for the servers: guards and requests end in tasks.
+#[test]
+fn the_last_guard_and_the_last_request_wait_for_no_server() {
+    // Far more than a push into a queue takes, far less than a goodbye.
+    const AT_ONCE: Duration = Duration::from_millis(100);
+    let Fixture { client: first, cluster } = Fixture::new(1);
+    drop(first);
+    // The machine may be slow once, and a wait is there every time.
+    let quick = (0..5).any(|_| {
+        let client = Client::new(config(&cluster)).expect("a client can be made");
+        let guard = client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+        cluster[0].stop();
+        let request = client.lock("b").ttl(TTL).wait(PATIENCE).start();
+        drop(client);
+        let start = now();
+        drop(guard);
+        drop(request);
+        let elapsed = now() - start;
+        cluster[0].cont();
+        assert!(until(PATIENCE, || cluster[0].keys().is_empty()));
+        elapsed < AT_ONCE
+    });
+    assert!(quick, "somebody waited for the server");
 }
 
 #[test]
