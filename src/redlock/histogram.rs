@@ -1,5 +1,6 @@
 //! How long things took: counts in buckets that grow with what they count.
 
+use core::fmt;
 use core::time::Duration;
 
 /// Each power of two has so many buckets, so that a bucket is at most an eighth as wide as what it
@@ -27,7 +28,7 @@ const BUCKETS: usize = (36 - FIRST_BIT as usize) * STEPS + 1;
 /// assert!(median >= Duration::from_micros(50) && median <= Duration::from_micros(57));
 /// assert_eq!(histogram.count(), 100);
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     buckets: Box<[u32; BUCKETS]>,
     count: u64,
@@ -107,6 +108,18 @@ impl Histogram {
     }
 }
 
+/// The figures that a reader of a log wants, not two hundred buckets.
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count)
+            .field("p50", &self.quantile(0.5))
+            .field("p99", &self.quantile(0.99))
+            .field("max", &self.max())
+            .finish()
+    }
+}
+
 impl Default for Histogram {
     fn default() -> Self {
         Self::new()
@@ -177,5 +190,13 @@ mod tests {
         other.merge(&histogram);
         assert_eq!(other, histogram);
         assert_eq!(other.buckets().map(|(_, count)| count).sum::<u32>(), 2);
+    }
+
+    #[test]
+    fn a_histogram_is_printed_as_the_figures_it_stands_for() {
+        let mut histogram = Histogram::new();
+        histogram.record(Duration::from_millis(3));
+        let printed = format!("{histogram:?}");
+        assert_eq!(printed, "Histogram { count: 1, p50: 3ms, p99: 3ms, max: 3ms }");
     }
 }

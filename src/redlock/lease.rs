@@ -178,6 +178,10 @@ impl Redlock {
                 }
             }
             self.count_extension(slot, now);
+            if !self.table[slot].round.pending {
+                // The majority had decided before it was known what this node misses.
+                self.show_to_others(now, slot);
+            }
         }
         self.recycle(slot);
     }

@@ -58,6 +58,20 @@ fn a_node_that_came_back_empty_is_given_the_key_once_a_majority_has_confirmed() 
 }
 
 #[test]
+fn a_node_that_came_back_empty_and_says_so_last_is_given_the_key_soon_after() {
+    let mut rig = Rig::new(3);
+    let lock = rig.held("r");
+    rig.redlock.extend(rig.now, lock, TTL).expect("it is held");
+    for (index, reply) in [":1", ":1", ":0"].into_iter().enumerate() {
+        rig.sent(index);
+        rig.reply(index, reply);
+    }
+    assert!(matches!(rig.event(), Event::Extended { .. }));
+    rig.advance(ms(50));
+    assert_eq!(rig.sent(2), ["SET r #1 NX PX 9948"]);
+}
+
+#[test]
 fn a_node_in_quarantine_is_given_the_key_and_does_not_confirm_before_its_end() {
     let mut rig = Rig::new(3);
     let young = "uptime_in_seconds:0\r\n";
