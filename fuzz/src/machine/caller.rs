@@ -4,10 +4,29 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use redbolt::redlock::{Event, LockId, MAX_RESOURCE, MIN_TTL, Redlock, RequestError as Refusal};
+use redbolt::redlock::{
+    Event, LockId, LostReason, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MIN_TTL, QueryId, Redlock,
+    RequestError as Refusal, Token,
+};
 use redbolt::time::Instant;
 
 pub(super) const RESOURCES: [&[u8]; 4] = [b"a", b"b", b"with\r\nline end", &[0; 100]];
+
+/// What locks are asked for: resources one by one, and sets that overlap with each other and with
+/// those.
+const SUBJECTS: [&[&[u8]]; 8] = [
+    &[RESOURCES[0]],
+    &[RESOURCES[1]],
+    &[RESOURCES[2]],
+    &[RESOURCES[3]],
+    &[RESOURCES[0]],
+    &[RESOURCES[0], RESOURCES[1]],
+    &[RESOURCES[2], RESOURCES[1], RESOURCES[2]],
+    &RESOURCES,
+];
+
+/// The token of nobody.
+const STRANGER: Token = Token::from_bytes([b'?'; 20]);
 
 /// Resources that are refused.
 const WRONG_RESOURCES: [&[u8]; 2] = [b"", &[b'x'; MAX_RESOURCE + 1]];
@@ -15,18 +34,41 @@ const WRONG_RESOURCES: [&[u8]; 2] = [b"", &[b'x'; MAX_RESOURCE + 1]];
 #[derive(Default)]
 pub(super) struct Caller {
     locks: BTreeMap<LockId, Lock>,
-    /// The one that ended last: its id must be good for nothing.
-    ended: Option<LockId>,
+    /// The one that ended last, and the end of its validity: its id must be good for nothing, but
+    /// for its token until then.
+    ended: Option<(LockId, Instant)>,
+    /// The tokens of those that ended since it was looked last.
+    just_ended: Vec<Token>,
+    /// The resources and the token of a lock that was let go of, for who takes it over.
+    handed_on: Option<(Vec<&'static [u8]>, Token)>,
+    /// Each with the moment by which it is answered.
+    queries: Vec<(QueryId, Instant)>,
+}
+
+/// What a lock was asked for.
+struct Wish {
+    resources: Vec<&'static [u8]>,
+    ttl: Duration,
+    wait: Duration,
+    is_adopted: bool,
 }
 
 struct Lock {
-    resource: &'static [u8],
+    /// In order, and each once.
+    resources: Vec<&'static [u8]>,
     ttl: Duration,
     state: State,
+    is_adopted: bool,
+    /// Of a lock that is held.
+    token: Option<Token>,
     /// When it was heard of, which is later than it was acquired.
     acquired: Instant,
     valid_until: Instant,
     extension: Option<Extension>,
+    keep: Option<Keep>,
+    /// How long before its end a warning is due.
+    ahead: Duration,
+    is_warned: bool,
     /// When the event that is open comes at the latest, if the core is told the time.
     due: Instant,
 }
@@ -36,6 +78,8 @@ enum State {
     Wanted,
     Held,
     Releasing,
+    /// Let go of, with an extension under way.
+    HandedOn,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +87,13 @@ struct Extension {
     start: Instant,
     ttl: Duration,
     due: Instant,
+}
+
+/// What was asked for by all keep-alives together.
+#[derive(Clone, Copy)]
+struct Keep {
+    longest_ttl: Duration,
+    latest_end: Instant,
 }
 
 impl Caller {
@@ -56,7 +107,7 @@ impl Caller {
         let any = script.int_in_range(0..=self.locks.len().saturating_sub(1))?;
         let lock = self.locks.keys().nth(any).copied();
         let ttl = Duration::from_millis(script.int_in_range(0..=2_100)?);
-        match (script.int_in_range(0..=7)?, lock) {
+        match (script.int_in_range(0..=13)?, lock) {
             (3, Some(lock)) => self.extend(now, redlock, lock, ttl),
             (4, Some(lock)) => self.release(now, redlock, lock),
             (5, Some(lock)) => {
@@ -67,36 +118,73 @@ impl Caller {
             (7, _) => {
                 let resource = *script.choose(&WRONG_RESOURCES)?;
                 assert!(redlock.acquire(now, resource, MIN_TTL, ttl).is_err());
+                assert!(redlock.query(now, resource).is_err());
+                let too_many = [RESOURCES[0]; MAX_SET + 1];
+                assert!(redlock.acquire_all(now, &too_many, MIN_TTL, ttl).is_err());
+                assert!(redlock.acquire_all(now, &[RESOURCES[0], resource], MIN_TTL, ttl).is_err());
+            }
+            (8, Some(lock)) => {
+                let most = Duration::from_millis(script.int_in_range(0..=3_100)?);
+                self.keep_alive(now, redlock, lock, ttl, most);
+            }
+            (9, Some(lock)) => self.warn(now, redlock, lock, ttl / 4),
+            (10, Some(lock)) => self.disown(now, redlock, lock),
+            (11, _) => self.query(now, redlock, script.choose(&RESOURCES)?),
+            (12, _) => {
+                let (resources, token) = match self.handed_on.take() {
+                    Some(handed_on) => handed_on,
+                    None => (script.choose(&SUBJECTS)?.to_vec(), STRANGER),
+                };
+                let wait = Duration::from_millis(script.arbitrary::<u8>()?.into());
+                let lock = redlock.adopt(now, &resources, token, ttl, wait);
+                self.asked(now, redlock, lock, Wish { resources, ttl, wait, is_adopted: true });
             }
             _ => {
-                let resource = *script.choose(&RESOURCES)?;
+                let resources = *script.choose(&SUBJECTS)?;
                 let wait = match script.arbitrary::<u16>()? {
                     u16::MAX => Duration::MAX,
                     wait => Duration::from_millis(u64::from(wait) / 16),
                 };
-                self.acquire(now, redlock, resource, ttl, wait);
+                let lock = match resources {
+                    [resource] => redlock.acquire(now, resource, ttl, wait),
+                    _ => redlock.acquire_all(now, resources, ttl, wait),
+                };
+                let resources = resources.to_vec();
+                self.asked(now, redlock, lock, Wish { resources, ttl, wait, is_adopted: false });
             }
         }
         Ok(())
     }
 
-    fn acquire(
+    fn asked(
         &mut self,
         now: Instant,
-        redlock: &mut Redlock,
-        resource: &'static [u8],
-        ttl: Duration,
-        wait: Duration,
+        redlock: &Redlock,
+        answer: core::result::Result<LockId, Refusal>,
+        wish: Wish,
     ) {
-        let lock = match redlock.acquire(now, resource, ttl, wait) {
+        let Wish { mut resources, ttl, wait, is_adopted } = wish;
+        let lock = match answer {
             Ok(lock) => lock,
             Err(refusal) => return check_refusal(refusal, redlock, ttl),
         };
         let timeout = redlock.config().node_timeout(ttl);
-        let due = (now + wait + timeout).max(now + 2 * timeout);
-        let (acquired, valid_until, extension) = (Instant::ZERO, Instant::ZERO, None);
-        let state = State::Wanted;
-        let entry = Lock { resource, ttl, state, acquired, valid_until, extension, due };
+        resources.sort_unstable();
+        resources.dedup();
+        let entry = Lock {
+            resources,
+            ttl,
+            state: State::Wanted,
+            is_adopted,
+            token: None,
+            acquired: Instant::ZERO,
+            valid_until: Instant::ZERO,
+            extension: None,
+            keep: None,
+            ahead: Duration::ZERO,
+            is_warned: false,
+            due: (now + wait + timeout).max(now + 2 * timeout),
+        };
         assert!(self.locks.insert(lock, entry).is_none(), "{lock:?} is given out twice");
     }
 
@@ -121,12 +209,71 @@ impl Caller {
         }
     }
 
+    fn keep_alive(
+        &mut self,
+        now: Instant,
+        redlock: &mut Redlock,
+        id: LockId,
+        ttl: Duration,
+        most: Duration,
+    ) {
+        let lock = self.locks.get_mut(&id).expect("it is chosen from them");
+        if redlock.keep_alive(now, id, ttl, most).is_ok() {
+            assert!(lock.is_believed(now) && most <= redlock.config().max_hold);
+            let latest_end = lock.acquired + most;
+            let keep = lock.keep.get_or_insert(Keep { longest_ttl: ttl, latest_end });
+            keep.longest_ttl = keep.longest_ttl.max(ttl);
+            keep.latest_end = keep.latest_end.max(latest_end);
+        }
+    }
+
+    fn warn(&mut self, now: Instant, redlock: &mut Redlock, id: LockId, ahead: Duration) {
+        let lock = self.locks.get_mut(&id).expect("it is chosen from them");
+        let is_armed = redlock.warn(now, id, ahead).is_ok();
+        assert_eq!(is_armed, lock.is_believed(now));
+        if is_armed {
+            lock.ahead = Duration::from_millis(ahead.as_millis() as u64);
+            lock.is_warned = false;
+        }
+    }
+
+    fn disown(&mut self, now: Instant, redlock: &mut Redlock, id: LockId) {
+        let lock = self.locks.get_mut(&id).expect("it is chosen from them");
+        let token = redlock.disown(now, id);
+        assert_eq!(token.is_ok(), lock.is_believed(now));
+        let Ok(token) = token else { return };
+        assert_eq!(lock.token, Some(token), "{id:?} has another token");
+        self.handed_on = Some((lock.resources.clone(), token));
+        self.just_ended.push(token);
+        if lock.extension.is_some() {
+            lock.state = State::HandedOn;
+        } else {
+            self.ended = Some((id, lock.valid_until));
+            self.locks.remove(&id);
+        }
+    }
+
+    fn query(&mut self, now: Instant, redlock: &mut Redlock, resource: &[u8]) {
+        match redlock.query(now, resource) {
+            Ok(query) => {
+                let timeout = redlock.config().node_timeout(redlock.config().max_ttl);
+                self.queries.push((query, now + timeout));
+            }
+            Err(refusal) => {
+                let is_full = self.queries.len() == MAX_QUERIES;
+                assert!(is_full && refusal == Refusal::TooManyQueries, "{refusal}");
+            }
+        }
+    }
+
     fn ask_for_ended(&self, now: Instant, redlock: &mut Redlock, ttl: Duration) {
-        if let Some(lock) = self.ended {
+        if let Some((lock, valid_until)) = self.ended {
             assert_eq!(redlock.extend(now, lock, ttl), Err(Refusal::UnknownLock));
             assert_eq!(redlock.release(now, lock), Err(Refusal::UnknownLock));
             assert_eq!(redlock.cancel(now, lock), Err(Refusal::UnknownLock));
-            assert!(!redlock.is_held(now, lock) && redlock.token(lock).is_none());
+            assert!(!redlock.is_held(now, lock));
+            let is_late = redlock.poll_timeout().is_some_and(|(at, _)| at <= now);
+            assert!(now <= valid_until || is_late || redlock.token(lock).is_none());
         }
     }
 
@@ -137,52 +284,103 @@ impl Caller {
             match state {
                 State::Wanted => redlock.cancel(now, id).expect("it is wanted"),
                 State::Held => self.release(now, redlock, id),
-                State::Releasing => {}
+                State::Releasing | State::HandedOn => {}
             }
         }
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.locks.is_empty()
+        self.locks.is_empty() && self.queries.is_empty()
     }
 
     pub(super) fn ttl(&self, lock: LockId) -> Duration {
         self.locks.get(&lock).expect("a lock that lives").ttl
     }
 
+    pub(super) fn is_adopted(&self, lock: LockId) -> bool {
+        self.locks.get(&lock).expect("a lock that lives").is_adopted
+    }
+
+    /// When the extension was asked for; `ZERO` for one that nobody asked for.
     pub(super) fn extension_start(&self, lock: LockId) -> Instant {
         let extension = self.locks.get(&lock).expect("a lock that lives").extension;
-        extension.expect("an extension was asked for").start
+        extension.map_or(Instant::ZERO, |extension| extension.start)
+    }
+
+    /// How long the lock with this token is held.
+    pub(super) fn valid_until(&self, token: &Token) -> Option<Instant> {
+        let mut locks = self.locks.values();
+        let held = locks.find(|lock| lock.state == State::Held && lock.token == Some(*token))?;
+        Some(held.valid_until)
+    }
+
+    pub(super) fn has_just_ended(&self, token: &Token) -> bool {
+        self.just_ended.contains(token)
+    }
+
+    /// What has just ended has been looked at.
+    pub(super) fn forget(&mut self) {
+        self.just_ended.clear();
     }
 
     /// Each event must be the one that its lock can have now.
     pub(super) fn hear(&mut self, now: Instant, redlock: &Redlock, event: Event) {
         match event {
-            Event::Acquired { lock, valid_until } => {
-                let lock = self.expect(lock, State::Wanted);
+            Event::Acquired { lock: id, valid_until } => {
+                let lock = self.expect(id, State::Wanted);
                 assert!(valid_until > now, "granted after its validity");
                 (lock.state, lock.acquired) = (State::Held, now);
+                lock.token = redlock.token(id);
                 lock.valid_until = valid_until;
                 lock.due = Instant::FAR_FUTURE;
             }
             Event::Extended { lock, valid_until } => {
-                let lock = self.expect(lock, State::Held);
-                let Extension { start, ttl, .. } =
-                    lock.extension.take().expect("an extension was asked for");
-                let most = redlock.config().drift.valid_until(start, ttl).max(lock.valid_until);
-                assert!(valid_until >= lock.valid_until && valid_until <= most);
-                assert!(now < lock.valid_until, "extended after its validity");
-                lock.valid_until = valid_until;
+                self.extended(now, redlock, lock, valid_until);
             }
-            Event::ExtendFailed { lock, .. } => {
-                let lock = self.locks.get_mut(&lock).expect("a lock that lives");
+            Event::ExtendFailed { lock: id, .. } => {
+                let lock = self.locks.get_mut(&id).expect("a lock that lives");
                 assert!(lock.extension.take().is_some(), "no extension was asked for");
+                if lock.state == State::HandedOn {
+                    self.ended(id, State::HandedOn);
+                }
+            }
+            Event::Expiring { lock, valid_until } => {
+                let lock = self.expect(lock, State::Held);
+                assert!(!lock.is_warned && valid_until == lock.valid_until);
+                assert!(now + lock.ahead >= valid_until, "warned too early");
+                lock.is_warned = true;
             }
             Event::AcquireFailed { lock, .. } => self.ended(lock, State::Wanted),
             Event::Released { lock, .. } => self.ended(lock, State::Releasing),
-            Event::Lost { lock, .. } => self.ended(lock, State::Held),
+            Event::Lost { lock: id, reason } => {
+                let lock = self.expect(id, State::Held);
+                let is_early = now + redlock.config().lost_lead < lock.valid_until;
+                assert!(!is_early || reason != LostReason::Expired, "{id:?} has not expired");
+                self.ended(id, State::Held);
+            }
+            Event::Queried { query, holder } => {
+                let place = self.queries.iter().position(|(open, _)| *open == query);
+                self.queries.swap_remove(place.expect("it was asked, and has no answer"));
+                let sets = [holder.holding, holder.others, holder.free, holder.unknown];
+                let all: usize = sets.iter().map(|set| set.len()).sum();
+                assert_eq!(all, redlock.nodes().len(), "a node is in two sets, or in none");
+            }
             _ => {}
         }
+    }
+
+    fn extended(&mut self, now: Instant, redlock: &Redlock, id: LockId, valid_until: Instant) {
+        let drift = redlock.config().drift;
+        let lock = self.expect(id, State::Held);
+        let most = match (lock.extension.take(), lock.keep) {
+            (Some(extension), _) => drift.valid_until(extension.start, extension.ttl),
+            (None, Some(keep)) => drift.valid_until(now, keep.longest_ttl).min(keep.latest_end),
+            (None, None) => panic!("{id:?} is extended, and nobody asked for it"),
+        };
+        assert!(valid_until >= lock.valid_until && valid_until <= most.max(lock.valid_until));
+        assert!(now < lock.valid_until, "extended after its validity");
+        lock.valid_until = valid_until;
+        lock.is_warned = false;
     }
 
     fn expect(&mut self, id: LockId, state: State) -> &mut Lock {
@@ -192,9 +390,12 @@ impl Caller {
     }
 
     fn ended(&mut self, id: LockId, state: State) {
-        assert_eq!(self.expect(id, state).extension, None, "an extension has no event");
+        let lock = self.expect(id, state);
+        assert_eq!(lock.extension, None, "an extension has no event");
+        let token = lock.token;
+        self.ended = Some((id, lock.valid_until));
+        self.just_ended.extend(token);
         self.locks.remove(&id);
-        self.ended = Some(id);
     }
 
     /// The time is `now` all of a sudden. What is due already comes as soon as the core hears of
@@ -208,6 +409,7 @@ impl Caller {
                 extension.due = extension.due.max(now);
             }
         }
+        self.queries.iter_mut().for_each(|(_, due)| *due = (*due).max(now));
     }
 
     /// What is held is valid and held once, and what is due has come.
@@ -217,8 +419,9 @@ impl Caller {
             if redlock.is_held(now, *id) {
                 assert_eq!(lock.state, State::Held, "{id:?} is held");
                 assert!(now < lock.valid_until, "{id:?} is believed after its validity");
-                assert!(!held.contains(&lock.resource), "{id:?} is held twice");
-                held.push(lock.resource);
+                // Between sets that overlap only the servers decide, and these lie.
+                assert!(!held.contains(&&lock.resources), "{id:?} is held twice");
+                held.push(&lock.resources);
             }
         }
         // The core has not been told the time yet.
@@ -231,7 +434,19 @@ impl Caller {
             assert!(!is_over, "the loss of {id:?} is not told");
             let extension = lock.extension.is_some_and(|extension| extension.due < now);
             assert!(!extension, "the extension of {id:?} is overdue");
+            let is_near = lock.state == State::Held && now + lock.ahead >= lock.valid_until;
+            let is_silent = is_near && !lock.ahead.is_zero() && !lock.is_warned;
+            assert!(!is_silent, "no warning ahead of the end of {id:?}");
         }
+        for (query, due) in &self.queries {
+            assert!(now <= *due, "{query:?} is overdue");
+        }
+    }
+}
+
+impl Lock {
+    fn is_believed(&self, now: Instant) -> bool {
+        self.state == State::Held && now < self.valid_until
     }
 }
 

@@ -6,9 +6,11 @@
 //! the bytes that went to and fro:
 //!
 //! * every request that is accepted has one event, by its deadline if the core is told the time;
-//! * a lock is granted only after a quorum of nodes answered `+OK` to the `SET` of its own token,
-//!   and until no later than the ttl allows from before that `SET` left; it is extended only after
-//!   a quorum agreed to that extension, and for no longer in all than `max_hold`;
+//! * a lock, of one resource or of several, is granted only after a quorum of nodes answered `+OK`
+//!   to the `SET` of its own token, and until no later than the ttl allows from before that `SET`
+//!   left; it is extended, by request or by keep-alive, only after a quorum agreed to that
+//!   extension, and for no longer in all than `max_hold`; it is adopted only by extensions as well;
+//! * a token is asked for once; what is given to further nodes later ends with the validity;
 //! * nobody believes in a lock after its validity, and in no two locks on one resource;
 //! * nothing grows beyond its bound, and what is drained gets empty.
 //!
@@ -72,6 +74,7 @@ impl World {
         config.max_pipeline = script.int_in_range(1..=6)?;
         config.max_cleanup = script.int_in_range(1..=6)?;
         config.quorum = script.ratio(1, 4)?.then_some(count);
+        config.fill_in = script.ratio(3, 4)?;
         config.prefix = script.choose(&[&b""[..], b"locks:"])?.to_vec();
         config.restart_guard = *script.choose(&[
             RestartGuard::On,
@@ -146,7 +149,7 @@ impl World {
         while let Some(event) = self.redlock.poll_event() {
             match event {
                 Event::Acquired { lock, valid_until } => self.check_grant(lock, valid_until),
-                Event::Extended { lock, .. } => self.check_extension(lock),
+                Event::Extended { lock, valid_until } => self.check_extension(lock, valid_until),
                 _ => {}
             }
             self.caller.hear(self.now, &self.redlock, event);
@@ -154,26 +157,37 @@ impl World {
         // The answer to an event may be requests, which are not waited for.
         self.network.obey(self.now, &mut self.redlock);
         assert!(self.redlock.poll_action().is_none() && !self.redlock.has_event());
+        self.network.check_sets(self.now, &self.caller, self.redlock.config().drift);
         self.caller.check(self.now, &self.redlock);
         self.check_bounds();
+        self.caller.forget();
     }
 
     /// The votes are there, and the validity counts from before they were asked for.
     fn check_grant(&self, lock: LockId, valid_until: Instant) {
         // One that was lost in the same call has no token any more.
         let Some(token) = self.redlock.token(lock) else { return };
+        let drift = self.redlock.config().drift;
+        if self.caller.is_adopted(lock) {
+            let votes = self.network.extensions(&token, Instant::ZERO, valid_until, drift);
+            return assert!(votes >= self.need(), "{lock:?} is adopted with {votes} votes");
+        }
         let votes = self.network.votes(&token);
         assert!(votes >= self.need(), "{lock:?} is granted with {votes} votes");
         let asked = self.network.asked_at(&token).expect("who voted was asked");
-        let latest = self.redlock.config().drift.valid_until(asked, self.caller.ttl(lock));
+        let latest = drift.valid_until(asked, self.caller.ttl(lock));
         assert!(valid_until <= latest, "{lock:?} is valid for longer than its ttl");
     }
 
-    /// The nodes agreed to what was asked for this time.
-    fn check_extension(&self, lock: LockId) {
+    /// The nodes agreed to what was asked for this time, and it is worth what is believed.
+    fn check_extension(&self, lock: LockId, valid_until: Instant) {
         let Some(token) = self.redlock.token(lock) else { return };
         let start = self.caller.extension_start(lock);
-        let votes = self.network.extensions(&token, start);
+        // An extension that is shorter than what was left changes nothing.
+        let is_worth_it = self.caller.valid_until(&token).is_none_or(|before| valid_until > before);
+        let least = if is_worth_it { valid_until } else { Instant::ZERO };
+        let drift = self.redlock.config().drift;
+        let votes = self.network.extensions(&token, start, least, drift);
         assert!(votes >= self.need(), "{lock:?} is extended with {votes} votes");
     }
 
@@ -208,7 +222,8 @@ impl World {
         self.caller.give_back(self.now, &mut self.redlock);
         for _ in 0..STEPS {
             self.look();
-            if self.caller.is_done() {
+            // A lock whose loss is told ahead of its end stays until then.
+            if self.caller.is_done() && self.redlock.in_use() == 0 {
                 break;
             }
             self.network.refuse(self.now, &mut self.redlock);

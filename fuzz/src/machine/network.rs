@@ -1,26 +1,30 @@
 //! All servers and connections: what happens to them, and what the core wants of them.
 
 use std::collections::HashMap;
+use std::mem;
 
 use arbitrary::{Result, Unstructured};
-use redbolt::redlock::{Action, NodeId, NodeState, Redlock, Token, Trouble};
+use redbolt::redlock::{Action, Drift, NodeId, NodeState, Redlock, Token, Trouble};
 use redbolt::time::Instant;
 
-use super::caller::RESOURCES;
+use super::caller::{Caller, RESOURCES};
 use super::id;
 use super::lies::Lie;
-use super::node::{Link, Node};
+use super::node::{Extension, Link, Node, Set};
 
 pub(super) struct Network {
     nodes: Vec<Node>,
     /// When the first `SET` with a token was there to be written.
     asked: HashMap<Token, Instant>,
+    /// The `SET`s that were not looked at yet, and whether their nodes may vote.
+    sets: Vec<(Set, bool)>,
     restarts: u64,
 }
 
 impl Network {
     pub(super) fn new(count: usize) -> Self {
-        Self { nodes: (0..count).map(Node::new).collect(), asked: HashMap::new(), restarts: 0 }
+        let nodes = (0..count).map(Node::new).collect();
+        Self { nodes, asked: HashMap::new(), sets: Vec::new(), restarts: 0 }
     }
 
     /// How many nodes said `+OK` to the `SET` of this token.
@@ -28,9 +32,22 @@ impl Network {
         self.nodes.iter().filter(|node| node.granted.contains(token)).count()
     }
 
-    /// How many nodes agreed to an extension of this token that was sent at `start` or later.
-    pub(super) fn extensions(&self, token: &Token, start: Instant) -> usize {
-        let agreed = |node: &&Node| node.extended.get(token).is_some_and(|at| *at >= start);
+    /// How many nodes agreed to an extension of this token that was sent at `start` or later, and
+    /// makes it valid until `valid_until` at least.
+    pub(super) fn extensions(
+        &self,
+        token: &Token,
+        start: Instant,
+        valid_until: Instant,
+        drift: Drift,
+    ) -> usize {
+        let agreed = |node: &&Node| {
+            let enough = |extension: &Extension| {
+                extension.at >= start
+                    && drift.valid_until(extension.at, extension.ttl) >= valid_until
+            };
+            node.extended.get(token).is_some_and(|extensions| extensions.iter().any(enough))
+        };
         self.nodes.iter().filter(agreed).count()
     }
 
@@ -65,17 +82,27 @@ impl Network {
 
     fn transmit(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
         let Some(unsent) = redlock.poll_transmit(now, id(index)) else { return };
-        let (tokens, count) = self.nodes[index].take(now, unsent);
+        let (sets, count) = self.nodes[index].take(now, unsent);
         redlock.handle_sent(id(index), count);
-        if tokens.is_empty() {
-            return;
-        }
         let state = redlock.node(now, id(index)).expect("it is configured").state;
         let may_vote = !matches!(state, NodeState::Handshake | NodeState::Quarantined);
-        assert!(may_vote, "a node is asked that may not vote: {state}");
-        for token in tokens {
-            let asked = *self.asked.entry(token).or_insert(now);
-            assert_eq!(asked, now, "{token} is used again");
+        self.sets.extend(sets.into_iter().map(|set| (set, may_vote)));
+    }
+
+    /// Looks at what was sent since the last time: a key is either asked for, once for each token
+    /// and of nodes that may vote, or given to one more node while the lock is held.
+    pub(super) fn check_sets(&mut self, now: Instant, caller: &Caller, drift: Drift) {
+        for (set, may_vote) in mem::take(&mut self.sets) {
+            let token = set.token;
+            if let Some(valid_until) = caller.valid_until(&token) {
+                let left = valid_until - now;
+                let most = left + drift.of(left);
+                assert!(set.ttl <= most, "{token} is given for {:?} instead of {most:?}", set.ttl);
+            } else if !set.is_repeated && !caller.has_just_ended(&token) {
+                assert!(may_vote, "a node is asked that may not vote");
+                let asked = *self.asked.entry(token).or_insert(now);
+                assert_eq!(asked, now, "{token} is used again");
+            }
         }
     }
 

@@ -1,10 +1,11 @@
 //! One server and the connection to it, with what is known of both from the bytes alone.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Options, Session};
-use redbolt::redlock::{EXTEND, EXTEND_MANY, Token};
+use redbolt::redlock::{ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, Script, Token};
 use redbolt::resp::{self, Status, Value};
 use redbolt::time::Instant;
 
@@ -16,8 +17,8 @@ pub(super) struct Node {
     pub(super) window: usize,
     /// The tokens to whose `SET` the server said `+OK`.
     pub(super) granted: HashSet<Token>,
-    /// The tokens whose extension it agreed to, and when the last of these was there to be written.
-    pub(super) extended: HashMap<Token, Instant>,
+    /// The extensions that it agreed to.
+    pub(super) extended: HashMap<Token, Vec<Extension>>,
     master: Master,
     session: Session,
     /// What the core has written and the server has not read.
@@ -32,11 +33,26 @@ pub(super) struct Node {
     shown: usize,
 }
 
+/// A key, or the keys of a set, that a node is given.
+#[derive(Clone, Copy)]
+pub(super) struct Set {
+    pub(super) token: Token,
+    pub(super) ttl: Duration,
+    /// The script itself, because the node said that it does not know it.
+    pub(super) is_repeated: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Extension {
+    /// When it was there to be written.
+    pub(super) at: Instant,
+    pub(super) ttl: Duration,
+}
+
 /// A command, as far as the reply to it is a vote.
 enum Command {
-    Set(Token),
-    /// For these tokens, and when it was there to be written.
-    Extend(Vec<Token>, Instant),
+    Set(Set),
+    Extend(Vec<(Token, Extension)>),
     Other,
 }
 
@@ -86,16 +102,16 @@ impl Node {
         self.master.apply(now, &mut session, words, &mut out);
     }
 
-    /// Takes as much of the unsent bytes as goes through. Gives the tokens of the `SET`s among
-    /// those that are new, and how many bytes went through.
-    pub(super) fn take(&mut self, now: Instant, unsent: &[u8]) -> (Vec<Token>, usize) {
+    /// Takes as much of the unsent bytes as goes through. Gives the `SET`s among those that are
+    /// new, and how many bytes went through.
+    pub(super) fn take(&mut self, now: Instant, unsent: &[u8]) -> (Vec<Set>, usize) {
         assert!(self.link == Link::Up, "bytes for a connection that is not there");
-        let mut tokens = Vec::new();
+        let mut sets = Vec::new();
         let mut new = &unsent[self.offered..];
         while let Some((words, used)) = command(new) {
             let command = Command::new(now, &words);
-            if let Command::Set(token) = command {
-                tokens.push(token);
+            if let Command::Set(set) = command {
+                sets.push(set);
             }
             self.owed.push_back(command);
             new = &new[used..];
@@ -104,7 +120,7 @@ impl Node {
         let taken = unsent.len().min(self.window);
         self.sent.extend_from_slice(&unsent[..taken]);
         self.offered = unsent.len() - taken;
-        (tokens, taken)
+        (sets, taken)
     }
 
     /// How many replies the server owes.
@@ -153,13 +169,14 @@ impl Node {
         while let Ok(Status::Complete((value, used))) = resp::parse(rest) {
             let Some(command) = self.owed.pop_front() else { break };
             match (command, value) {
-                (Command::Set(token), Value::Simple(b"OK")) => {
-                    self.granted.insert(token);
+                (Command::Set(set), Value::Simple(b"OK")) => {
+                    self.granted.insert(set.token);
                 }
-                (Command::Extend(tokens, at), value) => {
-                    let agreed = tokens.into_iter().zip(integers(&value));
-                    let agreed = agreed.filter(|(_, answer)| *answer == 1);
-                    self.extended.extend(agreed.map(|(token, _)| (token, at)));
+                (Command::Extend(extensions), value) => {
+                    let agreed = extensions.into_iter().zip(integers(&value));
+                    for ((token, extension), _) in agreed.filter(|(_, answer)| *answer == 1) {
+                        self.extended.entry(token).or_default().push(extension);
+                    }
                 }
                 _ => {}
             }
@@ -184,28 +201,48 @@ fn command(bytes: &[u8]) -> Option<(Vec<&[u8]>, usize)> {
 
 impl Command {
     fn new(now: Instant, words: &[&[u8]]) -> Self {
-        let is_extension = |script: &[u8]| {
-            [EXTEND, EXTEND_MANY]
-                .iter()
-                .any(|known| script == known.sha.as_bytes() || script == known.text.as_bytes())
-        };
-        match words {
-            [b"SET", _, token, b"NX", b"PX", _] => Self::Set(self::token(token)),
-            // Behind the number of keys there are as many keys, tokens and ttls.
-            [b"EVAL" | b"EVALSHA", script, _, subjects @ ..] if is_extension(script) => {
-                let count = subjects.len() / 3;
-                Self::Extend(
-                    subjects[count..2 * count].iter().map(|word| token(word)).collect(),
-                    now,
-                )
+        let (script, count, subjects) = match words {
+            [b"SET", _, token, b"NX", b"PX", ttl] => {
+                let (token, ttl) = (self::token(token), millis(ttl));
+                return Self::Set(Set { token, ttl, is_repeated: false });
             }
-            _ => Self::Other,
+            [b"EVAL" | b"EVALSHA", script, count, subjects @ ..] => {
+                (*script, number(count), subjects)
+            }
+            _ => return Self::Other,
+        };
+        let is = |known: Script| script == known.sha.as_bytes() || script == known.text.as_bytes();
+        let extension = |token: &[u8], ttl: &[u8]| {
+            (self::token(token), Extension { at: now, ttl: millis(ttl) })
+        };
+        // Behind the number of keys there are the keys.
+        let rest = &subjects[count..];
+        if is(EXTEND) || is(EXTEND_MANY) {
+            // As many tokens, and as many ttls.
+            let (tokens, ttls) = rest.split_at(count);
+            Self::Extend(tokens.iter().zip(ttls).map(|(a, b)| extension(a, b)).collect())
+        } else if is(EXTEND_SET) {
+            Self::Extend(vec![extension(rest[0], rest[1])])
+        } else if is(ACQUIRE_SET) {
+            let (token, ttl) = (token(rest[0]), millis(rest[1]));
+            Self::Set(Set { token, ttl, is_repeated: script == ACQUIRE_SET.text.as_bytes() })
+        } else {
+            Self::Other
         }
     }
 }
 
 fn token(word: &[u8]) -> Token {
     Token::from_bytes(word.try_into().expect("a token has twenty bytes"))
+}
+
+fn millis(word: &[u8]) -> Duration {
+    Duration::from_millis(number(word) as u64)
+}
+
+fn number(word: &[u8]) -> usize {
+    let text = str::from_utf8(word).expect("what is sent is ASCII");
+    text.parse().expect("a number without a sign")
 }
 
 /// The integers in a reply that is one, or an array of them.
