@@ -10,7 +10,8 @@ use crate::redlock::{AcquireError, ExtendError, RequestError};
 pub enum LockError {
     /// The request was refused on the spot: it names what is out of bounds.
     Request(RequestError),
-    /// The request ended without a lock.
+    /// The request ended without a lock. The nodes in it are numbered as they were configured;
+    /// [`Client::nodes`](crate::Client::nodes) has their addresses, and what is wrong with each.
     Acquire(AcquireError),
     /// The client was shut down, or its thread has died.
     Closed,

@@ -48,6 +48,10 @@ const MAX_THREADS: usize = 64;
 /// tells whether they did. Guards that outlive the last clone are served as before, and to drop the
 /// last of them waits for nobody: a process that ends right then may leave a lock to its ttl.
 ///
+/// Where no quorum of nodes can be had, [`nodes`](Self::nodes) says why, node by node, and
+/// [`on_node`](Self::on_node) says it when it happens. Masters that have just been started do not
+/// vote at first: see [`RestartGuard`](crate::RestartGuard).
+///
 /// ```no_run
 /// use redbolt::{Client, Config};
 /// use std::time::Duration;
@@ -155,12 +159,7 @@ impl Client {
         adopts: Option<Token>,
     ) -> LockRequest {
         let order = Order {
-            // One too many says as much as all of them.
-            resources: resources
-                .into_iter()
-                .take(MAX_SET + 1)
-                .map(|name| name.as_ref().into())
-                .collect(),
+            resources: resources.into_iter().map(|name| name.as_ref().into()).collect(),
             ttl: self.handle.shared.default_ttl,
             wait: Duration::ZERO,
             adopts,

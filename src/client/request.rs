@@ -50,13 +50,18 @@ impl LockRequest {
     }
 
     /// How long to wait for it; with zero, the default, there is one attempt.
+    ///
+    /// That attempt waits for nodes that are still being connected to, but not for longer than a
+    /// node timeout (50 ms unless configured): the first request of a process that has just started
+    /// wants a wait of a second or more.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.order.wait = wait;
         self
     }
 
     /// Keeps the lock alive by itself, for at most `max_hold` from its acquisition, which may not
-    /// be more than the configured one (S12). See [`Redlock::keep_alive`].
+    /// be more than the configured one (S12). It lasts as long as its ttl in any case. See
+    /// [`Redlock::keep_alive`].
     ///
     /// A holder that hangs would hold for ever; that is why there is a limit. Look at
     /// [`Guard::is_held`] before every step, or wait for [`Guard::lost`].

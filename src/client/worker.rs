@@ -217,8 +217,8 @@ impl Worker {
     fn begin(&mut self, ticket: &Ticket) -> Result<LockId, RequestError> {
         let order = &ticket.order;
         let max = self.engine.config().max_hold;
-        if order.max_hold.is_some_and(|hold| hold > max) {
-            return Err(RequestError::HoldTooLong { max });
+        if let Some(hold) = order.max_hold.filter(|hold| *hold > max) {
+            return Err(RequestError::HoldTooLong { hold, max });
         }
         match (&order.resources[..], order.adopts) {
             ([resource], None) => self.engine.acquire(resource, order.ttl, order.wait),
@@ -234,11 +234,15 @@ impl Worker {
         slot: Arc<Slot<Result<Instant, KeepError>>>,
     ) {
         let id = ticket.id.get().copied();
-        match id.ok_or(RequestError::UnknownLock).and_then(|id| self.engine.extend(id, ttl)) {
+        match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.extend(id, ttl)) {
             Ok(()) => {
                 if let Some(entry) = id.and_then(|id| self.entry(id)) {
                     entry.extension = Some(slot);
                 }
+            }
+            // Its guard knows it, and the engine no more: it was lost.
+            Err(RequestError::UnknownLock) => {
+                self.complete(&slot, Err(KeepError::Request(RequestError::NotHeld)));
             }
             Err(error) => self.complete(&slot, Err(KeepError::Request(error))),
         }
@@ -271,7 +275,7 @@ impl Worker {
         let valid_until = ticket.disowned_until();
         self.wakers.extend(ticket.end(Notice::Released));
         let id = ticket.id.get().copied();
-        match id.ok_or(RequestError::UnknownLock).and_then(|id| self.engine.disown(id)) {
+        match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.disown(id)) {
             Ok(token) => {
                 // An extension under way has its event before the lock is forgotten.
                 self.take_events();

@@ -92,6 +92,9 @@ fn parse(text: &str) -> Result<Address, &'static str> {
         Some(_) => return Err("has a scheme other than redis:// and valkey://"),
         None => (text, false),
     };
+    if rest.starts_with('/') {
+        return Err("is a path: Unix sockets are not supported");
+    }
     let mut login = Login::default();
     let (user, rest) = match rest.rsplit_once('@') {
         Some(_) if !is_url => return Err("has a login, which needs redis:// in front"),
@@ -135,6 +138,9 @@ fn split_port(place: &str) -> Result<(&str, u16), &'static str> {
     let bad = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_' | ':');
     if host.is_empty() {
         return Err("lacks a host");
+    }
+    if host.contains(char::is_whitespace) {
+        return Err("has a space in it");
     }
     if host.contains(bad) {
         return Err("has a host with characters that a host cannot have");
@@ -252,7 +258,9 @@ mod tests {
             ("[::1", "the address \"[::1\" lacks a closing bracket"),
             ("[h]:1", "the address \"[h]:1\" has brackets around what is not an IPv6 address"),
             ("[::1]1", "the address \"[::1]1\" has something behind the bracket"),
-            ("a b", "the address \"a b\" has a host with characters that a host cannot have"),
+            ("a b", "the address \"a b\" has a space in it"),
+            ("a*b", "the address \"a*b\" has a host with characters that a host cannot have"),
+            ("/run/s", "the address \"/run/s\" is a path: Unix sockets are not supported"),
         ];
         for (text, message) in rows {
             let error = text.parse::<Address>().expect_err(text);

@@ -57,8 +57,10 @@ pub enum RequestError {
     ExtensionPending,
     /// [`MAX_QUERIES`] questions who holds a resource are not answered yet.
     TooManyQueries,
-    /// The extension would hold the lock longer than the configured `max_hold` (S12).
+    /// The lock would be held longer than the configured `max_hold` (S12).
     HoldTooLong {
+        /// For how long, counted from its acquisition.
+        hold: Duration,
         /// The configured `max_hold`.
         max: Duration,
     },
@@ -89,8 +91,8 @@ impl fmt::Display for RequestError {
             Self::AlreadyHeld => write!(f, "the lock is held already"),
             Self::ExtensionPending => write!(f, "an extension of this lock is under way"),
             Self::TooManyQueries => write!(f, "{MAX_QUERIES} queries are under way"),
-            Self::HoldTooLong { max } => {
-                write!(f, "the lock would be held longer than max_hold = {max:?}")
+            Self::HoldTooLong { hold, max } => {
+                write!(f, "the lock would be held for {hold:?}, max_hold = {max:?} is possible")
             }
         }
     }
@@ -129,7 +131,7 @@ pub enum AcquireError {
 impl fmt::Display for AcquireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Held => write!(f, "held by another until the wait ended"),
+            Self::Held => write!(f, "held by another"),
             Self::NoQuorum(outcomes) => write!(f, "no quorum of nodes ({outcomes})"),
             Self::Unavailable { outcomes, retry_after, .. } => {
                 let seconds = retry_after.as_secs_f64();
@@ -217,7 +219,8 @@ pub enum NodeOutcome {
     Full,
     /// Not asked: its configuration does not allow a vote.
     Misconfigured,
-    /// Not asked, although it could have voted: it became ready too late.
+    /// Not asked, although it is ready now: it was not yet when the others were asked, or too few
+    /// others were for a quorum.
     NotAsked,
 }
 

@@ -21,7 +21,8 @@ const MOST_GATHERING: Duration = Duration::from_millis(50);
 impl Redlock {
     /// Keeps a held lock alive by itself, until `max_hold` after its acquisition: from now on it is
     /// extended by `ttl` whenever about a third of its validity has passed. It ends with its
-    /// release, or by [`Event::Lost`].
+    /// release, or by [`Event::Lost`]. What it has by then it keeps: a `max_hold` that ends before
+    /// its validity renews nothing and shortens nothing.
     ///
     /// Every extension that succeeds makes an [`Event::Extended`]. One that fails makes none, and
     /// is repeated, ever faster, until the validity ends. The last one is shorter, so that the lock
@@ -44,7 +45,7 @@ impl Redlock {
         let ttl = self.check_ttl(ttl)?;
         let max = self.config.max_hold;
         if max_hold > max {
-            return Err(RequestError::HoldTooLong { max });
+            return Err(RequestError::HoldTooLong { hold: max_hold, max });
         }
         let slot = self.find_held(now, lock)?;
         let lock = &mut self.table[slot];

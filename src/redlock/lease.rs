@@ -70,7 +70,8 @@ impl Redlock {
         }
         let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
         if now + ttl.duration() > lock.started + max && !is_endless {
-            return Err(RequestError::HoldTooLong { max });
+            let hold = now + ttl.duration() - lock.started;
+            return Err(RequestError::HoldTooLong { hold, max });
         }
         if self.has_unread_events() {
             return Err(RequestError::Full { max: self.config.max_locks });

@@ -255,7 +255,7 @@ impl Node {
         self.failures = self.failures.saturating_add(1);
         self.counters.failures += 1;
         self.unhealthy_until = None;
-        if !matches!(trouble, Trouble::Server(_)) {
+        if !matches!(trouble, Trouble::Server(_) | Trouble::LoginRefused) {
             self.message.clear();
         }
         self.trouble = Some(trouble);

@@ -30,7 +30,7 @@ pub struct QueryId(u64);
 /// Who holds a resource, as the nodes saw it: advice, not a lock.
 ///
 /// Every node is in exactly one of the sets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
     value: [u8; MAX_VALUE],
@@ -59,6 +59,21 @@ impl Holder {
     /// The same, if it is the token of an engine such as this.
     pub fn token(&self) -> Option<Token> {
         Some(Token::from_bytes(self.value()?.try_into().ok()?))
+    }
+}
+
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.value().map(|value| value.escape_ascii().to_string());
+        f.debug_struct("Holder")
+            .field("value", &value)
+            .field("holding", &self.holding)
+            .field("others", &self.others)
+            .field("free", &self.free)
+            .field("unknown", &self.unknown)
+            .field("is_quorum", &self.is_quorum)
+            .field("remaining", &self.remaining)
+            .finish()
     }
 }
 

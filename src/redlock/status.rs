@@ -88,7 +88,7 @@ impl fmt::Display for Trouble {
             Self::UnexpectedReply => f.write_str("a reply that the command cannot have"),
             Self::UnsolicitedReply => f.write_str("a reply to no command"),
             Self::ReplyTooLong => f.write_str("a reply longer than any asked for"),
-            Self::LoginRefused => f.write_str("the server refused the login"),
+            Self::LoginRefused => f.write_str("the server refused AUTH or SELECT"),
             Self::Server(error) => error.fmt(f),
             Self::Loading => f.write_str("the server is loading its data"),
             Self::Replica => f.write_str("the server is a replica"),

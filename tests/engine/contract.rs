@@ -124,7 +124,8 @@ fn max_hold_bounds_all_extensions_together() {
     owner.extend_for(lock, TTL / 2);
     owner.extended();
     let refused = owner.engine.extend(lock, TTL);
-    assert_eq!(refused, Err(RequestError::HoldTooLong { max: TTL }));
+    let is_too_long = |error: &_| matches!(error, RequestError::HoldTooLong { max: TTL, .. });
+    assert!(refused.as_ref().is_err_and(is_too_long), "{refused:?}");
     assert!(owner.engine.is_held(lock), "a refusal changes nothing");
     owner.let_go(lock);
     owner.finish(cluster.iter());

@@ -14,10 +14,10 @@ pub(crate) fn describe(error: &clap::Error, first: Option<&OsStr>) -> String {
         Some(name) => format!("see redbolt {name} --help"),
         None => "see redbolt --help".to_owned(),
     };
-    format!("{}; {help}", what_is_wrong(error))
+    format!("{}; {help}", what_is_wrong(error, subcommand))
 }
 
-fn what_is_wrong(error: &clap::Error) -> String {
+fn what_is_wrong(error: &clap::Error, subcommand: Option<&str>) -> String {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -40,6 +40,11 @@ fn what_is_wrong(error: &clap::Error) -> String {
                 None if value.is_empty() => format!("{option} lacks its value"),
                 None => format!("{option} is {value:?}, which cannot be used"),
             }
+        }
+        ErrorKind::UnknownArgument if subcommand == Some("exec") => {
+            let given = context(ContextKind::InvalidArg).unwrap_or_default();
+            let hint = if given.starts_with('-') { "" } else { ": COMMAND stands behind --" };
+            format!("{}{hint}", first_paragraph(&error.to_string()))
         }
         _ => first_paragraph(&error.to_string()),
     }

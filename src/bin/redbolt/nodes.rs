@@ -5,14 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::time::Duration;
 
-use redbolt::redlock::{NodeOutcome, NodeOutcomes, RestartGuard};
+use redbolt::redlock::{NodeOutcome, NodeOutcomes, RestartGuard, Trouble};
 use redbolt::{Config, Engine, NodeState, NodeStatus};
 
 const NODES_HELP: &str = "\
 The nodes, separated by commas: HOST, HOST:PORT or
 redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
 see arguments, so a list with passwords belongs into the
-variable REDBOLT_NODES, which holds where this is not given";
+variable REDBOLT_NODES, which is used when this is absent";
 
 const VARIABLE: &str = "REDBOLT_NODES";
 
@@ -22,8 +22,8 @@ on (the default), once it has been up for the longest ttl;
 strict, the same from when it is first seen, whatever it says
 of its uptime; durable, at once if it appends to a file (with
 appendfsync always); off, at once: only for nodes that are
-known to be fresh. REDBOLT_RESTART_GUARD holds where this is
-not given";
+known to be fresh. REDBOLT_RESTART_GUARD is used when this is
+absent";
 
 const GUARD_VARIABLE: &str = "REDBOLT_RESTART_GUARD";
 
@@ -87,7 +87,7 @@ fn read(name: &str, list: &OsStr) -> Result<Config, String> {
     if list.ends_with(',') {
         return Err(format!("{name} ends with a comma, and no node behind it"));
     }
-    Config::new(list.split(',')).map_err(|error| format!("{name}: {error}"))
+    Config::new(list.split(',').map(str::trim)).map_err(|error| format!("{name}: {error}"))
 }
 
 /// The same as [`describe`] when a node is not ready; empty when all of them are.
@@ -105,11 +105,16 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Stri
         let wait = if is_first_try(&status) { ": no answer yet" } else { "" };
         let more = outcome.filter(|outcome| says_more(*outcome));
         let more = more.map_or_else(String::new, |outcome| match outcome {
-            NodeOutcome::NotAsked => ", but too late for the last request".to_owned(),
+            NodeOutcome::NotAsked => ", but not asked".to_owned(),
             outcome => format!(", last request: {outcome}"),
         });
+        let twin = match status.trouble {
+            Some(Trouble::SameProcess(other)) => engine.address(other),
+            _ => None,
+        };
+        let twin = twin.map_or_else(String::new, |twin| format!(", {twin}"));
         // Writing to a string does not fail.
-        _ = writeln!(lines, "  {address}: {status}{wait}{more}");
+        _ = writeln!(lines, "  {address}: {status}{twin}{wait}{more}");
     }
     lines
 }

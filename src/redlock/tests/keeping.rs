@@ -220,7 +220,10 @@ fn what_cannot_be_kept_is_refused() {
     let lock = rig.held("r");
     let max = Config::default().max_hold;
     let keep = |rig: &mut Rig, ttl, hold| rig.redlock.keep_alive(rig.now, lock, ttl, hold);
-    assert_eq!(keep(&mut rig, TTL, max + ms(1)), Err(RequestError::HoldTooLong { max }));
+    assert_eq!(
+        keep(&mut rig, TTL, max + ms(1)),
+        Err(RequestError::HoldTooLong { hold: max + ms(1), max })
+    );
     assert_eq!(keep(&mut rig, ms(1), HOLD), Err(RequestError::TtlTooShort { ttl: ms(1) }));
     rig.redlock.release(rig.now, lock).expect("it is held");
     assert_eq!(keep(&mut rig, TTL, HOLD), Err(RequestError::NotHeld));

@@ -160,7 +160,9 @@ fn a_lock_cannot_be_kept_for_longer_than_max_hold() {
     rig.events();
     rig.advance(ms(1));
     let max = Duration::from_secs(15);
-    assert_eq!(rig.redlock.extend(rig.now, lock, TTL), Err(RequestError::HoldTooLong { max }));
+    let error = rig.redlock.extend(rig.now, lock, TTL).expect_err("a millisecond too long");
+    assert_eq!(error, RequestError::HoldTooLong { hold: max + ms(1), max });
+    assert_eq!(error.to_string(), "the lock would be held for 15.001s, max_hold = 15s is possible");
 }
 
 #[test]

@@ -48,6 +48,11 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                 })?;
                 let took = watch.engine.now() - start;
                 args.tell(format_args!("{} is locked after {took:.1?}", args.resource_name()));
+                let troubled = nodes::troubled(&watch.engine);
+                if !troubled.is_empty() {
+                    let nodes = troubled.trim_end();
+                    args.tell(format_args!("not every node is ready:\n{nodes}"));
+                }
                 if let Some(max_hold) = args.keep_alive() {
                     // A lock that has just ended says so by itself.
                     _ = watch.engine.keep_alive(lock, args.ttl, max_hold);

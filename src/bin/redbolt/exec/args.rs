@@ -73,7 +73,7 @@ pub(crate) struct Args {
     max_ttl: Duration,
 
     /// For how long the lock is kept alive at most, from its
-    /// acquisition: at most 168h
+    /// acquisition: between the ttl and 168h
     #[arg(long, value_name = "DURATION", default_value = "24h", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_WAIT))]
     max_hold: Duration,
@@ -126,6 +126,11 @@ impl Args {
         if self.ttl > self.max_ttl {
             let [ttl, max_ttl] = [self.ttl, self.max_ttl].map(duration::written);
             let what = format!("--ttl is {ttl}, at most --max-ttl = {max_ttl} is possible");
+            return Err(Failure::Usage(what));
+        }
+        if !self.no_keep_alive && self.max_hold < self.ttl {
+            let [ttl, max_hold] = [self.ttl, self.max_hold].map(duration::written);
+            let what = format!("--max-hold is {max_hold}, at least --ttl = {ttl} is possible");
             return Err(Failure::Usage(what));
         }
         config.redlock.max_ttl = self.max_ttl;

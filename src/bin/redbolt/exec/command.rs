@@ -12,6 +12,7 @@ use super::child::Child;
 use super::failure::Failure;
 use super::group;
 use super::schedule::Schedule;
+use super::signals;
 use super::watch::{News, Watch};
 
 /// What has been done to end the command.
@@ -94,7 +95,8 @@ impl Stage {
         }
         if self == Self::Running && now >= schedule.warn_at {
             if let Some(signal) = args.expiring_signal {
-                args.tell(format_args!("little is left of the lock: signal {}", signal.as_raw()));
+                let name = signals::name(signal);
+                args.tell(format_args!("little is left of the lock: {name}"));
                 child.signal(signal);
             }
             return Self::Warned;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use redbolt::EngineError;
 use rustix::process::Signal;
 
+use super::signals;
 use crate::exit;
 use crate::nodes::GUARD_HINT;
 
@@ -88,7 +89,7 @@ impl fmt::Display for Failure {
                 )
             }
             Self::Interrupted { signal } => {
-                write!(f, "signal {} ended the wait for the lock", signal.as_raw())
+                write!(f, "{} ended the wait for the lock", signals::name(*signal))
             }
             Self::Start { command, error } => write!(f, "cannot run {command}: {error}"),
             Self::Overrun { resource, what, .. } => {

@@ -47,23 +47,33 @@ fn ignored() -> u64 {
     set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
+/// What somebody may want a command to be told by.
+const NAMES: [(&str, Signal); 13] = [
+    ("HUP", Signal::HUP),
+    ("INT", Signal::INT),
+    ("QUIT", Signal::QUIT),
+    ("USR1", Signal::USR1),
+    ("USR2", Signal::USR2),
+    ("PIPE", Signal::PIPE),
+    ("ALRM", Signal::ALARM),
+    ("TERM", Signal::TERM),
+    ("CONT", Signal::CONT),
+    ("STOP", Signal::STOP),
+    ("TSTP", Signal::TSTP),
+    ("URG", Signal::URG),
+    ("WINCH", Signal::WINCH),
+];
+
+/// How a signal is called in a message.
+pub(super) fn name(signal: Signal) -> String {
+    match NAMES.iter().find(|(_, known)| *known == signal) {
+        Some((name, _)) => format!("SIG{name}"),
+        None => format!("signal {}", signal.as_raw()),
+    }
+}
+
 /// A signal by its name, with or without `SIG`, or by its number.
 pub(super) fn named(text: &str) -> Result<Signal, String> {
-    const NAMES: [(&str, Signal); 13] = [
-        ("HUP", Signal::HUP),
-        ("INT", Signal::INT),
-        ("QUIT", Signal::QUIT),
-        ("USR1", Signal::USR1),
-        ("USR2", Signal::USR2),
-        ("PIPE", Signal::PIPE),
-        ("ALRM", Signal::ALARM),
-        ("TERM", Signal::TERM),
-        ("CONT", Signal::CONT),
-        ("STOP", Signal::STOP),
-        ("TSTP", Signal::TSTP),
-        ("URG", Signal::URG),
-        ("WINCH", Signal::WINCH),
-    ];
     let upper = text.to_ascii_uppercase();
     let name = upper.strip_prefix("SIG").unwrap_or(&upper);
     let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, signal)| *signal);
@@ -87,6 +97,8 @@ mod tests {
         for text in ["USR1", "usr1", "SIGUSR1", "10"] {
             assert_eq!(named(text), Ok(Signal::USR1), "{text}");
         }
+        assert_eq!(name(Signal::USR1), "SIGUSR1");
+        assert_eq!(name(Signal::SEGV), "signal 11");
         for text in ["", "SIG", "USR3", "0", "-1", "99"] {
             assert!(named(text).is_err(), "{text}");
         }

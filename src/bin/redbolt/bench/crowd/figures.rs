@@ -103,7 +103,7 @@ impl Figures {
 
     pub(super) fn object(&self) -> String {
         let latencies = |summary: Option<[f64; 5]>| {
-            let [p50, p90, p99, p999, max] = summary.unwrap_or_default();
+            let Some([p50, p90, p99, p999, max]) = summary else { return "null".to_owned() };
             let rest = format!(r#""p99":{p99:.1},"p999":{p999:.1},"max":{max:.1}"#);
             format!(r#"{{"p50":{p50:.1},"p90":{p90:.1},{rest}}}"#)
         };
