@@ -4,6 +4,8 @@
 //! cargo run --example engine -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
 //! ```
 
+mod common;
+
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,18 +19,11 @@ const WAIT: Duration = Duration::from_secs(2);
 const GOODBYE: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::run(example)
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
-    let mut engine = Engine::new(Config::new(nodes.split(','))?)?;
+fn example(config: Config) -> Result<(), Box<dyn Error>> {
+    let mut engine = Engine::new(config)?;
     let lock = engine.acquire("orders/42", TTL, WAIT)?;
     loop {
         engine.poll(None)?;

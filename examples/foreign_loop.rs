@@ -8,6 +8,8 @@
 //! The loop knows the engine by one descriptor. It becomes readable when a node has answered and
 //! when a deadline of the engine has come, so the loop needs no timer for it.
 
+mod common;
+
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write;
@@ -27,18 +29,11 @@ const TTL: Duration = Duration::from_secs(10);
 const WAIT: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::run(example)
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
-    let mut engine = Engine::new(Config::new(nodes.split(','))?)?;
+fn example(config: Config) -> Result<(), Box<dyn Error>> {
+    let mut engine = Engine::new(config)?;
     let mut listener = TcpListener::bind("127.0.0.1:0".parse()?)?;
     println!("visit {}", listener.local_addr()?);
 

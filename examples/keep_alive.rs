@@ -6,7 +6,10 @@
 //!
 //! Stop a majority of the servers meanwhile to see the warning, and then the loss.
 
+mod common;
+
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use redbolt::{Client, Config};
@@ -16,9 +19,12 @@ const TTL: Duration = Duration::from_secs(3);
 /// A holder that hangs must not hold for ever (S12).
 const MAX_HOLD: Duration = Duration::from_secs(30);
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
-    let client = Client::new(Config::new(nodes.split(','))?)?;
+fn main() -> ExitCode {
+    common::run(example)
+}
+
+fn example(config: Config) -> Result<(), Box<dyn Error>> {
+    let client = Client::new(config)?;
     client.on_node(|node| println!("{node}"))?;
     let request = client.lock("leader").ttl(TTL).wait(Duration::from_secs(5));
     let request = request.keep_alive(MAX_HOLD).warn(TTL / 3);

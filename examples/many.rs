@@ -5,14 +5,20 @@
 //! cargo run --example many -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
 //! ```
 
+mod common;
+
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use redbolt::{Client, Config};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
-    let client = Client::new(Config::new(nodes.split(','))?)?;
+fn main() -> ExitCode {
+    common::run(example)
+}
+
+fn example(config: Config) -> Result<(), Box<dyn Error>> {
+    let client = Client::new(config)?;
     let (from, to) = ("accounts/alpha", "accounts/beta");
     let guard = client.lock_all([from, to]).wait(Duration::from_secs(5)).acquire()?;
     // Who else wants either of them is refused, and can see who has it.

@@ -4,15 +4,21 @@
 //! cargo run --example tasks -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
 //! ```
 
+mod common;
+
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use redbolt::{Client, Config, LockError};
 use tokio::task::JoinSet;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let nodes = std::env::args().nth(1).ok_or("say which nodes: host:port,host:port,…")?;
-    let client = Client::new(Config::new(nodes.split(','))?)?;
+fn main() -> ExitCode {
+    common::run(example)
+}
+
+fn example(config: Config) -> Result<(), Box<dyn Error>> {
+    let client = Client::new(config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
     runtime.block_on(async {
         let mut tasks = JoinSet::new();

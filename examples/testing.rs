@@ -3,12 +3,13 @@
 //! ```text
 //! cargo run --example testing --features embedded
 //! ```
+//!
+//! In a test `main` would be the test.
 
 use std::time::Duration;
 
 use redbolt::embedded::Server;
-use redbolt::redlock::RestartGuard;
-use redbolt::{Client, Config, LockError};
+use redbolt::{Client, Config, LockError, RestartGuard};
 
 /// The code under test: it does a job unless somebody else is at it.
 fn run_once(client: &Client, job: &str, work: impl FnOnce()) -> Result<bool, LockError> {

@@ -32,6 +32,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Masters that have been up for less than the longest ttl may have forgotten locks in a restart,
+//! and do not vote yet. Those of a new cluster cannot have: [`RestartGuard`] says how to declare
+//! them.
+//!
 //! # The engine alone
 //!
 //! [`Engine`] is the face for one thread that has a loop of its own: [`acquire`](Engine::acquire)
@@ -71,6 +75,8 @@
 //!
 //! Bad input from the caller is a typed error that names the value and the limit. A panic is a bug
 //! of this crate.
+//!
+//! `S1` to `S12` in these pages are the rules of SAFETY.md, beside the README.
 //!
 //! # The layers
 //!
@@ -130,7 +136,8 @@ pub use self::engine::{Config, Engine, EngineError};
 pub use self::net::{Address, AddressError, Clock, IoCounters, Waker};
 pub use self::redlock::{
     AcquireError, ConfigError, Event, ExtendError, Holder, LockId, LostReason, NodeId, NodeOutcome,
-    NodeState, NodeStatus, QueryId, ReleaseOutcome, RequestError, ServerError, Token, Trouble,
+    NodeState, NodeStatus, QueryId, ReleaseOutcome, RequestError, RestartGuard, ServerError, Token,
+    Trouble,
 };
 
 /// The example of the README must compile.

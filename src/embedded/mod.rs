@@ -27,32 +27,26 @@
 //!
 //! ```
 //! use redbolt::embedded::{Options, Server};
-//! use std::io::{Read, Write};
-//! use std::net::TcpStream;
+//! use redbolt::{Client, Config, RestartGuard};
+//! use std::time::Duration;
 //!
 //! let mut masters = (0..3).map(|_| Server::start()).collect::<Result<Vec<_>, _>>()?;
-//! let urls: Vec<String> = masters.iter().map(Server::url).collect();
-//! // The code under test is now given `urls`. Here, a client by hand takes one vote:
-//! let mut client = TcpStream::connect(masters[0].addr())?;
-//! let mut set = bytes::BytesMut::new();
-//! redbolt::resp::command(&mut set, &[b"SET", b"printer", b"token", b"NX", b"PX", b"30000"]);
-//! client.write_all(&set)?;
-//! let mut reply = [0; 5];
-//! client.read_exact(&mut reply)?;
-//! assert_eq!(&reply, b"+OK\r\n");
+//! let mut config = Config::new(masters.iter().map(Server::url))?;
+//! // Masters that have just been started may have forgotten locks. These cannot have.
+//! config.redlock.restart_guard = RestartGuard::Off;
+//! let client = Client::new(config)?;
+//! // The code under test is now given `client`. The first request waits for the connections.
+//! let guard = client.lock("printer").wait(Duration::from_secs(5)).acquire()?;
+//! assert!(client.lock("printer").try_acquire().is_err_and(|error| error.is_held()));
 //!
 //! // One master crashes, and restarts without a memory of the lock.
 //! let crashed = masters.remove(0);
 //! let port = crashed.addr().port();
 //! crashed.stop()?;
 //! masters.insert(0, Server::bind(port, Options::default())?);
-//! # assert_eq!(urls, masters.iter().map(Server::url).collect::<Vec<_>>());
-//! # Ok::<(), std::io::Error>(())
+//! assert!(guard.is_held(), "two of three still have it");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! Masters that have just been started are not believed for a while, because they may have
-//! forgotten locks ([`RestartGuard`](crate::redlock::RestartGuard)). Code under test that is to
-//! lock at once is configured with `RestartGuard::Off`.
 //!
 //! [`Master`] is the same without a socket, a thread or a clock: it is given time, and gives the
 //! same bytes every time.
