@@ -185,6 +185,7 @@ fn a_silent_server_reads_and_a_deaf_one_does_not() {
     let silent = Fake::silent();
     let mut client = Connection::open(&silent.addr(), SHORT).expect("it accepts");
     assert!(client.command(&[b"PING"]).is_err());
+    assert!(until(LONG, || !silent.requests().is_empty()));
     assert_eq!(silent.requests()[0].name(), "PING");
     let deaf = Fake::deaf();
     let mut client = Connection::open(&deaf.addr(), SHORT).expect("it accepts");

@@ -30,12 +30,13 @@ fn a_release_is_answered_whose_place_is_taken_over_at_once() {
         reports[index].state
     };
     assert!(until(PATIENCE, || (0..5).all(|index| state(index) == NodeState::Ready)));
-    let held = client.lock("held").ttl(TTL).acquire().expect("it is free");
+    let held = client.lock("held").ttl(TTL).wait(PATIENCE).acquire().expect("it is free");
     assert!(until(PATIENCE, || fixture.standing("held") == 5));
 
     // One node is slow. What was acquired and released without it has ended, and keeps its place.
     fixture.cluster[0].stop();
-    let ended = client.lock("ended").ttl(TTL).acquire().expect("four nodes are there");
+    let ended = client.lock("ended").ttl(TTL).wait(PATIENCE);
+    let ended = ended.acquire().expect("four nodes are there");
     ended.release().wait().expect("four nodes are there");
     // One node is gone, and one can do nothing, so that the release needs the word of the slow one.
     fixture.cluster[1].kill();

@@ -177,7 +177,8 @@ fn settling_does_not_wait_for_stopped_nodes() {
     owner.attempt("resource");
     owner.not_acquired();
     owner.poll_until("the silence", |owner| {
-        (0..2).all(|index| owner.status(index).state == NodeState::Stalled)
+        let is_stalled = |index| owner.status(index).state == NodeState::Stalled;
+        is_stalled(0) && is_stalled(1) && owner.status(2).state == NodeState::Ready
     });
     let (start, timeout) = (owner.engine.now(), Duration::from_secs(10));
     assert_eq!(owner.engine.settle(timeout).expect("polling works"), 1);

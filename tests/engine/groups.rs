@@ -147,9 +147,9 @@ fn a_group_of_releases_deletes_what_is_ours_and_nothing_else() {
 fn groups_that_died_with_their_connection_are_made_up_for() {
     let cluster = Cluster::start(3);
     let mut config = config(cluster.addrs());
-    config.redlock.close_timeout = Duration::from_millis(300);
-    config.redlock.node_timeout = Some(Duration::from_millis(300));
-    config.redlock.connect_timeout = Duration::from_millis(300);
+    config.redlock.close_timeout = Duration::from_secs(1);
+    config.redlock.node_timeout = Some(Duration::from_secs(1));
+    config.redlock.connect_timeout = Duration::from_secs(1);
     let mut owner = Owner::new(config);
     owner.all_ready();
     let locks = hold_many(&mut owner);

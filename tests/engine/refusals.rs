@@ -61,12 +61,14 @@ fn a_busy_node_is_passed_over_without_reconnecting_and_comes_back() {
     busy_soon(&cluster[2]);
     let before = owner.hold("before");
     let script = begin_script(&cluster[2]);
+    let lock = owner.hold("resource");
+    owner.troubled(2, OVERLOADED);
+    assert!(owner.status(2).message.starts_with("BUSY"), "{}", owner.status(2));
+    owner.let_go(lock);
     for _ in 0..20 {
         let lock = owner.hold("resource");
         owner.let_go(lock);
     }
-    owner.troubled(2, OVERLOADED);
-    assert!(owner.status(2).message.starts_with("BUSY"), "{}", owner.status(2));
     // A release that it does not execute is kept for later.
     owner.let_go(before);
     owner.poll_until("the answer", |owner| owner.status(2).cleanup > 0);

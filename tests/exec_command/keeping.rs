@@ -1,6 +1,6 @@
 //! A lock that is kept alive as long as the command runs, and what happens when it cannot be.
 
-use crate::run::{Run, assert_no_keys, exec, run, start_script};
+use crate::run::{Run, assert_no_keys, exec, run_until_quorate, start_script};
 use crate::support::servers::Cluster;
 
 const SHORT: [&str; 2] = ["--ttl", "2s"];
@@ -16,7 +16,7 @@ fn a_command_may_take_longer_than_the_ttl() {
 #[test]
 fn the_end_of_max_hold_ends_the_command() {
     let cluster = Cluster::start(3);
-    let options = ["--ttl", "2s", "--max-hold", "4s", "--verbose"];
+    let options = ["--ttl", "8s", "--max-hold", "10s", "--verbose"];
     let script = "trap 'echo bye; exit 0' TERM; sleep 60 & wait";
     let outcome = start_script(&cluster.addrs(), &options, script).finish();
     outcome.assert_code(76);
@@ -66,7 +66,7 @@ fn killing_a_minority_of_the_nodes_does_not_end_the_command() {
 fn a_majority_that_does_not_answer_ends_the_command_before_the_lock_ends() {
     let cluster = Cluster::start(5);
     let script = "trap 'echo bye; exit 0' TERM; echo >ready; sleep 60 & wait";
-    let run = start_script(&cluster.addrs(), &["--ttl", "5s"], script);
+    let run = start_script(&cluster.addrs(), &["--ttl", "10s"], script);
     run.line("ready");
     (0..3).for_each(|index| cluster[index].stop());
     let outcome = run.finish();
@@ -82,7 +82,7 @@ fn the_short_options_are_those_of_flock() {
     holder.line("ready");
     for options in [&["-n", "-E", "9"][..], &["-w", "0.2", "-E", "9"]] {
         let arguments = [options, &["r", "--", "true"]].concat();
-        run(&cluster.addrs(), &arguments).assert_code(9);
+        run_until_quorate(&cluster.addrs(), &arguments).assert_code(9);
     }
     let mut free = exec(&cluster.addrs());
     free.args(["-w", "20", "-v", "s", "--", "true"]);

@@ -58,7 +58,7 @@ const CODES: &str = "between 1 and 125 is possible, but not 64, 69 or 76";
 
 #[test]
 fn what_cannot_be_used_is_named() {
-    let rows: [(&[&str], &str); 24] = [
+    let rows: [(&[&str], &str); 26] = [
         (&["r", "--", "true"], "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set"),
         (&["--nodes", "", "r", "--", "true"], "--nodes is empty"),
         (&["--nodes", "a,b,", "r", "--", "true"], "--nodes ends with a comma"),
@@ -72,6 +72,11 @@ fn what_cannot_be_used_is_named() {
             "--ttl is \"9ms\", between 10ms and",
         ),
         (&["--nodes", "a", "--ttl", "61s", "r", "--", "true"], "--ttl is 61s, at most --max-ttl ="),
+        (
+            &["--nodes", "a", "--max-hold", "29s", "r", "--", "true"],
+            "--max-hold is 29s, at least --ttl = 30s",
+        ),
+        (&["--nodes", "/run/a.sock", "r", "--", "true"], "Unix sockets are not supported"),
         (&["--nodes", "a", "--ttl", "soon", "r", "--", "true"], "--ttl is \"soon\", which is not"),
         (&["--nodes", "a", "--ttl", "-1s", "r", "--", "true"], "--ttl is \"-1s\", which is not"),
         (
@@ -95,7 +100,7 @@ fn what_cannot_be_used_is_named() {
         (&["--nodes", "a", "--conflict-exit-code", "-1", "r", "--", "true"], CODES),
         (
             &["--nodes", "a", "r", "true"],
-            "unexpected argument 'true' found; see redbolt exec --help",
+            "unexpected argument 'true' found: COMMAND stands behind --; see redbolt exec --help",
         ),
         (&["--nodes", "a", "r", "--"], "the following required arguments were not provided: <COMM"),
     ];

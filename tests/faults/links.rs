@@ -7,7 +7,7 @@ use redbolt::{AcquireError, NodeOutcome, NodeState};
 use redis_protocol::resp2::types::OwnedFrame;
 
 use crate::guarded::KEY;
-use crate::owner::{Owner, PATIENCE, TTL, config};
+use crate::owner::{Owner, PATIENCE, config};
 use crate::support::proxy::{Harm, Proxy, Rule, Way};
 use crate::support::servers::{Cluster, Node};
 use crate::support::until;
@@ -177,11 +177,11 @@ fn clogged_links_heal_without_a_lock_too_many_or_too_few() {
     let mut owner = impatient(&proxies);
     for (clogged, index) in [3, 0, 4, 1, 2].into_iter().enumerate() {
         proxies[index].set_all(Way::Requests, Rule::Hold);
-        owner.acquire_for(format!("clogged {clogged}"), TTL, Duration::ZERO);
         if clogged < 2 {
-            let lock = owner.acquired();
+            let lock = owner.hold(format!("clogged {clogged}"));
             owner.let_go(lock);
         } else {
+            owner.attempt(format!("clogged {clogged}"));
             assert!(matches!(owner.not_acquired(), AcquireError::NoQuorum(_)), "{clogged}");
         }
     }
