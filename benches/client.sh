@@ -1,47 +1,83 @@
 #!/usr/bin/env bash
 # What a client costs over the engine alone: benches/client.sh [rounds]
 #
-# Starts five redis-server processes, runs everything once a round in turn, and prints the medians of
-# the rounds. The last two lines take a minute each.
+# Starts five redis-server processes on the last processor, runs everything once a round in turn on
+# the first one, and prints the medians of the rounds and of what each round compares. What is "free"
+# is pinned to nothing, servers neither. The last two lines take a minute each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 ROUNDS=${1:-5}
-SECONDS_EACH=${SECONDS_EACH:-3}
+SECONDS_EACH=${SECONDS_EACH:-2}
 FIRST_PORT=${FIRST_PORT:-7401}
 PROCESSES=10
 
 main() {
     cargo build --locked --release --features cli
+    cargo bench --locked --bench wake --no-run
     folder=$(mktemp -d)
+    pids=()
     trap clean_up EXIT
+    trap 'exit 1' INT PIPE TERM
     start_servers
-    echo "five redis-server processes, $(nproc) processors, medians of $ROUNDS rounds"
+    echo "five redis-server processes, $(nproc) processors, medians of $ROUNDS rounds (and all)"
     for _ in $(seq "$ROUNDS"); do
-        run engine_1 p50 --in-flight 1
-        run client_1 p50 --client --threads 1 --confirm
-        run engine_64 cycles_per_s --in-flight 64
-        run engine_512 cycles_per_s
-        run threads_64 cycles_per_s --client --threads 64
-        run threads_256 cycles_per_s --client --threads 256
-        run tasks_10000 cycles_per_s --client --tasks 10000
-        run line_of_100 hand_over --client --threads 100 --resources 1
+        pin 0 $(($(nproc) - 1))
+        measure pinned
+        pin "0-$(($(nproc) - 1))" "0-$(($(nproc) - 1))"
+        measure free
     done
-    row "acquire p50, engine, one in flight, µs" engine_1
-    row "acquire p50, one thread through a client, µs" client_1
-    row "cycles/s, engine, 64 in flight" engine_64
-    row "cycles/s, engine, 512 in flight" engine_512
-    row "cycles/s, 64 threads through a client" threads_64
-    row "cycles/s, 256 threads through a client" threads_256
-    row "cycles/s, 10,000 tasks through a client" tasks_10000
-    row "hand-over p50, 100 threads for one resource, µs" line_of_100
+    report pinned
+    report free
     contend
     SECONDS_EACH=60 bench --client --hold 100000 --ttl 10s | grep -E '^(held|extended|lost|client CPU)'
 }
 
+# pin <processors of the client> <processors of the servers>
+pin() {
+    local pid
+    client=$1
+    for pid in "${pids[@]}"; do
+        taskset --all-tasks --pid --cpu-list "$2" "$pid" >/dev/null
+    done
+}
+
+# measure <how it is pinned>: one round.
+measure() {
+    taskset --cpu-list "$client" cargo bench --quiet --locked --bench wake |
+        cut -d' ' -f1 >>"$folder/$1.wake"
+    run "$1.engine_1" p50 --in-flight 1
+    run "$1.client_1" p50 --client --threads 1 --confirm
+    run "$1.engine_64" cycles_per_s --in-flight 64
+    run "$1.engine_512" cycles_per_s
+    run "$1.threads_64" cycles_per_s --client --threads 64
+    run "$1.threads_256" cycles_per_s --client --threads 256
+    run "$1.tasks_10000" cycles_per_s --client --tasks 10000
+    run "$1.line_of_100" hand_over --client --threads 100 --resources 1
+}
+
+# report <how it is pinned>
+report() {
+    printf '\n%s\n' "$1"
+    row "two threads that wake each other, there and back, µs" "$1.wake"
+    row "acquire p50, engine, one in flight, µs" "$1.engine_1"
+    row "acquire p50, one thread through a client, µs" "$1.client_1"
+    compare "  the client costs, µs" - "$1.client_1" "$1.engine_1"
+    row "cycles/s, engine, 64 in flight" "$1.engine_64"
+    row "cycles/s, engine, 512 in flight" "$1.engine_512"
+    row "cycles/s, 64 threads through a client" "$1.threads_64"
+    compare "  of the engine, 64 in flight" / "$1.threads_64" "$1.engine_64"
+    compare "  of the engine, 512 in flight" / "$1.threads_64" "$1.engine_512"
+    row "cycles/s, 256 threads through a client" "$1.threads_256"
+    row "cycles/s, 10,000 tasks through a client" "$1.tasks_10000"
+    compare "  of the engine, 512 in flight" / "$1.tasks_10000" "$1.engine_512"
+    row "hand-over p50, 100 threads for one resource, µs" "$1.line_of_100"
+    compare "  of an acquire by the engine, which is a round trip" / "$1.line_of_100" "$1.engine_1"
+}
+
 start_servers() {
+    local port
     nodes=()
-    pids=()
     for port in $(seq "$FIRST_PORT" $((FIRST_PORT + 4))); do
         mkdir "$folder/$port"
         redis-server --port "$port" --bind 127.0.0.1 --save "" --appendonly no \
@@ -49,6 +85,21 @@ start_servers() {
         pids+=($!)
         nodes+=("127.0.0.1:$port")
     done
+    for port in "${!pids[@]}"; do
+        until (: </dev/tcp/127.0.0.1/$((FIRST_PORT + port))) 2>/dev/null; do
+            kill -0 "${pids[port]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + port))"
+        done
+    done
+    # Whoever found its port taken has ended by now.
+    for port in "${!pids[@]}"; do
+        kill -0 "${pids[port]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + port))"
+    done
+}
+
+fail_to_start() {
+    echo "no redis-server could be started on port $1 (FIRST_PORT chooses others):" >&2
+    tail -n 3 "$folder/$1/log" >&2
+    exit 1
 }
 
 clean_up() {
@@ -58,8 +109,8 @@ clean_up() {
 }
 
 bench() {
-    target/release/redbolt bench --nodes "$(IFS=,; echo "${nodes[*]}")" --restart-guard off \
-        --seconds "$SECONDS_EACH" "$@"
+    taskset --cpu-list "$client" target/release/redbolt bench --nodes "$(IFS=,; echo "${nodes[*]}")" \
+        --restart-guard off --seconds "$SECONDS_EACH" "$@"
 }
 
 # run <name> <figure> <arguments…>: notes the figure of one run.
@@ -77,7 +128,15 @@ run() {
 row() {
     local median
     median=$(sort -n "$folder/$2" | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')
-    printf '%-50s %12s   (%s)\n' "$1" "$median" "$(sort -n "$folder/$2" | paste -sd' ')"
+    printf '%-54s %10s   (%s)\n' "$1" "$median" "$(sort -n "$folder/$2" | paste -sd' ')"
+}
+
+# compare <label> <- or /> <name> <name>: what each round says, and the median of that.
+compare() {
+    paste "$folder/$3" "$folder/$4" |
+        awk -v operator="$2" '{ printf "%.2f\n", operator == "-" ? $1 - $2 : $1 / $2 }' \
+            >"$folder/compared"
+    row "$1" compared
 }
 
 # Ten processes with ten threads each want the same resource for a minute.
@@ -94,7 +153,7 @@ contend() {
     done | sort -n | awk '
         { sum += $1; all[NR] = $1; if (NR == 1 || $2 < least) least = $2; if ($3 > wait) wait = $3 }
         END {
-            printf "%-50s %12d   (%d to %d by each, %d at least by one thread, longest wait %.1f s)\n",
+            printf "\n%-54s %10d   (%d to %d by each, %d at least by one thread, longest wait %.1f s)\n",
                 "locks in a minute, ten processes of ten threads", sum, all[1], all[NR], least, wait / 1e6
         }'
 }
