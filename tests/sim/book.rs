@@ -260,6 +260,7 @@ impl Client {
     }
 
     fn acquired(&mut self, net: &mut Net, id: LockId, now: Instant, valid_until: Instant) {
+        let client = self.name;
         let token = self.redlock.token(id).unwrap_or(NOBODYS);
         net.trace.add(&[valid_until.as_nanos()]);
         if valid_until <= now {
@@ -270,7 +271,7 @@ impl Client {
         let hold_until = match lock.adopted_at {
             None => net.checks.granted(net.now, token, valid_until),
             Some(asked_at) => {
-                let sent_at = net.checks.extended(net.now, token, asked_at);
+                let sent_at = net.checks.extended(net.now, client, token, asked_at);
                 net.checks.lasts(net.now, token, valid_until, sent_at, lock.ttl);
                 now + max_hold
             }
@@ -281,6 +282,7 @@ impl Client {
     }
 
     fn extended(&mut self, net: &mut Net, id: LockId, now: Instant, valid_until: Instant) {
+        let client = self.name;
         net.trace.add(&[valid_until.as_nanos()]);
         let Some(lock) = self.known(net, id, State::Held) else { return };
         let (token, before) = (lock.token, lock.valid_until);
@@ -290,7 +292,7 @@ impl Client {
             if valid_until > hold_until {
                 net.fail(format_args!("S12: {id:?} is held for longer than max_hold"));
             }
-            net.checks.extended(net.now, token, started);
+            net.checks.extended(net.now, client, token, started);
             if valid_until > before {
                 net.checks.lasts(net.now, token, valid_until, started, ttl);
             }
@@ -300,7 +302,7 @@ impl Client {
                 net.fail(format_args!("S12: {id:?} is kept for longer than it was to be"));
             }
             // When the engine began with it is not known, but it was not before this.
-            let sent_at = net.checks.extended(net.now, token, valid_until - ttl);
+            let sent_at = net.checks.extended(net.now, client, token, valid_until - ttl);
             if valid_until > before {
                 net.checks.lasts(net.now, token, valid_until, sent_at, ttl);
             }

@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use crate::book::RESOURCES;
 use crate::client::Client;
 use crate::master::{MASTERS_MAX, Node};
+use crate::world::CLIENTS_MAX;
 
 /// How many keys one request may name, and how many ghosts may be looked for at once.
 const GROUP: usize = 64;
@@ -54,9 +55,9 @@ struct Attempt {
     voters: u32,
     /// A client has held a lock by it: from then on masters may be given the key again.
     was_granted: bool,
-    /// By master, the last extension that it agreed to, when that has reached the client and may be
-    /// counted.
-    agreed_at: [Instant; MASTERS_MAX],
+    /// By client and master, the last extension of this client's that the master agreed to, when
+    /// that has reached the client and may be counted. A lock that changes hands is extended by two.
+    agreed_at: [[Instant; MASTERS_MAX]; CLIENTS_MAX],
 }
 
 pub(crate) struct Checks {
@@ -110,7 +111,7 @@ impl Checks {
             asked: 0,
             voters: 0,
             was_granted: false,
-            agreed_at: [Instant::ZERO; MASTERS_MAX],
+            agreed_at: [[Instant::ZERO; MASTERS_MAX]; CLIENTS_MAX],
         });
         attempt.sent_at = attempt.sent_at.min(sent_at);
         let bit = 1 << slot;
@@ -122,13 +123,13 @@ impl Checks {
     }
 
     /// A client was handed a vote.
-    pub(crate) fn voted(&mut self, vote: &Vote) {
+    pub(crate) fn voted(&mut self, client: usize, vote: &Vote) {
         let Vote { token, master, counts, extended_at } = *vote;
         let Some(attempt) = self.attempts.get_mut(&token).filter(|_| counts) else { return };
         match extended_at {
             None => attempt.voters |= 1 << master,
             // They come in the order in which they were sent.
-            Some(at) => attempt.agreed_at[master] = at,
+            Some(at) => attempt.agreed_at[client][master] = at,
         }
     }
 
@@ -177,9 +178,15 @@ impl Checks {
 
     /// A client was told that the extension which it wanted at `started` was granted, or, by what
     /// it adopted then, a lock. Returns when the last request was sent that this took.
-    pub(crate) fn extended(&mut self, now: u64, token: Token, started: Instant) -> Instant {
+    pub(crate) fn extended(
+        &mut self,
+        now: u64,
+        client: usize,
+        token: Token,
+        started: Instant,
+    ) -> Instant {
         self.is_touched = true;
-        let agreed_at = self.attempts.get(&token).map(|attempt| attempt.agreed_at);
+        let agreed_at = self.attempts.get(&token).map(|attempt| attempt.agreed_at[client]);
         let agreed = agreed_at.into_iter().flatten().filter(|at| *at >= started);
         let mut agreed: SmallVec<[Instant; MASTERS_MAX]> = agreed.collect();
         let (votes, need) = (agreed.len(), self.rules.quorum);
