@@ -1,7 +1,7 @@
 //! Work of unknown length: the lock is kept alive, and the work stops when it is lost.
 //!
 //! ```text
-//! cargo run --example keep_alive -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! cargo run --example keep_alive -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 //!
 //! Stop a majority of the servers meanwhile to see the warning, and then the loss.

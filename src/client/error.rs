@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::queue::Refused;
 use crate::redlock::{AcquireError, ExtendError, RequestError};
 
 /// Why a lock was not acquired. Whatever the attempts may have left on nodes is being released.
@@ -13,12 +14,18 @@ pub enum LockError {
     /// The request ended without a lock. The nodes in it are numbered as they were configured;
     /// [`Client::nodes`](crate::Client::nodes) has their addresses, and what is wrong with each.
     Acquire(AcquireError),
+    /// So many requests wait for the client's thread already that it takes no more.
+    Busy {
+        /// How many may wait: the configured `max_locks`, for each thread.
+        max: usize,
+    },
     /// The client was shut down, or its thread has died.
     Closed,
 }
 
 impl LockError {
     /// Whether somebody else held the lock until the wait ended.
+    #[must_use]
     pub const fn is_held(&self) -> bool {
         matches!(self, Self::Acquire(AcquireError::Held))
     }
@@ -33,6 +40,11 @@ pub enum KeepError {
     Request(RequestError),
     /// Too few nodes confirmed it, or the lock ended meanwhile.
     Extend(ExtendError),
+    /// So many requests wait for the client's thread already that it takes no more.
+    Busy {
+        /// How many may wait: the configured `max_locks`, for each thread.
+        max: usize,
+    },
     /// The client was shut down, or its thread has died.
     Closed,
 }
@@ -44,6 +56,16 @@ pub enum Refusal {
     /// It was refused on the spot: it names what is out of bounds, or says that the lock is not
     /// held any more.
     Request(RequestError),
+    /// So many callbacks are told of the nodes already.
+    TooManyWatchers {
+        /// How many there can be.
+        max: usize,
+    },
+    /// So many requests wait for the client's thread already that it takes no more.
+    Busy {
+        /// How many may wait: the configured `max_locks`, for each thread.
+        max: usize,
+    },
     /// The client was shut down, or its thread has died.
     Closed,
 }
@@ -55,7 +77,7 @@ pub struct Closed;
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the client is shut down")
+        f.write_str("the client is shut down, or its thread has died")
     }
 }
 
@@ -64,6 +86,7 @@ impl fmt::Display for LockError {
         match self {
             Self::Request(error) => error.fmt(f),
             Self::Acquire(error) => error.fmt(f),
+            Self::Busy { max } => write_busy(f, *max),
             Self::Closed => Closed.fmt(f),
         }
     }
@@ -73,6 +96,10 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Request(error) => error.fmt(f),
+            Self::TooManyWatchers { max } => {
+                write!(f, "{max} callbacks are told of the nodes already")
+            }
+            Self::Busy { max } => write_busy(f, *max),
             Self::Closed => Closed.fmt(f),
         }
     }
@@ -83,7 +110,39 @@ impl fmt::Display for KeepError {
         match self {
             Self::Request(error) => error.fmt(f),
             Self::Extend(error) => error.fmt(f),
+            Self::Busy { max } => write_busy(f, *max),
             Self::Closed => Closed.fmt(f),
+        }
+    }
+}
+
+fn write_busy(f: &mut fmt::Formatter<'_>, max: usize) -> fmt::Result {
+    write!(f, "{max} requests wait for the client's thread already (max_locks)")
+}
+
+impl From<Refused> for LockError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Full { max } => Self::Busy { max },
+            Refused::Closed => Self::Closed,
+        }
+    }
+}
+
+impl From<Refused> for KeepError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Full { max } => Self::Busy { max },
+            Refused::Closed => Self::Closed,
+        }
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Full { max } => Self::Busy { max },
+            Refused::Closed => Self::Closed,
         }
     }
 }

@@ -5,17 +5,18 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::error::{Closed, KeepError, Refusal};
-use super::handle::Shared;
 use super::pending::Pending;
+use super::shared::Shared;
 use super::signal::Signal;
-use super::slot::Slot;
 use super::ticket::{Awaited, Ticket};
 use super::worker::Command;
 use crate::redlock::{ReleaseOutcome, Token};
 use crate::time::Instant;
 
 /// A lock that is held. To drop it releases the lock: that costs one push into a queue, never
-/// blocks on the network, and is not lost as long as the process lives.
+/// blocks on the network, and is not lost as long as the client's thread lives. Where that has ended,
+/// by a [`shutdown`](super::Client::shutdown) that ran out of time or by a panic in a callback, the
+/// ttl ends the lock.
 ///
 /// What a guard protects can go on for longer than the lock, because the lock has an end:
 /// [`is_held`](Self::is_held) asks the clock, at every call.
@@ -62,6 +63,7 @@ impl Guard {
     }
 
     /// What is locked; for several resources the first that was named.
+    #[must_use]
     pub fn resource(&self) -> &[u8] {
         self.ticket.order.resources.first().map_or(&[], |resource| resource)
     }
@@ -99,13 +101,10 @@ impl Guard {
     /// Asks the nodes to keep the lock for another `ttl` from now; the value is the new end. See
     /// [`Redlock::extend`](crate::redlock::Redlock::extend).
     pub fn extend(&self, ttl: Duration) -> Pending<Result<Instant, KeepError>> {
-        let slot = Arc::new(Slot::new());
-        let ticket = Arc::clone(&self.ticket);
-        let command = Command::Extend { ticket, ttl, slot: Arc::clone(&slot) };
-        match self.shared.push_for(&self.ticket, command) {
-            Ok(()) => Pending::new(slot),
-            Err(error) => Pending::ready(Err(error)),
-        }
+        Pending::ask(|slot| {
+            let ticket = Arc::clone(&self.ticket);
+            self.shared.push_for(&self.ticket, Command::Extend { ticket, ttl, slot })
+        })
     }
 
     /// Gives the lock back; the value is what the nodes said. A lock that was lost before is given
@@ -114,24 +113,24 @@ impl Guard {
     /// The lock is not held from this call on, whether or not anybody waits for the value.
     pub fn release(self) -> Pending<Result<ReleaseOutcome, Closed>> {
         let (shared, ticket) = self.take_apart();
-        let slot = Arc::new(Slot::new());
         ticket.hold(Instant::ZERO);
-        let command =
-            Command::Release { ticket: Arc::clone(&ticket), slot: Some(Arc::clone(&slot)) };
-        match shared.try_send(&ticket, command) {
-            Ok(()) => Pending::new(slot),
-            Err(Closed) => Pending::ready(Err(Closed)),
-        }
+        Pending::ask(|slot| {
+            let command = Command::Release { ticket: Arc::clone(&ticket), slot: Some(slot) };
+            shared.try_send(&ticket, command)
+        })
     }
 
     /// Fires when the lock is lost: at its deadline, a little before it if the thread of the engine
-    /// gets to it in time, or as soon as a majority of the nodes is known not to have it.
+    /// gets to it in time, or as soon as a majority of the nodes is known not to have it. A thread
+    /// that waits for it is woken by the clock; a task is woken by the thread of the engine, and
+    /// later if that is held up: [`is_held`](Self::is_held) is not.
     pub fn lost(&self) -> Signal {
         Signal::new(Arc::clone(&self.ticket), Awaited::Loss)
     }
 
     /// Fires when little is left, as [`LockRequest::warn`](super::LockRequest::warn) asked for, and
-    /// when the lock ends. An extension that succeeds arms it anew.
+    /// when the lock ends. It stays so until an extension succeeds, which arms it anew: to wait in
+    /// a loop before that returns at once.
     pub fn expiring(&self) -> Signal {
         Signal::new(Arc::clone(&self.ticket), Awaited::Warning)
     }
@@ -146,17 +145,14 @@ impl Guard {
     ///
     /// The value is what the other process needs. It is there only once nothing on this side can
     /// release the lock any more: a token that was passed on before could be released in the hands
-    /// of its new owner.
-    /// To drop the value leaves the lock to its ttl.
+    /// of its new owner. To drop the value leaves the lock to its ttl.
     pub fn into_parts(self) -> Pending<Result<Parts, Refusal>> {
         let (shared, ticket) = self.take_apart();
-        let slot = Arc::new(Slot::new());
         ticket.disown();
-        let command = Command::Disown { ticket: Arc::clone(&ticket), slot: Arc::clone(&slot) };
-        match shared.try_send(&ticket, command) {
-            Ok(()) => Pending::new(slot),
-            Err(Closed) => Pending::ready(Err(Refusal::Closed)),
-        }
+        Pending::ask(|slot| {
+            let command = Command::Disown { ticket: Arc::clone(&ticket), slot };
+            shared.try_send(&ticket, command).map_err(|Closed| Refusal::Closed)
+        })
     }
 
     /// The parts, of a guard whose end has nothing to do any more.

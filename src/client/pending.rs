@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::error::LockError;
 use super::guard::Guard;
-use super::handle::Shared;
+use super::shared::Shared;
 use super::slot::Slot;
 use super::ticket::Ticket;
 use super::wait::{block_for, block_on};
@@ -17,7 +17,9 @@ use super::worker::Command;
 
 /// A request for a lock: a future, and for threads a blocking wait.
 ///
-/// To drop it takes the request back: what it may have taken on the nodes is released.
+/// To drop it takes the request back: what it may have taken on the nodes is released. Once it has
+/// given its result there is nothing more to come of it: polled again it stays pending, and
+/// [`wait`](Self::wait) would wait for ever.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -58,7 +60,7 @@ impl Acquire {
             return Poll::Ready(Err(error));
         }
         // It has ended before, and its guard is somewhere else.
-        let Some(ticket) = &self.ticket else { return Poll::Ready(Err(LockError::Closed)) };
+        let Some(ticket) = &self.ticket else { return Poll::Pending };
         let Poll::Ready(outcome) = ticket.outcome.poll(context) else { return Poll::Pending };
         let ticket = self.ticket.take();
         Poll::Ready(match (outcome, ticket) {
@@ -96,7 +98,8 @@ impl fmt::Debug for Acquire {
     }
 }
 
-/// Another request: a future, and for threads a blocking wait. To drop it takes nothing back.
+/// Another request: a future, and for threads a blocking wait. To drop it takes nothing back. Once
+/// it has given its result it stays pending, and [`wait`](Self::wait) would wait for ever.
 #[must_use = "what became of the request is not known unless this is awaited or waited for"]
 pub struct Pending<T> {
     slot: Arc<Slot<T>>,
@@ -115,7 +118,7 @@ impl<T> Pending<T> {
         Self { slot: Arc::new(slot) }
     }
 
-    /// Blocks until it is answered: for ever, if the answer was taken before, by polling it.
+    /// Blocks until it is answered.
     pub fn wait(self) -> T {
         block_on(|context| self.slot.poll(context))
     }
@@ -123,6 +126,17 @@ impl<T> Pending<T> {
     /// The same for at most `limit`.
     pub(super) fn wait_for(self, limit: Duration) -> Option<T> {
         block_for(limit, |context| self.slot.poll(context))
+    }
+}
+
+impl<T, E> Pending<Result<T, E>> {
+    /// Hands in a request that says where its answer goes.
+    pub(super) fn ask(hand_in: impl FnOnce(Arc<Slot<Result<T, E>>>) -> Result<(), E>) -> Self {
+        let slot = Arc::new(Slot::new());
+        match hand_in(Arc::clone(&slot)) {
+            Ok(()) => Self::new(slot),
+            Err(error) => Self::ready(Err(error)),
+        }
     }
 }
 

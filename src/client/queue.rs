@@ -22,7 +22,10 @@ struct Inner<T> {
 /// Why something was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
-    Full,
+    /// So many wait already.
+    Full {
+        max: usize,
+    },
     Closed,
 }
 
@@ -45,8 +48,9 @@ impl<T> Queue<T> {
         self.add(item, self.max)
     }
 
-    /// Adds what must not be refused while the process lives: the end of something that was
-    /// accepted. Each lock has one release and one cancellation at most.
+    /// Adds what must not be refused while the thread lives: the end of something that was
+    /// accepted. Each lock has one release and one cancellation at most, and who asks for the end of
+    /// the thread waits for it.
     pub(super) fn push_always(&self, item: T) -> Result<Added, Refused> {
         self.add(item, usize::MAX)
     }
@@ -57,7 +61,7 @@ impl<T> Queue<T> {
             return Err(Refused::Closed);
         }
         if inner.waiting.len() >= max {
-            return Err(Refused::Full);
+            return Err(Refused::Full { max });
         }
         inner.waiting.push(item);
         let was_asleep = core::mem::take(&mut inner.is_asleep);
@@ -73,7 +77,7 @@ impl<T> Queue<T> {
     }
 
     /// The thread is up, for whatever reason: it will look without being told.
-    pub(super) fn is_up(&self) {
+    pub(super) fn woke_up(&self) {
         lock(&self.inner).is_asleep = false;
     }
 

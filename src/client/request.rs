@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::error::LockError;
 use super::guard::Guard;
-use super::handle::Shared;
 use super::pending::Acquire;
+use super::shared::Shared;
+use super::sync::Mutex;
 use super::ticket::{Order, Ticket};
 use crate::redlock::LostReason;
 
@@ -79,11 +80,12 @@ impl LockRequest {
         self
     }
 
-    /// Called once, on the thread of the engine, if the lock is lost. It must return at once, and
-    /// must not wait for this client: all locks of that thread wait for it. A panic in it ends the
-    /// thread, as any other would.
-    pub fn on_lost(mut self, call: impl Fn(LostReason) + Send + Sync + 'static) -> Self {
-        self.order.on_lost = Some(Box::new(call));
+    /// Called once, on the thread of the engine, if the lock is lost; not where it ends because the
+    /// client does ([`Notice::Closed`](crate::Notice::Closed)). It must return at once, and must not
+    /// wait for this client: all locks of that thread wait for it. A panic in it ends the thread, as
+    /// any other would.
+    pub fn on_lost(mut self, call: impl FnOnce(LostReason) + Send + 'static) -> Self {
+        self.order.on_lost = Mutex::new(Some(Box::new(call)));
         self
     }
 

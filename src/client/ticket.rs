@@ -17,11 +17,13 @@ use crate::redlock::{LockId, LostReason, Token};
 use crate::time::Instant;
 
 /// What is called on the engine's thread when the lock is lost.
-pub(super) type OnLost = Box<dyn Fn(LostReason) + Send + Sync>;
+pub(super) type OnLost = Box<dyn FnOnce(LostReason) + Send>;
 
 /// What was asked for.
 pub(super) struct Order {
     pub(super) resources: SmallVec<[Box<[u8]>; 1]>,
+    /// How many resources were named, which may be more than are here.
+    pub(super) count: usize,
     pub(super) ttl: Duration,
     pub(super) wait: Duration,
     /// A token that was handed over by somebody else.
@@ -30,7 +32,7 @@ pub(super) struct Order {
     pub(super) max_hold: Option<Duration>,
     /// How long before its end the owner is to be warned; zero for never.
     pub(super) ahead: Duration,
-    pub(super) on_lost: Option<OnLost>,
+    pub(super) on_lost: Mutex<Option<OnLost>>,
 }
 
 pub(super) struct Ticket {
@@ -85,7 +87,7 @@ impl Ticket {
         self.disowned_until.store(valid_until, Ordering::Release);
     }
 
-    /// Until when it would have been believed that was let go of.
+    /// How long the lock would have been believed in that was let go of.
     pub(super) fn disowned_until(&self) -> Instant {
         Instant::from_nanos(self.disowned_until.load(Ordering::Acquire))
     }

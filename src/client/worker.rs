@@ -5,7 +5,6 @@
 //! that the servers work while threads wake up.
 
 use core::mem;
-use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::Waker;
 use core::time::Duration;
 use std::collections::{HashMap, VecDeque};
@@ -14,13 +13,13 @@ use std::sync::Arc;
 
 use super::error::{Closed, KeepError, LockError, Refusal};
 use super::guard::Parts;
-use super::handle::NodeReport;
-use super::queue::Queue;
+use super::inlet::Inlet;
+use super::report::NodeReport;
 use super::signal::Notice;
 use super::slot::Slot;
+use super::sync::lock;
 use super::ticket::Ticket;
 use crate::engine::Engine;
-use crate::net;
 use crate::redlock::{
     Event, Holder, LockId, LostReason, NodeId, QueryId, ReleaseOutcome, RequestError,
 };
@@ -57,20 +56,10 @@ pub(super) enum Command {
         resource: Box<[u8]>,
         slot: Arc<Slot<Result<Holder, Refusal>>>,
     },
-    Nodes(Arc<Slot<Result<Vec<NodeReport>, Closed>>>),
+    Nodes(Arc<Slot<Result<Vec<NodeReport>, Refusal>>>),
     Watch(OnNode),
-    Shutdown {
-        timeout: Duration,
-        slot: Arc<Slot<bool>>,
-    },
-}
-
-/// The end of the engine's thread that the others have.
-pub(super) struct Inlet {
-    pub(super) queue: Queue<Command>,
-    pub(super) waker: net::Waker,
-    /// The thread has given everything back, and it was confirmed.
-    pub(super) is_done: AtomicBool,
+    /// Give everything back within this time, and end.
+    Shutdown(Duration),
 }
 
 pub(super) struct Worker {
@@ -85,10 +74,9 @@ pub(super) struct Worker {
     watchers: Vec<OnNode>,
     /// Whom to wake at the end of the turn.
     wakers: VecDeque<Waker>,
+    /// It is to end, and has so long to give everything back.
+    end_within: Option<Duration>,
     is_stopping: bool,
-    /// Those who wait for the end.
-    mourners: Vec<Arc<Slot<bool>>>,
-    is_done: bool,
 }
 
 /// A lock that is wanted, held or on its way out.
@@ -109,17 +97,17 @@ impl Worker {
             queries: HashMap::new(),
             watchers: Vec::new(),
             wakers: VecDeque::new(),
+            end_within: None,
             is_stopping: false,
-            mourners: Vec::new(),
-            is_done: false,
         }
     }
 
     /// Works until it is told to stop, or the system fails it; then everybody who waits is told.
     pub(super) fn run(mut self) {
         while !self.is_stopping {
-            if self.turn().is_err() {
+            if let Err(error) = self.turn() {
                 // Nothing that a node can cause. Dropping the worker closes everything.
+                let _ = self.inlet.failure.set(error.kind());
                 return;
             }
         }
@@ -138,12 +126,13 @@ impl Worker {
             }
             self.commands.extend(self.spare.drain(..));
             self.obey_all();
+            if let Some(timeout) = self.end_within {
+                return self.shut_down(timeout);
+            }
             self.hand_out()?;
         }
-        if !self.is_stopping {
-            self.engine.poll(timeout)?;
-            self.inlet.queue.is_up();
-        }
+        self.engine.poll(timeout)?;
+        self.inlet.queue.woke_up();
         Ok(())
     }
 
@@ -163,10 +152,6 @@ impl Worker {
 
     fn obey_all(&mut self) {
         while let Some(command) = self.commands.pop_front() {
-            if self.is_stopping {
-                self.refuse(command);
-                continue;
-            }
             self.obey(command);
             self.take_events();
         }
@@ -195,10 +180,7 @@ impl Worker {
                 self.complete(&slot, Ok(reports));
             }
             Command::Watch(watcher) => self.watchers.push(watcher),
-            Command::Shutdown { timeout, slot } => {
-                self.mourners.push(slot);
-                self.shut_down(timeout);
-            }
+            Command::Shutdown(timeout) => self.end_within = self.end_within.max(Some(timeout)),
         }
     }
 
@@ -277,13 +259,14 @@ impl Worker {
         let id = ticket.id.get().copied();
         match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.disown(id)) {
             Ok(token) => {
+                let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
+                // Before callbacks run, which may panic.
+                self.complete(slot, Ok(Parts { resources, token, valid_until }));
                 // An extension under way has its event before the lock is forgotten.
                 self.take_events();
                 if let Some(id) = id {
                     self.take_entry(id);
                 }
-                let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
-                self.complete(slot, Ok(Parts { resources, token, valid_until }));
             }
             Err(_) => self.complete(slot, Err(Refusal::Request(RequestError::NotHeld))),
         }
@@ -364,10 +347,13 @@ impl Worker {
 
     fn lost(&mut self, id: LockId, reason: LostReason) {
         let Some(entry) = self.take_entry(id) else { return };
-        let wakers = entry.ticket.end(Notice::Lost(reason));
-        // There may be little time left: not at the end of the turn.
-        wakers.into_iter().for_each(Waker::wake);
-        if let Some(call) = &entry.ticket.order.on_lost {
+        // There may be little time left: not at the end of the turn, and before the others.
+        for waker in entry.ticket.end(Notice::Lost(reason)) {
+            self.wakers.push_front(waker);
+        }
+        self.wake();
+        let call = lock(&entry.ticket.order.on_lost).take();
+        if let Some(call) = call {
             call(reason);
         }
     }
@@ -382,14 +368,12 @@ impl Worker {
     }
 
     /// Gives everything back, for at most `timeout`.
-    fn shut_down(&mut self, timeout: Duration) {
-        // Nothing comes after these.
+    fn shut_down(&mut self, timeout: Duration) -> io::Result<()> {
+        // Nothing comes after these, which may ask for more time.
         self.commands.extend(self.inlet.queue.close());
         self.obey_all();
-        if self.is_stopping {
-            return;
-        }
         self.is_stopping = true;
+        let timeout = self.end_within.map_or(timeout, |longer| longer.max(timeout));
         let held: Vec<_> =
             self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
         for (id, ticket) in held {
@@ -400,18 +384,15 @@ impl Worker {
             self.take_events();
         }
         let end = self.engine.now() + timeout;
-        while !self.is_done {
+        loop {
             // Who has lost a lock, or waits for one, is told before the servers are waited for.
-            if self.hand_out().is_err() {
-                return;
-            }
+            self.hand_out()?;
             let left = end - self.engine.now();
-            let Ok(is_done) = self.engine.drain(left.min(NAP)) else { return };
-            self.is_done = is_done;
-            self.inlet.is_done.store(is_done, Ordering::Release);
+            let is_done = self.engine.drain(left.min(NAP))?;
+            self.inlet.done(is_done);
             self.take_events();
-            if left.is_zero() {
-                return;
+            if is_done || left.is_zero() {
+                return Ok(());
             }
         }
     }
@@ -449,8 +430,8 @@ impl Worker {
         for (_, slot) in mem::take(&mut self.queries) {
             self.complete(&slot, Err(Refusal::Closed));
         }
-        for slot in mem::take(&mut self.mourners) {
-            self.complete(&slot, self.is_done);
+        for slot in self.inlet.ended() {
+            self.complete(&slot, self.inlet.is_done());
         }
         self.wake();
     }
@@ -461,10 +442,12 @@ impl Worker {
             Command::Extend { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
             Command::Release { slot: Some(slot), .. } => self.complete(&slot, Err(Closed)),
             Command::Query { slot, .. } => self.complete(&slot, Err(Refusal::Closed)),
-            Command::Nodes(slot) => self.complete(&slot, Err(Closed)),
+            Command::Nodes(slot) => self.complete(&slot, Err(Refusal::Closed)),
             Command::Disown { slot, .. } => self.complete(&slot, Err(Refusal::Closed)),
-            Command::Shutdown { slot, .. } => self.mourners.push(slot),
-            Command::Cancel(_) | Command::Watch(_) | Command::Release { slot: None, .. } => {}
+            Command::Cancel(_)
+            | Command::Watch(_)
+            | Command::Shutdown(_)
+            | Command::Release { slot: None, .. } => {}
         }
     }
 }

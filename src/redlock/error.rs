@@ -22,7 +22,7 @@ pub enum RequestError {
     },
     /// No resources for one lock, or more than [`MAX_SET`].
     SetSize {
-        /// How many were given.
+        /// How many were given; a client counts no more than a million.
         len: usize,
     },
     /// The names of the resources of one lock are longer than [`MAX_SET_BYTES`] together.
@@ -49,7 +49,7 @@ pub enum RequestError {
     },
     /// The lock is not known: it was never handed out, or its last event has been reported.
     UnknownLock,
-    /// The lock is not held at the moment: it is being acquired, or being released.
+    /// The lock is not held: it is still being acquired, or it is being released, or was lost.
     NotHeld,
     /// The lock is held: there is nothing to cancel, release it.
     AlreadyHeld,
@@ -92,7 +92,10 @@ impl fmt::Display for RequestError {
             Self::ExtensionPending => write!(f, "an extension of this lock is under way"),
             Self::TooManyQueries => write!(f, "{MAX_QUERIES} queries are under way"),
             Self::HoldTooLong { hold, max } => {
-                write!(f, "the lock would be held for {hold:?}, max_hold = {max:?} is possible")
+                write!(
+                    f,
+                    "the lock would be held for {hold:?}, at most max_hold = {max:?} is possible"
+                )
             }
         }
     }

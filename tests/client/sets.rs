@@ -1,6 +1,9 @@
 //! Many resources as one lock.
 
+use std::iter;
 use std::thread;
+
+use redbolt::{LockError, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
@@ -54,4 +57,21 @@ fn servers_that_forget_scripts_are_told_them_again() {
     let both = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire();
     drop(both.expect("free"));
     fixture.expect_clean();
+}
+
+/// Names are counted to the end, within reason, and not kept.
+#[test]
+fn a_set_that_is_too_large_is_refused_with_its_size() {
+    let fixture = Fixture::new(1);
+    let size_of = |names: &mut dyn Iterator<Item = &'static str>| match fixture
+        .client
+        .lock_all(names)
+        .acquire()
+    {
+        Err(LockError::Request(RequestError::SetSize { len })) => len,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(size_of(&mut iter::repeat_n("a", 1_000)), 1_000);
+    assert_eq!(size_of(&mut iter::empty()), 0);
+    assert!(size_of(&mut iter::repeat("a")) > 1_000_000, "even without an end");
 }

@@ -93,8 +93,7 @@ fn a_callback_that_has_the_last_handle_ends_the_thread() {
     let fixture = Fixture::new(1);
     let cluster = fixture.cluster;
     let inner = fixture.client.clone();
-    let request =
-        fixture.client.lock("a").ttl(TTL).wait(PATIENCE).on_lost(move |_| drop(inner.clone()));
+    let request = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).on_lost(move |_| drop(inner));
     let guard = request.acquire().expect("free");
     drop(fixture.client);
     drop(guard);
@@ -134,4 +133,67 @@ fn who_shuts_down_second_waits_for_the_first() {
         }
     });
     drop(guards);
+}
+
+/// Whoever asks for the end waits for it no longer than the longest that anybody asked for, and not
+/// at all for a thread that has none.
+#[test]
+fn a_callback_that_hangs_holds_nobody_up_for_ever() {
+    let fixture = Fixture::new(1);
+    let client = fixture.client.clone();
+    let (let_go, held_up) = channel::<()>();
+    let (tell, told) = channel();
+    let watch = client.on_node(move |_| {
+        // The test may be over. The end of the other channel is what it waits for.
+        let _ = tell.send(());
+        let _ = held_up.recv_timeout(4 * PATIENCE);
+    });
+    watch.expect("the client runs");
+    drop(fixture.client);
+    let mut cluster = fixture.cluster;
+    cluster[0].kill();
+    told.recv_timeout(PATIENCE).expect("the change is told");
+    let start = now();
+    assert!(!client.shutdown(Duration::ZERO));
+    assert!(!client.shutdown(Duration::ZERO), "a second time");
+    drop(client);
+    assert!(now() - start < PATIENCE, "it took {:?}", now() - start);
+    drop(let_go);
+}
+
+#[test]
+fn any_timeout_will_do() {
+    let fixture = Fixture::new(1);
+    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free"));
+    assert!(fixture.client.shutdown(Duration::MAX));
+    fixture.expect_clean();
+}
+
+#[test]
+fn of_those_who_ask_for_the_end_together_the_most_patient_decides() {
+    let fixture = Fixture::new(1);
+    let (let_go, held_up) = channel::<()>();
+    let (tell, told) = channel();
+    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
+    let request = request.on_lost(move |_| {
+        // As above.
+        let _ = tell.send(());
+        let _ = held_up.recv_timeout(4 * PATIENCE);
+    });
+    let guard = request.acquire().expect("free");
+    let held = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    told.recv_timeout(PATIENCE).expect("it is lost");
+    // Both wait in the queue of a thread that looks at neither.
+    fixture.cluster[0].stop();
+    thread::scope(|scope| {
+        let patient = scope.spawn(|| fixture.client.shutdown(PATIENCE));
+        let hasty = scope.spawn(|| fixture.client.shutdown(Duration::ZERO));
+        drop(let_go);
+        assert!(until(PATIENCE, || !held.is_held()), "the end has begun");
+        fixture.cluster[0].cont();
+        assert!(patient.join().expect("it does not panic"));
+        let _ = hasty.join().expect("it does not panic");
+    });
+    drop((guard, held));
+    fixture.expect_clean();
 }

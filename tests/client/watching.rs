@@ -1,8 +1,11 @@
 //! What can be seen: of a resource, and of the nodes.
 
 use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
-use redbolt::NodeState;
+use redbolt::redlock::MAX_RESOURCE;
+use redbolt::{LockError, NodeState, Refusal, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
@@ -39,4 +42,51 @@ fn nodes_are_reported_when_asked_and_when_they_change() {
             break;
         }
     }
+}
+
+/// What anybody can hand in without end is refused at some point, and not kept.
+#[test]
+fn questions_and_callbacks_have_their_bounds() {
+    let fixture = Fixture::with(1, |config| config.redlock.max_locks = 16);
+    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free"));
+    let long = vec![b'x'; MAX_RESOURCE + 1];
+    let refused = fixture.client.query(&long).wait().expect_err("too long");
+    let len = long.len();
+    assert_eq!(refused, Refusal::Request(RequestError::ResourceTooLong { len }));
+
+    let (let_go, held_up) = channel::<()>();
+    let (tell, told) = channel();
+    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
+    let request = request.on_lost(move |_| {
+        // The test may be over. The end of the other channel is what it waits for.
+        let _ = tell.send(());
+        let _ = held_up.recv_timeout(4 * PATIENCE);
+    });
+    let guard = request.acquire().expect("free");
+    told.recv_timeout(PATIENCE).expect("it is lost");
+    let open: Vec<_> = (0..16).map(|_| fixture.client.nodes()).collect();
+    let busy = Refusal::Busy { max: 16 };
+    assert_eq!(fixture.client.nodes().wait().err(), Some(busy));
+    assert_eq!(fixture.client.query("a").wait().err(), Some(busy));
+    assert_eq!(fixture.client.on_node(|_| ()), Err(busy));
+    let refused = fixture.client.lock("b").acquire().err();
+    assert_eq!(refused, Some(LockError::Busy { max: 16 }));
+    drop(let_go);
+    open.into_iter().for_each(|nodes| assert!(nodes.wait().is_ok()));
+    drop(guard);
+
+    let watching = (0..100).filter(|_| {
+        loop {
+            match fixture.client.on_node(|_| ()) {
+                Ok(()) => break true,
+                // Its thread has not looked yet.
+                Err(Refusal::Busy { .. }) => thread::yield_now(),
+                Err(refusal) => {
+                    assert_eq!(refusal, Refusal::TooManyWatchers { max: 64 });
+                    break false;
+                }
+            }
+        }
+    });
+    assert_eq!(watching.count(), 64);
 }

@@ -76,7 +76,7 @@ fn who_gets_up_by_itself_finds_what_was_added_meanwhile() {
             let queue = Arc::clone(&queue);
             thread::spawn(move || queue.push(1).is_ok_and(|added| added == Added::Wake))
         };
-        queue.is_up();
+        queue.woke_up();
         queue.take(&mut list);
         let found = !list.is_empty();
         let rang = adder.join().expect("the adder does not panic");

@@ -60,7 +60,7 @@ fn only_the_first_to_add_after_the_thread_lay_down_wakes_it() {
     queue.take(&mut list);
     list.clear();
     queue.take(&mut list);
-    queue.is_up();
+    queue.woke_up();
     assert_eq!(queue.push(5), Ok(Added::Nothing));
 }
 
@@ -68,7 +68,7 @@ fn only_the_first_to_add_after_the_thread_lay_down_wakes_it() {
 fn a_full_queue_still_takes_what_must_not_be_lost_and_a_closed_one_nothing() {
     let queue = Queue::new(1);
     assert!(queue.push(1).is_ok());
-    assert_eq!(queue.push(2), Err(Refused::Full));
+    assert_eq!(queue.push(2), Err(Refused::Full { max: 1 }));
     assert!(queue.push_always(3).is_ok());
     assert_eq!(queue.close(), [1, 3]);
     assert_eq!(queue.push_always(4), Err(Refused::Closed));

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use crate::client::signal::Signal;
 use crate::client::slot::Slot;
+use crate::client::sync::Mutex;
 use crate::client::ticket::{Awaited, Order, Ticket};
 
 /// For what takes no time unless it hangs.
@@ -56,12 +57,13 @@ fn poll(signal: &mut Signal, waker: &Waker) {
 fn two_signals() -> (Signal, Signal) {
     let order = Order {
         resources: SmallVec::new(),
+        count: 0,
         ttl: Duration::ZERO,
         wait: Duration::ZERO,
         adopts: None,
         max_hold: None,
         ahead: Duration::ZERO,
-        on_lost: None,
+        on_lost: Mutex::new(None),
     };
     let ticket = Arc::new(Ticket::new(order));
     let mut second = Signal::new(Arc::clone(&ticket), Awaited::Loss);

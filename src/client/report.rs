@@ -1,0 +1,55 @@
+//! A node as a client reports it.
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::net::Address;
+use crate::redlock::{NodeCounters, NodeId, NodeState, NodeStatus, Quarantine, Trouble};
+
+/// One node at one moment; `Display` makes a line of it for a log.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NodeReport {
+    /// Which node.
+    pub node: NodeId,
+    /// Where it is.
+    pub address: Address,
+    /// Where it stands.
+    pub state: NodeState,
+    /// What was wrong last; `None` when nothing is.
+    pub trouble: Option<Trouble>,
+    /// Set while the node does not vote because it may have forgotten locks (S11).
+    pub quarantine: Option<Quarantine>,
+    /// How many requests it has not answered.
+    pub in_flight: usize,
+    /// How many tokens wait to be cleaned up on it (S6).
+    pub cleanup: usize,
+    /// Smoothed time from sending a request to its reply.
+    pub round_trip: Duration,
+    /// What was counted since the client was made.
+    pub counters: NodeCounters,
+    text: String,
+}
+
+impl NodeReport {
+    pub(super) fn new((node, address, status): (NodeId, &Address, NodeStatus<'_>)) -> Self {
+        Self {
+            node,
+            address: address.clone(),
+            state: status.state,
+            trouble: status.trouble,
+            quarantine: status.quarantine,
+            in_flight: status.in_flight,
+            cleanup: status.cleanup,
+            round_trip: status.round_trip,
+            counters: status.counters,
+            text: status.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for NodeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.address, self.text)
+    }
+}
