@@ -17,6 +17,9 @@ use crate::{duration, exit, output};
 /// Longer than any ttl, and short enough for every clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// How long a command may take that says nothing of it.
+const MAX_HOLD: Duration = Duration::from_secs(24 * 3600);
+
 const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
 
 const AFTER_HELP: &str = "\
@@ -73,10 +76,11 @@ pub(crate) struct Args {
     max_ttl: Duration,
 
     /// For how long the lock is kept alive at most, from its
-    /// acquisition: between the ttl and 168h
-    #[arg(long, value_name = "DURATION", default_value = "24h", allow_hyphen_values = true)]
+    /// acquisition: between the ttl and 168h; 24h, or the ttl if
+    /// that is longer, when this is absent
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_WAIT))]
-    max_hold: Duration,
+    max_hold: Option<Duration>,
 
     /// Do not renew the lock: the ttl must cover the command
     #[arg(long, conflicts_with = "max_hold")]
@@ -128,19 +132,23 @@ impl Args {
             let what = format!("--ttl is {ttl}, at most --max-ttl = {max_ttl} is possible");
             return Err(Failure::Usage(what));
         }
-        if !self.no_keep_alive && self.max_hold < self.ttl {
-            let [ttl, max_hold] = [self.ttl, self.max_hold].map(duration::written);
+        if let Some(max_hold) = self.max_hold.filter(|max_hold| *max_hold < self.ttl) {
+            let [ttl, max_hold] = [self.ttl, max_hold].map(duration::written);
             let what = format!("--max-hold is {max_hold}, at least --ttl = {ttl} is possible");
             return Err(Failure::Usage(what));
         }
         config.redlock.max_ttl = self.max_ttl;
-        config.redlock.max_hold = self.max_hold.max(self.max_ttl);
+        config.redlock.max_hold = self.max_hold().max(self.max_ttl);
         Ok(config)
     }
 
     /// For how long the lock is renewed; `None` for not at all.
     pub(super) fn keep_alive(&self) -> Option<Duration> {
-        (!self.no_keep_alive).then_some(self.max_hold)
+        (!self.no_keep_alive).then_some(self.max_hold())
+    }
+
+    fn max_hold(&self) -> Duration {
+        self.max_hold.unwrap_or_else(|| MAX_HOLD.max(self.ttl))
     }
 
     /// Says something to who wants to know it all.
