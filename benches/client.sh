@@ -76,7 +76,7 @@ report() {
 }
 
 start_servers() {
-    local port
+    local port number
     nodes=()
     for port in $(seq "$FIRST_PORT" $((FIRST_PORT + 4))); do
         mkdir "$folder/$port"
@@ -85,20 +85,24 @@ start_servers() {
         pids+=($!)
         nodes+=("127.0.0.1:$port")
     done
-    for port in "${!pids[@]}"; do
-        until (: </dev/tcp/127.0.0.1/$((FIRST_PORT + port))) 2>/dev/null; do
-            kill -0 "${pids[port]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + port))"
+    for number in "${!pids[@]}"; do
+        until (: </dev/tcp/127.0.0.1/$((FIRST_PORT + number))) 2>/dev/null; do
+            kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
         done
     done
     # Whoever found its port taken has ended by now.
-    for port in "${!pids[@]}"; do
-        kill -0 "${pids[port]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + port))"
+    for number in "${!pids[@]}"; do
+        kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
     done
 }
 
 fail_to_start() {
-    echo "no redis-server could be started on port $1 (FIRST_PORT chooses others):" >&2
     tail -n 3 "$folder/$1/log" >&2
+    fail "no redis-server could be started on port $1 (FIRST_PORT chooses others)"
+}
+
+fail() {
+    echo "$1" >&2
     exit 1
 }
 
@@ -115,14 +119,17 @@ bench() {
 
 # run <name> <figure> <arguments…>: notes the figure of one run.
 run() {
-    local name=$1 figure=$2 json
+    local name=$1 figure=$2 json key value
     shift 2
     json=$(bench --json "$@")
     case $figure in
-        p50) sed -E 's/.*"acquire_us":\{"p50":([0-9.]+).*/\1/' <<<"$json" ;;
-        hand_over) sed -E 's/.*"hand_over_us":\{"p50":([0-9.]+).*/\1/' <<<"$json" ;;
-        *) sed -E "s/.*\"$figure\":([0-9.]+).*/\1/" <<<"$json" ;;
-    esac >>"$folder/$name"
+        p50) key='"acquire_us":\{"p50"' ;;
+        hand_over) key='"hand_over_us":\{"p50"' ;;
+        *) key="\"$figure\"" ;;
+    esac
+    value=$(sed -nE "s/.*$key:([0-9.]+).*/\1/p" <<<"$json")
+    [ -n "$value" ] || fail "no $figure in $json"
+    echo "$value" >>"$folder/$name"
 }
 
 row() {

@@ -1,7 +1,7 @@
 //! Threads that take turns: each adds a line to a file that nothing but the lock protects.
 //!
 //! ```text
-//! cargo run --example blocking -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! cargo run --example blocking -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 
 mod common;

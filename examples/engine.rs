@@ -1,7 +1,7 @@
 //! The engine alone, in a thread that does one thing: take a lock, work, give it back.
 //!
 //! ```text
-//! cargo run --example engine -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! cargo run --example engine -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 
 mod common;

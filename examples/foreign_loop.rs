@@ -2,7 +2,7 @@
 //! all its instances.
 //!
 //! ```text
-//! cargo run --example foreign_loop -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! cargo run --example foreign_loop -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 //!
 //! The loop knows the engine by one descriptor. It becomes readable when a node has answered and

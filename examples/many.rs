@@ -2,7 +2,7 @@
 //! other for ever.
 //!
 //! ```text
-//! cargo run --example many -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! cargo run --example many -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 
 mod common;

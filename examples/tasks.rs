@@ -1,7 +1,7 @@
 //! Tasks of a runtime, tokio here: the client knows none, so any other will do.
 //!
 //! ```text
-//! cargo run --example tasks -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
+//! cargo run --example tasks -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 
 mod common;
