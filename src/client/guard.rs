@@ -14,9 +14,9 @@ use crate::redlock::{ReleaseOutcome, Token};
 use crate::time::Instant;
 
 /// A lock that is held. To drop it releases the lock: that costs one push into a queue, never
-/// blocks on the network, and is not lost as long as the client's thread lives. Where that has ended,
-/// by a [`shutdown`](super::Client::shutdown) that ran out of time or by a panic in a callback, the
-/// ttl ends the lock.
+/// blocks on the network, and is not lost as long as the client's thread lives. Where that has
+/// ended, by a [`shutdown`](super::Client::shutdown) that ran out of time or by a panic in a
+/// callback, the ttl ends the lock.
 ///
 /// What a guard protects can go on for longer than the lock, because the lock has an end:
 /// [`is_held`](Self::is_held) asks the clock, at every call.

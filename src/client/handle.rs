@@ -27,8 +27,8 @@ const GOODBYE: Duration = Duration::from_millis(250);
 /// Locks for any thread and any task.
 ///
 /// Cheap to clone: all clones, and the guards they hand out, share one thread that owns an
-/// [`Engine`](crate::Engine). The same calls block and are futures, on any runtime or none. A request costs one
-/// push into a queue, and waking the engine's thread if that sleeps.
+/// [`Engine`](crate::Engine). The same calls block and are futures, on any runtime or none. A
+/// request costs one push into a queue, and waking the engine's thread if that sleeps.
 ///
 /// When the last clone is dropped and no guard is left, releases that are still on their way get a
 /// quarter of a second to arrive, and whoever drops it waits for that (1.25 s at most, where a
@@ -89,15 +89,16 @@ impl Client {
         self.request([resource], None)
     }
 
-    /// One lock on several resources, at most [`MAX_SET`] of them: all or nothing, and one guard. See
-    /// [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
+    /// One lock on several resources, at most [`MAX_SET`] of them: all or nothing, and one guard.
+    /// See [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
     pub fn lock_all<R: AsRef<[u8]>>(&self, resources: impl IntoIterator<Item = R>) -> LockRequest {
         self.request(resources, None)
     }
 
     /// A lock that another process has let go of, by
-    /// [`Guard::into_parts`](super::Guard::into_parts): what it knows is all that is needed. The ttl
-    /// and `max_hold` count anew from the adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    /// [`Guard::into_parts`](super::Guard::into_parts): what it knows is all that is needed. The
+    /// ttl and `max_hold` count anew from the adoption. See
+    /// [`Redlock::adopt`](crate::redlock::Redlock::adopt).
     pub fn adopt<R: AsRef<[u8]>>(
         &self,
         resources: impl IntoIterator<Item = R>,
@@ -161,13 +162,13 @@ impl Client {
     }
 
     /// Gives all locks back, ends all requests with
-    /// [`LockError::Closed`](crate::LockError::Closed), waits until the nodes
-    /// have confirmed it or `timeout` is over, and ends the thread. Returns whether all is done.
+    /// [`LockError::Closed`](crate::LockError::Closed), waits until the nodes have confirmed it or
+    /// `timeout` is over, and ends the thread. Returns whether all is done.
     ///
-    /// Everything that is asked for afterwards is refused. Where several ask for the end, the longest
-    /// `timeout` counts for all. A callback that holds up the thread holds this up for a second more
-    /// at most. From the thread of the engine itself,
-    /// which is to say from a callback, this does nothing and returns false.
+    /// Everything that is asked for afterwards is refused. Where several ask for the end, the
+    /// longest `timeout` counts for all. A callback that holds up the thread holds this up for a
+    /// second more at most. From the thread of the engine itself, which is to say from a callback,
+    /// this does nothing and returns false.
     pub fn shutdown(&self, timeout: Duration) -> bool {
         self.handle.shared.shut_down(timeout)
     }

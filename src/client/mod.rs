@@ -7,8 +7,8 @@
 //! A request is a [`Ticket`](ticket), shared by the one who waits and the engine's thread. It goes
 //! there through a [`queue`] and comes back through the [`slot`] in it, which serves a blocked
 //! thread and a task alike. Once granted, the same ticket is what a [`Guard`] holds on to: it has
-//! the deadline, and whoever waits for the loss. [`worker`] is the engine's thread, [`inlet`] the way to
-//! it, and [`shared`] has all of these.
+//! the deadline, and whoever waits for the loss. [`worker`] is the engine's thread, [`inlet`] the
+//! way to it, and [`shared`] has all of these.
 
 mod error;
 mod guard;

@@ -49,8 +49,8 @@ impl<T> Queue<T> {
     }
 
     /// Adds what must not be refused while the thread lives: the end of something that was
-    /// accepted. Each lock has one release and one cancellation at most, and who asks for the end of
-    /// the thread waits for it.
+    /// accepted. Each lock has one release and one cancellation at most, and who asks for the end
+    /// of the thread waits for it.
     pub(super) fn push_always(&self, item: T) -> Result<Added, Refused> {
         self.add(item, usize::MAX)
     }

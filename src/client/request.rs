@@ -81,9 +81,9 @@ impl LockRequest {
     }
 
     /// Called once, on the thread of the engine, if the lock is lost; not where it ends because the
-    /// client does ([`Notice::Closed`](crate::Notice::Closed)). It must return at once, and must not
-    /// wait for this client: all locks of that thread wait for it. A panic in it ends the thread, as
-    /// any other would.
+    /// client does ([`Notice::Closed`](crate::Notice::Closed)). It must return at once, and must
+    /// not wait for this client: all locks of that thread wait for it. A panic in it ends the
+    /// thread, as any other would.
     pub fn on_lost(mut self, call: impl FnOnce(LostReason) + Send + 'static) -> Self {
         self.order.on_lost = Mutex::new(Some(Box::new(call)));
         self

@@ -1,9 +1,10 @@
 //! A client over servers of its own, on which nothing may be left.
 
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use redbolt::redlock::RestartGuard;
-use redbolt::{Client, Config};
+use redbolt::{Client, Config, Guard};
 
 use crate::support::servers::Cluster;
 use crate::support::until;
@@ -48,6 +49,22 @@ impl Fixture {
         change(&mut config);
         let client = Client::new(config).expect("a client can be made");
         Self { client, cluster }
+    }
+
+    /// Holds up the thread of the client, in the callback of a lock that is lost, until the sender
+    /// is dropped.
+    pub(crate) fn hold_up(&self) -> (Sender<()>, Guard) {
+        let (let_go, held_up) = channel();
+        let (tell, told) = channel();
+        let request = self.client.lock("held up").ttl(Duration::from_millis(50)).wait(PATIENCE);
+        let request = request.on_lost(move |_| {
+            // The test may be over. The end of the other channel is what it waits for.
+            let _ = tell.send(());
+            let _ = held_up.recv_timeout(4 * PATIENCE);
+        });
+        let guard = request.acquire().expect("free");
+        told.recv_timeout(PATIENCE).expect("it is lost");
+        (let_go, guard)
     }
 
     /// How many nodes have something at `key`.

@@ -172,17 +172,8 @@ fn any_timeout_will_do() {
 #[test]
 fn of_those_who_ask_for_the_end_together_the_most_patient_decides() {
     let fixture = Fixture::new(1);
-    let (let_go, held_up) = channel::<()>();
-    let (tell, told) = channel();
-    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
-    let request = request.on_lost(move |_| {
-        // As above.
-        let _ = tell.send(());
-        let _ = held_up.recv_timeout(4 * PATIENCE);
-    });
-    let guard = request.acquire().expect("free");
     let held = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire().expect("free");
-    told.recv_timeout(PATIENCE).expect("it is lost");
+    let (let_go, lost) = fixture.hold_up();
     // Both wait in the queue of a thread that looks at neither.
     fixture.cluster[0].stop();
     thread::scope(|scope| {
@@ -194,6 +185,6 @@ fn of_those_who_ask_for_the_end_together_the_most_patient_decides() {
         assert!(patient.join().expect("it does not panic"));
         let _ = hasty.join().expect("it does not panic");
     });
-    drop((guard, held));
+    drop((held, lost));
     fixture.expect_clean();
 }

@@ -2,7 +2,6 @@
 
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
 
 use redbolt::redlock::MAX_RESOURCE;
 use redbolt::{LockError, NodeState, Refusal, RequestError};
@@ -54,16 +53,7 @@ fn questions_and_callbacks_have_their_bounds() {
     let len = long.len();
     assert_eq!(refused, Refusal::Request(RequestError::ResourceTooLong { len }));
 
-    let (let_go, held_up) = channel::<()>();
-    let (tell, told) = channel();
-    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
-    let request = request.on_lost(move |_| {
-        // The test may be over. The end of the other channel is what it waits for.
-        let _ = tell.send(());
-        let _ = held_up.recv_timeout(4 * PATIENCE);
-    });
-    let guard = request.acquire().expect("free");
-    told.recv_timeout(PATIENCE).expect("it is lost");
+    let (let_go, lost) = fixture.hold_up();
     let open: Vec<_> = (0..16).map(|_| fixture.client.nodes()).collect();
     let busy = Refusal::Busy { max: 16 };
     assert_eq!(fixture.client.nodes().wait().err(), Some(busy));
@@ -73,7 +63,7 @@ fn questions_and_callbacks_have_their_bounds() {
     assert_eq!(refused, Some(LockError::Busy { max: 16 }));
     drop(let_go);
     open.into_iter().for_each(|nodes| assert!(nodes.wait().is_ok()));
-    drop(guard);
+    drop(lost);
 
     let watching = (0..100).filter(|_| {
         loop {

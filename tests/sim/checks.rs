@@ -56,7 +56,8 @@ struct Attempt {
     /// A client has held a lock by it: from then on masters may be given the key again.
     was_granted: bool,
     /// By client and master, the last extension of this client's that the master agreed to, when
-    /// that has reached the client and may be counted. A lock that changes hands is extended by two.
+    /// that has reached the client and may be counted. A lock that changes hands is extended by
+    /// two.
     agreed_at: [[Instant; MASTERS_MAX]; CLIENTS_MAX],
 }
 
