@@ -131,7 +131,7 @@ impl Worker {
             }
             self.hand_out()?;
         }
-        self.engine.poll(timeout)?;
+        self.engine.look(timeout)?;
         self.inlet.queue.woke_up();
         Ok(())
     }

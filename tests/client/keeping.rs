@@ -5,10 +5,13 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
+use redbolt::redlock::{RELEASE, RELEASE_MANY};
 use redbolt::time::Instant;
-use redbolt::{LostReason, Notice};
+use redbolt::{Client, LostReason, Notice};
 
-use crate::fixture::{Fixture, PATIENCE};
+use crate::fixture::{Fixture, PATIENCE, config_of};
+use crate::support::fake::{Action, Fake, Request};
+use crate::support::master::Master;
 use crate::support::{now, until};
 
 const SHORT: Duration = Duration::from_secs(2);
@@ -118,4 +121,50 @@ fn a_loss_is_told_at_the_deadline_though_the_engine_is_held_up() {
     drop(let_go);
     drop((culprit, victim));
     fixture.expect_clean();
+}
+
+/// A majority has lost both locks, and whoever asks now can have them. The thread of the engine is
+/// held up when it tells of the first: until it has told of the second as well, the second must not
+/// be given back.
+#[test]
+fn nobody_believes_in_a_lock_that_is_being_given_back() {
+    let fake = |set: &'static [u8], compare: &'static str| {
+        Fake::after_handshake(Master::new(), move |request| match request.name().as_str() {
+            "SET" => Action::Reply(set.to_vec()),
+            // One answer for each key.
+            _ => Action::Reply(match request.part(2) {
+                b"1" => format!(":{compare}\r\n").into_bytes(),
+                _ => format!("*2\r\n:{compare}\r\n:{compare}\r\n").into_bytes(),
+            }),
+        })
+    };
+    let nodes = [fake(b"+OK\r\n", "1"), fake(b"+OK\r\n", "0"), fake(b"$-1\r\n", "-1")];
+    let mut config = config_of(nodes.iter().map(Fake::addr));
+    config.redlock.fill_in = false;
+    let client = Client::new(config).expect("a client can be made");
+    let (let_go, held_up) = channel::<()>();
+    let (tell, told) = channel();
+    let first = client.lock("first").ttl(PATIENCE).wait(PATIENCE).on_lost(move |_| {
+        // The test may be over. The end of the other channel is what it waits for.
+        let _ = tell.send(());
+        let _ = held_up.recv_timeout(4 * PATIENCE);
+    });
+    let first = first.acquire().expect("two of three");
+    let second = client.lock("second").ttl(PATIENCE).wait(PATIENCE).acquire();
+    let second = second.expect("two of three");
+    let known = nodes[0].requests().len();
+    let extensions = (first.extend(PATIENCE), second.extend(PATIENCE));
+    told.recv_timeout(PATIENCE).expect("the first is lost");
+    let is_release = |request: &Request| {
+        let script = request.part(1);
+        script == RELEASE.sha.as_bytes() || script == RELEASE_MANY.sha.as_bytes()
+    };
+    let is_given_back = || nodes[0].requests()[known..].iter().any(is_release);
+    // It must not come, so that there is nothing else to wait for.
+    let is_wrong = until(Duration::from_millis(300), || is_given_back() && second.is_held());
+    assert!(!is_wrong, "given back, and believed in");
+    drop(let_go);
+    assert!(until(PATIENCE, is_given_back));
+    assert!(!second.is_held());
+    drop((extensions, first));
 }
