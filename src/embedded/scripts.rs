@@ -187,10 +187,12 @@ fn extend_set(
     token: &[u8],
     ttl: i64,
 ) -> Result<i64, Refusal> {
-    // -1 before 0 before 1: the worst answer of any key is that of all.
-    let worst = keys.iter().map(|key| compare(database, now, key, token)).min();
-    if let Some(answer @ (ANOTHER | ABSENT)) = worst {
-        return Ok(answer);
+    let answers = || keys.iter().map(|key| compare(database, now, key, token));
+    if answers().all(|answer| answer == ABSENT) {
+        return Ok(ABSENT);
+    }
+    if answers().any(|answer| answer != DONE) {
+        return Ok(ANOTHER);
     }
     for key in keys {
         extend(database, now, key, ttl)?;

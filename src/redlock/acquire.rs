@@ -334,6 +334,10 @@ impl Redlock {
     /// once in a while the resource is left to whoever tries meanwhile.
     fn succeed(&mut self, now: Instant, leaver: u32, heir: u32) {
         let tenure = self.table[leaver].tenure;
+        if now - self.table[leaver].round.started >= self.config.tenure_gap {
+            // It was released so long ago that the others have had their moment.
+            return self.enqueue(heir);
+        }
         let has_wait = self.table[heir].wait_until > now + self.config.tenure_gap;
         let is_over = tenure > Instant::ZERO && now - tenure >= self.config.tenure;
         if !is_over || !has_wait {

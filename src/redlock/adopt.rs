@@ -78,9 +78,9 @@ impl Redlock {
         lock.serial = serial;
         lock.started = now;
         lock.valid_until = self.config.drift.valid_until(now, lock.ttl.duration());
-        // Nobody told us where its former owner left it.
-        lock.exists = voters;
-        lock.ghosts = all.without(voters);
+        // Nobody told us where its former owner left it, or what of it is still on its way.
+        lock.exists = NodeSet::EMPTY;
+        lock.ghosts = all;
         lock.round = Round {
             number,
             pending: true,
@@ -114,16 +114,15 @@ impl Redlock {
             return;
         }
         lock.votes.open.remove(id);
+        if answer == Compared::Ours {
+            lock.ghosts.remove(id);
+            lock.exists.insert(id);
+        }
         match answer {
             // S11: what it has now it may have forgotten once.
             Compared::Ours if is_doubtful => lock.votes.failed.insert(id),
             Compared::Ours => lock.votes.granted.insert(id),
-            Compared::Absent | Compared::Foreign => {
-                lock.votes.refused.insert(id);
-                // What its former owner sent may still come to exist there.
-                lock.exists.remove(id);
-                lock.ghosts.insert(id);
-            }
+            Compared::Absent | Compared::Foreign => lock.votes.refused.insert(id),
             Compared::Failed => lock.votes.failed.insert(id),
         }
         let granted = lock.votes.granted;
@@ -139,7 +138,10 @@ impl Redlock {
 
     fn adopted(&mut self, now: Instant, slot: u32) {
         let lock = self.table.id(slot);
-        self.table[slot].round.pending = false;
+        let found = &mut self.table[slot];
+        found.round.pending = false;
+        // Those that have not answered hold up nothing, and stay ghosts until they do.
+        found.votes.open = NodeSet::EMPTY;
         self.hold(now, slot);
         let valid_until = self.table[slot].valid_until;
         self.emit(Event::Acquired { lock, valid_until });

@@ -65,7 +65,7 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] when the lock is not held.
+    /// A [`RequestError`] when the lock is not held, or too many events wait to be taken.
     pub fn warn(
         &mut self,
         now: Instant,
@@ -73,6 +73,9 @@ impl Redlock {
         ahead: Duration,
     ) -> Result<(), RequestError> {
         let slot = self.find_held(now, lock)?;
+        if self.has_unread_events() {
+            return Err(RequestError::Full { max: self.config.max_locks });
+        }
         let lock = &mut self.table[slot];
         lock.keep.ahead = Millis::of(ahead);
         lock.is_warned = false;

@@ -89,13 +89,8 @@ impl Redlock {
         is_renewal: bool,
     ) {
         let number = self.next_serial();
-        let mut timeout = self.config.node_timeout(ttl.duration());
+        let timeout = self.config.node_timeout(ttl.duration());
         let lock = &mut self.table[slot];
-        if is_renewal {
-            // Nobody waits for it. The answers come in order, or the connection breaks and says so:
-            // to give up before would only ask nodes once more that are too busy already.
-            timeout = lock.valid_until - now;
-        }
         let most = self.config.max_pipeline + self.config.max_locks;
         let worth = |id: &NodeId| {
             let node = &self.nodes[id.index()];
@@ -117,7 +112,14 @@ impl Redlock {
         // Whatever runs on the nodes from now on may keep the key this long.
         lock.ttl = lock.ttl.max(ttl);
         lock.owed += asked.len() as u32;
-        lock.deadline = (now + timeout).min(lock.valid_until);
+        lock.deadline = match is_renewal {
+            false => (now + timeout).min(lock.valid_until),
+            // Nobody waits for it. The answers come in order, or the connection breaks and says so:
+            // to give up before would only ask nodes once more that are too busy already.
+            true if asked == lock.known_to() => lock.valid_until,
+            // Who cannot be asked now may be there soon, and needed.
+            true => again_at(now, lock.valid_until),
+        };
         let is_set = lock.keys > 1;
         self.add_to_batches(
             asked,
@@ -149,9 +151,12 @@ impl Redlock {
         } else if lock.phase == Phase::Held {
             // An answer that comes after its round still tells what the node has.
             match answer {
-                // It was asked before it was given the key.
-                Compared::Absent | Compared::Foreign if lock.filling.contains(id) => {}
-                Compared::Absent | Compared::Foreign => {
+                // It was asked before it was given the key, or before a script that it did not know
+                // was put once more.
+                Compared::Absent | Compared::Foreign
+                    if lock.filling.union(lock.votes.open).contains(id) => {}
+                Compared::Absent => lock.exists.remove(id),
+                Compared::Foreign => {
                     lock.exists.remove(id);
                     if lock.keys > 1 {
                         // Some of its keys may be left, to be cleaned up.
@@ -175,6 +180,11 @@ impl Redlock {
                     Compared::Ours => lock.round.agreed.insert(id),
                     Compared::Absent => lock.round.absent.insert(id),
                     Compared::Foreign => lock.round.foreign.insert(id),
+                    Compared::Failed if lock.round.is_renewal => {
+                        // As above. Those that are still to answer may hang.
+                        lock.deadline = lock.deadline.min(again_at(now, lock.valid_until));
+                        self.schedule_held(slot);
+                    }
                     Compared::Failed => {}
                 }
             }
@@ -279,4 +289,9 @@ impl Redlock {
         self.relinquish(now, slot);
         self.leave(now, slot);
     }
+}
+
+/// When a renewal that lacks an answer is given up, to be tried again.
+fn again_at(now: Instant, valid_until: Instant) -> Instant {
+    now + (valid_until - now) / 3
 }

@@ -90,17 +90,17 @@ pub const RELEASE_SET: Script = Script {
 
 /// [`EXTEND`] for the resources of one lock: `KEYS` are the resources, `ARGV[1]` the token,
 /// `ARGV[2]` the ttl in milliseconds. Answers 1 when all of them are ours and now live at least
-/// that long, −1 when one holds another value, 0 when one is not there; then nothing was changed.
+/// that long, 0 when none of them is there, else −1: then some are left, and nothing was changed.
 pub const EXTEND_SET: Script = Script {
-    text: "local v, out = redis.call('MGET', unpack(KEYS)), 1 \
-           for i, k in ipairs(KEYS) do if v[i] ~= ARGV[1] then \
-           if v[i] then return -1 end out = 0 end end \
-           if out == 0 then return 0 end \
+    text: "local v, mine = redis.call('MGET', unpack(KEYS)), 0 \
+           for i in ipairs(KEYS) do if v[i] == ARGV[1] then mine = mine + 1 \
+           elseif v[i] then return -1 end end \
+           if mine < #KEYS then return mine > 0 and -1 or 0 end \
            for _, k in ipairs(KEYS) do \
            if redis.call('PTTL', k) < tonumber(ARGV[2]) \
            then redis.call('PEXPIRE', k, ARGV[2]) end end \
            return 1",
-    sha: "7172b04ebb0b9c7d8a021c3ad3136837aed60561",
+    sha: "55c7e440205462d1e798680407e930ad72bf45bc",
 };
 
 /// Who holds a resource: `KEYS[1]`. Answers with the value, cut to 40 bytes, or nil, and the rest

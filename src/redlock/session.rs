@@ -175,6 +175,8 @@ impl Redlock {
                 node.overloaded(now, Trouble::Server(error));
                 self.node_changed(id);
             }
+            // A question is not worth a session.
+            Denied | Unsupported if request.what == What::Holder => {}
             NotServing | Denied | Cluster | Unsupported => {
                 if error == NotServing {
                     node.doubt(now, &self.config);

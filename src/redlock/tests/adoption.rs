@@ -110,3 +110,39 @@ fn an_adopted_lock_is_cleaned_up_under_its_own_token() {
     rig.until(|rig| rig.has_output(0));
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #999"]);
 }
+
+/// S6: the `SET` of its former owner is still on its way to node 2.
+#[test]
+fn a_node_that_says_last_that_it_misses_an_adopted_key_is_looked_at_again() {
+    let mut rig = Rig::new(3);
+    let lock = rig.adopt(NO_WAIT);
+    for (index, reply) in [":1", ":1", ":0"].into_iter().enumerate() {
+        rig.sent(index);
+        rig.reply(index, reply);
+    }
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    rig.advance(ms(50));
+    assert_eq!(rig.sent(2), [""; 0], "to be given the key it would have to be known to miss it");
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    assert_eq!(rig.sent(2), ["EVALSHA release 1 r #999"]);
+    rig.reply(2, ":0");
+    assert!(rig.redlock.cleanup() > 0, "it may still come");
+}
+
+/// S6: the same, where node 2 has not answered the adoption when the lock is given back.
+#[test]
+fn a_node_that_has_not_answered_an_adoption_is_looked_at_again() {
+    let mut rig = Rig::new(3);
+    let lock = rig.adopt(NO_WAIT);
+    for index in 0..2 {
+        rig.sent(index);
+        rig.reply(index, ":1");
+    }
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    rig.sent(2);
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    rig.reply(2, ":0");
+    rig.sent(2);
+    rig.reply(2, ":0");
+    assert!(rig.redlock.cleanup() > 0, "the SET of its former owner may still come");
+}

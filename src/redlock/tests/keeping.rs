@@ -228,3 +228,56 @@ fn what_cannot_be_kept_is_refused() {
     rig.redlock.release(rig.now, lock).expect("it is held");
     assert_eq!(keep(&mut rig, TTL, HOLD), Err(RequestError::NotHeld));
 }
+
+/// A kept lock over three nodes, of which one hangs, one confirms, and the connection of one breaks
+/// and is back at once: before or after it was asked.
+#[test]
+fn a_renewal_is_repeated_where_a_majority_is_there_again() {
+    for (ttl, breaks_before) in [(7_000, false), (2_000, false), (7_000, true), (2_000, true)] {
+        let mut rig = Rig::new(3);
+        let lock = rig.redlock.acquire(rig.now, b"r", ms(ttl), NO_WAIT).expect("in bounds");
+        for index in 0..3 {
+            rig.sent(index);
+            rig.reply(index, "+OK");
+        }
+        rig.event();
+        rig.redlock.keep_alive(rig.now, lock, ms(ttl), HOLD).expect("it is held");
+        if breaks_before {
+            rig.close(1);
+        }
+        rig.until(|rig| rig.has_output(0));
+        (0..3).filter(|index| !breaks_before || *index != 1).for_each(|index| {
+            rig.sent(index);
+        });
+        rig.reply(2, ":1");
+        if !breaks_before {
+            rig.close(1);
+        }
+        rig.connect(1);
+        rig.events();
+        let mut events = Vec::new();
+        rig.until(|rig| {
+            events.extend(rig.events());
+            for index in [1, 2] {
+                rig.sent(index).iter().for_each(|_| rig.reply(index, ":1"));
+            }
+            events.iter().any(|event| matches!(event, Event::Lost { .. } | Event::Extended { .. }))
+        });
+        assert!(matches!(events[..], [Event::Extended { .. }]), "{ttl}: {events:?}");
+    }
+}
+
+#[test]
+fn warnings_that_nobody_reads_are_bounded() {
+    let mut rig = Rig::with(1, |config| config.max_locks = 4);
+    let lock = rig.held("r");
+    let mut refused = None;
+    for _ in 0..1_000 {
+        let answer = rig.redlock.warn(rig.now, lock, 2 * TTL);
+        refused = refused.or_else(|| answer.err());
+        rig.redlock.handle_timeout(rig.now);
+    }
+    assert_eq!(refused, Some(RequestError::Full { max: 4 }));
+    assert!(rig.events().len() < 100);
+    assert_eq!(rig.redlock.warn(rig.now, lock, TTL), Ok(()));
+}

@@ -79,3 +79,17 @@ fn no_more_questions_are_taken_than_there_is_room_for() {
     assert_eq!(rig.wait().len(), MAX_QUERIES);
     ask(&mut rig);
 }
+
+/// Rights may allow scripts by their SHA-1 alone, which is enough for locks.
+#[test]
+fn a_question_that_is_not_allowed_costs_no_node() {
+    let mut rig = Rig::new(3);
+    ask(&mut rig);
+    for index in 0..3 {
+        rig.sent(index);
+        rig.reply(index, "-NOPERM User app has no permissions to run the 'eval' command");
+    }
+    assert_eq!([0, 1, 2].map(|index| rig.state(index)), [NodeState::Ready; 3]);
+    let Event::Queried { holder, .. } = rig.event() else { panic!("no answer") };
+    assert_eq!(holder.unknown.len(), 3);
+}

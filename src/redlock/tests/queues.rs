@@ -257,3 +257,20 @@ fn who_does_not_wait_is_not_made_to() {
     rig.acquire("r", NO_WAIT);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1", "SET r #2 NX PX 10000"]);
 }
+
+/// The lock before it was given back long ago, and only a slow node still owes the answer.
+#[test]
+fn a_resource_that_nobody_has_had_for_a_while_is_not_left_to_others() {
+    let mut rig = Rig::new(3);
+    let lock = rig.held("r");
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    for index in 0..2 {
+        rig.sent(index);
+        rig.reply(index, ":1");
+    }
+    rig.sent(2);
+    assert!(matches!(rig.event(), Event::Released { .. }));
+    rig.advance(ms(3_000));
+    rig.acquire("r", WAIT);
+    assert!(rig.has_output(0), "at once");
+}
