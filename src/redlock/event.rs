@@ -77,6 +77,11 @@ pub enum Event {
     /// The lock is held no more although nobody released it; its id is spent. When its validity
     /// runs out this comes [`lost_lead`](super::Config::lost_lead) ahead, if the owner polls in
     /// time.
+    ///
+    /// When a majority does not have it any more, what is left of it is given back in the same
+    /// turn, and others may have the lock by the time this is read. Whoever keeps a `valid_until`
+    /// for other threads takes all events before the next write, or asks
+    /// [`is_held`](super::Redlock::is_held), which knows at once.
     Lost {
         /// Which lock.
         lock: LockId,
