@@ -217,14 +217,13 @@ impl Engine {
     /// events on before it writes: what a loss sets free must not leave before those who believe in
     /// the lock have heard of it.
     pub(crate) fn look(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.flush()?;
         let timeout = if self.redlock.has_event() { Some(Duration::ZERO) } else { timeout };
-        self.driver.wait(&mut self.redlock, timeout, self.busy_poll)
+        self.wait(timeout)
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.driver.wait(&mut self.redlock, timeout, self.busy_poll)?;
-        self.flush()
+        self.flush()?;
+        self.driver.wait(&mut self.redlock, timeout, self.busy_poll)
     }
 
     /// Writes what gathered and arms the timer for the next deadline, without waiting for anything.
@@ -266,13 +265,13 @@ impl Engine {
             let ready = states().filter(|node| node.state == NodeState::Ready).count();
             let untried = states().filter(is_untried).count();
             if untried == 0 || now >= until {
+                self.flush()?;
                 return Ok(ready);
             }
             if !is_quorate && ready >= self.redlock.quorum().need() {
                 is_quorate = true;
                 until = until.min(now + LEAST_GRACE.max(now - start));
             }
-            self.flush()?;
             self.wait(Some(until - now))?;
         }
     }
@@ -298,7 +297,6 @@ impl Engine {
                 self.flush()?;
                 return Ok(is_done);
             }
-            self.flush()?;
             self.wait(Some(until - now))?;
         }
     }

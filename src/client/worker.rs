@@ -126,8 +126,8 @@ impl Worker {
             }
             self.commands.extend(self.spare.drain(..));
             self.obey_all();
-            if let Some(timeout) = self.end_within {
-                return self.shut_down(timeout);
+            if self.end_within.is_some() {
+                return self.shut_down();
             }
             self.hand_out()?;
         }
@@ -367,13 +367,12 @@ impl Worker {
         self.watchers.iter_mut().for_each(|watcher| watcher(&report));
     }
 
-    /// Gives everything back, for at most `timeout`.
-    fn shut_down(&mut self, timeout: Duration) -> io::Result<()> {
+    /// Gives everything back, for at most as long as was asked for.
+    fn shut_down(&mut self) -> io::Result<()> {
         // Nothing comes after these, which may ask for more time.
         self.commands.extend(self.inlet.queue.close());
         self.obey_all();
         self.is_stopping = true;
-        let timeout = self.end_within.map_or(timeout, |longer| longer.max(timeout));
         let held: Vec<_> =
             self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
         for (id, ticket) in held {
@@ -383,7 +382,7 @@ impl Worker {
             }
             self.take_events();
         }
-        let end = self.engine.now() + timeout;
+        let end = self.engine.now() + self.end_within.unwrap_or_default();
         loop {
             // Who has lost a lock, or waits for one, is told before the servers are waited for.
             self.hand_out()?;

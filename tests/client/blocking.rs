@@ -5,9 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, LockError, Notice};
+use redbolt::{AcquireError, Client, LockError, Notice};
 
-use crate::fixture::{Fixture, PATIENCE, TTL};
+use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
 #[test]
 fn a_guard_is_a_lock_on_the_nodes_until_it_is_dropped() {
@@ -99,4 +99,30 @@ fn sixty_four_threads_take_turns() {
     });
     assert_eq!(sum.into_inner(), THREADS * TURNS);
     fixture.expect_clean();
+}
+
+/// Each thread has an engine of its own, and a resource, or an equal set, always goes to the same.
+#[test]
+fn several_threads_share_the_resources_and_not_the_locks() {
+    let fixture = Fixture::new(3);
+    let client = Client::with_threads(config(&fixture.cluster), 3).expect("a client can be made");
+    let names: Vec<_> = (0..64).map(|number| format!("r{number}")).collect();
+    let requests: Vec<_> =
+        names.iter().map(|name| client.lock(name).ttl(TTL).wait(PATIENCE).start()).collect();
+    let guards: Vec<_> =
+        requests.into_iter().map(|request| request.wait().expect("free")).collect();
+    for name in &names {
+        let refused = client.lock(name).ttl(TTL).try_acquire().expect_err("it is held");
+        assert!(refused.is_held(), "{name}: {refused}");
+    }
+    let both = client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    assert!(client.lock_all(["b", "a"]).ttl(TTL).try_acquire().is_err_and(|error| error.is_held()));
+    drop((guards, both));
+    assert!(client.shutdown(PATIENCE));
+    fixture.expect_clean();
+    for threads in [0, 65] {
+        let refused = Client::with_threads(config(&fixture.cluster), threads).err();
+        let text = refused.map_or_else(String::new, |error| error.to_string());
+        assert!(text.contains("threads") && text.contains(&threads.to_string()), "{text}");
+    }
 }
