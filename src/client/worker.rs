@@ -3,8 +3,12 @@
 //! One turn: take what the others have asked for, hand it to the engine, write, wake those whose
 //! results are there, sleep until something happens. Results are handed out after the write, so
 //! that the servers work while threads wake up.
+//!
+//! Here are the turn and what is asked for; [`events`] has what comes of it, [`farewell`] the end.
 
-use core::mem;
+mod events;
+mod farewell;
+
 use core::task::Waker;
 use core::time::Duration;
 use std::collections::{HashMap, VecDeque};
@@ -17,19 +21,13 @@ use super::inlet::Inlet;
 use super::report::NodeReport;
 use super::signal::Notice;
 use super::slot::Slot;
-use super::sync::lock;
 use super::ticket::Ticket;
 use crate::engine::Engine;
-use crate::redlock::{
-    Event, Holder, LockId, LostReason, NodeId, QueryId, ReleaseOutcome, RequestError,
-};
+use crate::redlock::{Holder, LockId, QueryId, ReleaseOutcome, RequestError};
 use crate::time::Instant;
 
 /// How many times in a row the queue is looked at before the servers get their turn.
 const LOOKS: usize = 4;
-
-/// How often those who wait are looked after while the client shuts down.
-const NAP: Duration = Duration::from_millis(20);
 
 /// Who is told of the nodes.
 pub(super) type OnNode = Box<dyn FnMut(&NodeReport) + Send>;
@@ -272,130 +270,6 @@ impl Worker {
         }
     }
 
-    fn take_events(&mut self) {
-        while let Some(event) = self.engine.next_event() {
-            match event {
-                Event::Acquired { lock, valid_until } => self.acquired(lock, valid_until),
-                Event::AcquireFailed { lock, error } => {
-                    let is_stopping = self.is_stopping;
-                    let error =
-                        if is_stopping { LockError::Closed } else { LockError::Acquire(error) };
-                    if let Some(entry) = self.take_entry(lock) {
-                        self.complete(&entry.ticket.outcome, Err(error));
-                    }
-                }
-                Event::Extended { lock, valid_until } => {
-                    let Some(entry) = self.entry(lock) else { continue };
-                    entry.ticket.extend(valid_until);
-                    if let Some(slot) = entry.extension.take() {
-                        self.complete(&slot, Ok(valid_until));
-                    }
-                }
-                Event::ExtendFailed { lock, error } => {
-                    let slot = self.entry(lock).and_then(|entry| entry.extension.take());
-                    if let Some(slot) = slot {
-                        self.complete(&slot, Err(KeepError::Extend(error)));
-                    }
-                }
-                Event::Released { lock, outcome } => {
-                    let slot = self.take_entry(lock).and_then(|entry| entry.release);
-                    if let Some(slot) = slot {
-                        self.complete(&slot, Ok(outcome));
-                    }
-                }
-                Event::Lost { lock, reason } => self.lost(lock, reason),
-                Event::Expiring { lock, .. } => {
-                    let wakers = self.entry(lock).map(|entry| entry.ticket.warn());
-                    self.wakers.extend(wakers.unwrap_or_default());
-                }
-                Event::Queried { query, holder } => {
-                    if let Some(slot) = self.queries.remove(&query) {
-                        self.complete(&slot, Ok(holder));
-                    }
-                }
-                Event::Node(node) => self.tell(node),
-            }
-        }
-    }
-
-    fn acquired(&mut self, id: LockId, valid_until: Instant) {
-        let Some(entry) = self.entry(id) else { return };
-        let ticket = Arc::clone(&entry.ticket);
-        let order = &ticket.order;
-        if let Some(token) = self.engine.token(id) {
-            // Nobody else sets it.
-            let _ = ticket.token.set(token);
-        }
-        ticket.hold(valid_until);
-        match ticket.outcome.complete(Ok(())) {
-            Ok(waker) => self.wakers.extend(waker),
-            Err(_) => {
-                // Whoever wanted it is gone.
-                self.wakers.extend(ticket.end(Notice::Released));
-                let _ = self.engine.release(id);
-                return;
-            }
-        }
-        // Both settings were checked, and a lock that has ended already says so in an event.
-        if let Some(max_hold) = order.max_hold {
-            let _ = self.engine.keep_alive(id, order.ttl, max_hold);
-        }
-        if !order.ahead.is_zero() {
-            let _ = self.engine.warn(id, order.ahead);
-        }
-    }
-
-    fn lost(&mut self, id: LockId, reason: LostReason) {
-        let Some(entry) = self.take_entry(id) else { return };
-        // There may be little time left: not at the end of the turn, and before the others.
-        for waker in entry.ticket.end(Notice::Lost(reason)) {
-            self.wakers.push_front(waker);
-        }
-        self.wake();
-        let call = lock(&entry.ticket.order.on_lost).take();
-        if let Some(call) = call {
-            call(reason);
-        }
-    }
-
-    fn tell(&mut self, node: NodeId) {
-        if self.watchers.is_empty() {
-            return;
-        }
-        let report = self.engine.nodes().find(|(id, ..)| *id == node).map(NodeReport::new);
-        let Some(report) = report else { return };
-        self.watchers.iter_mut().for_each(|watcher| watcher(&report));
-    }
-
-    /// Gives everything back, for at most as long as was asked for.
-    fn shut_down(&mut self) -> io::Result<()> {
-        // Nothing comes after these, which may ask for more time.
-        self.commands.extend(self.inlet.queue.close());
-        self.obey_all();
-        self.is_stopping = true;
-        let held: Vec<_> =
-            self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
-        for (id, ticket) in held {
-            self.wakers.extend(ticket.end(Notice::Closed));
-            if self.engine.release(id) == Err(RequestError::NotHeld) {
-                let _ = self.engine.cancel(id);
-            }
-            self.take_events();
-        }
-        let end = self.engine.now() + self.end_within.unwrap_or_default();
-        loop {
-            // Who has lost a lock, or waits for one, is told before the servers are waited for.
-            self.hand_out()?;
-            let left = end - self.engine.now();
-            let is_done = self.engine.drain(left.min(NAP))?;
-            self.inlet.done(is_done);
-            self.take_events();
-            if is_done || left.is_zero() {
-                return Ok(());
-            }
-        }
-    }
-
     fn entry(&mut self, id: LockId) -> Option<&mut Entry> {
         self.entries.get_mut(&id)
     }
@@ -408,52 +282,5 @@ impl Worker {
         if let Ok(waker) = slot.complete(value) {
             self.wakers.extend(waker);
         }
-    }
-
-    /// Tells everybody who still waits that nobody will answer.
-    fn close(&mut self) {
-        let rest = self.inlet.queue.close();
-        for command in mem::take(&mut self.commands).into_iter().chain(rest) {
-            self.refuse(command);
-        }
-        for (_, entry) in mem::take(&mut self.entries) {
-            self.wakers.extend(entry.ticket.end(Notice::Closed));
-            self.complete(&entry.ticket.outcome, Err(LockError::Closed));
-            if let Some(slot) = entry.extension {
-                self.complete(&slot, Err(KeepError::Closed));
-            }
-            if let Some(slot) = entry.release {
-                self.complete(&slot, Err(Closed));
-            }
-        }
-        for (_, slot) in mem::take(&mut self.queries) {
-            self.complete(&slot, Err(Refusal::Closed));
-        }
-        for slot in self.inlet.ended() {
-            self.complete(&slot, self.inlet.is_done());
-        }
-        self.wake();
-    }
-
-    fn refuse(&mut self, command: Command) {
-        match command {
-            Command::Acquire(ticket) => self.complete(&ticket.outcome, Err(LockError::Closed)),
-            Command::Extend { slot, .. } => self.complete(&slot, Err(KeepError::Closed)),
-            Command::Release { slot: Some(slot), .. } => self.complete(&slot, Err(Closed)),
-            Command::Query { slot, .. } => self.complete(&slot, Err(Refusal::Closed)),
-            Command::Nodes(slot) => self.complete(&slot, Err(Refusal::Closed)),
-            Command::Disown { slot, .. } => self.complete(&slot, Err(Refusal::Closed)),
-            Command::Cancel(_)
-            | Command::Watch(_)
-            | Command::Shutdown(_)
-            | Command::Release { slot: None, .. } => {}
-        }
-    }
-}
-
-/// However the thread ends, nobody waits for it in vain.
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.close();
     }
 }

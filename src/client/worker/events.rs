@@ -1,0 +1,108 @@
+//! What the engine tells, and who is told of it.
+
+use std::sync::Arc;
+
+use super::Worker;
+use crate::client::error::{KeepError, LockError};
+use crate::client::report::NodeReport;
+use crate::client::signal::Notice;
+use crate::client::sync::lock;
+use crate::redlock::{Event, LockId, LostReason, NodeId};
+use crate::time::Instant;
+
+impl Worker {
+    pub(super) fn take_events(&mut self) {
+        while let Some(event) = self.engine.next_event() {
+            match event {
+                Event::Acquired { lock, valid_until } => self.acquired(lock, valid_until),
+                Event::AcquireFailed { lock, error } => {
+                    let is_stopping = self.is_stopping;
+                    let error =
+                        if is_stopping { LockError::Closed } else { LockError::Acquire(error) };
+                    if let Some(entry) = self.take_entry(lock) {
+                        self.complete(&entry.ticket.outcome, Err(error));
+                    }
+                }
+                Event::Extended { lock, valid_until } => {
+                    let Some(entry) = self.entry(lock) else { continue };
+                    entry.ticket.extend(valid_until);
+                    if let Some(slot) = entry.extension.take() {
+                        self.complete(&slot, Ok(valid_until));
+                    }
+                }
+                Event::ExtendFailed { lock, error } => {
+                    let slot = self.entry(lock).and_then(|entry| entry.extension.take());
+                    if let Some(slot) = slot {
+                        self.complete(&slot, Err(KeepError::Extend(error)));
+                    }
+                }
+                Event::Released { lock, outcome } => {
+                    let slot = self.take_entry(lock).and_then(|entry| entry.release);
+                    if let Some(slot) = slot {
+                        self.complete(&slot, Ok(outcome));
+                    }
+                }
+                Event::Lost { lock, reason } => self.lost(lock, reason),
+                Event::Expiring { lock, .. } => {
+                    let wakers = self.entry(lock).map(|entry| entry.ticket.warn());
+                    self.wakers.extend(wakers.unwrap_or_default());
+                }
+                Event::Queried { query, holder } => {
+                    if let Some(slot) = self.queries.remove(&query) {
+                        self.complete(&slot, Ok(holder));
+                    }
+                }
+                Event::Node(node) => self.tell(node),
+            }
+        }
+    }
+
+    fn acquired(&mut self, id: LockId, valid_until: Instant) {
+        let Some(entry) = self.entry(id) else { return };
+        let ticket = Arc::clone(&entry.ticket);
+        let order = &ticket.order;
+        if let Some(token) = self.engine.token(id) {
+            // Nobody else sets it.
+            let _ = ticket.token.set(token);
+        }
+        ticket.hold(valid_until);
+        match ticket.outcome.complete(Ok(())) {
+            Ok(waker) => self.wakers.extend(waker),
+            Err(_) => {
+                // Whoever wanted it is gone.
+                self.wakers.extend(ticket.end(Notice::Released));
+                let _ = self.engine.release(id);
+                return;
+            }
+        }
+        // Both settings were checked, and a lock that has ended already says so in an event.
+        if let Some(max_hold) = order.max_hold {
+            let _ = self.engine.keep_alive(id, order.ttl, max_hold);
+        }
+        if !order.ahead.is_zero() {
+            let _ = self.engine.warn(id, order.ahead);
+        }
+    }
+
+    fn lost(&mut self, id: LockId, reason: LostReason) {
+        let Some(entry) = self.take_entry(id) else { return };
+        // There may be little time left: not at the end of the turn, and before the others.
+        for waker in entry.ticket.end(Notice::Lost(reason)) {
+            self.wakers.push_front(waker);
+        }
+        self.wake();
+        let call = lock(&entry.ticket.order.on_lost).take();
+        if let Some(call) = call {
+            call(reason);
+        }
+    }
+
+    fn tell(&mut self, node: NodeId) {
+        if self.watchers.is_empty() {
+            return;
+        }
+        let report = self.engine.nodes().find(|(id, ..)| *id == node).map(NodeReport::new);
+        let Some(report) = report else { return };
+        self.watchers.iter_mut().for_each(|watcher| watcher(&report));
+    }
+}
