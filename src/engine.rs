@@ -390,7 +390,7 @@ const _: fn() = || {
 /// Whether the first attempt to reach a node is still under way.
 fn is_untried(node: &NodeStatus<'_>) -> bool {
     use NodeState::{Connecting, Down, Handshake};
-    node.trouble.is_none() && matches!(node.state, Down | Connecting | Handshake)
+    node.error.is_none() && matches!(node.state, Down | Connecting | Handshake)
 }
 
 impl AsRawFd for Engine {

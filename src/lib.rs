@@ -135,9 +135,9 @@ pub use self::engine::{Config, Engine, EngineError};
 #[cfg(feature = "net")]
 pub use self::net::{Address, AddressError, Clock, IoCounters, Waker};
 pub use self::redlock::{
-    AcquireError, ConfigError, Event, ExtendError, Holder, LockId, LostReason, NodeId, NodeOutcome,
-    NodeState, NodeStatus, QueryId, ReleaseOutcome, RequestError, RestartGuard, ServerError, Token,
-    Trouble,
+    AcquireError, ConfigError, Event, ExtendError, Holder, LockId, LostReason, NodeError, NodeId,
+    NodeOutcome, NodeState, NodeStatus, QueryId, ReleaseOutcome, RequestError, RestartGuard,
+    ServerError, Token,
 };
 
 /// The example of the README must compile.

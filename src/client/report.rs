@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::net::Address;
-use crate::redlock::{NodeCounters, NodeId, NodeState, NodeStatus, Quarantine, Trouble};
+use crate::redlock::{NodeCounters, NodeError, NodeId, NodeState, NodeStatus, Quarantine};
 
 /// One node at one moment; `Display` makes a line of it for a log.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct NodeReport {
     /// Where it stands.
     pub state: NodeState,
     /// What was wrong last; `None` when nothing is.
-    pub trouble: Option<Trouble>,
+    pub error: Option<NodeError>,
     /// Set while the node does not vote because it may have forgotten locks (S11).
     pub quarantine: Option<Quarantine>,
     /// How many requests it has not answered.
@@ -37,7 +37,7 @@ impl NodeReport {
             node,
             address: address.clone(),
             state: status.state,
-            trouble: status.trouble,
+            error: status.error,
             quarantine: status.quarantine,
             in_flight: status.in_flight,
             cleanup: status.cleanup,

@@ -20,7 +20,7 @@ use super::inbox::Inbox;
 use super::resolver::{Answer, Resolver};
 use super::waker::Waker;
 use super::wakeup::Wakeup;
-use crate::redlock::{Action, MAX_NODES, NodeId, Redlock, Trouble};
+use crate::redlock::{Action, MAX_NODES, NodeError, NodeId, Redlock};
 use crate::time::Instant;
 
 /// Nodes have the tokens below.
@@ -118,7 +118,7 @@ impl Driver {
                     self.counters.bytes_sent += count as u64;
                     redlock.handle_sent(id, count);
                 }
-                Err(error) => self.broken(redlock, id, Trouble::Io(error.kind())),
+                Err(error) => self.broken(redlock, id, NodeError::Io(error.kind())),
             }
         }
         self.obey(redlock);
@@ -227,7 +227,7 @@ impl Driver {
                 Ok(true) => redlock.handle_connected(Clock::now(), id),
                 Ok(false) => return,
                 Err(error) => {
-                    return self.broken(redlock, id, Trouble::Connect(error.kind()));
+                    return self.broken(redlock, id, NodeError::Connect(error.kind()));
                 }
             }
         } else if event.is_writable() {
@@ -247,10 +247,10 @@ impl Driver {
             let Some(connection) = &mut link.connection else { return };
             self.counters.reads += 1;
             let (count, more) = match link.inbox.fill(connection) {
-                Ok((0, _)) => return self.broken(redlock, id, Trouble::Closed),
+                Ok((0, _)) => return self.broken(redlock, id, NodeError::Closed),
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) => return self.broken(redlock, id, Trouble::Io(error.kind())),
+                Err(error) => return self.broken(redlock, id, NodeError::Io(error.kind())),
             };
             self.counters.bytes_received += count as u64;
             // S3: the clock is read after the replies were.
@@ -285,7 +285,7 @@ impl Driver {
         if !link.resolving {
             match self.resolver.look_up(id, host, port) {
                 Ok(()) => link.resolving = true,
-                Err(error) => self.broken(redlock, id, Trouble::Connect(error.kind())),
+                Err(error) => self.broken(redlock, id, NodeError::Connect(error.kind())),
             }
         }
     }
@@ -298,7 +298,7 @@ impl Driver {
             return;
         }
         if link.addresses.is_empty() {
-            return self.broken(redlock, answer.node, Trouble::Unresolved);
+            return self.broken(redlock, answer.node, NodeError::Unresolved);
         }
         // The next connection attempt tries the next address of the name.
         let address = link.addresses[link.next_address % link.addresses.len()];
@@ -309,14 +309,14 @@ impl Driver {
     fn open(&mut self, redlock: &mut Redlock, id: NodeId, address: SocketAddr) {
         match Connection::open(address, self.poll.registry(), Token(id.index())) {
             Ok(connection) => self.links[id.index()].connection = Some(connection),
-            Err(error) => self.broken(redlock, id, Trouble::Connect(error.kind())),
+            Err(error) => self.broken(redlock, id, NodeError::Connect(error.kind())),
         }
     }
 
     /// The connection of a node is gone, or could not be had.
-    fn broken(&mut self, redlock: &mut Redlock, id: NodeId, trouble: Trouble) {
+    fn broken(&mut self, redlock: &mut Redlock, id: NodeId, error: NodeError) {
         self.close(id);
-        redlock.handle_closed(Clock::now(), id, trouble);
+        redlock.handle_closed(Clock::now(), id, error);
     }
 
     fn close(&mut self, id: NodeId) {

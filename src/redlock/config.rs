@@ -3,9 +3,9 @@
 use core::fmt;
 use core::time::Duration;
 
-use super::nodes::MAX_NODES;
-use super::quarantine::RestartGuard;
+use super::node_set::MAX_NODES;
 use super::quorum::Quorum;
+use super::sabotage::Saboteur;
 use super::validity::Drift;
 
 /// The longest resource in bytes, with the prefix. Redis would take 512 MB; a name that long is a
@@ -17,6 +17,15 @@ pub const MIN_TTL: Duration = Duration::from_millis(10);
 
 /// The longest ttl that [`Config::max_ttl`] can allow.
 pub const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The most resources that one lock can have: as many keys as one script call takes.
+pub const MAX_SET: usize = 64;
+
+/// The most bytes that the names of one lock can have together, with their prefixes.
+pub const MAX_SET_BYTES: usize = 16 * 1024;
+
+/// How many questions can be under way at once.
+pub const MAX_QUERIES: usize = 64;
 
 /// How to enter a node: what the handshake sends before anything else.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -38,6 +47,28 @@ impl fmt::Debug for Login {
             .field("database", &self.database)
             .finish()
     }
+}
+
+/// When a node that may have forgotten locks is believed again (S11).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub enum RestartGuard {
+    /// A process that is new to us does not vote before it has been up, by its own uptime, for
+    /// the longest ttl and its drift. The uptime comes from the node's wall clock: one that is
+    /// stepped forward by more than `drift.step` after the node started makes it lie.
+    #[default]
+    On,
+    /// The same, but counted from when we first saw the process, whatever it says of its uptime.
+    /// Every client then waits as long after its own start.
+    Strict,
+    /// A node that has its append-only file on, and whose last write to it went well, votes at
+    /// once. That is safe only with `appendfsync always` and `no-appendfsync-on-rewrite no`, which
+    /// the operator must see to, and one data directory for each node. Any other node is taken as
+    /// with [`On`](Self::On).
+    Durable,
+    /// Every node votes at once: for a cluster that is known to be fresh, in which no lock can
+    /// have been forgotten. With nodes that restart, two can hold the same lock.
+    Off,
 }
 
 /// The settings of the algorithm. All clients that lock the same resources must agree on the
@@ -108,13 +139,13 @@ pub struct Config {
     pub max_cleanup: usize,
     /// Whether nodes that miss the key of a held lock are given it while a majority confirms us, so
     /// that the lock does not hang on a bare quorum. Default: true.
-    pub fill_in: bool,
+    pub repair: bool,
     /// Put before every resource to make the key. Default: empty, so that other Redlock libraries
     /// exclude us and we them.
     pub prefix: Vec<u8>,
     /// Which rule this build breaks.
     #[cfg(redbolt_sabotage)]
-    pub saboteur: Option<super::sabotage::Saboteur>,
+    pub saboteur: Option<Saboteur>,
 }
 
 impl Default for Config {
@@ -137,7 +168,7 @@ impl Default for Config {
             max_locks: 65_536,
             max_pipeline: 1024,
             max_cleanup: 4096,
-            fill_in: true,
+            repair: true,
             prefix: Vec::new(),
             #[cfg(redbolt_sabotage)]
             saboteur: None,
@@ -163,6 +194,19 @@ impl Config {
     /// wants to ask it.
     pub(super) fn stall_timeout(&self) -> Duration {
         self.node_timeout(self.max_ttl)
+    }
+
+    /// Whether this build breaks this rule: never, but in the tests of the tests.
+    #[cfg(not(redbolt_sabotage))]
+    #[inline]
+    pub(super) const fn is_sabotaged(&self, _: Saboteur) -> bool {
+        false
+    }
+
+    /// Whether this saboteur is at work.
+    #[cfg(redbolt_sabotage)]
+    pub(super) fn is_sabotaged(&self, saboteur: Saboteur) -> bool {
+        self.saboteur == Some(saboteur)
     }
 
     /// Checks every bound, and yields the quorum for `nodes` nodes.

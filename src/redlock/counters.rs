@@ -92,7 +92,7 @@ pub struct NodeCounters {
     /// Nil to a `SET`.
     pub refused: u64,
     /// `SET`s sent for locks that are held and whose key the node missed.
-    pub filled: u64,
+    pub repaired: u64,
     /// Releases and extensions sent.
     pub scripts: u64,
     /// Error replies, the handshake's included.

@@ -3,10 +3,10 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::config::MAX_QUERIES;
 use super::config::{MAX_RESOURCE, MIN_TTL};
-use super::names::{MAX_SET, MAX_SET_BYTES};
-use super::nodes::{MAX_NODES, NodeId};
-use super::query::MAX_QUERIES;
+use super::config::{MAX_SET, MAX_SET_BYTES};
+use super::node_set::{MAX_NODES, NodeId};
 use crate::time::Instant;
 
 /// A request that was refused on the spot. Nothing was sent and no event follows.

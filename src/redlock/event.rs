@@ -3,8 +3,8 @@
 use core::fmt;
 
 use super::error::{AcquireError, ExtendError, LostReason};
-use super::nodes::{NodeId, NodeSet};
-use super::query::{Holder, QueryId};
+use super::holder::{Holder, QueryId};
+use super::node_set::{NodeId, NodeSet};
 use crate::time::Instant;
 
 /// One lock, from the request to its last event.

@@ -14,70 +14,50 @@
 //! The algorithm is the one of Redis' page on distributed locks, with the rules S1 to S12 of
 //! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
 
-mod acquire;
-mod adopt;
-mod answer;
-mod attempt;
-mod backoff;
-mod batch;
-mod cleanup;
-mod command;
 mod config;
 mod counters;
 mod error;
 mod event;
-mod fill;
-mod handshake;
 mod histogram;
-mod keep;
-mod lease;
+mod holder;
 mod lock;
 mod machine;
 mod millis;
-mod names;
 mod node;
-mod nodes;
-mod outbox;
-mod pipeline;
-mod quarantine;
-mod query;
-mod queue;
+mod node_set;
 mod quorum;
-mod release;
-mod reply;
-mod request;
 mod sabotage;
-mod script;
-mod session;
-mod status;
-mod table;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod token;
 mod validity;
+mod wire;
 
-pub use self::config::{Config, ConfigError, LONGEST_TTL, Login, MAX_RESOURCE, MIN_TTL};
+pub use self::config::{
+    Config, ConfigError, LONGEST_TTL, Login, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES,
+    MIN_TTL, RestartGuard,
+};
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 pub use self::error::{
     AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, RequestError,
 };
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::histogram::Histogram;
+pub use self::holder::{Holder, QueryId};
+pub use self::machine::session::MAX_REPLY;
 pub use self::machine::{Action, Reason, Redlock};
-pub use self::names::{MAX_SET, MAX_SET_BYTES};
-pub use self::nodes::{Iter, MAX_NODES, NodeId, NodeSet};
-pub use self::quarantine::{Quarantine, QuarantineReason, RestartGuard};
-pub use self::query::{Holder, MAX_QUERIES, QueryId};
+pub use self::node::error::NodeError;
+pub use self::node::quarantine::{Quarantine, QuarantineReason};
+pub use self::node::status::{NodeState, NodeStatus};
+pub use self::node_set::{MAX_NODES, NodeId, NodeSet, NodeSetIter};
 pub use self::quorum::{Quorum, Verdict};
-pub use self::reply::ServerError;
 #[cfg(redbolt_sabotage)]
 pub use self::sabotage::{RECREATE, Saboteur};
-pub use self::script::{
+pub use self::token::{Nonce, Token, TokenError};
+pub use self::validity::Drift;
+pub use self::wire::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script,
 };
-pub use self::session::MAX_REPLY;
-pub use self::status::{NodeState, NodeStatus, Trouble};
-pub use self::token::{Nonce, Token, TokenError};
-pub use self::validity::Drift;
+pub use self::wire::server_error::ServerError;

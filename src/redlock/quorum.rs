@@ -5,7 +5,7 @@
 //! "majority". Any two quorums of the same configuration share a node, and that node gave its one
 //! `+OK` to only one of them.
 
-use super::nodes::{MAX_NODES, NodeSet};
+use super::node_set::{MAX_NODES, NodeSet};
 
 /// How many of how many nodes must agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

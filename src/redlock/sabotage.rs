@@ -6,9 +6,7 @@
 //!
 //! The switch cannot reach a release: it is no feature, so that no dependency can turn it on; a
 //! build with it and without debug assertions does not compile; and without it
-//! [`Config::is_sabotaged`] is a constant.
-
-use super::config::Config;
+//! `Config::is_sabotaged` is a constant.
 
 #[cfg(all(redbolt_sabotage, not(debug_assertions)))]
 compile_error!("saboteurs must not reach a release: `--cfg redbolt_sabotage` is for tests");
@@ -65,8 +63,8 @@ pub enum Saboteur {
     UptimeNotRounded,
     /// S11: an extension counts the word of a node that may have forgotten locks.
     QuarantinedAgrees,
-    /// Fill-in: the key that a node was given counts for the extension under way.
-    FillCounts,
+    /// Repair: the key that a node was given counts for the extension under way.
+    RepairCounts,
     /// Sets: the first resource of a set is not taken.
     SetIncomplete,
     /// Adoption: one node that has the token is enough.
@@ -78,18 +76,3 @@ pub enum Saboteur {
 /// What makes the key of an extension that is not there, and then extends it.
 #[cfg(redbolt_sabotage)]
 pub const RECREATE: &str = "redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])";
-
-impl Config {
-    /// Whether this build breaks this rule: never, but in the tests of the tests.
-    #[cfg(not(redbolt_sabotage))]
-    #[inline]
-    pub(super) const fn is_sabotaged(&self, _: Saboteur) -> bool {
-        false
-    }
-
-    /// Whether this saboteur is at work.
-    #[cfg(redbolt_sabotage)]
-    pub(super) fn is_sabotaged(&self, saboteur: Saboteur) -> bool {
-        self.saboteur == Some(saboteur)
-    }
-}

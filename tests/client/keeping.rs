@@ -88,7 +88,7 @@ fn a_majority_that_does_not_answer_costs_the_lock_in_time() {
 
 #[test]
 fn a_majority_that_says_that_it_is_gone_costs_the_lock_at_once() {
-    let fixture = Fixture::with(3, |config| config.redlock.fill_in = false);
+    let fixture = Fixture::with(3, |config| config.redlock.repair = false);
     let guard = fixture.client.lock("a").ttl(PATIENCE).wait(PATIENCE).acquire().expect("free");
     for node in fixture.cluster.iter() {
         node.command(&[b"DEL", b"a"]);
@@ -140,7 +140,7 @@ fn nobody_believes_in_a_lock_that_is_being_given_back() {
     };
     let nodes = [fake(b"+OK\r\n", "1"), fake(b"+OK\r\n", "0"), fake(b"$-1\r\n", "-1")];
     let mut config = config_of(nodes.iter().map(Fake::addr));
-    config.redlock.fill_in = false;
+    config.redlock.repair = false;
     let client = Client::new(config).expect("a client can be made");
     let (let_go, held_up) = channel::<()>();
     let (tell, told) = channel();

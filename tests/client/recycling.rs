@@ -22,7 +22,7 @@ fn a_release_is_answered_whose_place_is_taken_over_at_once() {
         config.redlock.node_timeout = Some(NODE_TIMEOUT);
         config.redlock.close_timeout = PATIENCE;
         config.redlock.release_timeout = PATIENCE;
-        config.redlock.fill_in = false;
+        config.redlock.repair = false;
     });
     let client = fixture.client.clone();
     let state = |index: usize| {

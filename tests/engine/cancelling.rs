@@ -31,7 +31,7 @@ fn while_too_few_nodes_are_there() {
     node.kill();
     let mut owner = Owner::of([node.addr()]);
     let lock = owner.acquire("resource");
-    owner.poll_until("a refused connection", |owner| owner.status(0).trouble.is_some());
+    owner.poll_until("a refused connection", |owner| owner.status(0).error.is_some());
     owner.cancel(lock);
     assert_eq!(owner.not_acquired(), AcquireError::Cancelled);
     node.restart();

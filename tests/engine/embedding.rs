@@ -232,7 +232,7 @@ fn a_node_can_be_looked_at() {
     let mut owner = Owner::new(config);
     owner.poll_until("three nodes", |owner| {
         (0..3).all(|index| owner.status(index).state == NodeState::Ready)
-            && owner.status(3).trouble.is_some()
+            && owner.status(3).error.is_some()
     });
     assert!(owner.node_events >= 4, "each change was told");
     let lock = owner.hold("resource");

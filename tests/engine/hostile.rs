@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::{ServerError, Trouble};
+use redbolt::redlock::{NodeError, ServerError};
 use redbolt::{AcquireError, Event};
 
 use crate::owner::{Owner, config};
@@ -61,7 +61,7 @@ fn only_ok_is_a_vote_and_whatever_is_not_a_reply_to_set_ends_the_connection() {
         &deep,
     ];
     for bytes in protocol {
-        no_vote(bytes, |trouble| matches!(trouble, Trouble::Protocol(_)));
+        no_vote(bytes, |error| matches!(error, NodeError::Protocol(_)));
     }
     let unexpected: [&[u8]; 10] = [
         b":1\r\n",
@@ -76,16 +76,16 @@ fn only_ok_is_a_vote_and_whatever_is_not_a_reply_to_set_ends_the_connection() {
         b"$0\r\n\r\n",
     ];
     for bytes in unexpected {
-        no_vote(bytes, |trouble| trouble == Trouble::UnexpectedReply);
+        no_vote(bytes, |error| error == NodeError::UnexpectedReply);
     }
     for bytes in [long, huge] {
-        no_vote(&bytes, |trouble| trouble == Trouble::ReplyTooLong);
+        no_vote(&bytes, |error| error == NodeError::ReplyTooLong);
     }
 }
 
 /// Answers a `SET` with these bytes: no lock, no vote, the session is over, another one begins, and
 /// over that the token is taken back, because nobody knows what was executed (S6).
-fn no_vote(bytes: &[u8], is_right: impl Fn(Trouble) -> bool) {
+fn no_vote(bytes: &[u8], is_right: impl Fn(NodeError) -> bool) {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
     let fake = answering(bytes);
     let mut owner = Owner::of([fake.addr()]);
@@ -94,7 +94,7 @@ fn no_vote(bytes: &[u8], is_right: impl Fn(Trouble) -> bool) {
     let error = owner.not_acquired();
     assert!(matches!(error, AcquireError::NoQuorum(_)), "{text:?}: {error}");
     let status = owner.status(0);
-    assert!(status.trouble.is_some_and(&is_right), "{text:?}: {status}");
+    assert!(status.error.is_some_and(&is_right), "{text:?}: {status}");
     assert_eq!((status.counters.granted, status.counters.refused), (0, 0), "{text:?}");
     owner.poll_until("the cleanup", |owner| {
         owner.status(0).counters.connects == 2 && owner.status(0).cleanup == 0
@@ -145,7 +145,7 @@ fn only_a_number_from_minus_one_to_one_is_an_answer_to_a_script() {
         let lock = owner.hold("resource");
         owner.extend(lock);
         owner.not_extended();
-        assert_eq!(owner.status(0).trouble, Some(Trouble::UnexpectedReply), "{text:?}");
+        assert_eq!(owner.status(0).error, Some(NodeError::UnexpectedReply), "{text:?}");
         assert!(owner.engine.is_held(lock), "{text:?}: a failed extension leaves the validity");
         owner.all_ready();
         assert_eq!(owner.let_go(lock).released.len(), 1, "{text:?}");
@@ -186,7 +186,7 @@ fn a_reply_too_many_ends_the_connection() {
     owner.all_ready();
     owner.attempt("resource");
     assert_eq!(owner.not_acquired(), AcquireError::Held);
-    owner.troubled(0, Trouble::UnsolicitedReply);
+    owner.troubled(0, NodeError::UnsolicitedReply);
     // A new connection begins with a clean account.
     let lock = owner.hold("resource");
     assert_eq!(owner.status(0).counters.connects, 2);
@@ -210,7 +210,7 @@ fn a_doubled_vote_is_not_taken_for_the_answer_to_a_release() {
     let mut owner = hasty(&fake);
     owner.attempt("resource");
     owner.not_acquired();
-    owner.troubled(0, Trouble::UnexpectedReply);
+    owner.troubled(0, NodeError::UnexpectedReply);
     owner.poll_until("the cleanup", |owner| {
         owner.status(0).counters.connects == 2 && owner.status(0).cleanup == 0
     });
@@ -229,7 +229,7 @@ fn the_answer_to_a_release_is_not_taken_for_a_vote() {
     let lock = owner.attempt("resource");
     let error = owner.not_acquired();
     assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
-    owner.troubled(0, Trouble::UnexpectedReply);
+    owner.troubled(0, NodeError::UnexpectedReply);
     assert!(!owner.engine.is_held(lock));
     assert_eq!(owner.status(0).counters.granted, 0);
     owner.finish([]);
@@ -241,33 +241,33 @@ fn a_stranger_on_the_port_is_told_apart() {
     let master = Master::new();
     let bye =
         |text: &[u8]| Fake::start(Action::All(vec![reply(text), Action::Close]), |_| Action::Close);
-    let is_overloaded = Trouble::Server(ServerError::Overloaded);
-    let is_denied = Trouble::Server(ServerError::Denied);
+    let is_overloaded = NodeError::Server(ServerError::Overloaded);
+    let is_denied = NodeError::Server(ServerError::Denied);
     let replica = Master { role: "slave".to_owned(), ..master.clone() };
     let cluster = Master { cluster: true, ..master.clone() };
     let loading = Master { loading: true, ..master };
     let rows = [
-        (Fake::closing(), Trouble::Closed),
-        (Fake::silent(), Trouble::HandshakeTimeout),
-        (Fake::deaf(), Trouble::HandshakeTimeout),
-        (Fake::repeating(b"+OK\r\n"), Trouble::UnexpectedReply),
-        (Fake::dripping(b"+PONG\r\n"), Trouble::HandshakeTimeout),
+        (Fake::closing(), NodeError::Closed),
+        (Fake::silent(), NodeError::HandshakeTimeout),
+        (Fake::deaf(), NodeError::HandshakeTimeout),
+        (Fake::repeating(b"+OK\r\n"), NodeError::UnexpectedReply),
+        (Fake::dripping(b"+PONG\r\n"), NodeError::HandshakeTimeout),
         (bye(b"-ERR max number of clients reached\r\n"), is_overloaded),
         (bye(b"-DENIED Redis is running in protected mode\r\n"), is_denied),
-        (Fake::after_handshake(replica, |_| Action::Silence), Trouble::Replica),
-        (Fake::after_handshake(cluster, |_| Action::Silence), Trouble::NotStandalone),
-        (Fake::after_handshake(loading, |_| Action::Silence), Trouble::Loading),
+        (Fake::after_handshake(replica, |_| Action::Silence), NodeError::Replica),
+        (Fake::after_handshake(cluster, |_| Action::Silence), NodeError::NotStandalone),
+        (Fake::after_handshake(loading, |_| Action::Silence), NodeError::Loading),
     ];
-    for (fake, trouble) in rows {
+    for (fake, error) in rows {
         let mut config = config([fake.addr()]);
         config.redlock.node_timeout = Some(SHORT);
         // Dripping, the first reply takes longer than this.
         config.redlock.connect_timeout = 2 * SHORT;
         let mut owner = Owner::new(config);
-        owner.troubled(0, trouble);
+        owner.troubled(0, error);
         owner.attempt("resource");
-        assert!(matches!(owner.next(), Event::AcquireFailed { .. }), "{trouble}");
-        assert_eq!(owner.status(0).counters.asked, 0, "{trouble}");
+        assert!(matches!(owner.next(), Event::AcquireFailed { .. }), "{error}");
+        assert_eq!(owner.status(0).counters.asked, 0, "{error}");
         owner.finish([]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::{NodeOutcome, ServerError, Trouble};
+use redbolt::redlock::{NodeError, NodeOutcome, ServerError};
 use redbolt::{AcquireError, NodeState};
 
 use crate::owner::{Owner, PATIENCE, config, node};
@@ -10,7 +10,7 @@ use crate::support::servers::{Cluster, Node};
 use crate::support::wire::Reply;
 
 const SHORT: Duration = Duration::from_millis(300);
-const DENIED: Trouble = Trouble::Server(ServerError::Denied);
+const DENIED: NodeError = NodeError::Server(ServerError::Denied);
 
 /// Polls for a while in which a node that is tried again quickly would be.
 fn wait(owner: &mut Owner) {
@@ -34,13 +34,13 @@ fn add_user(node: &Node, name: &str, rules: &[&str]) -> String {
 #[test]
 fn a_wrong_password_keeps_one_node_out_and_nobody_else() {
     let cluster = Cluster::start_with(3, &["--requirepass", "secret"]);
-    for (third, trouble) in [
-        (format!("redis://:wrong@{}", cluster[2].addr()), Trouble::LoginRefused),
+    for (third, error) in [
+        (format!("redis://:wrong@{}", cluster[2].addr()), NodeError::LoginRefused),
         (cluster[2].addr(), DENIED),
     ] {
         let right = |node: &Node| format!("redis://:secret@{}", node.addr());
         let mut owner = Owner::of([right(&cluster[0]), right(&cluster[1]), third]);
-        owner.troubled(2, trouble);
+        owner.troubled(2, error);
         let lock = owner.hold("resource");
         owner.extend(lock);
         owner.extended();
@@ -180,7 +180,7 @@ fn a_node_that_may_evict_keys_does_not_vote() {
     let plain = Node::start();
     let evicting = Node::start_with(&[&limit[..], &["volatile-lru"]].concat());
     let mut owner = Owner::of([fit.addr(), plain.addr(), evicting.addr()]);
-    owner.troubled(2, Trouble::EvictsKeys);
+    owner.troubled(2, NodeError::EvictsKeys);
     let lock = owner.hold("resource");
     assert_eq!(evicting.keys(), Vec::<Vec<u8>>::new());
     owner.let_go(lock);
@@ -198,9 +198,9 @@ fn a_node_listed_twice_by_different_names_votes_once() {
     config.redlock.node_timeout = Some(SHORT);
     let mut owner = Owner::new(config);
     owner.poll_until("one of the two to be refused", |owner| {
-        let trouble = |index| owner.status(index).trouble;
-        trouble(0) == Some(Trouble::SameProcess(node(1)))
-            || trouble(1) == Some(Trouble::SameProcess(node(0)))
+        let error = |index| owner.status(index).error;
+        error(0) == Some(NodeError::SameProcess(node(1)))
+            || error(1) == Some(NodeError::SameProcess(node(0)))
     });
     let lock = owner.hold("resource");
     let token = owner.engine.token(lock).expect("it is held");

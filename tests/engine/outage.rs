@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::{NodeOutcome, Trouble};
+use redbolt::redlock::{NodeError, NodeOutcome};
 use redbolt::{AcquireError, ExtendError, LostReason, NodeState};
 
 use crate::owner::{Owner, PATIENCE, config};
@@ -17,7 +17,7 @@ const REFUSED: &str = "127.0.0.1:1";
 fn a_node_that_refuses_connections_is_no_loss() {
     let cluster = Cluster::start(2);
     let mut owner = Owner::of([cluster[0].addr(), REFUSED.to_owned(), cluster[1].addr()]);
-    owner.troubled(1, Trouble::Connect(std::io::ErrorKind::ConnectionRefused));
+    owner.troubled(1, NodeError::Connect(std::io::ErrorKind::ConnectionRefused));
     for _ in 0..20 {
         let lock = owner.hold("resource");
         let token = owner.engine.token(lock).expect("it is held");
@@ -57,7 +57,7 @@ fn a_name_that_cannot_be_resolved_is_no_loss() {
     let mut owner = Owner::of([unknown, cluster[0].addr(), cluster[1].addr()]);
     let lock = owner.hold("resource");
     owner.let_go(lock);
-    owner.troubled(0, Trouble::Unresolved);
+    owner.troubled(0, NodeError::Unresolved);
     owner.finish(cluster.iter());
 }
 
@@ -69,7 +69,7 @@ fn without_any_node_the_error_says_so() {
     config.redlock.reconnect_max = PATIENCE;
     let mut owner = Owner::new(config);
     owner.poll_until("refusals", |owner| {
-        owner.engine.nodes().all(|(_, _, status)| status.trouble.is_some())
+        owner.engine.nodes().all(|(_, _, status)| status.error.is_some())
     });
     owner.attempt("resource");
     let error = owner.not_acquired();
@@ -88,7 +88,7 @@ fn a_cluster_that_starts_late_is_waited_for() {
     let mut owner = Owner::of(cluster.addrs());
     let lock = owner.acquire("resource");
     owner.poll_until("refusals", |owner| {
-        owner.engine.nodes().all(|(_, _, status)| status.trouble.is_some())
+        owner.engine.nodes().all(|(_, _, status)| status.error.is_some())
     });
     cluster.iter_mut().for_each(Node::restart);
     assert_eq!(owner.acquired(), lock);
@@ -181,7 +181,7 @@ fn a_server_killed_with_requests_unanswered_is_no_vote() {
 fn a_lock_is_lost_when_a_majority_has_forgotten_it() {
     let mut cluster = Cluster::start(3);
     let mut config = config(cluster.addrs());
-    config.redlock.fill_in = false;
+    config.redlock.repair = false;
     let mut owner = Owner::new(config);
     owner.all_ready();
     let lock = owner.hold("resource");

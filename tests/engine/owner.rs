@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use redbolt::redlock::{RestartGuard, Trouble};
+use redbolt::redlock::{NodeError, RestartGuard};
 use redbolt::{
     AcquireError, Config, Engine, Event, ExtendError, LockId, LostReason, NodeId, NodeState,
     NodeStatus, ReleaseOutcome, RequestError,
@@ -224,10 +224,10 @@ impl Owner {
         });
     }
 
-    /// Polls until this node is out because of `trouble`.
-    pub(crate) fn troubled(&mut self, index: usize, trouble: Trouble) {
-        self.poll_until(&format!("node {index}: {trouble}"), |owner| {
-            owner.status(index).trouble == Some(trouble)
+    /// Polls until this node is out because of `error`.
+    pub(crate) fn troubled(&mut self, index: usize, error: NodeError) {
+        self.poll_until(&format!("node {index}: {error}"), |owner| {
+            owner.status(index).error == Some(error)
         });
     }
 

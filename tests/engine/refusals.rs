@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use redbolt::redlock::{NodeOutcome, ServerError, Trouble};
+use redbolt::redlock::{NodeError, NodeOutcome, ServerError};
 use redbolt::{AcquireError, ExtendError, NodeState};
 
 use crate::owner::{Owner, PATIENCE, config};
@@ -15,7 +15,7 @@ use crate::support::servers::{Cluster, Node};
 use crate::support::until;
 use crate::support::wire::{Connection, Reply, request};
 
-const OVERLOADED: Trouble = Trouble::Server(ServerError::Overloaded);
+const OVERLOADED: NodeError = NodeError::Server(ServerError::Overloaded);
 
 /// The only attempt on the only node: what it said.
 fn outcome_of_attempt(owner: &mut Owner) -> NodeOutcome {
@@ -110,7 +110,7 @@ fn a_node_without_memory_refuses_locks_and_takes_them_back() {
     let lock = owner.hold("resource");
     set_config(&node, "maxmemory", "1");
     assert_eq!(outcome_of_attempt(&mut owner), NodeOutcome::Failed);
-    assert_eq!(owner.status(0).trouble, Some(OVERLOADED));
+    assert_eq!(owner.status(0).error, Some(OVERLOADED));
     assert!(owner.status(0).message.starts_with("OOM"), "{}", owner.status(0));
     assert_eq!(owner.status(0).state, NodeState::Unhealthy);
     owner.extend(lock);
@@ -183,7 +183,7 @@ fn a_replica_loses_its_session_and_its_vote() {
     cluster[2].command(&[b"REPLICAOF", b"127.0.0.1", b"1"]);
     let lock = owner.hold("resource");
     owner.poll_until("the end of the session", |owner| owner.status(2).counters.failures > 0);
-    owner.troubled(2, Trouble::Replica);
+    owner.troubled(2, NodeError::Replica);
     owner.let_go(lock);
     owner.extend(held);
     owner.extended();
@@ -221,7 +221,7 @@ fn a_loading_node_is_asked_again_ever_more_slowly() {
     owner.all_ready();
     loading.store(true, Ordering::SeqCst);
     assert_eq!(outcome_of_attempt(&mut owner), NodeOutcome::Failed);
-    owner.troubled(0, Trouble::Loading);
+    owner.troubled(0, NodeError::Loading);
     let start = owner.engine.now();
     owner.poll_until("the window to pass", |owner| {
         owner.engine.now() >= start + Duration::from_millis(600)

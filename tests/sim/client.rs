@@ -1,6 +1,6 @@
 //! A client: the core under test, the driver's part around it, and its ends of the links.
 
-use redbolt::redlock::{Action, Login, NodeId, QueryId, Redlock, Trouble};
+use redbolt::redlock::{Action, Login, NodeError, NodeId, QueryId, Redlock};
 use redbolt::time::Instant;
 
 use crate::book::{Lock, State};
@@ -138,7 +138,7 @@ impl Client {
                         self.redlock.handle_connected(now, node);
                     } else {
                         self.ends[index] = End::Down;
-                        let refused = Trouble::Connect(std::io::ErrorKind::ConnectionRefused);
+                        let refused = NodeError::Connect(std::io::ErrorKind::ConnectionRefused);
                         self.redlock.handle_closed(now, node, refused);
                     }
                 }
@@ -183,7 +183,7 @@ impl Client {
         let Some(link) = net.nodes[master].link(id) else { return };
         if link.ends_at <= net.now && link.replies.next().is_none() {
             self.hang_up(net, node.index());
-            self.redlock.handle_closed(now, node, Trouble::Closed);
+            self.redlock.handle_closed(now, node, NodeError::Closed);
             self.obey(net);
         }
     }
@@ -248,7 +248,7 @@ impl Client {
             return false;
         }
         self.hang_up(net, node);
-        self.redlock.handle_closed(self.clock(net.now), id, Trouble::Closed);
+        self.redlock.handle_closed(self.clock(net.now), id, NodeError::Closed);
         self.settle(net);
         true
     }

@@ -190,7 +190,7 @@ fn draw_config(
     config.reconnect_max = ms(20, 300);
     (config.tenure, config.tenure_gap) = (ms(1, 2_000), ms(0, 50));
     config.retry_max = ms(5, 100);
-    config.fill_in = !chance.one_in(5);
+    config.repair = !chance.one_in(5);
     config.lost_lead = Duration::from_micros(chance.below(2_000));
     config.max_locks = chance.between(2, 48) as usize;
     config.max_pipeline = chance.between(1, 64) as usize;

@@ -47,7 +47,7 @@ const SABOTEURS: [(&str, Saboteur); 26] = [
     ("S11", Saboteur::UptimeNotRounded),
     ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
-    ("-", Saboteur::FillCounts),
+    ("-", Saboteur::RepairCounts),
     ("-", Saboteur::SetIncomplete),
     ("-", Saboteur::AdoptionByOne),
 ];

@@ -74,7 +74,7 @@ impl World {
         config.max_pipeline = script.int_in_range(1..=6)?;
         config.max_cleanup = script.int_in_range(1..=6)?;
         config.quorum = script.ratio(1, 4)?.then_some(count);
-        config.fill_in = script.ratio(3, 4)?;
+        config.repair = script.ratio(3, 4)?;
         config.prefix = script.choose(&[&b""[..], b"locks:"])?.to_vec();
         config.restart_guard = *script.choose(&[
             RestartGuard::On,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::mem;
 
 use arbitrary::{Result, Unstructured};
-use redbolt::redlock::{Action, Drift, NodeId, NodeState, Redlock, Token, Trouble};
+use redbolt::redlock::{Action, Drift, NodeError, NodeId, NodeState, Redlock, Token};
 use redbolt::time::Instant;
 
 use super::caller::{Caller, RESOURCES};
@@ -158,7 +158,7 @@ impl Network {
         let node = &mut self.nodes[index];
         if node.link != Link::Down {
             node.hang_up();
-            redlock.handle_closed(now, id(index), Trouble::Closed);
+            redlock.handle_closed(now, id(index), NodeError::Closed);
         }
     }
 

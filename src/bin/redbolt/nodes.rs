@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::time::Duration;
 
-use redbolt::redlock::{NodeOutcome, NodeOutcomes, RestartGuard, Trouble};
+use redbolt::redlock::{NodeError, NodeOutcome, NodeOutcomes, RestartGuard};
 use redbolt::{Config, Engine, NodeState, NodeStatus};
 
 const NODES_HELP: &str = "\
@@ -108,8 +108,8 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Stri
             NodeOutcome::NotAsked => ", but not asked".to_owned(),
             outcome => format!(", last request: {outcome}"),
         });
-        let twin = match status.trouble {
-            Some(Trouble::SameProcess(other)) => engine.address(other),
+        let twin = match status.error {
+            Some(NodeError::SameProcess(other)) => engine.address(other),
             _ => None,
         };
         let twin = twin.map_or_else(String::new, |twin| format!(", {twin}"));
@@ -137,7 +137,7 @@ pub(crate) fn quarantined_for(engine: &Engine) -> Option<Duration> {
 /// Nothing has gone wrong so far, and nothing has come of it yet.
 fn is_first_try(status: &NodeStatus<'_>) -> bool {
     let trying = matches!(status.state, NodeState::Connecting | NodeState::Handshake);
-    trying && status.trouble.is_none()
+    trying && status.error.is_none()
 }
 
 /// Whether an outcome says what the state of the node does not.

@@ -252,8 +252,7 @@ fn the_pause_between_attempts_is_random_and_grows() {
 #[test]
 fn the_last_attempt_is_made_towards_the_end_of_the_wait() {
     for seed in 0..20 {
-        let mut rig = Rig::new(1);
-        rig.redlock.rng = fastrand::Rng::with_seed(seed);
+        let mut rig = Rig::seeded(1, seed);
         let lock = rig.acquire("r", ms(300));
         let start = rig.now;
         let mut last = start;
@@ -297,7 +296,7 @@ fn a_vote_for_an_older_attempt_does_not_count() {
     rig.reply(1, "$-1");
     rig.reply(2, "$-1");
     // Node 0 has not answered; the second attempt passes it over only once it has stalled.
-    rig.until(|rig| rig.redlock.serials == 2);
+    rig.until(|rig| rig.redlock.counters().attempts == 2);
     rig.reply(0, "+OK");
     rig.reply(1, "+OK");
     assert_eq!(rig.events(), [], "node 0 granted attempt 1, node 1 attempt 2");

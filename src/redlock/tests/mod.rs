@@ -7,11 +7,11 @@
 mod adoption;
 mod attempts;
 mod batches;
-mod filling;
 mod keeping;
 mod leases;
 mod queries;
 mod queues;
+mod repairs;
 mod restarts;
 mod sessions;
 mod sets;
@@ -60,17 +60,32 @@ impl Rig {
 
     fn with(count: usize, change: impl FnOnce(&mut Config)) -> Self {
         let mut rig = Self::unconnected(count, change);
+        rig.connect_all(count);
+        rig
+    }
+
+    fn connect_all(&mut self, count: usize) {
         for index in 0..count {
-            rig.connect(index);
+            self.connect(index);
         }
-        rig.events();
+        self.events();
+    }
+
+    /// A machine with `count` nodes that are all ready, and pauses of its own.
+    fn seeded(count: usize, seed: u64) -> Self {
+        let mut rig = Self::unconnected_seeded(count, seed, |_| ());
+        rig.connect_all(count);
         rig
     }
 
     fn unconnected(count: usize, change: impl FnOnce(&mut Config)) -> Self {
+        Self::unconnected_seeded(count, 7, change)
+    }
+
+    fn unconnected_seeded(count: usize, seed: u64, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::default();
         change(&mut config);
-        let redlock = Redlock::new(config, vec![Login::default(); count], 7, NONCE);
+        let redlock = Redlock::new(config, vec![Login::default(); count], seed, NONCE);
         let mut rig = Self {
             redlock: redlock.expect("the configurations of the tests are in bounds"),
             now: Instant::from_nanos(1_000_000_000),
@@ -112,7 +127,8 @@ impl Rig {
                 "INFO persistence" => info(&format!("loading:0\r\n{extra}")),
                 "COMMAND INFO DELIFEQ DELEX" => self.native.to_owned(),
                 load => {
-                    let script = script::ALL.iter().find(|script| load.ends_with(script.text));
+                    let script =
+                        wire::script::ALL.iter().find(|script| load.ends_with(script.text));
                     let script = script.expect("the handshake has no other steps");
                     format!("$40\r\n{}", script.sha)
                 }
@@ -155,19 +171,19 @@ impl Rig {
         let bytes = format!("{reply}\r\n");
         let done = self.redlock.handle_received(self.now, node(index), bytes.as_bytes());
         assert_eq!(done, bytes.len(), "all of {reply:?} is one reply");
-        self.obey();
+        self.run_actions();
     }
 
     /// The connection of a node breaks.
     fn close(&mut self, index: usize) {
-        self.redlock.handle_closed(self.now, node(index), Trouble::Closed);
-        self.obey();
+        self.redlock.handle_closed(self.now, node(index), NodeError::Closed);
+        self.run_actions();
     }
 
     fn advance(&mut self, by: Duration) {
         self.now = self.now + by;
         self.redlock.handle_timeout(self.now);
-        self.obey();
+        self.run_actions();
     }
 
     /// Lets time pass from deadline to deadline until `done`.
@@ -192,7 +208,7 @@ impl Rig {
         events
     }
 
-    fn obey(&mut self) {
+    fn run_actions(&mut self) {
         while let Some(action) = self.redlock.poll_action() {
             match action {
                 Action::Connect(node) => self.wanted.insert(node),

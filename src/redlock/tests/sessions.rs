@@ -101,7 +101,7 @@ fn the_same_process_twice_votes_once() {
     rig.connect_as(1, 9, "");
     assert_eq!(rig.state(0), NodeState::Ready);
     let status = rig.redlock.node(rig.now, node(1)).expect("the node is there");
-    assert_eq!(status.trouble, Some(Trouble::SameProcess(node(0))));
+    assert_eq!(status.error, Some(NodeError::SameProcess(node(0))));
     assert_eq!(status.state, NodeState::Misconfigured);
     rig.connect_as(2, 10, "");
     rig.acquire("r", NO_WAIT);
@@ -112,20 +112,20 @@ fn the_same_process_twice_votes_once() {
 /// S10: doubt keeps a node out.
 #[test]
 fn a_node_that_may_not_vote_is_told_once_and_tried_again_slowly() {
-    for (extra, trouble) in [
-        ("role:slave\r\n", Trouble::Replica),
-        ("loading:1\r\n", Trouble::Loading),
-        ("redis_mode:cluster\r\n", Trouble::NotStandalone),
-        ("maxmemory:5\r\nmaxmemory_policy:allkeys-lru\r\n", Trouble::EvictsKeys),
+    for (extra, error) in [
+        ("role:slave\r\n", NodeError::Replica),
+        ("loading:1\r\n", NodeError::Loading),
+        ("redis_mode:cluster\r\n", NodeError::NotStandalone),
+        ("maxmemory:5\r\nmaxmemory_policy:allkeys-lru\r\n", NodeError::EvictsKeys),
     ] {
         let mut rig = Rig::unconnected(1, |_| ());
         rig.connect_as(0, 0, extra);
         let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
-        assert_eq!(status.trouble, Some(trouble));
-        assert!(rig.closed.contains(node(0)), "{trouble}");
+        assert_eq!(status.error, Some(error));
+        assert!(rig.closed.contains(node(0)), "{error}");
         let (at, _) = rig.redlock.poll_timeout().expect("it is tried again");
         let slow = at - rig.now >= Duration::from_secs(10);
-        assert_eq!(slow, trouble.is_misconfiguration(), "{trouble}");
+        assert_eq!(slow, error.is_misconfiguration(), "{error}");
     }
 }
 
@@ -135,7 +135,7 @@ fn a_reply_to_nothing_closes_the_connection() {
     rig.reply(0, "+OK");
     assert!(rig.closed.contains(node(0)));
     let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
-    assert_eq!(status.trouble, Some(Trouble::UnsolicitedReply));
+    assert_eq!(status.error, Some(NodeError::UnsolicitedReply));
 }
 
 /// They belong to RESP3, which is not spoken; a flood of them would keep the loop from the others.
@@ -159,7 +159,7 @@ fn bytes_that_are_not_the_protocol_close_the_connection_without_a_vote() {
     assert_eq!(rig.redlock.handle_received(rig.now, node(0), garbage), garbage.len());
     assert!(matches!(rig.event(), Event::AcquireFailed { lock: failed, .. } if failed == lock));
     let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
-    assert!(matches!(status.trouble, Some(Trouble::Protocol(_))));
+    assert!(matches!(status.error, Some(NodeError::Protocol(_))));
     assert_eq!(status.cleanup, 1);
 }
 
@@ -173,7 +173,7 @@ fn a_reply_that_never_ends_is_cut_off() {
     bytes.push(b'x');
     rig.redlock.handle_received(rig.now, node(0), &bytes);
     let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
-    assert_eq!(status.trouble, Some(Trouble::ReplyTooLong));
+    assert_eq!(status.error, Some(NodeError::ReplyTooLong));
 }
 
 /// FAULTS 29, FAULTS 47.
@@ -207,9 +207,9 @@ fn a_connection_or_a_handshake_that_takes_too_long_is_given_up() {
     let mut rig = Rig::unconnected(2, |_| ());
     rig.redlock.handle_connected(rig.now, node(1));
     rig.advance(Duration::from_secs(1));
-    let trouble = |rig: &Rig, index| rig.redlock.node(rig.now, node(index))?.trouble;
-    assert_eq!(trouble(&rig, 0), Some(Trouble::ConnectTimeout));
-    assert_eq!(trouble(&rig, 1), Some(Trouble::HandshakeTimeout));
+    let error = |rig: &Rig, index| rig.redlock.node(rig.now, node(index))?.error;
+    assert_eq!(error(&rig, 0), Some(NodeError::ConnectTimeout));
+    assert_eq!(error(&rig, 1), Some(NodeError::HandshakeTimeout));
 }
 
 #[test]
@@ -251,5 +251,5 @@ fn a_reply_that_comes_before_its_request_can_have_left_is_no_vote() {
     assert!(rig.redlock.is_held(rig.now, first));
     assert!(!rig.redlock.is_held(rig.now, second));
     let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
-    assert_eq!(status.trouble, Some(Trouble::UnsolicitedReply));
+    assert_eq!(status.error, Some(NodeError::UnsolicitedReply));
 }

@@ -65,5 +65,5 @@ fn a_stalled_node_that_stays_silent_is_given_up_by_its_time() {
     rig.advance(ms(1));
     assert_eq!((changes(&mut rig), rig.state(0)), (vec![0], NodeState::Down));
     let status = rig.redlock.node(rig.now, node(0)).expect("it is there");
-    assert_eq!(status.trouble, Some(Trouble::NoReply));
+    assert_eq!(status.error, Some(NodeError::NoReply));
 }

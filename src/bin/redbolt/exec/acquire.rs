@@ -125,7 +125,7 @@ fn count(engine: &Engine) -> (usize, usize) {
             NodeState::Ready => ready += 1,
             // It is there, and its time is far away.
             NodeState::Quarantined => {}
-            _ if status.trouble.is_none() => open += 1,
+            _ if status.error.is_none() => open += 1,
             _ => {}
         }
     }

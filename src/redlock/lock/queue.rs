@@ -1,0 +1,80 @@
+//! A first-in first-out queue of slots that anybody may leave at any time.
+//!
+//! The links lie in the slots, so that the queue needs no memory of its own and leaving it costs
+//! the same wherever one stands.
+
+use super::table::Table;
+use super::{NONE, Place};
+
+/// The ends of the queue of locks that want an attempt.
+pub(crate) struct Queue {
+    first: u32,
+    last: u32,
+}
+
+impl Queue {
+    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE };
+
+    pub(crate) fn first(&self) -> Option<u32> {
+        Some(self.first).filter(|slot| *slot != NONE)
+    }
+
+    /// Puts a slot that is not in the queue at its end.
+    pub(crate) fn push(&mut self, table: &mut Table, slot: u32) {
+        table[slot].place = Place { is_taken: true, ahead: self.last, behind: NONE };
+        match self.last {
+            NONE => self.first = slot,
+            last => table[last].place.behind = slot,
+        }
+        self.last = slot;
+    }
+
+    /// Takes a slot out, if it is in.
+    pub(crate) fn remove(&mut self, table: &mut Table, slot: u32) {
+        let Place { is_taken, ahead, behind } =
+            core::mem::replace(&mut table[slot].place, Place::NONE);
+        if !is_taken {
+            return;
+        }
+        match ahead {
+            NONE => self.first = behind,
+            ahead => table[ahead].place.behind = behind,
+        }
+        match behind {
+            NONE => self.last = ahead,
+            behind => table[behind].place.ahead = ahead,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+
+    #[test]
+    fn agrees_with_a_deque_under_random_use() {
+        for seed in 0..100 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let mut table = Table::new(16, seed);
+            let mut out: Vec<u32> = (0..16).map(|_| table.claim()).collect();
+            let mut queue = Queue::EMPTY;
+            let mut model = VecDeque::new();
+            for _ in 0..400 {
+                if rng.bool() && !out.is_empty() {
+                    let slot = out.swap_remove(rng.usize(..out.len()));
+                    queue.push(&mut table, slot);
+                    model.push_back(slot);
+                } else if let Some(place) = (!model.is_empty()).then(|| rng.usize(..model.len())) {
+                    let slot = model.remove(place).expect("the place is within the model");
+                    queue.remove(&mut table, slot);
+                    queue.remove(&mut table, slot);
+                    assert!(!table[slot].place.is_taken());
+                    out.push(slot);
+                }
+                assert_eq!(queue.first(), model.front().copied(), "seed {seed}");
+            }
+        }
+    }
+}

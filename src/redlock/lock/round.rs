@@ -1,0 +1,83 @@
+//! A round: one extension or one release, over all nodes that may have the token.
+
+use super::votes::Votes;
+use crate::redlock::millis::Millis;
+use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::wire::answer::Compared;
+use crate::time::Instant;
+
+/// Who wants an extension.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Origin {
+    /// The owner of the lock, who waits to hear of it.
+    #[default]
+    Owner,
+    /// The engine itself, to keep the lock alive. Nobody waits.
+    Renewal,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Round {
+    /// Tells the answers of this round from those of older ones.
+    pub(crate) number: u64,
+    /// Whether an extension is under way.
+    pub(crate) pending: bool,
+    pub(crate) origin: Origin,
+    pub(crate) started: Instant,
+    pub(crate) ttl: Millis,
+    pub(crate) votes: Votes,
+    /// Of those that refused, the nodes with another value at the key; the others have none.
+    foreign: NodeSet,
+}
+
+impl Round {
+    /// An extension by `ttl` from `started`, which all of `nodes` are asked for.
+    pub(crate) fn extension(
+        number: u64,
+        origin: Origin,
+        started: Instant,
+        ttl: Millis,
+        nodes: NodeSet,
+    ) -> Self {
+        let votes = Votes::ask(nodes);
+        Self { number, pending: true, origin, started, ttl, votes, foreign: NodeSet::EMPTY }
+    }
+
+    /// A release, sent to the nodes in `now`; those in `later` get theirs by the cleanup list.
+    pub(crate) fn release(number: u64, started: Instant, now: NodeSet, later: NodeSet) -> Self {
+        Self { number, started, votes: Votes::ask_some(now, later), ..Self::default() }
+    }
+
+    /// Whether this is a renewal.
+    pub(crate) fn is_renewal(&self) -> bool {
+        self.origin == Origin::Renewal
+    }
+
+    /// `node` answered.
+    pub(crate) fn answered(&mut self, node: NodeId, answer: Compared) {
+        match answer {
+            Compared::Ours => self.votes.agree(node),
+            Compared::Absent => self.votes.refuse(node),
+            Compared::Foreign => {
+                self.votes.refuse(node);
+                self.foreign.insert(node);
+            }
+            Compared::Failed => self.votes.fail(node),
+        }
+    }
+
+    /// `node` has the key, and its word does not count (S11).
+    pub(crate) fn answered_in_quarantine(&mut self, node: NodeId) {
+        self.votes.fail(node);
+    }
+
+    /// The nodes that said that they have no such key.
+    pub(crate) const fn absent(&self) -> NodeSet {
+        self.votes.refused().without(self.foreign)
+    }
+
+    /// The nodes that said that another value stands at the key.
+    pub(crate) const fn foreign(&self) -> NodeSet {
+        self.foreign
+    }
+}

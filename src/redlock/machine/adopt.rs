@@ -1,0 +1,157 @@
+//! Adoption: a lock that another process took is held on here, by its token.
+//!
+//! It is an attempt that brings no key and looks for one: compare-and-expire instead of `SET … NX`.
+//! A majority of nodes that had the token, and keep it for the ttl from now, is as good as a
+//! majority that granted it just now.
+
+use core::time::Duration;
+
+use super::Redlock;
+use crate::redlock::error::{AcquireError, ExtendError, RequestError};
+use crate::redlock::event::{Event, LockId};
+use crate::redlock::lock::Phase;
+use crate::redlock::lock::round::{Origin, Round};
+use crate::redlock::node::batch::{Member, Purpose};
+use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::quorum::Verdict;
+use crate::redlock::sabotage::Saboteur;
+use crate::redlock::token::Token;
+use crate::redlock::wire::answer::Compared;
+use crate::time::Instant;
+
+impl Redlock {
+    /// Takes over a lock on `resources` that is held elsewhere under `token`, for `ttl` from now;
+    /// tries up to `wait`, with a `wait` of zero once.
+    ///
+    /// Ends in one [`Event::Acquired`] or [`Event::AcquireFailed`], by the same deadline as
+    /// [`acquire`](Self::acquire). A failure leaves the keys alone, so that another may try:
+    /// [`AcquireError::Gone`] says that a majority of the nodes does not have the token.
+    ///
+    /// A token is a right that is handed on: whoever had it must have let go of it, by
+    /// [`disown`](Self::disown), or both believe that they hold the lock. `max_hold` counts from
+    /// the adoption.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire_all`](Self::acquire_all).
+    pub fn adopt<R: AsRef<[u8]>>(
+        &mut self,
+        now: Instant,
+        resources: &[R],
+        token: Token,
+        ttl: Duration,
+        wait: Duration,
+    ) -> Result<LockId, RequestError> {
+        let resources = self.check_resources(resources)?;
+        let slot = self.claim(now, ttl, wait)?;
+        self.name(slot, &resources);
+        self.table.adopt(slot, token);
+        Ok(self.begin(now, slot, wait))
+    }
+
+    /// Lets go of a held lock without releasing it, so that another process can
+    /// [`adopt`](Self::adopt) it by the token that this returns. The lock is spent, and no event
+    /// follows. Unless somebody adopts it, its keys live until their ttl has passed.
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`] when the lock is not held.
+    pub fn disown(&mut self, now: Instant, lock: LockId) -> Result<Token, RequestError> {
+        let slot = self.find_held(now, lock)?;
+        let found = &self.table[slot];
+        let token = self.table.token(slot, &self.nonce, found.serial);
+        if found.is_asked_to_extend() {
+            self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
+        }
+        self.leave(now, slot);
+        Ok(token)
+    }
+
+    /// Asks all `voters` whether they have the token, and to keep it.
+    pub(super) fn begin_adoption(&mut self, now: Instant, slot: u32, voters: NodeSet) {
+        let number = self.next_serial();
+        let serial = self.next_serial();
+        let all = self.nodes();
+        let lock = &mut self.table[slot];
+        let ttl = lock.ttl;
+        let valid_until = self.config.drift.valid_until(now, ttl.duration());
+        // The serial names what this lock leaves on cleanup lists.
+        lock.begin_adoption(serial, now, valid_until, voters, all);
+        lock.round = Round::extension(number, Origin::Owner, now, ttl, voters);
+        let is_set = lock.is_set();
+        let due = (now + self.config.node_timeout(ttl.duration())).min(valid_until);
+        let member = Member { purpose: Purpose::Adopt, slot, serial: number, is_set };
+        self.add_to_batches(voters, member);
+        self.schedule(slot, due);
+    }
+
+    /// A node answered. Once the adoption has succeeded, a late answer still tells what the node
+    /// has, as that to an extension does.
+    pub(super) fn handle_adoption(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        member: Member,
+        answer: Compared,
+    ) {
+        let slot = member.slot;
+        if self.table[slot].phase != Phase::Adoption {
+            return self.handle_extension(now, id, member, answer);
+        }
+        self.table[slot].owed -= 1;
+        if self.table[slot].round.number == member.serial {
+            self.count_adoption(now, id, slot, answer);
+        }
+        self.recycle(slot);
+    }
+
+    /// Decides an adoption as soon as it can be decided.
+    fn count_adoption(&mut self, now: Instant, id: NodeId, slot: u32, answer: Compared) {
+        let is_quarantined = self.nodes[id].is_quarantined();
+        let lock = &mut self.table[slot];
+        lock.adoption_answered(id, answer, is_quarantined);
+        let is_believed =
+            !lock.votes.agreed().is_empty() && self.config.is_sabotaged(Saboteur::AdoptionByOne);
+        let valid_until = lock.valid_until;
+        match lock.votes.verdict(self.quorum) {
+            _ if is_believed && now < valid_until => self.adopted(now, slot),
+            Verdict::Granted if now < valid_until => self.adopted(now, slot),
+            Verdict::Granted | Verdict::Impossible => self.adoption_failed(now, slot),
+            Verdict::Open => {}
+        }
+    }
+
+    fn adopted(&mut self, now: Instant, slot: u32) {
+        let lock = self.table.id(slot);
+        let found = &mut self.table[slot];
+        found.round.pending = false;
+        // Nodes that have not answered hold up nothing, and stay unresolved until they do.
+        found.votes.close();
+        self.hold(now, slot);
+        let valid_until = self.table[slot].valid_until;
+        self.emit(Event::Acquired { lock, valid_until });
+    }
+
+    /// The answers that are still open come too late.
+    pub(super) fn adoption_timed_out(&mut self, now: Instant, slot: u32) {
+        self.table[slot].votes.close();
+        self.adoption_failed(now, slot);
+    }
+
+    /// Too few nodes have it, or said so. Nothing is released: it is somebody's.
+    fn adoption_failed(&mut self, now: Instant, slot: u32) {
+        let votes = self.table[slot].votes;
+        let could = self.nodes().len() - votes.refused().len();
+        if could < self.quorum.need() {
+            return self.acquire_ended(now, slot, AcquireError::Gone);
+        }
+        let Some(retry_at) = self.next_retry(now, slot) else {
+            let outcomes = self.outcomes(now, &votes);
+            return self.acquire_ended(now, slot, AcquireError::NoQuorum(outcomes));
+        };
+        let lock = &mut self.table[slot];
+        lock.retries = lock.retries.saturating_add(1);
+        lock.phase = Phase::Backoff;
+        self.schedule(slot, retry_at);
+    }
+}

@@ -1,0 +1,194 @@
+//! One attempt to get a lock: the question to the nodes, their votes, the verdict, the retry.
+
+use core::time::Duration;
+
+use smallvec::SmallVec;
+
+use super::{Redlock, backoff};
+use crate::redlock::event::Event;
+use crate::redlock::lock::Phase;
+use crate::redlock::millis::Millis;
+use crate::redlock::node::Node;
+use crate::redlock::node::batch::Flush;
+use crate::redlock::node_set::{MAX_NODES, NodeId, NodeSet};
+use crate::redlock::quorum::Verdict;
+use crate::redlock::sabotage::Saboteur;
+use crate::redlock::wire::answer::Vote;
+use crate::redlock::wire::command::{self, Call, SetForm};
+use crate::redlock::wire::request::{Expected, Intent, Request, SetRequest};
+use crate::time::Instant;
+
+impl Redlock {
+    /// One attempt: the same `SET`, with a token of its own, to all `voters` at once.
+    pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
+        // S1: a retry has a new token. S2: `now` was read before any of these bytes can leave.
+        let mut serial = self.next_serial();
+        self.counters.attempts += 1;
+        let lock = &mut self.table[slot];
+        if self.config.is_sabotaged(Saboteur::TokenReused) && lock.retries > 0 {
+            serial = lock.serial;
+        }
+        let mut valid_until = self.config.drift.valid_until(now, lock.ttl.duration());
+        if self.config.is_sabotaged(Saboteur::DriftIgnored) {
+            valid_until = now + lock.ttl.duration();
+        }
+        lock.begin_attempt(serial, now, valid_until, voters);
+        let follows = core::mem::take(&mut lock.follows);
+        let (is_set, ttl) = (lock.is_set(), lock.ttl);
+        let form = if is_set { SetForm::Script(Call::Sha) } else { SetForm::Command };
+        self.encode_set_command(slot, form, ttl);
+        let request = Request::Set(SetRequest { slot, serial, intent: Intent::Attempt, form });
+        for id in voters {
+            // Releases of single resources that a set has may wait anywhere.
+            if follows || is_set {
+                self.flush_batch(now, id, Flush::Now);
+            }
+            let node = &mut self.nodes[id];
+            node.send(&self.scratch, Expected { request, sent: now });
+            node.counters.asked += 1;
+        }
+        let lock = &self.table[slot];
+        // Votes after the validity would not count.
+        let due = (now + self.config.node_timeout(lock.ttl.duration())).min(lock.valid_until);
+        self.schedule(slot, due);
+    }
+
+    /// Encodes what takes the resources of a lock, with its current token.
+    pub(super) fn encode_set_command(&mut self, slot: u32, form: SetForm, ttl: Millis) {
+        let lock = &self.table[slot];
+        let token = self.table.token(slot, &self.nonce, lock.serial);
+        self.scratch.clear();
+        match form {
+            SetForm::Command => command::set(&mut self.scratch, &lock.resource, &token, ttl),
+            SetForm::Script(call) => {
+                let mut keys = lock.names().keys();
+                if self.config.is_sabotaged(Saboteur::SetIncomplete) {
+                    keys.next();
+                }
+                command::set_all(&mut self.scratch, call, keys, &token, ttl);
+            }
+        }
+    }
+
+    /// A node answered the `SET` of an attempt.
+    pub(super) fn handle_vote(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: SetRequest,
+        mut vote: Vote,
+    ) {
+        let counters = &mut self.nodes[id].counters;
+        match vote {
+            Vote::Granted => counters.granted += 1,
+            Vote::Refused => counters.refused += 1,
+            Vote::Failed | Vote::Unclear => {}
+        }
+        let slot = request.slot;
+        let lock = &mut self.table[slot];
+        lock.owed -= 1;
+        // S4: only a vote to this attempt's own SET counts. For an older attempt, and for a lock
+        // that was given up, the release is behind the SET on the same connection already.
+        let current =
+            lock.serial == request.serial || self.config.is_sabotaged(Saboteur::StaleReply);
+        if current && matches!(lock.phase, Phase::Attempt | Phase::Held) {
+            if vote == Vote::Refused && self.config.is_sabotaged(Saboteur::RefusalCounts) {
+                vote = Vote::Granted;
+            }
+            lock.voted(id, vote);
+            self.count_votes(now, slot);
+            if vote != Vote::Granted {
+                self.repair_soon(now, slot);
+            }
+        }
+        self.recycle(slot);
+    }
+
+    /// A `SET` whose reply will never come, of an attempt or of a repair: the token may come to
+    /// exist (S6). For a lock that was given up, the release died with the `SET` on the same
+    /// connection and goes to the cleanup list by itself.
+    pub(super) fn set_lost(&mut self, now: Instant, id: NodeId, request: SetRequest) {
+        let slot = request.slot;
+        let lock = &mut self.table[slot];
+        lock.owed -= 1;
+        let current = lock.serial == request.serial;
+        if current && matches!(lock.phase, Phase::Attempt | Phase::Held | Phase::Lapsing) {
+            lock.connection_lost(id);
+            if self.config.is_sabotaged(Saboteur::UnknownCounts) {
+                lock.votes.agree(id);
+            }
+            self.count_votes(now, slot);
+            self.repair_soon(now, slot);
+        }
+        self.recycle(slot);
+    }
+
+    /// Decides an attempt as soon as it can be decided.
+    pub(super) fn count_votes(&mut self, now: Instant, slot: u32) {
+        if self.table[slot].phase != Phase::Attempt {
+            return;
+        }
+        if self.config.is_sabotaged(Saboteur::StartAfterQuorum) {
+            let ttl = self.table[slot].ttl.duration();
+            self.table[slot].valid_until = self.config.drift.valid_until(now, ttl);
+        }
+        let lock = &self.table[slot];
+        let is_timely =
+            now < lock.valid_until || self.config.is_sabotaged(Saboteur::ElapsedIgnored);
+        match lock.votes.verdict(self.quorum) {
+            // S3: enough votes are not enough, they must have come within the validity.
+            Verdict::Granted if is_timely => {
+                let (lock_id, valid_until) = (self.table.id(slot), lock.valid_until);
+                self.hold(now, slot);
+                self.emit(Event::Acquired { lock: lock_id, valid_until });
+            }
+            Verdict::Granted | Verdict::Impossible => self.attempt_failed(now, slot),
+            Verdict::Open => {}
+        }
+    }
+
+    /// The votes that are still open come too late.
+    pub(super) fn attempt_timed_out(&mut self, now: Instant, slot: u32) {
+        self.table[slot].votes.close();
+        self.attempt_failed(now, slot);
+    }
+
+    /// The attempt came to nothing: releases what it may have taken, and tries again after a
+    /// random pause if the caller still waits then.
+    pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
+        self.relinquish(now, slot);
+        let Some(retry_at) = self.next_retry(now, slot) else {
+            // Refusals that were not to be overcome, even with the votes still open, mean a holder;
+            // everything else means that too few nodes were there.
+            let error = self.why_not(now, slot);
+            return self.acquire_ended(now, slot, error);
+        };
+        let lock = &mut self.table[slot];
+        lock.tenure = Instant::ZERO;
+        lock.retries = lock.retries.saturating_add(1);
+        lock.phase = Phase::Backoff;
+        self.schedule(slot, retry_at);
+    }
+
+    /// When to try again; `None` when the caller will not wait for it. A pause that would outlast
+    /// the wait is cut short for one last try.
+    pub(super) fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
+        let round_trip = self.quorum_round_trip();
+        let lock = &mut self.table[slot];
+        let left = lock.wait_until - now;
+        if lock.last_try || left <= round_trip {
+            return None;
+        }
+        let pause = backoff::pause(lock.retries, round_trip, self.config.retry_max, &mut self.rng);
+        lock.last_try = pause >= left;
+        Some(now + if lock.last_try { left / 2 } else { pause })
+    }
+
+    /// The round trip of the slowest node of the fastest quorum: what an attempt waits for.
+    fn quorum_round_trip(&self) -> Duration {
+        let mut times: SmallVec<[Duration; MAX_NODES]> =
+            self.nodes.iter().filter(|node| node.is_ready()).map(Node::round_trip).collect();
+        times.sort_unstable();
+        times.get(self.quorum.need() - 1).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,211 @@
+//! A lock that is held: its extension, and its loss.
+
+use core::time::Duration;
+
+use super::Redlock;
+use crate::redlock::error::{ExtendError, LostReason, RequestError};
+use crate::redlock::event::{Event, LockId};
+use crate::redlock::lock::Phase;
+use crate::redlock::lock::round::{Origin, Round};
+use crate::redlock::millis::Millis;
+use crate::redlock::node::batch::{Member, Purpose};
+use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::quorum::Verdict;
+use crate::redlock::sabotage::Saboteur;
+use crate::redlock::wire::answer::Compared;
+use crate::time::Instant;
+
+impl Redlock {
+    /// Asks the nodes to keep the lock for another `ttl` from now.
+    ///
+    /// Ends in one [`Event::Extended`] or [`Event::ExtendFailed`], at the latest after one node
+    /// timeout and never after the validity. An extension never shortens a validity and never
+    /// takes a lock again that was lost; when it fails, the old validity stands (S7).
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`]: the ttl is out of bounds, the lock is not held, an extension is under
+    /// way, or `max_hold` would be passed (S12).
+    pub fn extend(
+        &mut self,
+        now: Instant,
+        lock: LockId,
+        ttl: Duration,
+    ) -> Result<(), RequestError> {
+        let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
+        let ttl = self.check_ttl(ttl)?;
+        let max = self.config.max_hold;
+        let lock = &mut self.table[slot];
+        if lock.phase != Phase::Held || now >= lock.valid_until {
+            return Err(RequestError::NotHeld);
+        }
+        // A renewal gives way: what it asked for, this asks for as well.
+        if lock.is_asked_to_extend() {
+            return Err(RequestError::ExtensionPending);
+        }
+        let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
+        if now + ttl.duration() > lock.started + max && !is_endless {
+            let hold = now + ttl.duration() - lock.started;
+            return Err(RequestError::HoldTooLong { hold, max });
+        }
+        if self.has_unread_events() {
+            return Err(RequestError::Full { max: self.config.max_locks });
+        }
+        self.begin_extension(now, slot, ttl, Origin::Owner);
+        Ok(())
+    }
+
+    /// One round of compare-and-expire over all nodes that may have the token.
+    pub(super) fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Millis, origin: Origin) {
+        let number = self.next_serial();
+        let timeout = self.config.node_timeout(ttl.duration());
+        let lock = &mut self.table[slot];
+        let most = self.config.max_pipeline + self.config.max_locks;
+        let can_extend = |id: &NodeId| {
+            let node = &self.nodes[*id];
+            // Nobody waits for a renewal: a node that has stalled may still answer in time.
+            let is_in_time = origin == Origin::Renewal || !node.is_stalled(now);
+            node.is_ready() && is_in_time && node.batch.len() < most
+        };
+        // A node whose connection died with the SET on its way may have the key, and can say so.
+        let everywhere = lock.presence.anywhere();
+        let asked: NodeSet = everywhere.into_iter().filter(can_extend).collect();
+        lock.round = Round::extension(number, origin, now, ttl, asked);
+        // Whatever runs on the nodes from now on may keep the key this long.
+        lock.ttl = lock.ttl.max(ttl);
+        lock.owed += asked.len() as u32;
+        lock.deadline = match origin {
+            Origin::Owner => (now + timeout).min(lock.valid_until),
+            // The answers come in order, or the connection breaks and says so: to give up before
+            // would only ask nodes once more that are too busy already.
+            Origin::Renewal if asked == everywhere => lock.valid_until,
+            // A node that cannot be asked now may be there soon, and needed.
+            Origin::Renewal => again_at(now, lock.valid_until),
+        };
+        let member =
+            Member { purpose: Purpose::Extend, slot, serial: number, is_set: lock.is_set() };
+        self.add_to_batches(asked, member);
+        self.schedule_held(slot);
+        self.count_extension(slot, now);
+    }
+
+    /// A node answered the extension.
+    pub(super) fn handle_extension(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        member: Member,
+        answer: Compared,
+    ) {
+        let slot = member.slot;
+        let is_quarantined = self.nodes[id].is_quarantined()
+            && !self.config.is_sabotaged(Saboteur::QuarantinedAgrees);
+        let lock = &mut self.table[slot];
+        lock.owed -= 1;
+        if lock.phase == Phase::Held {
+            lock.extension_answered(id, member.serial, answer, is_quarantined);
+            let is_current = lock.round.pending && lock.round.number == member.serial;
+            if is_current && answer == Compared::Failed && lock.round.is_renewal() {
+                // The nodes that are still to answer may hang.
+                lock.deadline = lock.deadline.min(again_at(now, lock.valid_until));
+                self.schedule_held(slot);
+            }
+            self.count_extension(slot, now);
+            if !self.table[slot].round.pending {
+                // The majority had decided before it was known what this node misses.
+                self.repair_soon(now, slot);
+            }
+        }
+        self.recycle(slot);
+    }
+
+    /// Decides an extension as soon as it can be decided, and a loss as soon as it is certain.
+    pub(super) fn count_extension(&mut self, slot: u32, now: Instant) {
+        let lock = &self.table[slot];
+        if now >= lock.valid_until && !self.config.is_sabotaged(Saboteur::ExtensionTooLate) {
+            // Expiry is looked at before votes are.
+            return self.lost(now, slot, LostReason::Expired);
+        }
+        if lock.may_be_held_by().len() < self.quorum.need() {
+            return self.lost(now, slot, LostReason::Majority);
+        }
+        if !lock.round.pending {
+            return;
+        }
+        if !lock.round.votes.agreed().is_empty()
+            && self.config.is_sabotaged(Saboteur::ExtensionByOne)
+        {
+            return self.extended(now, slot);
+        }
+        match lock.round.votes.verdict(self.quorum) {
+            Verdict::Granted => self.extended(now, slot),
+            Verdict::Impossible => self.extension_failed(now, slot),
+            Verdict::Open => {}
+        }
+    }
+
+    fn extended(&mut self, now: Instant, slot: u32) {
+        let id = self.table.id(slot);
+        let lock = &mut self.table[slot];
+        lock.round.pending = false;
+        let mut until =
+            self.config.drift.valid_until(lock.round.started, lock.round.ttl.duration());
+        if lock.round.is_renewal() && !self.config.is_sabotaged(Saboteur::HoldWithoutEnd) {
+            // S12: the end may have been brought forward meanwhile.
+            until = until.min(lock.renewal.until);
+        }
+        lock.valid_until = lock.valid_until.max(until);
+        if self.config.is_sabotaged(Saboteur::ExtensionShortens) {
+            lock.valid_until = until;
+        }
+        lock.is_warned = false;
+        let valid_until = lock.valid_until;
+        self.emit(Event::Extended { lock: id, valid_until });
+        // A majority has just confirmed us.
+        self.repair(now, slot);
+        self.plan_renewal(now, slot);
+        self.schedule_held(slot);
+    }
+
+    /// Too few nodes answered. The old validity stands (S7).
+    pub(super) fn extension_failed(&mut self, now: Instant, slot: u32) {
+        let id = self.table.id(slot);
+        let lock = &mut self.table[slot];
+        lock.round.pending = false;
+        let Round { votes, origin, .. } = lock.round;
+        if origin == Origin::Owner {
+            let outcomes = self.outcomes(now, &votes);
+            self.emit(Event::ExtendFailed { lock: id, error: ExtendError::NoQuorum(outcomes) });
+        }
+        self.plan_renewal(now, slot);
+        self.schedule_held(slot);
+    }
+
+    /// The lock is held no more, for ever (S7). What may be left of it is released, because nodes
+    /// keep keys a little longer than we believe in them.
+    pub(super) fn lost(&mut self, now: Instant, slot: u32, reason: LostReason) {
+        let lock = self.table.id(slot);
+        if self.table[slot].is_asked_to_extend() {
+            self.emit(Event::ExtendFailed { lock, error: ExtendError::Lost(reason) });
+        }
+        self.emit(Event::Lost { lock, reason });
+        if reason == LostReason::Expired && now < self.table[slot].valid_until {
+            // Whoever does not hear it in time may still believe in it.
+            self.table[slot].phase = Phase::Lapsing;
+            let valid_until = self.table[slot].valid_until;
+            return self.schedule(slot, valid_until);
+        }
+        self.lapsed(now, slot);
+    }
+
+    /// A lock that was lost is given back.
+    pub(super) fn lapsed(&mut self, now: Instant, slot: u32) {
+        self.relinquish(now, slot);
+        self.leave(now, slot);
+    }
+}
+
+/// When a renewal that lacks an answer is given up, to be tried again.
+fn again_at(now: Instant, valid_until: Instant) -> Instant {
+    now + (valid_until - now) / 3
+}

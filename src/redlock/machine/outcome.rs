@@ -1,0 +1,80 @@
+//! Why a request failed: the error of a lock, and the outcome at every node.
+
+use smallvec::SmallVec;
+
+use super::Redlock;
+use crate::redlock::error::{AcquireError, NodeOutcome, NodeOutcomes};
+use crate::redlock::lock::votes::Votes;
+use crate::redlock::node::status::NodeState;
+use crate::redlock::node_set::{MAX_NODES, NodeId};
+use crate::time::Instant;
+
+impl Redlock {
+    /// Why the lock was not acquired, as far as its last attempt tells.
+    pub(super) fn why_not(&self, now: Instant, slot: u32) -> AcquireError {
+        let lock = &self.table[slot];
+        let votes = &lock.votes;
+        let answered = votes.agreed().union(votes.refused()).union(votes.open());
+        if !votes.refused().is_empty() && answered.len() >= self.quorum.need() {
+            return AcquireError::Held;
+        }
+        let asked_none = votes.asked().is_empty();
+        let outcomes = self.outcomes(now, votes);
+        let could_vote =
+            |outcome: &&NodeOutcome| matches!(outcome, NodeOutcome::NotAsked | NodeOutcome::Full);
+        let open = outcomes.as_slice().iter().filter(could_vote).count();
+        if asked_none && open >= self.quorum.need() {
+            return AcquireError::TimedOut;
+        }
+        match self.quorum_possible_at(now) {
+            Some(at) if at > now => {
+                AcquireError::Unavailable { outcomes, at, retry_after: at - now }
+            }
+            _ => AcquireError::NoQuorum(outcomes),
+        }
+    }
+
+    /// The earliest moment at which the nodes that are connected now can be a quorum, those in
+    /// quarantine once it ends; `None` if there are too few of them.
+    fn quorum_possible_at(&self, now: Instant) -> Option<Instant> {
+        let ready = self.nodes.iter().filter(|node| node.is_ready());
+        let mut times: SmallVec<[Instant; MAX_NODES]> =
+            ready.map(|node| node.quarantined_until().unwrap_or(now)).collect();
+        times.sort_unstable();
+        times.get(self.quorum.need() - 1).copied()
+    }
+
+    /// The outcome of a request at every node, for an error message.
+    pub(super) fn outcomes(&self, now: Instant, votes: &Votes) -> NodeOutcomes {
+        NodeOutcomes::new(self.nodes().len(), |node| {
+            if votes.agreed().contains(node) {
+                NodeOutcome::Granted
+            } else if votes.refused().contains(node) {
+                NodeOutcome::Refused
+            } else if votes.failed().contains(node) && self.nodes[node].is_quarantined() {
+                NodeOutcome::Quarantined
+            } else if votes.failed().contains(node) {
+                NodeOutcome::Failed
+            } else if votes.asked().contains(node) {
+                NodeOutcome::NoReply
+            } else {
+                self.unasked(now, node)
+            }
+        })
+    }
+
+    /// The outcome at a node that was not asked.
+    fn unasked(&self, now: Instant, id: NodeId) -> NodeOutcome {
+        let node = &self.nodes[id];
+        match node.state(now) {
+            NodeState::Misconfigured => NodeOutcome::Misconfigured,
+            NodeState::Down => NodeOutcome::Down,
+            NodeState::Connecting | NodeState::Handshake => NodeOutcome::Connecting,
+            NodeState::Quarantined => NodeOutcome::Quarantined,
+            NodeState::Stalled => NodeOutcome::Stalled,
+            NodeState::Unhealthy => NodeOutcome::Unhealthy,
+            NodeState::Ready if !node.has_room() => NodeOutcome::Full,
+            NodeState::Ready => NodeOutcome::NotAsked,
+        }
+    }
+}

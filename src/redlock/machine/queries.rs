@@ -1,0 +1,107 @@
+//! The questions under way, and what the answers of single nodes amount to.
+
+use core::time::Duration;
+
+use smallvec::SmallVec;
+
+use crate::redlock::config::MAX_QUERIES;
+use crate::redlock::holder::{Holder, QueryId};
+use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::quorum::Quorum;
+use crate::redlock::wire::answer::View;
+use crate::time::Instant;
+
+/// The questions under way.
+#[derive(Default)]
+pub(super) struct Queries {
+    /// At most [`MAX_QUERIES`].
+    open: Vec<Query>,
+    asked: u64,
+}
+
+/// A question, and the answers so far.
+pub(super) struct Query {
+    pub(super) id: QueryId,
+    deadline: Instant,
+    open: NodeSet,
+    views: SmallVec<[(NodeId, View); 5]>,
+}
+
+impl Queries {
+    pub(super) fn is_full(&self) -> bool {
+        self.open.len() >= MAX_QUERIES
+    }
+
+    /// A number for the next question.
+    pub(super) fn next_id(&mut self) -> QueryId {
+        self.asked += 1;
+        QueryId::new(self.asked)
+    }
+
+    /// Waits for the answers of the nodes that were `asked`, until `deadline`.
+    pub(super) fn begin(&mut self, id: QueryId, asked: NodeSet, deadline: Instant) {
+        self.open.push(Query { id, deadline, open: asked, views: SmallVec::new() });
+    }
+
+    /// When the next question must be answered with what is known.
+    pub(super) fn due_at(&self) -> Option<Instant> {
+        self.open.iter().map(|query| query.deadline).min()
+    }
+
+    /// Adds the answer of a node, `None` if there will be none. Returns the question once all
+    /// nodes have answered.
+    pub(super) fn add(&mut self, id: QueryId, node: NodeId, view: Option<View>) -> Option<Query> {
+        let place = self.open.iter().position(|query| query.id == id)?;
+        let query = &mut self.open[place];
+        query.open.remove(node);
+        query.views.extend(view.map(|view| (node, view)));
+        query.open.is_empty().then(|| self.open.remove(place))
+    }
+
+    /// Returns a question whose time is up, if there is one.
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<Query> {
+        let place = self.open.iter().position(|query| query.deadline <= now)?;
+        Some(self.open.remove(place))
+    }
+}
+
+impl Query {
+    /// What the views of single nodes amount to.
+    pub(super) fn tally(&self, nodes: NodeSet, quorum: Quorum) -> Holder {
+        let values = self.views.iter().filter(|(_, view)| matches!(view, View::Value { .. }));
+        let most = values.map(|(_, view)| (self.with(view), view)).max_by_key(|(set, _)| set.len());
+        let answered: NodeSet = self.views.iter().map(|(id, _)| *id).collect();
+        let free = self.with(&View::Nothing);
+        let mut holder = Holder::nobody(free, answered.without(free), nodes.without(answered));
+        let Some((holding, View::Value { value, .. })) = most else { return holder };
+        holder.set_value(value);
+        holder.holding = holding;
+        holder.others = holder.others.without(holding);
+        holder.is_quorum = holding.len() >= quorum.need();
+        holder.remaining = self.remaining(holding, quorum);
+        holder
+    }
+
+    /// The nodes that have the same at the key.
+    fn with(&self, wanted: &View) -> NodeSet {
+        let same = self.views.iter().filter(|(_, view)| match (view, wanted) {
+            (View::Value { value: a, .. }, View::Value { value: b, .. }) => a == b,
+            (view, wanted) => view == wanted,
+        });
+        same.map(|(id, _)| *id).collect()
+    }
+
+    /// How long a quorum keeps the value that the nodes in `holding` have.
+    fn remaining(&self, holding: NodeSet, quorum: Quorum) -> Duration {
+        let mut times: SmallVec<[Duration; 5]> = SmallVec::new();
+        for (id, view) in &self.views {
+            match view {
+                View::Value { remaining, .. } if holding.contains(*id) => times.push(*remaining),
+                _ => {}
+            }
+        }
+        // Longest first: a quorum lasts as long as the last node that it needs.
+        times.sort_unstable_by(|a, b| b.cmp(a));
+        times.get(quorum.need() - 1).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,63 @@
+//! The question who holds a resource.
+
+use super::Redlock;
+use super::queries::Query;
+use crate::redlock::error::RequestError;
+use crate::redlock::event::Event;
+use crate::redlock::holder::QueryId;
+use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::wire::answer::View;
+use crate::redlock::wire::command;
+use crate::redlock::wire::request::{Expected, Request};
+use crate::time::Instant;
+
+impl Redlock {
+    /// Asks who holds `resource`. Every node that is connected is asked, quarantined ones too.
+    ///
+    /// Ends in one [`Event::Queried`] within one node timeout. Costs the nodes one script call each
+    /// that changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// A [`RequestError`]: an empty or too long resource, or
+    /// [`MAX_QUERIES`](crate::redlock::MAX_QUERIES) under way.
+    pub fn query(&mut self, now: Instant, resource: &[u8]) -> Result<QueryId, RequestError> {
+        self.check_resource(resource)?;
+        if self.queries.is_full() || self.has_unread_events() {
+            return Err(RequestError::TooManyQueries);
+        }
+        let id = self.queries.next_id();
+        let has_room = |id: &NodeId| self.nodes[*id].has_room();
+        let asked: NodeSet = self.nodes().into_iter().filter(has_room).collect();
+        self.scratch.clear();
+        let key = [&self.config.prefix[..], resource].concat();
+        command::holder(&mut self.scratch, &key);
+        for node in asked {
+            let expected = Expected { request: Request::Query(id), sent: now };
+            self.nodes[node].send(&self.scratch, expected);
+        }
+        let timeout = self.config.stall_timeout();
+        let deadline = if asked.is_empty() { now } else { now + timeout };
+        self.queries.begin(id, asked, deadline);
+        Ok(id)
+    }
+
+    /// A node answered, or never will.
+    pub(super) fn handle_view(&mut self, node: NodeId, query: QueryId, view: Option<View>) {
+        if let Some(query) = self.queries.add(query, node, view) {
+            self.answer_query(&query);
+        }
+    }
+
+    /// Answers the questions whose time is up with what is known.
+    pub(super) fn end_queries(&mut self, now: Instant) {
+        while let Some(query) = self.queries.pop_due(now) {
+            self.answer_query(&query);
+        }
+    }
+
+    fn answer_query(&mut self, query: &Query) {
+        let holder = query.tally(self.nodes(), self.quorum);
+        self.emit(Event::Queried { query: query.id, holder });
+    }
+}

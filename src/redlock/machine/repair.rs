@@ -1,0 +1,80 @@
+//! Fill-in and repair: nodes that miss the key of a held lock are given it, so that the lock does
+//! not hang on a bare quorum.
+//!
+//! A node can miss it because it was not there, or in quarantine (S11), or still had another's key
+//! when it was asked, or came back empty. It gets the key by `SET … NX`, as long as a majority
+//! confirms us, and never after the validity. No vote comes of it: only an extension later on,
+//! within the validity, counts what stands there, as for any other node (S7).
+//!
+//! A node whose connection died with our `SET` on its way is left alone: a refusal of it could mean
+//! our own key.
+
+use super::Redlock;
+use crate::redlock::lock::Phase;
+use crate::redlock::millis::Millis;
+use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::sabotage::Saboteur;
+use crate::redlock::wire::answer::Vote;
+use crate::redlock::wire::command::{Call, SetForm};
+use crate::redlock::wire::request::{Expected, Intent, Request, SetRequest};
+use crate::time::Instant;
+
+impl Redlock {
+    /// Sends the key of a held lock to the nodes that miss it and can take it now.
+    pub(super) fn repair(&mut self, now: Instant, slot: u32) {
+        let lock = &self.table[slot];
+        let missing = self.nodes().without(lock.presence.anywhere());
+        if missing.is_empty() || !self.config.repair || now >= lock.valid_until {
+            return;
+        }
+        let missing: NodeSet =
+            missing.into_iter().filter(|id| self.nodes[*id].can_take(now)).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let ttl = self.rest_of(now, slot);
+        let serial = lock.serial;
+        let form = if lock.is_set() { SetForm::Script(Call::Sha) } else { SetForm::Command };
+        let request = Request::Set(SetRequest { slot, serial, intent: Intent::Repair, form });
+        self.encode_set_command(slot, form, ttl);
+        for id in missing {
+            let node = &mut self.nodes[id];
+            node.send(&self.scratch, Expected { request, sent: now });
+            node.counters.repaired += 1;
+        }
+        let lock = &mut self.table[slot];
+        lock.owed += missing.len() as u32;
+        lock.presence.repair_sent(missing);
+    }
+
+    /// The ttl of a key that is given to a node later than to the others.
+    pub(super) fn rest_of(&self, now: Instant, slot: u32) -> Millis {
+        let left = self.table[slot].valid_until - now;
+        Millis::of(left + self.config.drift.of(left))
+    }
+
+    /// A node answered a repair. Once the lock is given up, its release is behind on the same
+    /// connection already.
+    pub(super) fn handle_repair(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: SetRequest,
+        vote: Vote,
+    ) {
+        let slot = request.slot;
+        let lock = &mut self.table[slot];
+        lock.owed -= 1;
+        if lock.phase == Phase::Held && lock.serial == request.serial {
+            lock.repaired(id, vote);
+            if vote == Vote::Granted && self.config.is_sabotaged(Saboteur::RepairCounts) {
+                lock.round.votes.agree(id);
+            }
+            if matches!(vote, Vote::Refused | Vote::Failed) {
+                self.repair_later(now, slot);
+            }
+            self.count_extension(slot, now);
+        }
+        self.recycle(slot);
+    }
+}

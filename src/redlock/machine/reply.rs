@@ -1,0 +1,166 @@
+//! Replies: what each of them means for the node, and whom it is handed to.
+
+use core::iter;
+
+use super::Redlock;
+use crate::redlock::node::batch::{Member, Purpose};
+use crate::redlock::node::error::NodeError;
+use crate::redlock::node::handshake::Progress;
+use crate::redlock::node_set::NodeId;
+use crate::redlock::wire::answer::{Answer, Compared, View, Vote};
+use crate::redlock::wire::request::{Intent, Request, SetRequest};
+use crate::redlock::wire::server_error::ServerError;
+use crate::resp::Value;
+use crate::time::Instant;
+
+impl Redlock {
+    /// A reply came from a node.
+    pub(super) fn handle_reply(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
+        if matches!(value, Value::Push(_) | Value::Attribute(_)) {
+            // These come beside replies, but only in RESP3, which nobody asked for.
+            return self.drop_session(now, id, NodeError::UnexpectedReply);
+        }
+        let node = &mut self.nodes[id];
+        let Some(expected) = node.next_expected() else {
+            return self.drop_session(now, id, NodeError::UnsolicitedReply);
+        };
+        // A reply of the wrong type means that we are out of step: this reply and all behind it
+        // belong to other requests than we think. The request stays in the queue, unanswered.
+        let request = expected.request;
+        let Some(answer) = Answer::read(request, value) else {
+            return self.drop_session(now, id, NodeError::UnexpectedReply);
+        };
+        let is_back = node.answered(now, expected);
+        match answer {
+            Answer::Handshake => self.handle_handshake(now, id, value),
+            Answer::Vote(request, vote) => self.set_answered(now, id, request, vote),
+            Answer::View(query, view) => self.handle_view(id, query, Some(view)),
+            Answer::One(answer) => self.group_answered(now, id, iter::once(answer)),
+            Answer::Many(count, answers) => {
+                self.group_answered(now, id, answers.iter().copied().take(count));
+            }
+            Answer::Error(error, text) => {
+                node.counters.errors += 1;
+                if !self.retry_in_other_form(now, id, request, error) {
+                    self.handle_error(now, id, request, error, text);
+                }
+            }
+        }
+        if is_back {
+            self.node_changed(id);
+        }
+    }
+
+    fn set_answered(&mut self, now: Instant, id: NodeId, request: SetRequest, vote: Vote) {
+        match request.intent {
+            Intent::Attempt => self.handle_vote(now, id, request, vote),
+            Intent::Repair => self.handle_repair(now, id, request, vote),
+        }
+    }
+
+    /// The oldest compare request was answered, one answer for each of its members.
+    fn group_answered(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        answers: impl Iterator<Item = Compared>,
+    ) {
+        self.nodes[id].batch.request_answered();
+        for answer in answers {
+            if let Some(member) = self.nodes[id].batch.pop_sent() {
+                self.answer_member(now, id, member, answer);
+            }
+        }
+        self.clean_up(now, id);
+    }
+
+    /// Hands an answer to the one who asked for it.
+    pub(super) fn answer_member(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        member: Member,
+        answer: Compared,
+    ) {
+        match member.purpose {
+            Purpose::Release => self.handle_release(now, id, member, answer),
+            Purpose::Extend => self.handle_extension(now, id, member, answer),
+            Purpose::Adopt => self.handle_adoption(now, id, member, answer),
+            Purpose::CleanUp => {
+                let cleanup = &mut self.nodes[id].cleanup;
+                match answer {
+                    Compared::Ours => cleanup.settled(member.slot, member.serial),
+                    _ => cleanup.again(now, member.slot, member.serial),
+                }
+            }
+        }
+    }
+
+    /// The connection died before the answer to a member came.
+    pub(super) fn member_lost(&mut self, now: Instant, id: NodeId, member: Member) {
+        match member.purpose {
+            Purpose::CleanUp => self.nodes[id].cleanup.lost(now, member.slot, member.serial),
+            _ => self.answer_member(now, id, member, Compared::Failed),
+        }
+    }
+
+    /// An error reply: what it means for the node, then what it means for the request. In this
+    /// order, because the next lock that gets its turn must not be sent to a node that cannot.
+    fn handle_error(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Request,
+        error: ServerError,
+        text: &[u8],
+    ) {
+        use ServerError::{Cluster, Denied, NotServing, Overloaded, Unsupported};
+        let node = &mut self.nodes[id];
+        node.keep_message(text);
+        match error {
+            Overloaded => {
+                node.overloaded(now, NodeError::Server(error));
+                self.node_changed(id);
+            }
+            // A question is not worth a session.
+            Denied | Unsupported if matches!(request, Request::Query(_)) => {}
+            NotServing | Denied | Cluster | Unsupported => {
+                if error == NotServing {
+                    node.distrust(now, &self.config);
+                }
+                self.drop_session(now, id, NodeError::Server(error));
+            }
+            // What stands against one key must not shut out the node: who chooses the resources
+            // could then take all locks away from everybody.
+            _ => {}
+        }
+        match request {
+            Request::Set(request) => self.set_answered(now, id, request, Vote::of_error(error)),
+            Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
+            // A session that ended has answered for all that was on its way.
+            Request::Compare(request) if self.nodes[id].is_ready() => {
+                let count = request.count as usize;
+                let answers = iter::repeat_n(Compared::of_error(error), count);
+                self.group_answered(now, id, answers);
+            }
+            Request::Compare(_) | Request::Handshake => {}
+        }
+    }
+
+    /// The next step of the handshake was answered.
+    fn handle_handshake(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
+        let node = &mut self.nodes[id];
+        let Some(handshake) = node.handshake() else { return };
+        match handshake.handle_reply(value) {
+            Progress::More => {}
+            Progress::Done(identity) => self.session_ready(now, id, identity),
+            Progress::Failed(error) => {
+                if let Value::Error(text) = value {
+                    node.counters.errors += 1;
+                    node.keep_message(text);
+                }
+                self.drop_session(now, id, error);
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Tokens that may exist on a node although nobody holds them any more (S6).
+//!
+//! A connection that dies with a `SET` on its way leaves an open question: the server may have
+//! executed it, or may yet, when it was only stopped and finds the bytes in its socket. So the
+//! token is compared and deleted after the reconnect, and again at growing intervals, until it was
+//! found and deleted or its ttl has passed on any clock.
+
+use core::time::Duration;
+
+use crate::redlock::timers::Timers;
+use crate::redlock::token::Token;
+use crate::redlock::wire::keys::Names;
+use crate::redlock::wire::keys::Resource;
+use crate::time::Instant;
+
+/// How many of them may be on the way to a node at once: cleaning up must not hold up locks.
+const WINDOW: usize = 64;
+
+/// After how long the deletion is tried for the second time.
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// The tokens to be cleaned up on one node.
+pub(crate) struct Cleanup {
+    /// Places are named by requests on their way, so they do not move.
+    places: Vec<Option<Unresolved>>,
+    free: Vec<u32>,
+    /// When each token that is not on its way wants to be looked for.
+    due: Timers,
+    in_flight: usize,
+    /// Where the search begins for an entry that must make room: places fill up in order, so going
+    /// round them meets the oldest first.
+    hand: usize,
+    max: usize,
+}
+
+/// A token that may exist.
+pub(crate) struct Unresolved {
+    resource: Resource,
+    keys: u8,
+    pub(crate) token: Token,
+    serial: u64,
+    /// How long the key lives from the moment that the server executes the `SET`.
+    lifetime: Duration,
+    next_at: Instant,
+    /// When the key cannot exist any more; known after the first look, because only then it is
+    /// known that the server runs and has read what the dead connection left it.
+    gone_at: Instant,
+    pause: Duration,
+    in_flight: bool,
+}
+
+impl Unresolved {
+    pub(crate) fn names(&self) -> Names<'_> {
+        Names { count: self.keys, bytes: &self.resource }
+    }
+}
+
+impl Cleanup {
+    pub(crate) fn new(max: usize) -> Self {
+        Self {
+            places: Vec::new(),
+            free: Vec::new(),
+            due: Timers::with_capacity(0),
+            in_flight: 0,
+            hand: 0,
+            max,
+        }
+    }
+
+    /// How many tokens wait.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    /// Remembers a token that is to be looked for at `first_check`; false when the list was full and
+    /// another had to be forgotten for it.
+    pub(crate) fn add(
+        &mut self,
+        first_check: Instant,
+        names: Names<'_>,
+        token: Token,
+        serial: u64,
+        lifetime: Duration,
+    ) -> bool {
+        let is_full = self.len() >= self.max;
+        if is_full {
+            self.forget_oldest();
+        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            (self.places.len() - 1) as u32
+        });
+        self.places[place as usize] = Some(Unresolved {
+            resource: Resource::from_slice(names.bytes),
+            keys: names.count,
+            token,
+            serial,
+            lifetime,
+            next_at: first_check,
+            gone_at: Instant::FAR_FUTURE,
+            pause: FIRST_PAUSE,
+            in_flight: false,
+        });
+        self.due.set(place, first_check);
+        !is_full
+    }
+
+    fn forget_oldest(&mut self) {
+        // Fewer than the window are on their way, so this ends after as many steps. If all are,
+        // the list grows by what the window has, and that is its bound.
+        for _ in 0..=WINDOW {
+            let place = self.hand % self.places.len();
+            self.hand = place + 1;
+            if self.places[place].as_ref().is_some_and(|entry| !entry.in_flight) {
+                return self.forget(place as u32);
+            }
+        }
+    }
+
+    /// When the list wants to be looked at.
+    pub(crate) fn due_at(&self) -> Instant {
+        // While the window is full, the replies make room, and each of them leads back here.
+        let next = if self.in_flight < WINDOW { self.due.next() } else { None };
+        next.unwrap_or(Instant::FAR_FUTURE)
+    }
+
+    /// Takes the tokens that are due, as many as may be on the way, and calls `send` with the
+    /// place, the serial and the number of keys of each.
+    pub(crate) fn take_due(&mut self, now: Instant, mut send: impl FnMut(u32, u64, u8)) {
+        while self.in_flight < WINDOW {
+            let Some(place) = self.due.pop(now) else { return };
+            let Some(entry) = &mut self.places[place as usize] else { continue };
+            if entry.gone_at <= now {
+                self.forget(place);
+            } else if entry.next_at > now {
+                let next_at = entry.next_at.min(entry.gone_at);
+                self.due.set(place, next_at);
+            } else {
+                entry.in_flight = true;
+                self.in_flight += 1;
+                send(place, entry.serial, entry.keys);
+            }
+        }
+    }
+
+    /// The token at a place that is on its way.
+    pub(crate) fn get(&self, place: u32) -> Option<&Unresolved> {
+        self.places.get(place as usize)?.as_ref()
+    }
+
+    /// The node deleted the key: nothing is left to do.
+    pub(crate) fn settled(&mut self, place: u32, serial: u64) {
+        if self.landed(place, serial).is_some() {
+            self.forget(place);
+        }
+    }
+
+    /// The node did not have the token at `now`, or could not say: look again later.
+    pub(crate) fn again(&mut self, now: Instant, place: u32, serial: u64) {
+        let Some(entry) = self.landed(place, serial) else { return };
+        entry.gone_at = entry.gone_at.min(now + entry.lifetime);
+        entry.next_at = now + entry.pause;
+        entry.pause = entry.pause.saturating_mul(2);
+        let next_at = entry.next_at.min(entry.gone_at);
+        self.due.set(place, next_at);
+    }
+
+    /// The connection died with the request on its way, or before it was sent.
+    pub(crate) fn lost(&mut self, now: Instant, place: u32, serial: u64) {
+        if let Some(entry) = self.landed(place, serial) {
+            entry.next_at = now;
+            self.due.set(place, now);
+        }
+    }
+
+    /// The request about an entry has ended.
+    fn landed(&mut self, place: u32, serial: u64) -> Option<&mut Unresolved> {
+        let entry = self.places.get_mut(place as usize)?.as_mut()?;
+        if entry.serial != serial || !entry.in_flight {
+            return None;
+        }
+        entry.in_flight = false;
+        self.in_flight -= 1;
+        Some(entry)
+    }
+
+    /// Forgets an entry that no request names.
+    fn forget(&mut self, place: u32) {
+        self.due.clear(place);
+        if self.places[place as usize].take().is_some() {
+            self.free.push(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TTL: Duration = Duration::from_secs(1);
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn add(cleanup: &mut Cleanup, now: Instant, resource: &[u8], serial: u64) -> bool {
+        let token = Token::of_attempt(&[0; 12], serial);
+        cleanup.add(now, Names { count: 1, bytes: resource }, token, serial, TTL)
+    }
+
+    fn due(cleanup: &mut Cleanup, now: Instant) -> Vec<u64> {
+        let mut serials = Vec::new();
+        cleanup.take_due(now, |_, serial, _| serials.push(serial));
+        serials
+    }
+
+    #[test]
+    fn a_token_is_looked_for_until_its_ttl_has_passed_since_the_first_check() {
+        let mut cleanup = Cleanup::new(8);
+        assert!(add(&mut cleanup, at(0), b"r", 1));
+        // The node was down for an hour; only now does anybody look.
+        let mut now = at(3_600_000);
+        let first = now;
+        let mut looks = 0;
+        while cleanup.len() > 0 {
+            for _ in due(&mut cleanup, now) {
+                looks += 1;
+                cleanup.again(now, 0, 1);
+            }
+            if cleanup.len() > 0 {
+                assert!(cleanup.due_at() > now);
+                now = cleanup.due_at();
+            }
+        }
+        assert_eq!(now, first + TTL);
+        assert_eq!(looks, 5, "at 0, 50, 150, 350 and 750 ms");
+    }
+
+    #[test]
+    fn a_token_that_was_found_is_forgotten() {
+        let mut cleanup = Cleanup::new(8);
+        add(&mut cleanup, at(0), b"r", 1);
+        assert_eq!(due(&mut cleanup, at(0)), [1]);
+        assert_eq!(due(&mut cleanup, at(0)), [0; 0], "it is on its way");
+        cleanup.settled(0, 1);
+        assert_eq!(cleanup.len(), 0);
+        assert_eq!(cleanup.due_at(), Instant::FAR_FUTURE);
+    }
+
+    #[test]
+    fn a_full_list_forgets_the_oldest() {
+        let mut cleanup = Cleanup::new(2);
+        assert!(add(&mut cleanup, at(0), b"a", 1));
+        assert!(add(&mut cleanup, at(0), b"b", 2));
+        assert!(!add(&mut cleanup, at(0), b"c", 3));
+        let mut serials = due(&mut cleanup, at(0));
+        serials.sort_unstable();
+        assert_eq!(serials, [2, 3]);
+    }
+
+    #[test]
+    fn a_request_lost_with_its_connection_is_due_again() {
+        let mut cleanup = Cleanup::new(2);
+        add(&mut cleanup, at(0), b"a", 1);
+        assert_eq!(due(&mut cleanup, at(0)), [1]);
+        cleanup.lost(at(5), 0, 1);
+        assert_eq!(due(&mut cleanup, at(5)), [1]);
+    }
+
+    #[test]
+    fn no_more_are_on_the_way_than_the_window_and_replies_open_it() {
+        let mut cleanup = Cleanup::new(200);
+        for serial in 0..100 {
+            add(&mut cleanup, at(0), b"a", serial);
+        }
+        assert_eq!(due(&mut cleanup, at(0)).len(), WINDOW);
+        assert_eq!(due(&mut cleanup, at(0)).len(), 0);
+        cleanup.settled(0, 0);
+        assert_eq!(due(&mut cleanup, at(0)).len(), 1);
+    }
+
+    /// A request keeps the entry that it names, however late its answer is, and an answer to an
+    /// entry that is gone touches no other.
+    #[test]
+    fn agrees_with_a_model_under_random_use() {
+        for seed in 0..300 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let mut cleanup = Cleanup::new(80);
+            let mut now = at(0);
+            let mut on_the_way: Vec<(u32, u64)> = Vec::new();
+            for serial in 0..600 {
+                match rng.u8(..6) {
+                    0 | 1 => {
+                        add(&mut cleanup, now, b"r", serial);
+                    }
+                    2 => cleanup.take_due(now, |place, serial, _| on_the_way.push((place, serial))),
+                    3 => now = now + Duration::from_millis(rng.u64(..700)),
+                    _ if on_the_way.is_empty() => {}
+                    choice => {
+                        let (place, serial) = on_the_way.swap_remove(rng.usize(..on_the_way.len()));
+                        assert_eq!(cleanup.get(place).map(|entry| entry.serial), Some(serial));
+                        match (choice, rng.bool()) {
+                            (4, true) => cleanup.settled(place, serial),
+                            (4, false) => cleanup.lost(now, place, serial),
+                            _ => cleanup.again(now, place, serial),
+                        }
+                        // Said twice, it is not heard twice.
+                        cleanup.settled(place, serial);
+                    }
+                }
+                let flying = cleanup.places.iter().flatten().filter(|entry| entry.in_flight);
+                assert_eq!(flying.count(), on_the_way.len(), "seed {seed}");
+                assert_eq!(cleanup.in_flight, on_the_way.len(), "seed {seed}");
+                assert!(cleanup.len() <= 80 + WINDOW && on_the_way.len() <= WINDOW);
+            }
+            // All is answered from now on: nothing is kept for ever.
+            while cleanup.len() > 0 {
+                cleanup.take_due(now, |place, serial, _| on_the_way.push((place, serial)));
+                for (place, serial) in on_the_way.drain(..) {
+                    cleanup.again(now, place, serial);
+                }
+                now = now.max(cleanup.due_at().min(now + TTL));
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! All masters of one engine, by their place in the configuration.
+
+use core::ops::{Index, IndexMut};
+
+use super::Node;
+use crate::redlock::config::{Config, Login};
+use crate::redlock::node_set::{NodeId, NodeSet};
+
+pub(crate) struct Nodes(Box<[Node]>);
+
+impl Nodes {
+    pub(crate) fn new(logins: Vec<Login>, config: &Config) -> Self {
+        Self(logins.into_iter().map(|login| Node::new(login, config)).collect())
+    }
+
+    /// The ids of all nodes.
+    pub(crate) fn ids(&self) -> NodeSet {
+        NodeSet::first(self.0.len())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Node> {
+        self.0.iter()
+    }
+
+    /// The node with this id; `None` if it is not configured.
+    pub(crate) fn get(&self, id: NodeId) -> Option<&Node> {
+        self.0.get(id.index())
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn get_mut(&mut self, id: NodeId) -> Option<&mut Node> {
+        self.0.get_mut(id.index())
+    }
+}
+
+impl Index<NodeId> for Nodes {
+    type Output = Node;
+
+    #[inline]
+    fn index(&self, id: NodeId) -> &Node {
+        &self.0[id.index()]
+    }
+}
+
+impl IndexMut<NodeId> for Nodes {
+    #[inline]
+    fn index_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.0[id.index()]
+    }
+}

@@ -1,0 +1,237 @@
+//! Which replies a connection still owes, first-in first-out.
+//!
+//! RESP has no request numbers: the only thing that ties a reply to its request is the order. The
+//! queue is therefore as long as the requests on the way, an entry leaves only with its reply, and
+//! the whole queue dies with its connection.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use crate::redlock::config::Config;
+use crate::redlock::wire::request::Expected;
+use crate::time::Instant;
+
+/// The requests on the way to one node.
+///
+/// How many there can be follows from the bounds of the configuration. A `SET` is only added while
+/// there are fewer than `max_pipeline`. Each `SET` is followed by at most one release, and when a
+/// lock tries again on this node its last release counts towards the bound of the new `SET`, so
+/// that releases beyond it are at most one per lock. Extensions keep to `max_pipeline + max_locks`.
+pub(crate) struct Pipeline {
+    queue: VecDeque<Expected>,
+    /// How many requests may be on the way before no more `SET` is added.
+    max: usize,
+    /// How many of the last requests the driver has not been handed: nobody can answer those.
+    hidden: usize,
+    /// When the last reply came, or when the oldest request was sent if that was later.
+    silent_since: Instant,
+    /// When to check whether the replies are late. This follows the oldest request only when it is
+    /// reached: until then the oldest request can only have become younger.
+    check_at: Instant,
+    /// Whether the last check found that the oldest request has waited for too long.
+    is_late: bool,
+    /// How long the oldest request may wait. In nanoseconds, because every `SET` asks for it and
+    /// a `Duration` costs a multiplication.
+    stall_timeout: u64,
+    /// How long all of them may wait without a reply.
+    close_timeout: Duration,
+}
+
+/// What a check of the oldest request found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lateness {
+    /// Nothing that is not known already.
+    NoNews,
+    /// The oldest request has waited for longer than a node timeout, and did not before.
+    Late,
+    /// Nothing was answered for as long as a connection is kept.
+    Silent,
+}
+
+impl Pipeline {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            max: config.max_pipeline,
+            hidden: 0,
+            silent_since: Instant::ZERO,
+            check_at: Instant::ZERO,
+            is_late: false,
+            stall_timeout: (Instant::ZERO + config.stall_timeout()).as_nanos(),
+            close_timeout: config.close_timeout,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether one more `SET` may be added.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.queue.len() < self.max
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, expected: Expected) {
+        if self.queue.is_empty() {
+            self.silent_since = expected.sent;
+            self.check_at = self.late_at(expected);
+        }
+        self.queue.push_back(expected);
+        self.hidden += 1;
+    }
+
+    /// The driver is handed the bytes of all requests.
+    #[inline]
+    pub(crate) fn show(&mut self) {
+        self.hidden = 0;
+    }
+
+    /// The request that the next reply belongs to. A reply that is here before its request can have
+    /// left belongs to none: one that came twice would else be a vote for the `SET` that the first
+    /// of them set off.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Expected> {
+        if self.queue.len() <= self.hidden { None } else { self.queue.front().copied() }
+    }
+
+    /// The next reply came at `now`. True if the replies were late until this one.
+    #[inline]
+    pub(crate) fn answered(&mut self, now: Instant) -> bool {
+        self.queue.pop_front();
+        self.silent_since = now;
+        self.is_late && self.has_caught_up(now)
+    }
+
+    fn has_caught_up(&mut self, now: Instant) -> bool {
+        self.is_late = self.is_stalled(now);
+        if let Some(oldest) = self.queue.front().filter(|_| !self.is_late) {
+            self.check_at = self.late_at(*oldest);
+        }
+        !self.is_late
+    }
+
+    /// When [`check`](Self::check) is due: never while nothing is owed.
+    #[inline]
+    pub(crate) fn check_at(&self) -> Instant {
+        if self.queue.is_empty() { Instant::FAR_FUTURE } else { self.check_at }
+    }
+
+    /// Checks whether the replies are late, and decides when to check again.
+    ///
+    /// `close_timeout` is not the shorter of the two, and counts from no earlier: a node that is
+    /// silent has been late before.
+    pub(crate) fn check(&mut self, now: Instant) -> Lateness {
+        let Some(oldest) = self.queue.front() else { return Lateness::NoNews };
+        let was_late = self.is_late;
+        self.check_at = self.late_at(*oldest);
+        self.is_late = self.check_at <= now;
+        if !self.is_late {
+            return Lateness::NoNews;
+        }
+        self.check_at = self.silent_since + self.close_timeout;
+        if self.check_at <= now {
+            Lateness::Silent
+        } else if was_late {
+            Lateness::NoNews
+        } else {
+            Lateness::Late
+        }
+    }
+
+    /// Whether the oldest request has waited for longer than a node timeout.
+    #[inline]
+    pub(crate) fn is_stalled(&self, now: Instant) -> bool {
+        self.queue.front().is_some_and(|oldest| self.late_at(*oldest) <= now)
+    }
+
+    #[inline]
+    fn late_at(&self, request: Expected) -> Instant {
+        Instant::from_nanos(request.sent.as_nanos().saturating_add(self.stall_timeout))
+    }
+
+    /// When the oldest request was sent; `None` when there is none.
+    pub(crate) fn oldest(&self) -> Option<Instant> {
+        self.queue.front().map(|expected| expected.sent)
+    }
+
+    /// Takes out everything, in order: the connection is gone.
+    pub(crate) fn take(&mut self) -> VecDeque<Expected> {
+        self.hidden = 0;
+        self.is_late = false;
+        core::mem::take(&mut self.queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redlock::wire::request::Request;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(millis: u32) -> Instant {
+        Instant::ZERO + millis * MS
+    }
+
+    /// A pipeline with requests of these times, which is late after 10 ms and silent after 30.
+    fn pipeline(sent: &[u32]) -> Pipeline {
+        let config =
+            Config { node_timeout: Some(10 * MS), close_timeout: 30 * MS, ..Config::default() };
+        let mut pipeline = Pipeline::new(&config);
+        for sent in sent {
+            push(&mut pipeline, *sent);
+        }
+        pipeline
+    }
+
+    fn push(pipeline: &mut Pipeline, sent: u32) {
+        pipeline.push(Expected { request: Request::Handshake, sent: at(sent) });
+    }
+
+    #[test]
+    fn the_oldest_request_ages_although_others_are_answered() {
+        let mut pipeline = pipeline(&[10, 11]);
+        assert_eq!((pipeline.oldest(), pipeline.check_at()), (Some(at(10)), at(20)));
+        assert!(!pipeline.answered(at(14)));
+        assert_eq!((pipeline.oldest(), pipeline.check_at()), (Some(at(11)), at(20)));
+        assert_eq!(pipeline.check(at(20)), Lateness::NoNews);
+        assert_eq!(pipeline.check_at(), at(21));
+        assert_eq!(pipeline.check(at(21)), Lateness::Late);
+        assert!(pipeline.answered(at(22)));
+        assert_eq!((pipeline.oldest(), pipeline.check_at()), (None, Instant::FAR_FUTURE));
+        assert_eq!(pipeline.check(at(60)), Lateness::NoNews, "nothing is owed");
+    }
+
+    #[test]
+    fn replies_are_late_until_the_oldest_request_is_young_enough() {
+        let mut pipeline = pipeline(&[10, 11, 19]);
+        assert_eq!(pipeline.check(at(25)), Lateness::Late);
+        assert_eq!(pipeline.check_at(), at(40));
+        assert!(!pipeline.answered(at(26)), "the next one has waited for 15 ms");
+        assert!(pipeline.answered(at(27)));
+        assert_eq!(pipeline.check_at(), at(29), "the last one is checked in time");
+        assert_eq!(pipeline.check(at(29)), Lateness::Late);
+    }
+
+    #[test]
+    fn silence_counts_from_the_last_reply() {
+        let mut pipeline = pipeline(&[10, 11, 12]);
+        assert_eq!(pipeline.check(at(20)), Lateness::Late);
+        assert!(!pipeline.answered(at(35)));
+        // 30 ms after the first request, but 5 ms after a reply.
+        assert_eq!(pipeline.check(at(40)), Lateness::NoNews);
+        assert_eq!(pipeline.check_at(), at(65));
+        assert_eq!(pipeline.check(at(65)), Lateness::Silent);
+        assert_eq!(pipeline.take().len(), 2);
+        push(&mut pipeline, 70);
+        assert_eq!(pipeline.check_at(), at(80), "a new connection is not late");
+        assert_eq!(pipeline.check(at(80)), Lateness::Late, "that is news again");
+    }
+
+    #[test]
+    fn silence_is_found_by_a_check_that_comes_late() {
+        assert_eq!(pipeline(&[10]).check(at(40)), Lateness::Silent);
+    }
+}

@@ -1,0 +1,129 @@
+//! The scripts that run on a node, with their names.
+//!
+//! All of them compare before they act, so that a token can only ever touch its own key (S5, S7).
+//! They answer with integers alone, because the reply to a `SET` is never one: a reply that slipped
+//! by one place is then of the wrong type and gives itself away.
+
+/// A script, and the SHA-1 of its text by which a node knows it once it is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Script {
+    /// The Lua text.
+    pub text: &'static str,
+    /// Forty lower-case hex digits.
+    pub sha: &'static str,
+}
+
+/// Compare and delete. `KEYS[1]` is the resource, `ARGV[1]` the token. Answers 1 when the key was
+/// deleted, 0 when there was none, −1 when it holds another value.
+pub const RELEASE: Script = Script {
+    text: "local v = redis.call('GET', KEYS[1]) \
+           if v == ARGV[1] then return redis.call('DEL', KEYS[1]) end \
+           return v and -1 or 0",
+    sha: "f94ecbb3c68b8cc95981f82b830aac1ad2b9eaa3",
+};
+
+/// Compare and expire. `KEYS[1]` is the resource, `ARGV[1]` the token, `ARGV[2]` the ttl in
+/// milliseconds. Answers 1 when the key is ours and now lives at least that long, 0 when there is
+/// none, −1 when it holds another value. It never shortens a ttl, and a key that somebody made
+/// persistent gets one again.
+pub const EXTEND: Script = Script {
+    text: "local v = redis.call('GET', KEYS[1]) \
+           if v ~= ARGV[1] then return v and -1 or 0 end \
+           if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) \
+           then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end \
+           return 1",
+    sha: "4b87d659dbff9eb9506b4a46bd715e7ebc7fb7d8",
+};
+
+/// [`RELEASE`] for many keys at once: `KEYS[i]` goes with `ARGV[i]`. Answers with an array of what
+/// `RELEASE` would have answered for each. One `MGET` and one `DEL` do what as many calls would; a
+/// key that holds no string counts as absent.
+pub const RELEASE_MANY: Script = Script {
+    text: "local v = redis.call('MGET', unpack(KEYS)) \
+           local mine, out = {}, {} \
+           for i, k in ipairs(KEYS) do \
+           if v[i] == ARGV[i] then mine[#mine + 1] = k out[i] = 1 \
+           else out[i] = v[i] and -1 or 0 end end \
+           if #mine > 0 then redis.call('DEL', unpack(mine)) end \
+           return out",
+    sha: "7c9a1e833716b8ad1afa3a656c8ee2a1418fdc9e",
+};
+
+/// [`EXTEND`] for many keys at once: `KEYS[i]` goes with the token `ARGV[i]` and, behind all n
+/// tokens, the ttl `ARGV[n + i]`. Answers with an array of what `EXTEND` would have answered for
+/// each; a key that holds no string counts as absent.
+pub const EXTEND_MANY: Script = Script {
+    text: "local v, n, out = redis.call('MGET', unpack(KEYS)), #KEYS, {} \
+           for i, k in ipairs(KEYS) do \
+           if v[i] == ARGV[i] then out[i] = 1 \
+           if redis.call('PTTL', k) < tonumber(ARGV[n + i]) \
+           then redis.call('PEXPIRE', k, ARGV[n + i]) end \
+           else out[i] = v[i] and -1 or 0 end end \
+           return out",
+    sha: "23e1734eff41adc6e507543f49f400cc92185805",
+};
+
+/// Takes several resources as one lock, or none of them. `KEYS` are the resources, `ARGV[1]` the
+/// token, `ARGV[2]` the ttl in milliseconds. Answers as `SET … NX` does: `OK`, or nil when there is
+/// any of them.
+pub const ACQUIRE_SET: Script = Script {
+    text: "if redis.call('EXISTS', unpack(KEYS)) > 0 then return false end \
+           for _, k in ipairs(KEYS) do redis.call('SET', k, ARGV[1], 'PX', ARGV[2]) end \
+           return redis.status_reply('OK')",
+    sha: "3710c07fe0357bf658b74b133eb42c2326cf9492",
+};
+
+/// [`RELEASE`] for the resources of one lock: `KEYS` are the resources, `ARGV[1]` the token.
+/// Answers 1 when any of them was ours and is deleted, −1 when none was and one holds another
+/// value, else 0.
+pub const RELEASE_SET: Script = Script {
+    text: "local v = redis.call('MGET', unpack(KEYS)) \
+           local mine, other = {}, 0 \
+           for i, k in ipairs(KEYS) do \
+           if v[i] == ARGV[1] then mine[#mine + 1] = k \
+           elseif v[i] then other = -1 end end \
+           if #mine == 0 then return other end \
+           redis.call('DEL', unpack(mine)) \
+           return 1",
+    sha: "cfa9cc3dd4d9963bea8daad9a194ff3030173953",
+};
+
+/// [`EXTEND`] for the resources of one lock: `KEYS` are the resources, `ARGV[1]` the token,
+/// `ARGV[2]` the ttl in milliseconds. Answers 1 when all of them are ours and now live at least
+/// that long, 0 when none of them is there, else −1: then some are left, and nothing was changed.
+pub const EXTEND_SET: Script = Script {
+    text: "local v, mine = redis.call('MGET', unpack(KEYS)), 0 \
+           for i in ipairs(KEYS) do if v[i] == ARGV[1] then mine = mine + 1 \
+           elseif v[i] then return -1 end end \
+           if mine < #KEYS then return mine > 0 and -1 or 0 end \
+           for _, k in ipairs(KEYS) do \
+           if redis.call('PTTL', k) < tonumber(ARGV[2]) \
+           then redis.call('PEXPIRE', k, ARGV[2]) end end \
+           return 1",
+    sha: "55c7e440205462d1e798680407e930ad72bf45bc",
+};
+
+/// Who holds a resource: `KEYS[1]`. Answers with the value, cut to 40 bytes, or nil, and the rest
+/// of its ttl in milliseconds. It changes nothing, and is so rare that it always goes by its text.
+pub const HOLDER: Script = Script {
+    text: "local v = redis.call('GET', KEYS[1]) \
+           return {v and string.sub(v, 1, 40), redis.call('PTTL', KEYS[1])}",
+    sha: "8d6f6b3f509fb61c8354b289601d66344a4adb85",
+};
+
+/// All of them, in the order in which the handshake loads them.
+pub(crate) const ALL: [Script; 7] =
+    [RELEASE, EXTEND, RELEASE_MANY, EXTEND_MANY, ACQUIRE_SET, RELEASE_SET, EXTEND_SET];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sha_belongs_to_its_text() {
+        for script in ALL.into_iter().chain([HOLDER]) {
+            let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
+            assert_eq!(sha, script.sha, "{}", script.text);
+        }
+    }
+}

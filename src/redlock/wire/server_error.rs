@@ -1,0 +1,142 @@
+//! What the errors of a server mean.
+//!
+//! Everything here is about one question: was the command executed? Only where the answer is a
+//! definite no may a key be taken as not existing; whatever is not understood is *unknown*.
+
+use core::fmt;
+
+/// Classes of error replies, by what they say about the node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// `NOSCRIPT`: the script is not loaded, the call was not executed.
+    NoScript,
+    /// `OOM`, `MISCONF`, `NOREPLICAS`, `BUSY`, `TRYAGAIN`, too many clients: not executed; the node
+    /// cannot serve for the moment.
+    Overloaded,
+    /// `LOADING`, `READONLY`, `MASTERDOWN`: not executed; the node is not the master we knew.
+    NotServing,
+    /// `NOAUTH`, `WRONGPASS`, `NOPERM`, `DENIED`: not executed; somebody must change the
+    /// configuration.
+    Denied,
+    /// `NOPERM` for the key alone: not executed; other keys are none of its business.
+    KeyDenied,
+    /// `MOVED`, `ASK`, `CLUSTERDOWN`, `CROSSSLOT`: not executed; a node of a Redis Cluster.
+    Cluster,
+    /// `WRONGTYPE`: not executed; the key holds somebody's data that is not a lock.
+    WrongType,
+    /// Unknown command or syntax error: not executed; the server is too old or not a Redis.
+    Unsupported,
+    /// Anything else. Whether the command was executed is unknown.
+    Other,
+}
+
+impl ServerError {
+    /// Classifies the text of an error reply, without its leading `-`.
+    pub fn classify(text: &[u8]) -> Self {
+        let word = text.split(|byte| *byte == b' ').next().unwrap_or(text);
+        match word {
+            b"NOSCRIPT" => Self::NoScript,
+            b"OOM" | b"MISCONF" | b"NOREPLICAS" | b"BUSY" | b"TRYAGAIN" => Self::Overloaded,
+            b"LOADING" | b"READONLY" | b"MASTERDOWN" => Self::NotServing,
+            b"NOPERM" if names_key(text) => Self::KeyDenied,
+            b"NOAUTH" | b"WRONGPASS" | b"NOPERM" | b"DENIED" | b"-DENIED" => Self::Denied,
+            b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" => Self::Cluster,
+            b"WRONGTYPE" => Self::WrongType,
+            b"ERR" => Self::classify_generic(&text[word.len()..]),
+            _ => Self::Other,
+        }
+    }
+
+    /// `-ERR` carries no code, so the sentence must serve. Only sentences that rule out execution
+    /// are taken; the rest stays unknown.
+    fn classify_generic(sentence: &[u8]) -> Self {
+        let sentence = sentence.trim_ascii_start();
+        let is = |start: &[u8]| {
+            sentence.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+        };
+        if is(b"unknown command") || is(b"unknown subcommand") || is(b"syntax error") {
+            Self::Unsupported
+        } else if is(b"operation not permitted") || is(b"invalid password") {
+            Self::Denied
+        } else if is(b"max number of clients reached") {
+            Self::Overloaded
+        } else if is(b"key should be of string type") {
+            // `DELEX` alone says it so.
+            Self::WrongType
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Whether the command is known not to have been executed.
+    pub const fn ruled_out_execution(self) -> bool {
+        !matches!(self, Self::Other)
+    }
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoScript => "the script is not loaded",
+            Self::Overloaded => "the server cannot serve for the moment",
+            Self::NotServing => "the server is loading or is not a master",
+            Self::Denied => "access is denied",
+            Self::KeyDenied => "access to the key is denied",
+            Self::Cluster => "the server is a node of a cluster",
+            Self::WrongType => "the key holds data that is not a lock",
+            Self::Unsupported => "the server does not know the command",
+            Self::Other => "the server answered with an error",
+        })
+    }
+}
+
+/// Whether a `NOPERM` is about the key: "No permissions to access a key", and before Redis 7.2
+/// "this user has no permissions to access one of the keys used as arguments". A command is not
+/// accessed but run.
+fn names_key(text: &[u8]) -> bool {
+    let has = |words: &[u8]| memchr::memmem::find(text, words).is_some();
+    has(b" access ") && has(b" key")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_fall_into_their_classes() {
+        use ServerError::*;
+        let rows: [(&str, ServerError); 27] = [
+            ("NOSCRIPT No matching script. Please use EVAL.", NoScript),
+            ("OOM command not allowed when used memory > 'maxmemory'.", Overloaded),
+            ("MISCONF Redis is configured to save RDB snapshots", Overloaded),
+            ("NOREPLICAS Not enough good replicas to write.", Overloaded),
+            ("BUSY Redis is busy running a script.", Overloaded),
+            ("LOADING Redis is loading the dataset in memory", NotServing),
+            ("READONLY You can't write against a read only replica.", NotServing),
+            ("MASTERDOWN Link with MASTER is down", NotServing),
+            ("NOAUTH Authentication required.", Denied),
+            ("WRONGPASS invalid username-password pair or user is disabled.", Denied),
+            ("NOPERM this user has no permissions to run the 'set' command", Denied),
+            ("NOPERM this user has no permissions to access one of the keys", KeyDenied),
+            ("NOPERM No permissions to access a key", KeyDenied),
+            ("DENIED Redis is running in protected mode", Denied),
+            ("-DENIED Redis is running in protected mode", Denied),
+            ("ERR operation not permitted", Denied),
+            ("MOVED 3999 127.0.0.1:6381", Cluster),
+            ("ASK 3999 127.0.0.1:6381", Cluster),
+            ("CLUSTERDOWN Hash slot not served", Cluster),
+            ("CROSSSLOT Keys in request don't hash to the same slot", Cluster),
+            ("WRONGTYPE Operation against a key holding the wrong kind", WrongType),
+            ("ERR Key should be of string type if conditions are specified", WrongType),
+            ("ERR unknown command 'SET', with args beginning with:", Unsupported),
+            ("ERR Syntax error", Unsupported),
+            ("ERR max number of clients reached", Overloaded),
+            ("ERR", Other),
+            ("", Other),
+        ];
+        for (text, class) in rows {
+            assert_eq!(ServerError::classify(text.as_bytes()), class, "{text}");
+        }
+    }
+}
