@@ -16,6 +16,7 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// The nodes that were sent the first `SET` of a token.
+    #[inline]
     pub(super) fn asked(nodes: NodeSet) -> Self {
         Self { may_hold: nodes, ..Self::default() }
     }
@@ -26,11 +27,13 @@ impl Presence {
     }
 
     /// The nodes that have the token, or may come to have it.
+    #[inline]
     pub(crate) const fn anywhere(&self) -> NodeSet {
         self.may_hold.union(self.unresolved)
     }
 
     /// `node` answered the `SET`.
+    #[inline]
     pub(super) const fn voted(&mut self, node: NodeId, vote: Vote) {
         match vote {
             // Only these rule out that the token is there.
@@ -93,6 +96,7 @@ impl Presence {
 
     /// Forgets the token. Returns the nodes where a release runs behind the `SET` on the same
     /// connection, and those where the fate of the `SET` is open.
+    #[inline]
     pub(super) fn take(&mut self) -> (NodeSet, NodeSet) {
         let Self { may_hold, unresolved, .. } = core::mem::take(self);
         (may_hold, unresolved)

@@ -44,6 +44,7 @@ impl Round {
     }
 
     /// A release, sent to the nodes in `now`; those in `later` get theirs by the cleanup list.
+    #[inline]
     pub(crate) fn release(number: u64, started: Instant, now: NodeSet, later: NodeSet) -> Self {
         Self { number, started, votes: Votes::ask_some(now, later), ..Self::default() }
     }
@@ -54,6 +55,7 @@ impl Round {
     }
 
     /// `node` answered.
+    #[inline]
     pub(crate) fn answered(&mut self, node: NodeId, answer: Compared) {
         match answer {
             Compared::Ours => self.votes.agree(node),
@@ -72,11 +74,13 @@ impl Round {
     }
 
     /// The nodes that said that they have no such key.
+    #[inline]
     pub(crate) const fn absent(&self) -> NodeSet {
         self.votes.refused().without(self.foreign)
     }
 
     /// The nodes that said that another value stands at the key.
+    #[inline]
     pub(crate) const fn foreign(&self) -> NodeSet {
         self.foreign
     }

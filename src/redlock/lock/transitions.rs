@@ -10,6 +10,7 @@ use crate::time::Instant;
 
 impl Lock {
     /// All of `nodes` are sent a `SET` with the token of this `serial`.
+    #[inline]
     pub(crate) fn begin_attempt(
         &mut self,
         serial: u64,
@@ -42,6 +43,7 @@ impl Lock {
     }
 
     /// A node answered the `SET` of the current attempt.
+    #[inline]
     pub(crate) fn voted(&mut self, node: NodeId, vote: Vote) {
         match vote {
             Vote::Granted => self.votes.agree(node),
@@ -111,6 +113,7 @@ impl Lock {
 
     /// The lock is given up: nobody believes from now on that a node has the token. Returns the
     /// nodes where a release is due behind the `SET`, and those where the `SET` is unresolved.
+    #[inline]
     pub(crate) fn give_up(&mut self) -> (NodeSet, NodeSet) {
         self.presence.take()
     }

@@ -19,28 +19,33 @@ pub(crate) struct Votes {
 
 impl Votes {
     /// All of `nodes` are asked.
+    #[inline]
     pub(crate) fn ask(nodes: NodeSet) -> Self {
         Self { asked: nodes, open: nodes, ..Self::default() }
     }
 
     /// The nodes in `now` are asked; those in `later` should be, and cannot be asked now.
+    #[inline]
     pub(super) fn ask_some(now: NodeSet, later: NodeSet) -> Self {
         Self { asked: now.union(later), ..Self::ask(now) }
     }
 
     /// `node` said yes.
+    #[inline]
     pub(crate) const fn agree(&mut self, node: NodeId) {
         self.open.remove(node);
         self.agreed.insert(node);
     }
 
     /// `node` said no.
+    #[inline]
     pub(super) const fn refuse(&mut self, node: NodeId) {
         self.open.remove(node);
         self.refused.insert(node);
     }
 
     /// `node` answered with what counts for neither.
+    #[inline]
     pub(super) const fn fail(&mut self, node: NodeId) {
         self.open.remove(node);
         self.failed.insert(node);
@@ -56,6 +61,7 @@ impl Votes {
         self.open = NodeSet::EMPTY;
     }
 
+    #[inline]
     pub(crate) const fn asked(&self) -> NodeSet {
         self.asked
     }
@@ -77,6 +83,7 @@ impl Votes {
     }
 
     /// The nodes whose answer is not known, now or for ever.
+    #[inline]
     pub(crate) const fn unconfirmed(&self) -> NodeSet {
         self.asked.without(self.agreed.union(self.refused))
     }

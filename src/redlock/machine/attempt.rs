@@ -71,6 +71,7 @@ impl Redlock {
     }
 
     /// A node answered the `SET` of an attempt.
+    #[inline]
     pub(super) fn handle_vote(
         &mut self,
         now: Instant,

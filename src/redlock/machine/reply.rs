@@ -7,8 +7,10 @@ use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::handshake::Progress;
 use crate::redlock::node_set::NodeId;
-use crate::redlock::wire::answer::{Answer, Compared, View, Vote};
-use crate::redlock::wire::request::{Intent, Request, SetRequest};
+use crate::redlock::wire::answer::{Compared, View, Vote};
+use crate::redlock::wire::request::{
+    Class, CompareRequest, Expected, GROUP, Intent, Request, SetRequest,
+};
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp::Value;
 use crate::time::Instant;
@@ -21,37 +23,81 @@ impl Redlock {
             return self.drop_session(now, id, NodeError::UnexpectedReply);
         }
         let node = &mut self.nodes[id];
-        let Some(expected) = node.next_expected() else {
+        let Some(Expected { request, sent }) = node.next_expected() else {
             return self.drop_session(now, id, NodeError::UnsolicitedReply);
         };
+        // Nearly all replies are votes, so that their way is a short one.
+        if let (Request::Set(request), Some(vote)) = (request, Vote::read(value)) {
+            if node.answered(now, sent, Class::Set) {
+                self.node_changed(id);
+            }
+            return self.handle_set_reply(now, id, request, vote);
+        }
         // A reply of the wrong type means that we are out of step: this reply and all behind it
         // belong to other requests than we think. The request stays in the queue, unanswered.
-        let request = expected.request;
-        let Some(answer) = Answer::read(request, value) else {
-            return self.drop_session(now, id, NodeError::UnexpectedReply);
-        };
-        let is_back = node.answered(now, expected);
-        match answer {
-            Answer::Handshake => self.handle_handshake(now, id, value),
-            Answer::Vote(request, vote) => self.set_answered(now, id, request, vote),
-            Answer::View(query, view) => self.handle_view(id, query, Some(view)),
-            Answer::One(answer) => self.group_answered(now, id, iter::once(answer)),
-            Answer::Many(count, answers) => {
-                self.group_answered(now, id, answers.iter().copied().take(count));
+        if self.handle_other_reply(now, id, request, sent, value).is_none() {
+            self.drop_session(now, id, NodeError::UnexpectedReply);
+        }
+    }
+
+    /// Handles a reply that is no vote; `None` if the request cannot have this reply.
+    #[inline(never)]
+    fn handle_other_reply(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: Request,
+        sent: Instant,
+        value: &Value<'_>,
+    ) -> Option<()> {
+        let answered = |redlock: &mut Self| redlock.request_answered(now, id, sent, request);
+        match (request, value) {
+            // The handshake reads its replies itself.
+            (Request::Handshake, _) => {
+                answered(self);
+                self.handle_handshake(now, id, value);
             }
-            Answer::Error(error, text) => {
-                node.counters.errors += 1;
+            (_, Value::Error(text) | Value::BulkError(text)) => {
+                answered(self);
+                self.nodes[id].counters.errors += 1;
+                let error = ServerError::classify(text);
                 if !self.retry_in_other_form(now, id, request, error) {
                     self.handle_error(now, id, request, error, text);
                 }
             }
+            (Request::Compare(CompareRequest { count: 1, .. }), _) => {
+                let answer = Compared::read(value)?;
+                answered(self);
+                self.group_answered(now, id, iter::once(answer));
+            }
+            (Request::Compare(CompareRequest { count, .. }), _) => {
+                let mut answers = [Compared::Failed; GROUP];
+                let answers = answers.get_mut(..count as usize)?;
+                Compared::read_many(value, answers)?;
+                answered(self);
+                self.group_answered(now, id, answers.iter().copied());
+            }
+            (Request::Query(query), _) => {
+                let view = View::read(value)?;
+                answered(self);
+                self.handle_view(id, query, Some(view));
+            }
+            // Neither a vote nor an error.
+            (Request::Set(_), _) => return None,
         }
-        if is_back {
+        Some(())
+    }
+
+    /// The oldest request of a node, which was `sent` then, has its reply.
+    #[inline(always)]
+    fn request_answered(&mut self, now: Instant, id: NodeId, sent: Instant, request: Request) {
+        if self.nodes[id].answered(now, sent, request.class()) {
             self.node_changed(id);
         }
     }
 
-    fn set_answered(&mut self, now: Instant, id: NodeId, request: SetRequest, vote: Vote) {
+    #[inline(always)]
+    fn handle_set_reply(&mut self, now: Instant, id: NodeId, request: SetRequest, vote: Vote) {
         match request.intent {
             Intent::Attempt => self.handle_vote(now, id, request, vote),
             Intent::Repair => self.handle_repair(now, id, request, vote),
@@ -135,13 +181,14 @@ impl Redlock {
             _ => {}
         }
         match request {
-            Request::Set(request) => self.set_answered(now, id, request, Vote::of_error(error)),
+            Request::Set(request) => {
+                self.handle_set_reply(now, id, request, Vote::of_error(error));
+            }
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
             // A session that ended has answered for all that was on its way.
             Request::Compare(request) if self.nodes[id].is_ready() => {
                 let count = request.count as usize;
-                let answers = iter::repeat_n(Compared::of_error(error), count);
-                self.group_answered(now, id, answers);
+                self.group_answered(now, id, iter::repeat_n(Compared::of_error(error), count));
             }
             Request::Compare(_) | Request::Handshake => {}
         }

@@ -25,7 +25,7 @@ use crate::redlock::config::{Config, Login};
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::command::Native;
-use crate::redlock::wire::request::{CompareRequest, Expected, Op, Request};
+use crate::redlock::wire::request::{Class, Expected, Request};
 use crate::resp::{self, Parser, Status, Value};
 use crate::time::Instant;
 
@@ -243,20 +243,17 @@ impl Node {
         Duration::from_nanos(self.round_trip)
     }
 
-    /// The next request was answered. True if the node was known as stalled until now.
-    #[inline]
-    pub(crate) fn answered(&mut self, now: Instant, expected: Expected) -> bool {
+    /// The oldest request, which was `sent` then, was answered. True if the node was known as
+    /// stalled until now.
+    #[inline(always)]
+    pub(crate) fn answered(&mut self, now: Instant, sent: Instant, class: Class) -> bool {
         // In nanoseconds, because a `Duration` costs a division.
-        let sample = now.as_nanos().saturating_sub(expected.sent.as_nanos());
-        match expected.request {
-            Request::Set(_) => self.latencies.set.record_nanos(sample),
-            Request::Compare(CompareRequest { op: Op::Release, .. }) => {
-                self.latencies.release.record_nanos(sample);
-            }
-            Request::Compare(CompareRequest { op: Op::Extend, .. }) => {
-                self.latencies.extend.record_nanos(sample);
-            }
-            Request::Query(_) | Request::Handshake => {}
+        let sample = now.as_nanos().saturating_sub(sent.as_nanos());
+        match class {
+            Class::Set => self.latencies.set.record_nanos(sample),
+            Class::Release => self.latencies.release.record_nanos(sample),
+            Class::Extend => self.latencies.extend.record_nanos(sample),
+            Class::Other => {}
         }
         // An eighth of each new sample, as TCP smooths its round trips.
         let old = self.round_trip;

@@ -1,29 +1,12 @@
-//! A reply as the answer to the request that it belongs to, if it can be one (S4).
+//! What a reply says to the request that it belongs to, if it can be the reply to that (S4).
 
 use core::time::Duration;
 
 use smallvec::SmallVec;
 
-use super::request::{CompareRequest, GROUP, Request, SetRequest};
 use super::server_error::ServerError;
-use crate::redlock::holder::{MAX_VALUE, QueryId};
+use crate::redlock::holder::MAX_VALUE;
 use crate::resp::Value;
-
-pub(crate) enum Answer<'b> {
-    /// The handshake reads its replies itself.
-    Handshake,
-    Vote(SetRequest, Vote),
-    /// What stands at a key.
-    View(QueryId, View),
-    /// To a compare request with one key.
-    One(Compared),
-    /// To a compare request with many keys: how many, and one answer for each in their order; what
-    /// is behind the last is filler. The answers are copied out while they are checked: to read the array once more
-    /// for that took 130 instructions of a cycle in groups.
-    Many(usize, [Compared; GROUP]),
-    /// To any other request, with the text of the error.
-    Error(ServerError, &'b [u8]),
-}
 
 /// The answer of one node to a `SET`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,46 +44,17 @@ pub(crate) enum View {
     Data,
 }
 
-impl<'b> Answer<'b> {
-    /// Reads a reply; `None` for one that the request cannot have.
+impl Vote {
+    /// Reads the reply to a `SET`: `+OK` grants, nil refuses. `None` for any other.
     #[inline]
-    pub(crate) fn read(request: Request, value: &Value<'b>) -> Option<Self> {
-        match (request, value) {
-            (Request::Handshake, _) => Some(Self::Handshake),
-            (_, Value::Error(text) | Value::BulkError(text)) => {
-                Some(Self::Error(ServerError::classify(text), text))
-            }
-            (Request::Set(request), Value::Simple(b"OK")) => {
-                Some(Self::Vote(request, Vote::Granted))
-            }
-            (Request::Set(request), Value::Null) => Some(Self::Vote(request, Vote::Refused)),
-            (Request::Set(_), _) => None,
-            (Request::Query(id), _) => View::read(value).map(|view| Self::View(id, view)),
-            (Request::Compare(CompareRequest { count: 1, .. }), _) => {
-                Compared::read(value).map(Self::One)
-            }
-            (Request::Compare(CompareRequest { count, .. }), _) => {
-                let count = count as usize;
-                read_many(value, count).map(|answers| Self::Many(count, answers))
-            }
+    pub(crate) fn read(value: &Value<'_>) -> Option<Self> {
+        match value {
+            Value::Simple(b"OK") => Some(Self::Granted),
+            Value::Null => Some(Self::Refused),
+            _ => None,
         }
     }
-}
 
-/// The answers for `count` keys, no more and no fewer.
-fn read_many(value: &Value<'_>, count: usize) -> Option<[Compared; GROUP]> {
-    let Value::Array(elements) = value else { return None };
-    if elements.len() != count || count > GROUP {
-        return None;
-    }
-    let mut answers = [Compared::Failed; GROUP];
-    for (answer, element) in answers.iter_mut().zip(elements.clone()) {
-        *answer = Compared::read(&element)?;
-    }
-    Some(answers)
-}
-
-impl Vote {
     /// What an error says of a `SET`.
     pub(crate) fn of_error(error: ServerError) -> Self {
         if error.ruled_out_execution() { Self::Failed } else { Self::Unclear }
@@ -108,15 +62,32 @@ impl Vote {
 }
 
 impl Compared {
-    /// What the script or the native command answered; `None` for what neither says.
+    /// Reads the reply to a compare request with one key; `None` for any other reply.
     #[inline]
-    fn read(value: &Value<'_>) -> Option<Self> {
+    pub(crate) fn read(value: &Value<'_>) -> Option<Self> {
         match value {
             Value::Integer(1) => Some(Self::Ours),
             Value::Integer(0) => Some(Self::Absent),
             Value::Integer(-1) => Some(Self::Foreign),
             _ => None,
         }
+    }
+
+    /// Reads the reply to a compare request with as many keys as there are `answers`, in their
+    /// order; `None` for any other reply.
+    ///
+    /// The answers are copied out while they are checked: to read the array once more for that took
+    /// 130 instructions of a cycle in groups.
+    #[inline]
+    pub(crate) fn read_many(value: &Value<'_>, answers: &mut [Self]) -> Option<()> {
+        let Value::Array(elements) = value else { return None };
+        if elements.len() != answers.len() {
+            return None;
+        }
+        for (answer, element) in answers.iter_mut().zip(elements.clone()) {
+            *answer = Self::read(&element)?;
+        }
+        Some(())
     }
 
     /// What an error says of each key of a compare request. Somebody's data at the key means that
@@ -128,8 +99,8 @@ impl Compared {
 }
 
 impl View {
-    /// The reply to the question: the value or nil, then the ttl.
-    fn read(value: &Value<'_>) -> Option<Self> {
+    /// Reads the reply to the question: the value or nil, then the ttl. `None` for any other.
+    pub(crate) fn read(value: &Value<'_>) -> Option<Self> {
         let Value::Array(elements) = value else { return None };
         let mut elements = elements.clone();
         let (value, ttl) = (elements.next()?, elements.next()?);
@@ -153,30 +124,21 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redlock::wire::command::{Call, Form, SetForm};
-    use crate::redlock::wire::request::{Intent, Op};
+    use crate::resp::{self, Status};
 
     #[test]
     fn only_a_simple_ok_grants_and_only_a_null_refuses() {
-        let (intent, form) = (Intent::Attempt, SetForm::Command);
-        let request = Request::Set(SetRequest { slot: 0, serial: 1, intent, form });
-        let vote = |value| match Answer::read(request, &value) {
-            Some(Answer::Vote(_, vote)) => Some(vote),
-            _ => None,
-        };
-        assert_eq!(vote(Value::Simple(b"OK")), Some(Vote::Granted));
-        assert_eq!(vote(Value::Null), Some(Vote::Refused));
+        assert_eq!(Vote::read(&Value::Simple(b"OK")), Some(Vote::Granted));
+        assert_eq!(Vote::read(&Value::Null), Some(Vote::Refused));
         for other in
             [Value::Simple(b"ok"), Value::Simple(b"QUEUED"), Value::Bulk(b"OK"), Value::Integer(1)]
         {
-            assert_eq!(vote(other.clone()), None, "{other:?}");
+            assert_eq!(Vote::read(&other), None, "{other:?}");
         }
     }
 
     #[test]
     fn a_compare_script_answers_with_one_of_three_numbers() {
-        let form = Form::Script(Call::Sha);
-        let request = Request::Compare(CompareRequest { op: Op::Release, form, count: 1 });
         let rows = [
             (Value::Integer(1), Some(Compared::Ours)),
             (Value::Integer(0), Some(Compared::Absent)),
@@ -186,11 +148,27 @@ mod tests {
             (Value::Null, None),
         ];
         for (value, expected) in rows {
-            let found = match Answer::read(request, &value) {
-                Some(Answer::One(answer)) => Some(answer),
-                _ => None,
+            assert_eq!(Compared::read(&value), expected, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_group_has_one_answer_for_each_key_and_no_more() {
+        use Compared::{Absent, Foreign, Ours};
+        let rows: [(&[u8], Option<[Compared; 3]>); 5] = [
+            (b"*3\r\n:1\r\n:-1\r\n:0\r\n", Some([Ours, Foreign, Absent])),
+            (b"*3\r\n:1\r\n:1\r\n:2\r\n", None),
+            (b"*2\r\n:1\r\n:1\r\n", None),
+            (b"*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n", None),
+            (b":1\r\n", None),
+        ];
+        for (reply, expected) in rows {
+            let Ok(Status::Complete((value, _))) = resp::parse(reply) else {
+                panic!("no reply: {}", reply.escape_ascii())
             };
-            assert_eq!(found, expected, "{value:?}");
+            let mut answers = [Compared::Failed; 3];
+            let found = Compared::read_many(&value, &mut answers).map(|()| answers);
+            assert_eq!(found, expected, "{}", reply.escape_ascii());
         }
     }
 }

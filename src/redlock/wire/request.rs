@@ -26,6 +26,26 @@ pub(crate) enum Request {
     Handshake,
 }
 
+/// What the latency of a request counts for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    Set,
+    Release,
+    Extend,
+    Other,
+}
+
+impl Request {
+    pub(crate) const fn class(self) -> Class {
+        match self {
+            Self::Set(_) => Class::Set,
+            Self::Compare(CompareRequest { op: Op::Release, .. }) => Class::Release,
+            Self::Compare(CompareRequest { op: Op::Extend, .. }) => Class::Extend,
+            Self::Query(_) | Self::Handshake => Class::Other,
+        }
+    }
+}
+
 /// Asks a node to take the keys of one lock, if all of them are free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SetRequest {
