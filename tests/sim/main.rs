@@ -16,8 +16,9 @@
 //!
 //! Each seed is lived through twice, and both runs must have done the same, bit for bit.
 //!
-//! This target has its own `main` (`harness = false`), because the test harness would keep the sum
-//! of what was seen to itself. It prints what the harness prints, for those who read that.
+//! The target has a `main` of its own (`harness = false`), because the usual harness would hide the
+//! figures of a run that went well. `libtest-mimic` reads the arguments and prints the report, as
+//! `cargo test` and cargo-nextest expect; the figures are the last line, below the report.
 
 mod answer;
 mod book;
@@ -38,8 +39,9 @@ mod trace;
 mod world;
 
 use std::process::ExitCode;
+use std::sync::mpsc;
 
-use redbolt::Clock;
+use libtest_mimic::{Arguments, Failed, Trial};
 
 /// How many worlds there are unless somebody says otherwise: less than two minutes of two cores,
 /// and seconds in a debug build.
@@ -51,48 +53,21 @@ const NAME: &str = if cfg!(redbolt_sabotage) {
     "no_world_breaks_a_rule_and_all_converge"
 };
 
-/// The exit code of a failed test.
-const FAILED: u8 = 101;
-
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "--list") {
-        println!("{NAME}: test\n\n1 test, 0 benchmarks");
-        return ExitCode::SUCCESS;
-    }
-    // `cargo test <words>` wants the tests whose names have one of the words.
-    let mut words = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
-    if words.peek().is_some() && !words.any(|word| NAME.contains(word.as_str())) {
-        println!("\nrunning 0 tests\n");
-        report("ok", [0, 0, 1], Clock::now());
-        return ExitCode::SUCCESS;
-    }
-    println!("\nrunning 1 test");
-    let began = Clock::now();
-    let found = test();
-    let verdict = if found.is_ok() { "ok" } else { "FAILED" };
-    println!("test {NAME} ... {verdict}\n");
-    let (passed, failed) = if found.is_ok() { (1, 0) } else { (0, 1) };
-    report(verdict, [passed, failed, 0], began);
-    match found {
-        Ok(summary) => {
-            println!("{summary}");
-            ExitCode::SUCCESS
-        }
-        Err(reason) => {
-            eprintln!("{reason}");
-            ExitCode::from(FAILED)
-        }
-    }
-}
-
-/// The line in which everybody looks for the result.
-fn report(verdict: &str, [passed, failed, filtered]: [u32; 3], began: redbolt::time::Instant) {
-    println!(
-        "test result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; \
-         {filtered} filtered out; finished in {:.2}s\n",
-        (Clock::now() - began).as_secs_f64()
-    );
+    let (sender, summaries) = mpsc::channel();
+    let trial = Trial::test(NAME, move || {
+        let found = test();
+        let (Ok(text) | Err(text)) = &found;
+        // A failure stands in the report as a whole; only its last line is repeated below.
+        let summary = if found.is_ok() { text } else { text.lines().last().unwrap_or_default() };
+        // The receiver waits until the end of the report.
+        _ = sender.send(summary.to_owned());
+        found.map(|_| ()).map_err(Failed::from)
+    });
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), vec![trial]);
+    // A test that was only listed, or was filtered out, has sent nothing.
+    summaries.try_iter().for_each(|summary| println!("{summary}"));
+    conclusion.exit_code()
 }
 
 /// What there is to say about a run that went well, or what was wrong.
