@@ -10,14 +10,28 @@
 //! be woken.
 
 use std::env;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use libtest_mimic::{Arguments, Trial};
 use redbolt::Clock;
 
-fn main() {
-    let rounds = if env::args().any(|arg| arg == "--bench") { 100_000 } else { 10 };
+fn main() -> ExitCode {
+    if env::args().any(|arg| arg == "--bench") {
+        println!("{:.1} µs there and back at the median", median_us(100_000));
+        return ExitCode::SUCCESS;
+    }
+    let trial = Trial::test("two_threads_wake_each_other", || {
+        median_us(10);
+        Ok(())
+    });
+    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+}
+
+/// Returns how long a wake-up there and one back take together, in microseconds.
+fn median_us(rounds: u32) -> f64 {
     let turn = Arc::new(AtomicU32::new(0));
     let (first, seen) = (thread::current(), Arc::clone(&turn));
     let second = thread::spawn(move || {
@@ -37,7 +51,7 @@ fn main() {
     }
     second.join().expect("it does not panic");
     times.sort_unstable();
-    println!("{:.1} µs there and back at the median", times[times.len() / 2].as_secs_f64() * 1e6);
+    times[times.len() / 2].as_secs_f64() * 1e6
 }
 
 fn wait_for(turn: &AtomicU32, wanted: u32) {
