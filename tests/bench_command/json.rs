@@ -1,6 +1,8 @@
-//! What `--json` prints, looked at without a parser.
+//! What `--json` prints: its figures, and its shape, in which the order of the keys counts too.
 
 use std::process::Output;
+
+use serde_json::Value;
 
 use crate::run::text;
 
@@ -27,13 +29,9 @@ pub(crate) fn shape(json: &str) -> String {
     shape
 }
 
-/// The number behind the last of these keys, each looked for behind the one before.
+/// The number at the end of this path of keys.
 pub(crate) fn number(json: &str, keys: &[&str]) -> f64 {
-    let behind = |rest, key: &&str| {
-        let (_, rest) = str::split_once(rest, &format!("\"{key}\":")).expect("the key is there");
-        rest
-    };
-    let rest = keys.iter().fold(json, behind);
-    let end = rest.find([',', '}']).expect("a number ends");
-    rest[..end].parse().expect("a number")
+    let object: Value = serde_json::from_str(json).expect("it prints JSON");
+    let value = keys.iter().fold(&object, |value, key| &value[*key]);
+    value.as_f64().unwrap_or_else(|| panic!("no number at {keys:?}: {json}"))
 }

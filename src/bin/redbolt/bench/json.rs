@@ -1,49 +1,39 @@
-//! The report for programs: one object on one line.
+//! What all reports for programs have in common: one JSON object on one line, with short figures.
 
-use std::fmt::Write;
+use serde::Serialize;
 
-use super::report::Report;
-
-pub(super) fn object(report: &Report) -> String {
-    let latencies = |summary: &Option<[f64; 5]>| {
-        let [p50, p90, p99, p999, max] = summary.unwrap_or_default();
-        format!(
-            r#"{{"p50":{p50:.1},"p90":{p90:.1},"p99":{p99:.1},"p999":{p999:.1},"max":{max:.1}}}"#
-        )
-    };
-    let members = [
-        ("nodes", report.nodes.to_string()),
-        ("servers", string(&report.servers)),
-        ("in_flight", report.in_flight.to_string()),
-        ("seconds", format!("{:.3}", report.seconds)),
-        ("cycles", report.cycles.to_string()),
-        ("cycles_per_s", format!("{:.1}", report.cycles_per_s)),
-        ("failed", report.failures.total().to_string()),
-        (
-            "client_cpu_us_per_cycle",
-            format!("{:.3}", report.per_cycle.as_ref().map_or(0.0, |cycle| cycle.cpu_us)),
-        ),
-        ("acquire_us", latencies(&report.acquire)),
-        ("release_us", latencies(&report.release)),
-    ];
-    let members = members.map(|(key, value)| format!("{}:{value}", string(key)));
-    format!("{{{}}}\n", members.join(","))
+/// Quantiles of a latency, in microseconds.
+#[derive(Serialize, Default)]
+pub(super) struct Latencies {
+    p50: f64,
+    p90: f64,
+    p99: f64,
+    p999: f64,
+    max: f64,
 }
 
-/// A string with its quotation marks.
-fn string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            // Writing to a string cannot fail.
-            '\0'..='\x1f' => _ = write!(out, "\\u{:04x}", u32::from(c)),
-            c => out.push(c),
-        }
+impl Latencies {
+    pub(super) fn new(summary: [f64; 5]) -> Self {
+        let [p50, p90, p99, p999, max] = summary.map(tenths);
+        Self { p50, p90, p99, p999, max }
     }
-    out.push('"');
-    out
+}
+
+/// Returns the object as one line of JSON.
+pub(super) fn line(object: &impl Serialize) -> String {
+    let json = serde_json::to_string(object);
+    // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
+    json.expect("structs of numbers and text") + "\n"
+}
+
+/// Rounds a rate or a latency to the digits that are worth printing.
+pub(super) fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+/// Rounds seconds or a cost per cycle to the digits that are worth printing.
+pub(super) fn thousandths(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
 }
 
 #[cfg(test)]
@@ -51,8 +41,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_json_cannot_hold_is_escaped() {
-        assert_eq!(string("redis-server 7.0.15"), r#""redis-server 7.0.15""#);
-        assert_eq!(string("a\"b\\c\n\u{1b}µ"), r#""a\"b\\c\u000a\u001bµ""#);
+    fn figures_are_short_and_stay_fractions() {
+        let latencies = Latencies::new([12.34, 56.0, 0.0, 1234.56, 1e9]);
+        let expected = r#"{"p50":12.3,"p90":56.0,"p99":0.0,"p999":1234.6,"max":1000000000.0}"#;
+        assert_eq!(line(&latencies), format!("{expected}\n"));
+        assert_eq!(line(&thousandths(0.0004)), "0.0\n");
+        assert_eq!(line(&thousandths(0.0016)), "0.002\n");
     }
 }

@@ -13,6 +13,7 @@ mod live;
 mod load;
 mod masters;
 mod names;
+mod object;
 mod process;
 mod report;
 mod schedule;
@@ -114,7 +115,7 @@ fn bench(args: &Args) -> Result<String, Failure> {
         let overdue = grouped(report.overdue);
         say(format_args!("behind the rate: {overdue} starts due and never made"));
     }
-    Ok(json::object(&report))
+    Ok(object::of(&report))
 }
 
 fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {

@@ -3,6 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use serde::Serialize;
+
+use super::super::json::{self, Latencies};
 use super::super::tally::Failures;
 use super::Kind;
 use crate::number::grouped;
@@ -102,28 +105,39 @@ impl Figures {
     }
 
     pub(super) fn object(&self) -> String {
-        let latencies = |summary: Option<[f64; 5]>| {
-            let Some([p50, p90, p99, p999, max]) = summary else { return "null".to_owned() };
-            let rest = format!(r#""p99":{p99:.1},"p999":{p999:.1},"max":{max:.1}"#);
-            format!(r#"{{"p50":{p50:.1},"p90":{p90:.1},{rest}}}"#)
-        };
         let Crowd { seconds, cycles, failures, fewest, most, longest, .. } = &self.crowd;
-        let members = [
-            ("nodes", self.nodes.to_string()),
-            ("seconds", format!("{:.3}", seconds.as_secs_f64())),
-            ("cycles", cycles.to_string()),
-            ("cycles_per_s", format!("{:.1}", self.rate())),
-            ("failed", failures.total().to_string()),
-            ("fewest_by_one", fewest.to_string()),
-            ("most_by_one", most.to_string()),
-            ("longest_wait_us", format!("{:.1}", longest.as_secs_f64() * 1e6)),
-            ("extended", self.crowd.extended.to_string()),
-            ("lost", self.crowd.lost.to_string()),
-            ("client_cpu_us_per_cycle", format!("{:.3}", self.cpu_per_cycle())),
-            ("acquire_us", latencies(self.crowd.acquire)),
-            ("hand_over_us", latencies(self.crowd.hand_over)),
-        ];
-        let members = members.map(|(key, value)| format!("\"{key}\":{value}"));
-        format!("{{{}}}\n", members.join(","))
+        json::line(&Object {
+            nodes: self.nodes,
+            seconds: json::thousandths(seconds.as_secs_f64()),
+            cycles: *cycles,
+            cycles_per_s: json::tenths(self.rate()),
+            failed: failures.total(),
+            fewest_by_one: *fewest,
+            most_by_one: *most,
+            longest_wait_us: json::tenths(longest.as_secs_f64() * 1e6),
+            extended: self.crowd.extended,
+            lost: self.crowd.lost,
+            client_cpu_us_per_cycle: json::thousandths(self.cpu_per_cycle()),
+            acquire_us: self.crowd.acquire.map(Latencies::new),
+            hand_over_us: self.crowd.hand_over.map(Latencies::new),
+        })
     }
+}
+
+/// The members of the object for programs, in the order in which they are printed.
+#[derive(Serialize)]
+struct Object {
+    nodes: usize,
+    seconds: f64,
+    cycles: u64,
+    cycles_per_s: f64,
+    failed: u64,
+    fewest_by_one: u64,
+    most_by_one: u64,
+    longest_wait_us: f64,
+    extended: u64,
+    lost: u64,
+    client_cpu_us_per_cycle: f64,
+    acquire_us: Option<Latencies>,
+    hand_over_us: Option<Latencies>,
 }
