@@ -1,10 +1,15 @@
 //! A record as pictures.
 //!
-//! Knows lines, bars and axes, drawn by hand as SVG that reads well on light and on dark pages.
-//! Must never compute what the tables do not show: both take their figures from `Record`.
-//!
 //! Three pictures: throughput against locks in flight, latency percentiles against rate, client
 //! processor time per cycle.
+//!
+//! The folder knows lines, bars and axes, and writes SVG that reads well on light and on dark
+//! pages. Figures come from `Record`, as those of the tables do; nothing is computed here that the
+//! tables do not show.
+//!
+//! `plotters` was tried on the record of 2026-11-21 and drew less well: its SVG has no classes for
+//! the colours of dark pages, no outline around names that cross a line and no label for screen
+//! readers, and its coordinates are whole pixels, in which dashed lines waver. It saved no code.
 
 mod axis;
 mod bars;
@@ -17,7 +22,7 @@ use axis::Axis;
 use plot::{Line, Plot, Point};
 use svg::Colour;
 
-/// Who is drawn, in this order, and in which colour: the same in every picture.
+/// The contestants in the order in which they are drawn, each with its colour in all pictures.
 const CONTESTANTS: [(&str, Colour); 9] = [
     ("raw-group", Colour(0)),
     ("raw-fresh", Colour(1)),
@@ -30,11 +35,11 @@ const CONTESTANTS: [(&str, Colour); 9] = [
     ("redlock-py", Colour(8)),
 ];
 
-/// Who reaches less than this share of a rate is not keeping up, and its latency is only that of
-/// an ever longer line.
+/// A contestant that reaches less than this share of a rate does not keep up: its latency is only
+/// that of an ever longer queue.
 const KEEPS_UP: f64 = 0.97;
 
-/// All pictures for which the record has figures: a name, and the text of the file.
+/// Returns the pictures for which the record has figures: name and text of each file.
 pub(crate) fn all(record: &Record) -> Vec<(&'static str, String)> {
     let pictures =
         [("throughput", throughput(record)), ("latency", latency(record)), ("cpu", cpu(record))];
@@ -54,7 +59,7 @@ fn throughput(record: &Record) -> Option<String> {
             .collect();
         lines.push(Line { label: name.to_owned(), colour, dashed: false, points });
     }
-    // Who ran at the ends only has no line in between.
+    // A contestant that ran at the two ends only has no line in between.
     lines.retain(|line| line.points.len() > 2);
     let plot = Plot {
         title: "Throughput against locks in flight",
