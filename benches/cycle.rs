@@ -1,7 +1,8 @@
-//! The core alone: what a lock costs in the process that wants it, without any socket.
+//! The core alone: what a lock costs in the process of its holder, without any socket.
 //!
-//! A cycle is an acquisition and a release over N nodes that all grant. One lock at a time is the
-//! cost of latency; 64 at a time, whose releases leave as one script call, that of throughput.
+//! A cycle is an acquisition and a release over N nodes that all grant. One lock at a time shows
+//! the cost for latency. 64 locks at a time, released with one script call, show the cost for
+//! throughput.
 
 #[path = "common/cycles.rs"]
 mod cycles;

@@ -1,6 +1,6 @@
-//! Writing requests: what is sent for a lock, beside the way one writes it without thinking.
+//! Writing requests: the commands for a lock, beside the simplest way to write them.
 //!
-//! The bytes are compared with those that they should be, at every iteration.
+//! Every iteration compares the bytes with the expected ones.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -13,7 +13,7 @@ use redbolt::resp;
 
 const TOKEN: &[u8] = b"twenty bytes in all!";
 
-/// As many locks as one script call releases.
+/// How many locks one script call releases.
 const GROUP: usize = 64;
 
 fn main() {

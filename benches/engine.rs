@@ -1,8 +1,9 @@
-//! The whole engine over loopback: against embedded masters, and against real servers.
+//! The whole engine over loopback, against embedded masters and against real servers.
 //!
-//! A round is so many locks, all acquired and then all released, over five masters. With one lock
-//! it is the latency of a cycle; with many the masters are the bottleneck, real ones at least.
-//! Servers are started here where one is installed and left out where none is.
+//! A round acquires a number of locks and then releases all of them, over five masters. A round of
+//! one lock shows the latency of a cycle. With many locks the masters are the bottleneck, at least
+//! real ones. Servers are started here if one is installed; without one, only embedded masters are
+//! measured.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -20,12 +21,12 @@ use support::servers::Cluster;
 const MASTERS: usize = 5;
 
 /// Rounds until a resource is locked again. A lock counts as released when a quorum has released
-/// it; the other masters would refuse whoever comes right after.
+/// it; the other masters would still refuse the next request.
 const NAMES: usize = 16;
 
 const TTL: Duration = Duration::from_secs(30);
 
-/// For anything that takes a millisecond on a machine with nothing else to do.
+/// Limit for anything that takes a millisecond on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() {
@@ -62,7 +63,7 @@ fn bench(criterion: &mut Criterion, name: &str, addresses: Vec<String>) {
     assert!(engine.drain(PATIENCE).expect("polling works"), "all masters have answered");
 }
 
-/// An engine with all masters ready: a round that is measured asks every one of them.
+/// Returns an engine whose masters are all ready, so that a measured round asks every one of them.
 fn connect(addresses: Vec<String>) -> Engine {
     let mut config = Config::new(addresses).expect("the addresses of masters can be read");
     config.redlock.restart_guard = RestartGuard::Off;
@@ -78,7 +79,7 @@ fn connect(addresses: Vec<String>) -> Engine {
     engine
 }
 
-/// Acquires all the locks, each released as soon as it is held; returns when all are released.
+/// Acquires all locks and releases each as soon as it is held. Returns when all are released.
 fn round(engine: &mut Engine, resources: &[String]) {
     for resource in resources {
         engine.acquire(resource, TTL, PATIENCE).expect("there is room");

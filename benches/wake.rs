@@ -1,13 +1,12 @@
-//! Two threads that wake each other: what a hand-off there and back costs without a lock.
+//! Two threads that wake each other: the cost of a hand-off there and back, without a lock.
 //!
 //! ```text
 //! cargo bench --bench wake                          wherever the scheduler puts them
 //! taskset --cpu-list 0 cargo bench --bench wake     both on one processor
 //! ```
 //!
-//! A request through a `Client` crosses over to the engine's thread and back. What that costs at
-//! least is for the machine to say: on some a processor that sleeps takes tens of microseconds to
-//! be woken.
+//! A request through a `Client` goes to the engine's thread and back. The machine sets the least
+//! cost of that way: on some machines a sleeping processor needs tens of microseconds to wake up.
 
 use std::env;
 use std::process::ExitCode;
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
 }
 
-/// Returns how long a wake-up there and one back take together, in microseconds.
+/// Returns the median time of a wake-up there and one back, in microseconds.
 fn median_us(rounds: u32) -> f64 {
     let turn = Arc::new(AtomicU32::new(0));
     let (first, seen) = (thread::current(), Arc::clone(&turn));

@@ -1,10 +1,10 @@
-//! The full cycle of the core, acquire and release, everything granted, over and over.
+//! The full cycle of the core, over and over: acquire and release, with every node granting.
 
 use redbolt::redlock::{Config, Event};
 
 use super::rig::{Rig, Turn};
 
-/// As many locks as one script call releases.
+/// How many locks one script call releases.
 pub(crate) const GROUP: usize = 64;
 
 /// A core that has warmed up, and the two turns of a round.
@@ -29,15 +29,14 @@ impl Cycles {
         let release = rig.record();
         expect_released(&mut rig, in_flight);
         let mut cycles = Self { rig, names, acquire, release };
-        // Buffers that grow do it in the first rounds.
+        // Buffers grow in the first rounds only.
         for _ in 0..100 {
             cycles.run();
         }
         cycles
     }
 
-    /// One round: every lock is acquired, then every lock is released. Returns how many cycles
-    /// these were.
+    /// Runs one round: acquires every lock, then releases every lock. Returns the number of cycles.
     pub(crate) fn run(&mut self) -> usize {
         let count = self.names.len();
         acquire_all(&mut self.rig, &self.names);
@@ -67,7 +66,7 @@ fn release_all(rig: &mut Rig, count: usize) {
 fn expect_released(rig: &mut Rig, count: usize) {
     for _ in 0..count {
         match rig.event() {
-            // The event comes as soon as a quorum has answered.
+            // The core reports a release as soon as a quorum has answered.
             Event::Released { outcome, .. } => {
                 assert_eq!(outcome.released.len(), rig.core().quorum().need());
             }

@@ -1,25 +1,24 @@
-//! Replies to be read: what masters say to a service that locks.
+//! Replies of masters to a service that locks, ready to be read.
 //!
-//! Whoever has read replies proves it by their mark: the sum over all values, at all levels, of
-//! their type byte and their size. To compute it each value has to be looked at, as whoever asked
-//! for the reply would do.
+//! A decoder proves with a mark that the replies were read. The mark is the sum of type byte and
+//! size over all values at all levels, so the decoder must look at each value, as a client does.
 
 use fastrand::Rng;
 
 /// How many locks a script call releases.
 pub(crate) const GROUP: usize = 64;
 
-/// Replies in a row, and the mark of reading them.
+/// Consecutive replies, and the mark that a decoder must find in them.
 pub(crate) struct Replies {
     pub(crate) bytes: Vec<u8>,
     pub(crate) count: usize,
     pub(crate) mark: u64,
 }
 
-/// Pipelined replies to locks that are acquired and released one by one.
+/// Returns the pipelined replies to locks that are acquired and released one by one.
 ///
-/// Half of them grant, an eighth refuses, the rest answers releases, most of which found the key.
-/// They come in no order.
+/// Half of the replies grant, an eighth refuses, the others answer releases, and most of those
+/// found the key. The order is random.
 pub(crate) fn one_by_one(count: usize) -> Replies {
     let mut rng = Rng::with_seed(1);
     let mut replies = Replies::new();
@@ -34,8 +33,8 @@ pub(crate) fn one_by_one(count: usize) -> Replies {
     replies
 }
 
-/// Pipelined replies to locks that are released in groups: an eighth is refused, and as many
-/// releases found no key.
+/// Returns the pipelined replies to locks that are released in groups. An eighth of the
+/// acquisitions is refused, and as many releases find no key.
 pub(crate) fn in_groups(groups: usize) -> Replies {
     let mut rng = Rng::with_seed(1);
     let mut replies = Replies::new();
@@ -56,8 +55,8 @@ pub(crate) fn in_groups(groups: usize) -> Replies {
     replies
 }
 
-/// The mark of a value without its elements. The size is that of its text, what it counts to, or
-/// how many elements it has.
+/// Returns the mark of a value without its elements. The size is the length of a text, the value of
+/// a number, or the count of elements.
 #[inline]
 pub(crate) fn mark(kind: u8, size: u64) -> u64 {
     (u64::from(kind) << 32).wrapping_add(size)

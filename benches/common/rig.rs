@@ -1,7 +1,7 @@
-//! The core with a driver around it that has no sockets: the replies of the nodes lie ready.
+//! The core inside a driver without sockets: the replies of the nodes lie ready.
 //!
-//! What is measured is then the core and next to nothing else. The replies are those of embedded
-//! masters, which answer the first time and are recorded.
+//! A measurement then covers the core and next to nothing else. The replies are those of embedded
+//! masters, recorded the first time.
 #![allow(dead_code, reason = "each crate compiles all of it and uses its own part")]
 
 use std::hint::black_box;
@@ -19,7 +19,7 @@ const WAIT: Duration = Duration::from_secs(1);
 /// The time between a request and its reply.
 const ROUND_TRIP: Duration = Duration::from_micros(60);
 
-/// Long after the masters have started: one that has just restarted may be passed over.
+/// Long after the start of the masters, because a master that has just restarted may be left out.
 const START: Instant = Instant::from_nanos(1_000_000_000_000_000);
 
 /// A core whose nodes are all ready.
@@ -29,7 +29,7 @@ pub(crate) struct Rig {
     masters: Vec<(Master, Session)>,
 }
 
-/// What each node is sent and what it answers.
+/// What the core sends to each node in one turn, and what each node answers.
 pub(crate) struct Turn {
     sent: usize,
     replies: BytesMut,
@@ -79,12 +79,12 @@ impl Rig {
         self.redlock.release(self.now, lock).expect("the lock is held");
     }
 
-    /// Panics when nothing has happened.
+    /// Returns the next event. Panics if there is none.
     pub(crate) fn event(&mut self) -> Event {
         self.redlock.poll_event().expect("the nodes have answered")
     }
 
-    /// One turn of a driver in which the masters answer. They must agree with each other.
+    /// Takes one turn of a driver with answers of the masters, which must agree with each other.
     pub(crate) fn record(&mut self) -> Turn {
         let mut answers = self.ask_masters();
         let (sent, replies) = answers.pop().expect("there is a node");
@@ -95,19 +95,19 @@ impl Rig {
         Turn { sent, replies }
     }
 
-    /// Sends what waits, to nobody in particular; the replies are owed.
+    /// Sends what waits to nobody; the nodes owe the replies.
     pub(crate) fn send(&mut self) {
         self.flush(|_, bytes| assert!(!bytes.is_empty()));
     }
 
-    /// The same turn again, without the masters.
+    /// Takes a recorded turn again, without the masters.
     pub(crate) fn replay(&mut self, turn: &Turn) {
         self.flush(|_, bytes| assert_eq!(bytes.len(), turn.sent));
         self.receive(black_box(&turn.replies));
         self.flush(|_, bytes| panic!("nothing is left to say: {}", bytes.escape_ascii()));
     }
 
-    /// Sends what waits to the masters: for each of them how much that is, and what it replies.
+    /// Sends what waits to the masters. Returns for each master how many bytes came, and the reply.
     fn ask_masters(&mut self) -> Vec<(usize, BytesMut)> {
         let mut masters = core::mem::take(&mut self.masters);
         let mut answers = vec![(0, BytesMut::new()); masters.len()];
@@ -124,7 +124,7 @@ impl Rig {
         answers
     }
 
-    /// What a driver does at either end of a turn.
+    /// Does what a driver does at the beginning and at the end of a turn.
     fn flush(&mut self, mut send: impl FnMut(NodeId, &[u8])) {
         self.obey();
         for node in self.redlock.nodes() {
@@ -138,7 +138,7 @@ impl Rig {
         black_box(self.redlock.poll_timeout());
     }
 
-    /// What a driver does in between: all nodes have answered.
+    /// Does what a driver does in between: hands over the answers of all nodes.
     fn receive(&mut self, replies: &[u8]) {
         self.now = self.now + ROUND_TRIP;
         for node in self.redlock.nodes() {
@@ -150,13 +150,13 @@ impl Rig {
         self.obey();
     }
 
-    /// Nothing ever happens to a connection here.
+    /// Checks that the core wants no action: connections neither open nor close here.
     fn obey(&mut self) {
         assert_eq!(self.redlock.poll_action(), None);
     }
 }
 
-/// The requests in what the core sent.
+/// Parses what the core sent into requests.
 fn requests(mut bytes: &[u8]) -> Vec<Vec<&[u8]>> {
     let mut requests = Vec::new();
     while !bytes.is_empty() {

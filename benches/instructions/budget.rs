@@ -1,4 +1,4 @@
-//! The committed budget: a file with one line for each thing that is counted.
+//! The committed budget: a file with one line for each measured operation.
 
 use std::env;
 use std::fmt::{self, Write};
@@ -15,17 +15,17 @@ const HEAD: &str = "\
 # that is acquired and released over five nodes. `cargo bench --bench instructions` compares.
 ";
 
-/// How far a count may be off, as a fraction of the budget.
+/// How far a count may be from the budget, as a fraction of the budget.
 const MARGIN: f64 = 0.03;
 
 #[derive(Debug)]
 pub(crate) struct Budget {
-    /// What the counts depend on beside the code.
+    /// Everything beside the code that the counts depend on.
     pub(crate) machine: String,
     pub(crate) counts: Vec<(String, f64)>,
 }
 
-/// What is to be said of a count.
+/// How a count compares with its budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Over,
@@ -45,7 +45,7 @@ impl Budget {
         Self { machine, counts: counts.collect() }
     }
 
-    /// What everything costs here and now.
+    /// Measures every operation on this machine.
     pub(crate) fn measure() -> Self {
         let count = |work: &Work| (work.name.to_owned(), callgrind::count(work));
         Self { machine: machine(), counts: WORK.iter().map(count).collect() }
@@ -65,7 +65,7 @@ impl Budget {
     }
 }
 
-/// The compiler, the target, and whether `memchr` and the C library have AVX2 to choose.
+/// Returns the compiler, the target, and whether `memchr` and the C library can choose AVX2.
 fn machine() -> String {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("-vV").output().expect("the compiler can be run");

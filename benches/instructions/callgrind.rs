@@ -5,10 +5,10 @@ use std::process::{Command, Output, Stdio};
 
 use crate::work::Work;
 
-/// The argument that makes this program do the work, and nothing else.
+/// The argument that makes this program run one operation and nothing else.
 pub(crate) const COMMAND: &str = "--do";
 
-/// Enough that a round counts for what it is on average, and done in a second.
+/// Enough rounds for a stable average, within a second.
 const ROUNDS: usize = 200;
 
 pub(crate) fn is_there() -> bool {
@@ -16,17 +16,17 @@ pub(crate) fn is_there() -> bool {
     version.is_ok_and(|status| status.success())
 }
 
-/// The instructions of one operation.
+/// Returns the instructions of one operation.
 ///
-/// Start-up and preparation are the same however many rounds follow. So the difference of two runs
-/// is that of their rounds alone, to the instruction.
+/// Start-up and preparation cost the same for any number of rounds. So the difference of two runs
+/// is the cost of the additional rounds alone, to the instruction.
 pub(crate) fn count(work: &Work) -> f64 {
     let (few, operations_of_few) = run(work, ROUNDS);
     let (many, operations_of_many) = run(work, 2 * ROUNDS);
     (many - few) as f64 / (operations_of_many - operations_of_few) as f64
 }
 
-/// The instructions of a whole run, and how many operations it had.
+/// Returns the instructions of a whole run, and its number of operations.
 fn run(work: &Work, rounds: usize) -> (u64, u64) {
     let program = env::current_exe().expect("a program can find itself");
     let output = Command::new("valgrind")

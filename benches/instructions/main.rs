@@ -5,11 +5,11 @@
 //! cargo bench --bench instructions -- --write    makes what it costs now the budget
 //! ```
 //!
-//! Times say on a shared machine little about a few percent; instructions, counted by callgrind,
-//! are the same every time. They depend on the compiler and on what the processor offers, so the
-//! budget names both, and nothing is compared where they are others.
+//! On a shared machine, times say little about a few percent. Instructions, counted by callgrind,
+//! are the same every time. The counts depend on the compiler and on the features of the processor,
+//! so the budget names both, and on another machine nothing is compared.
 //!
-//! Run as a test the program does once what would be counted, and counts nothing.
+//! As a test, the program runs each operation once and counts nothing.
 
 mod budget;
 mod callgrind;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     if let [command, name, rounds] = &args[..]
         && command == callgrind::COMMAND
     {
-        // This process is the one whose instructions are counted.
+        // Callgrind counts the instructions of this process.
         let rounds = rounds.parse().expect("the number of rounds");
         println!("{}", work::find(name).run(rounds));
         return ExitCode::SUCCESS;
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     compare()
 }
 
-/// Tests that all work can be done, and that the budget has a line for each.
+/// Tests that every operation works, and that the budget has a line for each.
 fn rehearse() -> ExitCode {
     let mut trials: Vec<_> = WORK
         .iter()

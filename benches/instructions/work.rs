@@ -1,4 +1,4 @@
-//! What is counted.
+//! The operations that are counted.
 
 use std::hint::black_box;
 
@@ -9,11 +9,11 @@ use crate::replies::{GROUP, Replies, in_groups, mark, one_by_one};
 
 pub(crate) struct Work {
     pub(crate) name: &'static str,
-    /// Prepares, does it for so many rounds, and says how many operations these were.
+    /// Prepares, runs so many rounds, and returns the number of operations in them.
     work: fn(rounds: usize) -> usize,
 }
 
-/// An operation is a reply that is read, or a cycle of acquisition and release over five nodes.
+/// All operations: reading a reply, and a cycle of acquisition and release over five nodes.
 pub(crate) const WORK: [Work; 4] = [
     Work { name: "parse-one-by-one", work: |rounds| parse(one_by_one(1000), rounds) },
     Work { name: "parse-in-groups", work: |rounds| parse(in_groups(8), rounds) },
@@ -31,7 +31,7 @@ impl Work {
     }
 }
 
-/// Reads the replies and looks at each as the core does.
+/// Reads the replies and looks at each value, as the core does.
 fn parse(replies: Replies, rounds: usize) -> usize {
     let mut parser = Parser::new();
     for _ in 0..rounds {

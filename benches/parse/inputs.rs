@@ -1,20 +1,20 @@
-//! One reply of every kind, from 1 byte to 4 KB, and one that is made to hurt.
+//! One reply of every kind, from 1 byte to 4 KB, and one input made to hurt our parser.
 
 use redbolt::resp::MAX_DEPTH;
 
 use crate::reading::mark_double;
 use crate::replies::{Replies, mark};
 
-/// How long texts are, in bytes.
+/// Lengths of texts, in bytes.
 const TEXTS: [usize; 4] = [1, 16, 256, 4096];
 
-/// How many elements aggregates have. The last is about 4 KB of them.
+/// Numbers of elements of aggregates. The last is about 4 KB of elements.
 const ELEMENTS: [usize; 3] = [1, 64, 700];
 
 pub(crate) struct Input {
     pub(crate) kind: &'static str,
     pub(crate) replies: Replies,
-    /// Whether a connection must have asked for RESP3 to get it.
+    /// Whether the reply exists in RESP3 only.
     pub(crate) resp3: bool,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn all() -> Vec<Input> {
         inputs.push(aggregate("push", b'>', count, count).resp3());
         inputs.push(aggregate("map", b'%', count, 2 * count).resp3());
         let mut attribute = aggregate("attribute", b'|', count, 2 * count);
-        // It goes with the reply that follows.
+        // An attribute belongs to the reply that follows.
         attribute.replies.push(b"+OK\r\n", mark(b'+', 2));
         inputs.push(attribute.resp3());
     }
@@ -51,9 +51,9 @@ pub(crate) fn all() -> Vec<Input> {
     inputs
 }
 
-/// As deep as replies may nest, and wide at the bottom. Our parser allocates nothing, so whoever
-/// reads an element that is an aggregate pays once more to find its end, here at every level; a
-/// decoder that builds a tree has the levels in it.
+/// Nesting to the allowed depth, with many elements at the bottom. Our parser allocates nothing. A
+/// reader that meets an element that is an aggregate pays once more to find the end of that
+/// element, here at every level. A decoder that builds a tree has the levels in the tree.
 fn made_to_hurt() -> Input {
     let depth = MAX_DEPTH as u64 - 1;
     let mut input = aggregate("made to hurt", b'*', 700, 700);
@@ -73,7 +73,7 @@ fn payload(kind: &'static str, byte: u8, head: &str, text: &str) -> Input {
     Input::new(kind, bytes, mark(byte, text.len() as u64))
 }
 
-/// All elements are different, as those of sets and the keys of maps are.
+/// Returns elements that all differ, as those of sets and the keys of maps do.
 fn aggregate(kind: &'static str, byte: u8, header: usize, count: usize) -> Input {
     let mut bytes = format!("{}{header}\r\n", char::from(byte));
     let mut sum = mark(byte, count as u64);

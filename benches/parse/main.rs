@@ -1,7 +1,7 @@
 //! Our parser beside the decoder of `redis-protocol` and a naive one, on the same bytes.
 //!
-//! Each of them reads replies to the end and looks at every value; that all see the same is
-//! asserted at every iteration. `redis-protocol` is used in the form that costs it least.
+//! Each decoder reads replies to the end and looks at every value. Every iteration asserts that all
+//! decoders see the same. `redis-protocol` is used in its cheapest form.
 
 mod inputs;
 mod naive;
@@ -22,17 +22,17 @@ use peer::{Peer2, Peer3};
 use reading::{Decoder, Redbolt, read};
 use replies::{GROUP, Replies, in_groups, one_by_one};
 
-/// Enough replies that the branch predictor does not know them by heart, as it soon does with a few
-/// thousand: no connection says the same thing twice.
+/// Enough replies that the branch predictor cannot learn them; a few thousand are soon learned, and
+/// no connection says the same thing twice.
 const MANY: usize = 64_000;
 
-/// What the kernel hands over when a reply comes in segments of an Ethernet.
+/// The piece that the kernel hands over when a reply comes in segments of an Ethernet.
 const SEGMENT: usize = 1448;
 
-/// A long reply comes in many of these.
+/// A piece so small that a long reply comes in many.
 const SHARD: usize = 64;
 
-/// Small enough to cut nearly every reply to a lock.
+/// A piece so small that nearly every reply to a lock is cut.
 const SLIVER: usize = 7;
 
 fn main() {
@@ -44,13 +44,13 @@ fn main() {
     every_kind(&mut criterion);
     in_pieces(&mut criterion);
     criterion.final_summary();
-    // Without this argument the benches run as tests, which measure nothing.
+    // Without this argument the benches run as tests and measure nothing.
     if std::env::args().any(|arg| arg == "--bench") {
         ratio::check();
     }
 }
 
-/// The replies for which the parser is made, as they come while locks are taken.
+/// Reads the replies for which the parser is made, in the form in which locks produce them.
 fn lock_replies(criterion: &mut Criterion) {
     for (name, replies) in
         [("one by one", one_by_one(MANY)), ("in groups", in_groups(MANY / GROUP))]
@@ -71,7 +71,7 @@ fn every_kind(criterion: &mut Criterion) {
     }
 }
 
-/// Replies that arrive cut: the others begin anew with each piece.
+/// Reads replies that arrive cut. The other two decoders begin anew with each piece.
 fn in_pieces(criterion: &mut Criterion) {
     let is_long = |input: &Input| input.replies.bytes.len() > 1000 && !input.resp3;
     for Input { kind, replies, .. } in inputs::all().into_iter().filter(is_long) {
@@ -87,7 +87,7 @@ fn in_pieces(criterion: &mut Criterion) {
     }
 }
 
-/// The replies in pieces of this size, read by all three.
+/// Reads the replies in pieces of this size with all three decoders.
 fn bench_all(
     group: &mut BenchmarkGroup<'_, WallTime>,
     replies: &Replies,

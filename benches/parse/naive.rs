@@ -1,5 +1,5 @@
-//! A decoder as one writes it in an afternoon: it recurses and copies, and begins anew whenever
-//! more bytes have come.
+//! A decoder as one writes it in an afternoon: recursive, copying, and beginning anew whenever more
+//! bytes have come.
 
 use crate::reading::{Decoder, mark_double};
 use crate::replies::mark;
@@ -24,7 +24,7 @@ impl Decoder for Naive {
     }
 }
 
-/// The first reply and its length.
+/// Returns the first reply and its length.
 fn reply(bytes: &[u8]) -> Option<(Reply, usize)> {
     let line_len = bytes.windows(2).position(|pair| pair == b"\r\n")?;
     let text = str::from_utf8(&bytes[1..line_len]).expect("a line is text");

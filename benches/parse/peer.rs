@@ -1,5 +1,5 @@
-//! The decoders of `redis-protocol`, each in the form that costs it least: frames that name ranges
-//! of the buffer and copy nothing.
+//! The decoders of `redis-protocol`, each in its cheapest form: frames that name ranges of the
+//! buffer and copy nothing.
 
 use redis_protocol::resp2;
 use redis_protocol::resp3::decode::complete;
@@ -9,11 +9,11 @@ use resp2::types::RangeFrame as Frame2;
 use crate::reading::{Decoder, mark_double};
 use crate::replies::mark;
 
-/// Its decoder of RESP2.
+/// The decoder of RESP2 in `redis-protocol`.
 #[derive(Default)]
 pub(crate) struct Peer2;
 
-/// Its decoder of RESP3.
+/// The decoder of RESP3 in `redis-protocol`.
 #[derive(Default)]
 pub(crate) struct Peer3;
 

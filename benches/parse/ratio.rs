@@ -1,4 +1,4 @@
-//! The one comparison that is promised: how much faster we read pipelined replies to locks.
+//! The one promised comparison: how much faster our parser reads pipelined replies to locks.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,20 +11,21 @@ use crate::peer::Peer2;
 use crate::reading::{Decoder, Redbolt, read};
 use crate::replies::{GROUP, Replies, in_groups, one_by_one};
 
-/// How many times as long `redis-protocol` must take at least.
+/// How many times as long as ours `redis-protocol` must take, at least.
 const LEAST: f64 = 3.0;
 
-/// Measurements of each decoder. They take turns, so that what else the machine does meets all.
+/// Measurements of each decoder. The decoders take turns, so that other work on the machine meets
+/// all of them.
 const ROUNDS: usize = 101;
 
-/// How often a measurement reads all replies: about a millisecond.
+/// How often a measurement reads all replies: enough for about a millisecond.
 const PASSES: usize = 2;
 
 /// Prints the ratios.
 ///
 /// # Panics
 ///
-/// When a promised one is not reached.
+/// Panics if a promised ratio is not reached.
 pub(crate) fn check() {
     for (name, replies) in
         [("one by one", one_by_one(MANY)), ("in groups", in_groups(MANY / GROUP))]

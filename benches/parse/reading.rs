@@ -6,18 +6,18 @@ use crate::replies::mark;
 
 /// A decoder that has read nothing yet.
 pub(crate) trait Decoder: Default {
-    /// The mark of the first value of `bytes` and its length; `None` if it is incomplete. Then it
-    /// is called again with the same bytes and more behind them.
+    /// Returns the mark of the first value of `bytes` and its length, or `None` if the value is
+    /// incomplete. The next call then has the same bytes and more behind them.
     fn decode(&mut self, bytes: &[u8]) -> Option<(u64, usize)>;
 }
 
-/// The mark of a double.
+/// Returns the mark of a double.
 #[inline]
 pub(crate) fn mark_double(double: f64) -> u64 {
     mark(b',', double.to_bits())
 }
 
-/// Reads replies that arrive in pieces of `piece` bytes; returns their mark.
+/// Reads replies that arrive in pieces of `piece` bytes. Returns their mark.
 #[inline]
 pub(crate) fn read<D: Decoder>(bytes: &[u8], piece: usize) -> u64 {
     let mut decoder = D::default();

@@ -11,7 +11,8 @@ const ONE: Load = Load { in_flight: 1, rate: 0 };
 struct Aim {
     what: &'static str,
     load: Load,
-    /// Whose figure, over whose; `None` is the figure itself.
+    /// The contestant, and the one to compare with; without the second, the figure counts by
+    /// itself.
     who: (&'static str, Option<&'static str>),
     figure: Figure,
     bound: Bound,
@@ -54,7 +55,7 @@ fn aims() -> [Aim; 7] {
     ]
 }
 
-/// One line per aim.
+/// Returns a table with one line per aim.
 pub(crate) fn table(record: &Record) -> String {
     let mut out = "| figure | must be | aim | measured | min – max | |\n\
          | --- | --- | --- | --- | --- | --- |\n"

@@ -15,7 +15,7 @@ const USAGE: &str = "usage:
   redbolt-peers table <record.csv>
   redbolt-peers chart <record.csv>";
 
-/// Carries out one command; returns what to print.
+/// Carries out one command. Returns the text to print.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Outcome<String> {
     let command = args.next().unwrap_or_default();
     match command.as_str() {
@@ -27,14 +27,14 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Outcome<String> {
     }
 }
 
-/// The record that the next argument names, with its path.
+/// Reads the record that the next argument names. Returns the record with its path.
 fn record(args: &mut impl Iterator<Item = String>) -> Outcome<(PathBuf, Record)> {
     let path = PathBuf::from(args.next().ok_or(USAGE)?);
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok((path, Record::read(&text)?))
 }
 
-/// Draws into the folder of the record, under its name.
+/// Draws the pictures into the folder of the record, under the name of the record.
 fn charts(mut args: impl Iterator<Item = String>) -> Outcome<String> {
     let (path, record) = record(&mut args)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -7,8 +7,8 @@
 //! redbolt-peers chart <record.csv>                             the same as SVG, beside it
 //! ```
 //!
-//! `run.sh` starts the servers, interleaves the contestants and calls all of these. A contestant
-//! that does not hold all locks it says it holds, or leaves a key behind, ends with an error
+//! `run.sh` starts the servers, interleaves the contestants and calls all of these commands. A
+//! contestant that does not hold every lock it reports, or leaves a key behind, ends with an error
 //! instead of a row.
 
 mod aims;

@@ -1,4 +1,4 @@
-//! What is counted, the same for every contestant.
+//! The counts and times, the same for every contestant.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::plan::Plan;
 use crate::row::Row;
 
-/// Latencies are kept in nanoseconds from 0.1 µs to a minute, to three digits.
+/// Bounds of the latencies, from 0.1 µs to a minute in nanoseconds, and their precision of three
+/// digits.
 const LEAST_NANOS: u64 = 100;
 const MOST_NANOS: u64 = 60_000_000_000;
 const DIGITS: u8 = 3;
@@ -25,7 +26,7 @@ pub(crate) struct Meter {
     acquire: Histogram<u64>,
 }
 
-/// A moment, and the processor time that this process had used by then.
+/// A moment, and the processor time of this process until then.
 #[derive(Clone, Copy)]
 struct Snapshot {
     at: Instant,
@@ -41,7 +42,7 @@ impl Meter {
         Self { warm, end: warm + plan.seconds, since: None, until: None, cycles: 0, acquire }
     }
 
-    /// Whether the run goes on. To be called at least once per cycle or turn.
+    /// Returns whether the run goes on. A contestant calls this at least once per cycle or turn.
     pub(crate) fn goes_on(&mut self, now: Instant) -> bool {
         if self.since.is_none() && now >= self.warm {
             self.since = Some(self.snapshot(now));
@@ -53,30 +54,30 @@ impl Meter {
         now < self.end
     }
 
-    /// A lock was acquired. Those that come after the end count too: the slowest are among them.
+    /// Counts an acquired lock. Locks acquired after the end count too: the slowest are among them.
     pub(crate) fn acquired(&mut self, latency: Duration) {
         self.acquired_many(latency, 1);
     }
 
-    /// So many locks were acquired at once.
+    /// Counts locks that were acquired at once.
     pub(crate) fn acquired_many(&mut self, latency: Duration, count: u64) {
         let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
         self.acquire.saturating_record_n(nanos, count);
     }
 
-    /// So many locks were released.
+    /// Counts released locks.
     pub(crate) fn released(&mut self, count: u64) {
         self.cycles += count;
     }
 
     fn snapshot(&self, at: Instant) -> Snapshot {
-        // All threads of this process, so that nobody can hide work in one.
+        // The time of all threads of this process, so that no contestant can hide work in a thread.
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         Snapshot { at, cpu: Duration::try_from(cpu).unwrap_or_default(), cycles: self.cycles }
     }
 
-    /// The figures; `None` if the run was over before it began to count. The nodes have used
-    /// `servers` seconds of processor time for all cycles, also those that are not counted.
+    /// Returns the figures, or `None` if the run was over before the counting began. The nodes have
+    /// used `servers` seconds of processor time for all cycles, including those not counted.
     pub(crate) fn row(&self, contestant: &str, plan: &Plan, servers: f64) -> Option<Row> {
         let (since, until) = (self.since?, self.until?);
         let cycles = until.cycles - since.cycles;

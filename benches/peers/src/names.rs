@@ -1,11 +1,11 @@
-//! The resources that are locked, the same for every contestant.
+//! The names of the locked resources, the same for every contestant.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// As long as the names of a service may be: `peers/0000000042`.
+/// As long as names in a service may be: `peers/0000000042`.
 pub(crate) const LEN: usize = 16;
 
-/// Names that no other cycle has.
+/// A source of names, each for one cycle.
 #[derive(Default)]
 pub(crate) struct Names(AtomicU64);
 

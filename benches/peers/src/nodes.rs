@@ -1,4 +1,4 @@
-//! What a run asks of the nodes beside its locks.
+//! Questions to the nodes, beside the locks of a run.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,11 +8,11 @@ use redbolt::Clock;
 
 use crate::plan::{Outcome, Plan};
 
-/// How long the last releases may take to arrive.
+/// The time that the last releases may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Fails unless the nodes hold no key. They are there for this run alone, so a key is a lock that
-/// somebody forgot.
+/// Fails unless the nodes hold no key. The nodes are there for this run alone, so a key is a lock
+/// that a contestant forgot.
 pub(crate) fn check_empty(plan: &Plan) -> Outcome<()> {
     let deadline = Clock::now() + PATIENCE;
     for &node in &plan.nodes {
@@ -29,7 +29,7 @@ pub(crate) fn check_empty(plan: &Plan) -> Outcome<()> {
     Ok(())
 }
 
-/// The processor time that all nodes have used since they started.
+/// Returns the processor time that all nodes have used since their start.
 pub(crate) fn cpu_seconds(plan: &Plan) -> Outcome<f64> {
     let mut sum = 0.0;
     for &node in &plan.nodes {
@@ -42,7 +42,7 @@ pub(crate) fn cpu_seconds(plan: &Plan) -> Outcome<f64> {
     Ok(sum)
 }
 
-/// What a node answers: a line, or the text of a bulk string.
+/// Returns the answer of a node: a line, or the text of a bulk string.
 fn ask(node: SocketAddr, command: &str) -> Outcome<String> {
     let mut stream = TcpStream::connect_timeout(&node, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;

@@ -1,30 +1,30 @@
-//! What one run is to do.
+//! The plan of one run.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a lock lives that nobody releases: longer than any run.
+/// The lifetime of a lock that nobody releases: longer than any run.
 pub(crate) const TTL: Duration = Duration::from_secs(30);
 
-/// Every contestant takes these errors: a run is over at the first one.
+/// The result of everything that can fail. A run is over at the first error.
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) nodes: Vec<SocketAddr>,
-    /// How many cycles there are at a time; in an open loop, at most.
+    /// The number of cycles at a time; in an open loop, the greatest number.
     pub(crate) in_flight: usize,
-    /// Starts a second, whether or not earlier cycles are over (an open loop); `None` starts one
-    /// whenever one ends (a closed loop).
+    /// Starts a second, whether or not earlier cycles are over (an open loop); `None` starts a
+    /// cycle whenever one ends (a closed loop).
     pub(crate) rate: Option<u32>,
     pub(crate) warm_up: Duration,
     pub(crate) seconds: Duration,
-    /// Which repetition this is; only written down.
+    /// The number of the repetition, only written down.
     pub(crate) round: u32,
 }
 
 impl Plan {
-    /// How many nodes are a majority.
+    /// Returns how many nodes are a majority.
     pub(crate) fn quorum(&self) -> usize {
         self.nodes.len() / 2 + 1
     }

@@ -1,15 +1,15 @@
-//! All rows of a run of `run.sh`, and what can be said of them.
+//! All rows of a run of `run.sh`, and the figures that follow from them.
 //!
 //! A machine that others use too is faster one minute than the next. So two contestants are
-//! compared round by round, in which they ran one after the other, and the median of those ratios
-//! is what counts; medians of times are only shown.
+//! compared round by round, in which they ran one after the other. The median of those ratios
+//! counts; medians of times are only shown.
 
 use crate::plan::Outcome;
 use crate::row::{self, Figure, Row};
 
 pub(crate) struct Record(Vec<Row>);
 
-/// Which rows belong together.
+/// The load of a row. Rows with the same load belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Load {
     pub(crate) in_flight: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Load {
     pub(crate) rate: u32,
 }
 
-/// What repetitions came to.
+/// The least, the median and the greatest of several repetitions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Spread {
     pub(crate) least: f64,
@@ -30,7 +30,7 @@ impl Record {
         Ok(Self(row::read(text)?))
     }
 
-    /// Contestants under this load, in the order in which they first ran.
+    /// Returns the contestants under this load, in the order in which they first ran.
     pub(crate) fn contestants(&self, load: Load) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for row in self.0.iter().filter(|row| row.load() == load) {
@@ -41,7 +41,7 @@ impl Record {
         names
     }
 
-    /// All loads under which a contestant ran, in rising order.
+    /// Returns all loads under which a contestant ran, in rising order.
     pub(crate) fn loads(&self, contestant: &str) -> Vec<Load> {
         let rows = self.0.iter().filter(|row| row.contestant == contestant);
         let mut loads: Vec<Load> = rows.map(Row::load).collect();
@@ -50,12 +50,12 @@ impl Record {
         loads
     }
 
-    /// One figure of one contestant; `None` if it did not run.
+    /// Returns one figure of one contestant, or `None` if the contestant did not run.
     pub(crate) fn spread(&self, contestant: &str, load: Load, figure: Figure) -> Option<Spread> {
         spread(self.of(contestant, load).map(figure).collect())
     }
 
-    /// One figure of a contestant over the same of another, in the rounds that both ran.
+    /// Returns the figure of one contestant over that of another, for the rounds in which both ran.
     pub(crate) fn ratio(
         &self,
         [above, below]: [&str; 2],
@@ -96,7 +96,7 @@ mod tests {
     const CLOSED: Load = Load { in_flight: 8, rate: 0 };
 
     fn record() -> Record {
-        // The machine was half as fast in the second round.
+        // The machine is half as fast in the second round.
         let rows = "1,a,8,0,1,9,100,1,1,1,1,1,1\n1,b,8,0,1,9,50,1,1,1,1,1,1\n\
              2,a,8,0,1,9,50,1,1,1,1,1,1\n2,b,8,0,1,9,25,1,1,1,1,1,1\n\
              3,a,8,0,1,9,100,1,1,1,1,1,1\n1,a,8,70,1,9,7,1,1,1,1,1,1\n";

@@ -19,9 +19,9 @@ pub(crate) struct Row {
     pub(crate) seconds: f64,
     pub(crate) cycles: u64,
     pub(crate) cycles_per_s: f64,
-    /// Of the client, all threads.
+    /// Processor time of the client, all threads.
     pub(crate) cpu_us: f64,
-    /// Of all nodes together.
+    /// Processor time of all nodes together.
     pub(crate) server_cpu_us: f64,
     pub(crate) p50_us: f64,
     pub(crate) p90_us: f64,
@@ -29,7 +29,7 @@ pub(crate) struct Row {
     pub(crate) p999_us: f64,
 }
 
-/// One of the figures of a row.
+/// A function that takes one figure from a row.
 pub(crate) type Figure = fn(&Row) -> f64;
 
 impl fmt::Display for Row {
@@ -54,7 +54,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// All rows of a record.
+/// Reads all rows of a record.
 pub(crate) fn read(text: &str) -> Outcome<Vec<Row>> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADER) {

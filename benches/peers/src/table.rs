@@ -18,7 +18,7 @@ pub(crate) fn tables(record: &Record) -> String {
     out + "\nfigures to reach\n\n" + &aims::table(record)
 }
 
-/// Everybody under one load.
+/// Writes the table of all contestants under one load.
 fn closed(out: &mut String, record: &Record, load: Load) {
     line(out, &format!("\n{} in flight\n", load.in_flight));
     line(
@@ -52,11 +52,11 @@ fn closed(out: &mut String, record: &Record, load: Load) {
     }
 }
 
-/// Cycles a second against locks in flight.
+/// Writes cycles a second against locks in flight.
 fn sweep(out: &mut String, record: &Record) {
     let mut loads = record.loads(OURS);
     loads.retain(|load| load.rate == 0);
-    // Some run at a few places only, and are no part of the sweep.
+    // Contestants that ran at a few loads only are no part of the sweep.
     let Some(narrowest) = loads.iter().min_by_key(|&&load| record.contestants(load).len()) else {
         return;
     };
@@ -73,7 +73,7 @@ fn sweep(out: &mut String, record: &Record) {
     }
 }
 
-/// Latency against rate.
+/// Writes latency against rate.
 fn open(out: &mut String, record: &Record) {
     let mut loads = record.loads(OURS);
     loads.retain(|load| load.rate > 0);

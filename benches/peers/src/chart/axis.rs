@@ -1,18 +1,18 @@
-//! From values to places.
+//! Axes: the way from values to places.
 
-/// One axis: its range, and where its lines are.
+/// One axis: its range, and the places of its lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     least: f64,
     most: f64,
-    /// Equal factors, not equal differences, are equally long.
+    /// Whether equal factors are equally long, instead of equal differences.
     is_logarithmic: bool,
     pub(crate) ticks: Vec<f64>,
 }
 
 impl Axis {
-    /// Logarithmic, around all values, with a line wherever the least value has doubled; `None` if
-    /// there are no values above zero.
+    /// Returns a logarithmic axis around all values, with a line at every doubling of the least
+    /// value, or `None` if there are no values above zero.
     pub(crate) fn doubling(values: &[f64]) -> Option<Self> {
         let (least, most) = range(values)?;
         let doublings = ((most / least).log2() - 1e-9).ceil().max(1.0) as i32;
@@ -20,8 +20,8 @@ impl Axis {
         (least > 0.0).then(|| Self::over(ticks, true))
     }
 
-    /// Logarithmic, around all values, with lines at 1, 2, 5, 10, 20, …; `None` if there are no
-    /// values above zero.
+    /// Returns a logarithmic axis around all values, with lines at 1, 2, 5, 10, 20, …, or `None` if
+    /// there are no values above zero.
     pub(crate) fn decades(values: &[f64]) -> Option<Self> {
         let (least, most) = range(values)?;
         let powers = least.log10().floor() as i32..=most.log10().floor() as i32 + 1;
@@ -33,7 +33,7 @@ impl Axis {
         (least > 0.0).then(|| Self::over(all[first..=last.max(first + 1)].to_vec(), true))
     }
 
-    /// Linear, from zero to above all values.
+    /// Returns a linear axis from zero to above all values.
     pub(crate) fn from_zero(values: &[f64]) -> Option<Self> {
         let (_, most) = range(values)?;
         let rough = most / 5.0;
@@ -49,7 +49,7 @@ impl Axis {
         Self { least, most, is_logarithmic, ticks }
     }
 
-    /// Where a value is, from 0 at the low end to 1 at the high one.
+    /// Returns the place of a value, from 0 at the low end to 1 at the high one.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let scale = |value: f64| if self.is_logarithmic { value.ln() } else { value };
         (scale(value) - scale(self.least)) / (scale(self.most) - scale(self.least))
@@ -62,7 +62,7 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
     Some((least, most))
 }
 
-/// `0`, `512`, `5k`, `125k`, `0.5`.
+/// Writes a value as `0`, `512`, `5k`, `125k`, `0.5`.
 pub(crate) fn short(value: f64) -> String {
     if value >= 10_000.0 || (value >= 1_000.0 && value % 1_000.0 == 0.0) {
         format!("{}k", (value / 100.0).round() / 10.0)

@@ -1,4 +1,4 @@
-//! Values side by side.
+//! Bars: values side by side.
 
 use super::svg::{Colour, Svg, WIDTH};
 
@@ -10,7 +10,7 @@ const THICK: f64 = 22.0;
 /// Room for the figure behind the longest bar.
 const RIGHT: f64 = 80.0;
 
-/// Bars from zero, with their figures; `None` if there are none.
+/// Draws bars from zero, each with its figure. Returns `None` if there are none.
 pub(crate) fn draw(title: &str, subtitle: &str, bars: &[(&str, Colour, f64)]) -> Option<String> {
     let most = bars.iter().map(|&(_, _, value)| value).max_by(f64::total_cmp)?;
     let mut svg = Svg::new(TOP + STEP * bars.len() as f64 + 10.0, title, subtitle);

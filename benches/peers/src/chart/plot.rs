@@ -1,4 +1,4 @@
-//! Lines over two axes.
+//! Plots: lines over two axes.
 
 use super::axis::{Axis, short};
 use super::svg::{Colour, LEFT, Svg, WIDTH};
@@ -10,7 +10,7 @@ const BOTTOM: f64 = HEIGHT - 50.0;
 /// Room for the names of the lines.
 const RIGHT: f64 = WIDTH - 130.0;
 
-/// How far apart the names of two lines are at least.
+/// The least distance between the names of two lines.
 const APART: f64 = 15.0;
 
 pub(crate) struct Plot {
@@ -32,7 +32,7 @@ pub(crate) struct Line {
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// From the least to the most that was measured.
+    /// The least and the greatest measured value.
     pub(crate) spread: Option<[f64; 2]>,
 }
 
@@ -74,7 +74,7 @@ impl Plot {
         svg.curve(line.colour, line.dashed, &points);
     }
 
-    /// Each line has its name behind its last point; names that would overlap move down.
+    /// Writes the name of each line behind its last point. Names that would overlap move down.
     fn draw_labels(&self, svg: &mut Svg) {
         let mut labels: Vec<([f64; 2], &Line)> = Vec::new();
         for line in &self.lines {

@@ -2,10 +2,10 @@
 
 use std::fmt::{Arguments, Write};
 
-/// How wide every picture is.
+/// The width of every picture.
 pub(crate) const WIDTH: f64 = 760.0;
 
-/// Where axes begin on the left.
+/// The place where axes begin on the left.
 pub(crate) const LEFT: f64 = 64.0;
 
 const STYLE: &str = "\
@@ -28,7 +28,8 @@ text { fill: #ddd; }
 .name { stroke: #0d1117; }
 ";
 
-/// One per contestant, on light and on dark pages; the colour-blind can tell them apart.
+/// The colours of the contestants on light and on dark pages, chosen so that colour-blind readers
+/// can tell them apart.
 const COLOURS: [[&str; 2]; 9] = [
     ["#444", "#ddd"],
     ["#777", "#aaa"],
@@ -41,15 +42,15 @@ const COLOURS: [[&str; 2]; 9] = [
     ["#806a00", "#e0c341"],
 ];
 
-/// The class of the colour with a number: strokes and fills of this class have it.
+/// The class of the colour with this number, for strokes and fills.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Colour(pub(crate) usize);
 
-/// A picture that is being written.
+/// A picture in the making.
 pub(crate) struct Svg(String);
 
 impl Svg {
-    /// A page with a title and a line below it.
+    /// Returns a page with a title and a line below it.
     pub(crate) fn new(height: f64, title: &str, subtitle: &str) -> Self {
         let mut svg = Self(String::new());
         svg.add(format_args!(
@@ -74,7 +75,7 @@ impl Svg {
         ));
     }
 
-    /// Text in the colour of a contestant, readable over lines.
+    /// Writes text in the colour of a contestant, readable over lines.
     pub(crate) fn label(&mut self, colour: Colour, x: f64, y: f64, text: &str) {
         self.text(&format!("name f{}", colour.0), "start", x, y, text);
     }
@@ -86,7 +87,7 @@ impl Svg {
         ));
     }
 
-    /// A line through all points, with a dot at each.
+    /// Draws a line through all points, with a dot at each.
     pub(crate) fn curve(&mut self, colour: Colour, dashed: bool, points: &[[f64; 2]]) {
         let class = format!("line s{}{}", colour.0, if dashed { " dashed" } else { "" });
         let path: Vec<_> = points.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect();

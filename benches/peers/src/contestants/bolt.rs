@@ -1,4 +1,4 @@
-//! redbolt, by its public API.
+//! redbolt, through its public API.
 
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::meter::Meter;
 use crate::names::Names;
 use crate::plan::{Outcome, Plan, TTL};
 
-/// How long a lock may be waited for: nobody else wants it, so only a node can be late.
+/// How long an acquisition may wait. Nobody else wants the lock, so only nodes can be late.
 const WAIT: Duration = Duration::from_secs(5);
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ struct Load {
     names: Names,
     most: usize,
     in_flight: usize,
-    /// When each cycle began, by the index of its lock.
+    /// The start of each cycle, by the index of its lock.
     since: Vec<Instant>,
 }
 
@@ -45,11 +45,11 @@ impl Load {
     fn new(plan: &Plan, busy_poll: Duration) -> Outcome<Self> {
         let mut config = Config::new(plan.nodes.iter().map(ToString::to_string))?;
         config.busy_poll = busy_poll;
-        // The servers have been started for the measurement.
+        // The servers have just been started, for this measurement.
         config.redlock.restart_guard = RestartGuard::Off;
         config.redlock.max_ttl = TTL.max(config.redlock.max_ttl);
-        // A cycle is over at the quorum-th reply; its slot is free at the last one, and a node that
-        // hangs keeps as many waiting as its pipeline takes.
+        // A cycle is over at the quorum-th reply, but its slot is free only at the last one. A node
+        // that hangs holds as many slots as its pipeline takes requests.
         let stragglers = plan.nodes.len() * config.redlock.max_pipeline;
         config.redlock.max_locks = plan.in_flight + stragglers;
         let max_locks = config.redlock.max_locks;
@@ -79,7 +79,7 @@ impl Load {
         Ok(())
     }
 
-    /// Starts cycles when they are due, inside a loop that is not the engine's.
+    /// Starts cycles when they are due, inside a loop that does not belong to the engine.
     fn open_loop(&mut self, mut schedule: Schedule) -> Outcome<()> {
         let mut outer = Poll::new()?;
         let mut events = Events::with_capacity(2);
@@ -120,8 +120,8 @@ impl Load {
         Ok(self.meter)
     }
 
-    /// Begins a cycle that counts from `since`. False if there is no room: nodes still owe replies
-    /// to locks that are over, and their coming makes some.
+    /// Starts a cycle that counts from `since`. Returns false without room: nodes still owe replies
+    /// to finished locks, and each of these replies makes room.
     fn start(&mut self, since: Instant) -> bool {
         let Ok(lock) = self.engine.acquire(self.names.next(), TTL, WAIT) else { return false };
         self.since[lock.index()] = since;
@@ -129,15 +129,15 @@ impl Load {
         true
     }
 
-    /// Deals with all that one turn brought; returns when that was.
+    /// Handles all events of one turn. Returns the time of the turn.
     fn take_events(&mut self) -> Outcome<Instant> {
         let now = Clock::now();
         while let Some(event) = self.engine.next_event() {
             match event {
                 Event::Acquired { lock, .. } => self.acquired(now, lock)?,
                 Event::Released { outcome, .. } => {
-                    // A key may be absent: its node was too slow to vote, and had refused. But
-                    // nobody else wants it.
+                    // A key may be absent, because a node that was too slow to vote may have
+                    // refused. But nobody else wants the key.
                     if outcome.released.is_empty() || !outcome.foreign.is_empty() {
                         return Err(format!("a lock was not there any more: {outcome:?}").into());
                     }

@@ -1,11 +1,11 @@
-//! Those who are measured.
+//! The contestants.
 //!
-//! Each knows how to run cycles over all nodes of a plan, and reports to a `Meter`. None may know
-//! how figures are computed or written, or that there are others.
+//! Each contestant runs cycles over all nodes of a plan and reports to a `Meter`. No contestant may
+//! know how figures are computed or written, or that there are other contestants.
 //!
-//! A cycle acquires one lock on a resource that nobody else wants, and releases it at once.
+//! A cycle acquires one lock on a resource that nobody else wants, and releases the lock at once.
 //!
-//! - `raw`: canned bytes over blocking sockets; what the servers and the kernel can do;
+//! - `raw`: canned bytes over blocking sockets, to show what servers and kernel can do;
 //! - `bolt`: redbolt's `Engine`;
 //! - `tasks`: cycles as tasks of tokio, for `redis_rs` and `rslock`.
 
@@ -22,13 +22,13 @@ use crate::meter::Meter;
 use crate::plan::{Outcome, Plan};
 use raw::Kind;
 
-/// Long enough never to sleep while a reply is on its way.
+/// A busy-poll time so long that the engine never sleeps while a reply is on its way.
 const BUSY_POLL: Duration = Duration::from_millis(1);
 
-/// More requests than ever wait.
+/// A queue longer than the number of requests that ever wait.
 const LONG_QUEUE: usize = 2048;
 
-/// Runs one contestant by its name in the records.
+/// Runs the contestant with this name in the records.
 pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
     match name {
         "raw-single" => raw::run(plan, Kind::Single),

@@ -1,14 +1,14 @@
 //! Bare sockets: the physical limit.
 //!
-//! The bytes are made before the clock runs, and replies are only compared with what they must be.
+//! The bytes are made before the clock runs, and replies are only compared with the expected bytes.
 //! All locks in flight go in lockstep: one write per node with every `SET`, all replies, one write
-//! per node with every release, all replies. No real load does that, and no engine can: it is what
-//! the servers and the kernel give when nobody has to think. A lock counts as acquired when the
-//! first three of five nodes have been read; the rest is read before the release.
+//! per node with every release, all replies. No real load does that, and no engine can: the result
+//! is what servers and kernel give when the client decides nothing. A lock counts as acquired when
+//! the first three of five nodes have been read; the rest is read before the release.
 //!
-//! The same bytes over and over, with one token for all, are cheaper for the servers than any
-//! Redlock may be: to their Lua, equal strings are one string, and what is in the cache stays
-//! there. [`Kind::Fresh`] shows how much.
+//! The same bytes over and over, with one token for all locks, are cheaper for the servers than any
+//! Redlock may be: the Lua of the servers keeps equal strings once, and cached data stays in the
+//! cache. [`Kind::Fresh`] shows how much cheaper.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -22,25 +22,25 @@ use crate::meter::Meter;
 use crate::names;
 use crate::plan::{Outcome, Plan, TTL};
 
-/// How many keys one call releases, as in redbolt.
+/// Keys that one call releases, as in redbolt.
 const GROUP: u64 = 64;
 
-/// After how many turns fresh names come again.
+/// Turns until fresh names are used again.
 const FRESH_TURNS: u64 = 64;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Locks are given back with one script call each.
+    /// Releases each lock with a script call of its own.
     Single,
-    /// Locks are given back with one script call for up to [`GROUP`].
+    /// Releases up to [`GROUP`] locks with one script call.
     Group,
-    /// As `Group`, with a token for each lock and other names in every turn.
+    /// As `Group`, but with a token for each lock, and with other names in every turn.
     Fresh,
 }
 
-/// What is sent, and what must come back.
+/// The bytes to send, and the bytes that must come back.
 #[derive(Default)]
 struct Canned {
     request: Vec<u8>,
@@ -83,7 +83,7 @@ pub(crate) fn run(plan: &Plan, kind: Kind) -> Outcome<Meter> {
 }
 
 impl Kind {
-    /// The acquisition and the release of these locks.
+    /// Returns the bytes for the acquisition and the release of these locks.
     fn turn(self, numbers: Range<u64>) -> [Canned; 2] {
         let release = match self {
             Self::Single => self.release_single(numbers.clone()),
@@ -132,7 +132,7 @@ impl Kind {
         canned
     }
 
-    /// As long as redbolt's tokens.
+    /// As long as the tokens of redbolt.
     fn token(self, number: u64) -> [u8; 20] {
         let mut token = *b"twenty bytes, canned";
         if self == Self::Fresh {
@@ -170,7 +170,7 @@ impl Wire {
         Ok(Self { streams, buffer: vec![0; 64 * 1024] })
     }
 
-    /// Sends the same to all nodes.
+    /// Sends the same bytes to all nodes.
     fn send(&mut self, canned: &Canned) -> Outcome<()> {
         for stream in &mut self.streams {
             stream.write_all(&canned.request)?;
@@ -178,7 +178,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Takes the same from all nodes of a range, one after the other.
+    /// Reads the same bytes from all nodes of a range, one after the other.
     fn receive(&mut self, canned: &Canned, nodes: Range<usize>) -> Outcome<()> {
         for stream in &mut self.streams[nodes] {
             let mut expected = &canned.reply[..];

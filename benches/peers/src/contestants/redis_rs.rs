@@ -1,5 +1,5 @@
 //! Redlock as one writes it by hand on redis-rs: a multiplexed connection per node, the same
-//! command to all of them at once, the decision at the quorum-th vote.
+//! command to all nodes at once, the decision at the quorum-th vote.
 
 use futures_util::StreamExt;
 use futures_util::future::join_all;
@@ -13,7 +13,8 @@ use crate::meter::Meter;
 use crate::names;
 use crate::plan::{Outcome, Plan, TTL};
 
-/// `queue` is how many requests may wait in front of a connection; `None` leaves the default of 50.
+/// Runs the load. `queue` is how many requests may wait in front of a connection; `None` leaves the
+/// default of 50.
 pub(crate) fn run(plan: &Plan, queue: Option<usize>) -> Outcome<Meter> {
     tasks::run(plan, async || Redlock::connect(plan, queue).await)
 }
@@ -75,7 +76,7 @@ impl Locker for Redlock {
         for reply in join_all(requests.map(|node| send(node, &release))).await {
             released += usize::from(reply? == Value::Int(1));
         }
-        // Not all of them: a `SET` that still waited in a full queue when the decision fell was
+        // Some releases find no key: a `SET` that still waited in a full queue at the decision was
         // dropped there.
         if released < self.quorum {
             return Err(format!("only {released} nodes had the lock").into());

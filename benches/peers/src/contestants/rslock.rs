@@ -1,4 +1,4 @@
-//! rslock, as its README shows it.
+//! rslock, used as its README shows.
 
 use ::rslock::{Lock, LockManager};
 
@@ -8,7 +8,7 @@ use crate::plan::{Outcome, Plan, TTL};
 
 pub(crate) fn run(plan: &Plan) -> Outcome<Meter> {
     let urls = plan.nodes.iter().map(|node| format!("redis://{node}")).collect();
-    // It connects with its first lock.
+    // rslock connects with its first lock.
     tasks::run(plan, async || Ok(LockManager::new(urls)))
 }
 

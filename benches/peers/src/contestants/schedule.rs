@@ -1,4 +1,4 @@
-//! When cycles start in an open loop.
+//! The times at which cycles start in an open loop.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
@@ -12,11 +12,12 @@ use rustix::time::{
 
 use crate::plan::Outcome;
 
-/// Starts at a fixed rate. One that comes late does not move those after it, and its latency counts
-/// from when it should have been: coordinated omission would hide it.
+/// Starts at a fixed rate. A late start does not move the following ones, and the latency of a late
+/// start counts from the time at which the start was due: coordinated omission would hide the
+/// delay.
 ///
-/// A timer descriptor becomes readable at every start, as a socket does with a request: whoever is
-/// measured is woken up to begin, and nobody's loop has to count in whole milliseconds.
+/// A timer descriptor becomes readable at every start, as a socket does with a request. So the
+/// descriptor wakes the contestant for each start, and no loop has to count in whole milliseconds.
 pub(crate) struct Schedule {
     timer: OwnedFd,
     origin: Instant,
@@ -36,23 +37,23 @@ impl Schedule {
         Ok(Self { timer, origin, rate: rate.into(), count: 0 })
     }
 
-    /// When the next cycle should start, or should have.
+    /// Returns the time at which the next cycle is or was due.
     pub(crate) fn next(&self) -> Instant {
-        // Whole seconds apart, so that no rounding adds up.
+        // The sum is made of whole seconds and a rest, so that rounding errors do not add up.
         let seconds = Duration::from_secs(self.count / self.rate);
         let nanos = Duration::from_nanos(self.count % self.rate * 1_000_000_000 / self.rate);
         self.origin + seconds + nanos
     }
 
-    /// It has started.
+    /// Takes the start that was due off the schedule.
     pub(crate) fn advance(&mut self) {
         self.count += 1;
     }
 
-    /// Takes note of the ticks so far. Without that there are no more.
+    /// Reads the ticks so far; unread ticks would keep the descriptor readable.
     pub(crate) fn clear(&self) {
         let mut count = [0; 8];
-        // That there is none to read is nothing to take note of.
+        // Without a tick the read fails, and there is nothing to do.
         let _ = rustix::io::read(&self.timer, &mut count);
     }
 }

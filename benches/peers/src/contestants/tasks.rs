@@ -1,5 +1,5 @@
 //! Cycles as tasks of tokio, on one thread: the client has one core, and a runtime of several
-//! threads would only pass tasks around on it.
+//! threads would only pass tasks around on that core.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use crate::meter::Meter;
 use crate::names::Names;
 use crate::plan::{Outcome, Plan};
 
-/// Somebody who can lock.
+/// A client that can lock.
 pub(crate) trait Locker: Send + Sync + Sized + 'static {
     type Lock: Send;
 
@@ -26,14 +26,14 @@ pub(crate) trait Locker: Send + Sync + Sized + 'static {
     fn release(&self, lock: Self::Lock) -> impl Future<Output = Outcome<()>> + Send;
 }
 
-/// What all tasks share.
+/// The state that all tasks share.
 struct Shared<L> {
     locker: L,
     names: Names,
     meter: Mutex<Meter>,
 }
 
-/// Runs cycles with what `connect` yields.
+/// Runs cycles with the client that `connect` returns.
 pub(crate) fn run<L: Locker>(
     plan: &Plan,
     connect: impl AsyncFnOnce() -> Outcome<L>,
@@ -53,7 +53,7 @@ pub(crate) fn run<L: Locker>(
     })
 }
 
-/// As many tasks as there are cycles at a time, each with one cycle after the other.
+/// Runs as many tasks as there are cycles at a time, each with one cycle after the other.
 async fn closed_loop<L: Locker>(shared: &Arc<Shared<L>>, in_flight: usize) -> Outcome<()> {
     let mut tasks = JoinSet::new();
     for _ in 0..in_flight {
@@ -68,7 +68,7 @@ async fn closed_loop<L: Locker>(shared: &Arc<Shared<L>>, in_flight: usize) -> Ou
     join(tasks).await
 }
 
-/// One task per cycle, started when it is due.
+/// Runs one task per cycle, started when the cycle is due.
 async fn open_loop<L: Locker>(
     shared: &Arc<Shared<L>>,
     most: usize,
@@ -121,7 +121,7 @@ impl<L: Locker> Shared<L> {
         self.meter().goes_on(Clock::now())
     }
 
-    /// Never contended: there is one thread.
+    /// Locks the mutex, which is never contended: there is one thread.
     fn meter(&self) -> MutexGuard<'_, Meter> {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner)
     }
