@@ -1,5 +1,5 @@
-//! What a master answers: its moods, what it says about itself, and a command the embedded one
-//! lacks.
+//! The answers of a master: its moods, what the master says about itself, and a command that the
+//! embedded master lacks.
 
 use core::fmt::{self, Write};
 
@@ -13,16 +13,16 @@ use redbolt::time::Instant;
 
 use crate::master::Node;
 
-/// What a master answers instead of doing what it was asked.
+/// What a master answers instead of doing what a request asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mood {
     Well,
     Full,
     Busy,
     Loading,
-    /// Follows somebody else and takes no writes.
+    /// Follows another master and takes no writes.
     Replica,
-    /// Does what it was asked and says that it failed.
+    /// Does what a request asks for, and says that the request failed.
     Unclear,
     KeyDenied,
     Denied,
@@ -30,21 +30,21 @@ pub(crate) enum Mood {
 
 /// What a master says about itself.
 pub(crate) struct Face {
-    /// Names the process; no two have the same.
+    /// Names the process. No two processes have the same name.
     process: u64,
     /// Names the history of the data.
     lineage: u64,
-    /// Up to where it was somebody else's; −1 where it never was.
+    /// The offset up to which the data came from another master; −1 if none ever did.
     second_offset: i64,
-    /// By the clock of the master.
+    /// The start of the process, by the clock of the master.
     started: Instant,
     pub(crate) mood: Mood,
     pub(crate) mood_until: u64,
-    /// It may evict keys, and says so.
+    /// The master may evict keys, and says so.
     pub(crate) evicts: bool,
-    /// It writes every command to its disk before it answers.
+    /// The master writes every command to its disk before the answer.
     pub(crate) is_durable: bool,
-    /// It has `DELIFEQ`, which the embedded master lacks.
+    /// The master has `DELIFEQ`, which the embedded master lacks.
     pub(crate) is_native: bool,
     text: String,
 }
@@ -65,27 +65,27 @@ impl Face {
         }
     }
 
-    /// Another process, which starts at `started`.
+    /// Another process takes over, started at `started`.
     pub(crate) fn begin_process(&mut self, started: Instant) {
-        // There are fewer masters than this, so that all numbers differ.
+        // There are fewer masters than this, so all numbers differ.
         self.process += 64;
         self.lineage += 64;
         (self.started, self.second_offset) = (started, -1);
     }
 
-    /// The same process, after it was a replica of another.
+    /// The process goes on after a time as a replica of another master.
     pub(crate) fn begin_lineage(&mut self, offset: u64) {
         self.lineage += 64;
         self.second_offset = offset.cast_signed();
     }
 
-    /// Another process, which has run for long and was a replica until now.
+    /// Another process takes over, which has run for long and was a replica until now.
     pub(crate) fn be_replaced(&mut self, offset: u64) {
         self.begin_process(self.started);
         self.begin_lineage(offset);
     }
 
-    /// Whether it may vote as far as it says itself (S10).
+    /// Returns whether the master may vote, judged by its own words (S10).
     pub(crate) fn may_vote(&self) -> bool {
         !self.evicts
     }
@@ -94,14 +94,14 @@ impl Face {
         if now < self.mood_until { self.mood } else { Mood::Well }
     }
 
-    /// The section of `INFO` with this name, as far as anybody looks at it.
+    /// Returns the section of `INFO` with this name, as far as clients read that section.
     fn describe(&mut self, section: &[u8], mood: Mood, at: Instant) -> fmt::Result {
         self.text.clear();
         let Self { process, lineage, second_offset, started, evicts, is_durable, .. } = *self;
         let text = &mut self.text;
         match section {
             b"server" => {
-                // Both ends are cut to whole seconds, and a clock that was set back shows.
+                // Both ends are cut to whole seconds, and a clock that was set back shows here.
                 let seconds = |at: Instant| (at.as_nanos() / 1_000_000_000).cast_signed();
                 let uptime = seconds(at) - seconds(started);
                 write!(text, "run_id:{process:040x}\r\nuptime_in_seconds:{uptime}\r\n")?;
@@ -125,7 +125,7 @@ impl Face {
 }
 
 impl Node {
-    /// Appends one reply, as the mood has it.
+    /// Appends one reply, as the mood demands.
     pub(crate) fn answer(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
         let mood = self.face.mood(now);
         let is_set = words[0] == b"SET" || Asked::read(words).is_some();
@@ -157,7 +157,7 @@ impl Node {
                 resp::bulk(out, self.face.text.as_bytes());
             }
             [b"COMMAND", b"INFO", ..] => {
-                // Of the two that are asked about it has the first, or none.
+                // Clients ask about two commands. The master has the first of them, or none.
                 resp::array_header(out, 2);
                 match self.face.is_native {
                     true => resp::array_header(out, 0),
@@ -169,7 +169,7 @@ impl Node {
                 let release: [&[u8]; 5] = [b"EVAL", RELEASE.text.as_bytes(), b"1", key, token];
                 let mut answer = BytesMut::new();
                 self.store.apply(at, session, &release, &mut answer);
-                // The script tells a foreign value from none, the command does not.
+                // The script tells a foreign value from a missing one; the command does not.
                 resp::integer(out, i64::from(&answer[..] == b":1\r\n"));
             }
             #[cfg(redbolt_sabotage)]
@@ -184,11 +184,11 @@ impl Node {
     }
 }
 
-/// The keys that a request may touch, and the tokens that it names for them.
+/// The keys that a request may touch, and the tokens that the request names for them.
 pub(crate) struct Named<'a> {
     pub(crate) keys: &'a [&'a [u8]],
     pub(crate) tokens: &'a [&'a [u8]],
-    /// It names a ttl for each of them as well.
+    /// The request names a ttl for each key as well.
     pub(crate) extends: bool,
     /// The one token is for all keys, which are one lock.
     pub(crate) is_set: bool,
@@ -208,14 +208,14 @@ impl<'a> Named<'a> {
                 return Self { keys, tokens, extends: !ttls.is_empty(), is_set: false };
             }
             [b"DELIFEQ", named @ ..] => named.split_at(named.len().min(1)),
-            // Whatever touches a key without naming a token.
+            // Any other request touches its key without naming a token.
             [b"DEL" | b"SET", key, ..] => (core::slice::from_ref(key), &[][..]),
             _ => (&[][..], &[][..]),
         };
         Self { keys, tokens, extends: false, is_set: false }
     }
 
-    /// Whether the request names this token for this key.
+    /// Returns whether the request names this token for this key.
     pub(crate) fn has(&self, key: &[u8], token: &[u8]) -> bool {
         if self.is_set {
             return self.keys.contains(&key) && self.tokens.contains(&token);
@@ -224,7 +224,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A request that takes keys which nobody has.
+/// Returns whether the request takes keys that nobody has.
 pub(crate) struct Asked<'a> {
     pub(crate) token: &'a [u8],
     pub(crate) ttl: &'a [u8],
@@ -242,12 +242,12 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether a script is called, by its name or by its text.
+/// Returns whether the request calls this script, by name or by text.
 fn is(called: &[u8], script: Script) -> bool {
     called == script.sha.as_bytes() || called == script.text.as_bytes()
 }
 
-/// The token that is a key's value; nobody else writes there.
+/// Returns the token that is the value of a key. Nobody else writes there.
 pub(crate) fn token_of(value: &[u8]) -> Token {
     Token::from_bytes(value.try_into().unwrap_or_default())
 }

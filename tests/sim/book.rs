@@ -1,5 +1,5 @@
-//! What the caller of a client knows of its locks: what it asked for, what it was told, and by
-//! when it must hear of the rest.
+//! The caller's knowledge of a client's locks: what was asked for, what the events said, and the
+//! deadlines of the events to come.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::clock::MS;
 use crate::net::Net;
 
-/// Names of all lengths, one of them longer than a lock has room for without an allocation.
+/// Names of all lengths. The longest does not fit into a lock without an allocation.
 pub(crate) const RESOURCES: [&[u8]; 32] = {
     const NAME: &[u8] = &[b'x'; 60];
     let mut names = [NAME; 32];
@@ -27,22 +27,22 @@ pub(crate) struct Lock {
     pub(crate) id: LockId,
     pub(crate) resources: Resources,
     pub(crate) state: State,
-    /// Until when it is believed; the beginning of time when it is not.
+    /// The end of the validity that the caller believes in; the beginning of time without one.
     pub(crate) valid_until: Instant,
     pub(crate) token: Token,
     ttl: Duration,
-    /// Beyond this no extension reaches (S12).
+    /// No extension reaches beyond this (S12).
     hold_until: Instant,
-    /// The event that is open has to come by then, in true time.
+    /// The deadline of the next event, in true time.
     due: u64,
     extension: Option<Extension>,
-    /// It is kept alive by so long a ttl, until then.
+    /// The ttl and the end of a lock that is kept alive.
     keep: Option<(Duration, Instant)>,
-    /// Its token was handed over, and this is when it was asked for.
+    /// The time of the request, for a lock that was handed over.
     adopted_at: Option<Instant>,
 }
 
-/// What a lock is about, one bit for each of [`RESOURCES`].
+/// The resources of a lock, one bit for each of [`RESOURCES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Resources(pub(crate) u32);
 
@@ -60,7 +60,7 @@ impl Resources {
     }
 }
 
-/// A lock that was let go of, for anybody to adopt.
+/// A lock that its holder has let go of, for any client to adopt.
 #[derive(Clone, Copy)]
 pub(crate) struct Orphan {
     pub(crate) resources: Resources,
@@ -85,7 +85,7 @@ pub(crate) enum State {
 const NOBODYS: Token = Token::from_bytes([0; Token::LEN]);
 
 impl Client {
-    /// Wants a lock on some resources; with an orphan, the one that was let go of.
+    /// Asks for a lock on some resources; with an orphan, for the lock that was let go of.
     pub(crate) fn acquire(
         &mut self,
         net: &mut Net,
@@ -103,7 +103,7 @@ impl Client {
             ([name], None) => self.redlock.acquire(now, name, ttl, wait),
             (names, None) => self.redlock.acquire_all(now, names, ttl, wait),
         };
-        // Refused when the engine is full, and then there is nothing to wait for.
+        // A full engine refuses, and then there is nothing to wait for.
         let Ok(id) = asked else { return };
         let due = net.now + allowed((wait + timeout).max(2 * timeout));
         net.trace.add(&[net.now, id.index() as u64, due]);
@@ -135,20 +135,20 @@ impl Client {
             let (name, max) = (self.name, self.redlock.config().max_hold);
             net.trace.say(net.now, format_args!("client {name} keeps {id:?} by {ttl:?}, {hold:?}"));
             if let Some(lock) = self.known(net, id, State::Held) {
-                // A renewal may be under way that asked for more.
+                // A renewal that asked for more may be under way.
                 let before = lock.keep.map_or(Duration::ZERO, |(ttl, _)| ttl);
                 lock.keep = Some((ttl.max(before), lock.hold_until - max + hold));
             }
         }
     }
 
-    /// Wants to be warned ahead of the end of a lock.
+    /// Asks for a warning ahead of the end of a lock.
     pub(crate) fn warn(&mut self, net: &Net, id: LockId, ahead: u64) {
-        // One that has just ended says so by itself.
+        // A lock that has just ended reports that anyway.
         let _ = self.redlock.warn(self.clock(net.now), id, Duration::from_millis(ahead));
     }
 
-    /// Lets go of a lock without giving it back.
+    /// Lets go of a lock without releasing the lock.
     pub(crate) fn disown(&mut self, net: &mut Net, id: LockId) -> Option<Orphan> {
         let token = self.redlock.disown(self.clock(net.now), id).ok()?;
         let name = self.name;
@@ -159,13 +159,13 @@ impl Client {
         if token != expected {
             net.fail(format_args!("{id:?} was let go of as {token}, and was {expected}"));
         }
-        // An extension under way ends with it.
+        // The extension under way ends with the lock.
         self.settle(net);
         self.locks.retain(|lock| lock.id != id);
         Some(Orphan { resources, token })
     }
 
-    /// Asks who has a resource.
+    /// Asks for the holder of a resource.
     pub(crate) fn query(&mut self, net: &Net, resource: usize) {
         let now = self.clock(net.now);
         let due = net.now + allowed(self.redlock.config().node_timeout(Duration::MAX));
@@ -194,7 +194,7 @@ impl Client {
         }
     }
 
-    /// False where it may not be extended.
+    /// Asks for an extension. Returns false if the lock may not be extended that far.
     pub(crate) fn extend(&mut self, net: &mut Net, id: LockId, ttl: u64) -> bool {
         let (now, ttl) = (self.clock(net.now), Duration::from_millis(ttl));
         let due = net.now + allowed(self.redlock.config().node_timeout(ttl));
@@ -226,7 +226,7 @@ impl Client {
         }
     }
 
-    /// Takes an event into the book.
+    /// Enters an event into the book.
     pub(crate) fn heed(&mut self, net: &mut Net, event: Event) {
         let (name, now) = (self.name, self.clock(net.now));
         let (kind, id) = match event {
@@ -247,7 +247,7 @@ impl Client {
             Event::Extended { valid_until, .. } => self.extended(net, id, now, valid_until),
             Event::Expiring { .. } => self.warned(net, id, now),
             Event::ExtendFailed { .. } => {
-                // That of a lock that is being released fails with it.
+                // A release makes the extension of its lock fail.
                 let lock = self.locks.iter_mut().find(|lock| lock.id == id);
                 if lock.and_then(|lock| lock.extension.take()).is_none() {
                     net.fail(format_args!("an extension of {id:?} failed that nobody wanted"));
@@ -297,11 +297,11 @@ impl Client {
                 net.checks.lasts(net.now, token, valid_until, started, ttl);
             }
         } else if let Some((ttl, until)) = keep {
-            // An end that is brought forward takes nothing back.
+            // A `hold` that brings the end forward takes no validity back.
             if valid_until > until.max(before) {
                 net.fail(format_args!("S12: {id:?} is kept for longer than it was to be"));
             }
-            // When the engine began with it is not known, but it was not before this.
+            // The start of the renewal is not known, but it was not before this.
             let sent_at = net.checks.extended(net.now, client, token, valid_until - ttl);
             if valid_until > before {
                 net.checks.lasts(net.now, token, valid_until, sent_at, ttl);
@@ -318,7 +318,7 @@ impl Client {
         self.extensions += 1;
     }
 
-    /// The lock that an event is about, which must be in this state.
+    /// Finds the lock of an event. The lock must be in this state.
     fn known(&mut self, net: &mut Net, id: LockId, state: State) -> Option<&mut Lock> {
         let lock = self.locks.iter_mut().find(|lock| lock.id == id);
         let found = lock.as_ref().map(|lock| lock.state);
@@ -335,8 +335,8 @@ impl Client {
         self.locks.retain(|lock| lock.id != id);
     }
 
-    /// Every request has its event by its deadline, and what the core says of a lock is what it
-    /// has told (S8).
+    /// Checks that every request has its event by its deadline, and that the core knows of each
+    /// lock what its events have said (S8).
     pub(crate) fn check_book(&self, net: &mut Net) {
         let (now, late) = (self.clock(net.now), net.now.saturating_sub(net.weather.turn));
         if self.queries.iter().any(|(_, due)| late > *due) && self.is_punctual() {
@@ -354,7 +354,7 @@ impl Client {
         }
     }
 
-    /// Who was asleep has the time once more that a request may take.
+    /// Gives a client that was asleep the time of one more request.
     pub(crate) fn excuse(&mut self, now: u64) {
         let timeout = self.redlock.config().node_timeout(self.redlock.config().max_ttl);
         let due = now + allowed(2 * timeout);
@@ -369,18 +369,18 @@ impl Client {
         }
     }
 
-    /// The first lock in this state.
+    /// Returns the first lock in this state.
     pub(crate) fn first_in(&self, state: State) -> Option<LockId> {
         self.locks_in(state).next()
     }
 
-    /// The locks in this state.
+    /// Returns the locks in this state.
     pub(crate) fn locks_in(&self, state: State) -> impl Iterator<Item = LockId> + '_ {
         self.locks.iter().filter(move |lock| lock.state == state).map(|lock| lock.id)
     }
 }
 
-/// How long what takes `time` may take by a clock that is slow.
+/// Returns how long something that takes `time` may take by a slow clock.
 fn allowed(time: Duration) -> u64 {
     let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     nanos + nanos / 8 + 2 * MS

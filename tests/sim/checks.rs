@@ -1,7 +1,7 @@
-//! What must be true of every world, looked at from outside.
+//! What must be true of every world, checked from outside.
 //!
-//! Nothing here asks the code under test what it thinks: the checks see the bytes that masters
-//! execute and clients are handed, the calls and the events, and the true time.
+//! The checks never ask the code under test. They see the bytes that masters execute and clients
+//! receive, the calls and the events, and the true time.
 
 use core::fmt;
 use core::hash::{BuildHasherDefault, Hasher};
@@ -17,59 +17,59 @@ use crate::client::Client;
 use crate::master::{MASTERS_MAX, Node};
 use crate::world::CLIENTS_MAX;
 
-/// How many keys one request may name, and how many ghosts may be looked for at once.
+/// The most keys that one request may name, and the most tokens that one request may look for.
 const GROUP: usize = 64;
 
-/// What the checks must know of a world.
+/// The facts about a world that the checks need.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) quorum: usize,
     pub(crate) drift: Drift,
     pub(crate) max_ttl: u64,
     pub(crate) max_hold: Duration,
-    /// The world keeps to the model of SAFETY.md: locks exclude each other.
+    /// The world keeps to the model of SAFETY.md, so locks exclude each other.
     pub(crate) excludes: bool,
     /// Masters that may have forgotten locks must not vote.
     pub(crate) quarantines: bool,
 }
 
-/// A `+OK` to a `SET`, or a 1 to an extension.
+/// A vote: `+OK` to a `SET`, or 1 to an extension.
 #[derive(Clone, Copy)]
 pub(crate) struct Vote {
     pub(crate) token: Token,
     pub(crate) master: usize,
-    /// It may be counted: the master was no suspect when it executed the request.
+    /// The vote may be counted: the master was no suspect when it executed the request.
     pub(crate) counts: bool,
-    /// For an extension, when it was sent by the clock of the client.
+    /// The time at which an extension was sent, by the clock of the client.
     pub(crate) extended_at: Option<Instant>,
 }
 
-/// One attempt, as it was seen on the wire.
+/// One attempt, as seen on the wire.
 struct Attempt {
-    /// Before that, by the clock of the client, no byte of it left.
+    /// No byte of the attempt left before this time, by the clock of the client.
     sent_at: Instant,
     ttl: Duration,
-    /// The slots on which it was executed, one bit each.
+    /// The slots on which the attempt was executed, one bit each.
     asked: u32,
-    /// The masters whose votes for it have reached the client and may be counted.
+    /// The masters whose votes have reached the client and may be counted.
     voters: u32,
-    /// A client has held a lock by it: from then on masters may be given the key again.
+    /// A client has held a lock by this attempt: from then on masters may be given the key again.
     was_granted: bool,
-    /// By client and master, the last extension of this client's that the master agreed to, when
-    /// that has reached the client and may be counted. A lock that changes hands is extended by
-    /// two.
+    /// By client and master: the last extension of the client that the master agreed to, once the
+    /// vote has reached the client and may be counted. Two clients extend a lock that changes
+    /// hands.
     agreed_at: [[Instant; MASTERS_MAX]; CLIENTS_MAX],
 }
 
 pub(crate) struct Checks {
     pub(crate) rules: Rules,
     attempts: HashMap<Token, Attempt, BuildHasherDefault<Mixer>>,
-    /// Something was executed or granted since the last look.
+    /// A command was executed or a lock was granted since the last check.
     pub(crate) is_touched: bool,
     violation: Option<Violation>,
 }
 
-/// The first thing that was wrong, and when.
+/// The first broken rule, and the time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Violation {
     pub(crate) at: u64,
@@ -81,7 +81,7 @@ impl Checks {
         Self { rules, attempts: HashMap::default(), is_touched: false, violation: None }
     }
 
-    /// Notes what is wrong; what follows from it is of no interest.
+    /// Records a broken rule. Later ones only follow from the first and do not count.
     #[cold]
     pub(crate) fn fail(&mut self, at: u64, what: fmt::Arguments<'_>) {
         self.violation.get_or_insert_with(|| Violation { at, what: what.to_string() });
@@ -91,12 +91,13 @@ impl Checks {
         self.violation.take()
     }
 
-    /// Whether a vote counts of a master that was last suspected of amnesia at `suspect_at`.
+    /// Returns whether the vote of a master counts that was last suspected of amnesia at
+    /// `suspect_at`.
     pub(crate) fn trusts(&self, now: u64, suspect_at: u64) -> bool {
         !self.rules.quarantines || now >= suspect_at + self.rules.max_ttl
     }
 
-    /// A master executed a `SET`.
+    /// Records that a master executed a `SET`.
     pub(crate) fn asked(
         &mut self,
         now: u64,
@@ -123,18 +124,18 @@ impl Checks {
         }
     }
 
-    /// A client was handed a vote.
+    /// Records that a client received a vote.
     pub(crate) fn voted(&mut self, client: usize, vote: &Vote) {
         let Vote { token, master, counts, extended_at } = *vote;
         let Some(attempt) = self.attempts.get_mut(&token).filter(|_| counts) else { return };
         match extended_at {
             None => attempt.voters |= 1 << master,
-            // They come in the order in which they were sent.
+            // Votes arrive in the order in which the requests were sent.
             Some(at) => attempt.agreed_at[client][master] = at,
         }
     }
 
-    /// A master executed what touches a key that exists, other than by `SET … NX`.
+    /// Checks a command, other than `SET … NX`, that touched an existing key.
     pub(crate) fn compared(
         &mut self,
         now: u64,
@@ -158,8 +159,8 @@ impl Checks {
         }
     }
 
-    /// A client believes that it holds a lock until `valid_until`. Returns until when it may be
-    /// extended.
+    /// Records that a client believes in a lock until `valid_until`. Returns the time until which
+    /// the lock may be extended.
     pub(crate) fn granted(&mut self, now: u64, token: Token, valid_until: Instant) -> Instant {
         self.is_touched = true;
         let Some(attempt) = self.attempts.get_mut(&token) else {
@@ -177,8 +178,9 @@ impl Checks {
         sent_at + self.rules.max_hold
     }
 
-    /// A client was told that the extension which it wanted at `started` was granted, or, by what
-    /// it adopted then, a lock. Returns when the last request was sent that this took.
+    /// Records that a client learned of a granted extension, wanted since `started`, or of a lock
+    /// that the client began to adopt then. Returns the time at which the last necessary request
+    /// was sent.
     pub(crate) fn extended(
         &mut self,
         now: u64,
@@ -198,7 +200,7 @@ impl Checks {
         agreed.get(need - 1).copied().unwrap_or(started)
     }
 
-    /// A validity that counts from `start` must not go beyond `start + ttl − drift`.
+    /// Checks that a validity from `start` does not reach beyond `start + ttl − drift`.
     pub(crate) fn lasts(
         &mut self,
         now: u64,
@@ -207,7 +209,7 @@ impl Checks {
         start: Instant,
         ttl: Duration,
     ) {
-        // The formula of SAFETY.md once more, not the one that is being checked.
+        // The formula of SAFETY.md written once more, not the one under test.
         let Drift { rate_ppm, step } = self.rules.drift;
         let drift = ttl * rate_ppm / 500_000 + step + Duration::from_millis(2);
         let most = start + ttl.saturating_sub(drift);
@@ -217,7 +219,7 @@ impl Checks {
         }
     }
 
-    /// Nobody else believes in a resource that somebody believes in.
+    /// Checks that no two clients believe in the same resource.
     pub(crate) fn exclusion(&mut self, true_now: u64, clients: &[Client]) {
         let mut holders = [None; RESOURCES.len()];
         for client in clients {
@@ -235,7 +237,7 @@ impl Checks {
         }
     }
 
-    /// What a client keeps is bounded by its configuration.
+    /// Checks that the memory of a client is bounded by the configuration.
     pub(crate) fn memory(&mut self, now: u64, client: &Client) {
         let (redlock, at, name) = (&client.redlock, client.clock(now), client.name);
         let Config { max_locks, max_pipeline, max_cleanup, .. } = *redlock.config();
@@ -243,14 +245,14 @@ impl Checks {
             self.fail(now, format_args!("client {name} has more than {max_locks} locks"));
         }
         for status in redlock.nodes().into_iter().filter_map(|node| redlock.node(at, node)) {
-            // A SET and its release; a release per lock; the extensions; the looks for ghosts; the
-            // handshake.
+            // A `SET` and its release; a release per lock; the extensions; the looks for tokens;
+            // the handshake.
             let most = 3 * max_pipeline + 2 * max_locks + GROUP + 16;
             if status.in_flight > most {
                 let waits = status.in_flight;
                 self.fail(now, format_args!("client {name} waits for {waits} replies of a node"));
             }
-            // Those that are just being looked for cannot make room for one more.
+            // Tokens that the client is just looking for cannot make room for one more.
             if status.cleanup > max_cleanup.max(GROUP + 1) {
                 let tokens = status.cleanup;
                 self.fail(now, format_args!("S6: client {name} looks for {tokens} tokens"));
@@ -258,8 +260,8 @@ impl Checks {
         }
     }
 
-    /// What is believed stands on a majority: so many masters have the key, or have forgotten it
-    /// and may not vote for another before it ends.
+    /// Checks that each lock in which a client believes stands on a majority: these masters have
+    /// the key, or have forgotten the key and may not vote for another before the lock ends.
     pub(crate) fn standing(&mut self, true_now: u64, nodes: &[Node], clients: &[Client]) {
         if !self.rules.excludes || !core::mem::take(&mut self.is_touched) {
             return;
@@ -285,7 +287,7 @@ impl Checks {
     }
 }
 
-/// Tokens differ in their last bytes, and nobody chooses them against us.
+/// A hasher for tokens, which differ in their last bytes; nobody chooses tokens against the map.
 #[derive(Default)]
 struct Mixer(u64);
 

@@ -9,28 +9,28 @@ use crate::clock::Clock;
 use crate::net::Net;
 use crate::options::Options;
 
-/// How many bytes may wait to be written to a node.
+/// The most bytes that may wait to be written to a node.
 const UNSENT_MAX: usize = 1 << 20;
 
 pub(crate) struct Client {
     pub(crate) redlock: Redlock,
     pub(crate) name: usize,
     pub(crate) clock: Clock,
-    /// It reads a clock that stops in suspend, as it must not (S9).
+    /// The client reads a clock that stops in suspend, against S9.
     reads_stopping_clock: bool,
-    /// It looks for what is due before it reads as well as after that.
+    /// The client checks what is due before it reads, not only afterwards.
     is_timely: bool,
-    /// For how long that clock has stood still.
+    /// The time for which the stopping clock has stood still.
     stopped_for: u64,
     ends: Vec<End>,
-    /// Until then it does nothing at all, and the machine may be suspended.
+    /// The client does nothing until then, and the machine may be suspended.
     asleep_until: u64,
     suspended_at: Option<u64>,
     busy_until: u64,
-    /// When the core or the driver wants to be called next, whatever comes.
+    /// The next time at which the core or the driver must be called, whatever else comes.
     due: u64,
     pub(crate) locks: Vec<Lock>,
-    /// Questions, and by when each must be answered.
+    /// Open queries, with their deadlines.
     pub(crate) queries: Vec<(QueryId, u64)>,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
@@ -45,13 +45,14 @@ enum End {
     Up {
         master: usize,
         link: u64,
-        /// When the rest of a write that was cut short can be written.
+        /// The time at which the rest of a write that was cut short can be written.
         write_at: u64,
     },
 }
 
 impl Client {
-    /// A client whose `nonce` nobody else has: it stands for twelve bytes of the system's entropy.
+    /// Returns a client with a `nonce` of its own, in place of twelve bytes of the system's
+    /// entropy.
     pub(crate) fn new(
         name: usize,
         nonce: u8,
@@ -82,7 +83,7 @@ impl Client {
         }
     }
 
-    /// What it takes for the time.
+    /// Returns the time in which the client believes.
     pub(crate) fn clock(&self, now: u64) -> Instant {
         let shown = self.clock.show(now);
         if !self.reads_stopping_clock {
@@ -92,12 +93,12 @@ impl Client {
         Instant::from_nanos(shown.as_nanos() - stopped)
     }
 
-    /// Whether it runs. One that has slept does so from its next turn on.
+    /// Returns whether the client runs. A client that has slept runs from its next turn on.
     pub(crate) fn is_awake(&self) -> bool {
         self.asleep_until == 0
     }
 
-    /// Whether it can be expected to do things in time.
+    /// Returns whether the client can be expected to meet its deadlines.
     pub(crate) fn is_punctual(&self) -> bool {
         self.is_awake() && !self.reads_stopping_clock
     }
@@ -109,17 +110,17 @@ impl Client {
         }
     }
 
-    /// It need not sleep any longer.
+    /// Ends the sleep of the client at `now` at the latest.
     pub(crate) fn rouse(&mut self, now: u64) {
         self.asleep_until = self.asleep_until.min(now);
     }
 
-    /// When it must be looked at next, if bytes come at `arrival`.
+    /// Returns the time of the client's next turn, if bytes come at `arrival`.
     pub(crate) fn next(&self, arrival: u64) -> u64 {
         if self.is_awake() { arrival.min(self.due).max(self.busy_until) } else { self.asleep_until }
     }
 
-    /// One turn of the driver's loop: connections, replies, timeouts, and what follows from them.
+    /// Takes one turn of the driver's loop: connections, replies, timeouts, and their consequences.
     pub(crate) fn turn(&mut self, net: &mut Net) {
         self.wake(net.now);
         self.busy_until = net.now + net.weather.turn;
@@ -128,7 +129,7 @@ impl Client {
             self.redlock.handle_timeout(now);
         }
         for index in 0..self.ends.len() {
-            // There are as many ends as nodes.
+            // The client has one end per node.
             let Some(node) = NodeId::new(index) else { continue };
             match self.ends[index] {
                 End::Connecting { until } if until <= net.now => {
@@ -154,7 +155,7 @@ impl Client {
         }
     }
 
-    /// It may have slept: then the clock that stops has stood still.
+    /// Wakes the client if it slept: the stopping clock has stood still meanwhile.
     fn wake(&mut self, now: u64) {
         if core::mem::take(&mut self.asleep_until) > 0 {
             self.excuse(now);
@@ -164,7 +165,7 @@ impl Client {
         }
     }
 
-    /// Hands the core what has arrived on a link, and the end of it.
+    /// Hands the core the bytes that have arrived on a link, and the end of the link.
     fn read(&mut self, net: &mut Net, node: NodeId, master: usize, id: u64) {
         let now = self.clock(net.now);
         let Net { nodes, checks, .. } = net;
@@ -188,9 +189,10 @@ impl Client {
         }
     }
 
-    /// Carries out what the core wants, and takes what it tells.
+    /// Carries out the actions of the core, and takes its events.
     pub(crate) fn settle(&mut self, net: &mut Net) {
-        // Twice, because a driver may ask again, and the answer to the events must not be lost.
+        // Twice: a driver may poll again, and must not lose what the core does in answer to the
+        // events.
         for _ in 0..2 {
             self.obey(net);
             self.transmit(net);
@@ -241,7 +243,7 @@ impl Client {
         }
     }
 
-    /// The link to a node breaks; false if there is none.
+    /// Breaks the link to a node. Returns false if there is none.
     pub(crate) fn cut(&mut self, net: &mut Net, node: usize) -> bool {
         let Some(id) = NodeId::new(node) else { return false };
         if !matches!(self.ends[node], End::Up { .. }) || !self.is_awake() {
@@ -253,7 +255,7 @@ impl Client {
         true
     }
 
-    /// The owner goes away in good order: what can still be sent is sent.
+    /// Shuts the client down in good order: what can still be sent is sent.
     pub(crate) fn bow_out(&mut self, net: &mut Net) {
         while let Some(id) = self.first_in(State::Held) {
             self.release(net, id);
@@ -262,7 +264,7 @@ impl Client {
         self.settle(net);
     }
 
-    /// The process dies: its ends of all links go, and what it had sent may still arrive.
+    /// Kills the process: its ends of all links go, and the bytes under way may still arrive.
     pub(crate) fn die(&mut self, net: &mut Net) {
         for node in 0..self.ends.len() {
             self.hang_up(net, node);

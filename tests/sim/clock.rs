@@ -7,17 +7,17 @@ pub(crate) const SECOND: u64 = 1_000 * MS;
 
 const MILLION: u64 = 1_000_000;
 
-/// A clock that runs too fast or too slow, and that somebody may set.
+/// A clock that runs too fast or too slow, and that may be set.
 ///
-/// True times are nanoseconds as plain numbers, what a clock shows is an `Instant`: the two cannot
+/// True times are plain numbers of nanoseconds, and shown times are `Instant`s, so the two cannot
 /// be mixed up.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
-    /// At this true time it was set last,
+    /// The true time at which the clock was last set.
     since: u64,
-    /// and showed this.
+    /// The time that the clock showed then.
     shown: u64,
-    /// By how many parts per million it is fast.
+    /// The parts per million by which the clock is fast.
     rate: i64,
 }
 
@@ -26,31 +26,31 @@ impl Clock {
         Self { since: now, shown, rate }
     }
 
-    /// What it shows. It cannot be asked about a time before it was set last.
+    /// Returns the shown time. `now` must not lie before the clock was last set.
     pub(crate) fn show(&self, now: u64) -> Instant {
-        // A world lasts for minutes: a million times that fits.
+        // A world lasts for minutes, and a million times that fits.
         Instant::from_nanos(self.shown + (now - self.since) * self.speed() / MILLION)
     }
 
-    /// The first true time at which it shows `at`; `now` if it already does.
+    /// Returns the first true time at which the clock shows `at`; `now` if the clock already does.
     pub(crate) fn true_time(&self, now: u64, at: Instant) -> u64 {
         let ahead = u128::from(at.as_nanos().saturating_sub(self.shown)) * u128::from(MILLION);
         let ahead = ahead.div_ceil(u128::from(self.speed()));
         u64::try_from(ahead).map_or(u64::MAX, |ahead| self.since.saturating_add(ahead)).max(now)
     }
 
-    /// From now on it runs at another rate.
+    /// Lets the clock run at another rate from now on.
     pub(crate) fn set_rate(&mut self, now: u64, rate: i64) {
         *self = Self { since: now, shown: self.show(now).as_nanos(), rate };
     }
 
-    /// Somebody sets it forward, or back.
+    /// Sets the clock forward, or back.
     pub(crate) fn step(&mut self, now: u64, by: i64) {
         let shown = self.show(now).as_nanos().saturating_add_signed(by);
         *self = Self { since: now, shown, rate: self.rate };
     }
 
-    /// How much it shows in a million units of true time.
+    /// Returns how much the clock shows in a million units of true time.
     fn speed(&self) -> u64 {
         MILLION.saturating_add_signed(self.rate)
     }

@@ -1,4 +1,4 @@
-//! What goes wrong in a world.
+//! Faults: everything that goes wrong in a world.
 
 use crate::answer::Mood;
 use crate::chance::Chance;
@@ -10,7 +10,7 @@ use crate::world::World;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
-    /// A connection breaks, and what it had sent may be executed later.
+    /// A connection breaks, and the bytes under way may be executed later.
     Reset,
     /// A connection dies at the master's end, and nobody tells the client.
     HalfOpen,
@@ -28,7 +28,7 @@ pub(crate) enum Fault {
     Crash,
     /// A master restarts and has its keys.
     Restart,
-    /// A master's machine goes down, so that nobody hears of it, and comes up without memory.
+    /// A master's machine goes down without a word to its clients, and comes up without memory.
     PowerLoss,
     /// A master becomes a replica and then a master again.
     RoleChange,
@@ -43,14 +43,14 @@ pub(crate) enum Fault {
     Rate,
     /// A client stops and goes on.
     Pause,
-    /// A client's machine is suspended and resumed.
-    /// FAULTS 37: the clock that stops in suspend does, the one that counts does not.
+    /// A client's machine is suspended and resumed (FAULTS 37). The clock that stops in suspend
+    /// stands still, the one that counts goes on.
     Suspend,
     /// A client crashes, or goes, and a new one takes its place.
     ClientCrash,
     /// The address of a node leads to another node's master.
     Misroute,
-    /// A master that evicts keys does so.
+    /// A master that may evict keys evicts some.
     Evict,
     /// A master loses keys and does not say so.
     Loss,
@@ -80,7 +80,7 @@ impl Fault {
         Self::Failover,
     ];
 
-    /// About half of those that are possible; some of them are more frequent than others.
+    /// Draws about half of the possible faults. Some of them are more frequent than others.
     pub(crate) fn draw(outside: Option<Outside>, steps: bool, chance: &mut Chance) -> Vec<Self> {
         let mut possible = Self::ALWAYS_POSSIBLE.to_vec();
         if steps || outside == Some(Outside::Steps) {
@@ -95,7 +95,7 @@ impl Fault {
 }
 
 impl World {
-    /// Something goes wrong.
+    /// Lets one fault happen.
     pub(crate) fn fault(&mut self) {
         if self.options.faults.is_empty() {
             return;
@@ -138,7 +138,7 @@ impl World {
                 }
             }
             Fault::Misroute => {
-                // What went astray is looked for where it should have gone.
+                // Keys that went to the wrong master are looked for at the right one.
                 self.is_littered = true;
                 net.addresses[master] = net.weather.chance.index(net.nodes.len());
                 for client in &mut self.clients {
@@ -191,7 +191,7 @@ impl World {
         self.is_littered = true;
     }
 
-    /// Something befalls a master.
+    /// Lets one fault happen to a master.
     fn strike(&mut self, fault: Fault, master: usize, until: u64) {
         let (net, options) = (&mut self.net, &self.options);
         let now = net.now;
@@ -202,7 +202,7 @@ impl World {
             Fault::Refuse => node.down_until = node.down_until.max(until),
             Fault::FlushScripts => node.command(now, &[b"SCRIPT", b"FLUSH"]),
             Fault::Evict if !node.face.evicts => {}
-            // One whose files are believed keeps them: nobody puts those of another in their place.
+            // A trusted master keeps its files: no operator replaces them by those of another.
             Fault::RoleChange | Fault::Failover if node.face.is_durable => {}
             Fault::Evict | Fault::Loss => node.evict(now, chance),
             Fault::Step => node.set_clock(now, options.step_max, chance),
@@ -241,14 +241,14 @@ impl World {
         }
     }
 
-    /// All is well again, and nobody sleeps.
+    /// Ends all faults, and wakes everybody.
     pub(crate) fn heal(&mut self) {
         self.net.weather.clear_up();
         let now = self.net.now;
         for (index, node) in self.net.nodes.iter_mut().enumerate() {
             (node.stalled_until, node.face.mood_until) = (0, 0);
             node.face.evicts = false;
-            // Whoever was led astray is led back, and a dead connection is noticed after all.
+            // A wrong address is corrected, and a dead connection is noticed after all.
             node.drop_strays(now, &mut self.net.weather.chance);
             for link in node.links.iter_mut().filter(|link| !link.is_served) {
                 link.ends_at = link.ends_at.min(now);
@@ -262,7 +262,7 @@ impl World {
 }
 
 impl crate::net::Net {
-    /// One direction, or both.
+    /// Draws one direction, or both.
     fn directions(&mut self) -> Vec<usize> {
         [vec![THERE], vec![BACK], vec![THERE, BACK]][self.weather.chance.index(3)].clone()
     }

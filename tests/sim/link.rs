@@ -1,8 +1,8 @@
 //! One connection as two ordered streams of bytes, each with its delays.
 //!
-//! The two ends live and die apart. Bytes that were on their way when the client hung up may still
-//! arrive, late, and are executed then although nobody hears the reply. Such ghosts are what
-//! Redlock must survive and what a test against real servers hardly ever meets.
+//! The two ends live and die apart. Bytes under way when the client hangs up may still arrive late;
+//! they are executed then, although nobody hears the reply. Redlock must survive such ghosts, and a
+//! test against real servers hardly ever meets one.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::clock::MS;
 pub(crate) struct Link {
     pub(crate) id: u64,
     pub(crate) client: usize,
-    /// As which node the client takes whoever answers here.
+    /// The node for which the client takes the master that answers here.
     pub(crate) slot: usize,
     pub(crate) session: Session,
     pub(crate) parser: Parser,
@@ -26,25 +26,25 @@ pub(crate) struct Link {
     pub(crate) replies: Stream,
     /// Votes under way, each with the place in `replies` where its bytes end.
     pub(crate) votes: VecDeque<(u64, Vote)>,
-    /// The master's end is there: what arrives is executed.
+    /// The master's end is there: arriving bytes are executed.
     pub(crate) is_served: bool,
     /// The client's end is there.
     pub(crate) is_heard: bool,
-    /// When the client learns that the master's end is gone; never where nobody tells it.
+    /// The time at which the client learns that the master's end is gone; never if nobody tells.
     pub(crate) ends_at: u64,
 }
 
 /// Bytes in one direction, in order.
 #[derive(Default)]
 pub(crate) struct Stream {
-    /// What was sent and not yet taken.
+    /// Bytes that were sent and not yet taken.
     bytes: Vec<u8>,
-    /// How many bytes were taken before those.
+    /// The number of bytes taken before those.
     taken: u64,
-    /// How many of all have arrived.
+    /// The number of bytes that have arrived, of all.
     arrived: u64,
     pieces: VecDeque<Piece>,
-    /// By the clock of the sender, until when what was sent.
+    /// The number of bytes that had been sent at each time, by the clock of the sender.
     sent: VecDeque<(u64, Instant)>,
 }
 
@@ -71,8 +71,8 @@ impl Link {
         }
     }
 
-    /// The client's end goes. What it had sent is lost from some piece on, goes on as if nothing
-    /// had happened, or, most often, lies somewhere for a while and then comes in pieces.
+    /// Removes the client's end. The bytes under way are lost from some piece on, or arrive as if
+    /// nothing had happened, or, most often, lie somewhere for a while and then arrive in pieces.
     pub(crate) fn hang_up(&mut self, now: u64, ghost_max: u64, chance: &mut Chance) {
         self.is_heard = false;
         let pieces = &mut self.requests.pieces;
@@ -89,8 +89,8 @@ impl Link {
         }
     }
 
-    /// The master's end goes, with all that was not executed. Some of its last replies are lost;
-    /// the client hears of it behind the others, or, if it `is_silent`, never.
+    /// Removes the master's end, with all requests that were not executed. Some of the last replies
+    /// are lost. The client learns of the end behind the others, or, if the end `is_silent`, never.
     pub(crate) fn abandon(&mut self, now: u64, is_silent: bool, chance: &mut Chance) {
         self.is_served = false;
         self.requests = Stream::default();
@@ -102,39 +102,39 @@ impl Link {
         }
     }
 
-    /// Whether nobody will ever miss it.
+    /// Returns whether the link can be dropped.
     pub(crate) fn is_over(&self) -> bool {
         !self.is_heard && (!self.is_served || self.requests.next().is_none())
     }
 }
 
 impl Stream {
-    /// Sends `bytes` so that they arrive at `due`, or with what was sent before if that is later.
+    /// Sends `bytes` to arrive at `due`, or with the bytes before them if that is later.
     pub(crate) fn send(&mut self, due: u64, bytes: &[u8]) {
         let due = self.pieces.back().map_or(due, |last| due.max(last.due));
         self.bytes.extend_from_slice(bytes);
         self.pieces.push_back(Piece { due, end: self.end() });
     }
 
-    /// Notes when all that has been sent so far was sent.
+    /// Records the time at which all bytes so far were sent.
     pub(crate) fn stamp(&mut self, at: Instant) {
         self.sent.push_back((self.end(), at));
     }
 
-    /// By the clock of the sender, when the waiting byte was sent that has `before` others before
-    /// it.
+    /// Returns the time, by the clock of the sender, at which the waiting byte behind `before`
+    /// others was sent.
     pub(crate) fn sent_at(&self, before: usize) -> Instant {
         let place = self.taken + before as u64;
         let sent = self.sent.iter().find(|(end, _)| *end > place);
         sent.map_or(Instant::FAR_FUTURE, |(_, at)| *at)
     }
 
-    /// How many bytes were ever sent.
+    /// Returns how many bytes were ever sent.
     pub(crate) fn end(&self) -> u64 {
         self.taken + self.bytes.len() as u64
     }
 
-    /// Lets come what has arrived by `now`; false if nothing has.
+    /// Lets the bytes arrive that are due by `now`. Returns false if there are none.
     pub(crate) fn arrive(&mut self, now: u64) -> bool {
         let before = self.arrived;
         while let Some(piece) = self.pieces.front().filter(|piece| piece.due <= now) {
@@ -144,14 +144,14 @@ impl Stream {
         self.arrived > before
     }
 
-    /// How many of all bytes have arrived.
+    /// Returns how many of all bytes have arrived.
     pub(crate) fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// What has arrived and was not taken.
+    /// Returns the bytes that have arrived and were not taken.
     pub(crate) fn waiting(&self) -> &[u8] {
-        // What was taken had arrived.
+        // Bytes that were taken had arrived.
         &self.bytes[..(self.arrived - self.taken) as usize]
     }
 
@@ -164,12 +164,12 @@ impl Stream {
         }
     }
 
-    /// When the next piece arrives.
+    /// Returns the time at which the next piece arrives.
     pub(crate) fn next(&self) -> Option<u64> {
         self.pieces.front().map(|piece| piece.due)
     }
 
-    /// Nothing arrives before `until`.
+    /// Lets no byte arrive before `until`.
     pub(crate) fn clog(&mut self, until: u64) {
         for piece in &mut self.pieces {
             piece.due = piece.due.max(until);

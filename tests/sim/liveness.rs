@@ -10,20 +10,20 @@ use crate::net::Net;
 use crate::options::Outside;
 use crate::world::World;
 
-/// How long after the last fault nothing must be left of what was given back. A node that needed
-/// another configuration is looked at after 30 s; the longest ttl is 60 s.
+/// The time after the last fault within which nothing must be left of released locks. A node that
+/// needed another configuration is looked at after 30 s; the longest ttl is 60 s.
 const CLEAN_AFTER: u64 = 40 * SECOND;
 
-/// Within this time everybody must have had a lock, one after another.
+/// The time within which every client must have had a lock, one after another.
 const SERVED_AFTER: u64 = 30 * SECOND;
 
 impl World {
-    /// Nothing goes wrong any more.
+    /// Lives the second life: nothing goes wrong any more, and everything must converge.
     pub(crate) fn be_alive(&mut self) -> Result<(), Violation> {
         let healed = self.net.now;
         self.live_giving_back(healed + CLEAN_AFTER)?;
         self.nothing_left();
-        // Masters that have forgotten locks are believed again.
+        // By then masters that have forgotten locks are trusted again.
         self.live(self.net.now + 2 * self.options.max_ttl())?;
         self.everybody_is_served()?;
         self.live(self.net.now + 2 * self.options.max_ttl() + self.options.step_max)?;
@@ -31,7 +31,7 @@ impl World {
         self.net.checks.violation().map_or(Ok(()), Err)
     }
 
-    /// Gives back all locks, and those that come yet.
+    /// Releases all locks, and those that are still to come.
     fn live_giving_back(&mut self, end: u64) -> Result<(), Violation> {
         while self.net.now < end {
             for client in &mut self.clients {
@@ -42,8 +42,8 @@ impl World {
         Ok(())
     }
 
-    /// Everybody wants the same lock at the same time, keeps it for a moment, extends it and gives
-    /// it back, and all that must succeed.
+    /// Lets every client want the same lock at the same time, keep the lock for a moment, extend
+    /// and release the lock; all of that must succeed.
     fn everybody_is_served(&mut self) -> Result<(), Violation> {
         let (ttl, wait) = (self.options.max_ttl() / MS, SERVED_AFTER / MS);
         let before = |client: &Client| (client.grants, client.extensions);
@@ -77,7 +77,7 @@ impl World {
         Ok(())
     }
 
-    /// Nothing is left of locks that were given back, although their ttls may not have ended.
+    /// Checks that nothing is left of released locks, although their ttls may not have ended.
     fn nothing_left(&mut self) {
         let mut dropped = 0;
         for client in &self.clients {
@@ -90,8 +90,8 @@ impl World {
             }
             dropped += client.cleanup_dropped(self.net.now);
         }
-        // A full cleanup list leaves keys to their ttls, and says so; so does a client that died.
-        // A clock that was set back lets keys live that had ended.
+        // A full cleanup list leaves keys to their ttls, and says so; so does a client that died. A
+        // clock that was set back revives keys that had ended.
         let is_excused = self.is_littered || self.options.outside == Some(Outside::Steps);
         let keys: usize = self.net.nodes.iter().map(|node| node.keys(self.net.now)).sum();
         if dropped == 0 && !is_excused && keys > 0 {
@@ -99,7 +99,7 @@ impl World {
         }
     }
 
-    /// Once every ttl is over there is neither a key nor anything to be looked for.
+    /// Checks that, after every ttl, there is neither a key nor a token to look for.
     fn nothing_remembered(&mut self) {
         let keys: usize = self.net.nodes.iter().map(|node| node.keys(self.net.now)).sum();
         if keys > 0 {
@@ -112,7 +112,7 @@ impl World {
 }
 
 impl Client {
-    /// Releases what it holds and cancels what it wants.
+    /// Releases all held locks of the client, and cancels all wanted ones.
     fn give_back(&mut self, net: &mut Net) {
         let mut is_changed = false;
         while let Some(id) = self.first_in(State::Held) {

@@ -1,20 +1,20 @@
 //! A deterministic simulator around the core: masters, clients and the network between them, in
 //! simulated time.
 //!
-//! One seed decides everything that happens in a world: how many masters and clients there are, how
+//! One seed decides everything that happens in a world: the number of masters and clients, how
 //! their clocks run and are set, how long bytes take and in which pieces they come, what clients
-//! want, and what goes wrong. In its first life a world is unsafe: connections break with requests
-//! on their way that are executed long after, the network partitions in one direction or both,
+//! want, and what goes wrong. In its first life a world is unsafe: connections break while requests
+//! are under way that are executed long after, the network partitions in one direction or both,
 //! masters stall, refuse, restart with their memory or without, become replicas, clients sleep and
-//! die. In its second life nothing goes wrong, and all must converge. [`checks`] says what must be
-//! true at every step; worlds that leave the model of SAFETY.md are labelled, and there locks need
-//! not exclude each other.
+//! die. In its second life nothing goes wrong, and everything must converge. [`checks`] says what
+//! must be true at every step. Worlds that leave the model of SAFETY.md are labelled, and there
+//! locks need not exclude each other.
 //!
 //! * `REDBOLT_SIM_SEEDS=<count>` lives through more worlds, or fewer, than the default;
 //!   `REDBOLT_SIM_FIRST=<seed>` begins with another seed than 0.
 //! * `REDBOLT_SIM_SEED=<seed>` lives through one, and prints its options and what happens.
 //!
-//! Each seed is lived through twice, and both runs must have done the same, bit for bit.
+//! Each seed is lived through twice, and both runs must do the same, bit for bit.
 //!
 //! The target has a `main` of its own (`harness = false`), because the usual harness would hide the
 //! figures of a run that went well. `libtest-mimic` reads the arguments and prints the report, as
@@ -43,8 +43,7 @@ use std::sync::mpsc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// How many worlds there are unless somebody says otherwise: less than two minutes of two cores,
-/// and seconds in a debug build.
+/// The default number of worlds: less than two minutes of two cores, and seconds in a debug build.
 const SEEDS: u64 = if cfg!(debug_assertions) { 500 } else { 50_000 };
 
 const NAME: &str = if cfg!(redbolt_sabotage) {
@@ -70,7 +69,7 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// What there is to say about a run that went well, or what was wrong.
+/// Returns the summary of a run that went well, or the reason of a failure.
 fn test() -> Result<String, String> {
     if let Some(seed) = number("REDBOLT_SIM_SEED")? {
         #[cfg(redbolt_sabotage)]
@@ -88,7 +87,7 @@ fn test() -> Result<String, String> {
     runner::live_through(first..first.saturating_add(seeds.unwrap_or(SEEDS)))
 }
 
-/// A number in the environment.
+/// Reads a number from the environment.
 fn number(name: &str) -> Result<Option<u64>, String> {
     let Ok(text) = std::env::var(name) else { return Ok(None) };
     text.parse().map(Some).map_err(|_| format!("{name}={text} is not a number"))

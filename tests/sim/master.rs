@@ -30,23 +30,23 @@ pub(crate) struct Node {
     pub(crate) clock: Clock,
     pub(crate) face: Face,
     pub(crate) links: Vec<Link>,
-    /// Until then it executes nothing, and after that all that came meanwhile.
+    /// The master executes nothing until then, and afterwards everything that came meanwhile.
     pub(crate) stalled_until: u64,
-    /// Until then nobody gets a connection.
+    /// The master accepts no connection until then.
     pub(crate) down_until: u64,
-    /// When it lost keys last.
+    /// The last loss of keys.
     pub(crate) forgot_at: u64,
-    /// When it last did what may have cost it keys, as far as a client can tell.
+    /// The last event that may have cost the master its keys, as far as a client can tell.
     pub(crate) suspect_at: u64,
     busy_until: u64,
-    /// By how much its clock was set forward in all.
+    /// The sum of all steps forward of the clock.
     ahead: u64,
-    /// What it has answered in this turn.
+    /// The replies of this turn.
     pub(crate) out: BytesMut,
 }
 
 impl Node {
-    /// A master that has run for `age`.
+    /// Returns a master that has run for `age`.
     pub(crate) fn new(index: usize, now: u64, age: u64, clock: Clock, face: Face) -> Self {
         Self {
             index,
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// How many keys are alive.
+    /// Returns how many keys are alive.
     pub(crate) fn keys(&self, now: u64) -> usize {
         self.store.len(self.clock.show(now))
     }
@@ -77,7 +77,7 @@ impl Node {
         self.links.iter_mut().find(|link| link.id == id)
     }
 
-    /// All its connections end, and what was on its way there is gone.
+    /// Ends all connections. The bytes under way to the master are gone.
     pub(crate) fn drop_links(&mut self, now: u64, is_silent: bool, chance: &mut Chance) {
         for link in self.links.iter_mut().filter(|link| link.is_served) {
             link.abandon(now, is_silent, chance);
@@ -85,7 +85,7 @@ impl Node {
         self.links.retain(|link| !link.is_over());
     }
 
-    /// Ends the connections of those who take it for another.
+    /// Ends the connections of clients that take this master for another.
     pub(crate) fn drop_strays(&mut self, now: u64, chance: &mut Chance) {
         let strays = self.links.iter_mut().filter(|link| link.slot != self.index);
         for link in strays.filter(|link| link.is_served) {
@@ -93,14 +93,14 @@ impl Node {
         }
     }
 
-    /// Somebody sets its clock, which is never more than `most` before its own time.
+    /// Sets the clock, which is never more than `most` before its own time.
     pub(crate) fn set_clock(&mut self, now: u64, most: u64, chance: &mut Chance) {
         let ahead = chance.between(0, most);
         self.clock.step(now, ahead.cast_signed() - self.ahead.cast_signed());
         self.ahead = ahead;
     }
 
-    /// A new process takes over at `up_at`, with the keys or without.
+    /// Lets a new process take over at `up_at`, with the keys or without.
     pub(crate) fn restart(&mut self, now: u64, up_at: u64, keeps_keys: bool) {
         self.down_until = up_at;
         (self.stalled_until, self.face.mood_until) = (0, 0);
@@ -114,13 +114,13 @@ impl Node {
         }
     }
 
-    /// All keys are gone, and nothing else is.
+    /// Deletes all keys, and nothing else.
     pub(crate) fn forget(&mut self, now: u64) {
         self.store = empty();
         self.forgot_at = now;
     }
 
-    /// Deletes some of its keys, as one does that runs out of memory.
+    /// Deletes some keys, as a master does that runs out of memory.
     pub(crate) fn evict(&mut self, now: u64, chance: &mut Chance) {
         for resource in RESOURCES {
             if chance.one_in(2) {
@@ -130,13 +130,14 @@ impl Node {
         self.forgot_at = now;
     }
 
-    /// Executes a command of nobody's.
+    /// Executes a command that belongs to no connection.
     pub(crate) fn command(&mut self, now: u64, words: &[&[u8]]) {
         let at = self.clock.show(now);
         self.store.apply(at, &mut Session::default(), words, &mut BytesMut::new());
     }
 
-    /// When it has something to execute; in `arrivals`, by client, when it has been heard of.
+    /// Returns the time of the next execution, and writes the time of the next reply for each
+    /// client to `arrivals`.
     pub(crate) fn next(&self, arrivals: &mut [u64]) -> u64 {
         let mut next = u64::MAX;
         for link in &self.links {
@@ -151,7 +152,7 @@ impl Node {
         next.max(self.stalled_until).max(self.busy_until)
     }
 
-    /// Executes what has arrived, beginning with any of its connections.
+    /// Executes the requests that have arrived, beginning with any of the connections.
     pub(crate) fn run(
         &mut self,
         now: u64,
@@ -179,7 +180,7 @@ impl Node {
 
     /// Executes the whole requests that have arrived on a link.
     fn serve(&mut self, now: u64, link: &mut Link, trace: &mut Trace, checks: &mut Checks) {
-        // Out of the link, which the checks need meanwhile.
+        // Taken out of the link, because the checks need the link meanwhile.
         let mut requests = core::mem::take(&mut link.requests);
         let mut parser = core::mem::take(&mut link.parser);
         let mut done = 0;
@@ -223,7 +224,7 @@ impl Node {
         if let Some(Asked { token, ttl }) = Asked::read(words) {
             self.answer(now, &mut link.session, words);
             if self.out[start..].starts_with(b"-NOSCRIPT") {
-                // It will be put in another way.
+                // The client will send the command again in another form.
                 return;
             }
             let vote = self.vote(now, token_of(token), checks);
@@ -240,7 +241,7 @@ impl Node {
         self.answer(now, &mut link.session, words);
         let after = self.values(now, &named);
         for (index, (old, new)) in before.into_iter().zip(after).enumerate() {
-            // A group may name a key more than once, with another token each time.
+            // A group may name a key more than once, each time with another token.
             let names_old = old.is_some_and(|old| named.has(named.keys[index], old.as_ref()));
             checks.compared(now, link.client, names_old, old, new);
             let reply = &self.out[start..];
@@ -253,7 +254,7 @@ impl Node {
         }
     }
 
-    /// What its agreement is worth.
+    /// Returns the vote that an agreement of the master is worth.
     fn vote(&self, now: u64, token: Token, checks: &Checks) -> Vote {
         let counts = self.face.may_vote() && checks.trusts(now, self.suspect_at);
         Vote { token, master: self.index, counts, extended_at: None }
@@ -266,6 +267,6 @@ impl Node {
 }
 
 fn empty() -> Master {
-    // What this calls itself nobody hears: `Face` answers for it.
+    // Nobody hears what this master calls itself: `Face` answers instead.
     Master::new(0, Options::default(), Instant::ZERO)
 }

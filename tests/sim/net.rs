@@ -10,31 +10,32 @@ use crate::master::Node;
 use crate::trace::Trace;
 
 pub(crate) struct Net {
-    /// True time in nanoseconds; nobody's clock shows exactly this.
+    /// True time in nanoseconds, which no clock shows exactly.
     pub(crate) now: u64,
     pub(crate) weather: Weather,
     pub(crate) nodes: Vec<Node>,
-    /// Which master answers at the address of each node: usually its own.
+    /// The master that answers at the address of each node: usually its own.
     pub(crate) addresses: Vec<usize>,
     pub(crate) trace: Trace,
     pub(crate) checks: Checks,
     links: u64,
 }
 
-/// How long bytes take, and in which pieces they come.
+/// The delays of bytes, and the pieces in which bytes come.
 pub(crate) struct Weather {
     pub(crate) chance: Chance,
-    /// Half of it to twice as much is what bytes take in one direction. Nanoseconds, as all times.
+    /// In nanoseconds, as all times: bytes take between half of this and twice as much in one
+    /// direction.
     pub(crate) latency: u64,
-    /// One time in so many, bytes take twenty times as long; zero if never.
+    /// One time in so many, bytes take twenty times as long; zero means never.
     pub(crate) hiccups: u64,
-    /// One time in so many, bytes come in pieces; zero if never.
+    /// One time in so many, bytes come in pieces; zero means never.
     pub(crate) splits: u64,
-    /// How late the bytes of a broken connection may be executed.
+    /// The greatest delay with which the bytes of a broken connection may be executed.
     pub(crate) ghost_max: u64,
-    /// How long a master or a client is busy with what has come, and lets more gather meanwhile.
+    /// The time for which a master or a client is busy with what has come, while more gathers.
     pub(crate) turn: u64,
-    /// Until when nothing passes, by client and master, to the master and back.
+    /// The time until which nothing passes, by client and master, to the master and back.
     clogs: Vec<[u64; 2]>,
     masters: usize,
 }
@@ -67,13 +68,13 @@ impl Weather {
         &mut self.clogs[client * self.masters + master]
     }
 
-    /// Until when nothing passes in either direction.
+    /// Returns the time from which both directions are free.
     pub(crate) fn blocked_until(&mut self, client: usize, master: usize) -> u64 {
         let [there, back] = *self.clog_of(client, master);
         there.max(back)
     }
 
-    /// When what is sent now arrives.
+    /// Returns the arrival time of what is sent now.
     fn due(&mut self, now: u64, client: usize, master: usize, direction: usize) -> u64 {
         let clog = self.clog_of(client, master)[direction];
         (now + self.delay()).max(clog)
@@ -92,7 +93,7 @@ impl Weather {
         }
     }
 
-    /// Lets everything pass, and in good time.
+    /// Lets everything pass, without long delays.
     pub(crate) fn clear_up(&mut self) {
         self.clogs.fill([0; 2]);
         self.hiccups = 0;
@@ -115,8 +116,8 @@ impl Net {
         self.checks.fail(self.now, what);
     }
 
-    /// Opens a link to whoever answers for the node in this `slot`; returns the master and the
-    /// number of the link.
+    /// Opens a link to the master that answers for the node in this `slot`. Returns the master and
+    /// the number of the link.
     pub(crate) fn open(&mut self, client: usize, slot: usize) -> (usize, u64) {
         self.links += 1;
         let master = self.addresses[slot];
@@ -124,7 +125,7 @@ impl Net {
         (master, self.links)
     }
 
-    /// Sends the beginning of `bytes`, or all of them, and returns how many.
+    /// Sends the beginning of `bytes`, or all of them. Returns how many.
     pub(crate) fn send(
         &mut self,
         master: usize,
@@ -139,7 +140,7 @@ impl Net {
         let due = weather.due(self.now, link.client, master, THERE);
         let is_whole = weather.splits == 0 || !weather.chance.one_in(weather.splits);
         let size = if is_whole { bytes.len() } else { weather.chance.index(bytes.len()) + 1 };
-        // Where nobody is left the bytes vanish.
+        // Bytes to an end that is gone vanish.
         if link.is_served {
             link.requests.send(due, &bytes[..size]);
             link.requests.stamp(at);
@@ -147,7 +148,7 @@ impl Net {
         size
     }
 
-    /// A client lets go of a link.
+    /// Lets a client hang up a link.
     pub(crate) fn hang_up(&mut self, master: usize, id: u64) {
         let Weather { ghost_max, chance, .. } = &mut self.weather;
         let now = self.now;
@@ -157,7 +158,7 @@ impl Net {
         self.nodes[master].links.retain(|link| !link.is_over());
     }
 
-    /// Nothing passes between a client and a master in one direction until `until`.
+    /// Blocks the way between a client and a master in one direction until `until`.
     pub(crate) fn clog(&mut self, client: usize, master: usize, direction: usize, until: u64) {
         let clog = &mut self.weather.clog_of(client, master)[direction];
         *clog = until.max(*clog);
@@ -167,7 +168,7 @@ impl Net {
         }
     }
 
-    /// What has arrived at a master is executed.
+    /// Lets a master execute what has arrived.
     pub(crate) fn run_master(&mut self, index: usize) {
         let Self { now, weather, nodes, trace, checks, .. } = self;
         nodes[index].run(*now, weather, trace, checks);

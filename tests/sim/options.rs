@@ -1,7 +1,7 @@
-//! What kind of world it is: drawn once per seed, and printed before anything happens.
+//! The kind of a world: drawn once per seed, and printed before anything happens.
 //!
-//! Each world has some kinds of faults and not others, and its own sizes and times (a swarm):
-//! worlds in which everything can happen are all alike, and the rare combinations need others to
+//! Each world has some kinds of faults and not others, and its own sizes and times (a swarm).
+//! Worlds in which everything can happen are all alike, and rare combinations need other faults to
 //! be absent.
 
 use core::fmt;
@@ -14,7 +14,7 @@ use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
 use crate::faults::Fault;
 
-/// What a world may do that the model of SAFETY.md excludes. Locks need not exclude each other
+/// Something that a world may do against the model of SAFETY.md. Locks need not exclude each other
 /// there; all other checks stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outside {
@@ -35,32 +35,32 @@ pub(crate) struct Options {
     pub(crate) clients: usize,
     pub(crate) resources: usize,
     pub(crate) config: Config,
-    /// By how many parts per million clocks are wrong at most.
+    /// The greatest error of a clock, in parts per million.
     pub(crate) rate_max: i64,
-    /// By how much they are ever set forward or back at most; nanoseconds, as all times.
+    /// The greatest step by which a clock is set forward or back; in nanoseconds, as all times.
     pub(crate) step_max: u64,
     pub(crate) latency: u64,
     pub(crate) hiccups: u64,
     pub(crate) splits: u64,
     pub(crate) ghost_max: u64,
     pub(crate) turn: u64,
-    /// How many requests there are before all becomes well, and what is between them on average.
+    /// The number of requests before all faults end, and the average time between two of them.
     pub(crate) requests: u64,
     pub(crate) request_gap: u64,
     pub(crate) fault_gap: u64,
-    /// What can go wrong, the more frequent more often.
+    /// The possible faults, the more frequent ones more often.
     pub(crate) faults: Vec<Fault>,
     /// How many of the masters have `DELIFEQ`: none, some, all.
     pub(crate) native: u64,
-    /// How many of the masters keep their keys whatever happens to the process: none, some, all.
+    /// How many of the masters keep their keys through every restart: none, some, all.
     pub(crate) durable: u64,
-    /// A master that may evict keys, and says so.
+    /// The master that may evict keys, and says so.
     pub(crate) evictor: Option<usize>,
-    /// A node whose address leads to any of the masters.
+    /// The node whose address leads to a master chosen at random.
     pub(crate) misrouted: Option<usize>,
-    /// Masters that have just been started.
+    /// The masters have just been started.
     pub(crate) is_young: bool,
-    /// Clients keep locks alive, take sets, hand locks over, and ask who holds what.
+    /// Clients keep locks alive, take sets, hand locks over, and ask for holders.
     pub(crate) is_rich: bool,
     /// Clients look for what is due before they read.
     pub(crate) is_timely: bool,
@@ -72,7 +72,7 @@ impl Options {
     pub(crate) fn draw(seed: u64, chance: &mut Chance) -> Self {
         let outside = [Outside::Rates, Outside::Steps, Outside::Losses, Outside::Trust];
         let outside = chance.one_in(8).then(|| chance.pick(&outside));
-        // With one master or two every single vote counts, so that a mistake shows at once.
+        // With one or two masters every single vote counts, so that a mistake shows at once.
         let masters = chance.pick(&[1, 1, 2, 2, 3, 3, 3, 4, 5, 5, 7]);
         let latency = chance.pick(&[20_000, 200_000, MS, MS, 8 * MS]);
         let turn = chance.pick(&[0, 0, 20_000, 200_000, 2 * MS]);
@@ -82,13 +82,13 @@ impl Options {
         let mut config = draw_config(masters, max_ttl, drift, 5 * latency + 3 * turn, chance);
         config.restart_guard = match chance.below(8) {
             _ if outside == Some(Outside::Trust) => RestartGuard::Off,
-            // Nobody waits for a minute to see anything happen.
+            // A world with long ttls would have to wait for a minute.
             0 if !is_long => RestartGuard::Strict,
             1 | 2 => RestartGuard::Durable,
             _ => RestartGuard::On,
         };
         let rate = i64::from(drift.rate_ppm);
-        // Many locks at once on few round trips: requests leave in large groups.
+        // Many locks at once on few round trips make requests leave in large groups.
         let is_crowded = chance.one_in(25);
         let gap_least = if is_crowded { latency / 8 } else { latency };
         let gap_most = if is_crowded { (2 * latency).max(4 * MS) } else { 300 * MS };
@@ -108,7 +108,7 @@ impl Options {
             splits: chance.pick(&[0, 3, 30]),
             ghost_max: chance.pick(&[20 * MS, 200 * MS, SECOND]),
             turn,
-            // Many short worlds beat few long ones, but not in everything.
+            // Many short worlds beat a few long ones, but not in everything.
             requests: match chance.below(100) {
                 0 => 1_000,
                 _ if is_crowded => 500,
@@ -128,13 +128,13 @@ impl Options {
         }
     }
 
-    /// A ttl in milliseconds; the short ones end while they are being extended or released.
+    /// Draws a ttl in milliseconds. Short ttls end during an extension or a release.
     pub(crate) fn ttl(&self, chance: &mut Chance) -> u64 {
         let most = self.max_ttl() / MS;
         if chance.one_in(3) { most } else { chance.magnitude(10, most) }
     }
 
-    /// What somebody wants, and for how many milliseconds they wait for it.
+    /// Draws the wanted resources, and the milliseconds to wait for them.
     pub(crate) fn wish(&self, chance: &mut Chance) -> (Resources, u64) {
         let mut resources = Resources::one(chance.index(self.resources));
         if self.is_rich && chance.one_in(3) {
@@ -150,7 +150,7 @@ impl Options {
         self.config.max_ttl.as_nanos() as u64
     }
 
-    /// Whether the world has this kind of fault.
+    /// Returns whether the world has this kind of fault.
     pub(crate) fn has(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
     }
@@ -162,7 +162,7 @@ fn draw_drift(max_ttl: u64, chance: &mut Chance) -> Drift {
     Drift { rate_ppm, step: Duration::from_nanos(step) }
 }
 
-/// Small limits and short times, so that all of them are met.
+/// Draws small limits and short times, so that worlds meet all of them.
 fn draw_config(
     masters: usize,
     max_ttl: u64,
@@ -173,7 +173,7 @@ fn draw_config(
     let mut config = Config::default();
     config.max_ttl = Duration::from_millis(max_ttl / MS);
     config.drift = drift;
-    // More than a majority may be demanded.
+    // A configuration may demand more than a majority.
     config.quorum = chance.one_in(6).then(|| masters / 2 + 1 + chance.index(masters.div_ceil(2)));
     if chance.one_in(4) {
         config.max_hold = config.max_ttl.mul_f64(1.0 + chance.below(20) as f64 / 10.0);

@@ -1,4 +1,4 @@
-//! Many worlds on all cores, each of them twice.
+//! Many worlds on all cores, each lived through twice.
 
 use core::fmt;
 use core::ops::Range;
@@ -10,10 +10,10 @@ use std::thread;
 use crate::checks::Violation;
 use crate::world::{Summary, World};
 
-/// How many seeds a thread takes at a time.
+/// The number of seeds that a thread takes at a time.
 const STRIDE: u64 = 16;
 
-/// What many worlds have seen.
+/// The sum over many worlds.
 #[derive(Default)]
 struct Sum {
     seeds: u64,
@@ -76,7 +76,8 @@ pub(crate) fn live_through(seeds: Range<u64>) -> Result<String, String> {
                 match twice(seed) {
                     Ok(summary) => sum.add(&summary),
                     Err(violation) => {
-                        // Nobody takes any more; the least seed of those that are found is told.
+                        // The other threads take no more seeds, and the least seed found so far is
+                        // reported.
                         next.store(seeds.end, Ordering::Relaxed);
                         let mut found = lock(&found);
                         if found.as_ref().is_none_or(|(other, _)| seed < *other) {
@@ -102,7 +103,7 @@ pub(crate) fn live_through(seeds: Range<u64>) -> Result<String, String> {
     Ok(sum.to_string())
 }
 
-/// A seed twice: the same must happen.
+/// Lives through a seed twice, and checks that both runs do the same.
 fn twice(seed: u64) -> Result<Summary, Violation> {
     let first = live(seed, false)?;
     let second = live(seed, false)?;
@@ -113,7 +114,7 @@ fn twice(seed: u64) -> Result<Summary, Violation> {
     Ok(first)
 }
 
-/// One world, loudly.
+/// Lives through one world, and prints what happens.
 pub(crate) fn replay(seed: u64) -> Result<String, String> {
     let summary = live(seed, true).map_err(|violation| complaint(seed, &violation))?;
     let mut sum = Sum::default();
@@ -125,7 +126,7 @@ fn live(seed: u64, is_loud: bool) -> Result<Summary, Violation> {
     contained(|| World::new(seed, is_loud).run())
 }
 
-/// A panic of the code under test is what is wrong with a world, and not the end of us.
+/// Runs a world, and turns a panic of the code under test into a violation.
 pub(crate) fn contained(
     world: impl FnOnce() -> Result<Summary, Violation> + UnwindSafe,
 ) -> Result<Summary, Violation> {
@@ -147,7 +148,7 @@ fn complaint(seed: u64, violation: &Violation) -> String {
     )
 }
 
-/// Nobody panics with a lock in hand.
+/// Locks a mutex. No thread panics while it holds one.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! Builds of the core that break one rule each, and the simulator must catch them all.
+//! Saboteurs: builds of the core that break one rule each, all of which the simulator must catch.
 //!
-//! `tests/saboteurs.sh` runs this. A world in which a rule is broken may end in a panic as well as
-//! in a violation; both are results here, and neither is printed unless somebody asks for it:
-//! `REDBOLT_SIM_SABOTEUR=<name> REDBOLT_SIM_SEED=<seed>` shows one world.
+//! `tests/saboteurs.sh` runs this. A world with a broken rule may end in a panic as well as in a
+//! violation. Both are results here, and neither is printed, except in the replay of one world:
+//! `REDBOLT_SIM_SABOTEUR=<name> REDBOLT_SIM_SEED=<seed>`.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,10 +17,10 @@ use crate::options::Options;
 use crate::runner;
 use crate::world::World;
 
-/// Within so many seeds each must be caught.
+/// The number of seeds within which each saboteur must be caught.
 const BOUND: u64 = 5_000;
 
-/// So many worlds without a saboteur must be well in this build too.
+/// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
 const SABOTEURS: [(&str, Saboteur); 26] = [
@@ -52,10 +52,10 @@ const SABOTEURS: [(&str, Saboteur); 26] = [
     ("-", Saboteur::AdoptionByOne),
 ];
 
-/// How many seeds it took, and what was wrong then.
+/// The number of seeds needed, and the violation.
 type Catch = Option<(u64, Violation)>;
 
-/// One world with a saboteur in it, loudly.
+/// Lives through one world with a saboteur, and prints what happens.
 pub(crate) fn replay(name: &str, seed: u64) -> Result<String, String> {
     let named = SABOTEURS.iter().find(|(_, saboteur)| format!("{saboteur:?}") == name);
     let (_, saboteur) = named.ok_or_else(|| format!("no saboteur is called {name}"))?;
@@ -65,7 +65,7 @@ pub(crate) fn replay(name: &str, seed: u64) -> Result<String, String> {
     }
 }
 
-/// Looks for each saboteur, and says how many seeds it took.
+/// Looks for each saboteur. Returns a table of the seeds needed.
 pub(crate) fn catch_all() -> Result<String, String> {
     runner::live_through(0..HONEST)?;
     let loud = take_hook();
@@ -90,7 +90,7 @@ pub(crate) fn catch_all() -> Result<String, String> {
     }
 }
 
-/// All saboteurs, as many at a time as there are cores.
+/// Looks for all saboteurs, as many at a time as there are cores.
 fn catch_each() -> Vec<Catch> {
     let next = AtomicUsize::new(0);
     let caught = Mutex::new(vec![None; SABOTEURS.len()]);
@@ -99,7 +99,7 @@ fn catch_each() -> Vec<Catch> {
             let catch = catch_one(*saboteur);
             let place = SABOTEURS.iter().position(|(_, other)| other == saboteur);
             let mut caught = caught.lock().unwrap_or_else(PoisonError::into_inner);
-            // It is in the list that it was taken from.
+            // The saboteur comes from the list, so its place is found.
             caught[place.unwrap_or_default()] = catch;
         }
     };
@@ -115,7 +115,7 @@ fn catch_one(saboteur: Saboteur) -> Catch {
     })
 }
 
-/// The world of a seed with a saboteur in it.
+/// Returns the world of a seed with a saboteur in its core.
 fn world(seed: u64, saboteur: Saboteur, is_loud: bool) -> World {
     let mut chance = Chance::new(seed);
     let mut options = Options::draw(seed, &mut chance);

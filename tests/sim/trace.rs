@@ -1,6 +1,6 @@
-//! The account of what happened in a world: a hash, and in a replay lines.
+//! The account of what happened in a world: a hash, and in a replay also lines.
 //!
-//! Two runs of one seed must have equal hashes; that is how they are compared without being kept.
+//! Two runs of one seed must have equal hashes; so runs are compared without being kept.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ pub(crate) struct Trace {
     is_loud: bool,
 }
 
-/// Odd, and without a pattern in its bits: π.
+/// An odd number without a pattern in its bits: π.
 const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
 
 impl Trace {
@@ -25,14 +25,15 @@ impl Trace {
         self.is_loud
     }
 
-    /// Takes up numbers.
+    /// Adds numbers to the hash.
     pub(crate) fn add(&mut self, numbers: &[u64]) {
         for number in numbers {
             self.hash = (self.hash.rotate_left(5) ^ number).wrapping_mul(FACTOR);
         }
     }
 
-    /// Takes up bytes, eight at a time: every byte that is sent passes through here.
+    /// Adds bytes to the hash, eight at a time, because every byte that is sent passes through
+    /// here.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
@@ -43,7 +44,7 @@ impl Trace {
         self.add(&[u64::from_le_bytes(last), bytes.len() as u64]);
     }
 
-    /// Prints in a replay what the hash has in fewer words.
+    /// Prints in a replay what the hash takes in fewer words.
     pub(crate) fn say(&self, now: u64, what: fmt::Arguments<'_>) {
         if self.is_loud {
             eprintln!("{:>14.6} s  {what}", now as f64 / 1e9);

@@ -1,5 +1,5 @@
-//! A world from its first step to its last: what the clients want, what befalls them, and whether
-//! all is well at the end.
+//! A world from its first step to its last: the wishes of the clients, the faults, and the check
+//! that all is well at the end.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use crate::net::{Net, Weather};
 use crate::options::Options;
 use crate::trace::Trace;
 
-/// When a world begins; whatever is older than it lies between zero and this.
+/// The time at which a world begins. Whatever is older lies between zero and this.
 const BIRTH: u64 = 1_000 * SECOND;
 
 /// The most clients that a world has.
 pub(crate) const CLIENTS_MAX: usize = 4;
 
-/// More than any world needs that comes to rest.
+/// The limit of steps, which no world reaches that comes to rest.
 const STEPS_MAX: u64 = 1_000_000;
 
 pub(crate) struct World {
@@ -34,16 +34,16 @@ pub(crate) struct World {
     pub(crate) faults: u64,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
-    /// How many clients there have been.
+    /// How many clients there have been so far.
     pub(crate) births: u8,
-    /// Keys may lie somewhere that nobody will look for: they are left to their ttls.
+    /// Keys may lie where nobody will look for them: they are left to their ttls.
     pub(crate) is_littered: bool,
-    /// Locks that were let go of, and nobody has adopted yet.
+    /// Locks that were let go of and not adopted yet.
     orphans: Vec<Orphan>,
     steps: u64,
 }
 
-/// What a world has seen.
+/// The sums over one world, and its hash.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Summary {
     /// A hash over all requests, replies and events.
@@ -53,19 +53,19 @@ pub(crate) struct Summary {
     pub(crate) faults: u64,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
-    /// Whether it left the model of SAFETY.md.
+    /// Whether the world left the model of SAFETY.md.
     pub(crate) is_outside: bool,
 }
 
 impl World {
-    /// The world of a seed.
+    /// Returns the world of a seed.
     pub(crate) fn new(seed: u64, is_loud: bool) -> Self {
         let mut chance = Chance::new(seed);
         let options = Options::draw(seed, &mut chance);
         Self::with(options, chance, is_loud)
     }
 
-    /// A world with these options.
+    /// Returns a world with these options.
     pub(crate) fn with(options: Options, chance: Chance, is_loud: bool) -> Self {
         let trace = Trace::new(is_loud);
         trace.say(BIRTH, format_args!("{options}"));
@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    /// Lives through the world, up to the first thing that is wrong with it.
+    /// Lives through the world, up to the first broken rule.
     pub(crate) fn run(mut self) -> Result<Summary, Violation> {
         self.be_unsafe()?;
         self.heal();
@@ -128,7 +128,7 @@ impl World {
         })
     }
 
-    /// The clients want this and that, and now and then something goes wrong.
+    /// Lives the first life: clients want things, and now and then something goes wrong.
     fn be_unsafe(&mut self) -> Result<(), Violation> {
         let mut request_at = self.net.now;
         if self.options.is_young && self.net.weather.chance.one_in(2) {
@@ -151,7 +151,7 @@ impl World {
         Ok(())
     }
 
-    /// Some client wants something.
+    /// Lets some client want something.
     fn request(&mut self) {
         let net = &mut self.net;
         let chosen = net.weather.chance.index(self.clients.len());
@@ -196,7 +196,7 @@ impl World {
                         client.warn(net, id, ahead);
                     }
                     14 => {
-                        // If nobody finds it, its keys live until their ttl is over.
+                        // Without an adoption, the keys live until the ttl is over.
                         self.is_littered = true;
                         self.orphans.extend(client.disown(net, id));
                     }
@@ -205,8 +205,8 @@ impl World {
             }
         }
         client.settle(net);
-        // More often than chance alone would have it, what has just left becomes a ghost, or its
-        // replies lie there until the validity is over.
+        // More often than by chance alone, requests that have just left become ghosts, or their
+        // replies wait until the validity is over.
         let chance = &mut net.weather.chance;
         let may_be_lost = what >= 4 || self.options.resources > 3;
         if may_be_lost && chance.one_in(8) && self.options.has(Fault::Reset) {
@@ -219,7 +219,7 @@ impl World {
         }
     }
 
-    /// Lives on until `end`.
+    /// Lives until `end`.
     pub(crate) fn live(&mut self, end: u64) -> Result<(), Violation> {
         while self.net.now < end {
             self.advance(end)?;
@@ -244,10 +244,10 @@ impl World {
         }
         for index in due(&clients, self.net.now) {
             self.clients[index].turn(&mut self.net);
-            // A lock of one client must not rest on what the next one is about to undo.
+            // The lock of one client must not rest on what the next client is about to undo.
             self.look();
         }
-        // What grows without a bound is found a little later too.
+        // A check now and then is enough: what grows without a bound is found a little later too.
         if self.steps.is_multiple_of(32) {
             self.clients.iter().for_each(|client| self.net.checks.memory(self.net.now, client));
         }
@@ -268,12 +268,12 @@ impl World {
     }
 }
 
-/// Those whose time has come.
+/// Returns the indices whose time has come.
 fn due(times: &[u64], now: u64) -> impl Iterator<Item = usize> {
     times.iter().enumerate().filter(move |(_, time)| **time <= now).map(|(index, _)| index)
 }
 
-/// A master as the options have it.
+/// Makes a master as the options demand.
 fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     let rate = chance.around_zero(options.rate_max);
     let clock = Clock::new(BIRTH, BIRTH + chance.below(100 * SECOND), rate);
@@ -285,7 +285,7 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     let mut face = Face::new(index, started);
     let mut is_among = |how_many| how_many == 2 || (how_many == 1 && chance.one_in(2));
     face.is_native = is_among(options.native);
-    // What it does counts only where clients are told so.
+    // Durability counts only if clients are told of it.
     let is_believed = options.config.restart_guard == RestartGuard::Durable;
     face.is_durable = is_among(options.durable) && is_believed;
     face.evicts = options.evictor == Some(index);
@@ -293,7 +293,7 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     Node::new(index, BIRTH, age, clock, face)
 }
 
-/// Any of them.
+/// Returns any of the locks.
 fn any(locks: impl Iterator<Item = LockId>, chance: &mut Chance) -> Option<LockId> {
     let mut chosen = None;
     for (before, id) in (1..).zip(locks) {
