@@ -1,4 +1,4 @@
-//! System calls that fail, as they may.
+//! System calls that fail in ways in which they may.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +6,7 @@ use crate::run::{Outcome, Run, assert_no_keys, exec};
 use crate::support::flavours::leave_out;
 use crate::support::servers::Cluster;
 
-/// Runs `redbolt exec` on these nodes below another program, which may make its calls fail.
+/// Starts `redbolt exec` on these nodes below another program, which may make system calls fail.
 fn run_below(program: &str, arguments: &[&str], wait: &str, cluster: &Cluster) -> Outcome {
     let inner = exec(&cluster.addrs());
     let mut command = Command::new(program);
@@ -17,7 +17,7 @@ fn run_below(program: &str, arguments: &[&str], wait: &str, cluster: &Cluster) -
     Run::start(command.args(["--wait", wait, "r", "--", "echo", "done"])).finish()
 }
 
-/// FAULTS 19: calls that a signal interrupts are made again, and nothing is lost by it.
+/// FAULTS 19: calls interrupted by a signal are made again, and nothing is lost.
 #[test]
 fn interrupted_calls_are_made_again() {
     let there = Command::new("strace").arg("-V").stdout(Stdio::null()).status();
@@ -28,7 +28,7 @@ fn interrupted_calls_are_made_again() {
     for calls in ["epoll_wait,epoll_pwait", "recvfrom,read", "sendto,write"] {
         let inject = format!("inject={calls}:error=EINTR:when=30+2");
         let arguments = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=none", "-e", &inject];
-        // The first calls are those of the loader, which does not expect it.
+        // The first calls are those of the loader, which does not expect an interruption.
         let outcome = run_below("strace", &arguments, "20s", &cluster);
         outcome.assert_code(0);
         assert_eq!(outcome.out, "done\n", "{calls}");
@@ -36,11 +36,13 @@ fn interrupted_calls_are_made_again() {
     }
 }
 
-/// FAULTS 16: without a descriptor for a connection the node is down, and there is an answer.
+/// FAULTS 16: without a descriptor for a connection the node is down, and the command still gets an
+/// answer.
 #[test]
 fn a_process_without_descriptors_gets_an_answer() {
     let cluster = Cluster::start(5);
-    // The standard streams, those of the program itself, and then none for five connections.
+    // The limits leave descriptors to the standard streams and the program itself, but not to all
+    // five connections.
     for limit in 8..14 {
         let script = format!("ulimit -n {limit}; exec \"$@\"");
         let outcome = run_below("sh", &["-c", &script, "sh"], "1s", &cluster);

@@ -8,10 +8,10 @@ use crate::support::servers::Cluster;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A command that looks at the clock, waits for `go`, and looks again.
+/// A script that reads the clock, waits for the file `go`, and reads the clock again.
 const SCRIPT: &str = "date +%s >before; until [ -e go ]; do :; done; date +%s >after";
 
-/// Runs the script under a lock with this ttl, on the only one of these clocks.
+/// Starts the script under a lock with this ttl, on the first of these clocks.
 fn start(clocks: &Clocks, cluster: &Cluster, ttl: &str) -> Run {
     let mut command = exec(&cluster.addrs());
     clocks.preload(0, &mut command);
@@ -19,7 +19,7 @@ fn start(clocks: &Clocks, cluster: &Cluster, ttl: &str) -> Run {
     Run::start(command.args(options).args(["r", "--", "sh", "-c", SCRIPT]))
 }
 
-/// FAULTS 38: on the wall clock the lock would have ended a day ago.
+/// FAULTS 38: by the wall clock the lock would have ended a day ago.
 #[test]
 fn a_wall_clock_that_jumps_ahead_does_not_end_a_lock() {
     let Some(clocks) = Clocks::new(1) else { return };
@@ -36,7 +36,7 @@ fn a_wall_clock_that_jumps_ahead_does_not_end_a_lock() {
     assert_no_keys(&cluster);
 }
 
-/// FAULTS 38: on the wall clock the lock would last for another day.
+/// FAULTS 38: by the wall clock the lock would last for another day.
 #[test]
 fn a_wall_clock_that_is_set_back_does_not_keep_a_lock_alive() {
     let Some(clocks) = Clocks::new(1) else { return };

@@ -1,4 +1,4 @@
-//! Masters whose wall clock is stepped. Redis ends keys by it, and tells its uptime by it.
+//! Masters whose wall clock is stepped. Redis ends keys and tells its uptime by that clock.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::support::until;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Waits until the server has noticed what its clock says.
+/// Waits until the uptime that the server tells follows its clock.
 fn uptime(node: &Node, is_as_wanted: impl Fn(i64) -> bool) {
     let uptime = || node.info("uptime_in_seconds").and_then(|uptime| uptime.parse().ok());
     assert!(until(PATIENCE, || uptime().is_some_and(&is_as_wanted)), "{:?}", uptime());
 }
 
-/// Three masters with the right time, which may be stepped.
+/// Starts three masters with the right time, whose clocks may be stepped.
 fn start() -> Option<(Clocks, Vec<Node>, Owner)> {
     let clocks = Clocks::new(3)?;
     let nodes = clocks.start_all();
@@ -28,7 +28,8 @@ fn start() -> Option<(Clocks, Vec<Node>, Owner)> {
     Some((clocks, nodes, owner))
 }
 
-/// FAULTS 30: a clock that was behind when the server started, and is right now, makes it old.
+/// FAULTS 30: a clock that was behind when the server started, and is right now, makes the server
+/// look old.
 #[test]
 fn an_uptime_that_lies_is_believed_by_default_and_not_when_strict() {
     let Some(clocks) = Clocks::new(1) else { return };
@@ -41,14 +42,14 @@ fn an_uptime_that_lies_is_believed_by_default_and_not_when_strict() {
     strict.attempt(KEY);
     let error = strict.not_acquired();
     assert!(matches!(error, AcquireError::Unavailable { .. }), "{error}");
-    // The control: it is a second old, and one day by its own account.
+    // The control: the server is a second old, and a day old by its own account.
     let mut trusting = owner(&nodes, RestartGuard::On, TTL);
     trusting.all_ready();
     strict.finish([]);
     trusting.finish(&nodes);
 }
 
-/// FAULTS 30: a clock that was ahead when the server started makes its start lie in the future.
+/// FAULTS 30: a clock that was ahead when the server started puts that start into the future.
 #[test]
 fn a_negative_uptime_is_none() {
     let Some(clocks) = Clocks::new(1) else { return };
@@ -87,8 +88,8 @@ fn a_lock_that_all_have_outlasts_the_step_of_one_clock() {
     holder.finish(&nodes);
 }
 
-/// FAULTS 31, the control, and the limit of Redlock: with a node that never had the lock, the one
-/// that forgot it early is a majority. Steps are to be configured, or not to happen.
+/// FAULTS 31, the control, and the limit of Redlock: a node that never had the lock and a node that
+/// forgot the lock early are a majority. Steps must be configured, or must not happen.
 #[test]
 fn a_lock_of_a_bare_majority_is_held_twice_after_the_step_of_one_clock() {
     let Some((clocks, nodes, mut holder)) = start() else { return };
@@ -103,7 +104,7 @@ fn a_lock_of_a_bare_majority_is_held_twice_after_the_step_of_one_clock() {
     holder.finish(&nodes);
 }
 
-/// FAULTS 31: a step that was reckoned with ends the validity before it can end the key.
+/// FAULTS 31: a step within the configured drift ends the validity before the key can end.
 #[test]
 fn a_step_within_the_drift_leaves_the_key_for_longer_than_the_validity() {
     let Some((clocks, nodes, owner)) = start() else { return };
@@ -118,7 +119,7 @@ fn a_step_within_the_drift_leaves_the_key_for_longer_than_the_validity() {
     owner.all_answered();
     for (index, node) in nodes.iter().enumerate() {
         clocks.set(index, TTL);
-        // It is asked first: what passes between the two counts against the test.
+        // The node is asked first: the time between the two readings counts against the test.
         let left = Duration::from_millis(node.pttl(KEY).try_into().expect("the key is there"));
         assert!(left <= 3 * TTL, "the clock was not stepped: {left:?}");
         assert!(owner.engine.remaining(lock) < left, "{left:?}, {owner:?}");
@@ -127,13 +128,13 @@ fn a_step_within_the_drift_leaves_the_key_for_longer_than_the_validity() {
     owner.finish(&nodes);
 }
 
-/// FAULTS 32: the key of a client that died stays for an hour on one node, and nobody needs it.
+/// FAULTS 32: the key of a dead client stays on one node for an hour, and nobody needs that node.
 #[test]
 fn a_clock_that_is_set_back_costs_the_vote_of_one_node() {
     const BACK: Duration = Duration::from_secs(3_600);
     let Some((clocks, nodes, mut owner)) = start() else { return };
     clocks.set(1, BACK);
-    // What it would be for everybody, and may not end before its clock is set back.
+    // Keys that all nodes would have, one of which lasts until after its clock is set back.
     nodes[1].set_px(KEY, b"of a client that died", TTL);
     for node in [&nodes[0], &nodes[2]] {
         node.set_px(KEY, b"of a client that died", Duration::from_millis(500));
@@ -151,7 +152,7 @@ fn a_clock_that_is_set_back_costs_the_vote_of_one_node() {
     assert!(nodes[1].get(KEY).is_some(), "it is not ours to delete");
 }
 
-/// FAULTS 33: out of the model. A majority that ends keys early grants them again.
+/// FAULTS 33: outside of the model, a majority that ends keys early grants the lock again.
 #[test]
 fn a_lock_is_held_twice_after_the_step_of_a_majority_of_clocks() {
     let Some((clocks, nodes, mut holder)) = start() else { return };
@@ -162,7 +163,7 @@ fn a_lock_is_held_twice_after_the_step_of_a_majority_of_clocks() {
     let mut rival = Owner::of(nodes.iter().map(Node::addr));
     let second = rival.hold(KEY);
     assert!(holder.engine.is_held(lock) && rival.engine.is_held(second));
-    // It finds out as soon as it asks.
+    // The holder learns of the loss with the next request.
     holder.extend(lock);
     holder.not_extended();
     holder.lost();

@@ -1,4 +1,4 @@
-//! Owners that do not trust every node, and the locks that they are tried with.
+//! Owners that do not trust every node, and the locks with which they are tested.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::support::until;
 
 pub(crate) const KEY: &[u8] = b"resource";
 
-/// A ttl for which a test can wait.
+/// A ttl short enough for a test to wait.
 pub(crate) const SHORT: Duration = Duration::from_secs(2);
 
-/// Arguments of a server that keeps what it has granted.
+/// The arguments of a server that keeps what it has granted.
 pub(crate) const DURABLE: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "always"];
 
-/// An owner with this guard, whose locks last for up to `max_ttl`.
+/// Returns an owner with this guard, whose locks last for up to `max_ttl`.
 pub(crate) fn owner<'a>(
     nodes: impl IntoIterator<Item = &'a Node>,
     guard: RestartGuard,
@@ -29,7 +29,8 @@ pub(crate) fn owner<'a>(
     Owner::new(config)
 }
 
-/// The same with the usual ttl; an attempt waits only briefly for nodes that do not vote.
+/// Returns an owner with the usual ttl, whose attempts wait only briefly for nodes that do not
+/// vote.
 pub(crate) fn hasty(nodes: &[Node], guard: RestartGuard) -> Owner {
     let mut config = config(nodes.iter().map(Node::addr));
     config.redlock.restart_guard = guard;
@@ -37,8 +38,8 @@ pub(crate) fn hasty(nodes: &[Node], guard: RestartGuard) -> Owner {
     Owner::new(config)
 }
 
-/// Waits until all of them have been up for so long that a guard lets them vote, with locks of
-/// ttl [`SHORT`]. An uptime is rounded, and the guard takes a second off it.
+/// Waits until the nodes have been up for so long that a guard lets them vote, with locks of ttl
+/// [`SHORT`]. Uptimes are rounded, and the guard takes a second off.
 pub(crate) fn season(nodes: &[Node]) {
     let is_old = |node: &Node| {
         let uptime = node.info("uptime_in_seconds").and_then(|uptime| uptime.parse().ok());
@@ -61,7 +62,8 @@ pub(crate) fn hold_on_two(nodes: &[Node], owner: &mut Owner, ttl: Duration) -> L
     lock
 }
 
-/// Polls until this node is connected and does not vote, and returns for how long.
+/// Polls until this node is connected and does not vote. Returns the time that the quarantine still
+/// lasts.
 pub(crate) fn quarantined(owner: &mut Owner, index: usize, why: QuarantineReason) -> Duration {
     owner.poll_until("a quarantine", |owner| owner.status(index).state == NodeState::Quarantined);
     let Quarantine { reason, remaining, .. } = owner.status(index).quarantine.expect("it is set");

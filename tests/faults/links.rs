@@ -1,4 +1,4 @@
-//! Links that harm what they carry, between the engine and real servers.
+//! Links between the engine and real servers that harm what they carry.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use crate::support::proxy::{Harm, Proxy, Rule, Way};
 use crate::support::servers::{Cluster, Node};
 use crate::support::until;
 
-/// A proxy in front of every node.
+/// Starts a proxy in front of every node.
 fn proxies(nodes: &[Node]) -> Vec<Proxy> {
     nodes.iter().map(|node| Proxy::start(&node.addr())).collect()
 }
 
-/// An owner behind these proxies, with all nodes ready.
+/// Returns an owner behind these proxies, with all nodes ready.
 fn owner(proxies: &[Proxy]) -> Owner {
     let mut owner = Owner::of(proxies.iter().map(Proxy::addr));
     owner.all_ready();
     owner
 }
 
-/// The same, and gives up connections that keep silent for 200 ms.
+/// Returns an owner that also gives up connections that stay silent for 200 ms.
 fn impatient(proxies: &[Proxy]) -> Owner {
     let mut config = config(proxies.iter().map(Proxy::addr));
     config.redlock.node_timeout = Some(Duration::from_millis(50));
@@ -38,7 +38,7 @@ fn is_ok(reply: &OwnedFrame) -> bool {
     *reply == OwnedFrame::SimpleString(b"OK".to_vec())
 }
 
-/// FAULTS 13, FAULTS 11: the second one is a reply to nothing, or to the request behind.
+/// FAULTS 13, FAULTS 11: the second reply answers nothing, or the request behind.
 #[test]
 fn a_doubled_vote_counts_once_and_ends_its_connection() {
     let cluster = Cluster::start(3);
@@ -52,7 +52,7 @@ fn a_doubled_vote_counts_once_and_ends_its_connection() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 12: the next reply is of a type that a `SET` cannot have, which voids what is on its way.
+/// FAULTS 12: the next reply has a type that no `SET` has, which voids all replies still due.
 #[test]
 fn a_lost_vote_is_noticed_at_the_next_reply_of_another_type() {
     let cluster = Cluster::start(3);
@@ -67,7 +67,7 @@ fn a_lost_vote_is_noticed_at_the_next_reply_of_another_type() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 15: half a vote is none.
+/// FAULTS 15: half a vote is no vote.
 #[test]
 fn a_vote_that_is_cut_off_does_not_count_and_its_key_is_cleaned_up() {
     let cluster = Cluster::start(3);
@@ -82,7 +82,7 @@ fn a_vote_that_is_cut_off_does_not_count_and_its_key_is_cleaned_up() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 17: a peer that has vanished says nothing for ever, and nobody tells us.
+/// FAULTS 17: a peer that has vanished stays silent for ever, and the kernel reports nothing.
 #[test]
 fn a_vanished_node_is_given_up_and_delays_nobody() {
     let cluster = Cluster::start(3);
@@ -101,7 +101,7 @@ fn a_vanished_node_is_given_up_and_delays_nobody() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 28: the node that we asked who it is, is not the one that gets the `SET`.
+/// FAULTS 28: the node that gets the `SET` is not the node that answered the handshake.
 #[test]
 fn a_restart_between_the_handshake_and_the_set_gives_no_vote() {
     let mut cluster = Cluster::start(3);
@@ -122,7 +122,7 @@ fn a_restart_between_the_handshake_and_the_set_gives_no_vote() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 52: the release of the first attempt is executed when the second one holds the lock.
+/// FAULTS 52: the release of the first attempt is executed while the second attempt holds the lock.
 #[test]
 fn a_late_release_of_an_older_attempt_does_not_touch_the_lock() {
     let cluster = Cluster::start(1);
@@ -131,7 +131,7 @@ fn a_late_release_of_an_older_attempt_does_not_touch_the_lock() {
     proxies[0].set(Way::Requests, Rule::Hold);
     owner.attempt(KEY);
     assert!(matches!(owner.not_acquired(), AcquireError::NoQuorum(_)));
-    // The first connection is given up with the SET and its release in the proxy.
+    // The first connection is given up while the `SET` and its release are in the proxy.
     owner.poll_until("another connection", |_| proxies[0].connections() > 1);
     owner.all_ready();
     let lock = owner.hold(KEY);
@@ -144,8 +144,8 @@ fn a_late_release_of_an_older_attempt_does_not_touch_the_lock() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 64: requests arrive, replies do not. The key is there and nobody knows; the release
-/// behind it takes it away.
+/// FAULTS 64: requests arrive, replies do not. The key exists and nobody knows; the release behind
+/// the `SET` removes the key.
 #[test]
 fn votes_that_nobody_hears_leave_no_key() {
     let cluster = Cluster::start(3);
@@ -169,7 +169,7 @@ fn votes_that_nobody_hears_leave_no_key() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 63: links clog one by one, until no quorum is left, and open in another order.
+/// FAULTS 63: links clog one by one until no quorum is left, and open in another order.
 #[test]
 fn clogged_links_heal_without_a_lock_too_many_or_too_few() {
     let cluster = Cluster::start(5);

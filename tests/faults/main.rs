@@ -1,8 +1,9 @@
 //! Faults of nodes, of their clocks and of clients, injected on purpose into real servers.
 //!
-//! What the tests of the engine show already is not shown again here. Each test says which known
-//! fault it injects in the words `FAULTS 24`. Some are controls: they show what happens without the
-//! guard, or outside of what the algorithm promises, so that a guard which guards nothing is found.
+//! Faults that the tests of the engine show already are not shown again here. Each test names the
+//! known fault that it injects in the words `FAULTS 24`. Some tests are controls: they show what
+//! happens without the guard, or outside of what the algorithm promises, so that a guard which
+//! guards nothing is found.
 #![cfg(feature = "net")]
 
 #[path = "../engine/book.rs"]

@@ -1,4 +1,5 @@
-//! Masters that were replicas once: a promoted one behind the same address, and one that turned.
+//! Masters that once were replicas: one promoted behind the same address, and one that turned and
+//! came back.
 
 use redbolt::redlock::{QuarantineReason, RestartGuard};
 
@@ -9,7 +10,7 @@ use crate::support::servers::{Cluster, Node};
 use crate::support::until;
 use crate::support::wire::Reply;
 
-/// `REPLICAOF`, of the node at this address.
+/// Makes a node follow the node at this address, by `REPLICAOF`.
 fn follow(replica: &Node, master: &str) {
     let (host, port) = master.split_once(':').expect("an address has a port");
     let reply = replica.command(&[b"REPLICAOF", host.as_bytes(), port.as_bytes()]);
@@ -21,15 +22,15 @@ fn promote(replica: &Node) {
     assert_eq!(reply, Reply::Simple("OK".to_owned()));
 }
 
-/// FAULTS 51: replication is asynchronous, so that a promoted replica may lack what its master
-/// granted. Neither its uptime nor its file speaks for it.
+/// FAULTS 51: replication is asynchronous, so a promoted replica may lack what its master granted.
+/// Neither the uptime nor the file of the replica speaks for it.
 #[test]
 fn a_promoted_replica_behind_the_address_of_its_master_does_not_vote() {
     let mut cluster = Cluster::start_with(3, &DURABLE);
     let replica = Node::start_with(&DURABLE);
     let mut holder = owner(cluster.iter(), RestartGuard::Durable, TTL);
     holder.all_ready();
-    // Without the usual pause before the first copy.
+    // The first copy starts without the usual pause.
     cluster[0].command(&[b"CONFIG", b"SET", b"repl-diskless-sync-delay", b"0"]);
     follow(&replica, &cluster[0].addr());
     let lock = holder.hold(KEY);
@@ -57,13 +58,13 @@ fn a_promoted_replica_behind_the_address_of_its_master_does_not_vote() {
     holder.finish(&cluster[1..]);
 }
 
-/// FAULTS 47: the same process, and yet it may have had the data of another between.
+/// FAULTS 47: the process is the same, but may have had the data of another one in between.
 #[test]
 fn a_node_that_was_a_replica_in_between_does_not_vote() {
     let cluster = Cluster::start_with(3, &DURABLE);
     let mut owner = owner(cluster.iter(), RestartGuard::Durable, TTL);
     owner.all_ready();
-    // Nobody listens there.
+    // Nobody listens at this address.
     follow(&cluster[2], "127.0.0.1:1");
     let lock = owner.hold(KEY);
     owner.poll_until("the refusal", |owner| owner.status(2).counters.failures > 0);
@@ -77,7 +78,7 @@ fn a_node_that_was_a_replica_in_between_does_not_vote() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 47: it has turned twice before anybody asked it for anything.
+/// FAULTS 47: the node has turned twice before any client sends a request.
 #[test]
 fn a_round_trip_that_nobody_saw_is_found_by_the_next_handshake() {
     let cluster = Cluster::start_with(3, &DURABLE);
@@ -91,8 +92,9 @@ fn a_round_trip_that_nobody_saw_is_found_by_the_next_handshake() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 47, the limit of the guard: the connections of clients survive the round trip, and while
-/// they last there is no handshake that could tell of it. Node 1 comes back with another's data.
+/// FAULTS 47, the limit of the guard: the connections of clients survive the round trip, and
+/// without a new connection no handshake can reveal the round trip. Node 1 comes back with the data
+/// of another node.
 #[test]
 fn a_round_trip_between_two_requests_of_one_connection_is_not_noticed() {
     let cluster = Cluster::start_with(3, &DURABLE);
@@ -104,7 +106,7 @@ fn a_round_trip_between_two_requests_of_one_connection_is_not_noticed() {
     let lock = hold_on_two(&cluster, &mut holder, TTL);
     empty.command(&[b"CONFIG", b"SET", b"repl-diskless-sync-delay", b"0"]);
     follow(&cluster[1], &empty.addr());
-    // While it loads it answers with an error.
+    // A loading node answers with an error.
     let forgets = || cluster[1].command(&[b"GET", KEY]) == Reply::Null;
     assert!(until(PATIENCE, forgets), "it keeps its data");
     promote(&cluster[1]);

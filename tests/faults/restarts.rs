@@ -1,4 +1,4 @@
-//! Masters that come back from a restart, with what they had granted or without it.
+//! Masters that come back from a restart, with the locks they had granted or without.
 
 use redbolt::AcquireError;
 use redbolt::redlock::{NodeOutcome, QuarantineReason, RestartGuard};
@@ -7,7 +7,7 @@ use crate::guarded::{DURABLE, KEY, SHORT, hasty, hold_on_two, owner, quarantined
 use crate::owner::{Owner, PATIENCE, TTL};
 use crate::support::servers::{Cluster, Node};
 
-/// FAULTS 24: node 1 has forgotten the lock, and with node 2 it would be a majority for the rival.
+/// FAULTS 24: node 1 has forgotten the lock, and nodes 1 and 2 would be a majority for the rival.
 #[test]
 fn a_lock_forgotten_in_a_restart_is_not_granted_again_before_it_has_ended() {
     let mut cluster = Cluster::start(3);
@@ -22,13 +22,13 @@ fn a_lock_forgotten_in_a_restart_is_not_granted_again_before_it_has_ended() {
     assert!(!holder.engine.is_held(lock), "two hold it");
     holder.lost();
     rival.release(wanted);
-    // On a slow machine it may have ended by itself.
+    // On a slow machine the lock may have ended by itself.
     rival.released();
     rival.finish([]);
     holder.finish(cluster.iter());
 }
 
-/// FAULTS 24 without a clock: what the rival is told.
+/// FAULTS 24, without a wait: what the rival is told.
 #[test]
 fn a_restarted_node_is_not_asked_by_a_client_that_starts_after_it() {
     let durable = || Node::start_with(&DURABLE);
@@ -48,7 +48,7 @@ fn a_restarted_node_is_not_asked_by_a_client_that_starts_after_it() {
     holder.finish(&nodes);
 }
 
-/// FAULTS 25: the control of the two above.
+/// FAULTS 25: the control of the two tests above.
 #[test]
 fn without_the_guard_a_restart_makes_two_holders() {
     let mut cluster = Cluster::start(3);
@@ -65,7 +65,7 @@ fn without_the_guard_a_restart_makes_two_holders() {
     holder.finish(cluster.iter());
 }
 
-/// FAULTS 26: with every write on the disk before it is answered.
+/// FAULTS 26: every write is on the disk before the answer.
 #[test]
 fn durable_nodes_keep_the_lock_over_a_restart_and_vote_at_once() {
     let mut cluster = Cluster::start_with(3, &DURABLE);
@@ -93,7 +93,7 @@ fn durable_nodes_keep_the_lock_over_a_restart_and_vote_at_once() {
     holder.finish(cluster.iter());
 }
 
-/// FAULTS 26: a file that is written once a second may lack the last grants.
+/// FAULTS 26: a file written once a second may lack the last grants.
 #[test]
 fn a_node_with_a_file_is_taken_as_one_that_forgot_unless_it_is_declared_durable() {
     let every_second = ["--appendonly", "yes", "--appendfsync", "everysec"];
@@ -108,7 +108,8 @@ fn a_node_with_a_file_is_taken_as_one_that_forgot_unless_it_is_declared_durable(
     guarded.finish(cluster.iter());
 }
 
-/// FAULTS 27: too fast. Nobody gets a lock, and everybody is told when it makes sense to ask.
+/// FAULTS 27: nodes restart too fast. Nobody gets a lock, and every caller is told when a retry
+/// makes sense.
 #[test]
 fn nodes_restarted_together_are_no_quorum_and_say_until_when() {
     let mut cluster = Cluster::start(3);
@@ -127,7 +128,7 @@ fn nodes_restarted_together_are_no_quorum_and_say_until_when() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 27: with a quarantine between two restarts there is a quorum all the time.
+/// FAULTS 27: with a quarantine between two restarts there always is a quorum.
 #[test]
 fn nodes_restarted_one_after_another_leave_a_quorum() {
     let mut cluster = Cluster::start(3);
