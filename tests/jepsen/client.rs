@@ -1,7 +1,7 @@
 //! The life of a client process: one engine, a few requests at a time, and the log.
 //!
-//! It writes what it believes and judges nothing. What it is about to do stands in the log before
-//! it does it, and what it was told as soon as it knows it, so that a client which is killed or
+//! The client writes what it believes and judges nothing. Each action is in the log before the
+//! client acts, and each event as soon as the client knows the event. So a client that is killed or
 //! stopped between any two steps has claimed no more than it believed.
 
 use std::collections::BTreeMap;
@@ -15,20 +15,20 @@ use crate::order::{Habit, Order};
 use crate::plan::Plan;
 use crate::support::{now, until};
 
-/// How many resources the clients quarrel about.
+/// The number of resources for which the clients compete.
 const RESOURCES: usize = 6;
 
-/// How many locks a client wants or has at a time.
+/// The number of locks that a client wants or has at a time.
 const REQUESTS: usize = 4;
 
-/// The longest turn of the loop: how long a client that has nothing to do takes to hear of the end.
+/// The longest turn of the loop: the time in which an idle client learns of the end of the run.
 const TURN: Duration = Duration::from_millis(20);
 
-/// How long the last requests of a client may take to end. Each has a deadline of seconds; this is
-/// for machines that are not there for a while.
+/// The time that the last requests of a client may take to end. Each has a deadline of seconds; the
+/// rest is for machines that pause for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Lives as it was told, until the log is closed.
+/// Lives as ordered, until the log is closed.
 pub(crate) fn live(order: Order) {
     let mut client = Client::new(order);
     while !client.log.is_closed() {
@@ -46,7 +46,7 @@ struct Client {
     requests: BTreeMap<LockId, Request>,
     /// The number of the last request.
     last: u64,
-    /// When the next one may be made.
+    /// The time from which the next request may be made.
     rests_until: Duration,
 }
 
@@ -54,7 +54,7 @@ struct Request {
     number: u64,
     stage: Stage,
     plan: Plan,
-    /// When it last was held; 0 if never.
+    /// The last time at which the lock was seen as held; 0 if never.
     seen: u64,
 }
 
@@ -74,7 +74,7 @@ impl Client {
         Self { order, engine, rng, log, requests, last, rests_until: Duration::ZERO }
     }
 
-    /// Asks for another lock, if it is time.
+    /// Asks for another lock, if the time has come.
     fn want(&mut self) {
         let (most, resources) = match self.order.habit {
             Habit::Mixed => (REQUESTS, RESOURCES),
@@ -95,7 +95,7 @@ impl Client {
         self.take_events();
     }
 
-    /// One turn of the loop, and what is due.
+    /// Takes one turn of the loop, and then every step that is due.
     fn turn(&mut self) {
         let due = self.requests.values().filter_map(|request| request.plan.due).min();
         let wait = due.map_or(TURN, |due| due.saturating_sub(now()).min(TURN));
@@ -106,15 +106,15 @@ impl Client {
         let due: Vec<_> = self.requests.iter().filter(|(_, r)| due(r)).map(|(id, _)| *id).collect();
         for lock in due {
             self.act(lock);
-            // What it did may have ended other requests.
+            // The step may have ended other requests.
             self.take_events();
         }
     }
 
-    /// Asks of every lock whether it is held, as somebody does who is about to work under it.
+    /// Asks for every lock whether it is held, as a caller does before working under a lock.
     fn look(&mut self) {
         for (&lock, request) in &mut self.requests {
-            // Sampled before: if it is held after this moment, it was at it.
+            // Read before the question: a lock that is held afterwards was held at this time.
             let at = nanos();
             if request.stage == Stage::Held && self.engine.is_held(lock) {
                 request.seen = at;
@@ -122,7 +122,7 @@ impl Client {
         }
     }
 
-    /// The next step of the plan for this lock.
+    /// Takes the next step of the plan for this lock.
     fn act(&mut self, lock: LockId) {
         let Some(request) = self.requests.get_mut(&lock) else { return };
         let number = request.number;
@@ -134,8 +134,8 @@ impl Client {
             Stage::Held => match request.plan.next_extension(&mut self.rng, now()) {
                 Some(_) if !self.engine.is_held(lock) => {}
                 Some(ttl) => {
-                    // An extension that is under way, or a validity that has just ended, is an
-                    // error at once and no event follows; nothing has been asked for then.
+                    // During another extension, or after the validity, `extend` fails at once and
+                    // no event follows; then the log has no request either.
                     let at = nanos();
                     if self.engine.extend(lock, ttl).is_ok() {
                         self.write(number, at, What::Extending);
@@ -162,11 +162,11 @@ impl Client {
         }
     }
 
-    /// Every event is written down; the checker knows which may come.
+    /// Writes an event to the log. The checker knows which events may come.
     fn take(&mut self, event: &Event, at: u64) {
         let (lock, what) = match *event {
             Event::Acquired { lock, valid_until } => {
-                // A lock that was told too late to be held has a token nevertheless.
+                // A lock that came too late to be held still needs a token in the log.
                 let token = self.engine.token(lock).map(|token| token.to_string());
                 let token = token.unwrap_or_else(|| format!("none-{}-{lock:?}", self.order.client));
                 (lock, What::Held { token, until: valid_until.as_nanos() })
@@ -203,7 +203,7 @@ impl Client {
         self.write(number, at, what);
     }
 
-    /// Gives back what it has, waits for the end of all requests, and says so.
+    /// Releases all locks, waits for the end of all requests, and writes that the client leaves.
     fn leave(&mut self) {
         let ended = until(PATIENCE, || {
             let held = self.requests.iter().filter(|(_, r)| r.stage == Stage::Held);

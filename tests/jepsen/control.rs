@@ -1,8 +1,9 @@
-//! Runs with a known answer: the model is broken, and the checker must find that; or nearly the
-//! same is done and it is not broken, and the checker must find nothing.
+//! Runs with a known answer. In some the model is broken, and the checker must find that. In others
+//! nearly the same happens without breaking the model, and the checker must find nothing.
 //!
-//! All clients want one lock, take it for as long as it can be had and let it lapse. While one of
-//! them holds it, a majority of the nodes forgets it, or believes that its time is over.
+//! All clients want one lock, take the lock for as long as possible and let it lapse. While one
+//! client holds the lock, a majority of the nodes forgets the lock, or believes that its time is
+//! over.
 
 use std::time::Duration;
 
@@ -13,20 +14,20 @@ use crate::order::Habit;
 use crate::report::Report;
 use crate::support::until;
 
-/// How long a lock may take to be held, with all nodes in quarantine before.
+/// The longest wait for a held lock, with all nodes in quarantine before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often the harm is done before it counts as found by nobody. Once is enough unless the
-/// machine is so slow that the lock is over before the nodes are back.
+/// How often the harm is done before the test fails. Once is enough, unless the machine is so slow
+/// that the lock is over before the nodes are back.
 const ROUNDS: usize = 10;
 
-/// FAULTS 25: what the guard is there for happens without it.
+/// FAULTS 25: without the guard happens what the guard is there to prevent.
 #[test]
 fn without_the_guard_the_checker_finds_a_double_hold() {
     Control::start(false).must_find_a_double_hold(|fleet| fleet.restart(MAJORITY));
 }
 
-/// FAULTS 24, 27: the same with the guard. For a while nobody can have the lock.
+/// FAULTS 24, 27: the same harm with the guard. For a while nobody can have the lock.
 #[test]
 fn with_the_guard_nodes_that_forget_give_nothing_away() {
     let mut control = Control::start(true);
@@ -39,7 +40,7 @@ fn with_the_guard_nodes_that_forget_give_nothing_away() {
     control.end();
 }
 
-/// FAULTS 33: clocks that are stepped by more than the clients are told to expect.
+/// FAULTS 33: clocks are stepped by more than the clients are told to expect.
 #[test]
 fn when_clocks_are_stepped_the_checker_finds_a_double_hold() {
     let control = Control::start(true);
@@ -65,7 +66,7 @@ impl Control {
         let fleet = Fleet::start(Rules {
             habit: Habit::Clinging,
             guarded,
-            // Longer than nodes take to restart, on a machine with more to do.
+            // Longer than a restart of nodes on a busy machine.
             max_ttl: Duration::from_secs(3),
             step: Duration::ZERO,
             clients: 3,
@@ -75,7 +76,7 @@ impl Control {
         Self { fleet, report }
     }
 
-    /// Does this while somebody holds the lock, until two hold it.
+    /// Does the harm while a client holds the lock, until two clients hold it.
     fn must_find_a_double_hold(mut self, mut harm: impl FnMut(&mut Fleet)) {
         let found = (0..ROUNDS).any(|_| {
             self.wait_for_a_holder();
@@ -87,7 +88,7 @@ impl Control {
         self.end();
     }
 
-    /// Waits until somebody is granted the lock from now on.
+    /// Waits until a client is granted the lock from now on.
     fn wait_for_a_holder(&mut self) {
         let start = nanos();
         let Self { fleet, report } = self;
@@ -99,7 +100,7 @@ impl Control {
         assert!(held, "{}: nobody is granted the lock", fleet.log.path().display());
     }
 
-    /// Whatever was done to the nodes, each request has ended as it should.
+    /// Checks that each request has ended as it should, whatever was done to the nodes.
     fn end(mut self) {
         self.fleet.finish();
         let Verdict { faults, .. } = self.report.judge();

@@ -1,6 +1,6 @@
 //! The processes of a run: five masters, the clients, and their log.
 //!
-//! All are on the leash of [`Process`]: whatever becomes of the test, nobody is left behind.
+//! All are on the leash of [`Process`], so none outlives the test.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use crate::support::process::{Folder, Process};
 use crate::support::servers::Node;
 use crate::support::until;
 
-/// The test as which a client runs, and which turns into one when it finds an order.
+/// The name of the test that runs a client: a test process with an order becomes a client there.
 pub(crate) const ENTRANCE: &str = "no_two_clients_believe_in_the_same_lock";
 
-/// For processes to end, on a machine with more to do.
+/// The time that processes may take to end on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) const NODES: usize = 5;
 pub(crate) const MAJORITY: usize = NODES / 2 + 1;
 
-/// What all clients of a run have in common.
+/// The settings that all clients of a run have in common.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) habit: Habit,
@@ -38,14 +38,14 @@ pub(crate) struct Rules {
 }
 
 pub(crate) struct Fleet {
-    // The order of the fields is the order of dropping: clients first, so that none of them cries
-    // over the end of its nodes.
+    // The order of the fields is the order of dropping: clients first, so that none of them reports
+    // the end of its nodes.
     pub(crate) clients: Vec<Client>,
     pub(crate) nodes: Vec<Node>,
     clocks: Option<Clocks>,
     pub(crate) log: Log,
     rules: Rules,
-    /// How many clients there have been.
+    /// How many clients there have been so far.
     born: u32,
 }
 
@@ -67,13 +67,13 @@ impl Fleet {
         Tail::of(&self.log)
     }
 
-    /// Kills a client and puts another in its place, who knows nothing of its locks.
+    /// Kills a client and puts a new one in its place, which knows nothing of the old locks.
     pub(crate) fn replace(&mut self, index: usize) {
         let heir = self.bear();
         self.clients[index] = heir;
     }
 
-    /// Kills these nodes at once and starts them again, empty.
+    /// Kills the first `nodes` nodes at once and starts them again, empty.
     pub(crate) fn restart(&mut self, nodes: usize) {
         thread::scope(|scope| {
             for node in self.nodes.iter_mut().take(nodes) {
@@ -82,12 +82,12 @@ impl Fleet {
         });
     }
 
-    /// Lets the clock of a node be so far ahead of the right time, where that is possible.
+    /// Sets the clock of a node ahead of the right time. Returns false if clocks cannot be set.
     pub(crate) fn set_clock(&self, node: usize, ahead: Duration) -> bool {
         self.clocks.as_ref().inspect(|clocks| clocks.set(node, ahead)).is_some()
     }
 
-    /// How far clocks may be stepped.
+    /// Returns by how much clocks may be stepped.
     pub(crate) fn step(&self) -> Duration {
         self.rules.step
     }
@@ -99,7 +99,7 @@ impl Fleet {
         }
     }
 
-    /// Lets all clients come to an end.
+    /// Ends all clients in good order.
     pub(crate) fn finish(&mut self) {
         self.log.close();
         for client in &mut self.clients {
@@ -134,7 +134,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// This test binary once more. `env` sets the variable and then becomes the binary.
+    /// Starts this test binary once more. `env` sets the variable and then becomes the binary.
     fn start(order: &Order) -> Self {
         let binary = env::current_exe().expect("the test has a path");
         let binary = binary.to_str().expect("the path is text");
@@ -158,13 +158,13 @@ impl Client {
         self.process.exited().is_some()
     }
 
-    /// What it has printed, such as a panic.
+    /// Returns the output of the client, such as a panic.
     fn words(&self) -> String {
         self.folder.log()
     }
 }
 
-/// Not in the folder of a process, because a failure is to leave it behind.
+/// Returns a path outside of the folder of a process, because a failed run leaves its log behind.
 fn log_path() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! The log that all processes of a run write.
 //!
 //! One line per record, one `write` per line, appended: lines of different processes never mix, and
-//! a process that is killed loses nothing that it has written. Every line begins with the
-//! nanoseconds since boot at which its author knew what it says, on the one clock that all
-//! processes of a machine share:
+//! a killed process loses nothing that it has written. Every line begins with the time at which its
+//! author learned the content, in nanoseconds since boot, on the one clock that all processes of a
+//! machine share:
 //!
 //! ```text
 //! 8123456789012 3 17 wanted r2
@@ -21,7 +21,7 @@ use std::{fmt, mem};
 
 use crate::support::now;
 
-/// What the nemesis is called in the second field.
+/// The name of the nemesis in the second field.
 const NEMESIS: &str = "nemesis";
 
 /// One line of a client.
@@ -30,34 +30,34 @@ pub(crate) struct Record {
     /// Nanoseconds since boot.
     pub(crate) at: u64,
     pub(crate) client: u32,
-    /// The client's number for this lock; 0 in what is not about a lock.
+    /// The client's number for this lock; 0 in a record that concerns no lock.
     pub(crate) request: u64,
     pub(crate) what: What,
 }
 
-/// What a client did, saw, or was told. Times are nanoseconds since boot.
+/// Something that a client did, saw, or was told. Times are nanoseconds since boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// It is about to ask for a lock.
+    /// The client is about to ask for a lock.
     Wanted { resource: String },
-    /// It was told that it does not get it.
+    /// The client was told that it does not get the lock.
     Failed { why: String },
-    /// It was told that it holds it until then.
+    /// The client was told that it holds the lock until then.
     Held { token: String, until: u64 },
-    /// It is about to ask for an extension.
+    /// The client is about to ask for an extension.
     Extending,
-    /// It was told that it holds the lock until then.
+    /// The client was told that it now holds the lock until then.
     Extended { until: u64 },
-    /// It was told that the lock is not extended.
+    /// The client was told that the lock is not extended.
     NotExtended { why: String },
-    /// It believes in the lock no more and is about to give it back. `seen` is when it last asked
-    /// whether it holds the lock and was told yes; 0 if never.
+    /// The client no longer believes in the lock and is about to release it. `seen` is the last
+    /// time at which the client asked whether it holds the lock and was told yes; 0 if never.
     Releasing { seen: u64 },
-    /// It was told that the lock is given back.
+    /// The client was told that the lock is released.
     Released,
-    /// It was told that it lost the lock.
+    /// The client was told that it lost the lock.
     Lost { why: String, seen: u64 },
-    /// It leaves, and waits for nothing.
+    /// The client leaves and waits for nothing.
     Left,
 }
 
@@ -68,13 +68,13 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// An empty log at this path.
+    /// Creates an empty log at this path.
     pub(crate) fn create(path: PathBuf) -> Self {
         fs::write(&path, "").unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self::open(path)
     }
 
-    /// A log that another process has created.
+    /// Opens a log that another process has created.
     pub(crate) fn open(path: PathBuf) -> Self {
         let file = OpenOptions::new().append(true).open(&path);
         let file = file.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -89,7 +89,7 @@ impl Log {
         self.line(&format!("{record}\n"));
     }
 
-    /// A line for the reader of a failure; the checker passes it over.
+    /// Writes a line for the reader of a failure. The checker skips it.
     pub(crate) fn nemesis(&self, deed: &str) {
         self.line(&format!("{} {NEMESIS} {deed}\n", nanos()));
     }
@@ -98,7 +98,7 @@ impl Log {
         (&self.file).write_all(line.as_bytes()).expect("there is room for the log");
     }
 
-    /// Tells all clients to come to an end.
+    /// Tells all clients to leave.
     pub(crate) fn close(&self) {
         fs::write(closing(&self.path), "").expect("there is room for an empty file");
     }
@@ -107,7 +107,7 @@ impl Log {
         closing(&self.path).exists()
     }
 
-    /// Removes what a run without a finding leaves behind.
+    /// Removes the files of a run without a finding.
     pub(crate) fn remove(self) {
         // Files that stay cost a little disk.
         _ = fs::remove_file(closing(&self.path));
@@ -119,15 +119,15 @@ fn closing(log: &Path) -> PathBuf {
     log.with_extension("closing")
 }
 
-/// Now, as it stands in the log.
+/// Returns the current time, as the log has it.
 pub(crate) fn nanos() -> u64 {
     u64::try_from(now().as_nanos()).expect("the machine has not run for centuries")
 }
 
-/// Reads a log that is being written.
+/// A reader of a log that is being written.
 pub(crate) struct Tail {
     file: File,
-    /// The beginning of a line that is not complete.
+    /// The beginning of an incomplete line.
     rest: String,
 }
 
@@ -137,7 +137,7 @@ impl Tail {
         Self { file, rest: String::new() }
     }
 
-    /// The records since the last call.
+    /// Returns the records since the last call.
     pub(crate) fn read(&mut self) -> Vec<Record> {
         self.file.read_to_string(&mut self.rest).expect("the log can be read");
         let complete = self.rest.rfind('\n').map_or(0, |end| end + 1);
@@ -148,7 +148,7 @@ impl Tail {
     }
 }
 
-/// All lines from `from` to `to`, also those of the nemesis.
+/// Returns all lines from `from` to `to`, including those of the nemesis.
 pub(crate) fn excerpt(log: &Log, from: u64, to: u64) -> io::Result<Vec<String>> {
     let mut file = File::open(log.path())?;
     file.seek(SeekFrom::Start(0))?;
@@ -161,7 +161,7 @@ pub(crate) fn excerpt(log: &Log, from: u64, to: u64) -> io::Result<Vec<String>> 
     Ok(lines)
 }
 
-/// `None` for what is no line of a log, `Some(None)` for one of the nemesis.
+/// Reads a line: `None` if it is no line of a log, `Some(None)` for a line of the nemesis.
 fn parse(line: &str) -> Option<Option<Record>> {
     let mut words = line.split_whitespace();
     let at = number(&mut words)?;

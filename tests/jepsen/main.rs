@@ -1,13 +1,13 @@
 //! A small Jepsen: several client processes, five real masters, a nemesis, one log, a checker.
 //!
-//! - [`client`] is what a client process does; [`plan`] what it means to do with each lock, and
-//!   [`order`] what it is told when it starts;
-//! - [`fleet`] starts the processes and keeps them, [`clocks`] those by which the masters go;
-//! - [`nemesis`] kills, stops and cuts them off and steps their clocks, as a seed decides;
-//! - [`log`] is what all of them write, on one clock;
-//! - [`checker`] reads it, and knows nothing else;
-//! - [`control`] are runs in which the model is broken on purpose: the checker must find that, or
-//!   the silence of the others means nothing.
+//! - [`client`] is the work of a client process, [`plan`] its intentions for each lock, and
+//!   [`order`] its settings at the start;
+//! - [`fleet`] starts and keeps the processes, [`clocks`] the clocks of the masters;
+//! - [`nemesis`] kills, stops and cuts off processes and steps clocks, as a seed decides;
+//! - [`log`] is written by all of them, on one clock;
+//! - [`checker`] reads the log, and knows nothing else;
+//! - [`control`] has runs in which the model is broken on purpose: the checker must find that, or
+//!   the silence of the other runs means nothing.
 //!
 //! ```text
 //! REDBOLT_JEPSEN_SECONDS=300 cargo test --release --test jepsen -- --nocapture
@@ -40,14 +40,14 @@ use crate::order::{Habit, Order};
 use crate::report::Report;
 use crate::support::{now, until};
 
-/// How long the nemesis rages unless it is told.
+/// How long the nemesis rages by default.
 const SECONDS: u64 = 15;
 
-/// How long it rages before everybody gets a chance.
+/// How long the nemesis rages before a pause in which every client can have a lock.
 const STORM: Duration = Duration::from_secs(5);
 
-/// How long the clients may take to be all granted something once all is well. Far more than they
-/// need; it is to find clients that are stuck, not to measure.
+/// The time in which every client must have been granted a lock once all is well. The limit is far
+/// more than the clients need: it finds clients that are stuck, and measures nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const CLIENTS: usize = 6;
@@ -60,7 +60,7 @@ fn no_two_clients_believe_in_the_same_lock() {
     }
     let seed = number("REDBOLT_JEPSEN_SEED").unwrap_or_else(|| u64::from(process::id()));
     let long = Duration::from_secs(number("REDBOLT_JEPSEN_SECONDS").unwrap_or(SECONDS));
-    // Shown with a failure.
+    // Printed with a failure.
     println!("REDBOLT_JEPSEN_SEED={seed}");
     let mut fleet = Fleet::start(Rules {
         habit: Habit::Mixed,
@@ -86,7 +86,7 @@ fn no_two_clients_believe_in_the_same_lock() {
     fleet.log.remove();
 }
 
-/// While nothing is wrong, every client is granted something.
+/// Checks that every client is granted a lock while nothing is wrong.
 fn rest(fleet: &mut Fleet, report: &mut Report) {
     let start = nanos();
     let mut unserved: BTreeSet<_> = fleet.clients.iter().map(|client| client.number).collect();

@@ -1,9 +1,9 @@
-//! Who makes everything go wrong.
+//! The nemesis: the one that makes things go wrong.
 //!
-//! All its choices follow from one seed. What they meet does not: the processes run as the machine
-//! lets them. A deed has an end, at which its damage is repaired; at any time several may be under
-//! way. Nothing it does breaks the model of `SAFETY.md`, because the clients keep the guard on: any
-//! number of nodes may restart at any time, and they are empty then.
+//! All choices of the nemesis follow from one seed. Their effects do not, because the processes run
+//! as the machine lets them. Most deeds have an end, at which the damage is repaired, and several
+//! may be under way at any time. No deed breaks the model of `SAFETY.md`, because the clients keep
+//! the guard on: any number of nodes may restart at any time, and come back empty.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::support::{now, until};
 /// The longest pause between two deeds, in milliseconds.
 const PAUSE: u64 = 600;
 
-/// How often it was done.
+/// How often each deed was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Deeds {
     pub(crate) kills: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Deeds {
 }
 
 impl Deeds {
-    /// Whether a run of this length was worth its name. Half of the deeds are stops.
+    /// Returns whether a run of this length had enough deeds. Half of the deeds are stops.
     pub(crate) fn are_enough(self, long: Duration) -> bool {
         self.kills + self.stops >= long.as_secs() / 2
     }
@@ -34,7 +34,7 @@ impl Deeds {
 
 pub(crate) struct Nemesis {
     rng: Rng,
-    /// What is broken, and when it is repaired.
+    /// The damage under way, and the time of each repair.
     damage: Vec<(Duration, Damage)>,
     clocks_are_ahead: bool,
     pub(crate) deeds: Deeds,
@@ -53,7 +53,7 @@ impl Nemesis {
         Self { rng, damage: Vec::new(), clocks_are_ahead: false, deeds }
     }
 
-    /// Does evil for so long, then repairs it.
+    /// Does damage for so long, then repairs everything.
     pub(crate) fn rage(&mut self, fleet: &mut Fleet, long: Duration) {
         let end = now() + long;
         while now() < end {
@@ -69,7 +69,7 @@ impl Nemesis {
         fleet.log.nemesis("rests");
     }
 
-    /// One deed, mostly against one victim, sometimes against a majority at once.
+    /// Does one deed, mostly to one victim, sometimes to a majority at once.
     fn strike(&mut self, fleet: &mut Fleet) {
         let victims = if self.rng.u32(..5) == 0 { MAJORITY } else { 1 };
         let mut nodes: Vec<_> = (0..NODES).collect();
@@ -87,7 +87,7 @@ impl Nemesis {
         }
     }
 
-    /// The node comes back without its memory.
+    /// Kills a node, which comes back without its memory.
     fn kill(&mut self, fleet: &mut Fleet, node: usize) {
         if self.is_damaged(Damage::Dead(node)) {
             return;
@@ -99,7 +99,8 @@ impl Nemesis {
         self.break_for_a_while(Damage::Dead(node));
     }
 
-    /// It hears everything and says nothing, and may execute it long after.
+    /// Stops a node, which receives everything, says nothing, and may execute the requests long
+    /// after.
     fn stop(&mut self, fleet: &Fleet, node: usize) {
         if self.is_away(node) {
             return;
@@ -110,9 +111,9 @@ impl Nemesis {
         self.break_for_a_while(Damage::Stopped(node));
     }
 
-    /// All its connections end, whatever is on its way in them.
+    /// Ends all connections of a node, with everything under way in them.
     fn cut(&mut self, fleet: &Fleet, node: usize) {
-        // There must be somebody who can do it.
+        // A node that is away cannot cut its connections.
         if self.is_away(node) {
             return;
         }
@@ -121,8 +122,8 @@ impl Nemesis {
         self.deeds.cuts += 1;
     }
 
-    /// As far as is allowed, and back: any number of steps while a lock lives comes to one that is
-    /// allowed. Forward it is a majority at once, because fewer end no lock early.
+    /// Steps clocks as far as is allowed, and back: any number of steps during a lock adds up to an
+    /// allowed one. A step forward meets a majority at once, because fewer nodes end no lock early.
     fn step_clocks(&mut self, fleet: &Fleet, nodes: &[usize]) {
         self.clocks_are_ahead = !self.clocks_are_ahead;
         let ahead = if self.clocks_are_ahead { fleet.step() } else { Duration::ZERO };
@@ -135,7 +136,7 @@ impl Nemesis {
         }
     }
 
-    /// It must not believe what it believed when it goes on.
+    /// Stops a client, which must not keep its beliefs when it goes on.
     fn stop_client(&mut self, fleet: &Fleet) {
         let index = self.rng.usize(..fleet.clients.len());
         if self.is_damaged(Damage::StoppedClient(index)) {
@@ -147,7 +148,7 @@ impl Nemesis {
         self.break_for_a_while(Damage::StoppedClient(index));
     }
 
-    /// Its locks stay on the nodes until their end.
+    /// Kills a client, whose locks stay on the nodes until they end.
     fn kill_client(&mut self, fleet: &mut Fleet) {
         let index = self.rng.usize(..fleet.clients.len());
         self.damage.retain(|(_, damage)| *damage != Damage::StoppedClient(index));
@@ -156,7 +157,7 @@ impl Nemesis {
         self.deeds.kills += 1;
     }
 
-    /// Mostly for a moment, sometimes for longer than any lock lasts.
+    /// Schedules the repair: mostly after a moment, sometimes after longer than any lock lasts.
     fn break_for_a_while(&mut self, damage: Damage) {
         let most = if self.rng.u32(..4) == 0 { 1_500 } else { 150 };
         let long = Duration::from_millis(self.rng.u64(..most));
@@ -171,7 +172,7 @@ impl Nemesis {
         self.damage.iter().any(|(_, other)| *other == damage)
     }
 
-    /// Repairs what is due by then.
+    /// Repairs the damage that is due by then.
     fn repair(&mut self, fleet: &mut Fleet, by: Duration) {
         let (due, later) = self.damage.iter().partition(|(due, _)| *due <= by);
         self.damage = later;

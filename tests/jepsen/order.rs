@@ -1,6 +1,7 @@
-//! What a client process is told when it is started.
+//! The order that a client process gets at its start.
 //!
-//! It travels in one environment variable, because the command line belongs to the test runner.
+//! The order travels in one environment variable, because the command line belongs to the test
+//! runner.
 
 use std::env;
 use std::fmt;
@@ -17,44 +18,44 @@ pub(crate) const VARIABLE: &str = "REDBOLT_JEPSEN_CLIENT";
 /// How a client lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
-    /// Its name in the log. A client that takes the place of a dead one has another.
+    /// The name of the client in the log. A client in the place of a dead one has another name.
     pub(crate) client: u32,
-    /// What all its choices follow from.
+    /// The seed of all choices of the client.
     pub(crate) seed: u64,
     pub(crate) habit: Habit,
     /// Whether nodes that may have forgotten locks are kept from voting.
     pub(crate) guarded: bool,
     pub(crate) max_ttl: Duration,
-    /// How far a node's clock may be stepped.
+    /// How far the clock of a node may be stepped.
     pub(crate) step: Duration,
     pub(crate) nodes: Vec<String>,
     pub(crate) log: PathBuf,
 }
 
-/// What a client does with its locks.
+/// The habits of a client with its locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Habit {
-    /// Everything: holds them briefly or too long, extends, releases, cancels, lets lapse.
+    /// Does everything: holds locks briefly or too long, extends, releases, cancels, lets lapse.
     Mixed,
-    /// Takes the one lock that all want for as long as it can be had, and lets it lapse.
+    /// Takes the one lock that all clients want for as long as possible, and lets it lapse.
     Clinging,
 }
 
 impl Order {
-    /// The order under which this process was started, if it was.
+    /// Returns the order of this process, if there is one.
     pub(crate) fn of_this_process() -> Option<Self> {
         let text = env::var(VARIABLE).ok()?;
         Some(text.parse().unwrap_or_else(|()| panic!("{VARIABLE}={text} is no order")))
     }
 
-    /// The configuration of its engine: as impatient as it may be, so that much happens.
+    /// Returns the configuration of the engine: as impatient as allowed, so that much happens.
     pub(crate) fn config(&self) -> Config {
         let mut config = Config::new(&self.nodes).expect("the addresses of servers can be read");
         let redlock = &mut config.redlock;
         redlock.max_ttl = self.max_ttl;
         redlock.drift.step = self.step;
         redlock.connect_timeout = Duration::from_millis(500);
-        // A node that is stopped for longer loses its connection, with requests unanswered on it.
+        // A node that is stopped for longer loses its connection, with requests unanswered.
         redlock.close_timeout = Duration::from_millis(700);
         redlock.release_timeout = Duration::from_millis(200);
         redlock.retry_max = Duration::from_millis(20);
@@ -78,7 +79,7 @@ impl FromStr for Order {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        // The path is the last because it may have spaces in it.
+        // The path is the last field, because a path may have spaces.
         let fields: Vec<_> = text.splitn(8, ' ').collect();
         let [client, seed, habit, guarded, max_ttl, step, nodes, log] = fields[..] else {
             return Err(());

@@ -1,4 +1,4 @@
-//! What a client means to do with one lock.
+//! The plan of a client for one lock.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::order::Habit;
 /// The intentions for one lock. Times are since boot.
 pub(crate) struct Plan {
     pub(crate) ttl: Duration,
-    /// How long it is waited for.
+    /// How long the client waits for the lock.
     pub(crate) wait: Duration,
-    /// When the next step is due; `None` leaves the lock to itself.
+    /// When the next step is due; `None` leaves the lock alone.
     pub(crate) due: Option<Duration>,
-    /// How long it is held until the first step; `None` lets it lapse.
+    /// How long the client holds the lock until the first step; `None` lets the lock lapse.
     holds: Option<Duration>,
-    /// How many steps are extensions, before the one that releases.
+    /// How many steps are extensions, before the step that releases.
     extensions: u32,
 }
 
@@ -30,9 +30,9 @@ impl Plan {
         }
     }
 
-    /// Most locks are held briefly, so that many change hands. Some are held beyond their validity,
-    /// to be lost, some are extended a few times, some are left to lapse, and some requests are
-    /// taken back before they come true.
+    /// Most locks are held briefly, so that many change hands. Some locks are held beyond their
+    /// validity, to be lost; some are extended a few times; some lapse; and some requests are
+    /// cancelled before they are granted.
     fn mixed(rng: &mut Rng, max_ttl: Duration, now: Duration) -> Self {
         let ttl = share(max_ttl, rng.u32(20..=100));
         let wait = if rng.u32(..5) == 0 { Duration::ZERO } else { max_ttl * rng.u32(1..=2) };
@@ -47,12 +47,13 @@ impl Plan {
         Self { ttl, wait, due, holds, extensions }
     }
 
-    /// The lock is held since now.
+    /// Starts the clock of the steps: the lock is held since now.
     pub(crate) fn hold(&mut self, now: Duration) {
         self.due = self.holds.map(|holds| now + holds);
     }
 
-    /// The ttl to extend by in this step, after which the next is due; `None` is time to release.
+    /// Returns the ttl of the extension in this step, after which the next step is due, or `None`
+    /// if the lock is to be released.
     pub(crate) fn next_extension(&mut self, rng: &mut Rng, now: Duration) -> Option<Duration> {
         self.extensions = self.extensions.checked_sub(1)?;
         self.due = Some(now + share(self.ttl, rng.u32(10..90)));

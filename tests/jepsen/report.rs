@@ -1,4 +1,4 @@
-//! What a run has seen so far, and what a reader is shown of it.
+//! What a run has shown so far, and what the reader of a failure gets to see.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::nemesis::Deeds;
 const CONTEXT: Duration = Duration::from_millis(50);
 const MAX_LINES: usize = 400;
 
-/// The log of a run that goes on.
+/// The log of a run under way, read step by step.
 pub(crate) struct Report {
     tail: Tail,
     records: Vec<Record>,
@@ -24,21 +24,21 @@ impl Report {
         Self { tail: fleet.tail(), records: Vec::new(), verdict: Verdict::default() }
     }
 
-    /// What has been written since the last look.
+    /// Returns the records since the last look.
     pub(crate) fn read_on(&mut self) -> &[Record] {
         let known = self.records.len();
         self.records.extend(self.tail.read());
         &self.records[known..]
     }
 
-    /// Judges everything so far.
+    /// Judges all records so far.
     pub(crate) fn judge(&mut self) -> &Verdict {
         self.read_on();
         self.verdict = check(&self.records);
         &self.verdict
     }
 
-    /// Fails the test over anything that must not be, and shows where it is in the log.
+    /// Fails the test if a rule is broken, and shows the place in the log.
     pub(crate) fn check(&mut self, log: &Log) {
         let Verdict { double_holds, faults, .. } = self.judge();
         if let Some(double) = double_holds.first() {
@@ -58,14 +58,14 @@ impl Report {
     }
 }
 
-/// The log around a double hold.
+/// Returns the log around a double hold.
 fn show(double: &DoubleHold, log: &Log) -> String {
     let DoubleHold { first, second } = double;
     let mut text = format!("{first:?}\n{second:?}\n{}\n", log.path().display());
     let context = u64::try_from(CONTEXT.as_nanos()).unwrap_or(u64::MAX);
     let (from, to) = (first.from.saturating_sub(context), second.from.saturating_add(context));
     let lines = excerpt(log, from, to).expect("the log can be read");
-    // The last lines are those next to the moment at which it became wrong.
+    // The last lines are next to the moment at which the rule was broken.
     for line in lines.iter().skip(lines.len().saturating_sub(MAX_LINES)) {
         // Writing to a string cannot fail.
         _ = writeln!(text, "{line}");

@@ -1,11 +1,11 @@
-//! What must be true of a log, whatever happened.
+//! The rules that a log must keep, whatever happened.
 //!
-//! It knows the records and nothing of how they came about: no clients, no nodes, no faults. The
-//! promise is judged by what the clients believed. A client believes in a lock from the moment it
-//! was told that it holds it until the validity that it was told last, or until it has begun to
-//! give it back, or was told that it is lost. In between, whenever it asked, it was told yes; a
-//! client that is stopped may ask at any moment after it goes on, so stopping does not shorten its
-//! belief, and only the validity ends it.
+//! The checker knows the records, and nothing of their origin: no clients, no nodes, no faults. The
+//! promise is judged by what the clients believed. A client believes in a lock from the moment at
+//! which the client learned of the grant. The belief ends at the last validity that the client was
+//! told, or when the client began to release the lock, or when the client was told of the loss. In
+//! between, every look had the answer yes. A stopped client may look at any moment after it goes
+//! on, so stopping does not shorten a belief, and only the validity ends it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,16 +14,16 @@ use crate::log::{Record, What};
 #[cfg(test)]
 mod tests;
 
-/// What a log shows.
+/// The findings in a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) grants: usize,
     pub(crate) extensions: usize,
-    /// How many locks ended by being lost.
+    /// The number of locks that were lost.
     pub(crate) losses: usize,
-    /// Two clients believed in the same resource at the same time.
+    /// Pairs of clients that believed in the same resource at the same time.
     pub(crate) double_holds: Vec<DoubleHold>,
-    /// Everything else that must not be, in words.
+    /// All other broken rules, in words.
     pub(crate) faults: Vec<String>,
 }
 
@@ -34,8 +34,7 @@ pub(crate) struct DoubleHold {
     pub(crate) second: Belief,
 }
 
-/// Somebody believes in a lock on `resource` at every moment of `from..until`, in nanoseconds
-/// since boot.
+/// The belief in a lock on `resource` at every moment of `from..until`, in nanoseconds since boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Belief {
     pub(crate) client: u32,
@@ -45,7 +44,8 @@ pub(crate) struct Belief {
     pub(crate) until: u64,
 }
 
-/// Judges a whole log. The records of one client must be in the order in which it wrote them.
+/// Judges a whole log. The records of one client must be in the order in which the client wrote
+/// them.
 pub(crate) fn check(records: &[Record]) -> Verdict {
     let mut book = Book::default();
     for record in records {
@@ -57,7 +57,7 @@ pub(crate) fn check(records: &[Record]) -> Verdict {
     verdict
 }
 
-/// The overlaps of beliefs in the same resource. Whose they are makes no difference: one client
+/// Returns the overlaps of beliefs in the same resource. The clients make no difference: one client
 /// must not hold a resource twice either.
 fn double_holds(beliefs: Vec<Belief>) -> Vec<DoubleHold> {
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ fn double_holds(beliefs: Vec<Belief>) -> Vec<DoubleHold> {
     }
     for mut beliefs in by_resource.into_values() {
         beliefs.sort_by_key(|belief| (belief.from, belief.until));
-        // Of all that began before, the one that lasts longest overlaps if any does.
+        // Of all beliefs that began before, the longest overlaps if any does.
         let mut longest: Option<Belief> = None;
         for second in beliefs {
             if let Some(first) = longest.clone().filter(|first| second.from < first.until) {
@@ -81,7 +81,7 @@ fn double_holds(beliefs: Vec<Belief>) -> Vec<DoubleHold> {
     found
 }
 
-/// The requests of all clients, each with what may still come of it.
+/// The requests of all clients, each with the events that may still come.
 #[derive(Default)]
 struct Book {
     requests: BTreeMap<(u32, u64), Request>,
@@ -94,7 +94,7 @@ struct Request {
     resource: String,
     stage: Stage,
     extending: bool,
-    /// From when until when it is believed, once it is held.
+    /// The time during which the lock is believed in, once it is held.
     from: u64,
     until: u64,
 }
@@ -145,8 +145,8 @@ impl Book {
         }
     }
 
-    /// A client that leaves by itself has been told the end of everything; one that was killed may
-    /// have been told nothing.
+    /// Checks a client that leaves. Such a client has been told the end of every request; a killed
+    /// client may have been told nothing.
     fn leave(&mut self, record: &Record) {
         let of_client = (record.client, 0)..=(record.client, u64::MAX);
         let open = self.requests.range(of_client).filter(|(_, r)| r.stage != Stage::Ended);
@@ -179,7 +179,7 @@ impl Request {
         Self { resource, stage: Stage::Wanted, extending: false, from: 0, until: 0 }
     }
 
-    /// What comes next of this request; the error says why it may not.
+    /// Takes the next step of this request. The error says why the step is wrong.
     fn step(&mut self, record: &Record) -> Result<(), String> {
         let (stage, extending) = (self.stage, self.extending);
         match (&record.what, stage, extending) {
@@ -196,7 +196,7 @@ impl Request {
                 }
                 self.until = until;
             }
-            // An extension that is under way when its lock is given back ends as well.
+            // An extension under way ends with the release of its lock.
             (What::NotExtended { .. }, Stage::Held | Stage::Releasing, true) => {
                 self.extending = false;
             }
@@ -214,10 +214,10 @@ impl Request {
         Ok(())
     }
 
-    /// It is believed no more, at the latest from now on.
+    /// Ends the belief, now at the latest.
     fn end(&mut self, at: u64, seen: u64) -> Result<(), String> {
         let until = self.until;
-        // What the client was told counts, not what it should have been told.
+        // What the client was told counts, not what the client should have been told.
         self.until = until.min(at).max(seen);
         if seen >= until { Err(format!("seen as held, but valid until {until}")) } else { Ok(()) }
     }

@@ -1,10 +1,10 @@
-//! The checker on logs in which it is known what there is to be found.
+//! The checker on logs with known findings.
 
 use super::*;
 
 const R: &str = "r";
 
-/// A log, from the shortest words for it.
+/// A log, built with few words.
 #[derive(Default)]
 struct Story(Vec<Record>);
 
@@ -14,7 +14,7 @@ impl Story {
         self
     }
 
-    /// A lock that was wanted and is held.
+    /// Writes a lock that was wanted and is held.
     fn held(self, client: u32, request: u64, resource: &str, from: u64, until: u64) -> Self {
         let token = format!("{client}.{request}");
         self.tell(from - 1, client, request, What::Wanted { resource: resource.to_owned() }).tell(
@@ -42,7 +42,7 @@ impl Story {
         assert!(verdict.double_holds.is_empty() && verdict.faults.is_empty(), "{verdict:?}");
     }
 
-    /// Checks that there is this one double hold and nothing else.
+    /// Checks that the log has this one double hold and nothing else.
     fn is_double(&self, first: u32, second: u32) {
         let verdict = self.verdict();
         assert!(verdict.faults.is_empty(), "{verdict:?}");
@@ -51,7 +51,7 @@ impl Story {
         assert_eq!(clients, [(first, second)], "{verdict:?}");
     }
 
-    /// Checks that there is this one fault and nothing else.
+    /// Checks that the log has this one fault and nothing else.
     fn is_faulty(&self, words: &str) {
         let Verdict { double_holds, faults, .. } = self.verdict();
         assert!(double_holds.is_empty(), "{double_holds:?}");
@@ -105,7 +105,7 @@ fn a_late_release_does_not_prolong_a_belief() {
 fn a_belief_ends_with_the_news_of_its_loss_or_with_its_validity() {
     let story = Story::default().held(1, 1, R, 10, 100).lost(60, 1, 59);
     story.held(2, 1, R, 60, 90).is_fine();
-    // A client that is stopped hears of it late, and has not believed meanwhile.
+    // A stopped client learns of the loss late, and has not believed in the lock meanwhile.
     let story = Story::default().held(1, 1, R, 10, 100).lost(500, 1, 99);
     story.held(2, 1, R, 100, 190).is_fine();
 }
