@@ -1,8 +1,8 @@
 //! Wall clocks that can be stepped, one for each master.
 //!
-//! `clock_shim.c` is preloaded into the server and adds an offset to what it is told by the kernel.
-//! It must be compiled; without a C compiler the clocks stay as they are, and a line on stderr says
-//! so.
+//! `clock_shim.c` is preloaded into the server and adds an offset to the time that the kernel
+//! returns. The shim must be compiled. Without a C compiler the clocks stay as they are, and a line
+//! on stderr says so.
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,8 +17,8 @@ use super::process::Folder;
 use super::program::find_server;
 use super::servers::Node;
 
-/// A script that becomes the server, with the shim and the offset of this server. The node it is
-/// started for needs to know nothing of it, also when it restarts.
+/// A script that becomes the server, with the shim and the offset of this server. So a node needs
+/// no knowledge of its clock, not even for a restart.
 const SERVER: &str = r#"#!/bin/sh
 dir=${0%/*}
 export CLOCK_SHIM_FILE="$0.offset" LD_PRELOAD="$dir/clock_shim.so"
@@ -32,7 +32,7 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// That many clocks, all of them right; `None` where they cannot be stepped.
+    /// Returns that many clocks, all of them right, or `None` if clocks cannot be stepped here.
     pub(crate) fn new(count: usize) -> Option<Self> {
         let folder = Folder::new();
         if let Err(why) = compile(folder.path()) {
@@ -42,18 +42,19 @@ impl Clocks {
         let server = find_server(env::var_os("REDBOLT_TEST_SERVER"), env::var_os("PATH"));
         let server = fs::canonicalize(server.unwrap_or_else(|why| panic!("{why}")));
         let server = server.expect("the program has a path");
-        // The name of the program must not change: some servers behave by it.
+        // The name of the program must not change, because some servers behave differently by their
+        // name.
         std::os::unix::fs::symlink(server, folder.path().join("server")).expect("a fresh folder");
         let offsets = (0..count).map(|node| write_script(&script(&folder, node))).collect();
         Some(Self { folder, offsets })
     }
 
-    /// A master on this clock.
+    /// Starts a master on this clock.
     pub(crate) fn start(&self, node: usize) -> Node {
         Node::start_program(&script(&self.folder, node))
     }
 
-    /// As many masters as there are clocks.
+    /// Starts as many masters as there are clocks.
     pub(crate) fn start_all(&self) -> Vec<Node> {
         (0..self.offsets.len()).map(|node| self.start(node)).collect()
     }
@@ -65,7 +66,7 @@ impl Clocks {
         command.env("LD_PRELOAD", self.folder.path().join("clock_shim.so"));
     }
 
-    /// Lets the clock be so far ahead of the right time, from now on.
+    /// Sets the clock ahead of the right time, from now on.
     pub(crate) fn set(&self, node: usize, ahead: Duration) {
         let micros = i64::try_from(ahead.as_micros()).expect("tests step by less than centuries");
         let written = self.offsets[node].write_all_at(&micros.to_ne_bytes(), 0);

@@ -1,8 +1,8 @@
 //! Servers that misbehave on purpose.
 //!
-//! A [`Fake`] listens on a port of its own and lets a script decide, request by request, what to do
-//! to the client. It counts the connections it has accepted and keeps the requests it has read. It
-//! is gone when it is dropped, and a script that panics fails the test then.
+//! A [`Fake`] listens on a port of its own and lets a script decide, request by request, how to
+//! treat the client. A fake counts the accepted connections and keeps the requests. Dropping the
+//! fake ends the server, and fails the test if the script has panicked.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Write};
@@ -19,55 +19,56 @@ use super::wire::read_request;
 /// The pause between two bytes of [`Fake::dripping`].
 const DRIP: Duration = Duration::from_millis(100);
 
-/// How many requests are kept; a client that sends more is the thing to test, not to record.
+/// How many requests are kept. A client that sends more is the object of the test, and needs no
+/// record.
 const MAX_REQUESTS: usize = 100_000;
 
 /// One command that a client sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Of which connection, counted from 0 in the order of accepting.
+    /// The number of the connection, counted from 0 in the order of accepting.
     pub(crate) connection: usize,
     /// The command and its arguments.
     pub(crate) parts: Vec<Vec<u8>>,
 }
 
 impl Request {
-    /// The name of the command in upper case.
+    /// Returns the name of the command in upper case.
     pub(crate) fn name(&self) -> String {
         String::from_utf8_lossy(self.part(0)).to_uppercase()
     }
 
-    /// A part; empty where there is none.
+    /// Returns a part; empty if there is none.
     pub(crate) fn part(&self, index: usize) -> &[u8] {
         self.parts.get(index).map_or(&[], Vec::as_slice)
     }
 }
 
-/// What to do to a client.
+/// How to treat a client.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     /// Send these bytes, whether they are a reply or not.
     Reply(Vec<u8>),
-    /// Send them after a while; later requests of this connection wait behind.
+    /// Send bytes after a while. Later requests of this connection wait behind.
     Later(Duration, Vec<u8>),
-    /// Send them one at a time, with this pause before each.
+    /// Send bytes one at a time, with this pause before each.
     Drip(Duration, Vec<u8>),
     /// Send nothing.
     Silence,
-    /// Send nothing and read nothing any more: the client's bytes pile up in the kernel.
+    /// Send nothing and read nothing any more: the bytes of the client pile up in the kernel.
     Deaf,
     /// Send what is still to be sent, then end of file.
     Close,
-    /// Throw away what is still to be sent and reset the connection.
+    /// Throw away unsent bytes and reset the connection.
     Reset,
     /// Do all of these, one after the other.
     All(Vec<Self>),
 }
 
-/// Decides what to do to the client that sent this request.
+/// A function that decides how to treat the client that sent this request.
 type Script = dyn FnMut(&Request) -> Action + Send;
 
-/// A server that does what its script says.
+/// A server that follows a script.
 pub(crate) struct Fake {
     addr: SocketAddr,
     shared: Arc<Shared>,
@@ -75,7 +76,8 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// Greets every new connection in one way, then asks `script` about each request in turn.
+    /// Starts a server that greets every new connection in one way, then asks `script` about each
+    /// request in turn.
     pub(crate) fn start(
         greeting: Action,
         script: impl FnMut(&Request) -> Action + Send + 'static,
@@ -95,12 +97,13 @@ impl Fake {
         Self { addr, shared, listener: Some(listener) }
     }
 
-    /// Does what the script says, from the first byte.
+    /// Starts a server that asks the script from the first byte.
     pub(crate) fn scripted(script: impl FnMut(&Request) -> Action + Send + 'static) -> Self {
         Self::start(Action::Silence, script)
     }
 
-    /// Answers a handshake as `master` and leaves every other command to the script.
+    /// Starts a server that answers a handshake as `master` does, and asks the script about every
+    /// other command.
     pub(crate) fn after_handshake(
         master: Master,
         mut script: impl FnMut(&Request) -> Action + Send + 'static,
@@ -110,29 +113,29 @@ impl Fake {
         })
     }
 
-    /// Accepts and reads everything, and never answers.
+    /// Starts a server that accepts and reads everything, and never answers.
     pub(crate) fn silent() -> Self {
         Self::scripted(|_| Action::Silence)
     }
 
-    /// Accepts, and never reads nor answers.
+    /// Starts a server that accepts, and neither reads nor answers.
     pub(crate) fn deaf() -> Self {
         Self::start(Action::Deaf, |_| Action::Deaf)
     }
 
-    /// Answers every request with the same bytes.
+    /// Starts a server that answers every request with the same bytes.
     pub(crate) fn repeating(bytes: &[u8]) -> Self {
         let bytes = bytes.to_vec();
         Self::scripted(move |_| Action::Reply(bytes.clone()))
     }
 
-    /// Answers every request with the same bytes, one every 100 ms.
+    /// Starts a server that answers every request with the same bytes, one every 100 ms.
     pub(crate) fn dripping(bytes: &[u8]) -> Self {
         let bytes = bytes.to_vec();
         Self::scripted(move |_| Action::Drip(DRIP, bytes.clone()))
     }
 
-    /// Accepts and closes at once.
+    /// Starts a server that accepts and closes at once.
     pub(crate) fn closing() -> Self {
         Self::start(Action::Close, |_| Action::Close)
     }
@@ -141,18 +144,18 @@ impl Fake {
         self.addr.to_string()
     }
 
-    /// How many connections it has accepted so far.
+    /// Returns how many connections were accepted so far.
     pub(crate) fn accepted(&self) -> usize {
         self.shared.state().accepted
     }
 
-    /// How many connections are open now. One that is [`Action::Deaf`] counts until the end,
-    /// because nobody looks whether its client is still there.
+    /// Returns how many connections are open. A connection under [`Action::Deaf`] counts until the
+    /// end, because the server no longer looks at the client.
     pub(crate) fn open(&self) -> usize {
         self.shared.state().open.len()
     }
 
-    /// The requests so far, in the order of reading.
+    /// Returns the requests so far, in the order of reading.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.shared.state().requests.clone()
     }
@@ -161,7 +164,7 @@ impl Fake {
 impl Drop for Fake {
     fn drop(&mut self) {
         self.shared.stop();
-        // `accept` has no timeout; a connection of our own makes it look at the state.
+        // `accept` has no timeout, so a connection from here makes the thread look at the state.
         _ = TcpStream::connect_timeout(&self.addr, Duration::from_secs(1));
         let ended = self.listener.take().map_or(Ok(()), JoinHandle::join);
         if ended.is_err() && !thread::panicking() {
@@ -194,7 +197,8 @@ impl Shared {
         let mut state = self.state();
         state.stopped = true;
         for stream in state.open.values() {
-            // Wakes its thread from a read or a write; it may just have closed by itself.
+            // Wakes the connection's thread from a read or a write. The connection may just have
+            // closed by itself.
             _ = stream.shutdown(Shutdown::Both);
         }
         self.stopping.notify_all();
@@ -207,7 +211,7 @@ impl Shared {
         if state.stopped { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     }
 
-    /// Numbers and counts a new connection; `None` at the end of the fake server.
+    /// Numbers and counts a new connection. Returns `None` at the end of the fake server.
     fn admit(&self, stream: TcpStream) -> Option<Accepted<'_>> {
         let mut state = self.state();
         if state.stopped {
@@ -230,14 +234,14 @@ impl Shared {
     }
 }
 
-/// Serves every connection on a thread of its own; returns when all of them are closed.
+/// Serves every connection on a thread of its own. Returns when all of them are closed.
 fn listen(listener: &TcpListener, shared: &Shared) {
     thread::scope(|scope| {
         for stream in listener.incoming() {
             let Some(connection) = shared.admit(stream.expect("a loopback connection")) else {
                 return;
             };
-            // An error is the client's way, or the test's, to end the connection.
+            // With an error either the client or the test ends the connection.
             scope.spawn(move || _ = connection.serve());
         }
     });
@@ -262,7 +266,7 @@ impl Accepted<'_> {
         Ok(())
     }
 
-    /// Does it; an error ends the connection.
+    /// Carries out an action. An error ends the connection.
     fn act(&self, action: &Action) -> io::Result<()> {
         let mut stream = &*self.stream;
         match action {
@@ -279,7 +283,7 @@ impl Accepted<'_> {
             Action::Deaf => self.shared.pause(Duration::MAX),
             Action::Close => {
                 stream.shutdown(Shutdown::Write)?;
-                // With bytes left unread a close would be a reset, and may overtake what was sent.
+                // A close with unread bytes would be a reset, which may overtake the sent bytes.
                 io::copy(&mut stream, &mut io::sink())?;
                 Err(io::ErrorKind::ConnectionAborted.into())
             }
@@ -294,7 +298,7 @@ impl Accepted<'_> {
 
 impl Drop for Accepted<'_> {
     fn drop(&mut self) {
-        // The socket is closed with the last reference, which is then our own.
+        // The last reference closes the socket, and that reference is `self.stream`.
         self.shared.state().open.remove(&self.number);
     }
 }

@@ -1,7 +1,8 @@
-//! Servers of other versions and makers, as far as `tests/flavours.sh` could fetch them.
+//! Servers of other versions and makers, if `tests/flavours.sh` could fetch them.
 //!
-//! A test asks for those that are here. For each that is not it says on stderr that it is left out
-//! and why, past the test runner, which shows nothing of a test that passes.
+//! A test asks for the flavours that are here. For each missing one, a line on stderr says that the
+//! flavour is left out and why. The line goes past the test runner, which shows nothing of a test
+//! that passes.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use std::{env, fs, thread};
 use super::program::find_server;
 use super::servers::Node;
 
-/// The oldest first: name, program, and the native compare-and-delete that it must have.
+/// The flavours, the oldest first: name, program, and the native compare-and-delete that the server
+/// must have.
 const ALL: [(&str, &str, Option<&str>); 5] = [
     (REDIS_7, "redis-server", None),
     ("redis-8", "redis-server", None),
@@ -20,22 +22,22 @@ const ALL: [(&str, &str, Option<&str>); 5] = [
     (VALKEY_9, "valkey-server", Some("DELIFEQ")),
 ];
 
-/// The usual server; an installed one will do.
+/// The usual server; an installed one is enough.
 pub(crate) const REDIS_7: &str = "redis-7";
 /// The first Valkey with a native compare-and-delete.
 pub(crate) const VALKEY_9: &str = "valkey-9";
 
-/// A server that is here.
+/// A server of one flavour that is here.
 #[derive(Debug)]
 pub(crate) struct Flavour {
     pub(crate) name: &'static str,
-    /// Its own command for compare and delete.
+    /// The native command of the server for compare and delete.
     pub(crate) native: Option<&'static str>,
     program: PathBuf,
 }
 
 impl Flavour {
-    /// All that are here.
+    /// Returns all flavours that are here.
     pub(crate) fn all() -> Vec<Self> {
         let flavours = ALL.into_iter().filter_map(|(name, server, native)| {
             let program = program(name, server);
@@ -47,18 +49,18 @@ impl Flavour {
         flavours.collect()
     }
 
-    /// An empty master of this flavour. Its name is part of what a failing test shows.
+    /// Starts an empty master of this flavour. A failing test shows the name of the flavour.
     pub(crate) fn start(&self) -> Node {
         println!("on {}", self.name);
         Node::start_program(&self.program)
     }
 }
 
-/// Says that a test, or the part of it about `what`, is left out.
+/// Reports that a test, or the part of a test about `what`, is left out.
 pub(crate) fn leave_out(what: &str, why: &str) {
     let thread = thread::current();
     let test = thread.name().unwrap_or("a test");
-    // A line in one write, because tests run side by side. Nobody may be listening.
+    // One write for the line, because tests run side by side. Nobody may be reading.
     _ = io::stderr().write_all(format!("{test}: left out: {what}: {why}\n").as_bytes());
 }
 

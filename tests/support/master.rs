@@ -1,7 +1,7 @@
-//! The part of a fake server that behaves: the answers of a healthy master to a handshake.
+//! The part of a fake server that behaves well: the answers of a healthy master to a handshake.
 //!
-//! It answers every command with which a client may ask who it is talking to, in any order, and
-//! leaves all other commands to the test.
+//! The answers cover every command with which a client may ask for the identity of the server, in
+//! any order. All other commands are for the test to answer.
 
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,28 +12,28 @@ use sha1_smol::Sha1;
 use super::fake::Request;
 use super::wire::bulk;
 
-/// The commands of which `COMMAND INFO` knows; a native compare-and-delete is not among them.
+/// The commands that `COMMAND INFO` knows, without a native compare-and-delete.
 const COMMANDS: [&str; 11] =
     ["auth", "del", "eval", "evalsha", "get", "mget", "pexpire", "ping", "pttl", "script", "set"];
 
-/// Who the fake master says it is. The fields are free to be changed before it is started.
+/// The identity that the fake master claims. A test may change the fields before the start.
 #[derive(Clone, Debug)]
 pub(crate) struct Master {
     /// 40 hexadecimal digits, different for every value that [`Master::new`] makes.
     pub(crate) run_id: String,
-    /// In seconds; [`Master::new`] says a day, longer than any quarantine.
+    /// The uptime in seconds; [`Master::new`] says a day, longer than any quarantine.
     pub(crate) uptime: u64,
-    /// `master` or `slave`.
+    /// The role, `master` or `slave`.
     pub(crate) role: String,
     pub(crate) loading: bool,
     pub(crate) cluster: bool,
-    /// In bytes, 0 for no limit.
+    /// The memory limit in bytes, 0 for none.
     pub(crate) maxmemory: u64,
     pub(crate) maxmemory_policy: String,
 }
 
 impl Master {
-    /// A master fit to vote.
+    /// Returns a master fit to vote.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl Master {
         }
     }
 
-    /// The reply to a command of the handshake; `None` to any other command.
+    /// Returns the reply to a command of the handshake, or `None` for any other command.
     pub(crate) fn answer(&self, request: &Request) -> Option<Vec<u8>> {
         let reply = match request.name().as_str() {
             "PING" => b"+PONG\r\n".to_vec(),
@@ -75,7 +75,8 @@ impl Master {
         .into_bytes()
     }
 
-    /// All sections at once, whichever were asked for; a client looks for its fields.
+    /// Returns all sections at once, whichever the client asked for; clients look for single
+    /// fields.
     fn info(&self) -> String {
         let mode = if self.cluster { "cluster" } else { "standalone" };
         let Self { run_id, uptime, role, maxmemory, maxmemory_policy, .. } = self;
@@ -102,7 +103,7 @@ fn time() -> Vec<u8> {
     reply
 }
 
-/// `COMMAND INFO name …`: for each name what is known of it, or nil.
+/// Answers `COMMAND INFO name …`: for each name the known facts, or nil.
 fn command_info(request: &Request) -> Vec<u8> {
     let names = request.parts.get(2..).unwrap_or_default();
     let mut reply = format!("*{}\r\n", names.len()).into_bytes();
@@ -118,7 +119,8 @@ fn command_info(request: &Request) -> Vec<u8> {
     reply
 }
 
-/// `SCRIPT LOAD text`: its digest. Whether `EVALSHA` knows it afterwards is for the test to decide.
+/// Answers `SCRIPT LOAD text` with the digest. The test decides whether `EVALSHA` knows the script
+/// later.
 fn script(request: &Request) -> Vec<u8> {
     if request.part(1).eq_ignore_ascii_case(b"LOAD") {
         bulk(Sha1::from(request.part(2)).hexdigest().as_bytes())

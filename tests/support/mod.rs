@@ -2,11 +2,12 @@
 //!
 //! A test says `mod support;` and takes what it needs:
 //!
-//! - [`servers`]: real masters on free ports, killed, stopped, restarted, never left behind;
-//! - [`flavours`]: such masters of other versions and makers, where they were fetched;
-//! - [`clocks`]: such masters with wall clocks that can be stepped;
-//! - [`fake`]: servers that misbehave on purpose, and [`master`], the part of them that behaves;
-//! - [`proxy`]: a link to a real server that harms what it carries;
+//! - [`servers`]: real masters on free ports, to be killed, stopped and restarted, and never left
+//!   behind;
+//! - [`flavours`]: masters of other versions and makers, where they were fetched;
+//! - [`clocks`]: masters with wall clocks that can be stepped;
+//! - [`fake`]: servers that misbehave on purpose, and [`master`], their well-behaved part;
+//! - [`proxy`]: links to real servers that harm what they carry;
 //! - [`wire`]: a blocking client of a few lines.
 //!
 //! Nothing here may use the library: a test must not judge the code by the code. Nothing here
@@ -29,15 +30,15 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// How often [`until`] looks: often enough not to slow a test down, seldom enough to leave the
+/// How often [`until`] checks: often enough not to slow a test down, seldom enough to leave the
 /// processor to the servers that the test waits for.
 const POLL_EVERY: Duration = Duration::from_millis(1);
 
-/// Waits until `condition` holds, for at most `limit`, and returns whether it came to hold.
+/// Waits until `condition` holds, for at most `limit`. Returns whether the condition came to hold.
 ///
-/// Meant for states that nobody announces: a process that vanishes, a server that starts to answer.
-/// The condition is looked at once more after the deadline, so that a test thread which was not
-/// scheduled for a while does not fail a test that has long been fulfilled.
+/// Meant for states that nothing announces: a process that vanishes, a server that starts to
+/// answer. After the deadline the condition is checked once more, so that a test does not fail
+/// because its thread was not scheduled for a while.
 pub(crate) fn until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let deadline = now() + limit;
     while now() < deadline {
@@ -49,7 +50,7 @@ pub(crate) fn until(limit: Duration, mut condition: impl FnMut() -> bool) -> boo
     condition()
 }
 
-/// The time since boot, on the clock on which the library measures validity.
+/// Returns the time since boot, on the clock with which the library measures validity.
 pub(crate) fn now() -> Duration {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;

@@ -1,11 +1,11 @@
 //! Loopback ports for servers that are told their port instead of choosing it.
 //!
 //! A port that the kernel hands out (`bind` to port 0) may become the source port of any outgoing
-//! connection while its server is down, and then the server cannot be restarted on it. These ports
-//! lie below the usual ephemeral ranges. Test processes that run side by side have neighbouring
-//! process ids and so begin in different blocks; inside one process a port belongs to one owner
-//! until that owner is dropped. What is left, a port taken by a stranger between the look and the
-//! start of the server, is the caller's to retry.
+//! connection while its server is down, and then the server cannot be restarted there. The ports
+//! here lie below the usual ephemeral ranges. Test processes that run side by side have
+//! neighbouring process ids, and so begin in different blocks. Inside one process a port belongs to
+//! one owner until that owner is dropped. One risk stays: a stranger may take a port between the
+//! check and the start of the server. The caller tries again then.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,14 +24,14 @@ struct Pool {
     owned: BTreeSet<u16>,
 }
 
-/// A port that nobody else in this process is given until the last clone is dropped.
+/// A port that belongs to one owner in this process until the last clone is dropped.
 #[derive(Clone)]
 pub(crate) struct Port(Arc<Reservation>);
 
 struct Reservation(u16);
 
 impl Port {
-    /// A port on which nobody listens right now.
+    /// Returns a port on which nobody listens right now.
     pub(crate) fn free() -> Self {
         let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
         let start = pool.next.unwrap_or_else(|| process::id() % (COUNT / BLOCK) * BLOCK);
@@ -50,7 +50,7 @@ impl Port {
         self.0.0
     }
 
-    /// The address as it is written in a list of nodes.
+    /// Returns the address, written as in a list of nodes.
     pub(crate) fn addr(&self) -> String {
         self.to_string()
     }

@@ -1,9 +1,9 @@
 //! One child process that cannot outlive the test process, and its folder.
 //!
 //! `Drop` covers success and panic, but not a test process that is killed or aborts. So every child
-//! is on a leash: beside it runs a shell that reads from a pipe whose other end only the test
-//! process holds. When the test process dies, by whatever means, the kernel closes that end, the
-//! shell reads end-of-file and kills the child, stopped or not.
+//! is on a leash: a shell beside the child reads from a pipe whose other end only the test process
+//! holds. When the test process dies, by whatever means, the kernel closes that end, the shell
+//! reads end-of-file and kills the child, stopped or not.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,9 +16,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// Starts the leash, then becomes the program, so that the child of the test *is* the program and
 /// the process id needs no report. A line on the pipe means that the child has been waited for:
-/// from then on its id may belong to somebody else and must not be killed. The leash ignores what
-/// a terminal sends to the whole group, because a server may ignore it as well. The file `pid` is
-/// for `tests/run.sh`, which looks for processes left behind.
+/// from then on its id may belong to another process and must not be killed. The leash ignores
+/// signals that a terminal sends to the whole group, because a server may ignore them as well. The
+/// file `pid` is for `tests/run.sh`, which looks for processes left behind.
 const LEASHED: &str = r#"
     dir=$1; shift
     echo $$ >"$dir/pid"
@@ -37,7 +37,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Runs `program` in `folder`; what it prints goes to [`Folder::log`].
+    /// Runs `program` in `folder`. The output goes to [`Folder::log`].
     pub(crate) fn spawn(folder: &Folder, program: &Path, args: &[String]) -> io::Result<Self> {
         let log = File::create(folder.path().join("log"))?;
         let mut child = Command::new("sh")
@@ -45,7 +45,7 @@ impl Process {
             .arg(folder.path())
             .arg(program)
             .args(args)
-            // Servers refuse to start in a locale which the machine does not have.
+            // Servers refuse to start in a locale that the machine does not have.
             .env("LC_ALL", "C")
             .stdin(Stdio::piped())
             .stderr(log.try_clone()?)
@@ -59,7 +59,7 @@ impl Process {
         self.child.id()
     }
 
-    /// `Some` once the process has ended by itself.
+    /// Returns the exit status once the process has ended by itself.
     pub(crate) fn exited(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("the child is ours to wait for")
     }
@@ -69,10 +69,10 @@ impl Process {
             .expect("the child is not waited for yet");
     }
 
-    /// Stops the process and returns when the kernel has really stopped it.
+    /// Stops the process. Returns when the kernel has really stopped the process.
     pub(crate) fn stop(&self) {
         self.signal(Signal::STOP);
-        // `NOWAIT` leaves the news in place, so that an exit is still there for `exited`.
+        // `NOWAIT` leaves the status in place, so that `exited` can still see an exit.
         let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let news = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
         let stopped = news.expect("the child is ours to wait for").is_some_and(|s| s.stopped());
@@ -82,26 +82,26 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both are errors only for a child that has already been waited for, which is as good.
+        // Both calls fail only for a child that has already been waited for, and that is as good.
         _ = self.child.kill();
         _ = self.child.wait();
-        // The leash may have been killed; then there is nobody left to be told.
+        // The leash may have been killed; then nobody is left to be told.
         _ = self.leash.write_all(b"waited for\n");
     }
 }
 
-/// A folder of its own below the temporary directory, removed on `Drop`.
+/// A folder below the temporary directory, removed on `Drop`.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     /// # Panics
     ///
-    /// When the temporary directory cannot be written to.
+    /// Panics if the temporary directory cannot be written to.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
-            // The counter ends the loop: sooner or later it passes what a dead process of the
-            // same id has left behind.
+            // The counter ends the loop: sooner or later the counter passes the folders that a dead
+            // process with the same id has left behind.
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = env::temp_dir().join(format!("redbolt-{}-{number}", process::id()));
             match fs::create_dir(&path) {
@@ -116,7 +116,7 @@ impl Folder {
         &self.0
     }
 
-    /// What the process has printed so far.
+    /// Returns the output of the process so far.
     pub(crate) fn log(&self) -> String {
         fs::read(self.0.join("log")).map_or_else(
             |error| format!("(no log: {error})"),
@@ -127,21 +127,23 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder that stays costs a few bytes of disk; a panic here would hide the test's own.
+        // A folder that stays costs a few bytes of disk; a panic here would hide the panic of the
+        // test.
         _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Whether a process of this id runs or is stopped; one that is dead but not waited for does not.
+/// Returns whether a process with this id runs or is stopped. A dead process that was not waited
+/// for does not count.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_alive(pid: u32) -> bool {
-    // The state follows the name, which is in parentheses and may itself contain any character.
+    // The state follows the name, which stands in parentheses and may contain any character.
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
     state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
-/// Whether a process of this id exists.
+/// Returns whether a process with this id exists.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_alive(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);

@@ -1,13 +1,13 @@
-//! Which server the tests run.
+//! The choice of the server that the tests run.
 //!
-//! The one that the environment variable `REDBOLT_TEST_SERVER` names, by name or by path; else
-//! `redis-server`, else `valkey-server`.
+//! The environment variable `REDBOLT_TEST_SERVER` names the server, by name or by path. Without the
+//! variable the server is `redis-server`, or else `valkey-server`.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The server to run: the chosen one, or the first known one on the search path.
+/// Returns the server to run: the chosen one, or the first known one on the search path.
 ///
 /// The error is a message for the person at the terminal.
 pub(crate) fn find_server(

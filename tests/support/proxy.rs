@@ -1,10 +1,9 @@
-//! A proxy in front of a real server that knows where replies begin and end, and harms them.
+//! A proxy in front of a real server that knows where replies begin and end, and can harm them.
 //!
-//! Each connection has two pumps, one for requests and one for replies. A direction can be held
-//! back, so that bytes wait in the proxy, or swallowed, so that they are gone; both for the
-//! connections that there are and, if wanted, for later ones. Replies pass one by one, and the next
-//! that a test has named is harmed. Nobody waits for a time: pumps sleep until bytes come or the
-//! rules change.
+//! Each connection has two pumps, one for requests and one for replies. A rule can hold a direction
+//! back, so that bytes wait in the proxy, or swallow its bytes. A rule applies to the present
+//! connections and, if wanted, to later ones. Replies pass one by one, and a test can name the next
+//! reply to harm. No thread waits for a time: pumps sleep until bytes come or the rules change.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,33 +13,33 @@ use std::thread;
 use redis_protocol::resp2::decode::decode;
 use redis_protocol::resp2::types::OwnedFrame as Reply;
 
-/// Which way bytes go.
+/// The direction of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     Requests,
     Replies,
 }
 
-/// What becomes of bytes.
+/// The fate of the bytes of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Rule {
     #[default]
     Pass,
-    /// They wait, in their order.
+    /// The bytes wait, in their order.
     Hold,
-    /// They are gone, and the sender does not learn of it.
+    /// The bytes vanish, and the sender does not learn of that.
     Swallow,
 }
 
-/// Which reply is meant.
+/// A test that finds the reply to harm.
 type IsMeant = fn(&Reply) -> bool;
 
-/// What becomes of one reply.
+/// The fate of one reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Harm {
     Lose,
     Double,
-    /// Half of it arrives, then the connection ends.
+    /// Half of the reply arrives, then the connection ends.
     Cut,
 }
 
@@ -58,10 +57,10 @@ struct State {
 #[derive(Default)]
 struct Rules {
     is_over: bool,
-    /// For connections to come.
+    /// The rules for later connections.
     later: [Rule; 2],
     links: Vec<Link>,
-    /// The next reply that is so, harmed so.
+    /// The test for the next reply to harm, and the harm.
     harm: Option<(IsMeant, Harm)>,
 }
 
@@ -71,7 +70,7 @@ struct Link {
 }
 
 impl Proxy {
-    /// A proxy in front of the server at this address.
+    /// Starts a proxy in front of the server at this address.
     pub(crate) fn start(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let addr = listener.local_addr().expect("it is bound");
@@ -82,7 +81,7 @@ impl Proxy {
                 if shared.lock().is_over {
                     return;
                 }
-                // A server that is down refuses: the client sees its connection end.
+                // A server that is down refuses, and the client sees the end of the connection.
                 if let Ok(server) = TcpStream::connect(&server) {
                     open(&shared, client, server);
                 }
@@ -95,29 +94,29 @@ impl Proxy {
         self.addr.to_string()
     }
 
-    /// Sets the rule of one direction for the connections that there are.
+    /// Sets the rule of one direction for the present connections.
     pub(crate) fn set(&self, way: Way, rule: Rule) {
         self.state.lock().links.iter_mut().for_each(|link| link.rules[way as usize] = rule);
         self.state.changed.notify_all();
     }
 
-    /// The same, and for those that come later.
+    /// Sets the rule of one direction for the present and for later connections.
     pub(crate) fn set_all(&self, way: Way, rule: Rule) {
         self.state.lock().later[way as usize] = rule;
         self.set(way, rule);
     }
 
-    /// Harms the next reply that is as `is_meant` says.
+    /// Harms the next reply for which `is_meant` returns true.
     pub(crate) fn harm(&self, is_meant: IsMeant, harm: Harm) {
         self.state.lock().harm = Some((is_meant, harm));
     }
 
-    /// Whether the harm is done.
+    /// Returns whether the harm is done.
     pub(crate) fn is_harmed(&self) -> bool {
         self.state.lock().harm.is_none()
     }
 
-    /// How many connections have been made so far.
+    /// Returns how many connections have been made so far.
     pub(crate) fn connections(&self) -> usize {
         self.state.lock().links.len()
     }
@@ -132,7 +131,7 @@ impl Drop for Proxy {
         }
         drop(rules);
         self.state.changed.notify_all();
-        // Wakes the thread that listens.
+        // Wakes the listening thread.
         let _ = TcpStream::connect(self.addr);
     }
 }
@@ -142,8 +141,8 @@ impl State {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until bytes of this direction need not wait; whether they may pass then. `None` at
-    /// the end of the proxy.
+    /// Waits until the rule of this direction is not to hold. Returns whether bytes may pass, or
+    /// `None` at the end of the proxy.
     fn may_pass(&self, link: usize, way: Way) -> Option<bool> {
         let mut rules = self.lock();
         loop {
@@ -178,14 +177,14 @@ fn open(state: &Arc<State>, client: TcpStream, server: TcpStream) {
         let state = Arc::clone(state);
         thread::spawn(move || {
             pump(&state, link, way, &from, &to);
-            // What is on its way in a direction that is held must still arrive once it is not.
+            // Only half is shut: bytes that are held in the other direction must still arrive.
             let _ = from.shutdown(Shutdown::Read);
             let _ = to.shutdown(Shutdown::Write);
         });
     }
 }
 
-/// Carries bytes until an end of the connection is gone.
+/// Carries bytes until one end of the connection is gone.
 fn pump(state: &State, link: usize, way: Way, mut from: &TcpStream, to: &TcpStream) {
     let (mut buffer, mut waiting) = ([0; 4096], Vec::new());
     while let Ok(count @ 1..) = from.read(&mut buffer) {
@@ -208,7 +207,7 @@ fn write(mut to: &TcpStream, bytes: &[u8]) -> Option<()> {
     to.write_all(bytes).ok()
 }
 
-/// Writes the whole replies among the bytes, one by one; what is left is the beginning of one.
+/// Writes the whole replies among the bytes, one by one. The beginning of a further reply stays.
 fn carry_replies(state: &State, waiting: &mut Vec<u8>, to: &TcpStream) -> Option<()> {
     let mut done = 0;
     while let Ok(Some((reply, used))) = decode(&waiting[done..]) {

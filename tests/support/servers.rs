@@ -7,8 +7,8 @@
 //! assert_eq!(cluster[2].get(b"resource"), None);
 //! ```
 //!
-//! No configuration file is read. A node belongs to its test: it is dead when its value is dropped,
-//! and soon after the test process is, however that one ends (see [`super::process`]).
+//! No configuration file is read. A node belongs to its test: the server dies when its [`Node`] is
+//! dropped, and soon after the test process ends, however that happens (see [`super::process`]).
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -23,59 +23,62 @@ use super::program::find_server;
 use super::until;
 use super::wire::{Connection, Reply};
 
-/// For a server to start or to end: a few milliseconds, but not on a machine with more to do.
+/// The limit for a start or an end of a server: a few milliseconds, but more on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// For one command of a test; longer than any command takes, shorter than a test may hang.
+/// The limit for one command of a test: longer than any command takes, shorter than a test may
+/// hang.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// For one look at whether a server is ready. A stranger on the port may never answer.
+/// The limit for one check whether a server is ready. A stranger on the port may never answer.
 const LOOK_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// How many ports a start may find taken by strangers.
+/// How many ports one start may find taken by strangers.
 const START_ATTEMPTS: usize = 8;
 
 /// One master.
 pub(crate) struct Node {
-    // The order of the fields is the order of dropping: first the process, then what it uses.
+    // The order of the fields is the order of dropping: first the process, then the things that the
+    // process uses.
     process: Option<Process>,
     folder: Folder,
     port: Port,
     args: Vec<String>,
-    /// `None` for the program that all tests run.
+    /// The program; `None` for the one that all tests run.
     program: Option<PathBuf>,
 }
 
-/// Why a server did not start.
+/// The reason why a server did not start.
 #[derive(Debug)]
 pub(crate) enum StartError {
-    /// Somebody else listens on the port.
+    /// Another process listens on the port.
     PortTaken,
-    /// Anything else, in the words of the server.
+    /// Any other reason, in the words of the server.
     Failed(String),
 }
 
 impl Node {
-    /// A running, empty master that answers commands.
+    /// Starts an empty master that answers commands.
     ///
     /// # Panics
     ///
-    /// When no server is installed or it does not start; the message says why.
+    /// Panics if no server is installed or the server does not start. The message says why.
     pub(crate) fn start() -> Self {
         Self::start_with(&[])
     }
 
-    /// The same with more arguments, such as `["--requirepass", "secret"]`.
+    /// Starts a master with more arguments, such as `["--requirepass", "secret"]`.
     pub(crate) fn start_with(args: &[&str]) -> Self {
         Self::start_somewhere(|port| Self::start_on(port, args))
     }
 
-    /// The same as [`Self::start`], but of this program.
+    /// Starts a master as [`Self::start`] does, but of this program.
     pub(crate) fn start_program(program: &Path) -> Self {
         Self::start_somewhere(|port| Self::launched(port, &[], Some(program.to_owned())))
     }
 
-    /// The same as [`Self::start_with`] on a given port, which may turn out to be taken.
+    /// Starts a master as [`Self::start_with`] does, on a given port, which may turn out to be
+    /// taken.
     pub(crate) fn start_on(port: Port, args: &[&str]) -> Result<Self, StartError> {
         Self::launched(port, args, None)
     }
@@ -98,8 +101,8 @@ impl Node {
         Ok(node)
     }
 
-    /// Kills it if need be and starts it anew on the same port, with the same arguments. Unless
-    /// they make it durable, it is empty.
+    /// Kills the server if it runs, and starts a new one on the same port with the same arguments.
+    /// The new server is empty, unless the arguments make it durable.
     pub(crate) fn restart(&mut self) {
         self.kill();
         if let Err(error) = self.launch() {
@@ -107,12 +110,12 @@ impl Node {
         }
     }
 
-    /// `SIGKILL`; returns when the process is gone and its sockets are closed.
+    /// Sends `SIGKILL`. Returns when the process is gone and its sockets are closed.
     pub(crate) fn kill(&mut self) {
         self.process = None;
     }
 
-    /// `SIGTERM`, an orderly shutdown; returns when the process is gone.
+    /// Sends `SIGTERM` for an orderly shutdown. Returns when the process is gone.
     pub(crate) fn terminate(&mut self) {
         let mut process = self.process.take().expect("the node runs");
         process.signal(Signal::TERM);
@@ -121,37 +124,37 @@ impl Node {
         assert!(until(PATIENCE, || process.exited().is_some()), "SIGTERM does not end the server");
     }
 
-    /// `SIGSTOP`: the kernel goes on to accept connections and bytes, nobody answers.
+    /// Sends `SIGSTOP`: the kernel still accepts connections and bytes, nobody answers.
     pub(crate) fn stop(&self) {
         self.process().stop();
     }
 
-    /// `SIGCONT`: the end of [`Self::stop`]; what has piled up is answered now.
+    /// Sends `SIGCONT`, the end of [`Self::stop`]: the server answers everything that has piled up.
     pub(crate) fn cont(&self) {
         self.process().signal(Signal::CONT);
     }
 
-    /// `127.0.0.1:port`; the same over every restart.
+    /// Returns `127.0.0.1:port`, the same after every restart.
     pub(crate) fn addr(&self) -> String {
         self.port.addr()
     }
 
-    /// The process id of the server itself.
+    /// Returns the process id of the server itself.
     pub(crate) fn pid(&self) -> u32 {
         self.process().pid()
     }
 
-    /// Runs one command on a fresh connection, authenticated where the node demands it.
+    /// Runs one command on a fresh connection, authenticated if the node demands that.
     ///
     /// # Panics
     ///
-    /// When there is no reply within five seconds.
+    /// Panics if there is no reply within five seconds.
     pub(crate) fn command(&self, parts: &[&[u8]]) -> Reply {
         let reply = self.connect(REPLY_TIMEOUT).and_then(|mut node| node.command(parts));
         reply.unwrap_or_else(|error| panic!("no reply from {}: {error}", self.port))
     }
 
-    /// A fresh connection, authenticated where the node demands it.
+    /// Opens a fresh connection, authenticated if the node demands that.
     pub(crate) fn connect(&self, timeout: Duration) -> io::Result<Connection> {
         let mut connection = Connection::open(&self.addr(), timeout)?;
         if let Some(password) = self.password() {
@@ -168,7 +171,8 @@ impl Node {
         }
     }
 
-    /// Milliseconds to live, in the words of Redis: -1 without expiry, -2 without the key.
+    /// Returns the milliseconds to live, in the words of Redis: -1 without expiry, -2 without the
+    /// key.
     pub(crate) fn pttl(&self, key: &[u8]) -> i64 {
         match self.command(&[b"PTTL", key]) {
             Reply::Integer(ms) => ms,
@@ -176,7 +180,7 @@ impl Node {
         }
     }
 
-    /// All keys, sorted.
+    /// Returns all keys, sorted.
     pub(crate) fn keys(&self) -> Vec<Vec<u8>> {
         let Reply::Array(keys) = self.command(&[b"KEYS", b"*"]) else {
             panic!("KEYS answers with an array");
@@ -186,21 +190,22 @@ impl Node {
         keys
     }
 
-    /// Sets a key that expires, over anything that is there.
+    /// Sets a key that expires, over any value that is there.
     pub(crate) fn set_px(&self, key: &[u8], value: &[u8], ttl: Duration) {
         let ttl_ms = ttl.as_millis().to_string();
         let reply = self.command(&[b"SET", key, value, b"PX", ttl_ms.as_bytes()]);
         assert_eq!(reply, Reply::Simple("OK".to_owned()));
     }
 
-    /// The value of one field of `INFO`, such as `run_id`.
+    /// Returns the value of one field of `INFO`, such as `run_id`.
     pub(crate) fn info(&self, field: &str) -> Option<String> {
         let info = String::from_utf8_lossy(&bytes(self.command(&[b"INFO"]))).into_owned();
         let mut fields = info.lines().filter_map(|line| line.split_once(':'));
         fields.find(|(name, _)| *name == field).map(|(_, value)| value.to_owned())
     }
 
-    /// How often the server has executed this command, scripts included, by its own count.
+    /// Returns how often the server has executed this command, scripts included, by the server's
+    /// own count.
     pub(crate) fn calls(&self, command: &str) -> u64 {
         let stats = bytes(self.command(&[b"INFO", b"commandstats"]));
         let stats = String::from_utf8_lossy(&stats).into_owned();
@@ -240,7 +245,8 @@ impl Node {
         args.chain(self.args.iter().cloned()).collect()
     }
 
-    /// Whether our process, not a stranger on the same port, answers and has loaded its data.
+    /// Returns whether this process, not a stranger on the same port, answers and has loaded its
+    /// data.
     fn answers(&self) -> bool {
         let pid_line = format!("process_id:{}\r\n", self.pid());
         let Ok(mut connection) = self.connect(LOOK_TIMEOUT) else {
@@ -262,7 +268,7 @@ impl Node {
     }
 }
 
-/// Independent masters; a slice of [`Node`]s.
+/// Independent masters, as a slice of [`Node`]s.
 pub(crate) struct Cluster(Vec<Node>);
 
 impl Cluster {
@@ -271,11 +277,11 @@ impl Cluster {
         Self::start_with(n, &[])
     }
 
-    /// The same with more arguments for each of them.
+    /// Starts `n` masters at the same time, with more arguments for each of them.
     pub(crate) fn start_with(n: usize, args: &[&str]) -> Self {
         thread::scope(|scope| {
             let starts: Vec<_> = (0..n).map(|_| scope.spawn(|| Node::start_with(args))).collect();
-            // All threads are joined before one panics on: `scope` waits for the others.
+            // All threads are joined before a panic goes on: `scope` waits for the other threads.
             let nodes = starts.into_iter().map(|start| start.join().expect("the node starts"));
             Self(nodes.collect())
         })
@@ -285,7 +291,7 @@ impl Cluster {
         self.iter().map(Node::addr).collect()
     }
 
-    /// On how many nodes the key has this value.
+    /// Returns on how many nodes the key has this value.
     pub(crate) fn holding(&self, key: &[u8], value: &[u8]) -> usize {
         self.iter().filter(|node| node.get(key).as_deref() == Some(value)).count()
     }

@@ -1,13 +1,13 @@
 //! RESP2 for the tests, written a second time on purpose.
 //!
-//! Blocking and simple. The library's own codec is not used, because a test which reads a server
-//! through the code under test cannot see that code's mistakes.
+//! Blocking and simple. The codec of the library is not used here, because a test that reads a
+//! server through the code under test cannot see the mistakes of that code.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// The longest line, bulk or array that is believed; tests are far below it.
+/// The longest line, bulk or array that is accepted; tests are far below.
 const MAX_LEN: u64 = 16 << 20;
 
 /// A reply, owned.
@@ -36,13 +36,13 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    /// Sends one command and waits for its reply.
+    /// Sends one command. Returns the reply.
     pub(crate) fn command(&mut self, parts: &[&[u8]]) -> io::Result<Reply> {
         self.send(&request(parts))?;
         self.reply()
     }
 
-    /// Sends any bytes, also such as no client should send.
+    /// Sends any bytes, including bytes that no client should send.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.get_mut().write_all(bytes)
     }
@@ -51,13 +51,13 @@ impl Connection {
         read_reply(&mut self.stream)
     }
 
-    /// One raw byte; `None` when the peer has closed.
+    /// Reads one raw byte; `None` if the peer has closed.
     pub(crate) fn byte(&mut self) -> io::Result<Option<u8>> {
         (&mut self.stream).bytes().next().transpose()
     }
 }
 
-/// A command as a client sends it: an array of bulk strings.
+/// Returns a command as a client sends it: an array of bulk strings.
 pub(crate) fn request(parts: &[&[u8]]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", parts.len()).into_bytes();
     for part in parts {
@@ -66,7 +66,7 @@ pub(crate) fn request(parts: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// A bulk string.
+/// Appends a bulk string.
 pub(crate) fn bulk(payload: &[u8]) -> Vec<u8> {
     let mut bytes = format!("${}\r\n", payload.len()).into_bytes();
     bytes.extend_from_slice(payload);
@@ -74,7 +74,7 @@ pub(crate) fn bulk(payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The next command that a client sent; `None` when it has closed between two commands.
+/// Reads the next command of a client; `None` if the client has closed between two commands.
 pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<Vec<Vec<u8>>>> {
     if stream.fill_buf()?.is_empty() {
         return Ok(None);
@@ -89,7 +89,7 @@ pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<Vec<V
     bulks.collect::<io::Result<_>>().map(Some)
 }
 
-/// The next reply of a server. The tests that use it trust the server not to nest without end.
+/// Reads the next reply of a server. The tests trust the server not to nest without end.
 fn read_reply(stream: &mut impl BufRead) -> io::Result<Reply> {
     let line = read_line(stream)?;
     let (kind, rest) = line.split_at_checked(1).ok_or_else(|| broken("empty line"))?;
