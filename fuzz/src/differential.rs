@@ -1,18 +1,19 @@
-//! Two parsers that have nothing in common: ours and that of `redis-protocol`.
+//! Two parsers with nothing in common: the one of redbolt ("ours") and that of `redis-protocol`
+//! ("theirs").
 //!
-//! What both read must be the same value with the same end. Where one of them alone reads
-//! something, the reason must be one of those below; every other difference is a finding.
+//! Everything that both parsers read must be the same value with the same end. If only one of them
+//! reads something, the reason must be one of those below; every other difference is a finding.
 //!
-//! Ours alone reads:
+//! Only ours reads:
 //!
 //! * in RESP2: the null of RESP3, inner attributes, errors that are not UTF-8 ([`compare2`]);
-//! * in RESP3: the nulls of RESP2, attributes (which it passes over), errors that are not UTF-8,
-//!   formats of verbatim strings other than `txt` and `mkd`, and sets and maps with aggregates,
-//!   doubles or the same element twice in them ([`is_theirs`]).
+//! * in RESP3: the nulls of RESP2, attributes (which our parser skips), errors that are not UTF-8,
+//!   formats of verbatim strings other than `txt` and `mkd`, and sets and maps that contain
+//!   aggregates, doubles or the same element twice ([`is_theirs`]).
 //!
-//! Theirs alone reads what is not canonical, such as `:+5`, `$01`, a lone CR in a line, or a bulk
-//! that is not followed by CR LF; and what exceeds a limit of ours. So whatever is spelled as our
-//! own encoder spells it, and is not nested too deep, must be read by both ([`is_canonical`]).
+//! Only theirs reads input that is not canonical, such as `:+5`, `$01`, a lone CR in a line, or a
+//! bulk without CR LF behind; and input beyond a limit of ours. So both must read every input that
+//! is spelled as our encoder spells it and is not nested too deep ([`is_canonical`]).
 
 use core::str;
 
@@ -25,14 +26,14 @@ use redis_protocol::resp3::types::{OwnedFrame as Frame3, VerbatimStringFormat};
 
 use super::tree::Tree;
 
-/// So many arrays in arrays do not exhaust the stack of a test.
+/// Arrays nested to this depth do not exhaust the stack of a test.
 const DEPTH_THEY_STAND: usize = 200;
 
-/// Reads value after value with both.
+/// Reads value after value with both parsers.
 ///
 /// # Panics
 ///
-/// If they disagree.
+/// Panics if the parsers disagree.
 pub fn differential(data: &[u8]) {
     let mut rest = data;
     loop {
@@ -53,7 +54,8 @@ pub fn differential(data: &[u8]) {
                 return;
             }
             Err(error) => {
-                // They recurse, and where we do not read on there is no bound of ours on it.
+                // Their parser recurses, and where ours reads no further, no bound of ours limits
+                // the depth.
                 if rest.iter().filter(|byte| **byte == b'*').count() <= DEPTH_THEY_STAND {
                     refused(error, rest, theirs());
                 }
@@ -63,7 +65,7 @@ pub fn differential(data: &[u8]) {
     }
 }
 
-/// We refuse these bytes.
+/// Checks bytes that our parser refuses.
 fn refused(error: Error, rest: &[u8], theirs: Option<(Frame2, usize)>) {
     let is_ours = theirs.is_some_and(|(frame, used)| {
         let tree = Tree::from(frame);
@@ -72,7 +74,7 @@ fn refused(error: Error, rest: &[u8], theirs: Option<(Frame2, usize)>) {
     assert!(!is_ours, "{error}, but it is spelled as we would: {:?}", rest.escape_ascii());
 }
 
-/// We have read this value from these bytes, and RESP2 has it.
+/// Checks a value that our parser has read from these bytes, and that RESP2 has.
 fn compare2(tree: &Tree, bytes: &[u8], theirs: Option<(Frame2, usize)>) {
     match theirs {
         Some((frame, used)) => assert_eq!((&Tree::from(frame), used), (tree, bytes.len())),
@@ -83,7 +85,8 @@ fn compare2(tree: &Tree, bytes: &[u8], theirs: Option<(Frame2, usize)>) {
     }
 }
 
-/// We have read this value from these bytes at the beginning of `rest`, and they can.
+/// Checks a value that our parser has read from these bytes at the beginning of `rest`, and that
+/// theirs can read.
 fn compare3(tree: &Tree, bytes: &[u8], rest: &[u8]) {
     let Ok(Some((frame, used))) = resp3::decode(rest) else {
         panic!("they cannot read {tree:?}");
@@ -92,7 +95,7 @@ fn compare3(tree: &Tree, bytes: &[u8], rest: &[u8]) {
     assert_eq!((theirs.sorted(), used), (tree.clone().sorted(), bytes.len()));
 }
 
-/// Whether these bytes are how our encoder spells this value of RESP2.
+/// Returns whether our encoder spells this value of RESP2 with these bytes.
 fn is_canonical(tree: &Tree, bytes: &[u8]) -> bool {
     let mut out = BytesMut::new();
     encode(tree, &mut out);
@@ -128,12 +131,13 @@ fn has_utf8_errors(tree: &Tree) -> bool {
     }
 }
 
-/// Whether the bytes may hold a null of RESP2, which their parser of RESP3 takes for a stream.
+/// Returns whether the bytes may hold a null of RESP2, which their parser of RESP3 takes for a
+/// stream.
 fn has_older_null(bytes: &[u8]) -> bool {
     bytes.windows(5).any(|token| matches!(token, b"$-1\r\n" | b"*-1\r\n"))
 }
 
-/// Whether their parser of RESP3 can read this value.
+/// Returns whether their parser of RESP3 can read this value.
 fn is_theirs(tree: &Tree) -> bool {
     match tree {
         Tree::Text(b'-', text) => str::from_utf8(text).is_ok(),
@@ -152,7 +156,7 @@ fn is_theirs(tree: &Tree) -> bool {
     }
 }
 
-/// Whether they can be the elements of a hash table, and none is there twice.
+/// Returns whether the values can be elements of a hash table, and none occurs twice.
 fn are_distinct(trees: &[&Tree]) -> bool {
     let can_be_hashed = |tree: &&Tree| !matches!(tree, Tree::Double(_) | Tree::Aggregate(..));
     let mut sorted = trees.to_vec();
@@ -208,7 +212,8 @@ impl Tree {
         Self::Aggregate(kind, frames.into_iter().map(Into::into).collect())
     }
 
-    /// The same, with the elements of sets and maps in an order that does not depend on a hash.
+    /// Returns the same value, with the elements of sets and maps in an order that does not depend
+    /// on a hash.
     fn sorted(self) -> Self {
         let Self::Aggregate(kind, elements) = self else { return self };
         let mut elements: Vec<_> = elements.into_iter().map(Self::sorted).collect();

@@ -1,7 +1,7 @@
-//! What the fuzz targets do with their bytes.
+//! The work that the fuzz targets do with their bytes.
 //!
-//! Each is a plain function that panics when it finds something, so that the committed corpora run
-//! through the same code as an ordinary test on a stable compiler (`tests/corpus.rs`).
+//! Each target is a plain function that panics on a finding. So the committed corpora run through
+//! the same code as an ordinary test on a stable compiler (`tests/corpus.rs`).
 
 mod differential;
 mod machine;

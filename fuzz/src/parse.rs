@@ -1,4 +1,4 @@
-//! Any bytes: no panic, progress, and nothing outside of what was given.
+//! Any bytes: the parser does not panic, makes progress, and returns nothing outside of the bytes.
 
 use redbolt::resp::{self, Status};
 
@@ -8,8 +8,8 @@ use super::tree::Tree;
 ///
 /// # Panics
 ///
-/// If a value takes no bytes or more than there are, has other elements than it says, or is taken
-/// for whole although one of its bytes is missing.
+/// Panics if a value takes no bytes or more than there are, has a wrong number of elements, or is
+/// taken for whole although one of its bytes is missing.
 pub fn parse(data: &[u8]) {
     let mut rest = data;
     while let Ok(Status::Complete((value, used))) = resp::parse(rest) {

@@ -1,4 +1,4 @@
-//! What the encoder writes, the parser reads.
+//! Values written by the encoder and read by the parser.
 
 use arbitrary::{Result, Unstructured};
 use bytes::BytesMut;
@@ -6,11 +6,11 @@ use redbolt::resp::{self, MAX_DEPTH, Status};
 
 use super::tree::Tree;
 
-/// Makes a value out of the bytes, writes it, and reads it.
+/// Makes a value from the bytes, writes the value, and reads it again.
 ///
 /// # Panics
 ///
-/// If another value comes back, or the same in other bytes.
+/// Panics if another value comes back, or the same value in other bytes.
 pub fn roundtrip(data: &[u8]) {
     let mut source = Unstructured::new(data);
     let mut out = BytesMut::new();
@@ -22,7 +22,7 @@ pub fn roundtrip(data: &[u8]) {
     assert_eq!(Tree::from(&value), tree);
 }
 
-/// Writes a value with the functions of the encoder, and says what it is.
+/// Writes a value with the functions of the encoder. Returns the value.
 fn write(source: &mut Unstructured<'_>, out: &mut BytesMut, depth: usize) -> Result<Tree> {
     let kinds = if depth + 1 < MAX_DEPTH { 9 } else { 6 };
     Ok(match source.int_in_range(0..=kinds - 1)? {
@@ -85,7 +85,7 @@ fn elements(
     Ok(Tree::Aggregate(kind, elements?))
 }
 
-/// A line cannot have line ends in it; what the encoder makes of them is tested beside it.
+/// A line cannot contain line ends; the encoder's own tests show what becomes of them.
 fn line(source: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut text: Vec<u8> = source.arbitrary()?;
     text.retain(|byte| !matches!(byte, b'\r' | b'\n'));

@@ -1,17 +1,18 @@
-//! Bytes in pieces: the same values, the same errors, wherever they are cut.
+//! Bytes in pieces: the parser returns the same values and errors, wherever the bytes are cut.
 
 use redbolt::resp::{Error, Parser, Status};
 
 use super::tree::Tree;
 
-/// The values at the beginning of some bytes, and how they end.
+/// The values at the beginning of some bytes, and the way in which they end.
 type Reading = (Vec<(Tree, usize)>, Result<usize, Error>);
 
-/// Reads the bytes behind the first at once, and in pieces whose lengths the first byte decides.
+/// Reads the bytes behind the first one, at once and in pieces. The first byte decides the lengths
+/// of the pieces.
 ///
 /// # Panics
 ///
-/// If that makes a difference.
+/// Panics if the pieces make a difference.
 pub fn split(data: &[u8]) {
     let Some((&seed, bytes)) = data.split_first() else { return };
     let whole = read(bytes, |_| bytes.len());
@@ -25,8 +26,8 @@ pub fn split(data: &[u8]) {
     assert_eq!(ragged, whole, "in ragged steps");
 }
 
-/// Hands the bytes over as they arrive: each time up to where `arrive` says, from the beginning of
-/// the first value that is not whole.
+/// Hands the bytes over as they arrive: each time from the beginning of the first incomplete value
+/// up to the place that `arrive` returns.
 fn read(bytes: &[u8], mut arrive: impl FnMut(usize) -> usize) -> Reading {
     let (mut parser, mut values) = (Parser::new(), Vec::new());
     let (mut done, mut there) = (0, 0);

@@ -1,17 +1,17 @@
-//! Values that own what they hold, to be compared.
+//! Values that own their content, for comparisons.
 
 use redbolt::resp::{Elements, Value};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Tree {
-    /// The type and the bytes of anything that is text.
+    /// The type and the bytes of any text.
     Text(u8, Vec<u8>),
     Integer(i64),
     Boolean(bool),
-    /// The bits, so that a NaN equals itself.
+    /// The bits of a double, so that a NaN equals itself.
     Double(u64),
     Null,
-    /// The type and the elements of anything that has them.
+    /// The type and the elements of any aggregate.
     Aggregate(u8, Vec<Self>),
 }
 
@@ -39,7 +39,7 @@ impl From<&Value<'_>> for Tree {
     }
 }
 
-/// Takes the elements out, and sees that they are as many as they say.
+/// Collects the elements, and checks that there are as many as the value says.
 fn aggregate(kind: u8, elements: &Elements<'_>) -> Tree {
     let promised = elements.len();
     let trees: Vec<_> = elements.clone().map(|element| Tree::from(&element)).collect();
@@ -52,7 +52,7 @@ impl Tree {
         Self::Double(if double.is_nan() { f64::NAN } else { double }.to_bits())
     }
 
-    /// Whether RESP2 has all of its types.
+    /// Returns whether RESP2 has all types of this value.
     pub(crate) fn is_resp2(&self) -> bool {
         match self {
             Self::Text(kind, _) => matches!(kind, b'+' | b'-' | b'$'),

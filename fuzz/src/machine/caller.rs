@@ -1,4 +1,4 @@
-//! Who asks for locks, and keeps book of what was promised.
+//! The caller that asks for locks and keeps a book of what was promised.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use redbolt::time::Instant;
 
 pub(super) const RESOURCES: [&[u8]; 4] = [b"a", b"b", b"with\r\nline end", &[0; 100]];
 
-/// What locks are asked for: resources one by one, and sets that overlap with each other and with
-/// those.
+/// Everything that locks are asked for: single resources, and sets that overlap with each other and
+/// with single resources.
 const SUBJECTS: [&[&[u8]]; 8] = [
     &[RESOURCES[0]],
     &[RESOURCES[1]],
@@ -25,27 +25,27 @@ const SUBJECTS: [&[&[u8]]; 8] = [
     &RESOURCES,
 ];
 
-/// The token of nobody.
+/// A token that no lock has.
 const STRANGER: Token = Token::from_bytes([b'?'; 20]);
 
-/// Resources that are refused.
+/// Resources that the core refuses.
 const WRONG_RESOURCES: [&[u8]; 2] = [b"", &[b'x'; MAX_RESOURCE + 1]];
 
 #[derive(Default)]
 pub(super) struct Caller {
     locks: BTreeMap<LockId, Lock>,
-    /// The one that ended last, and the end of its validity: its id must be good for nothing, but
-    /// for its token until then.
+    /// The lock that ended last, and the end of its validity. The id must be good for nothing,
+    /// except for its token until then.
     ended: Option<(LockId, Instant)>,
-    /// The tokens of those that ended since it was looked last.
+    /// The tokens of the locks that ended since the last check.
     just_ended: Vec<Token>,
-    /// The resources and the token of a lock that was let go of, for who takes it over.
+    /// The resources and the token of a lock that was let go of, for a lock that adopts it.
     handed_on: Option<(Vec<&'static [u8]>, Token)>,
-    /// Each with the moment by which it is answered.
+    /// The open queries, each with its deadline.
     queries: Vec<(QueryId, Instant)>,
 }
 
-/// What a lock was asked for.
+/// What the caller asks for.
 struct Wish {
     resources: Vec<&'static [u8]>,
     ttl: Duration,
@@ -54,22 +54,22 @@ struct Wish {
 }
 
 struct Lock {
-    /// In order, and each once.
+    /// The resources in order, each once.
     resources: Vec<&'static [u8]>,
     ttl: Duration,
     state: State,
     is_adopted: bool,
-    /// Of a lock that is held.
+    /// The token of a held lock.
     token: Option<Token>,
-    /// When it was heard of, which is later than it was acquired.
+    /// The time of the event, which is later than the acquisition.
     acquired: Instant,
     valid_until: Instant,
     extension: Option<Extension>,
     keep: Option<Keep>,
-    /// How long before its end a warning is due.
+    /// How long before the end of the lock a warning is due.
     ahead: Duration,
     is_warned: bool,
-    /// When the event that is open comes at the latest, if the core is told the time.
+    /// The latest time of the next event, if the core is told the time.
     due: Instant,
 }
 
@@ -78,7 +78,7 @@ enum State {
     Wanted,
     Held,
     Releasing,
-    /// Let go of, with an extension under way.
+    /// The caller has let go of the lock during an extension.
     HandedOn,
 }
 
@@ -89,7 +89,7 @@ struct Extension {
     due: Instant,
 }
 
-/// What was asked for by all keep-alives together.
+/// The widest bounds of all requests to keep a lock alive.
 #[derive(Clone, Copy)]
 struct Keep {
     longest_ttl: Duration,
@@ -277,7 +277,7 @@ impl Caller {
         }
     }
 
-    /// Releases what is held and cancels what is wanted.
+    /// Releases all held locks, and cancels all wanted ones.
     pub(super) fn give_back(&mut self, now: Instant, redlock: &mut Redlock) {
         let all: Vec<_> = self.locks.iter().map(|(id, lock)| (*id, lock.state)).collect();
         for (id, state) in all {
@@ -301,13 +301,13 @@ impl Caller {
         self.locks.get(&lock).expect("a lock that lives").is_adopted
     }
 
-    /// When the extension was asked for; `ZERO` for one that nobody asked for.
+    /// Returns the time at which the extension was asked for; `ZERO` for one that nobody asked for.
     pub(super) fn extension_start(&self, lock: LockId) -> Instant {
         let extension = self.locks.get(&lock).expect("a lock that lives").extension;
         extension.map_or(Instant::ZERO, |extension| extension.start)
     }
 
-    /// How long the lock with this token is held.
+    /// Returns the end of the held lock with this token.
     pub(super) fn valid_until(&self, token: &Token) -> Option<Instant> {
         let mut locks = self.locks.values();
         let held = locks.find(|lock| lock.state == State::Held && lock.token == Some(*token))?;
@@ -318,12 +318,12 @@ impl Caller {
         self.just_ended.contains(token)
     }
 
-    /// What has just ended has been looked at.
+    /// Forgets the locks that have just ended, after the check.
     pub(super) fn forget(&mut self) {
         self.just_ended.clear();
     }
 
-    /// Each event must be the one that its lock can have now.
+    /// Checks that an event is one that its lock can have now.
     pub(super) fn hear(&mut self, now: Instant, redlock: &Redlock, event: Event) {
         match event {
             Event::Acquired { lock: id, valid_until } => {
@@ -398,8 +398,8 @@ impl Caller {
         self.locks.remove(&id);
     }
 
-    /// The time is `now` all of a sudden. What is due already comes as soon as the core hears of
-    /// it, and an attempt that begins only now has its own time.
+    /// Moves deadlines after a jump of the time to `now`. Events that are due already come as soon
+    /// as the core learns the time, and an attempt that begins only now has its own time.
     pub(super) fn late(&mut self, now: Instant, redlock: &Redlock) {
         for lock in self.locks.values_mut() {
             let timeout = redlock.config().node_timeout(lock.ttl);
@@ -412,14 +412,14 @@ impl Caller {
         self.queries.iter_mut().for_each(|(_, due)| *due = (*due).max(now));
     }
 
-    /// What is held is valid and held once, and what is due has come.
+    /// Checks that held locks are valid and held once, and that due events have come.
     pub(super) fn check(&self, now: Instant, redlock: &Redlock) {
         let mut held = Vec::new();
         for (id, lock) in &self.locks {
             if redlock.is_held(now, *id) {
                 assert_eq!(lock.state, State::Held, "{id:?} is held");
                 assert!(now < lock.valid_until, "{id:?} is believed after its validity");
-                // Between sets that overlap only the servers decide, and these lie.
+                // Only the servers decide between sets that overlap, and these servers lie.
                 assert!(!held.contains(&&lock.resources), "{id:?} is held twice");
                 held.push(&lock.resources);
             }
@@ -450,7 +450,7 @@ impl Lock {
     }
 }
 
-/// A request is refused only for a reason.
+/// Checks that a request was refused for a reason.
 fn check_refusal(refusal: Refusal, redlock: &Redlock, ttl: Duration) {
     let config = redlock.config();
     let is_true = match refusal {

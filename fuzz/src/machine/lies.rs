@@ -1,6 +1,6 @@
-//! Replies that a server could send and this one should not have.
+//! Lies: replies that a server could send, but that are wrong here.
 
-/// Errors of every class. What answers with one of them was not executed.
+/// Errors of every class. A command that gets one of them was not executed.
 const ERRORS: [&[u8]; 22] = [
     b"-NOSCRIPT No matching script. Please use EVAL.\r\n",
     b"-LOADING Redis is loading the dataset in memory\r\n",
@@ -26,7 +26,7 @@ const ERRORS: [&[u8]; 22] = [
     b"!21\r\nSYNTAX invalid syntax\r\n",
 ];
 
-/// Values, some of which the request could have and some that no request can.
+/// Values, some of which fit the request, and some of which fit no request.
 const VALUES: [&[u8]; 20] = [
     b"+OK\r\n",
     b"+ok\r\n",
@@ -50,13 +50,13 @@ const VALUES: [&[u8]; 20] = [
     b"*2\r\n*-1\r\n*6\r\n$5\r\ndelex\r\n:-2\r\n*0\r\n:1\r\n:1\r\n:1\r\n",
 ];
 
-/// One reply of many that is not the honest one.
+/// One wrong reply among many right ones.
 #[derive(Clone, Copy)]
 pub(super) struct Lie {
-    /// The reply to which of the commands.
+    /// The index of the command that gets the reply.
     pub(super) at: usize,
     pub(super) reply: &'static [u8],
-    /// Whether the command is executed all the same.
+    /// Whether the command is executed nevertheless.
     pub(super) is_executed: bool,
 }
 
@@ -71,7 +71,7 @@ impl Lie {
         Self { at, reply: VALUES[which % VALUES.len()], is_executed }
     }
 
-    /// No reply at all to one command: those behind it move up.
+    /// Sends no reply at all to one command, so that later replies move up.
     pub(super) fn silence(at: usize) -> Self {
         Self { at, reply: b"", is_executed: true }
     }

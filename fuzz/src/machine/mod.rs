@@ -1,23 +1,23 @@
-//! The core, between a caller, a network and servers that do whatever the bytes say.
+//! The core between a caller, a network and servers that do whatever the bytes say.
 //!
-//! The bytes are a script: requests, time that passes or jumps, connections that come, go or do not
-//! take what is written to them, servers that restart, forget or refuse, and replies that are
-//! right, replaced, damaged, doubled or invented. What must be true is looked at from outside, in
-//! the bytes that went to and fro:
+//! The bytes are a script: requests, time that passes or jumps, connections that open, close or
+//! take no bytes, servers that restart, forget or refuse, and replies that are right, replaced,
+//! damaged, doubled or invented. The checks are made from outside, on the bytes in both directions:
 //!
-//! * every request that is accepted has one event, by its deadline if the core is told the time;
+//! * every accepted request has one event, by its deadline if the core is told the time;
 //! * a lock, of one resource or of several, is granted only after a quorum of nodes answered `+OK`
 //!   to the `SET` of its own token, and until no later than the ttl allows from before that `SET`
-//!   left; it is extended, by request or by keep-alive, only after a quorum agreed to that
-//!   extension, and for no longer in all than `max_hold`; it is adopted only by extensions as well;
-//! * a token is asked for once; what is given to further nodes later ends with the validity;
-//! * nobody believes in a lock after its validity, and in no two locks on one resource;
-//! * nothing grows beyond its bound, and what is drained gets empty.
+//!   left; a lock is extended, by request or by keep-alive, only after a quorum agreed to that
+//!   extension, and for no longer in all than `max_hold`; a lock is adopted only by extensions as
+//!   well;
+//! * a token is asked for once, and repairs on further nodes end with the validity;
+//! * the caller believes in no lock after its validity, and in no two locks on one resource;
+//! * nothing grows beyond its bound, and everything that is drained gets empty.
 //!
-//! When the script is over nobody connects any more, and every request must end by itself.
+//! At the end of the script all connections end, and every request must end by itself.
 //!
-//! The servers may lie, so that this says nothing of what two clients believe: that is what the
-//! simulator is for.
+//! The servers may lie, so this target says nothing about the beliefs of two clients: that is the
+//! subject of the simulator.
 
 mod caller;
 mod lies;
@@ -33,11 +33,11 @@ use redbolt::time::Instant;
 use self::caller::Caller;
 use self::network::Network;
 
-/// As many steps as a script of a few kilobytes can have.
+/// The limit of steps: as many as a script of a few kilobytes can have.
 const STEPS: usize = 2_000;
 
-/// More turns than can be due one after the other: in the few seconds that pass in one step, each
-/// lock and each node is due every few milliseconds at most.
+/// The limit of turns that are due one after the other. One step takes a few seconds at most, and
+/// each lock and each node is due every few milliseconds at most.
 const TURNS: usize = 50_000;
 
 struct World {
@@ -51,7 +51,7 @@ struct World {
 ///
 /// # Panics
 ///
-/// If the core breaks a promise.
+/// Panics if the core breaks a promise.
 pub fn core(data: &[u8]) {
     let mut script = Unstructured::new(data);
     let Ok(mut world) = World::new(&mut script) else { return };
@@ -92,7 +92,7 @@ impl World {
         })
     }
 
-    /// One step of the script.
+    /// Takes one step of the script.
     fn step(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let node = script.int_in_range(0..=self.redlock.nodes().len() - 1)?;
         let short = Duration::from_micros(u64::from(script.arbitrary::<u16>()?));
@@ -101,7 +101,7 @@ impl World {
             4 => self.pass(short),
             5 => self.pass(short * 64),
             6 => self.go_to_deadline(),
-            // The machine slept, or the process did: whatever comes first now comes late.
+            // The machine slept, or the process did: the next event comes late.
             7 => self.jump(short * 1_000),
             8 => self.redlock.handle_timeout(self.now),
             9 | 10 => self.network.change(self.now, &mut self.redlock, node, script)?,
@@ -111,7 +111,7 @@ impl World {
         Ok(())
     }
 
-    /// Time passes, and the core is told whenever it wants to be.
+    /// Lets time pass, and calls the core at every deadline.
     fn pass(&mut self, time: Duration) {
         let end = self.now + time;
         for _ in 0..TURNS {
@@ -137,13 +137,13 @@ impl World {
         }
     }
 
-    /// Time passes, and nobody tells the core.
+    /// Lets time pass without a word to the core.
     fn jump(&mut self, time: Duration) {
         self.now = self.now + time;
         self.caller.late(self.now, &self.redlock);
     }
 
-    /// Does what the core wants, hears what it tells, and checks what can be seen of it.
+    /// Carries out the actions of the core, takes its events, and checks everything visible.
     fn look(&mut self) {
         self.network.obey(self.now, &mut self.redlock);
         while let Some(event) = self.redlock.poll_event() {
@@ -154,7 +154,7 @@ impl World {
             }
             self.caller.hear(self.now, &self.redlock, event);
         }
-        // The answer to an event may be requests, which are not waited for.
+        // The caller may answer an event with requests, which leave at once.
         self.network.obey(self.now, &mut self.redlock);
         assert!(self.redlock.poll_action().is_none() && !self.redlock.has_event());
         self.network.check_sets(self.now, &self.caller, self.redlock.config().drift);
@@ -163,9 +163,9 @@ impl World {
         self.caller.forget();
     }
 
-    /// The votes are there, and the validity counts from before they were asked for.
+    /// Checks that the votes have come, and that the validity counts from before the requests.
     fn check_grant(&self, lock: LockId, valid_until: Instant) {
-        // One that was lost in the same call has no token any more.
+        // A lock that was lost in the same call has no token any more.
         let Some(token) = self.redlock.token(lock) else { return };
         let drift = self.redlock.config().drift;
         if self.caller.is_adopted(lock) {
@@ -179,11 +179,12 @@ impl World {
         assert!(valid_until <= latest, "{lock:?} is valid for longer than its ttl");
     }
 
-    /// The nodes agreed to what was asked for this time, and it is worth what is believed.
+    /// Checks that the nodes agreed to this extension, and that it lasts as long as the caller
+    /// believes.
     fn check_extension(&self, lock: LockId, valid_until: Instant) {
         let Some(token) = self.redlock.token(lock) else { return };
         let start = self.caller.extension_start(lock);
-        // An extension that is shorter than what was left changes nothing.
+        // An extension shorter than the remaining validity changes nothing.
         let is_worth_it = self.caller.valid_until(&token).is_none_or(|before| valid_until > before);
         let least = if is_worth_it { valid_until } else { Instant::ZERO };
         let drift = self.redlock.config().drift;
@@ -191,7 +192,7 @@ impl World {
         assert!(votes >= self.need(), "{lock:?} is extended with {votes} votes");
     }
 
-    /// How many votes it takes, counted here and not asked of the core.
+    /// Returns how many votes are needed, counted here and not asked of the core.
     fn need(&self) -> usize {
         let majority = self.redlock.nodes().len() / 2 + 1;
         self.redlock.config().quorum.unwrap_or(majority)
@@ -202,19 +203,19 @@ impl World {
         assert!(self.redlock.in_use() <= config.max_locks, "more locks than max_locks");
         for node in self.redlock.nodes() {
             let status = self.redlock.node(self.now, node).expect("it is configured");
-            // A window of requests that name a token keeps it a little longer.
+            // A group of requests that name a token keeps the token a little longer.
             assert!(status.cleanup <= config.max_cleanup + 64, "{} tokens", status.cleanup);
-            // One `SET` and one release for each place of the pipeline, then one release and one
-            // extension for each lock, the cleanup's window, and a handshake.
+            // One `SET` and one release for each place of the pipeline, one release and one
+            // extension for each lock, the window of the cleanup, and a handshake.
             let most = 2 * config.max_pipeline + 3 * config.max_locks + 64 + 16;
             assert!(status.in_flight <= most, "{} requests on the way", status.in_flight);
-            // What waits to be written is among them, so that this bounds it as well.
+            // Unsent requests are among them, so this bounds the unsent bytes as well.
             assert_eq!(status.in_flight, self.network.owed(node), "replies owed by {node}");
         }
         self.network.check();
     }
 
-    /// Nobody answers any more. Everything that was asked for ends by itself.
+    /// Cuts all connections for good, and checks that all requests end by themselves.
     fn end(&mut self) {
         self.redlock.handle_timeout(self.now);
         self.network.refuse(self.now, &mut self.redlock);
@@ -222,7 +223,7 @@ impl World {
         self.caller.give_back(self.now, &mut self.redlock);
         for _ in 0..STEPS {
             self.look();
-            // A lock whose loss is told ahead of its end stays until then.
+            // A lock whose loss is reported ahead of its end stays until then.
             if self.caller.is_done() && self.redlock.in_use() == 0 {
                 break;
             }
@@ -234,7 +235,7 @@ impl World {
     }
 }
 
-/// The node at this place.
+/// Returns the node at this place.
 fn id(index: usize) -> NodeId {
     NodeId::new(index).expect("there are few nodes")
 }

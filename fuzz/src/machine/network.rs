@@ -1,4 +1,4 @@
-//! All servers and connections: what happens to them, and what the core wants of them.
+//! All servers and connections: the harm done to them, and the actions of the core on them.
 
 use std::collections::HashMap;
 use std::mem;
@@ -14,9 +14,9 @@ use super::node::{Extension, Link, Node, Set};
 
 pub(super) struct Network {
     nodes: Vec<Node>,
-    /// When the first `SET` with a token was there to be written.
+    /// The time at which the first `SET` with a token was ready to be written.
     asked: HashMap<Token, Instant>,
-    /// The `SET`s that were not looked at yet, and whether their nodes may vote.
+    /// The `SET`s since the last check, and whether their nodes may vote.
     sets: Vec<(Set, bool)>,
     restarts: u64,
 }
@@ -27,13 +27,13 @@ impl Network {
         Self { nodes, asked: HashMap::new(), sets: Vec::new(), restarts: 0 }
     }
 
-    /// How many nodes said `+OK` to the `SET` of this token.
+    /// Returns how many nodes said `+OK` to the `SET` of this token.
     pub(super) fn votes(&self, token: &Token) -> usize {
         self.nodes.iter().filter(|node| node.granted.contains(token)).count()
     }
 
-    /// How many nodes agreed to an extension of this token that was sent at `start` or later, and
-    /// makes it valid until `valid_until` at least.
+    /// Returns how many nodes agreed to an extension of this token that was sent at `start` or
+    /// later and makes the lock valid until `valid_until` at least.
     pub(super) fn extensions(
         &self,
         token: &Token,
@@ -51,17 +51,17 @@ impl Network {
         self.nodes.iter().filter(agreed).count()
     }
 
-    /// When the nodes were asked for it.
+    /// Returns the time at which the nodes were asked for this token.
     pub(super) fn asked_at(&self, token: &Token) -> Option<Instant> {
         self.asked.get(token).copied()
     }
 
-    /// How many replies a node owes.
+    /// Returns how many replies a node owes.
     pub(super) fn owed(&self, node: NodeId) -> usize {
         self.nodes[node.index()].owed()
     }
 
-    /// Carries out what the core wants of its connections, and takes what it sends.
+    /// Carries out the actions of the core on its connections, and takes its bytes.
     pub(super) fn obey(&mut self, now: Instant, redlock: &mut Redlock) {
         // Each node can be closed and connected once.
         for _ in 0..2 * self.nodes.len() {
@@ -89,8 +89,8 @@ impl Network {
         self.sets.extend(sets.into_iter().map(|set| (set, may_vote)));
     }
 
-    /// Looks at what was sent since the last time: a key is either asked for, once for each token
-    /// and of nodes that may vote, or given to one more node while the lock is held.
+    /// Checks the `SET`s since the last time: either the nodes are asked for a key, once for each
+    /// token and only if they may vote, or one more node gets the key while the lock is held.
     pub(super) fn check_sets(&mut self, now: Instant, caller: &Caller, drift: Drift) {
         for (set, may_vote) in mem::take(&mut self.sets) {
             let token = set.token;
@@ -106,7 +106,7 @@ impl Network {
         }
     }
 
-    /// A connection comes up, breaks or is refused, or takes more or less than before.
+    /// Opens, breaks or refuses a connection, or changes how much the connection takes.
     pub(super) fn change(
         &mut self,
         now: Instant,
@@ -129,7 +129,7 @@ impl Network {
         Ok(())
     }
 
-    /// Something happens to a server that the core does not see.
+    /// Does something to a server that the core does not see.
     pub(super) fn trouble(
         &mut self,
         now: Instant,
@@ -142,7 +142,7 @@ impl Network {
         match script.int_in_range(0..=5)? {
             0 => {
                 self.restarts += 1;
-                // No two processes have the same seed, or those of two nodes would be one.
+                // Each process has a seed of its own, or two nodes would have one identity.
                 node.restart(now, 1_000 + self.restarts);
                 self.cut(now, redlock, index);
             }
@@ -162,14 +162,14 @@ impl Network {
         }
     }
 
-    /// Every connection breaks or is refused.
+    /// Breaks or refuses every connection.
     pub(super) fn refuse(&mut self, now: Instant, redlock: &mut Redlock) {
         for index in 0..self.nodes.len() {
             self.cut(now, redlock, index);
         }
     }
 
-    /// A server answers, and the bytes take their way.
+    /// Lets a server answer, and the bytes travel.
     pub(super) fn answer(
         &mut self,
         now: Instant,
@@ -199,13 +199,13 @@ impl Network {
             _ => node.serve(now, None),
         };
         let (seen, there) = node.arrive(&bytes);
-        // All of it, or the first part.
+        // All bytes, or a first part.
         let count = if script.ratio(3, 4)? { there } else { script.int_in_range(seen..=there)? };
         node.show(count, |bytes| redlock.handle_received(now, id(index), bytes));
         Ok(())
     }
 
-    /// Nothing is kept for a connection that is gone.
+    /// Checks that nothing is kept for a connection that is gone.
     pub(super) fn check(&self) {
         for node in &self.nodes {
             let is_fine = node.link == Link::Up || node.is_idle();
@@ -214,13 +214,13 @@ impl Network {
     }
 }
 
-/// Bytes that no server wrote.
+/// Returns bytes that no server wrote.
 fn invented(script: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let len = script.int_in_range(0..=40)?.min(script.len());
     Ok(script.bytes(len)?.to_vec())
 }
 
-/// The same bytes with a few others among them, or without their end.
+/// Returns the bytes with a few of them replaced, or without their end.
 fn damaged(mut bytes: Vec<u8>, script: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     if bytes.is_empty() {
         return Ok(bytes);

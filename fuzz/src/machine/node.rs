@@ -1,4 +1,4 @@
-//! One server and the connection to it, with what is known of both from the bytes alone.
+//! One server and the connection to it, with everything that the bytes alone tell about both.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -13,43 +13,43 @@ use super::lies::Lie;
 
 pub(super) struct Node {
     pub(super) link: Link,
-    /// How many bytes the connection takes before somebody looks again.
+    /// How many bytes the connection takes before the next change.
     pub(super) window: usize,
-    /// The tokens to whose `SET` the server said `+OK`.
+    /// The tokens whose `SET` the server answered with `+OK`.
     pub(super) granted: HashSet<Token>,
-    /// The extensions that it agreed to.
+    /// The extensions to which the server agreed.
     pub(super) extended: HashMap<Token, Vec<Extension>>,
     master: Master,
     session: Session,
-    /// What the core has written and the server has not read.
+    /// Bytes that the core has written and the server has not read.
     sent: Vec<u8>,
-    /// How many of the bytes that the core still has to write are known already.
+    /// How many of the bytes that the core still has to write have been looked at already.
     offered: usize,
-    /// The commands whose replies have not come.
+    /// The commands that are still without a reply.
     owed: VecDeque<Command>,
-    /// What the server has answered and the core is not done with.
+    /// Bytes that the server has answered and the core has not consumed.
     replies: Vec<u8>,
-    /// How many of these bytes the core has seen: it is not shown fewer again.
+    /// How many of these bytes the core has seen. The core is never shown fewer of them again.
     shown: usize,
 }
 
-/// A key, or the keys of a set, that a node is given.
+/// A key, or the keys of a set, given to a node.
 #[derive(Clone, Copy)]
 pub(super) struct Set {
     pub(super) token: Token,
     pub(super) ttl: Duration,
-    /// The script itself, because the node said that it does not know it.
+    /// The text of the script was sent, because the node did not know its name.
     pub(super) is_repeated: bool,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Extension {
-    /// When it was there to be written.
+    /// The time at which the extension was ready to be written.
     pub(super) at: Instant,
     pub(super) ttl: Duration,
 }
 
-/// A command, as far as the reply to it is a vote.
+/// A command, with the parts that matter if its reply is a vote.
 enum Command {
     Set(Set),
     Extend(Vec<(Token, Extension)>),
@@ -91,19 +91,19 @@ impl Node {
         self.shown = 0;
     }
 
-    /// The process dies, and another one starts that knows nothing.
+    /// Replaces the process by another one, which has no memory.
     pub(super) fn restart(&mut self, now: Instant, seed: u64) {
         self.master = Master::new(seed, Options::default(), now);
     }
 
-    /// Somebody else's command.
+    /// Executes a command of another client.
     pub(super) fn apply(&mut self, now: Instant, words: &[&[u8]]) {
         let (mut session, mut out) = (Session::default(), BytesMut::new());
         self.master.apply(now, &mut session, words, &mut out);
     }
 
-    /// Takes as much of the unsent bytes as goes through. Gives the `SET`s among those that are
-    /// new, and how many bytes went through.
+    /// Takes as many of the unsent bytes as the window allows. Returns the `SET`s among the new
+    /// commands, and the number of bytes taken.
     pub(super) fn take(&mut self, now: Instant, unsent: &[u8]) -> (Vec<Set>, usize) {
         assert!(self.link == Link::Up, "bytes for a connection that is not there");
         let mut sets = Vec::new();
@@ -123,7 +123,7 @@ impl Node {
         (sets, taken)
     }
 
-    /// How many replies the server owes.
+    /// Returns how many replies the server owes.
     pub(super) fn owed(&self) -> usize {
         self.owed.len()
     }
@@ -133,7 +133,7 @@ impl Node {
         is_empty && self.owed.is_empty() && self.offered == 0
     }
 
-    /// The replies to all whole commands that were sent, one of which may be a lie.
+    /// Returns the replies to all whole commands that were sent. One reply may be a lie.
     pub(super) fn serve(&mut self, now: Instant, lie: Option<Lie>) -> Vec<u8> {
         let (mut out, mut done, mut count) = (BytesMut::new(), 0, 0);
         while let Some((words, used)) = command(&self.sent[done..]) {
@@ -153,15 +153,15 @@ impl Node {
         out.to_vec()
     }
 
-    /// Puts bytes behind those that are on their way to the core. Gives how many there are, and how
-    /// many of them it has seen already.
+    /// Puts bytes behind those under way to the core. Returns how many of all bytes the core has
+    /// seen, and how many there are.
     pub(super) fn arrive(&mut self, bytes: &[u8]) -> (usize, usize) {
         self.replies.extend_from_slice(bytes);
         (self.shown, self.replies.len())
     }
 
-    /// Shows the first bytes to the core, which says how many it is done with. The replies among
-    /// those belong to the commands in their order.
+    /// Shows the first bytes to the core, which returns how many it has consumed. The replies among
+    /// the consumed bytes belong to the commands in their order.
     pub(super) fn show(&mut self, count: usize, core: impl FnOnce(&[u8]) -> usize) {
         let done = core(&self.replies[..count]);
         assert!(done <= count, "more is done with than there was");
@@ -187,7 +187,7 @@ impl Node {
     }
 }
 
-/// The first command and its length; `None` if it is not whole.
+/// Reads the first command and its length; `None` if the command is incomplete.
 fn command(bytes: &[u8]) -> Option<(Vec<&[u8]>, usize)> {
     let status = resp::parse(bytes).expect("what is sent is RESP");
     let Status::Complete((value, used)) = status else { return None };
@@ -215,10 +215,10 @@ impl Command {
         let extension = |token: &[u8], ttl: &[u8]| {
             (self::token(token), Extension { at: now, ttl: millis(ttl) })
         };
-        // Behind the number of keys there are the keys.
+        // The keys follow the number of keys.
         let rest = &subjects[count..];
         if is(EXTEND) || is(EXTEND_MANY) {
-            // As many tokens, and as many ttls.
+            // Then follow as many tokens and as many ttls.
             let (tokens, ttls) = rest.split_at(count);
             Self::Extend(tokens.iter().zip(ttls).map(|(a, b)| extension(a, b)).collect())
         } else if is(EXTEND_SET) {
@@ -245,7 +245,7 @@ fn number(word: &[u8]) -> usize {
     text.parse().expect("a number without a sign")
 }
 
-/// The integers in a reply that is one, or an array of them.
+/// Returns the integers in a reply that is an integer, or an array of them.
 fn integers(value: &Value<'_>) -> Vec<i64> {
     let integer = |value: Value<'_>| match value {
         Value::Integer(integer) => Some(integer),
