@@ -1,4 +1,4 @@
-//! The elements of an aggregate.
+//! The iterator over the elements of an aggregate.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -6,15 +6,14 @@ use core::iter::FusedIterator;
 use super::Value;
 use super::token::{self, Aggregate, Progress, Token};
 
-/// The elements of an aggregate, read one after the other from the bytes of the reply.
+/// An iterator over the elements of an aggregate, read from the bytes of the reply.
 ///
 /// A map of n pairs has 2n elements: key, value, key, value. Attributes inside the aggregate are
-/// skipped and do not count. Everything was validated before the aggregate was handed out, so
-/// reading cannot fail.
+/// skipped and do not count. The parser has validated all bytes already, so reading cannot fail.
 ///
-/// Reading all elements costs one more pass over their bytes, plus one over those of each nested
-/// aggregate to find its end. A clone restarts nothing: it continues where the original is. To
-/// compare or to print recurses at most [`MAX_DEPTH`](super::MAX_DEPTH) deep.
+/// Iterating costs one more pass over the bytes of the elements, and another one over the bytes of
+/// each nested aggregate, to find its end. A clone continues at the position of the original.
+/// Comparing and printing recurse at most [`MAX_DEPTH`](super::MAX_DEPTH) deep.
 ///
 /// ```
 /// use redbolt::resp::{Status, Value, parse};
@@ -29,21 +28,23 @@ use super::token::{self, Aggregate, Progress, Token};
 /// ```
 #[derive(Clone)]
 pub struct Elements<'b> {
-    /// INVARIANT: `missing` values that the parser has accepted, each with any attributes in front
-    /// of it, and nothing else. Only a caller who gives [`Parser::parse`](super::Parser::parse)
-    /// other bytes than before can break it, and then the iterator may end early.
+    /// INVARIANT: these bytes are exactly `missing` values, each with any attributes in front, and
+    /// the parser has accepted them. Only a caller who gives
+    /// [`Parser::parse`](super::Parser::parse) other bytes than before can break the invariant.
+    /// The iterator may end early then.
     bytes: &'b [u8],
+    /// The number of elements that are still to be read.
     missing: u32,
 }
 
 impl<'b> Elements<'b> {
-    /// `count` values that the parser has accepted, and that `bytes` holds.
+    /// Creates an iterator over `bytes`, which are exactly `count` values that the parser accepted.
     #[inline]
     pub(super) fn accepted(bytes: &'b [u8], count: u32) -> Self {
         Self { bytes, missing: count }
     }
 
-    /// Takes one token off. By the invariant there is one wherever this is called.
+    /// Takes one token from the front. The invariant promises one at every call.
     #[inline]
     fn token(&mut self) -> Option<Token<'b>> {
         let Ok(Progress::Whole(token, len)) = token::read(self.bytes, 0) else {
@@ -53,7 +54,7 @@ impl<'b> Elements<'b> {
         Some(token)
     }
 
-    /// Takes one value off, with the attributes in front of it.
+    /// Takes one value from the front, and drops the attributes before the value.
     fn any_value(&mut self) -> Option<Value<'b>> {
         loop {
             match self.token()? {
@@ -69,10 +70,10 @@ impl<'b> Elements<'b> {
         }
     }
 
-    /// Takes `count` values off and gives their bytes.
+    /// Takes `count` values from the front, and returns their bytes.
     fn skip_values(&mut self, count: u32) -> Option<&'b [u8]> {
         let bytes = self.bytes;
-        // By the invariant the sum of all counts is at most `MAX_ELEMENTS`.
+        // The invariant bounds the sum of all counts by `MAX_ELEMENTS`.
         let mut missing = count;
         while missing > 0 {
             match self.token()? {

@@ -1,11 +1,11 @@
-//! Writing requests and replies.
+//! The encoder for requests and replies.
 //!
-//! Every function appends to `out` and cannot fail; it allocates only if `out` has to grow. What
-//! is written here, [`parse`](fn@super::parse) reads, provided that it keeps to the limits there.
+//! Every function appends to `out`. No function fails, and none allocates unless `out` has to grow.
+//! [`parse`](fn@super::parse) reads back whatever was written here within the parser's limits.
 
 use bytes::{BufMut, BytesMut};
 
-/// Appends a request: an array of bulk strings.
+/// Appends a request: an array with one bulk string for each of `args`.
 ///
 /// ```
 /// let mut out = bytes::BytesMut::new();
@@ -20,19 +20,20 @@ pub fn command(out: &mut BytesMut, args: &[&[u8]]) {
     }
 }
 
-/// Appends the header of an array. Its `len` elements are to follow.
+/// Appends the header of an array. The caller appends the `len` elements afterwards.
 #[inline]
 pub fn array_header(out: &mut BytesMut, len: usize) {
     number(out, b'*', false, len as u64);
 }
 
-/// Appends the header of a RESP3 map. Its `pairs` pairs, a key and a value each, are to follow.
+/// Appends the header of a RESP3 map. The caller appends the `pairs` pairs afterwards, first the
+/// key and then the value of each.
 #[inline]
 pub fn map_header(out: &mut BytesMut, pairs: usize) {
     number(out, b'%', false, pairs as u64);
 }
 
-/// Appends a bulk string, which may hold any bytes.
+/// Appends a bulk string. `bytes` may hold any bytes.
 #[inline]
 pub fn bulk(out: &mut BytesMut, bytes: &[u8]) {
     number(out, b'$', false, bytes.len() as u64);
@@ -40,7 +41,7 @@ pub fn bulk(out: &mut BytesMut, bytes: &[u8]) {
     out.put_slice(b"\r\n");
 }
 
-/// Appends an integer as a bulk string, which is how a request says it.
+/// Appends an integer as a bulk string, the form that integers have in a request.
 ///
 /// ```
 /// let mut out = bytes::BytesMut::new();
@@ -54,8 +55,10 @@ pub fn bulk_integer(out: &mut BytesMut, integer: i64) {
     bulk(out, &digits[start..]);
 }
 
-/// Appends a simple string. Each CR and LF in `text` becomes a space, as a server does it in
-/// errors: the line must not end early, or the rest of the text would be read as the next value.
+/// Appends a simple string.
+///
+/// Each CR and LF in `text` becomes a space, as in the errors of a server. Otherwise the line would
+/// end early, and a reader would take the rest of `text` for the next value.
 ///
 /// ```
 /// let mut out = bytes::BytesMut::new();
@@ -67,8 +70,10 @@ pub fn simple(out: &mut BytesMut, text: impl AsRef<[u8]>) {
     line(out, b'+', text.as_ref());
 }
 
-/// Appends an error. `text` is the code, a space, and the message. Each CR and LF in it becomes a
-/// space, as in [`simple`].
+/// Appends an error.
+///
+/// `text` is the code, a space, and the message. Each CR and LF in `text` becomes a space, as in
+/// [`simple`].
 ///
 /// ```
 /// let mut out = bytes::BytesMut::new();
@@ -86,7 +91,7 @@ pub fn integer(out: &mut BytesMut, integer: i64) {
     number(out, b':', integer < 0, integer.unsigned_abs());
 }
 
-/// Appends the null of RESP2, `$-1`, which readers of RESP3 understand, too.
+/// Appends the null of RESP2, `$-1`. Readers of RESP3 understand this null, too.
 #[inline]
 pub fn null(out: &mut BytesMut) {
     out.put_slice(b"$-1\r\n");
@@ -105,14 +110,15 @@ fn line(out: &mut BytesMut, kind: u8, text: &[u8]) {
     out.put_slice(b"\r\n");
 }
 
-/// The digits of `u64::MAX`, or a sign and those of the magnitude of `i64::MIN`.
+/// The maximum length of a number in bytes: 20 digits for `u64::MAX`, a sign and 19 digits for
+/// `i64::MIN`.
 const DECIMAL_LEN: usize = 20;
 
 /// Appends a line that holds a number.
 #[inline]
 fn number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u64) {
-    // Most numbers are lengths of one or two digits. What has a constant length is copied without
-    // a call, which saves 130 instructions of a cycle of a lock over five nodes.
+    // Most numbers are lengths of one or two digits. A copy of constant length needs no call, which
+    // saves 130 instructions per cycle (acquire and release) of a lock over five nodes.
     if !negative && magnitude < 100 {
         let (tens, ones) = (b'0' + (magnitude / 10) as u8, b'0' + (magnitude % 10) as u8);
         if magnitude < 10 {
@@ -123,14 +129,15 @@ fn number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u64) {
     let mut text = [0; 1 + DECIMAL_LEN + 2];
     let (digits, line_end) = text.split_at_mut(1 + DECIMAL_LEN);
     line_end.copy_from_slice(b"\r\n");
-    // Behind the digits, which are at most `DECIMAL_LEN`, there is room for the type byte.
+    // `decimal` writes at most `DECIMAL_LEN` bytes, so one byte is left for the type byte.
     let start = decimal(digits, negative, magnitude) - 1;
     text[start] = kind;
     out.put_slice(&text[start..]);
 }
 
-/// Writes a number to the end of `text`, and gives the index at which it begins. It needs at most
-/// [`DECIMAL_LEN`] bytes, because only magnitudes that an `i64` has are ever negative.
+/// Writes a number to the end of `text`, and returns the index of its first byte.
+///
+/// A number takes at most [`DECIMAL_LEN`] bytes: a negative one always fits in an `i64`.
 #[inline]
 fn decimal(text: &mut [u8], negative: bool, magnitude: u64) -> usize {
     let mut start = text.len();

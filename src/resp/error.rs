@@ -1,40 +1,41 @@
-//! Why bytes are not RESP.
+//! The errors of the parser.
 
 use core::fmt;
 
-/// The bytes are not RESP, or exceed a limit of this parser.
+/// The error returned when bytes are not RESP, or exceed a limit of the parser.
 ///
-/// There is one variant per element of the grammar. None of them can be recovered from: where the
-/// next value begins is unknown, so the stream has to be abandoned.
+/// Each variant stands for one rule of the [grammar](super#grammar). No error can be recovered
+/// from: the beginning of the next value is unknown, so the stream has to be abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Error {
-    /// A value begins with a byte that is no type.
+    /// The first byte of a value is not a known type byte.
     Type,
-    /// A line holds a CR or an LF that is not part of its line end.
+    /// A line holds a CR or an LF that does not belong to its line end.
     Line,
-    /// A line is longer than [`MAX_LINE`](super::MAX_LINE), or a bulk longer than
+    /// A line is longer than [`MAX_LINE`](super::MAX_LINE), or a bulk string is longer than
     /// [`MAX_LENGTH`](super::MAX_LENGTH).
     TooLong,
-    /// An integer is not a canonical decimal number of 64 bits.
+    /// An integer is not a canonical decimal number, or does not fit in 64 bits.
     Integer,
-    /// The length of a bulk or of an aggregate is not a canonical decimal number, or is negative
-    /// without being the null of its type.
+    /// The length of a bulk string or of an aggregate is not a canonical decimal number, or is
+    /// negative and not one of the two RESP2 nulls.
     Length,
-    /// A bulk is not followed by CR LF.
+    /// The two bytes after a bulk string are not CR LF.
     Terminator,
     /// A null (`_`) is not empty.
     Null,
     /// A boolean is neither `t` nor `f`.
     Boolean,
-    /// A double is not a decimal number, or not finite without saying so.
+    /// A double is not a decimal number, or is too large to be finite. (`inf`, `-inf`, `nan` and
+    /// `-nan` are valid.)
     Double,
     /// A big number is not a canonical decimal number.
     BigNumber,
-    /// A verbatim string does not begin with three bytes of format and a colon.
+    /// A verbatim string does not begin with a format of three bytes and a colon.
     Verbatim,
     /// A push is inside another value.
     Push,
-    /// A streamed string or aggregate, which no server sends.
+    /// A string or an aggregate is streamed. No server sends such a value.
     Streamed,
     /// A value holds more than [`MAX_ELEMENTS`](super::MAX_ELEMENTS) values.
     TooManyElements,

@@ -1,12 +1,12 @@
-//! Decimal numbers, in the one spelling in which servers write them.
+//! The parser for decimal numbers, in the one spelling that servers use.
 
-/// The most characters that a 64-bit integer has: those of `i64::MIN`, sign included.
+/// The maximum length of a 64-bit integer in bytes: that of `i64::MIN`, sign included.
 pub(super) const INTEGER_LEN: usize = 20;
 
-/// The most digits that a 64-bit integer has.
+/// The maximum number of digits of a 64-bit integer.
 const INTEGER_DIGITS: usize = 19;
 
-/// Reads an integer. None if it is not canonical or does not fit.
+/// Parses an integer. Returns `None` if `text` is not canonical or does not fit in 64 bits.
 #[inline]
 pub(super) fn integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = split_sign(text);
@@ -19,19 +19,19 @@ pub(super) fn integer(text: &[u8]) -> Option<i64> {
         if digit > 9 {
             return None;
         }
-        // 19 digits are less than 10^19, and 2^64 is more than 1.8 * 10^19.
+        // No overflow: 19 digits are less than 10^19, and 2^64 is more than 1.8 * 10^19.
         magnitude = magnitude * 10 + u64::from(digit);
     }
     if negative { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// Whether `text` is an integer of any size.
+/// Returns `true` if `text` is a canonical integer of any size.
 pub(super) fn is_integer(text: &[u8]) -> bool {
     let (negative, digits) = split_sign(text);
     !has_odd_zero(digits, negative) && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Reads a double. None if it is not one, or so large that it would become infinite.
+/// Parses a double. Returns `None` if `text` is not a double, or is too large to be finite.
 pub(super) fn double(text: &[u8]) -> Option<f64> {
     match text {
         b"inf" => return Some(f64::INFINITY),
@@ -46,7 +46,8 @@ pub(super) fn double(text: &[u8]) -> Option<f64> {
     double.is_finite().then_some(double)
 }
 
-/// Whether `text` is `-?integral(.digits)?([eE][+-]?digits)?`. Unlike an integer it may be `-0`.
+/// Returns `true` if `text` is `-?integral(.digits)?([eE][+-]?digits)?`. Unlike an integer, a
+/// decimal may be `-0`.
 fn is_decimal(text: &[u8]) -> bool {
     let (_, unsigned) = split_sign(text);
     let (integral, rest) = split_digits(unsigned);
@@ -82,8 +83,8 @@ fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(end)
 }
 
-/// Whether there are no digits at all, or a zero where a canonical number has none: in front of
-/// other digits, or behind a sign.
+/// Returns `true` if there are no digits at all, or a zero where a canonical number has none:
+/// before other digits, or alone after a minus sign.
 #[inline]
 fn has_odd_zero(digits: &[u8], negative: bool) -> bool {
     match digits {

@@ -1,31 +1,32 @@
-//! From tokens to values: nesting, limits, and where to go on when more bytes have come.
+//! The parser: from tokens to values. Keeps count of nesting and limits, and resumes an incomplete
+//! value when more bytes have come.
 
 use super::token::{self, Aggregate, Progress, Token};
 use super::{Elements, Error, MAX_DEPTH, MAX_ELEMENTS, Value};
 
-/// The outcome of parsing bytes that are not wrong so far.
+/// The outcome of parsing bytes without an error so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status<T> {
     /// The bytes begin with a whole value.
     Complete(T),
-    /// The bytes are the beginning of a value.
+    /// The bytes are only the beginning of a value. More bytes are needed.
     Partial,
 }
 
 impl<T> Status<T> {
-    /// Whether this is [`Status::Complete`].
+    /// Returns `true` if the status is [`Status::Complete`].
     #[inline]
     pub const fn is_complete(&self) -> bool {
         matches!(self, Self::Complete(_))
     }
 
-    /// Whether this is [`Status::Partial`].
+    /// Returns `true` if the status is [`Status::Partial`].
     #[inline]
     pub const fn is_partial(&self) -> bool {
         matches!(self, Self::Partial)
     }
 
-    /// Applies `f` to what is complete.
+    /// Applies `f` to the content of [`Status::Complete`], and keeps [`Status::Partial`] as it is.
     #[inline]
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Status<U> {
         match self {
@@ -35,15 +36,16 @@ impl<T> Status<T> {
     }
 }
 
-/// Parses the first value of `bytes`, and says how many bytes it has.
+/// Parses the first value of `bytes`. Returns the value and its length in bytes, or
+/// [`Status::Partial`] if the value is incomplete.
 ///
-/// The cost is linear in the bytes of the value. For bytes that arrive in pieces use a [`Parser`],
-/// which does not begin anew each time.
+/// The cost is linear in the length of the value; nothing is allocated. For bytes that arrive in
+/// pieces, use a [`Parser`], which does not start again at the first byte with every call.
 ///
 /// # Errors
 ///
-/// An [`Error`] if no continuation of `bytes` begins with a value. It is reported at the end of
-/// the line or bulk that is wrong, at the latest.
+/// Returns an [`Error`] if `bytes` cannot be the beginning of a value, whatever bytes follow. The
+/// error comes at the end of the wrong line or bulk string, or earlier.
 ///
 /// ```
 /// use redbolt::resp::{Error, Status, Value, parse};
@@ -60,7 +62,8 @@ pub fn parse(bytes: &[u8]) -> Result<Status<(Value<'_>, usize)>, Error> {
     }
 }
 
-/// The straight path: the frequent replies, and arrays of them, if all their bytes are there.
+/// Parses the frequent replies, and arrays of them, on a short path. Returns `None` for all other
+/// values, and if bytes are missing.
 #[inline]
 fn straight(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
     match token::frequent(bytes) {
@@ -83,37 +86,38 @@ fn straight_array(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
     Some((Value::Array(Elements::accepted(elements, count)), header + elements.len()))
 }
 
-/// Parses values from a buffer that grows.
+/// A parser for values that arrive in pieces.
 ///
-/// The parser owns no bytes. It remembers where in the buffer an incomplete value has been
-/// examined to, and how many elements its open aggregates still miss, in about a hundred bytes.
-/// Whatever the pieces are in which a value arrives, its cost is linear in its bytes, and a call
-/// that cannot complete a bulk looks at none of them. See the [module](super) for an example.
+/// The parser owns no bytes: the caller keeps them in a buffer that grows. About a hundred bytes of
+/// state record how far an incomplete value has been examined, and how many elements each open
+/// aggregate still lacks. The cost of a value is linear in its length, however the value is cut
+/// into pieces. A call that cannot complete a bulk string looks at none of its bytes. See the
+/// [module page](super) for an example.
 ///
-/// The result never depends on the pieces: it is that of [`parse`] on the same bytes.
+/// The result never depends on the pieces: [`parse`] returns the same for the same bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Parser {
     /// The first error, which every later call repeats.
     failed: Option<Error>,
-    /// How many bytes belong to tokens that have been accepted.
+    /// The length of all accepted tokens in bytes.
     accepted: usize,
-    /// How many bytes of the next token have been searched.
+    /// The number of bytes of the next token that have been searched.
     seen: usize,
-    /// Fewer bytes than this change nothing. Zero only at the beginning of a value.
+    /// The least number of bytes that can bring progress. Zero only at the beginning of a value.
     needed: usize,
-    /// The outermost aggregate, its count of elements, and the length of its header.
+    /// The outermost aggregate, its number of elements, and the length of its header.
     outermost: Option<(Aggregate, u32, usize)>,
-    /// How many values the outermost aggregate holds, as far as headers have told.
+    /// The number of values inside the outermost aggregate, as far as headers have announced them.
     promised: u32,
-    /// How many aggregates are open.
+    /// The number of open aggregates.
     depth: usize,
-    /// How many elements the open aggregates still miss, outermost first: none misses zero, except
-    /// the innermost just before it is closed.
+    /// The number of elements that each open aggregate still lacks, outermost first. Only the
+    /// innermost entry can be zero, just before its aggregate is closed.
     missing: [u32; MAX_DEPTH],
 }
 
 impl Parser {
-    /// A parser at the beginning of a value.
+    /// Creates a parser that expects the beginning of a value.
     pub const fn new() -> Self {
         Self {
             failed: None,
@@ -127,19 +131,20 @@ impl Parser {
         }
     }
 
-    /// Parses the first value of `bytes`, and says how many bytes it has.
+    /// Parses the first value of `bytes`. Returns the value and its length in bytes, or
+    /// [`Status::Partial`] if the value is incomplete.
     ///
-    /// After [`Status::Partial`] call it again with the same bytes and more behind them. After
-    /// [`Status::Complete`] the parser is as new, and expects the bytes behind the value. Bytes
-    /// that break this contract give wrong values or errors.
+    /// After [`Status::Partial`], call `parse` again with the same bytes and more bytes after them.
+    /// After [`Status::Complete`], the parser expects the bytes after the value. Bytes that break
+    /// this contract give wrong values or errors.
     ///
     /// # Errors
     ///
-    /// As [`parse`]. There is no next value after an error, so every later call gives the same
-    /// error, until [`Parser::reset`].
+    /// Returns the same errors as [`parse`](fn@parse). No value follows an error, so every later
+    /// call returns the same error, until [`Parser::reset`] is called.
     #[inline]
     pub fn parse<'b>(&mut self, bytes: &'b [u8]) -> Result<Status<(Value<'b>, usize)>, Error> {
-        // Only the first call for a value tries it, so that no bytes are read more than twice.
+        // Only the first call for a value tries the short path: no byte is read more than twice.
         if self.needed == 0
             && let Some(reply) = straight(bytes)
         {
@@ -151,7 +156,7 @@ impl Parser {
         })
     }
 
-    /// Forgets the incomplete value or the error. The next bytes begin a value.
+    /// Discards an incomplete value or an error. The next call expects the beginning of a value.
     #[inline]
     pub fn reset(&mut self) {
         self.failed = None;
@@ -160,7 +165,7 @@ impl Parser {
         self.needed = 0;
         self.outermost = None;
         self.promised = 0;
-        // `missing` is only read below `depth`.
+        // `missing` may keep its entries: only those below `depth` are ever read.
         self.depth = 0;
     }
 
@@ -172,7 +177,7 @@ impl Parser {
             return Ok(Status::Partial);
         }
         loop {
-            // `accepted` is at most `needed` in the first turn, and later at most the length.
+            // No panic: in the first turn `accepted` is at most `needed`, later at most the length.
             let (token, len) = match token::read(&bytes[self.accepted..], self.seen)? {
                 Progress::Whole(token, len) => (token, len),
                 Progress::Partial { seen, needed } => {
@@ -206,19 +211,19 @@ impl Parser {
         }
     }
 
-    /// Opens the aggregate whose header has just been accepted.
+    /// Opens an aggregate, after its header has been accepted.
     fn open(&mut self, aggregate: Aggregate, count: u32) -> Result<(), Error> {
         let mut promised = count;
         if self.outermost.is_none() {
             self.outermost = Some((aggregate, count, self.accepted));
         } else if aggregate == Aggregate::Attribute {
-            // It belongs to the element that follows and is none itself. Nobody has promised it,
-            // so that it counts here, or else there could be any number of empty ones.
+            // An attribute belongs to the next element and is no element itself, so no header has
+            // announced it. It counts here, or a value could hold any number of empty attributes.
             promised += 1;
         } else {
             self.count_element();
         }
-        // Neither can overflow: all counts are at most `MAX_ELEMENTS`.
+        // Neither sum can overflow: all counts are at most `MAX_ELEMENTS`.
         self.promised += promised;
         if self.promised as usize > MAX_ELEMENTS {
             return Err(Error::TooManyElements);
@@ -231,7 +236,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Counts an element of the innermost open aggregate.
+    /// Counts one element of the innermost open aggregate.
     #[inline]
     fn count_element(&mut self) {
         if let Some(missing) = self.missing[..self.depth].last_mut() {
@@ -239,7 +244,7 @@ impl Parser {
         }
     }
 
-    /// Closes the aggregates that miss nothing any more.
+    /// Closes the aggregates that have all their elements.
     #[inline]
     fn close_complete(&mut self) {
         while let [.., 0] = self.missing[..self.depth] {

@@ -1,19 +1,19 @@
-//! The smallest pieces of RESP: a scalar, or the header of an aggregate.
+//! The reader for tokens, the smallest parts of RESP: a scalar, or the header of an aggregate.
 //!
-//! A token is a function of the bytes alone. `seen` only says how many of them are known to hold
-//! no line end, so that an incomplete token which is read again is not searched again.
+//! A token depends on the bytes alone. `seen` is the number of bytes in which no line end was
+//! found before: when an incomplete token is read again, these bytes are not searched again.
 
 use memchr::memchr2;
 
 use super::number;
 use super::{Elements, Error, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE, Value};
 
-/// What begins a value.
+/// The first part of a value.
 pub(super) enum Token<'b> {
-    /// A whole value.
+    /// A whole value without elements.
     Scalar(Value<'b>),
-    /// An aggregate; its elements follow. The count is that of values, two for each pair of a
-    /// map, and at most [`MAX_ELEMENTS`].
+    /// The header of an aggregate, and the number of values that follow: two for each pair of a
+    /// map, at most [`MAX_ELEMENTS`] in total.
     Header(Aggregate, u32),
 }
 
@@ -42,10 +42,10 @@ impl Aggregate {
 
 /// The outcome of reading a token.
 pub(super) enum Progress<'b> {
-    /// A token, and how many bytes it has.
+    /// A token, and its length in bytes.
     Whole(Token<'b>, usize),
-    /// The token is incomplete. The first `seen` bytes need not be searched again, and fewer than
-    /// `needed` bytes will not complete it. `needed` is more than there are.
+    /// An incomplete token. The first `seen` bytes need not be searched again. Fewer than `needed`
+    /// bytes cannot complete the token; `needed` is always more than the bytes given.
     Partial { seen: usize, needed: usize },
 }
 
@@ -62,8 +62,10 @@ pub(super) fn read(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
     any(bytes, seen)
 }
 
-/// The replies that a lock gets from a healthy master: the 0 or 1 of a script, taken, and refused.
-/// Everything else takes the general path, which gives the same result for these, too.
+/// Reads one of the replies that a lock gets from a healthy master: the 0 or 1 of a script, the
+/// `+OK` of a granted `SET`, the nil of a refused one. Returns `None` for all other bytes.
+///
+/// The general path, [`any`], gives the same results for these replies, only more slowly.
 #[inline]
 pub(super) fn frequent(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
     if let [b':', digit @ b'0'..=b'9', b'\r', b'\n', ..] = *bytes {
@@ -78,7 +80,7 @@ pub(super) fn frequent(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
     None
 }
 
-/// Reads any token.
+/// Reads a token of any kind.
 fn any(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
     let Some(&kind) = bytes.first() else {
         return Ok(Progress::Partial { seen: 0, needed: 1 });
@@ -102,7 +104,7 @@ fn any(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
         b'(' => return Err(Error::BigNumber),
         b'$' | b'*' if text == b"-1" => Value::Null,
         b'$' | b'!' | b'=' => return bulk(bytes, end),
-        // The kinds that are left, because `line_limit` knows no others.
+        // Only aggregates are left, because `line_limit` has rejected all unknown kinds.
         _ => {
             let (aggregate, count) = header(kind, text)?;
             return Ok(Progress::Whole(Token::Header(aggregate, count), end + 2));
@@ -111,8 +113,10 @@ fn any(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
     Ok(Progress::Whole(Token::Scalar(scalar), end + 2))
 }
 
-/// How long the line of a type may be, and what a longer one is. A line of digits is not waited
-/// for beyond the longest number, so that a wrong length is not mistaken for a slow sender.
+/// Returns the maximum length of a line of this kind, and the error for a longer line.
+///
+/// A line of digits may be no longer than the longest number. So a wrong length is reported at
+/// once, and not mistaken for a slow sender.
 #[inline]
 fn line_limit(kind: u8) -> Result<(usize, Error), Error> {
     match kind {
@@ -128,22 +132,24 @@ fn line_limit(kind: u8) -> Result<(usize, Error), Error> {
     }
 }
 
+/// The result of a search for a line end.
 enum LineEnd {
-    /// The CR of the line end is at this index, at least 1, and the LF follows it.
+    /// Found: the CR is at this index, which is at least 1, and the LF comes after it.
     At(usize),
-    /// The line end is not in this many first bytes.
+    /// Not found in this many first bytes.
     NotIn(usize),
 }
 
-/// Finds the line end of the token at the beginning of `bytes`, whose type byte is there and whose
-/// first `seen` bytes hold no line end.
+/// Finds the line end of the token at the beginning of `bytes`.
+///
+/// The type byte must be there, and the first `seen` bytes must hold no line end.
 #[inline]
 fn line_end(bytes: &[u8], seen: usize, longest: usize, error: Error) -> Result<LineEnd, Error> {
-    // The type byte, the longest line, and the CR that must follow it at the latest.
+    // The type byte, the longest line, and the CR that must come after the line.
     let last = bytes.len().min(longest + 2);
     let unseen = bytes.get(seen..last).unwrap_or_default();
     let found = if longest <= number::INTEGER_LEN {
-        // So few bytes cost less than calling `memchr2`.
+        // A loop over so few bytes costs less than a call of `memchr2`.
         unseen.iter().position(|byte| matches!(byte, b'\r' | b'\n'))
     } else {
         memchr2(b'\r', b'\n', unseen)
@@ -170,7 +176,7 @@ fn boolean(text: &[u8]) -> Result<bool, Error> {
     }
 }
 
-/// Reads a length that is not null.
+/// Parses a length. The length of a null (-1) is an error here.
 #[inline]
 fn length(text: &[u8]) -> Result<u64, Error> {
     if text == b"?" {
@@ -179,7 +185,7 @@ fn length(text: &[u8]) -> Result<u64, Error> {
     number::integer(text).and_then(|length| u64::try_from(length).ok()).ok_or(Error::Length)
 }
 
-/// Reads a token with a payload, whose length line ends at `end`.
+/// Reads a token with a payload. `end` is the index of the line end after the length.
 #[inline]
 fn bulk(bytes: &[u8], end: usize) -> Result<Progress<'_>, Error> {
     let len = match usize::try_from(length(&bytes[1..end])?) {
@@ -189,7 +195,7 @@ fn bulk(bytes: &[u8], end: usize) -> Result<Progress<'_>, Error> {
     if bytes[0] == b'=' && len < 4 {
         return Err(Error::Verbatim);
     }
-    // The length line has at most 23 bytes, so the sum is far below `usize::MAX`.
+    // No overflow: the line of the length has at most 23 bytes.
     let start = end + 2;
     let needed = start + len + 2;
     let Some(body) = bytes.get(start..needed) else {
@@ -218,7 +224,7 @@ fn header(kind: u8, text: &[u8]) -> Result<(Aggregate, u32), Error> {
         b'>' => (Aggregate::Push, 1),
         _ => (Aggregate::Attribute, 2),
     };
-    // `length` gives at most `i64::MAX`, so that twice of it is a `u64`.
+    // No overflow: `length` returns at most `i64::MAX`, and twice that fits in a `u64`.
     match u32::try_from(length(text)? * factor) {
         Ok(count) if count as usize <= MAX_ELEMENTS => Ok((aggregate, count)),
         _ => Err(Error::TooManyElements),

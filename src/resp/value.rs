@@ -1,49 +1,49 @@
-//! What a reply can be.
+//! The values of RESP.
 
 use core::fmt;
 
 use super::Elements;
 
-/// One value of RESP2 or RESP3. It borrows its bytes from the slice it was parsed from.
+/// One value of RESP2 or RESP3, borrowed from the parsed bytes.
 ///
-/// Two values are equal if they have the same type and the same content; attributes inside
-/// aggregates do not count. As everywhere in Rust, a NaN equals nothing.
+/// Two values are equal if they have the same type and the same content. Attributes inside
+/// aggregates do not count. A NaN equals nothing, as everywhere in Rust.
 #[derive(Clone, PartialEq)]
 pub enum Value<'b> {
     /// `+`: a simple string, without CR and LF.
     Simple(&'b [u8]),
-    /// `-`: an error, code first, without CR and LF.
+    /// `-`: an error, which begins with its code, without CR and LF.
     Error(&'b [u8]),
     /// `:`: an integer.
     Integer(i64),
-    /// `$`: a bulk string, any bytes.
+    /// `$`: a bulk string of any bytes.
     Bulk(&'b [u8]),
-    /// `_`, and the nulls of RESP2, `$-1` and `*-1`.
+    /// `_`, `$-1` or `*-1`: the null of RESP3, and the two nulls of RESP2.
     Null,
     /// `#`: a boolean.
     Boolean(bool),
     /// `,`: a double. Infinities and NaN are possible.
     Double(f64),
-    /// `(`: decimal digits, with a minus sign if negative.
+    /// `(`: an integer of any size: its decimal digits, after a minus sign if negative.
     BigNumber(&'b [u8]),
-    /// `!`: an error, code first, any bytes.
+    /// `!`: an error of any bytes, which begins with its code.
     BulkError(&'b [u8]),
-    /// `=`: a text to be shown as it is.
+    /// `=`: a text to be shown unchanged.
     Verbatim {
-        /// What the text is: `txt`, or `mkd` for Markdown.
+        /// The format of the text: `txt` for plain text, `mkd` for Markdown.
         format: [u8; 3],
         /// The text, without the format and its colon.
         text: &'b [u8],
     },
     /// `*`: an ordered collection.
     Array(Elements<'b>),
-    /// `~`: a collection without order. That no element occurs twice is up to the sender.
+    /// `~`: a collection without order. The parser does not check for repeated elements.
     Set(Elements<'b>),
-    /// `%`: keys and values in turn.
+    /// `%`: a map, with keys and values in turn.
     Map(Elements<'b>),
-    /// `>`: a message that is not the reply to anything.
+    /// `>`: a message outside the sequence of replies.
     Push(Elements<'b>),
-    /// `|`: keys and values in turn, about the reply that follows as the next value.
+    /// `|`: keys and values in turn, which describe the next value.
     Attribute(Elements<'b>),
 }
 

@@ -1,4 +1,4 @@
-//! What is accepted, with its value, and what is rejected, with its error.
+//! Accepted bytes with their values, and rejected bytes with their errors.
 
 use super::super::{Error, parse};
 use super::tree::Tree;
@@ -83,8 +83,8 @@ fn aggregates() -> Vec<(&'static [u8], Tree)> {
         ),
         (b">2\r\n+message\r\n$2\r\nhi\r\n", Push(vec![simple("message"), bulk(b"hi")])),
         (b"|1\r\n+ttl\r\n:3600\r\n", Attribute(vec![simple("ttl"), Integer(3600)])),
-        // Attributes of elements are neither counted nor returned: of the first and the last one,
-        // several, one inside another, empty ones, in front of an aggregate.
+        // Attributes of elements are neither counted nor returned: before the first and the last
+        // element, several in a row, one inside another, empty ones, before an aggregate.
         (b"*1\r\n|1\r\n+ttl\r\n:3600\r\n:3\r\n", Array(vec![Integer(3)])),
         (b"*2\r\n:2\r\n|0\r\n|0\r\n|0\r\n:3\r\n", Array(vec![Integer(2), Integer(3)])),
         (

@@ -1,4 +1,4 @@
-//! What the encoder writes, byte for byte, and that the parser reads it.
+//! The output of the encoder, byte for byte. The parser reads all of this output back.
 
 use bytes::BytesMut;
 

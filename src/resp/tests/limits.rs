@@ -1,4 +1,4 @@
-//! Each limit is kept to the letter, and before anything waits for more bytes.
+//! Each limit holds exactly, and a value over a limit is an error before the parser waits for more.
 
 use super::super::{Error, MAX_DEPTH, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE, Parser};
 use super::at_once;
@@ -65,7 +65,7 @@ fn the_largest_array_is_read_and_no_larger_one() {
         let (largest, larger) = (array(MAX_ELEMENTS), array(MAX_ELEMENTS + 1));
         assert!(matches!(at_once(&largest), Ok(Some((_, len))) if len == largest.len()));
         assert_eq!(at_once(&larger), Err(Error::TooManyElements));
-        // Not a byte later than when the header is there.
+        // The header alone, ten bytes, is enough for the error.
         assert_eq!(at_once(&larger[..10]), Err(Error::TooManyElements));
     }
 }

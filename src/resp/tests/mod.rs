@@ -1,4 +1,4 @@
-//! The parser against a table, against a naive reader, and against every way to cut its input.
+//! Tests of the parser: against a table, against a naive reader, and with input cut everywhere.
 
 mod conformance;
 mod encode;
@@ -12,7 +12,7 @@ pub(super) mod work;
 use super::{Error, Parser, Status, Value, parse};
 use tree::Tree;
 
-/// What comes of parsing the first value: the value and its length, or that it is incomplete.
+/// The result of parsing the first value: the value and its length, or `None` if incomplete.
 type Outcome = Result<Option<(Tree, usize)>, Error>;
 
 fn outcome(result: Result<Status<(Value<'_>, usize)>, Error>) -> Outcome {
@@ -26,8 +26,8 @@ fn at_once(bytes: &[u8]) -> Outcome {
     outcome(parse(bytes))
 }
 
-/// Feeds a parser with longer and longer prefixes of `bytes`, up to each of `ends` and to the end,
-/// as long as it wants more.
+/// Feeds a parser with the prefixes of `bytes` up to each of `ends`, and then with all `bytes`.
+/// Stops at the first result other than `Partial`.
 fn in_pieces(bytes: &[u8], ends: impl IntoIterator<Item = usize>) -> Outcome {
     let mut parser = Parser::new();
     for end in ends {

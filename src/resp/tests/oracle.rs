@@ -1,5 +1,5 @@
-//! A second reader of the grammar, as naive as possible: it recurses, copies, and searches byte
-//! by byte. It shares nothing with the parser but the limits and the errors.
+//! A second reader of the grammar, as naive as possible: recursive, copying, searching byte by
+//! byte. This reader and the parser share only the limits and the errors.
 
 use super::super::{Error, MAX_DEPTH, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE};
 use super::Outcome;
@@ -15,7 +15,7 @@ struct Oracle<'b> {
     values: usize,
 }
 
-/// Why there is no value: an error, or the end of the bytes.
+/// The reason for no value: an error, or the end of the bytes.
 enum Stop {
     Error(Error),
     End,
@@ -67,7 +67,7 @@ impl Oracle<'_> {
         Ok(canonical(&text).ok_or(Error::Length)?)
     }
 
-    /// The bytes of a bulk, or None if it is null.
+    /// The bytes of a bulk string; `None` for null.
     fn bulk(&mut self, shortest: usize) -> Result<Option<Vec<u8>>, Stop> {
         let nullable = shortest == 0 && self.bytes[self.at - 1] == b'$';
         let len = match self.length()? {
@@ -91,7 +91,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// The elements of an aggregate, or None if it is null.
+    /// The elements of an aggregate; `None` for null.
     fn elements(&mut self, kind: u8, depth: usize) -> Result<Option<Vec<Tree>>, Stop> {
         let pairs = kind == b'%' || kind == b'|';
         let count = match self.length()? {
@@ -169,7 +169,7 @@ impl Oracle<'_> {
     }
 }
 
-/// An integer is canonical if it is what its value prints as.
+/// Parses an integer. A text is canonical if its value prints as the same text.
 fn canonical(text: &str) -> Option<i64> {
     text.parse().ok().filter(|integer: &i64| integer.to_string() == text)
 }

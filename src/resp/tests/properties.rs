@@ -43,7 +43,7 @@ fn scalar() -> impl Strategy<Value = Tree> {
     ]
 }
 
-/// Cuts a list to an even length, as that of a map has to be.
+/// Cuts a list to an even length, for the keys and values of a map.
 fn pairs(mut elements: Vec<Tree>) -> Vec<Tree> {
     elements.truncate(elements.len() / 2 * 2);
     elements
@@ -64,7 +64,7 @@ fn element() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// Any value, also those that are only at the top.
+/// Any value, including those that occur only at the top level.
 fn value() -> impl Strategy<Value = Tree> {
     prop_oneof![
         4 => element().prop_filter("two values", |tree| !matches!(tree, Tree::Annotated(..))),
@@ -73,7 +73,7 @@ fn value() -> impl Strategy<Value = Tree> {
     ]
 }
 
-/// Bytes that look like RESP for a while.
+/// Bytes with a beginning that looks like RESP.
 fn nearly_resp() -> impl Strategy<Value = Vec<u8>> {
     let pieces: &[&[u8]] = &[
         b"+", b"-", b":", b"$", b"*", b"_", b"#", b",", b"(", b"!", b"=", b"~", b"%", b">", b"|",

@@ -1,4 +1,4 @@
-//! The result does not depend on how the bytes arrive.
+//! The result does not depend on the pieces in which the bytes arrive.
 
 use super::super::{Error, Parser, Status, Value};
 use super::conformance::{REJECTED, samples};

@@ -1,4 +1,4 @@
-//! Values that own what they hold, and their encoding in RESP3.
+//! Values that own their content, and the encoding of such values in RESP3.
 
 use super::super::Value;
 
@@ -46,7 +46,7 @@ impl From<Value<'_>> for Tree {
     }
 }
 
-/// Collects elements, and checks that they keep their promise of how many they are.
+/// Collects elements, and checks that `len` is exact at every step.
 fn collect(mut elements: super::super::Elements<'_>) -> Vec<Tree> {
     let mut trees = Vec::new();
     for left in (0..elements.len()).rev() {

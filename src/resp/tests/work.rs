@@ -1,4 +1,4 @@
-//! Counts how many bytes the search for line ends has looked at, plus one for each search.
+//! A counter of the parser's work: the bytes searched for line ends, plus one for each search.
 
 use std::cell::Cell;
 
