@@ -1,4 +1,4 @@
-//! Where a node is and how to enter it, from the ways in which people write that down.
+//! The address of a node, parsed from the usual spellings.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,14 +7,18 @@ use crate::redlock::Login;
 
 const DEFAULT_PORT: u16 = 6379;
 
-/// The longest address that is read, in bytes.
+/// The maximum length of an address in bytes.
 const MAX_LEN: usize = 1024;
 
-/// The address of one node.
+/// The address of one node: host, TCP port, and login.
 ///
-/// Written as `redis://[[user]:password@]host[:port][/database]` (`valkey://` is the same), or
-/// plainly as `host`, `host:port`, `[ipv6]` or `[ipv6]:port`. The port is 6379 unless it is given.
-/// User and password may contain any byte as `%` and two hex digits.
+/// The full form is `redis://[[user]:password@]host[:port][/database]`. The scheme `valkey://`
+/// means the same. The short forms, without a login, are `host`, `host:port`, `ipv6`, `[ipv6]` and
+/// `[ipv6]:port`. The default port is 6379, the default database is 0. In user and password, `%`
+/// and two hex digits stand for one byte; the decoded text must be UTF-8. An address has at most
+/// 1024 bytes.
+///
+/// `Display` shows host, port and database, but neither user nor password.
 ///
 /// ```
 /// use redbolt::Address;
@@ -23,7 +27,7 @@ const MAX_LEN: usize = 1024;
 /// assert_eq!(address.host(), "db1.internal");
 /// assert_eq!(address.port(), 7000);
 /// assert_eq!(address.login().database, 3);
-/// // The password does not show.
+/// // The password is not shown.
 /// assert_eq!(address.to_string(), "db1.internal:7000/3");
 ///
 /// let address: Address = "[::1]".parse()?;
@@ -38,23 +42,25 @@ pub struct Address {
 }
 
 impl Address {
-    /// The name or the number, without brackets.
+    /// Returns the host: a name, or an IP address without brackets.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The TCP port.
+    /// Returns the TCP port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// User, password and database.
+    /// Returns the user, the password and the database.
     pub fn login(&self) -> &Login {
         &self.login
     }
 
-    /// Whether both lead to the same server by the same name. The database does not count: it is
-    /// the server that votes.
+    /// Returns `true` if both addresses lead to the same server by the same name.
+    ///
+    /// The case of the host does not matter. The login and the database do not count, because a
+    /// server votes once, whatever database holds the key.
     pub fn is_same_server(&self, other: &Self) -> bool {
         self.port == other.port && self.host.eq_ignore_ascii_case(&other.host)
     }
@@ -154,12 +160,12 @@ fn split_port(place: &str) -> Result<(&str, u16), &'static str> {
     }
 }
 
-/// Digits alone: `parse` would take a sign.
+/// Parses digits and nothing else. `str::parse` would accept a sign, too.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Undoes percent-encoding.
+/// Decodes percent-encoding.
 fn decode(text: &str) -> Result<String, &'static str> {
     const BAD: &str = "has a % without two hex digits behind it in its login";
     let mut bytes = Vec::with_capacity(text.len());
@@ -178,7 +184,7 @@ fn decode(text: &str) -> Result<String, &'static str> {
     String::from_utf8(bytes).map_err(|_| "has a login that is not UTF-8")
 }
 
-/// The address as it may be printed: what stands before the `@` is nobody's business.
+/// Returns the address as an error may show it. The part before the `@` stays secret.
 fn without_login(text: &str) -> String {
     let shown: String = text.chars().take(MAX_LEN).collect();
     match (shown.split_once("://"), shown.rsplit_once('@')) {
@@ -188,7 +194,9 @@ fn without_login(text: &str) -> String {
     }
 }
 
-/// An address that cannot be read.
+/// The error returned when an address cannot be parsed.
+///
+/// The message names the address, without its user and password, and the first problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AddressError {
     address: String,

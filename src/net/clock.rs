@@ -1,17 +1,21 @@
-//! The only place that reads a clock.
+//! The clock. No other file of the library reads the time.
 
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::time::Instant;
 
-/// `CLOCK_BOOTTIME` (S9): monotonic, never stepped, and it goes on while the machine is suspended.
-/// A holder that sleeps through its validity finds on waking that it has ended.
+/// The clock of the crate, `CLOCK_BOOTTIME` (S9).
+///
+/// This clock is monotonic, is never stepped, and keeps running while the machine is suspended. A
+/// holder that sleeps through the end of its validity therefore notices the end after waking up.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock;
 
 impl Clock {
-    /// Nanoseconds since boot. Costs some 40 ns and no system call where the kernel provides the
-    /// clock through the vDSO, as it does on all common machines.
+    /// Returns the time since boot.
+    ///
+    /// A call costs some 40 ns. No system call is needed where the kernel provides the clock
+    /// through the vDSO, as on all common machines.
     #[inline]
     pub fn now() -> Instant {
         let time = clock_gettime(ClockId::Boottime);

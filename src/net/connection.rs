@@ -1,4 +1,4 @@
-//! One TCP connection, without any idea of what it carries.
+//! One TCP connection, without knowledge of the bytes that go through.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -8,23 +8,25 @@ use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use rustix::net::sockopt;
 
-/// After how much silence the kernel asks whether the peer still lives, and how often.
+/// The silence after which the kernel sends the first keepalive probe.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
+/// The time between two keepalive probes.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+/// The number of unanswered keepalive probes after which the kernel gives up.
 const KEEPALIVE_PROBES: u32 = 3;
 
-/// After how long without an acknowledgement the kernel gives up.
+/// The time without an acknowledgement after which the kernel gives up.
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct Connection {
     stream: TcpStream,
     established: bool,
-    /// The kernel takes no more bytes until it says so.
+    /// The kernel takes no bytes until it reports the socket as writable.
     blocked: bool,
 }
 
 impl Connection {
-    /// Starts to connect. The outcome shows when the socket becomes writable.
+    /// Starts to connect. The socket becomes writable once the outcome is known.
     pub(super) fn open(address: SocketAddr, registry: &Registry, token: Token) -> io::Result<Self> {
         let mut stream = TcpStream::connect(address)?;
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
@@ -35,7 +37,8 @@ impl Connection {
         self.established
     }
 
-    /// Whether the connection came up, now that the socket says something; false if not yet.
+    /// Asks for the outcome of connecting, after an event of the socket. Returns `false` while
+    /// connecting is still under way.
     pub(super) fn establish(&mut self) -> io::Result<bool> {
         if let Some(error) = self.stream.take_error()? {
             return Err(error);
@@ -45,8 +48,8 @@ impl Connection {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => return Ok(false),
             Err(error) => return Err(error),
         };
-        // The kernel can pick the port that we connect to as our own, and connect us to ourselves.
-        // That would keep a server that starts from its port.
+        // The kernel can choose the server's port as our local port, and connect the socket to
+        // itself. Such a connection would occupy the port, and the server could not start.
         if self.stream.local_addr()? == peer {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
@@ -65,12 +68,12 @@ impl Connection {
         self.established && !self.blocked
     }
 
-    /// The kernel takes bytes again.
+    /// Notes that the kernel takes bytes again.
     pub(super) fn unblock(&mut self) {
         self.blocked = false;
     }
 
-    /// One `write` of as much as the kernel takes.
+    /// Calls `write` once. Returns the number of bytes that the kernel took, possibly zero.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = match retry(|| self.stream.write(bytes)) {
             Ok(count) => count,
@@ -81,12 +84,13 @@ impl Connection {
         Ok(count)
     }
 
-    /// Closes for good: bytes that have not arrived never will. A plain close would have the kernel
-    /// go on sending them, and a `SET` could come to be executed after all that was done to clean
-    /// up behind it (S6).
+    /// Closes the connection by a reset: bytes that have not arrived never will.
+    ///
+    /// After a plain close the kernel would go on sending them. A node could then execute a `SET`
+    /// after the cleanup for this `SET` (S6).
     pub(super) fn close(mut self, registry: &Registry) {
         let _ = sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
-        // Closing takes it out of the registry by itself; the call only saves a stale event.
+        // Closing the socket also removes it from the registry. The call only avoids a stale event.
         let _ = registry.deregister(&mut self.stream);
     }
 }
@@ -97,7 +101,7 @@ impl Read for Connection {
     }
 }
 
-/// A signal may interrupt a call; the next one is not interrupted by the same.
+/// Repeats `call` as long as signals interrupt it. One signal interrupts only one call.
 fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

@@ -1,8 +1,14 @@
 //! The loop between the state machine and the sockets.
 //!
-//! One turn: write to every node what gathered for it, in one call; wait; read from every node that
-//! has something until there is no more; tell the state machine the time. Nothing here looks into
-//! the bytes.
+//! One turn has four steps:
+//!
+//! 1. write the gathered bytes, in one call per node;
+//! 2. wait;
+//! 3. read from every node that has sent something, until its socket is empty or the node has had
+//!    its share of the turn;
+//! 4. tell the state machine the time.
+//!
+//! No step looks into the bytes.
 
 use core::time::Duration;
 use std::io;
@@ -23,14 +29,16 @@ use super::wakeup::Wakeup;
 use crate::redlock::{Action, MAX_NODES, NodeError, NodeId, Redlock};
 use crate::time::Instant;
 
-/// Nodes have the tokens below.
+/// The token of the timer. The tokens of the nodes are smaller.
 const TIMER: Token = Token(MAX_NODES);
+/// The token of the waker.
 const WAKER: Token = Token(MAX_NODES + 1);
 
-/// How many times a node that always has more is read before the others get their turn.
+/// The maximum number of reads from one node in a turn, so that a node which always has more does
+/// not hold up the others.
 const READS_PER_TURN: usize = 4;
 
-/// What the driver has done since it was made.
+/// The bytes and system calls of an engine since its creation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct IoCounters {
@@ -49,12 +57,13 @@ pub struct IoCounters {
 }
 
 impl IoCounters {
-    /// System calls of the hot path, all together.
+    /// Returns the sum of all system calls counted here, which are those of the hot path.
     pub const fn system_calls(&self) -> u64 {
         self.writes + self.reads + self.waits + self.timers
     }
 }
 
+/// The event loop and the sockets of all nodes.
 pub(crate) struct Driver {
     poll: Poll,
     events: Events,
@@ -65,18 +74,20 @@ pub(crate) struct Driver {
     counters: IoCounters,
 }
 
-/// What belongs to one node.
+/// The connection to one node, and what is needed to connect again.
 struct Link {
     address: Address,
-    /// Resolved addresses, and which one is tried next.
+    /// The result of the last lookup.
     addresses: Vec<SocketAddr>,
+    /// The index of the address to try next, modulo the number of addresses.
     next_address: usize,
-    /// A lookup is under way. `wanted` tells whether somebody still waits for it.
+    /// A lookup is under way.
     resolving: bool,
+    /// A connection is wanted as soon as the lookup ends.
     wanted: bool,
     connection: Option<Connection>,
     inbox: Inbox,
-    /// The socket may have more, although it will not say so again.
+    /// The socket may hold more bytes, although epoll will not report them again.
     unread: bool,
 }
 
@@ -101,8 +112,9 @@ impl Driver {
         self.counters
     }
 
-    /// Writes to every node what gathered for it, opens and closes what must be, and arms the timer
-    /// for the next deadline, so that whoever waits for the descriptor wakes up in time.
+    /// Opens and closes connections as the state machine asks, writes the gathered bytes to every
+    /// node, and arms the timer for the next deadline. The timer wakes whoever waits for the
+    /// descriptor.
     pub(crate) fn flush(&mut self, redlock: &mut Redlock) -> io::Result<()> {
         self.obey(redlock);
         let now = Clock::now();
@@ -130,9 +142,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Waits until something happens, a deadline of `redlock` has come, or `timeout` is over, and
-    /// deals with it. Spins for `busy_poll` before it sleeps. To be called after `flush`, which
-    /// armed the timer.
+    /// Waits until something happens, a deadline of `redlock` comes, or `timeout` is over. Then
+    /// handles everything that has happened.
+    ///
+    /// Spins for `busy_poll` before sleeping. Call `flush` before, which arms the timer.
     pub(crate) fn wait(
         &mut self,
         redlock: &mut Redlock,
@@ -161,7 +174,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Looks again and again without sleeping, then sleeps for what is left of `timeout`.
+    /// Polls without sleeping for up to `busy_poll`, then sleeps for the rest of `timeout`.
     fn spin(
         &mut self,
         redlock: &Redlock,
@@ -184,7 +197,9 @@ impl Driver {
         }
     }
 
-    /// Sleeps by the timer: `epoll_wait` would round a timeout up to a whole millisecond.
+    /// Sleeps until something happens or `timeout` is over.
+    ///
+    /// The timer ends the sleep: `epoll_wait` would round `timeout` up to a whole millisecond.
     fn sleep(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if let Some(timeout) = timeout {
             self.counters.timers += u64::from(self.wakeup.arm(Clock::now() + timeout)?);
@@ -195,7 +210,7 @@ impl Driver {
     fn select(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.counters.waits += 1;
         match self.poll.poll(&mut self.events, timeout) {
-            // A signal: the caller looks at what it changed and comes again.
+            // A signal: the wait ends, so that the caller can look at what the signal changed.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                 self.events.clear();
                 Ok(())
@@ -238,8 +253,9 @@ impl Driver {
         }
     }
 
-    /// Reads from a node until there is no more, or it has had its turn. `ended` tells that the
-    /// end of the stream is there to be found.
+    /// Reads from a node until its socket is empty, at most [`READS_PER_TURN`] times.
+    ///
+    /// With `ended`, the stream has ended, and reading goes on until the end is found.
     fn read(&mut self, redlock: &mut Redlock, id: NodeId, ended: bool) {
         self.links[id.index()].unread = false;
         for _ in 0..READS_PER_TURN {
@@ -253,7 +269,7 @@ impl Driver {
                 Err(error) => return self.broken(redlock, id, NodeError::Io(error.kind())),
             };
             self.counters.bytes_received += count as u64;
-            // S3: the clock is read after the replies were.
+            // S3: first the replies are read, then the clock.
             let done = redlock.handle_received(Clock::now(), id, link.inbox.bytes());
             link.inbox.consume(done);
             self.obey(redlock);
@@ -264,7 +280,7 @@ impl Driver {
         self.links[id.index()].unread = true;
     }
 
-    /// Opens and closes what the state machine wants opened and closed.
+    /// Opens and closes connections as the state machine asks.
     fn obey(&mut self, redlock: &mut Redlock) {
         while let Some(action) = redlock.poll_action() {
             match action {
@@ -300,7 +316,7 @@ impl Driver {
         if link.addresses.is_empty() {
             return self.broken(redlock, answer.node, NodeError::Unresolved);
         }
-        // The next connection attempt tries the next address of the name.
+        // Each attempt to connect takes the next address of the host.
         let address = link.addresses[link.next_address % link.addresses.len()];
         link.next_address = link.next_address.wrapping_add(1);
         self.open(redlock, answer.node, address);
@@ -313,7 +329,7 @@ impl Driver {
         }
     }
 
-    /// The connection of a node is gone, or could not be had.
+    /// Closes the connection of a node, which broke or never came up, and tells the state machine.
     fn broken(&mut self, redlock: &mut Redlock, id: NodeId, error: NodeError) {
         self.close(id);
         redlock.handle_closed(Clock::now(), id, error);

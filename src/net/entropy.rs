@@ -4,12 +4,13 @@ use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// `N` random bytes. Blocks only in the first seconds after a boot, until the kernel has gathered
-/// enough.
+/// Returns `N` random bytes from the kernel.
+///
+/// Blocks only in the first seconds after a boot, until the kernel has gathered enough entropy.
 ///
 /// # Errors
 ///
-/// What `getrandom` says; kernels since 3.17 have it.
+/// Returns the error of `getrandom`, a system call that kernels have since 3.17.
 pub(crate) fn entropy<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     let mut filled = 0;

@@ -1,11 +1,13 @@
-//! Bytes that came from one node and are not done with.
+//! The receive buffer of one node.
 
 use std::io::{self, Read};
 
 use crate::redlock::MAX_REPLY;
 
-/// A buffer that holds at least one whole reply. What is not done with moves to the front after
-/// each turn; replies are short, so that is a few bytes at most.
+/// A buffer with room for at least one whole reply.
+///
+/// After each turn, the bytes of an incomplete reply move to the front. Replies are short, so these
+/// are a few bytes at most.
 pub(super) struct Inbox {
     bytes: Box<[u8]>,
     filled: usize,
@@ -16,8 +18,10 @@ impl Inbox {
         Self { bytes: vec![0; MAX_REPLY].into_boxed_slice(), filled: 0 }
     }
 
-    /// One `read`. Returns how many bytes came, and whether there may be more: a read that did not
-    /// fill the buffer has emptied the socket (epoll(7), on edge-triggered streams).
+    /// Calls `read` once. Returns the number of bytes read, and whether the socket may hold more.
+    ///
+    /// A read that does not fill the buffer has emptied the socket (epoll(7), on edge-triggered
+    /// streams).
     pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<(usize, bool)> {
         let count = source.read(&mut self.bytes[self.filled..])?;
         self.filled += count;
@@ -28,7 +32,7 @@ impl Inbox {
         &self.bytes[..self.filled]
     }
 
-    /// The first `count` bytes are done with.
+    /// Removes the first `count` bytes, which have been handled.
     pub(super) fn consume(&mut self, count: usize) {
         self.bytes.copy_within(count..self.filled, 0);
         self.filled -= count;

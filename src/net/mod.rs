@@ -1,8 +1,8 @@
-//! System calls: sockets, the loop, the clock, names, entropy.
+//! The system calls: sockets, the event loop, the clock, name lookup, entropy.
 //!
-//! This folder knows how to move bytes and what time it is. It must never decide anything about the
-//! protocol: which node is worth asking, when to reconnect, what a reply means are questions that
-//! [`crate::redlock`] answers. A driver that holds to that can be replaced by a simulator.
+//! This module moves bytes and reads the clock. Protocol decisions have no place here: which node
+//! to ask, when to reconnect and what a reply means are decided in [`crate::redlock`]. Because of
+//! this rule, a simulator can take the place of this driver.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("redbolt's driver needs the clocks and timers of Linux; turn the feature `net` off");

@@ -1,8 +1,8 @@
-//! Names to addresses, off the hot path.
+//! The lookup of host names, off the hot path.
 //!
-//! `getaddrinfo` blocks for as long as it pleases. Each lookup therefore runs in a thread of its
-//! own, at most one per node, and tells the loop through a waker. An address that is written in
-//! numbers needs none of this.
+//! `getaddrinfo` can block for any length of time. Each lookup therefore runs in a thread of its
+//! own, at most one per node, and wakes the loop when the answer is there. A host that is written
+//! as an IP address needs no lookup.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -18,7 +18,7 @@ pub(super) struct Resolver {
     answers: Receiver<Answer>,
 }
 
-/// What became of a lookup; no addresses when it failed.
+/// The result of a lookup. A failed lookup has no addresses.
 pub(super) struct Answer {
     pub(super) node: NodeId,
     pub(super) addresses: Vec<SocketAddr>,
@@ -30,13 +30,13 @@ impl Resolver {
         Self { waker, sender, answers }
     }
 
-    /// Starts a lookup; its answer comes through [`next_answer`](Self::next_answer).
+    /// Starts a lookup. [`next_answer`](Self::next_answer) returns the result later.
     pub(super) fn look_up(&self, node: NodeId, host: &str, port: u16) -> io::Result<()> {
         let (host, sender, waker) = (host.to_owned(), self.sender.clone(), self.waker.clone());
         let look_up = move || {
             let addresses = (host.as_str(), port).to_socket_addrs();
             let addresses = addresses.map(Iterator::collect).unwrap_or_default();
-            // This fails only when the loop is gone, and then nobody waits.
+            // Sending fails only after the loop was dropped. Nobody waits for the answer then.
             let _ = sender.send(Answer { node, addresses });
             waker.wake();
         };

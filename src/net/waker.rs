@@ -1,12 +1,12 @@
-//! Waking the loop from another thread.
+//! The handle that wakes the loop from another thread.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Wakes the thread that sleeps in [`Engine::poll`](crate::Engine::poll).
+/// A handle that wakes the thread which sleeps in [`Engine::poll`](crate::Engine::poll).
 ///
-/// Cheap to clone, and may be kept when the engine is gone. To wake a thread that does not sleep
-/// makes its next poll return at once.
+/// A waker is cheap to clone, and may outlive its engine. If the thread is not asleep, its next
+/// poll returns at once.
 ///
 /// ```
 /// use redbolt::{Config, Engine};
@@ -28,8 +28,8 @@ impl Waker {
 
     /// Wakes the thread. Costs one system call.
     pub fn wake(&self) {
-        // It writes to a counter of the kernel, which can only fail when that is full, and then the
-        // thread is being woken already.
+        // The call adds to a counter in the kernel, and fails only if the counter is full. The
+        // thread is being woken already then.
         let _ = self.0.wake();
     }
 }

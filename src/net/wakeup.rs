@@ -1,8 +1,9 @@
-//! A file descriptor that becomes readable at a deadline.
+//! The timer: a file descriptor that becomes readable at a deadline.
 //!
-//! `epoll_wait` counts in milliseconds and on a clock that stops in suspend. A timer descriptor on
-//! `CLOCK_BOOTTIME` counts in nanoseconds, wakes at once after a suspend in which the deadline
-//! passed, and makes the engine's one descriptor enough for a foreign loop.
+//! `epoll_wait` counts in milliseconds, on a clock that stops in suspend. A timer descriptor on
+//! `CLOCK_BOOTTIME` counts in nanoseconds. If a deadline passes during a suspend, the descriptor
+//! wakes the thread at once afterwards. And because epoll watches the timer too, the one descriptor
+//! of the engine is all that another loop needs.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -16,7 +17,7 @@ use crate::time::Instant;
 
 pub(super) struct Wakeup {
     timer: OwnedFd,
-    /// When the timer goes off; `FAR_FUTURE` when it is not armed.
+    /// The instant at which the timer goes off; `FAR_FUTURE` while the timer is not armed.
     armed: Instant,
 }
 
@@ -31,14 +32,16 @@ impl Wakeup {
         self.timer.as_raw_fd()
     }
 
-    /// Makes sure that the timer goes off no later than `deadline`. Returns whether that took a
-    /// system call: a deadline that moves back takes none, because one wake-up too early is
-    /// cheaper than arming anew for every lock.
+    /// Makes sure that the timer goes off no later than `deadline`. Returns `true` if a system call
+    /// was needed.
+    ///
+    /// A deadline later than the armed one needs no call: one wake-up too early is cheaper than
+    /// arming the timer again for every lock.
     pub(super) fn arm(&mut self, deadline: Instant) -> io::Result<bool> {
         if deadline >= self.armed {
             return Ok(false);
         }
-        // Zero would disarm the timer; a deadline at the origin has passed just as well at one.
+        // A value of zero would disarm the timer. One nanosecond is in the past as well.
         let nanos = deadline.as_nanos().max(1);
         let value = Timespec {
             tv_sec: (nanos / 1_000_000_000) as i64,
@@ -50,8 +53,10 @@ impl Wakeup {
         Ok(true)
     }
 
-    /// The timer went off. Its count need not be read: it is registered edge-triggered, and arming
-    /// it again resets the count.
+    /// Notes that the timer went off.
+    ///
+    /// The expiration count need not be read: epoll watches the timer edge-triggered, and arming
+    /// the timer resets the count.
     pub(super) fn went_off(&mut self) {
         self.armed = Instant::FAR_FUTURE;
     }
