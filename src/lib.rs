@@ -1,14 +1,15 @@
 //! A Redlock engine for services in which the lock is on the hot path.
 //!
 //! A lock is a key that a majority of N independent Redis or Valkey masters hold for a limited
-//! time. redbolt talks raw RESP to those masters from one thread and one loop, sends whatever
-//! gathered between two turns of that loop in one write per node, decides at the quorum-th reply
-//! and finishes the rest behind.
+//! time: the *ttl*. These masters are the *nodes*. redbolt speaks RESP with the nodes directly,
+//! from one thread with one event loop. All commands that gather between two turns of the loop
+//! leave in one write per node. A request is decided by the reply that completes the *quorum*, the
+//! number of nodes that must agree. Later replies are handled in the background.
 //!
-//! # How to use it
+//! # Usage
 //!
-//! [`Client`] is the face for any thread and any task. The same request blocks and can be awaited,
-//! on any runtime; a [`Guard`] that is dropped gives the lock back.
+//! [`Client`] serves any number of threads and tasks. The same request can block a thread, or be
+//! awaited in a task on any runtime. Dropping a [`Guard`] releases its lock.
 //!
 //! ```no_run
 //! use redbolt::{Client, Config};
@@ -22,25 +23,26 @@
 //! }
 //! drop(guard);
 //!
-//! // Work of unknown length: kept alive, but not for ever, and told when it is lost.
+//! // Work of unknown length: renewals keep the lock for up to ten minutes.
 //! let guard = client.lock("leader").keep_alive(Duration::from_secs(600)).acquire()?;
+//! // This signal reports the loss of the lock, to a thread or a task.
 //! let lost = guard.lost();
 //!
-//! // Several resources are one lock, all or nothing.
+//! // One lock on several resources: all of them or none.
 //! let both = client.lock_all(["accounts/a", "accounts/b"]).acquire()?;
 //! # drop((lost, both));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Masters that have been up for less than the longest ttl may have forgotten locks in a restart,
-//! and do not vote yet. Those of a new cluster cannot have: [`RestartGuard`] says how to declare
-//! them.
+//! A restarted master may have forgotten locks. By default, a master therefore votes only after it
+//! has been up for the longest ttl and a little more: about a minute. The masters of a new cluster
+//! have forgotten nothing; [`RestartGuard`] explains how to let them vote at once.
 //!
 //! # The engine alone
 //!
-//! [`Engine`] is the face for one thread that has a loop of its own: [`acquire`](Engine::acquire)
-//! and [`release`](Engine::release) queue, [`poll`](Engine::poll) moves bytes,
-//! [`next_event`](Engine::next_event) tells what came of it.
+//! [`Engine`] serves one thread that has a loop of its own. [`acquire`](Engine::acquire) and
+//! [`release`](Engine::release) queue commands, [`poll`](Engine::poll) sends and receives, and
+//! [`next_event`](Engine::next_event) returns the results.
 //!
 //! ```no_run
 //! use redbolt::{Config, Engine, Event};
@@ -65,48 +67,63 @@
 //! # The contract
 //!
 //! * Every accepted request ends in exactly one event, by its deadline, whatever the nodes do.
-//! * A lock is to be believed until [`valid_until`](Event::Acquired) and no longer;
-//!   [`Engine::is_held`] asks the clock at every call. Work that must not happen twice looks at it
-//!   before each step, and lets the storage refuse writers that come too late: no lock with a
-//!   timeout can do that for it.
+//! * A lock is valid until [`valid_until`](Event::Acquired) and no longer. [`Guard::is_held`] and
+//!   [`Engine::is_held`] compare this deadline with the clock at every call. Work that must not
+//!   happen twice needs two measures: check `is_held` before each step, and let the storage refuse
+//!   writers that come too late. No lock with a timeout can replace the second measure.
 //! * A minority of failing nodes fails no call and costs nothing on the hot path.
-//! * No input from the network can make it panic, hang, grow beyond the bounds of the
-//!   configuration, or count a vote that is none.
+//! * No input from the network can cause a panic, a hang, growth beyond the configured bounds, or a
+//!   false vote.
 //!
-//! Bad input from the caller is a typed error that names the value and the limit. A panic is a bug
-//! of this crate.
+//! Invalid input from the caller gives a typed error that names the value and the limit. A panic is
+//! a bug in this crate.
 //!
-//! `S1` to `S12` in these pages are the rules of SAFETY.md, beside the README.
+//! In these pages, `S1` to `S12` are the safety rules of SAFETY.md, next to the README.
 //!
 //! # The layers
 //!
-//! Each may use only those above it.
+//! A layer may use only the layers above it in this table.
 //!
-//! | module | knows |
+//! | layer | task |
 //! | --- | --- |
-//! | [`time`] | instants as numbers |
-//! | [`resp`] | bytes to values and back; usable alone |
-//! | [`redlock`] | the algorithm without input or output; usable alone, with another driver |
-//! | `net` | system calls |
-//! | [`Engine`] | the algorithm and the loop together |
-//! | [`Client`] | many threads and tasks, and the one that owns an engine |
+//! | [`time`] | points in time as numbers |
+//! | [`resp`] | RESP2 and RESP3, from bytes to values and back; usable alone |
+//! | [`redlock`] | the algorithm, without input or output; usable alone, with another driver |
+//! | `net` | system calls: sockets, event loop, clock |
+//! | [`Engine`] | the algorithm and the event loop together, for one thread |
+//! | [`Client`] | any number of threads and tasks; one thread of its own owns an engine |
+//! | [`embedded`] | a master inside the process, for demos and tests |
 //!
 //! # Features
 //!
-//! * `net` (default): [`Client`], [`Engine`] and what they need of the system. Linux only, because
-//!   a lock must be timed on a clock that counts suspend. Without it the crate is `resp` and
-//!   `redlock`.
-//! * `embedded`: [`embedded`], an in-process master for demos and for tests of one's own code.
-//! * `tracing`: events for nodes that come and go (`INFO`, `WARN`, and `ERROR` for one that needs
-//!   another configuration), locks that are lost or about to be (`WARN`), and requests that fail
-//!   (`DEBUG`).
-//! * `metrics`: the counters `redbolt_acquired_total`, `redbolt_acquire_failed_total{reason}`,
-//!   `redbolt_extended_total`, `redbolt_extend_failed_total`, `redbolt_released_total`,
-//!   `redbolt_lost_total{reason}`, `redbolt_expiring_total`, `redbolt_queried_total` and
-//!   `redbolt_node_changes_total{node, state}`, and the gauges `redbolt_node_votes{node}` and
-//!   `redbolt_node_round_trip_seconds{node}`, which are set when a node changes. Engines of one
-//!   process share them. Latencies are in [`NodeStatus::latencies`].
-//! * `cli`: the command line, `redbolt bench` and `redbolt exec`.
+//! * `net` (default): [`Client`], [`Engine`] and everything they need from the system. Linux only,
+//!   because the validity of a lock needs a clock that counts suspend. Without this feature, the
+//!   crate consists of [`time`], [`resp`] and [`redlock`].
+//! * `embedded`: the module [`embedded`], a master inside the process, for demos and for tests of
+//!   your own code. Includes `net`.
+//! * `tracing`: log events through the `tracing` crate. Nodes that come and go are logged at `INFO`
+//!   and `WARN`, and at `ERROR` if a node needs another configuration. Locks that are lost or about
+//!   to end are logged at `WARN`, failed requests at `DEBUG`. Includes `net`.
+//! * `metrics`: counters and gauges through the `metrics` crate; see below. Includes `net`.
+//! * `cli`: the command line, `redbolt bench` and `redbolt exec`. Includes `net` and `embedded`.
+//!
+//! With the feature `metrics`, all engines of a process share these metrics. The label `node` is
+//! the address of the node. The two gauges are set whenever the state of a node changes. Latencies
+//! are not among the metrics; see [`NodeStatus::latencies`].
+//!
+//! | metric | kind | value |
+//! | --- | --- | --- |
+//! | `redbolt_acquired_total` | counter | locks acquired |
+//! | `redbolt_acquire_failed_total{reason}` | counter | requests for a lock that failed |
+//! | `redbolt_extended_total` | counter | extensions granted, renewals included |
+//! | `redbolt_extend_failed_total` | counter | extensions failed, renewals not included |
+//! | `redbolt_released_total` | counter | locks released |
+//! | `redbolt_lost_total{reason}` | counter | locks lost |
+//! | `redbolt_expiring_total` | counter | warnings that a lock is about to end |
+//! | `redbolt_queried_total` | counter | queries answered |
+//! | `redbolt_node_changes_total{node, state}` | counter | changes of the state of a node |
+//! | `redbolt_node_votes{node}` | gauge | 1 if the node may vote, otherwise 0 |
+//! | `redbolt_node_round_trip_seconds{node}` | gauge | round trip of the node |
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(feature = "embedded"),
@@ -140,7 +157,7 @@ pub use self::redlock::{
     ServerError, Token,
 };
 
-/// The example of the README must compile.
+/// The README, so that its example is compiled as a test.
 #[cfg(all(doctest, feature = "net"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

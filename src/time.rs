@@ -1,19 +1,23 @@
-//! A point in time as a plain number: nanoseconds since boot.
+//! Points in time as plain numbers: nanoseconds since boot.
 //!
-//! This file knows arithmetic and never a clock. Every mutating call of [`crate::redlock`] takes an
-//! [`Instant`]; in production `net::Clock` supplies it from `CLOCK_BOOTTIME`, in a simulation any
-//! counter does. `std::time::Instant` will not do: on Linux it reads `CLOCK_MONOTONIC`, which stops
-//! while the machine is suspended, so that a holder who wakes up would believe it still holds (S9).
+//! This module knows arithmetic and never reads a clock. Every mutating call of
+//! [`crate::redlock`] takes an [`Instant`] as an argument. In production, `redbolt::Clock` reads
+//! the instant from `CLOCK_BOOTTIME`; in a simulation, any counter supplies the instant.
+//!
+//! `std::time::Instant` does not serve here: on Linux its clock is `CLOCK_MONOTONIC`, which stops
+//! while the machine is suspended. After a suspend, a holder would believe in a lock that has ended
+//! (S9).
 
 use core::fmt;
 use core::ops::{Add, Sub};
 use core::time::Duration;
 
-/// Nanoseconds since an arbitrary origin, usually the boot of the machine.
+/// A point in time, as nanoseconds since an arbitrary origin. The usual origin is the boot of the
+/// machine.
 ///
-/// Arithmetic saturates: a deadline too far away to be represented is [`Instant::FAR_FUTURE`],
-/// which no clock reaches (584 years after boot), and the difference of two instants in the wrong
-/// order is zero.
+/// Arithmetic saturates and never panics. A deadline too late for the 64 bits is
+/// [`Instant::FAR_FUTURE`], 584 years after the origin, which no clock reaches. An instant before
+/// the origin is [`Instant::ZERO`]. The difference of two instants in the wrong order is zero.
 ///
 /// ```
 /// use redbolt::time::Instant;
@@ -32,15 +36,15 @@ impl Instant {
     /// The origin of the clock.
     pub const ZERO: Self = Self(0);
 
-    /// Later than every instant that a clock returns; stands for "never".
+    /// An instant later than every instant that a clock returns. Stands for "never".
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the origin.
+    /// Creates an instant `nanos` nanoseconds after the origin.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the origin.
+    /// Returns the nanoseconds since the origin.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
