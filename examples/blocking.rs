@@ -1,4 +1,4 @@
-//! Threads that take turns: each adds a line to a file that nothing but the lock protects.
+//! Threads that take turns: each works in three steps while it holds the lock.
 //!
 //! ```text
 //! cargo run --example blocking -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
@@ -31,7 +31,7 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
             Err(_) => return Err("a thread panicked".into()),
         }
     }
-    // The last releases get a second to arrive.
+    // The last releases have one second to arrive.
     client.shutdown(Duration::from_secs(1));
     Ok(())
 }
@@ -39,7 +39,7 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
 fn turn(client: &Client, number: u32) -> Result<(), LockError> {
     let request = client.lock("report").ttl(Duration::from_secs(10)).wait(Duration::from_secs(5));
     let guard = request.acquire()?;
-    // Work that must not happen twice looks at the clock before every step.
+    // Work that must not happen twice checks the lock before every step.
     for step in 1..=3 {
         if !guard.is_held() {
             println!("thread {number}: the lock has run out before step {step}");
@@ -47,6 +47,6 @@ fn turn(client: &Client, number: u32) -> Result<(), LockError> {
         }
         println!("thread {number}: step {step}, {:?} left", guard.remaining());
     }
-    // Dropped here, and released: in a panic as well.
+    // The guard is dropped here, which releases the lock. A panic drops the guard as well.
     Ok(())
 }

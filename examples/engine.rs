@@ -1,4 +1,4 @@
-//! The engine alone, in a thread that does one thing: take a lock, work, give it back.
+//! The engine alone, in a thread with one task: acquire a lock, work, release the lock.
 //!
 //! ```text
 //! cargo run --example engine -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
@@ -15,7 +15,7 @@ use redbolt::{Config, Engine, Event, LockId};
 const TTL: Duration = Duration::from_secs(10);
 const WAIT: Duration = Duration::from_secs(2);
 
-/// For what the last releases need to arrive.
+/// The time that the last releases have to arrive.
 const GOODBYE: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
@@ -34,13 +34,13 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
                     engine.release(lock)?;
                 }
                 Event::AcquireFailed { error, .. } => {
-                    // Whatever the attempts may have left on nodes is being released.
+                    // Failed attempts can leave keys on nodes. Draining lets their releases arrive.
                     engine.drain(GOODBYE)?;
                     return Err(error.into());
                 }
                 Event::Lost { reason, .. } => return Err(reason.to_string().into()),
                 Event::Released { outcome, .. } => {
-                    // A quorum is free of it; the other nodes answer while the engine drains.
+                    // A quorum no longer has the lock. The other nodes answer during the drain.
                     println!("released, confirmed by {:?} so far", outcome.released);
                     engine.drain(GOODBYE)?;
                     return Ok(());
@@ -57,7 +57,7 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Work that looks at the clock before every step that must not happen twice.
+/// Works, and checks the lock before every step that must not happen twice.
 fn work(engine: &Engine, lock: LockId) {
     for step in 1..=3 {
         if !engine.is_held(lock) {

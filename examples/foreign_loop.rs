@@ -1,12 +1,12 @@
-//! The engine inside somebody else's loop: a server that numbers its visitors, one at a time over
-//! all its instances.
+//! The engine inside another event loop: a server that numbers its visitors. Over all instances of
+//! the server, one visitor at a time holds the lock.
 //!
 //! ```text
 //! cargo run --example foreign_loop -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 //!
-//! The loop knows the engine by one descriptor. It becomes readable when a node has answered and
-//! when a deadline of the engine has come, so the loop needs no timer for it.
+//! The loop watches one file descriptor of the engine. The descriptor becomes readable when a node
+//! has answered, and also when a deadline of the engine has come. So the loop needs no timer.
 
 mod common;
 
@@ -44,7 +44,7 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
 
     let mut visitors = Visitors::default();
     let mut events = Events::with_capacity(64);
-    // The first turn starts to connect.
+    // The first turn of the engine starts to connect.
     engine.poll(Some(Duration::ZERO))?;
     loop {
         poll.poll(&mut events, None)?;
@@ -54,12 +54,12 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
                 visitors.waiting.insert(lock, visitor);
             }
         }
-        // One turn without waiting: it takes what has come and does what is due.
+        // One turn without waiting: reads the replies, and does the work that is due.
         engine.poll(Some(Duration::ZERO))?;
         while let Some(event) = engine.next_event() {
             visitors.handle(&mut engine, event)?;
         }
-        // What the events made us ask for leaves now and not at the next turn.
+        // The commands that the events caused leave now, not in the next turn.
         engine.flush()?;
     }
 }
@@ -76,7 +76,7 @@ impl Visitors {
             Event::Acquired { lock, .. } => {
                 self.count += 1;
                 if let Some(mut visitor) = self.waiting.remove(&lock) {
-                    // A visitor who has gone away does not matter.
+                    // The visitor may have closed the connection. That does not matter.
                     let _ = writeln!(visitor, "you are number {}", self.count);
                 }
                 engine.release(lock)?;

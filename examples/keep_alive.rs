@@ -1,10 +1,10 @@
-//! Work of unknown length: the lock is kept alive, and the work stops when it is lost.
+//! Work of unknown length: renewals keep the lock, and the work stops when the lock is lost.
 //!
 //! ```text
 //! cargo run --example keep_alive -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 //!
-//! Stop a majority of the servers meanwhile to see the warning, and then the loss.
+//! To see the warning and then the loss, stop a majority of the servers during the run.
 
 mod common;
 
@@ -16,7 +16,7 @@ use redbolt::{Client, Config};
 
 const TTL: Duration = Duration::from_secs(3);
 
-/// A holder that hangs must not hold for ever (S12).
+/// The longest time to keep the lock. A holder that hangs must not hold for ever (S12).
 const MAX_HOLD: Duration = Duration::from_secs(30);
 
 fn main() -> ExitCode {
@@ -28,13 +28,13 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
     client.on_node(|node| println!("{node}"))?;
     let request = client.lock("leader").ttl(TTL).wait(Duration::from_secs(5));
     let request = request.keep_alive(MAX_HOLD).warn(TTL / 3);
-    // Called on the client's own thread: the place for a flag or a metric, not for work.
+    // The client's own thread calls this closure: use it for a flag or a metric, not for work.
     let guard = request.on_lost(|reason| eprintln!("lost: {reason}")).acquire()?;
     let mut lost = guard.lost();
     let mut expiring = guard.expiring();
     println!("we lead");
     loop {
-        // One step of the work, and a look at what has happened meanwhile.
+        // In place of a step of the work, this example waits for the loss of the lock.
         if let Some(notice) = lost.wait_timeout(Duration::from_millis(500)) {
             println!("we lead no more: {notice}");
             return Ok(());

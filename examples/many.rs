@@ -1,5 +1,5 @@
-//! Many resources as one lock: a transfer locks both accounts, and no two transfers wait for each
-//! other for ever.
+//! One lock on many resources: a transfer locks both accounts together, so two transfers never wait
+//! for each other for ever.
 //!
 //! ```text
 //! cargo run --example many -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
@@ -21,11 +21,11 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
     let client = Client::new(config)?;
     let (from, to) = ("accounts/alpha", "accounts/beta");
     let guard = client.lock_all([from, to]).wait(Duration::from_secs(5)).acquire()?;
-    // Who else wants either of them is refused, and can see who has it.
+    // A request for only one of the accounts is refused. A query shows the holder.
     let refused = client.lock(to).try_acquire();
     println!("{to}: {}", refused.err().map_or_else(String::new, |error| error.to_string()));
     println!("{to}: {}", client.query(to).wait()?);
-    // The lock can go on in another process, which needs no more than this.
+    // Another process can take over the lock. These parts are all that the process needs.
     let parts = guard.into_parts().wait()?;
     let adopted = client.adopt(&parts.resources, parts.token).wait(Duration::from_secs(1));
     let guard = adopted.acquire()?;

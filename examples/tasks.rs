@@ -1,4 +1,4 @@
-//! Tasks of a runtime, tokio here: the client knows none, so any other will do.
+//! Tasks on a runtime. This example uses tokio; the client works with any runtime.
 //!
 //! ```text
 //! cargo run --example tasks -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
@@ -30,14 +30,14 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
         }
         Ok::<(), Box<dyn Error>>(())
     })?;
-    // Blocks, so it is called outside of the runtime.
+    // `shutdown` blocks, so call it outside of the runtime.
     client.shutdown(Duration::from_secs(1));
     Ok(())
 }
 
 async fn bill(client: Client, order: u32) -> Result<(), LockError> {
     let request = client.lock(format!("orders/{order}")).wait(Duration::from_secs(10));
-    // To drop this future, as a timeout does, takes the request back and leaves nothing behind.
+    // Dropping this future, as a timeout does, cancels the request and leaves nothing behind.
     let guard = request.await?;
     println!("order {order} is ours for {:?}", guard.remaining());
     if let Ok(outcome) = guard.release().await {

@@ -1,11 +1,11 @@
-//! What the examples begin and end with: the nodes from the command line, and errors in words.
+//! The beginning and the end of every example: nodes from the command line, and a printed error.
 //!
 //! ```text
 //! cargo run --example blocking -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 //!
-//! `--new` says that the servers have been started just now and cannot have forgotten locks.
-//! Without it they are believed once they have been up for a minute.
+//! `--new` declares servers that were started just now and cannot have forgotten locks. Without
+//! `--new`, a server votes only after it has been up for about a minute.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use redbolt::{Config, RestartGuard};
 
 const USAGE: &str = "say which nodes: host:port,host:port,… and --new if they are";
 
-/// Runs an example.
+/// Runs an example with the nodes from the command line, and prints its error if there is one.
 pub(crate) fn run(example: impl FnOnce(Config) -> Result<(), Box<dyn Error>>) -> ExitCode {
     match config().and_then(example) {
         Ok(()) => ExitCode::SUCCESS,
