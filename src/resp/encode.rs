@@ -26,8 +26,8 @@ pub fn array_header(out: &mut BytesMut, len: usize) {
     number(out, b'*', false, len as u64);
 }
 
-/// Appends the header of a RESP3 map. The caller appends the `pairs` pairs afterwards, first the
-/// key and then the value of each.
+/// Appends the header of a RESP3 map with `pairs` keys. The caller appends keys and values
+/// afterwards: key, value, key, value.
 #[inline]
 pub fn map_header(out: &mut BytesMut, pairs: usize) {
     number(out, b'%', false, pairs as u64);

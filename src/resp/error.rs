@@ -22,7 +22,7 @@ pub enum Error {
     Length,
     /// The two bytes after a bulk string are not CR LF.
     Terminator,
-    /// A null (`_`) is not empty.
+    /// A null (`_`) has content.
     Null,
     /// A boolean is neither `t` nor `f`.
     Boolean,

@@ -2,7 +2,7 @@
 //!
 //! This module knows the wire format and nothing else: no connection, no clock, no meaning of a
 //! reply. The parser never allocates, copies or recurses: a [`Value`] borrows from the parsed
-//! bytes. The encoder appends to a [`bytes::BytesMut`].
+//! bytes. The encoder appends to a `bytes::BytesMut`.
 //!
 //! # Reading
 //!

@@ -4,7 +4,7 @@
 use super::token::{self, Aggregate, Progress, Token};
 use super::{Elements, Error, MAX_DEPTH, MAX_ELEMENTS, Value};
 
-/// The outcome of parsing bytes without an error so far.
+/// The outcome of parsing bytes that hold no error so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status<T> {
     /// The bytes begin with a whole value.
@@ -44,8 +44,8 @@ impl<T> Status<T> {
 ///
 /// # Errors
 ///
-/// Returns an [`Error`] if `bytes` cannot be the beginning of a value, whatever bytes follow. The
-/// error comes at the end of the wrong line or bulk string, or earlier.
+/// Returns an [`Error`] if `bytes` cannot be the beginning of a value, whatever bytes follow. A
+/// wrong line or bulk string gives an error at its end at the latest.
 ///
 /// ```
 /// use redbolt::resp::{Error, Status, Value, parse};
@@ -91,7 +91,7 @@ fn straight_array(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
 /// The parser owns no bytes: the caller keeps them in a buffer that grows. About a hundred bytes of
 /// state record how far an incomplete value has been examined, and how many elements each open
 /// aggregate still lacks. The cost of a value is linear in its length, however the value is cut
-/// into pieces. A call that cannot complete a bulk string looks at none of its bytes. See the
+/// into pieces. A call that cannot complete a bulk string looks at no byte of that string. See the
 /// [module page](super) for an example.
 ///
 /// The result never depends on the pieces: [`parse`] returns the same for the same bytes.
@@ -218,7 +218,8 @@ impl Parser {
             self.outermost = Some((aggregate, count, self.accepted));
         } else if aggregate == Aggregate::Attribute {
             // An attribute belongs to the next element and is no element itself, so no header has
-            // announced it. It counts here, or a value could hold any number of empty attributes.
+            // announced it. Each attribute counts here: a value could otherwise hold any number of
+            // empty ones.
             promised += 1;
         } else {
             self.count_element();

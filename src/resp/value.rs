@@ -28,7 +28,7 @@ pub enum Value<'b> {
     BigNumber(&'b [u8]),
     /// `!`: an error of any bytes, which begins with its code.
     BulkError(&'b [u8]),
-    /// `=`: a text to be shown unchanged.
+    /// `=`: a text with its format, to be shown unchanged.
     Verbatim {
         /// The format of the text: `txt` for plain text, `mkd` for Markdown.
         format: [u8; 3],
@@ -41,7 +41,7 @@ pub enum Value<'b> {
     Set(Elements<'b>),
     /// `%`: a map, with keys and values in turn.
     Map(Elements<'b>),
-    /// `>`: a message outside the sequence of replies.
+    /// `>`: a message that answers no request.
     Push(Elements<'b>),
     /// `|`: keys and values in turn, which describe the next value.
     Attribute(Elements<'b>),

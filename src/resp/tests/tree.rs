@@ -20,7 +20,7 @@ pub(super) enum Tree {
     Map(Vec<Self>),
     Push(Vec<Self>),
     Attribute(Vec<Self>),
-    /// An element with an attribute in front of it. No parser returns it.
+    /// An element with an attribute in front. No parser returns such a value.
     Annotated(Vec<Self>, Box<Self>),
 }
 
