@@ -57,10 +57,11 @@ impl Address {
         &self.login
     }
 
-    /// Returns `true` if both addresses lead to the same server by the same name.
+    /// Returns `true` if both addresses have the same host and the same port.
     ///
-    /// The case of the host does not matter. The login and the database do not count, because a
-    /// server votes once, whatever database holds the key.
+    /// The case of the host does not matter. Login and database do not count, because a server
+    /// votes once, not once for each database. Two names of one server count as different here; the
+    /// handshake finds such a pair by the server's `run_id` (S10).
     pub fn is_same_server(&self, other: &Self) -> bool {
         self.port == other.port && self.host.eq_ignore_ascii_case(&other.host)
     }
