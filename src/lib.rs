@@ -3,7 +3,7 @@
 //! A lock is a key that a majority of N independent Redis or Valkey masters hold for a limited
 //! time: the *ttl*. These masters are the *nodes*. redbolt speaks RESP with the nodes directly,
 //! from one thread with one event loop. All commands that gather between two turns of the loop
-//! leave in one write per node. A request is decided by the reply that completes the *quorum*, the
+//! leave in one write per node. A lock is granted at the reply that completes the *quorum*, the
 //! number of nodes that must agree. Later replies are handled in the background.
 //!
 //! # Usage
@@ -91,25 +91,26 @@
 //! | [`redlock`] | the algorithm, without input or output; usable alone, with another driver |
 //! | `net` | system calls: sockets, event loop, clock |
 //! | [`Engine`] | the algorithm and the event loop together, for one thread |
-//! | [`Client`] | any number of threads and tasks; one thread of its own owns an engine |
+//! | [`Client`] | an engine in a thread of its own, shared by any number of threads and tasks |
 //! | [`embedded`] | a master inside the process, for demos and tests |
 //!
 //! # Features
 //!
 //! * `net` (default): [`Client`], [`Engine`] and everything they need from the system. Linux only,
-//!   because the validity of a lock needs a clock that counts suspend. Without this feature, the
-//!   crate consists of [`time`], [`resp`] and [`redlock`].
+//!   because the validity of a lock needs a clock that keeps running in suspend. Without this
+//!   feature, the crate consists of [`time`], [`resp`] and [`redlock`].
 //! * `embedded`: the module [`embedded`], a master inside the process, for demos and for tests of
 //!   your own code. Includes `net`.
-//! * `tracing`: log events through the `tracing` crate. Nodes that come and go are logged at `INFO`
-//!   and `WARN`, and at `ERROR` if a node needs another configuration. Locks that are lost or about
-//!   to end are logged at `WARN`, failed requests at `DEBUG`. Includes `net`.
+//! * `tracing`: log events through the `tracing` crate. The levels are `INFO` for a node that
+//!   becomes ready, `WARN` for other changes of a node and for a lock that is lost or about to end,
+//!   `ERROR` for a node that needs another configuration, and `DEBUG` for connection attempts and
+//!   failed requests. Includes `net`.
 //! * `metrics`: counters and gauges through the `metrics` crate; see below. Includes `net`.
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`. Includes `net` and `embedded`.
 //!
-//! With the feature `metrics`, all engines of a process share these metrics. The label `node` is
-//! the address of the node. The two gauges are set whenever the state of a node changes. Latencies
-//! are not among the metrics; see [`NodeStatus::latencies`].
+//! The feature `metrics` provides the metrics of this table. All engines of a process share them.
+//! The label `node` is the address of the node. The two gauges are set whenever the state of a node
+//! changes. Latencies are not in the table; see [`NodeStatus::latencies`].
 //!
 //! | metric | kind | value |
 //! | --- | --- | --- |

@@ -1,8 +1,9 @@
 //! Points in time as plain numbers: nanoseconds since boot.
 //!
 //! This module knows arithmetic and never reads a clock. Every mutating call of
-//! [`crate::redlock`] takes an [`Instant`] as an argument. In production, `redbolt::Clock` reads
-//! the instant from `CLOCK_BOOTTIME`; in a simulation, any counter supplies the instant.
+//! [`redlock`](crate::redlock) takes an [`Instant`] as an argument. In production,
+//! `redbolt::Clock` reads the instant from `CLOCK_BOOTTIME`; in a simulation, any counter supplies
+//! the instant.
 //!
 //! `std::time::Instant` does not serve here: on Linux its clock is `CLOCK_MONOTONIC`, which stops
 //! while the machine is suspended. After a suspend, a holder would believe in a lock that has ended
