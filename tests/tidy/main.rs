@@ -6,22 +6,34 @@
 //! - in `src`, `.unwrap()` and `.expect(…)` outside tests are explained by a comment;
 //! - nothing unfinished and no test switched off.
 //!
-//! The checks are textual: [`source`] blanks out comments and literals, [`rules`] and [`layers`]
-//! look at the rest. Each rule has a text that breaks it in [`tests`], because a rule which never
-//! fires looks exactly like a clean tree.
+//! The checks are textual. [`source`] blanks out comments and literals. [`rules`] and [`purity`]
+//! look at one file at a time. [`paths`] reads the paths and items of a file, [`modules`] draws the
+//! arrows between files from them, and [`layers`] looks at the arrows.
+//!
+//! Each rule has a text that breaks it in [`tests`], because a rule which never fires looks exactly
+//! like a clean tree.
 
 mod layers;
+mod modules;
+mod paths;
+mod purity;
 mod rules;
 mod source;
 mod tests;
+mod tokens;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use modules::Modules;
 use source::Source;
 
 /// Where sources are looked for, below the root of the repository; absent ones are skipped.
 const FOLDERS: [&str; 5] = ["src", "tests", "benches", "examples", "fuzz"];
+
+/// Every Rust source of the repository, in the order of the paths.
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(read_sources);
 
 /// Something that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,20 +51,39 @@ impl Finding {
 
 #[test]
 fn the_sources_are_tidy() {
+    let findings = SOURCES.iter().flat_map(|source| {
+        rules::check(source).into_iter().map(|finding| (source.path.clone(), finding))
+    });
+    report("these lines break a rule of the house", findings);
+}
+
+#[test]
+fn layers_use_only_layers_below() {
+    let arrows = Modules::new(&SOURCES).arrows();
+    assert!(arrows.iter().any(|arrow| arrow.to == "src/time.rs"), "no arrows: nothing resolves");
+    report("these lines import from a layer above", layers::check(&arrows));
+}
+
+/// Fails with a line per finding, each found in the file beside it.
+fn report(title: &str, findings: impl IntoIterator<Item = (String, Finding)>) {
+    let findings = findings.into_iter();
+    let lines = findings.map(|(path, Finding { line, what })| format!("{path}:{line}: {what}\n"));
+    let lines: String = lines.collect();
+    assert!(lines.is_empty(), "{title}:\n{lines}");
+}
+
+fn read_sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files: Vec<_> =
-        FOLDERS.iter().flat_map(|folder| rust_files(root.join(folder))).collect();
-    files.sort();
-    assert!(files.iter().any(|file| file.ends_with("src/lib.rs")), "the sources are not there");
-    let mut report = String::new();
-    for file in files {
-        let path = file.strip_prefix(root).expect("found below the root").to_string_lossy();
-        let text = fs::read_to_string(&file).expect("a source is readable text");
-        for Finding { line, what } in rules::check(&Source::new(&path, &text)) {
-            report += &format!("{path}:{line}: {what}\n");
-        }
-    }
-    assert!(report.is_empty(), "these lines break a rule of the house:\n{report}");
+    let files = FOLDERS.iter().flat_map(|folder| rust_files(root.join(folder)));
+    let mut sources: Vec<_> = files
+        .map(|file| {
+            let path = file.strip_prefix(root).expect("found below the root").to_string_lossy();
+            Source::new(&path, &fs::read_to_string(&file).expect("a source is readable text"))
+        })
+        .collect();
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(sources.iter().any(|source| source.path == "src/lib.rs"), "the sources are not there");
+    sources
 }
 
 /// All Rust files below a folder, without what a nested workspace has built.

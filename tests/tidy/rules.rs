@@ -1,7 +1,7 @@
 //! The rules about a single file.
 
 use super::source::Source;
-use super::{Finding, layers};
+use super::{Finding, purity};
 
 const MAX_COLUMNS: usize = 100;
 const MAX_FUNCTION_LINES: usize = 70;
@@ -25,7 +25,7 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
     findings.extend(missing_module_docs(source));
     findings.extend(unexplained_panics(source));
     findings.extend(unfinished(source));
-    findings.extend(layers::check(source));
+    findings.extend(purity::check(source));
     findings.sort_by_key(|finding| finding.line);
     findings
 }

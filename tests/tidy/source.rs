@@ -16,9 +16,8 @@ impl Source {
         Self { path: path.replace('\\', "/"), lines: lines(text), code: lines(&blank(text)) }
     }
 
-    /// Whether all of it is test code: it lies in `tests`, or is named as a module of tests.
     pub(crate) fn is_test(&self) -> bool {
-        self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
+        is_test(&self.path)
     }
 
     /// The index of the first line of a test module at the end of the file, or of its end.
@@ -30,6 +29,11 @@ impl Source {
             })
             .unwrap_or(self.code.len())
     }
+}
+
+/// Whether a file is all test code: it lies in `tests`, or is named as a module of tests.
+pub(crate) fn is_test(path: &str) -> bool {
+    path.split('/').any(|part| part == "tests" || part == "tests.rs")
 }
 
 /// What the next characters belong to.

@@ -1,7 +1,7 @@
-//! Every rule fires on a text that breaks it, and is silent on one that does not.
+//! The rules about a single file.
 
-use super::rules::check;
-use super::source::Source;
+use crate::rules::check;
+use crate::source::Source;
 
 /// The lines that are found fault with.
 fn lines(path: &str, text: &str) -> Vec<usize> {
@@ -100,14 +100,4 @@ fn what_the_core_may_know_is_not() {
     }
     assert_eq!(lines("src/redlock/tests.rs", "use std::env;\n"), []);
     assert_eq!(lines("src/redlock/tests.rs", "use std::time::Instant;\n"), [1]);
-}
-
-#[test]
-fn a_layer_that_uses_one_above_is_found() {
-    assert_eq!(lines("src/resp/a.rs", "use crate::redlock::Lease;\n"), [1]);
-    assert_eq!(lines("src/redlock/a.rs", "use crate::{resp, net::Clock};\n"), [1]);
-    assert_eq!(lines("src/net/a.rs", "fn f(e: crate::engine::Engine) {}\n"), [1]);
-    assert_eq!(lines("src/redlock/a.rs", "use crate::resp::Value;\n"), []);
-    assert_eq!(lines("src/engine.rs", "use crate::{net, redlock};\n"), []);
-    assert_eq!(lines("src/redlock/a.rs", "use crate::network;\n"), []);
 }
