@@ -1,6 +1,7 @@
 //! Every rule fires on a text that breaks it, and is silent on one that does not.
 
 mod arrows;
+mod circles;
 mod lines;
 mod order;
 
