@@ -8,7 +8,7 @@
 //!
 //! The checks are textual. [`source`] blanks out comments and literals. [`rules`] and [`purity`]
 //! look at one file at a time. [`paths`] reads the paths and items of a file, [`modules`] draws the
-//! arrows between files from them, and [`layers`] and [`circles`] look at the arrows.
+//! arrows between files from them, and [`layers`], [`rooms`] and [`circles`] look at the arrows.
 //!
 //! Each rule has a text that breaks it in [`tests`], because a rule which never fires looks exactly
 //! like a clean tree.
@@ -18,6 +18,7 @@ mod layers;
 mod modules;
 mod paths;
 mod purity;
+mod rooms;
 mod rules;
 mod source;
 mod tests;

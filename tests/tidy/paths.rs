@@ -16,6 +16,7 @@ pub(crate) struct Names {
 
 /// An item at the level of a module.
 pub(crate) struct Item {
+    pub(crate) line: usize,
     /// The inline modules around the item, `log/tests`; empty for the file itself.
     pub(crate) module: String,
     /// An item without a name, as an `impl` is, has its keyword here.
@@ -114,7 +115,7 @@ impl<'a> Reader<'a> {
         // An `impl` names a type that may be defined elsewhere.
         let is_named = keyword != "impl" && self.is_word(1);
         let name = if is_named { self.text(1) } else { keyword };
-        let item = Item { module: self.module(), name: name.to_owned() };
+        let item = Item { line: self.line(), module: self.module(), name: name.to_owned() };
         self.names.items.push(item);
         self.at += 1;
     }
