@@ -207,7 +207,7 @@ impl Engine {
     ///
     /// What `epoll_wait` or the timer say; nothing that a node can cause.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.look(timeout)?;
+        self.turn(timeout)?;
         // What the state machine wants to send by itself, retries and the like, leaves now: a
         // caller who has no event to react to may not come back for long.
         self.flush()
@@ -216,7 +216,7 @@ impl Engine {
     /// [`poll`](Self::poll) without its last write, for an owner who comes back at once and hands
     /// events on before it writes: what a loss sets free must not leave before those who believe in
     /// the lock have heard of it.
-    pub(crate) fn look(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+    pub(crate) fn turn(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = if self.redlock.has_event() { Some(Duration::ZERO) } else { timeout };
         self.wait(timeout)
     }

@@ -1,4 +1,4 @@
-//! How requests to a client end when they do not end well.
+//! The errors of a client.
 
 use core::fmt;
 
@@ -9,14 +9,15 @@ use crate::redlock::{AcquireError, ExtendError, RequestError};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LockError {
-    /// The request was refused on the spot: it names what is out of bounds.
+    /// The request was refused on the spot; the error names what is out of bounds.
     Request(RequestError),
-    /// The request ended without a lock. The nodes in it are numbered as they were configured;
-    /// [`Client::nodes`](crate::Client::nodes) has their addresses, and what is wrong with each.
+    /// The request ended without a lock. The nodes in the error are numbered as they were
+    /// configured; [`Client::nodes`](crate::Client::nodes) has their addresses, and what is wrong
+    /// with each.
     Acquire(AcquireError),
-    /// So many requests wait for the client's thread already that it takes no more.
+    /// The queue of the client's thread is full.
     Busy {
-        /// How many may wait: the configured `max_locks`, for each thread.
+        /// How many requests may wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
@@ -31,39 +32,39 @@ impl LockError {
     }
 }
 
-/// Why a lock was not extended. Unless it was lost, the old validity stands.
+/// Why a lock was not extended. Unless the lock was lost, its old validity stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// The request was refused on the spot: it names what is out of bounds, or says that the lock
-    /// is not held any more.
+    /// The request was refused on the spot; the error names what is out of bounds, or says that the
+    /// lock is not held any more.
     Request(RequestError),
-    /// Too few nodes confirmed it, or the lock ended meanwhile.
+    /// Too few nodes confirmed the extension, or the lock ended meanwhile.
     Extend(ExtendError),
-    /// So many requests wait for the client's thread already that it takes no more.
+    /// The queue of the client's thread is full.
     Busy {
-        /// How many may wait: the configured `max_locks`, for each thread.
+        /// How many requests may wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
     Closed,
 }
 
-/// A request that is about no acquisition and no extension was not carried out.
+/// Why a request was not carried out that is neither for a lock nor for an extension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It was refused on the spot: it names what is out of bounds, or says that the lock is not
-    /// held any more.
+    /// The request was refused on the spot; the error names what is out of bounds, or says that the
+    /// lock is not held any more.
     Request(RequestError),
-    /// So many callbacks are told of the nodes already.
+    /// The client has as many callbacks for changes of nodes as it takes.
     TooManyWatchers {
-        /// How many there can be.
+        /// How many callbacks there can be.
         max: usize,
     },
-    /// So many requests wait for the client's thread already that it takes no more.
+    /// The queue of the client's thread is full.
     Busy {
-        /// How many may wait: the configured `max_locks`, for each thread.
+        /// How many requests may wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
@@ -147,7 +148,7 @@ impl From<Refused> for Refusal {
     }
 }
 
-// Their texts are all that these errors say, so none of them has a source.
+// The text of each of these errors has everything, so that none has a source.
 impl core::error::Error for Closed {}
 impl core::error::Error for LockError {}
 impl core::error::Error for KeepError {}

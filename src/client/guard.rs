@@ -1,25 +1,28 @@
-//! A lock that is held, until its guard is dropped.
+//! [`Guard`], a lock that is held until the guard is dropped.
 
 use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::command::Command;
 use super::error::{Closed, KeepError, Refusal};
+use super::handover::Parts;
 use super::pending::Pending;
 use super::shared::Shared;
 use super::signal::Signal;
 use super::ticket::{Awaited, Ticket};
-use super::worker::Command;
 use crate::redlock::{ReleaseOutcome, Token};
 use crate::time::Instant;
 
-/// A lock that is held. To drop it releases the lock: that costs one push into a queue, never
-/// blocks on the network, and is not lost as long as the client's thread lives. Where that has
-/// ended, by a [`shutdown`](super::Client::shutdown) that ran out of time or by a panic in a
-/// callback, the ttl ends the lock.
+/// A lock that is held. Dropping the guard releases the lock.
 ///
-/// What a guard protects can go on for longer than the lock, because the lock has an end:
-/// [`is_held`](Self::is_held) asks the clock, at every call.
+/// The drop costs one push into a queue and never blocks on the network. The release is not lost as
+/// long as the client's thread lives. Where the thread has ended, by a
+/// [`shutdown`](super::Client::shutdown) that ran out of time or by a panic in a callback, the ttl
+/// ends the lock.
+///
+/// A lock has an end, and the work that the guard protects can go on for longer than the lock.
+/// [`is_held`](Self::is_held) asks the clock at every call.
 ///
 /// ```no_run
 /// # fn steps() -> Vec<fn()> { Vec::new() }
@@ -45,42 +48,30 @@ pub struct Guard {
     is_spent: bool,
 }
 
-/// What another process needs to go on with a lock: [`Client::adopt`](super::Client::adopt).
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Parts {
-    /// The resources, without the configured prefix.
-    pub resources: Vec<Vec<u8>>,
-    /// The value under which the lock stands on the nodes: a right to it, to be kept from others.
-    pub token: Token,
-    /// Until when the lock lasts, in time since the boot of this machine.
-    pub valid_until: Instant,
-}
-
 impl Guard {
     pub(super) fn new(shared: Arc<Shared>, ticket: Arc<Ticket>) -> Self {
         Self { shared, ticket, is_spent: false }
     }
 
-    /// What is locked; for several resources the first that was named.
+    /// The locked resource; of several resources, the first that was named.
     #[must_use]
     pub fn resource(&self) -> &[u8] {
         self.ticket.order.resources.first().map_or(&[], |resource| resource)
     }
 
-    /// All that is locked, as it was named.
+    /// All locked resources, in the order in which they were named.
     pub fn resources(&self) -> impl Iterator<Item = &[u8]> {
         self.ticket.order.resources.iter().map(|resource| &resource[..])
     }
 
-    /// The value under which the lock stands on the nodes.
+    /// The value under which the lock is stored on the nodes.
     #[must_use]
     pub fn token(&self) -> Token {
-        // Set before any guard is made.
+        // The token is set before any guard is made.
         self.ticket.token.get().copied().unwrap_or(Token::NONE)
     }
 
-    /// How long the lock may still be believed; zero once it is lost. Costs a look at the clock.
+    /// The validity that is left; zero once the lock is lost. Costs one reading of the clock.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         self.ticket.remaining()
@@ -92,70 +83,75 @@ impl Guard {
         !self.remaining().is_zero()
     }
 
-    /// Until when it may be believed, in time since boot; [`Instant::ZERO`] once it is lost.
+    /// The end of the validity, in time since boot; [`Instant::ZERO`] once the lock is lost.
     #[must_use]
     pub fn valid_until(&self) -> Instant {
         self.ticket.valid_until()
     }
 
-    /// Asks the nodes to keep the lock for another `ttl` from now; the value is the new end. See
-    /// [`Redlock::extend`](crate::redlock::Redlock::extend).
+    /// Asks the nodes to keep the lock for another `ttl` from now. The result is the new end of the
+    /// validity. See [`Redlock::extend`](crate::redlock::Redlock::extend).
     pub fn extend(&self, ttl: Duration) -> Pending<Result<Instant, KeepError>> {
-        Pending::ask(|slot| {
+        Pending::ask(|answer| {
             let ticket = Arc::clone(&self.ticket);
-            self.shared.push_for(&self.ticket, Command::Extend { ticket, ttl, slot })
+            self.shared.push_for(&self.ticket, Command::Extend { ticket, ttl, answer })
         })
     }
 
-    /// Gives the lock back; the value is what the nodes said. A lock that was lost before is given
-    /// back with nothing to say: that is no error.
+    /// Releases the lock. The result is what the nodes said. For a lock that was lost before, the
+    /// result is an empty outcome and not an error.
     ///
-    /// The lock is not held from this call on, whether or not anybody waits for the value.
+    /// The lock is not held from this call on, whether or not anybody waits for the result.
     pub fn release(self) -> Pending<Result<ReleaseOutcome, Closed>> {
         let (shared, ticket) = self.take_apart();
         ticket.hold(Instant::ZERO);
-        Pending::ask(|slot| {
-            let command = Command::Release { ticket: Arc::clone(&ticket), slot: Some(slot) };
+        Pending::ask(|answer| {
+            let command = Command::Release { ticket: Arc::clone(&ticket), answer: Some(answer) };
             shared.try_send(&ticket, command)
         })
     }
 
-    /// Fires when the lock is lost: at its deadline, a little before it if the thread of the engine
-    /// gets to it in time, or as soon as a majority of the nodes is known not to have it. A thread
-    /// that waits for it is woken by the clock; a task is woken by the thread of the engine, and
-    /// later if that is held up: [`is_held`](Self::is_held) is not.
+    /// Returns a signal that fires when the lock is lost: as soon as a majority of the nodes is
+    /// known not to have the lock, and at the deadline at the latest, or a little before the
+    /// deadline if the thread of the engine is in time.
+    ///
+    /// A waiting thread is woken by the clock. A waiting task is woken by the thread of the engine,
+    /// and so is late where something holds up that thread. [`is_held`](Self::is_held) is never
+    /// late.
     pub fn lost(&self) -> Signal {
         Signal::new(Arc::clone(&self.ticket), Awaited::Loss)
     }
 
-    /// Fires when little is left, as [`LockRequest::warn`](super::LockRequest::warn) asked for, and
-    /// when the lock ends. It stays so until an extension succeeds, which arms it anew: to wait in
-    /// a loop before that returns at once.
+    /// Returns a signal that fires when little is left of the validity, as
+    /// [`LockRequest::warn`](super::LockRequest::warn) asked for, and when the lock ends.
+    ///
+    /// After the warning, new signals fire at once until an extension has succeeded: a loop that
+    /// only waits for the warning would spin.
     pub fn expiring(&self) -> Signal {
         Signal::new(Arc::clone(&self.ticket), Awaited::Warning)
     }
 
-    /// Leaves the lock to its ttl: nothing releases it any more, and nothing keeps it alive.
+    /// Leaves the lock to its ttl: nothing releases the lock any more, and nothing keeps it alive.
     pub fn leak(self) {
         drop(self.into_parts());
     }
 
-    /// Lets go of the lock without releasing it, for another process to
-    /// [`adopt`](super::Client::adopt). It is not held from this call on.
+    /// Gives the lock up without releasing it, for another process to
+    /// [`adopt`](super::Client::adopt). The lock is not held here from this call on.
     ///
-    /// The value is what the other process needs. It is there only once nothing on this side can
-    /// release the lock any more: a token that was passed on before could be released in the hands
-    /// of its new owner. To drop the value leaves the lock to its ttl.
+    /// The result is what the other process needs. The result comes only once nothing on this side
+    /// can release the lock any more: a token that was passed on earlier could be released while
+    /// the new owner holds the lock. Dropping the result leaves the lock to its ttl.
     pub fn into_parts(self) -> Pending<Result<Parts, Refusal>> {
         let (shared, ticket) = self.take_apart();
         ticket.disown();
-        Pending::ask(|slot| {
-            let command = Command::Disown { ticket: Arc::clone(&ticket), slot };
+        Pending::ask(|answer| {
+            let command = Command::Disown { ticket: Arc::clone(&ticket), answer };
             shared.try_send(&ticket, command).map_err(|Closed| Refusal::Closed)
         })
     }
 
-    /// The parts, of a guard whose end has nothing to do any more.
+    /// The fields of the guard, whose drop has nothing to do any more.
     fn take_apart(mut self) -> (Arc<Shared>, Arc<Ticket>) {
         self.is_spent = true;
         (Arc::clone(&self.shared), Arc::clone(&self.ticket))
@@ -169,17 +165,7 @@ impl Drop for Guard {
         }
         self.ticket.hold(Instant::ZERO);
         let ticket = Arc::clone(&self.ticket);
-        self.shared.send(&self.ticket, Command::Release { ticket, slot: None });
-    }
-}
-
-/// Whoever has the token has the lock: it does not belong into a log.
-impl fmt::Debug for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts")
-            .field("resources", &self.resources.len())
-            .field("valid_until", &self.valid_until)
-            .finish_non_exhaustive()
+        self.shared.send(&self.ticket, Command::Release { ticket, answer: None });
     }
 }
 

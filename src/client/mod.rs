@@ -1,37 +1,55 @@
-//! From any thread or task: [`Client`], [`Guard`], blocking and as futures.
+//! Locks from any thread or task: [`Client`] and [`Guard`], blocking and as futures.
 //!
 //! This folder knows threads and tasks: how a request gets to the thread that owns an engine, how
-//! its result gets back, and what becomes of a lock whose owner goes away. It must never know RESP,
-//! sockets, or when a lock is held: that is the engine's to say.
+//! the result gets back, and what becomes of a lock whose owner goes away. This folder must never
+//! know RESP or sockets, and must never decide when a lock is held: the engine decides that.
 //!
-//! A request is a [`Ticket`](ticket), shared by the one who waits and the engine's thread. It goes
-//! there through a [`queue`] and comes back through the [`slot`] in it, which serves a blocked
-//! thread and a task alike. Once granted, the same ticket is what a [`Guard`] holds on to: it has
-//! the deadline, and whoever waits for the loss. [`worker`] is the engine's thread, [`inlet`] the
-//! way to it, and [`shared`] has all of these.
+//! The way of a request, and the file for each step:
+//!
+//! 1. [`client`] and [`request`] collect what the caller wants, in an order.
+//! 2. [`ticket`] carries the order. The caller and the engine's thread share the ticket.
+//! 3. [`shared`] picks the thread in charge, a [`shard`], and puts a [`command`] into the
+//!    [`mailbox`] of that thread. The mailbox is a [`queue`] and the waker of the thread.
+//! 4. [`worker`] is the thread: the worker takes commands, drives the engine, and hands out
+//!    results.
+//! 5. The result comes back through the [`oneshot`] in the ticket, which serves a blocked thread
+//!    ([`wait`]) and a task alike. [`acquire`] and [`pending`] are what the caller waits with.
+//! 6. Once the lock is granted, [`guard`] keeps the same ticket: the ticket has the deadline, and
+//!    the list of those who wait for the loss ([`signal`]).
+//!
+//! [`handover`] is what one process tells another one that goes on with a lock, [`report`] what a
+//! client says of a node, and [`thread_end`] what is left of a thread when the thread has ended.
 
+mod acquire;
+mod client;
+mod command;
 mod error;
 mod guard;
-mod handle;
-mod inlet;
+mod handover;
+mod mailbox;
+mod oneshot;
 mod pending;
 mod queue;
 mod report;
 mod request;
+mod shard;
 mod shared;
 mod signal;
-mod slot;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod thread_end;
 mod ticket;
 mod wait;
 mod worker;
 
+pub use self::acquire::Acquire;
+pub use self::client::Client;
 pub use self::error::{Closed, KeepError, LockError, Refusal};
-pub use self::guard::{Guard, Parts};
-pub use self::handle::Client;
-pub use self::pending::{Acquire, Pending};
+pub use self::guard::Guard;
+pub use self::handover::Parts;
+pub use self::pending::Pending;
 pub use self::report::NodeReport;
 pub use self::request::LockRequest;
-pub use self::signal::{Notice, Signal};
+pub use self::signal::Signal;
+pub use self::ticket::Notice;

@@ -1,15 +1,14 @@
-//! The way to the engine's thread: a list that many fill and one empties, and whether that one
-//! sleeps.
+//! A queue that many threads fill and one thread empties, and whether that one thread sleeps.
 //!
-//! The list and the sleep are behind the same lock, which both sides hold for a few instructions:
-//! whoever adds to the list of a sleeper knows that it must be woken, and the sleeper has looked at
-//! the list before it lay down.
+//! The list and the flag for the sleep are behind one mutex, which both sides hold for a few
+//! instructions. A thread that adds to the list therefore knows whether the sleeper must be woken,
+//! and the sleeper has looked at the list before the sleep began.
 
 use super::sync::{Mutex, lock};
 
 pub(super) struct Queue<T> {
     inner: Mutex<Inner<T>>,
-    /// How many may wait; see [`push`](Self::push).
+    /// The most items that may wait; see [`push`](Self::push).
     max: usize,
 }
 
@@ -19,17 +18,17 @@ struct Inner<T> {
     is_closed: bool,
 }
 
-/// Why something was not taken.
+/// Why an item was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
-    /// So many wait already.
+    /// `max` items wait already.
     Full {
         max: usize,
     },
     Closed,
 }
 
-/// What is to be done after something was added.
+/// What the caller has to do after an item was added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub(super) enum Added {
@@ -48,9 +47,9 @@ impl<T> Queue<T> {
         self.add(item, self.max)
     }
 
-    /// Adds what must not be refused while the thread lives: the end of something that was
-    /// accepted. Each lock has one release and one cancellation at most, and who asks for the end
-    /// of the thread waits for it.
+    /// Adds a request that must not be refused while the thread lives: the end of something that
+    /// was accepted. The bound holds all the same: each lock has one release and one cancellation
+    /// at most, and a caller who asks for the end of the thread waits for that end.
     pub(super) fn push_always(&self, item: T) -> Result<Added, Refused> {
         self.add(item, usize::MAX)
     }
@@ -68,20 +67,21 @@ impl<T> Queue<T> {
         Ok(if was_asleep { Added::Wake } else { Added::Nothing })
     }
 
-    /// Takes everything, in order, into an empty list. Finding nothing, the thread counts as asleep
-    /// until it says otherwise or is woken.
+    /// Takes everything, in order, into an empty list. A thread that finds nothing counts as asleep
+    /// until [`woke_up`](Self::woke_up) is called or the thread is woken.
     pub(super) fn take(&self, into: &mut Vec<T>) {
         let mut inner = lock(&self.inner);
         inner.is_asleep = inner.waiting.is_empty();
         core::mem::swap(&mut inner.waiting, into);
     }
 
-    /// The thread is up, for whatever reason: it will look without being told.
+    /// Says that the thread is awake, for whatever reason: the thread takes the list next, and
+    /// needs no waking.
     pub(super) fn woke_up(&self) {
         lock(&self.inner).is_asleep = false;
     }
 
-    /// Takes nothing more; returns what is still there.
+    /// Refuses everything from now on, and returns what is still there.
     pub(super) fn close(&self) -> Vec<T> {
         let mut inner = lock(&self.inner);
         inner.is_closed = true;

@@ -1,4 +1,4 @@
-//! A node as a client reports it.
+//! [`NodeReport`], what a client says of a node.
 
 use core::fmt;
 use core::time::Duration;
@@ -6,25 +6,25 @@ use core::time::Duration;
 use crate::net::Address;
 use crate::redlock::{NodeCounters, NodeError, NodeId, NodeState, NodeStatus, Quarantine};
 
-/// One node at one moment; `Display` makes a line of it for a log.
+/// One node at one moment. `Display` writes one line for a log.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeReport {
     /// Which node.
     pub node: NodeId,
-    /// Where it is.
+    /// The address of the node.
     pub address: Address,
-    /// Where it stands.
+    /// The state of the connection to the node.
     pub state: NodeState,
-    /// What was wrong last; `None` when nothing is.
+    /// The last thing that was wrong with the node; `None` when nothing is.
     pub error: Option<NodeError>,
     /// Set while the node does not vote because it may have forgotten locks (S11).
     pub quarantine: Option<Quarantine>,
-    /// How many requests it has not answered.
+    /// How many requests the node has not answered yet.
     pub in_flight: usize,
-    /// How many tokens wait to be cleaned up on it (S6).
+    /// How many tokens wait to be cleaned up on the node (S6).
     pub cleanup: usize,
-    /// Smoothed time from sending a request to its reply.
+    /// The smoothed time from the sending of a request to its reply.
     pub round_trip: Duration,
     /// What was counted since the client was made.
     pub counters: NodeCounters,

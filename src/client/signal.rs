@@ -1,4 +1,4 @@
-//! Waiting for what befalls a lock: its loss, or the warning ahead of its end.
+//! [`Signal`], which waits for the loss of a lock or for the warning ahead of the end.
 
 use core::fmt;
 use core::future::Future;
@@ -7,39 +7,14 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::ticket::{Awaited, Ticket};
+use super::ticket::{Awaited, Notice, Ticket};
 use super::wait::block_for;
 use crate::net::Clock;
-use crate::redlock::LostReason;
 
-/// What has befallen a lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Notice {
-    /// Little is left of its validity.
-    Expiring,
-    /// It is held no more although its owner has not given it back.
-    Lost(LostReason),
-    /// The same, because the client was shut down or its thread has died.
-    Closed,
-    /// Its owner has released it, or handed it over.
-    Released,
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Expiring => f.write_str("little is left of the validity"),
-            Self::Lost(reason) => reason.fmt(f),
-            Self::Closed => f.write_str("the client is shut down"),
-            Self::Released => f.write_str("released"),
-        }
-    }
-}
-
-/// The end of a lock, or the warning ahead of it: a future, and for threads a blocking wait.
+/// The end of a lock, or the warning ahead of the end: a future, and for threads a blocking wait.
 ///
-/// It borrows nothing, so it can be waited for beside the work that the lock protects.
+/// A signal borrows nothing, so that a thread or task can wait for it beside the work that the lock
+/// protects.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -67,8 +42,8 @@ impl Signal {
         Self { ticket, awaited, number: 0 }
     }
 
-    /// Blocks until it happens. The deadline is looked at even if the thread of the engine is
-    /// stuck.
+    /// Blocks until the signal fires. A lock whose deadline passes fires it even if the thread of
+    /// the engine is stuck.
     pub fn wait(mut self) -> Notice {
         loop {
             if let Some(notice) = self.wait_timeout(Duration::MAX) {
@@ -77,7 +52,7 @@ impl Signal {
         }
     }
 
-    /// The same for at most `limit`; `None` when the time is up.
+    /// Blocks until the signal fires, for at most `limit`; `None` when the time is up.
     pub fn wait_timeout(&mut self, limit: Duration) -> Option<Notice> {
         let end = Clock::now() + limit;
         loop {

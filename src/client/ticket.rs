@@ -1,6 +1,7 @@
-//! One request for a lock, and the lock that comes of it: what its owner and the engine's thread
-//! share.
+//! The ticket: one request for a lock, and then the lock itself, shared by the owner and the
+//! engine's thread.
 
+use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
@@ -9,59 +10,85 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use super::error::LockError;
-use super::signal::Notice;
-use super::slot::Slot;
+use super::oneshot::Oneshot;
 use super::sync::{Mutex, lock};
 use crate::net::Clock;
 use crate::redlock::{LockId, LostReason, Token};
 use crate::time::Instant;
 
-/// What is called on the engine's thread when the lock is lost.
+/// The callback for a lock that is lost; the engine's thread calls it.
 pub(super) type OnLost = Box<dyn FnOnce(LostReason) + Send>;
 
-/// What was asked for.
+/// What the caller has asked for.
 pub(super) struct Order {
     pub(super) resources: SmallVec<[Box<[u8]>; 1]>,
-    /// How many resources were named, which may be more than are here.
+    /// How many resources the caller has named, which may be more than `resources` has.
     pub(super) count: usize,
     pub(super) ttl: Duration,
     pub(super) wait: Duration,
-    /// A token that was handed over by somebody else.
+    /// The token of a lock that another process has handed over.
     pub(super) adopts: Option<Token>,
-    /// For how long it is to be kept alive; `None` for not at all.
+    /// How long the lock is to be kept alive; `None` for not at all.
     pub(super) max_hold: Option<Duration>,
-    /// How long before its end the owner is to be warned; zero for never.
+    /// How long before the end of the lock the owner is to be warned; zero for never.
     pub(super) ahead: Duration,
     pub(super) on_lost: Mutex<Option<OnLost>>,
 }
 
 pub(super) struct Ticket {
     pub(super) order: Order,
-    pub(super) outcome: Slot<Result<(), LockError>>,
-    /// Set by the engine's thread when it has the request.
+    pub(super) outcome: Oneshot<Result<(), LockError>>,
+    /// Set by the engine's thread when the engine has taken the request.
     pub(super) id: OnceLock<LockId>,
-    /// Set before the outcome.
+    /// Set before the outcome is.
     pub(super) token: OnceLock<Token>,
-    /// In nanoseconds since boot; zero while the lock is not held, or not any more.
+    /// In nanoseconds since boot; zero while the lock is not held yet or not any more.
     valid_until: AtomicU64,
+    /// The validity that the lock had when it was handed over, in nanoseconds since boot.
     disowned_until: AtomicU64,
     signals: Mutex<Signals>,
 }
 
-#[derive(Default)]
-struct Signals {
-    /// How it ended; nobody hears of it again.
-    end: Option<Notice>,
-    is_expiring: bool,
-    /// By the numbers of those who wait.
-    waiting: SmallVec<[(u64, Waker); 1]>,
-    numbers: u64,
+/// What has befallen a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Little is left of the validity of the lock.
+    Expiring,
+    /// The lock is not held any more, although its owner has not given it back.
+    Lost(LostReason),
+    /// The lock is not held any more, because the client was shut down or its thread has died.
+    Closed,
+    /// The owner has released the lock or handed it over.
+    Released,
 }
 
-/// Whom to wake, once everything else is done.
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expiring => f.write_str("little is left of the validity"),
+            Self::Lost(reason) => reason.fmt(f),
+            Self::Closed => f.write_str("the client is shut down"),
+            Self::Released => f.write_str("released"),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Signals {
+    /// How the lock has ended; no later end replaces the first.
+    end: Option<Notice>,
+    is_expiring: bool,
+    /// The wakers of those who wait, with their numbers.
+    waiting: SmallVec<[(u64, Waker); 1]>,
+    /// The number that was given out last.
+    last_number: u64,
+}
+
+/// The wakers to call once everything else is done.
 pub(super) type Wakers = SmallVec<[Waker; 1]>;
 
-/// What somebody waits for.
+/// What a signal waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Awaited {
     Loss,
@@ -72,7 +99,7 @@ impl Ticket {
     pub(super) fn new(order: Order) -> Self {
         Self {
             order,
-            outcome: Slot::new(),
+            outcome: Oneshot::new(),
             id: OnceLock::new(),
             token: OnceLock::new(),
             valid_until: AtomicU64::new(0),
@@ -81,23 +108,24 @@ impl Ticket {
         }
     }
 
-    /// The lock is being let go of: nobody here believes in it any more.
+    /// Gives the lock up for another process to adopt: the lock is not held here from now on.
     pub(super) fn disown(&self) {
         let valid_until = self.valid_until.swap(0, Ordering::AcqRel);
         self.disowned_until.store(valid_until, Ordering::Release);
     }
 
-    /// How long the lock would have been believed in that was let go of.
+    /// The end of the validity that a lock had when it was given up by [`disown`](Self::disown).
     pub(super) fn disowned_until(&self) -> Instant {
         Instant::from_nanos(self.disowned_until.load(Ordering::Acquire))
     }
 
-    /// Nobody may believe in it after this.
+    /// The end of the validity; [`Instant::ZERO`] for a lock that is not held.
     pub(super) fn valid_until(&self) -> Instant {
         Instant::from_nanos(self.valid_until.load(Ordering::Acquire))
     }
 
-    /// When to look again whether it is lost; never for a lock that has ended, or is not held yet.
+    /// When a waiting thread must look at the lock again; never for a lock that has ended or is not
+    /// held yet.
     pub(super) fn deadline(&self) -> Instant {
         match self.valid_until() {
             Instant::ZERO => Instant::FAR_FUTURE,
@@ -105,23 +133,24 @@ impl Ticket {
         }
     }
 
-    /// S8: by the deadline and the clock, whatever the engine's thread is doing.
+    /// The validity that is left, by the deadline and the clock (S8), whatever the engine's thread
+    /// is doing.
     pub(super) fn remaining(&self) -> Duration {
         self.valid_until() - Clock::now()
     }
 
-    /// The lock is held until then.
+    /// Says that the lock is held until `valid_until`.
     pub(super) fn hold(&self, valid_until: Instant) {
         self.valid_until.store(valid_until.as_nanos(), Ordering::Release);
     }
 
-    /// The validity was extended: there may be another warning.
+    /// Says that the validity was extended; from now on there may be another warning.
     pub(super) fn extend(&self, valid_until: Instant) {
         lock(&self.signals).is_expiring = false;
         self.hold(valid_until);
     }
 
-    /// The lock ends, in whatever way was first. Returns whom to wake.
+    /// Ends the lock. Where it has ended before, the first way to end stands. Returns whom to wake.
     pub(super) fn end(&self, end: Notice) -> Wakers {
         self.hold(Instant::ZERO);
         let mut signals = lock(&self.signals);
@@ -129,16 +158,17 @@ impl Ticket {
         signals.take_wakers()
     }
 
-    /// Little is left. Returns whom to wake.
+    /// Says that little is left of the validity. Returns whom to wake.
     pub(super) fn warn(&self) -> Wakers {
         let mut signals = lock(&self.signals);
         signals.is_expiring = true;
         signals.take_wakers()
     }
 
-    /// Whether it has happened, or never will; else remembers whom to wake.
+    /// Returns what has befallen the lock, if that answers what is `awaited`. Else remembers the
+    /// waker of `context`.
     ///
-    /// `number` is that of the one who waits; zero for one who has none yet.
+    /// `number` is the number of the signal that waits; zero for a signal that has none yet.
     pub(super) fn poll(
         &self,
         awaited: Awaited,
@@ -147,7 +177,7 @@ impl Ticket {
     ) -> Poll<Notice> {
         let valid_until = self.valid_until();
         if valid_until > Instant::ZERO && valid_until <= Clock::now() {
-            // The engine's thread is late.
+            // The deadline has passed, and the engine's thread has not said so yet.
             return Poll::Ready(Notice::Lost(LostReason::Expired));
         }
         let mut signals = lock(&self.signals);
@@ -158,26 +188,27 @@ impl Ticket {
             return Poll::Ready(Notice::Expiring);
         }
         let last = signals.wait(number, context.waker());
-        // A waker that goes may take a task with it, and that task may wait for this lock.
+        // To drop a waker may drop a task, and that task may wait for this same lock: the mutex is
+        // unlocked first.
         drop(signals);
         drop(last);
         Poll::Pending
     }
 
-    /// The one with this number waits no more.
+    /// Forgets the signal with this number, which does not wait any more.
     pub(super) fn give_up(&self, number: u64) {
-        // As above: the waker goes after the lock has been given back.
+        // As in `poll`, the mutex is unlocked before the waker is dropped.
         let last = lock(&self.signals).forget(number);
         drop(last);
     }
 }
 
 impl Signals {
-    /// Remembers whom to wake. Returns whom it remembered before.
+    /// Remembers a waker. Returns the waker that it replaces.
     fn wait(&mut self, number: &mut u64, waker: &Waker) -> Option<Waker> {
         if *number == 0 {
-            self.numbers += 1;
-            *number = self.numbers;
+            self.last_number += 1;
+            *number = self.last_number;
         }
         match self.waiting.iter_mut().find(|(other, _)| other == number) {
             Some((_, known)) if known.will_wake(waker) => None,

@@ -1,4 +1,4 @@
-//! A blocked thread as somebody who can be woken like a task.
+//! Blocking: a thread that sleeps until its waker is called, as a task does.
 
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
@@ -34,12 +34,12 @@ pub(super) fn block_on<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> 
     }
 }
 
-/// The same for at most `limit`.
+/// Polls until there is a value, for at most `limit`; `None` when the time is up.
 pub(super) fn block_for<T>(
     limit: Duration,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
 ) -> Option<T> {
-    // A thread that is going away, and has destroyed its waker, can still wait with one of its own.
+    // A thread that is ending has destroyed its thread-local waker, and waits with a new one.
     let waker = WAKER.try_with(Waker::clone);
     let waker = waker.unwrap_or_else(|_| Waker::from(Arc::new(Unpark(thread::current()))));
     let mut context = Context::from_waker(&waker);

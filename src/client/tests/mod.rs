@@ -1,9 +1,9 @@
-//! The hand-off between threads: step by step, with wakers that bite, and every order of it, by the
-//! model checker.
+//! The hand-off of a result between threads: step by step, with wakers that drop tasks, and in
+//! every order, by the model checker.
 
 #[cfg(redbolt_loom)]
 mod models;
 #[cfg(not(redbolt_loom))]
-mod slots;
+mod oneshots;
 #[cfg(not(redbolt_loom))]
 mod wakers;

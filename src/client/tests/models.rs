@@ -8,8 +8,8 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
+use crate::client::oneshot::Oneshot;
 use crate::client::queue::{Added, Queue};
-use crate::client::slot::Slot;
 
 /// What a sleeping thread is woken by: set, and looked at.
 #[derive(Default)]
@@ -87,23 +87,23 @@ fn who_gets_up_by_itself_finds_what_was_added_meanwhile() {
 #[test]
 fn a_result_reaches_the_one_who_waits() {
     loom::model(|| {
-        let slot = Arc::new(Slot::new());
+        let oneshot = Arc::new(Oneshot::new());
         let bell = Bell::default();
         let worker = {
-            let slot = Arc::clone(&slot);
+            let oneshot = Arc::clone(&oneshot);
             thread::spawn(move || {
-                if let Ok(Some(waker)) = slot.complete(7) {
+                if let Ok(Some(waker)) = oneshot.complete(7) {
                     waker.wake();
                 }
             })
         };
         let waker = bell.waker();
         let context = Context::from_waker(&waker);
-        let first = slot.poll(&context);
+        let first = oneshot.poll(&context);
         worker.join().expect("the worker does not panic");
         if first.is_pending() {
             assert!(bell.rang(), "it would sleep for ever");
-            assert_eq!(slot.poll(&context), Poll::Ready(7));
+            assert_eq!(oneshot.poll(&context), Poll::Ready(7));
         }
     });
 }
@@ -112,17 +112,17 @@ fn a_result_reaches_the_one_who_waits() {
 #[test]
 fn a_result_for_one_who_leaves_has_exactly_one_owner() {
     loom::model(|| {
-        let slot = Arc::new(Slot::new());
+        let oneshot = Arc::new(Oneshot::new());
         let returned = Arc::new(Mutex::new(Vec::new()));
         let worker = {
-            let (slot, returned) = (Arc::clone(&slot), Arc::clone(&returned));
+            let (oneshot, returned) = (Arc::clone(&oneshot), Arc::clone(&returned));
             thread::spawn(move || {
-                if let Err(value) = slot.complete(7) {
+                if let Err(value) = oneshot.complete(7) {
                     returned.lock().expect("nobody panics").push(value);
                 }
             })
         };
-        if let Some(value) = slot.abandon() {
+        if let Some(value) = oneshot.abandon() {
             returned.lock().expect("nobody panics").push(value);
         }
         worker.join().expect("the worker does not panic");

@@ -11,8 +11,8 @@ use std::thread;
 
 use smallvec::SmallVec;
 
+use crate::client::oneshot::Oneshot;
 use crate::client::signal::Signal;
-use crate::client::slot::Slot;
 use crate::client::sync::Mutex;
 use crate::client::ticket::{Awaited, Order, Ticket};
 
@@ -30,8 +30,8 @@ fn task_of<T: Send + Sync + 'static>(owned: T) -> Waker {
     Waker::from(Arc::new(Task(owned)))
 }
 
-/// Somebody who leaves a slot.
-struct Leaver(Arc<Slot<u8>>);
+/// Somebody who leaves a oneshot.
+struct Leaver(Arc<Oneshot<u8>>);
 
 impl Drop for Leaver {
     fn drop(&mut self) {
@@ -90,23 +90,23 @@ fn a_signal_that_is_dropped_may_end_a_task_with_another_one() {
 }
 
 #[test]
-fn a_slot_that_is_polled_from_another_task_may_end_the_first_one() {
+fn a_oneshot_that_is_polled_from_another_task_may_end_the_first_one() {
     ends(|| {
-        let slot = Arc::new(Slot::new());
-        let first = task_of(Leaver(Arc::clone(&slot)));
-        assert!(slot.poll(&Context::from_waker(&first)).is_pending());
+        let oneshot = Arc::new(Oneshot::new());
+        let first = task_of(Leaver(Arc::clone(&oneshot)));
+        assert!(oneshot.poll(&Context::from_waker(&first)).is_pending());
         drop(first);
-        assert!(slot.poll(&Context::from_waker(Waker::noop())).is_pending());
+        assert!(oneshot.poll(&Context::from_waker(Waker::noop())).is_pending());
     });
 }
 
 #[test]
-fn a_slot_that_is_abandoned_may_end_the_task_that_polled_it() {
+fn a_oneshot_that_is_abandoned_may_end_the_task_that_polled_it() {
     ends(|| {
-        let slot = Arc::new(Slot::new());
-        let first = task_of(Leaver(Arc::clone(&slot)));
-        assert!(slot.poll(&Context::from_waker(&first)).is_pending());
+        let oneshot = Arc::new(Oneshot::new());
+        let first = task_of(Leaver(Arc::clone(&oneshot)));
+        assert!(oneshot.poll(&Context::from_waker(&first)).is_pending());
         drop(first);
-        assert_eq!(slot.abandon(), None);
+        assert_eq!(oneshot.abandon(), None);
     });
 }

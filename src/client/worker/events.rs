@@ -1,12 +1,12 @@
-//! What the engine tells, and who is told of it.
+//! What the engine tells, passed on to those who wait for it.
 
 use std::sync::Arc;
 
 use super::Worker;
 use crate::client::error::{KeepError, LockError};
 use crate::client::report::NodeReport;
-use crate::client::signal::Notice;
 use crate::client::sync::lock;
+use crate::client::ticket::Notice;
 use crate::redlock::{Event, LockId, LostReason, NodeId};
 use crate::time::Instant;
 
@@ -26,20 +26,20 @@ impl Worker {
                 Event::Extended { lock, valid_until } => {
                     let Some(entry) = self.entry(lock) else { continue };
                     entry.ticket.extend(valid_until);
-                    if let Some(slot) = entry.extension.take() {
-                        self.complete(&slot, Ok(valid_until));
+                    if let Some(answer) = entry.extension.take() {
+                        self.complete(&answer, Ok(valid_until));
                     }
                 }
                 Event::ExtendFailed { lock, error } => {
-                    let slot = self.entry(lock).and_then(|entry| entry.extension.take());
-                    if let Some(slot) = slot {
-                        self.complete(&slot, Err(KeepError::Extend(error)));
+                    let answer = self.entry(lock).and_then(|entry| entry.extension.take());
+                    if let Some(answer) = answer {
+                        self.complete(&answer, Err(KeepError::Extend(error)));
                     }
                 }
                 Event::Released { lock, outcome } => {
-                    let slot = self.take_entry(lock).and_then(|entry| entry.release);
-                    if let Some(slot) = slot {
-                        self.complete(&slot, Ok(outcome));
+                    let answer = self.take_entry(lock).and_then(|entry| entry.release);
+                    if let Some(answer) = answer {
+                        self.complete(&answer, Ok(outcome));
                     }
                 }
                 Event::Lost { lock, reason } => self.lost(lock, reason),
@@ -48,8 +48,8 @@ impl Worker {
                     self.wakers.extend(wakers.unwrap_or_default());
                 }
                 Event::Queried { query, holder } => {
-                    if let Some(slot) = self.queries.remove(&query) {
-                        self.complete(&slot, Ok(holder));
+                    if let Some(answer) = self.queries.remove(&query) {
+                        self.complete(&answer, Ok(holder));
                     }
                 }
                 Event::Node(node) => self.tell(node),
@@ -62,20 +62,21 @@ impl Worker {
         let ticket = Arc::clone(&entry.ticket);
         let order = &ticket.order;
         if let Some(token) = self.engine.token(id) {
-            // Nobody else sets it.
+            // No other code sets the token.
             let _ = ticket.token.set(token);
         }
         ticket.hold(valid_until);
         match ticket.outcome.complete(Ok(())) {
             Ok(waker) => self.wakers.extend(waker),
             Err(_) => {
-                // Whoever wanted it is gone.
+                // Nobody waits for the lock any more.
                 self.wakers.extend(ticket.end(Notice::Released));
                 let _ = self.engine.release(id);
                 return;
             }
         }
-        // Both settings were checked, and a lock that has ended already says so in an event.
+        // Both settings were checked before, so only a lock that has ended already is refused here,
+        // and its end has an event of its own.
         if let Some(max_hold) = order.max_hold {
             let _ = self.engine.keep_alive(id, order.ttl, max_hold);
         }
@@ -86,7 +87,8 @@ impl Worker {
 
     fn lost(&mut self, id: LockId, reason: LostReason) {
         let Some(entry) = self.take_entry(id) else { return };
-        // There may be little time left: not at the end of the turn, and before the others.
+        // There may be little time left: these are woken now, not at the end of the turn, and
+        // before all others.
         for waker in entry.ticket.end(Notice::Lost(reason)) {
             self.wakers.push_front(waker);
         }

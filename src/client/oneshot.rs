@@ -1,29 +1,31 @@
-//! Where one result is left for the one who waits for it, be it a blocked thread or a task.
+//! One result on its way from the engine's thread to the caller, who is a blocked thread or a task.
 
 use core::task::{Context, Poll, Waker};
 
 use super::sync::{Mutex, lock};
 
-/// A place for one value. One side [`complete`](Self::complete)s it, the other one polls it or
-/// [`abandon`](Self::abandon)s it, and the value goes to exactly one of them.
-pub(super) struct Slot<T> {
+/// A place for one value.
+///
+/// One side [`complete`](Self::complete)s the oneshot. The other side polls it or
+/// [`abandon`](Self::abandon)s it. The value goes to exactly one of the two sides.
+pub(super) struct Oneshot<T> {
     state: Mutex<State<T>>,
 }
 
 enum State<T> {
-    /// Nothing yet; whom to wake.
+    /// No value yet; the waker is that of the waiting side.
     Empty(Option<Waker>),
     Full(T),
     /// The value was taken, or nobody wants it.
     Closed,
 }
 
-impl<T> Slot<T> {
+impl<T> Oneshot<T> {
     pub(super) fn new() -> Self {
         Self { state: Mutex::new(State::Empty(None)) }
     }
 
-    /// Leaves the value, and returns whom to wake. The waker is for the caller to call, who may
+    /// Leaves the value, and returns the waker of the waiting side. The caller wakes it, and may
     /// have other things to do first.
     ///
     /// # Errors
@@ -41,7 +43,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Takes the value if it is there, else remembers whom to wake.
+    /// Takes the value if there is one, else remembers the waker of `context`.
     ///
     /// Pending for ever once the value was taken.
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<T> {
@@ -52,7 +54,8 @@ impl<T> Slot<T> {
             State::Full(_) | State::Closed => State::Closed,
         };
         let last = core::mem::replace(&mut *state, next);
-        // A waker that goes may take a task with it, and that task may have to do with this slot.
+        // To drop a waker may drop a task, and that task may poll or abandon this same oneshot: the
+        // mutex is unlocked first.
         drop(state);
         match last {
             State::Full(value) => Poll::Ready(value),
@@ -60,9 +63,9 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Nobody waits any more. Returns the value if it came before.
+    /// Says that nobody waits any more. Returns the value if the value came before.
     pub(super) fn abandon(&self) -> Option<T> {
-        // The lock is given back at the end of this statement, before a waker goes.
+        // The mutex is unlocked at the end of this statement, before a waker is dropped.
         let last = core::mem::replace(&mut *lock(&self.state), State::Closed);
         match last {
             State::Full(value) => Some(value),

@@ -1,12 +1,12 @@
-//! A slot and a queue, step by step in one thread.
+//! A oneshot and a queue, step by step in one thread.
 
 use core::task::{Context, Poll, Waker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Wake;
 
+use crate::client::oneshot::Oneshot;
 use crate::client::queue::{Added, Queue, Refused};
-use crate::client::slot::Slot;
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -22,25 +22,25 @@ fn a_value_goes_to_the_one_who_waits_once() {
     let count = Arc::new(Count::default());
     let waker = Waker::from(Arc::clone(&count));
     let context = Context::from_waker(&waker);
-    let slot = Slot::new();
-    assert_eq!(slot.poll(&context), Poll::Pending);
-    let waker = slot.complete(1).expect("somebody waits").expect("and is to be woken");
+    let oneshot = Oneshot::new();
+    assert_eq!(oneshot.poll(&context), Poll::Pending);
+    let waker = oneshot.complete(1).expect("somebody waits").expect("and is to be woken");
     waker.wake();
     assert_eq!(count.0.load(Ordering::Relaxed), 1);
-    assert_eq!(slot.complete(2).err(), Some(2));
-    assert_eq!(slot.poll(&context), Poll::Ready(1));
-    assert_eq!(slot.poll(&context), Poll::Pending);
-    assert_eq!(slot.abandon(), None);
+    assert_eq!(oneshot.complete(2).err(), Some(2));
+    assert_eq!(oneshot.poll(&context), Poll::Ready(1));
+    assert_eq!(oneshot.poll(&context), Poll::Pending);
+    assert_eq!(oneshot.abandon(), None);
 }
 
 #[test]
 fn a_value_for_one_who_is_gone_comes_back() {
-    let slot = Slot::new();
-    assert_eq!(slot.abandon(), None);
-    assert_eq!(slot.complete(1).err(), Some(1));
-    let slot = Slot::new();
-    assert!(slot.complete(1).is_ok());
-    assert_eq!(slot.abandon(), Some(1));
+    let oneshot = Oneshot::new();
+    assert_eq!(oneshot.abandon(), None);
+    assert_eq!(oneshot.complete(1).err(), Some(1));
+    let oneshot = Oneshot::new();
+    assert!(oneshot.complete(1).is_ok());
+    assert_eq!(oneshot.abandon(), Some(1));
 }
 
 #[test]

@@ -1,0 +1,97 @@
+//! [`Acquire`], a request for a lock on its way: a future that a thread can block on as well.
+
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::sync::Arc;
+
+use super::command::Command;
+use super::error::LockError;
+use super::guard::Guard;
+use super::shared::Shared;
+use super::ticket::Ticket;
+use super::wait::block_on;
+
+/// A request for a lock: a future, and for threads a blocking wait.
+///
+/// Dropping an `Acquire` takes the request back, and releases whatever the request may have taken
+/// on the nodes. After the result was returned, polling stays pending, and [`wait`](Self::wait)
+/// would wait for ever.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let client = redbolt::Client::new(redbolt::Config::new(["127.0.0.1:7001"])?)?;
+/// let first = client.lock("a").start();
+/// let second = client.lock("b").start();
+/// let guards = (first.wait()?, second.wait()?);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "to drop a request for a lock takes it back"]
+pub struct Acquire {
+    shared: Arc<Shared>,
+    /// `None` once the request has ended.
+    ticket: Option<Arc<Ticket>>,
+    /// Set when the request was refused before it reached the engine's thread.
+    refused: Option<LockError>,
+}
+
+impl Acquire {
+    pub(super) fn new(shared: Arc<Shared>, ticket: Arc<Ticket>) -> Self {
+        let refused = shared.submit(&ticket).err();
+        Self { shared, ticket: Some(ticket), refused }
+    }
+
+    /// Blocks until the lock is held, or the request has failed.
+    ///
+    /// # Errors
+    ///
+    /// A [`LockError`]: the request is out of bounds, or the request ended without a lock.
+    pub fn wait(mut self) -> Result<Guard, LockError> {
+        block_on(|context| self.poll_once(context))
+    }
+
+    fn poll_once(&mut self, context: &Context<'_>) -> Poll<Result<Guard, LockError>> {
+        if let Some(error) = self.refused.take() {
+            self.ticket = None;
+            return Poll::Ready(Err(error));
+        }
+        // Without a ticket the request has ended before, and its guard is somewhere else.
+        let Some(ticket) = &self.ticket else { return Poll::Pending };
+        let Poll::Ready(outcome) = ticket.outcome.poll(context) else { return Poll::Pending };
+        let ticket = self.ticket.take();
+        Poll::Ready(match (outcome, ticket) {
+            (Ok(()), Some(ticket)) => Ok(Guard::new(Arc::clone(&self.shared), ticket)),
+            (Err(error), _) => Err(error),
+            (Ok(()), None) => Err(LockError::Closed),
+        })
+    }
+}
+
+impl Future for Acquire {
+    type Output = Result<Guard, LockError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_once(context)
+    }
+}
+
+impl Drop for Acquire {
+    fn drop(&mut self) {
+        let Some(ticket) = self.ticket.take().filter(|_| self.refused.is_none()) else { return };
+        match ticket.outcome.abandon() {
+            // The lock was granted, and nobody has polled since.
+            Some(Ok(())) => drop(Guard::new(Arc::clone(&self.shared), ticket)),
+            Some(Err(_)) => {}
+            // Whatever comes from now on, the engine's thread finds nobody who wants it.
+            None => self.shared.send(&ticket, Command::Cancel(Arc::clone(&ticket))),
+        }
+    }
+}
+
+impl fmt::Debug for Acquire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquire").field("is_done", &self.ticket.is_none()).finish_non_exhaustive()
+    }
+}

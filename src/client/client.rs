@@ -1,0 +1,221 @@
+//! [`Client`], the handle that threads and tasks share.
+
+use core::fmt;
+use core::time::Duration;
+use std::io;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::command::Command;
+use super::error::Refusal;
+use super::pending::Pending;
+use super::report::NodeReport;
+use super::request::LockRequest;
+use super::shared::Shared;
+use super::sync::Mutex;
+use super::ticket::Order;
+use crate::engine::{Config, EngineError};
+use crate::redlock::{Holder, MAX_SET, Token};
+
+/// How many of the names beyond the bound are counted, for the error to name their number.
+const MOST_COUNTED: usize = 1 << 20;
+
+/// How long the drop of the last clone waits for the last releases to arrive.
+const DROP_WAIT: Duration = Duration::from_millis(250);
+
+/// Locks for any thread and any task.
+///
+/// A client is cheap to clone. All clones, and the guards they return, share one thread that owns
+/// an [`Engine`](crate::Engine). The same requests block and are futures, on any runtime or none. A
+/// request costs one push into a queue, and a wake-up if the engine's thread sleeps.
+///
+/// # Drop
+///
+/// The drop of the last clone, when no guard is left, waits a quarter of a second for releases that
+/// are still on their way. Where a callback holds up the thread, that drop waits 1.25 s at most.
+/// [`shutdown`](Self::shutdown) waits as long as the caller wants, and returns whether the releases
+/// have arrived.
+///
+/// Guards may outlive the last clone and work as before. The drop of the last guard then waits for
+/// nothing: a process that ends at that moment may leave a lock to its ttl.
+///
+/// # When there is no quorum
+///
+/// [`nodes`](Self::nodes) says why, node by node, and [`on_node`](Self::on_node) tells of every
+/// change. Masters that have just been started do not vote at first: see
+/// [`RestartGuard`](crate::RestartGuard).
+///
+/// # Example
+///
+/// ```no_run
+/// use redbolt::{Client, Config};
+/// use std::time::Duration;
+///
+/// let client = Client::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
+/// let guard = client.lock("orders/42").wait(Duration::from_secs(2)).acquire()?;
+/// assert!(guard.is_held());
+/// drop(guard);
+/// client.shutdown(Duration::from_secs(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    handle: Arc<Handle>,
+}
+
+/// What only the clones of a client share, so that the drop of the last clone can wait. Guards and
+/// requests have the `Shared` alone.
+struct Handle {
+    shared: Arc<Shared>,
+}
+
+impl Client {
+    /// Creates a client with one thread.
+    ///
+    /// # Errors
+    ///
+    /// An [`EngineError`]: a setting is out of bounds, or the system does not provide what the
+    /// engine needs.
+    pub fn new(config: Config) -> Result<Self, EngineError> {
+        Self::with_threads(config, 1)
+    }
+
+    /// Creates a client with `threads` threads, from 1 to 64, each with an engine and connections
+    /// of its own. Requests for one resource always go to the same thread.
+    ///
+    /// One thread is enough until its processor is busy all the time; PERFORMANCE.md has the
+    /// figures.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_threads(config: Config, threads: usize) -> Result<Self, EngineError> {
+        let shared = Arc::new(Shared::new(&config, threads)?);
+        Ok(Self { handle: Arc::new(Handle { shared }) })
+    }
+
+    /// Starts a request for a lock on one resource.
+    pub fn lock(&self, resource: impl AsRef<[u8]>) -> LockRequest {
+        self.request([resource], None)
+    }
+
+    /// Starts a request for one lock on several resources, at most [`MAX_SET`]: all resources or
+    /// none, and one guard for all. See
+    /// [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
+    pub fn lock_all<R: AsRef<[u8]>>(&self, resources: impl IntoIterator<Item = R>) -> LockRequest {
+        self.request(resources, None)
+    }
+
+    /// Starts a request for a lock that another process has given up with
+    /// [`Guard::into_parts`](super::Guard::into_parts). The resources and the token of those parts
+    /// are all that is needed. The ttl and `max_hold` count anew from the adoption. See
+    /// [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    pub fn adopt<R: AsRef<[u8]>>(
+        &self,
+        resources: impl IntoIterator<Item = R>,
+        token: Token,
+    ) -> LockRequest {
+        self.request(resources, Some(token))
+    }
+
+    fn request<R: AsRef<[u8]>>(
+        &self,
+        resources: impl IntoIterator<Item = R>,
+        adopts: Option<Token>,
+    ) -> LockRequest {
+        let mut names = resources.into_iter();
+        // One name too many is enough to refuse the request; further names are only counted.
+        let resources: SmallVec<_> =
+            names.by_ref().take(MAX_SET + 1).map(|name| name.as_ref().into()).collect();
+        let order = Order {
+            count: resources.len() + names.take(MOST_COUNTED).count(),
+            resources,
+            ttl: self.handle.shared.default_ttl,
+            wait: Duration::ZERO,
+            adopts,
+            max_hold: None,
+            ahead: Duration::ZERO,
+            on_lost: Mutex::new(None),
+        };
+        LockRequest::new(Arc::clone(&self.handle.shared), order)
+    }
+
+    /// Asks the nodes who holds a resource. The answer is advice: it may have changed on its way
+    /// here, and must not decide what a lock should decide.
+    pub fn query(&self, resource: impl AsRef<[u8]>) -> Pending<Result<Holder, Refusal>> {
+        Pending::ask(|answer| {
+            let question = |resource| Command::Query { resource, answer };
+            self.handle.shared.ask(resource.as_ref(), question)
+        })
+    }
+
+    /// Asks for a report on every node: its state and its counters. The first thread answers, for
+    /// its own connections.
+    pub fn nodes(&self) -> Pending<Result<Vec<NodeReport>, Refusal>> {
+        Pending::ask(|answer| self.handle.shared.ask_first(Command::Nodes(answer)))
+    }
+
+    /// Returns the error of the system that ended a thread of this client, if one did. From then on
+    /// every request of that thread fails with [`Closed`](crate::LockError::Closed). A thread that
+    /// ended by a panic does not show here.
+    pub fn failure(&self) -> Option<io::ErrorKind> {
+        self.handle.shared.failure()
+    }
+
+    /// Has `watch` called on the thread of the engine whenever the state of a node changes. Changes
+    /// that come together make one call.
+    ///
+    /// `watch` must return at once. The client keeps `watch` as long as the client lives, so
+    /// `watch` must not own a clone of the client.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`]: the client was shut down or is busy, or has 64 callbacks already.
+    pub fn on_node(&self, watch: impl FnMut(&NodeReport) + Send + 'static) -> Result<(), Refusal> {
+        self.handle.shared.watch(Box::new(watch))
+    }
+
+    /// Releases all locks, ends all requests with
+    /// [`LockError::Closed`](crate::LockError::Closed), waits until the nodes have confirmed the
+    /// releases or `timeout` is over, and ends the thread. Returns whether the nodes have confirmed
+    /// everything.
+    ///
+    /// Later requests are refused. Where several callers shut down, the longest `timeout` counts
+    /// for all of them. A callback that holds up the thread holds up the shutdown for a second more
+    /// than `timeout` at most. From the thread of the engine itself, which is to say from a
+    /// callback, `shutdown` does nothing and returns false.
+    pub fn shutdown(&self, timeout: Duration) -> bool {
+        self.handle.shared.shut_down(timeout)
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("threads", &self.handle.shared.threads())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // Guards and requests that are left still have releases to send. The drop of the last one
+        // ends the threads.
+        if Arc::strong_count(&self.shared) == 1 {
+            self.shared.shut_down(DROP_WAIT);
+        }
+    }
+}
+
+// Clients, guards, signals and requests go from thread to thread.
+const _: fn() = || {
+    fn goes<T: Send + Sync>() {}
+    goes::<Client>();
+    goes::<super::Guard>();
+    goes::<super::Signal>();
+    goes::<super::Acquire>();
+    goes::<LockRequest>();
+    goes::<NodeReport>();
+    goes::<Pending<Result<Holder, Refusal>>>();
+};

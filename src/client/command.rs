@@ -1,0 +1,47 @@
+//! What the engine's thread can be told to do.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use super::error::{Closed, KeepError, Refusal};
+use super::handover::Parts;
+use super::oneshot::Oneshot;
+use super::report::NodeReport;
+use super::ticket::Ticket;
+use crate::redlock::{Holder, ReleaseOutcome};
+use crate::time::Instant;
+
+/// Where the answer to a command goes.
+pub(super) type Answer<T> = Arc<Oneshot<T>>;
+
+/// A callback for changes of nodes.
+pub(super) type OnNode = Box<dyn FnMut(&NodeReport) + Send>;
+
+pub(super) enum Command {
+    /// The answer goes to the ticket.
+    Acquire(Arc<Ticket>),
+    /// Nobody wants the lock any more.
+    Cancel(Arc<Ticket>),
+    Extend {
+        ticket: Arc<Ticket>,
+        ttl: Duration,
+        answer: Answer<Result<Instant, KeepError>>,
+    },
+    Release {
+        ticket: Arc<Ticket>,
+        /// `None` for a guard that was dropped.
+        answer: Option<Answer<Result<ReleaseOutcome, Closed>>>,
+    },
+    Disown {
+        ticket: Arc<Ticket>,
+        answer: Answer<Result<Parts, Refusal>>,
+    },
+    Query {
+        resource: Box<[u8]>,
+        answer: Answer<Result<Holder, Refusal>>,
+    },
+    Nodes(Answer<Result<Vec<NodeReport>, Refusal>>),
+    Watch(OnNode),
+    /// Give everything back within this time, and end.
+    Shutdown(Duration),
+}

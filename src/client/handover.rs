@@ -1,0 +1,38 @@
+//! What one process tells another process that goes on with its lock.
+
+use core::fmt;
+
+use super::ticket::Ticket;
+use crate::redlock::Token;
+use crate::time::Instant;
+
+/// What another process needs to go on with a lock: [`Client::adopt`](super::Client::adopt).
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parts {
+    /// The resources, without the configured prefix.
+    pub resources: Vec<Vec<u8>>,
+    /// The value under which the lock is stored on the nodes. Whoever has the token can release the
+    /// lock: keep the token secret.
+    pub token: Token,
+    /// The end of the validity, in time since the boot of this machine.
+    pub valid_until: Instant,
+}
+
+impl Parts {
+    /// The parts of a lock that its owner has given away.
+    pub(super) fn of(ticket: &Ticket, token: Token) -> Self {
+        let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
+        Self { resources, token, valid_until: ticket.disowned_until() }
+    }
+}
+
+/// Leaves out the token, which must not get into a log.
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts")
+            .field("resources", &self.resources.len())
+            .field("valid_until", &self.valid_until)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,51 @@
+//! The mailbox of an engine's thread: commands from all other threads, and the waker of this one.
+
+use super::command::Command;
+use super::queue::{Added, Queue, Refused};
+use crate::net::Waker;
+
+pub(super) struct Mailbox {
+    queue: Queue<Command>,
+    waker: Waker,
+}
+
+impl Mailbox {
+    /// A mailbox in which at most `max` requests wait to be taken.
+    pub(super) fn new(max: usize, waker: Waker) -> Self {
+        Self { queue: Queue::new(max), waker }
+    }
+
+    /// Hands in a command that may be refused.
+    pub(super) fn push(&self, command: Command) -> Result<(), Refused> {
+        self.wake_if(self.queue.push(command)?);
+        Ok(())
+    }
+
+    /// Hands in a command that must not be refused while the thread lives.
+    pub(super) fn push_always(&self, command: Command) -> Result<(), Refused> {
+        self.wake_if(self.queue.push_always(command)?);
+        Ok(())
+    }
+
+    /// Takes all commands, in order, into an empty list. A thread that finds none may sleep: the
+    /// next command wakes it.
+    pub(super) fn take(&self, into: &mut Vec<Command>) {
+        self.queue.take(into);
+    }
+
+    /// Says that the thread is awake, and needs no waking.
+    pub(super) fn woke_up(&self) {
+        self.queue.woke_up();
+    }
+
+    /// Refuses everything from now on, and returns the commands that nobody has taken.
+    pub(super) fn close(&self) -> Vec<Command> {
+        self.queue.close()
+    }
+
+    fn wake_if(&self, added: Added) {
+        if added == Added::Wake {
+            self.waker.wake();
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! One thread of a client, as the other threads see it: started, given commands, stopped, joined.
+
+use core::time::Duration;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle, ThreadId};
+
+use super::command::Command;
+use super::mailbox::Mailbox;
+use super::pending::Pending;
+use super::sync::{Mutex, lock};
+use super::thread_end::ThreadEnd;
+use super::worker::Worker;
+use crate::engine::{Config, Engine, EngineError};
+
+pub(super) struct Shard {
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) end: Arc<ThreadEnd>,
+    thread: ThreadId,
+    /// `None` once the thread was joined.
+    handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Shard {
+    pub(super) fn start(config: Config, number: usize) -> Result<Self, EngineError> {
+        let max = config.redlock.max_locks;
+        let engine = Engine::new(config)?;
+        let mailbox = Arc::new(Mailbox::new(max, engine.waker()));
+        let end = Arc::new(ThreadEnd::new());
+        let worker = Worker::new(engine, Arc::clone(&mailbox), Arc::clone(&end));
+        let handle = thread::Builder::new()
+            .name(format!("redbolt-{number}"))
+            .spawn(move || worker.run())
+            .map_err(EngineError::Io)?;
+        let thread = handle.thread().id();
+        Ok(Self { mailbox, end, thread, handle: Mutex::new(Some(handle)) })
+    }
+
+    /// Tells the thread to stop within `timeout`, or within a longer time if another caller has
+    /// asked for more. The answer comes when the thread ends, for whatever reason; `None` if the
+    /// thread has ended.
+    pub(super) fn stop(&self, timeout: Duration) -> Option<Pending<bool>> {
+        let ended = self.end.wait()?;
+        // A thread that is stopping already refuses the command, and ends all the same.
+        let _ = self.mailbox.push_always(Command::Shutdown(timeout));
+        Some(ended)
+    }
+
+    /// Joins a thread that has ended, once.
+    pub(super) fn join(&self) {
+        if let Some(thread) = lock(&self.handle).take() {
+            // A thread that panicked has printed its panic.
+            let _ = thread.join();
+        }
+    }
+
+    /// Whether the caller runs on this thread.
+    pub(super) fn is_here(&self) -> bool {
+        self.thread == thread::current().id()
+    }
+}

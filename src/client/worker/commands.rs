@@ -1,0 +1,132 @@
+//! What callers ask for, handed to the engine.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use super::{Entry, Worker};
+use crate::client::command::{Answer, Command};
+use crate::client::error::{Closed, KeepError, LockError, Refusal};
+use crate::client::handover::Parts;
+use crate::client::oneshot::Oneshot;
+use crate::client::report::NodeReport;
+use crate::client::ticket::{Notice, Ticket};
+use crate::redlock::{LockId, ReleaseOutcome, RequestError};
+use crate::time::Instant;
+
+impl Worker {
+    pub(super) fn run_commands(&mut self) {
+        while let Some(command) = self.commands.pop_front() {
+            self.run_command(command);
+            self.take_events();
+        }
+    }
+
+    fn run_command(&mut self, command: Command) {
+        match command {
+            Command::Acquire(ticket) => self.acquire(ticket),
+            Command::Cancel(ticket) => {
+                if let Some(&id) = ticket.id.get() {
+                    // A lock that was granted meanwhile has been given back.
+                    let _ = self.engine.cancel(id);
+                }
+            }
+            Command::Extend { ticket, ttl, answer } => self.extend(&ticket, ttl, answer),
+            Command::Release { ticket, answer } => self.release(&ticket, answer),
+            Command::Disown { ticket, answer } => self.disown(&ticket, &answer),
+            Command::Query { resource, answer } => match self.engine.query(&resource) {
+                Ok(query) => {
+                    self.queries.insert(query, answer);
+                }
+                Err(error) => self.complete(&answer, Err(Refusal::Request(error))),
+            },
+            Command::Nodes(answer) => {
+                let reports = self.engine.nodes().map(NodeReport::new).collect();
+                self.complete(&answer, Ok(reports));
+            }
+            Command::Watch(watcher) => self.watchers.push(watcher),
+            Command::Shutdown(timeout) => self.end_within = self.end_within.max(Some(timeout)),
+        }
+    }
+
+    fn acquire(&mut self, ticket: Arc<Ticket>) {
+        match self.begin(&ticket) {
+            Ok(id) => {
+                // No other code sets the id.
+                let _ = ticket.id.set(id);
+                let entry = Entry { ticket, extension: None, release: None };
+                self.entries.insert(id, entry);
+            }
+            Err(error) => self.complete(&ticket.outcome, Err(LockError::Request(error))),
+        }
+    }
+
+    fn begin(&mut self, ticket: &Ticket) -> Result<LockId, RequestError> {
+        let order = &ticket.order;
+        let max = self.engine.config().max_hold;
+        if let Some(hold) = order.max_hold.filter(|hold| *hold > max) {
+            return Err(RequestError::HoldTooLong { hold, max });
+        }
+        match (&order.resources[..], order.adopts) {
+            ([resource], None) => self.engine.acquire(resource, order.ttl, order.wait),
+            (resources, None) => self.engine.acquire_all(resources, order.ttl, order.wait),
+            (resources, Some(token)) => self.engine.adopt(resources, token, order.ttl, order.wait),
+        }
+    }
+
+    fn extend(
+        &mut self,
+        ticket: &Ticket,
+        ttl: Duration,
+        answer: Answer<Result<Instant, KeepError>>,
+    ) {
+        let id = ticket.id.get().copied();
+        match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.extend(id, ttl)) {
+            Ok(()) => {
+                if let Some(entry) = id.and_then(|id| self.entry(id)) {
+                    entry.extension = Some(answer);
+                }
+            }
+            // The guard knows the lock and the engine does not any more: the lock was lost.
+            Err(RequestError::UnknownLock) => {
+                self.complete(&answer, Err(KeepError::Request(RequestError::NotHeld)));
+            }
+            Err(error) => self.complete(&answer, Err(KeepError::Request(error))),
+        }
+    }
+
+    fn release(&mut self, ticket: &Ticket, answer: Option<Answer<Result<ReleaseOutcome, Closed>>>) {
+        self.wakers.extend(ticket.end(Notice::Released));
+        let id = ticket.id.get().copied();
+        match id.map(|id| (id, self.engine.release(id))) {
+            Some((id, Ok(()))) => {
+                if let Some(entry) = self.entry(id) {
+                    entry.release = answer;
+                }
+            }
+            // The lock was lost before, and whatever it had on the nodes has been released.
+            _ => {
+                if let Some(answer) = answer {
+                    self.complete(&answer, Ok(ReleaseOutcome::default()));
+                }
+            }
+        }
+    }
+
+    /// Gives the token away, but only if nothing of this engine will touch its keys any more.
+    fn disown(&mut self, ticket: &Ticket, answer: &Oneshot<Result<Parts, Refusal>>) {
+        self.wakers.extend(ticket.end(Notice::Released));
+        let id = ticket.id.get().copied();
+        match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.disown(id)) {
+            Ok(token) => {
+                // The answer comes before callbacks run, because a callback may panic.
+                self.complete(answer, Ok(Parts::of(ticket, token)));
+                // An extension under way has its event before the lock is forgotten.
+                self.take_events();
+                if let Some(id) = id {
+                    self.take_entry(id);
+                }
+            }
+            Err(_) => self.complete(answer, Err(Refusal::Request(RequestError::NotHeld))),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The worker: the thread that owns an engine, takes commands, and hands out results.
+//!
+//! Here is what the worker owns. [`turn`] is the loop of the thread, [`commands`] carries out what
+//! callers ask for, [`events`] passes on what the engine tells, and [`shutdown`] ends the thread.
+
+mod commands;
+mod events;
+mod shutdown;
+mod turn;
+
+use core::task::Waker;
+use core::time::Duration;
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+
+use super::command::{Answer, Command, OnNode};
+use super::error::{Closed, KeepError, Refusal};
+use super::mailbox::Mailbox;
+use super::oneshot::Oneshot;
+use super::thread_end::ThreadEnd;
+use super::ticket::Ticket;
+use crate::engine::Engine;
+use crate::redlock::{Holder, LockId, QueryId, ReleaseOutcome};
+use crate::time::Instant;
+
+pub(super) struct Worker {
+    engine: Engine,
+    mailbox: Arc<Mailbox>,
+    end: Arc<ThreadEnd>,
+    /// Taken from the mailbox and not yet carried out.
+    commands: VecDeque<Command>,
+    /// An empty list to swap with that of the mailbox.
+    spare: Vec<Command>,
+    entries: HashMap<LockId, Entry>,
+    queries: HashMap<QueryId, Answer<Result<Holder, Refusal>>>,
+    watchers: Vec<OnNode>,
+    /// The wakers to call at the end of the turn.
+    wakers: VecDeque<Waker>,
+    /// Set once the thread is to end: the time in which everything is to be given back.
+    end_within: Option<Duration>,
+    is_stopping: bool,
+}
+
+/// A lock that is wanted, held or being released.
+struct Entry {
+    ticket: Arc<Ticket>,
+    extension: Option<Answer<Result<Instant, KeepError>>>,
+    release: Option<Answer<Result<ReleaseOutcome, Closed>>>,
+}
+
+impl Worker {
+    pub(super) fn new(engine: Engine, mailbox: Arc<Mailbox>, end: Arc<ThreadEnd>) -> Self {
+        Self {
+            engine,
+            mailbox,
+            end,
+            commands: VecDeque::new(),
+            spare: Vec::new(),
+            entries: HashMap::new(),
+            queries: HashMap::new(),
+            watchers: Vec::new(),
+            wakers: VecDeque::new(),
+            end_within: None,
+            is_stopping: false,
+        }
+    }
+
+    fn entry(&mut self, id: LockId) -> Option<&mut Entry> {
+        self.entries.get_mut(&id)
+    }
+
+    fn take_entry(&mut self, id: LockId) -> Option<Entry> {
+        self.entries.remove(&id)
+    }
+
+    /// Leaves an answer. The one who waits for it is woken at the end of the turn.
+    fn complete<T>(&mut self, answer: &Oneshot<T>, value: T) {
+        if let Ok(waker) = answer.complete(value) {
+            self.wakers.extend(waker);
+        }
+    }
+
+    /// Writes to the servers what waits for them, then wakes the threads.
+    fn hand_out(&mut self) -> io::Result<()> {
+        self.engine.flush()?;
+        self.wake();
+        Ok(())
+    }
+
+    /// Calls the wakers, one at a time out of the list: should a waker panic, the others are still
+    /// there.
+    fn wake(&mut self) {
+        while let Some(waker) = self.wakers.pop_front() {
+            waker.wake();
+        }
+    }
+}

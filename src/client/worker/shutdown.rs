@@ -1,0 +1,95 @@
+//! The end of the thread: all locks are given back, and everybody who waits is answered.
+
+use core::mem;
+use core::time::Duration;
+use std::io;
+use std::sync::Arc;
+
+use super::Worker;
+use crate::client::command::Command;
+use crate::client::error::{Closed, KeepError, LockError, Refusal};
+use crate::client::ticket::Notice;
+use crate::redlock::RequestError;
+
+/// How long the engine drains at a time during a shutdown. In between, those whose results have
+/// come are woken.
+const DRAIN_STEP: Duration = Duration::from_millis(20);
+
+impl Worker {
+    /// Gives all locks back, and waits for the nodes at most as long as the callers have asked for.
+    pub(super) fn shut_down(&mut self) -> io::Result<()> {
+        // These commands are the last ones. A shutdown among them may ask for more time.
+        self.commands.extend(self.mailbox.close());
+        self.run_commands();
+        self.is_stopping = true;
+        let held: Vec<_> =
+            self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
+        for (id, ticket) in held {
+            self.wakers.extend(ticket.end(Notice::Closed));
+            if self.engine.release(id) == Err(RequestError::NotHeld) {
+                let _ = self.engine.cancel(id);
+            }
+            self.take_events();
+        }
+        let end = self.engine.now() + self.end_within.unwrap_or_default();
+        loop {
+            // Those who have lost a lock, or wait for one, are told before the wait for the
+            // servers.
+            self.hand_out()?;
+            let left = end - self.engine.now();
+            let is_done = self.engine.drain(left.min(DRAIN_STEP))?;
+            self.end.set_done(is_done);
+            self.take_events();
+            if is_done || left.is_zero() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Tells everybody who still waits that the client is closed.
+    fn close(&mut self) {
+        let rest = self.mailbox.close();
+        for command in mem::take(&mut self.commands).into_iter().chain(rest) {
+            self.refuse(command);
+        }
+        for (_, entry) in mem::take(&mut self.entries) {
+            self.wakers.extend(entry.ticket.end(Notice::Closed));
+            self.complete(&entry.ticket.outcome, Err(LockError::Closed));
+            if let Some(answer) = entry.extension {
+                self.complete(&answer, Err(KeepError::Closed));
+            }
+            if let Some(answer) = entry.release {
+                self.complete(&answer, Err(Closed));
+            }
+        }
+        for (_, answer) in mem::take(&mut self.queries) {
+            self.complete(&answer, Err(Refusal::Closed));
+        }
+        for answer in self.end.take_waiters() {
+            self.complete(&answer, self.end.is_done());
+        }
+        self.wake();
+    }
+
+    fn refuse(&mut self, command: Command) {
+        match command {
+            Command::Acquire(ticket) => self.complete(&ticket.outcome, Err(LockError::Closed)),
+            Command::Extend { answer, .. } => self.complete(&answer, Err(KeepError::Closed)),
+            Command::Release { answer: Some(answer), .. } => self.complete(&answer, Err(Closed)),
+            Command::Query { answer, .. } => self.complete(&answer, Err(Refusal::Closed)),
+            Command::Nodes(answer) => self.complete(&answer, Err(Refusal::Closed)),
+            Command::Disown { answer, .. } => self.complete(&answer, Err(Refusal::Closed)),
+            Command::Cancel(_)
+            | Command::Watch(_)
+            | Command::Shutdown(_)
+            | Command::Release { answer: None, .. } => {}
+        }
+    }
+}
+
+/// However the thread ends, a panic included, everybody who waits is answered.
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,50 @@
+//! The loop of the worker.
+//!
+//! In one turn the worker takes what the callers have asked for, hands it to the engine, writes,
+//! wakes those whose results are there, and sleeps until something happens. Results are handed out
+//! after the write, so that the servers work while threads wake up.
+
+use core::time::Duration;
+use std::io;
+
+use super::Worker;
+
+/// How many times in a row the mailbox is emptied before the servers get their turn.
+const MAX_TAKES: usize = 4;
+
+impl Worker {
+    /// Works until the thread is told to stop or the system fails. Then everybody who waits is
+    /// told.
+    pub(in crate::client) fn run(mut self) {
+        while !self.is_stopping {
+            if let Err(error) = self.turn() {
+                // No node can cause this. Dropping the worker closes everything.
+                self.end.set_failure(error.kind());
+                return;
+            }
+        }
+    }
+
+    fn turn(&mut self) -> io::Result<()> {
+        self.take_events();
+        self.hand_out()?;
+        let mut timeout = Some(Duration::ZERO);
+        for _ in 0..MAX_TAKES {
+            self.mailbox.take(&mut self.spare);
+            if self.spare.is_empty() {
+                // Only a thread that has found the mailbox empty may sleep.
+                timeout = None;
+                break;
+            }
+            self.commands.extend(self.spare.drain(..));
+            self.run_commands();
+            if self.end_within.is_some() {
+                return self.shut_down();
+            }
+            self.hand_out()?;
+        }
+        self.engine.turn(timeout)?;
+        self.mailbox.woke_up();
+        Ok(())
+    }
+}
