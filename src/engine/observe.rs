@@ -1,32 +1,48 @@
-//! What happens, told to whoever listens: `tracing` and `metrics`, each behind its feature. Without
-//! them nothing of this is compiled.
+//! Events of the engine for `tracing` and `metrics`, each behind its feature. Without these
+//! features nothing of this file is compiled.
 
-use super::Engine;
-use crate::redlock::Event;
+use crate::net::Address;
+use crate::redlock::{Event, Redlock};
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+use crate::{
+    net::Clock,
+    redlock::{NodeId, NodeStatus},
+};
 
-/// An event is on its way to the owner of the engine.
+/// Reports an event that is on its way to the owner of the engine. `addresses` are those of the
+/// nodes.
 #[inline]
-pub(super) fn told(engine: &Engine, event: &Event) {
+pub(super) fn told(redlock: &Redlock, addresses: &[Address], event: &Event) {
     #[cfg(feature = "tracing")]
-    log::told(engine, event);
+    log::told(redlock, addresses, event);
     #[cfg(feature = "metrics")]
-    count::told(engine, event);
-    let _ = (engine, event);
+    count::told(redlock, addresses, event);
+    let _ = (redlock, addresses, event);
+}
+
+/// The address of a node, and where the node stands now.
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+fn node<'a>(
+    redlock: &'a Redlock,
+    addresses: &'a [Address],
+    id: NodeId,
+) -> Option<(&'a Address, NodeStatus<'a>)> {
+    Some((addresses.get(id.index())?, redlock.node(Clock::now(), id)?))
 }
 
 #[cfg(feature = "tracing")]
 mod log {
     use tracing::{debug, error, info, warn};
 
-    use super::{Engine, Event};
+    use super::{Address, Clock, Event, Redlock};
     use crate::redlock::{NodeId, NodeState};
 
-    pub(super) fn told(engine: &Engine, event: &Event) {
+    pub(super) fn told(redlock: &Redlock, addresses: &[Address], event: &Event) {
         match event {
-            Event::Node(node) => changed(engine, *node),
+            Event::Node(node) => changed(redlock, addresses, *node),
             Event::Lost { lock, reason } => warn!(?lock, %reason, "a lock is lost"),
             Event::Expiring { lock, valid_until } => {
-                let left = *valid_until - engine.now();
+                let left = *valid_until - Clock::now();
                 warn!(?lock, ?left, "a lock is about to end");
             }
             Event::AcquireFailed { lock, error } => debug!(?lock, %error, "no lock"),
@@ -35,9 +51,9 @@ mod log {
         }
     }
 
-    fn changed(engine: &Engine, id: NodeId) {
-        let (Some(address), Some(status)) = (engine.address(id), engine.node(id)) else { return };
-        // A connection that is being set up is no news until something comes of it.
+    fn changed(redlock: &Redlock, addresses: &[Address], id: NodeId) {
+        let Some((address, status)) = super::node(redlock, addresses, id) else { return };
+        // A connection that is being set up is no news before its outcome is known.
         match status.state {
             NodeState::Connecting | NodeState::Handshake => {
                 debug!(%address, state = %status.state, "node");
@@ -53,16 +69,16 @@ mod log {
 mod count {
     use metrics::{counter, gauge};
 
-    use super::{Engine, Event};
+    use super::{Address, Event, Redlock};
     use crate::redlock::{AcquireError, LostReason, NodeState};
 
     const FAILED: &str = "redbolt_acquire_failed_total";
     const LOST: &str = "redbolt_lost_total";
 
-    pub(super) fn told(engine: &Engine, event: &Event) {
+    pub(super) fn told(redlock: &Redlock, addresses: &[Address], event: &Event) {
         match event {
             Event::Acquired { .. } => counter!("redbolt_acquired_total").increment(1),
-            // Labels that are written out cost no allocation.
+            // Labels that are literals cost no allocation.
             Event::AcquireFailed { error, .. } => match error {
                 AcquireError::Held => counter!(FAILED, "reason" => "held"),
                 AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),
@@ -83,8 +99,7 @@ mod count {
             Event::Expiring { .. } => counter!("redbolt_expiring_total").increment(1),
             Event::Queried { .. } => counter!("redbolt_queried_total").increment(1),
             Event::Node(node) => {
-                let (Some(address), Some(status)) = (engine.address(*node), engine.node(*node))
-                else {
+                let Some((address, status)) = super::node(redlock, addresses, *node) else {
                     return;
                 };
                 let address = address.to_string();

@@ -116,7 +116,7 @@ impl Driver {
     /// node, and arms the timer for the next deadline. The timer wakes whoever waits for the
     /// descriptor.
     pub(crate) fn flush(&mut self, redlock: &mut Redlock) -> io::Result<()> {
-        self.obey(redlock);
+        self.run_actions(redlock);
         let now = Clock::now();
         for id in redlock.nodes() {
             let link = &mut self.links[id.index()];
@@ -133,7 +133,7 @@ impl Driver {
                 Err(error) => self.broken(redlock, id, NodeError::Io(error.kind())),
             }
         }
-        self.obey(redlock);
+        self.run_actions(redlock);
         let unread = self.links.iter().any(|link| link.unread);
         let deadline = if unread { Some(Instant::ZERO) } else { next_deadline(redlock) };
         if let Some(deadline) = deadline {
@@ -170,7 +170,7 @@ impl Driver {
             }
         }
         redlock.handle_timeout(Clock::now());
-        self.obey(redlock);
+        self.run_actions(redlock);
         Ok(())
     }
 
@@ -272,7 +272,7 @@ impl Driver {
             // S3: first the replies are read, then the clock.
             let done = redlock.handle_received(Clock::now(), id, link.inbox.bytes());
             link.inbox.consume(done);
-            self.obey(redlock);
+            self.run_actions(redlock);
             if !more && !ended {
                 return;
             }
@@ -281,7 +281,7 @@ impl Driver {
     }
 
     /// Opens and closes connections as the state machine asks.
-    fn obey(&mut self, redlock: &mut Redlock) {
+    fn run_actions(&mut self, redlock: &mut Redlock) {
         while let Some(action) = redlock.poll_action() {
             match action {
                 Action::Close(id) => self.close(id),

@@ -1,18 +1,16 @@
-//! The public face for one thread: [`Engine`] is the algorithm and the loop, owned together.
-
-mod config;
-mod observe;
+//! [`Engine`]: the algorithm and the driver, owned by one thread.
 
 use core::fmt;
 use core::time::Duration;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-pub use self::config::{Config, EngineError};
+use super::config::{Config, EngineError};
+use super::observe;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    self, Counters, Event, LockId, NodeId, NodeState, NodeStatus, QueryId, Quorum, Redlock,
-    RequestError, Token,
+    self, Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock, RequestError,
+    Token,
 };
 use crate::time::Instant;
 
@@ -59,7 +57,7 @@ use crate::time::Instant;
 /// the events then too, because some commands end at once.
 /// [`next_deadline`](Self::next_deadline) is there for loops that have a timer anyway.
 pub struct Engine {
-    redlock: Redlock,
+    pub(super) redlock: Redlock,
     driver: Driver,
     addresses: Vec<Address>,
     busy_poll: Duration,
@@ -221,7 +219,7 @@ impl Engine {
         self.wait(timeout)
     }
 
-    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+    pub(super) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.flush()?;
         self.driver.wait(&mut self.redlock, timeout, self.busy_poll)
     }
@@ -239,66 +237,8 @@ impl Engine {
     #[must_use]
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.redlock.poll_event()?;
-        observe::told(self, &event);
+        observe::told(&self.redlock, &self.addresses, &event);
         Some(event)
-    }
-
-    /// Polls until every node is ready or has been tried in vain, or until `timeout` is over. Once
-    /// a quorum is ready, the others get as long again as it took. Returns how many nodes are
-    /// ready.
-    ///
-    /// Not needed before [`acquire`](Self::acquire), which waits by itself; useful before a first
-    /// attempt that will not be repeated. An attempt asks the nodes that are ready at its moment:
-    /// with a bare quorum of them, a single refusal decides it.
-    ///
-    /// # Errors
-    ///
-    /// As [`poll`](Self::poll).
-    pub fn settle(&mut self, timeout: Duration) -> io::Result<usize> {
-        const LEAST_GRACE: Duration = Duration::from_millis(10);
-        let start = Clock::now();
-        let mut until = start + timeout;
-        let mut is_quorate = false;
-        loop {
-            let now = Clock::now();
-            let states = || self.nodes().map(|(_, _, node)| node);
-            let ready = states().filter(|node| node.state == NodeState::Ready).count();
-            let untried = states().filter(is_untried).count();
-            if untried == 0 || now >= until {
-                self.flush()?;
-                return Ok(ready);
-            }
-            if !is_quorate && ready >= self.redlock.quorum().need() {
-                is_quorate = true;
-                until = until.min(now + LEAST_GRACE.max(now - start));
-            }
-            self.wait(Some(until - now))?;
-        }
-    }
-
-    /// Polls until no lock is wanted, held or owed a reply any more and no token waits to be
-    /// cleaned up, or until `timeout` is over. Returns whether all is done. Events that come
-    /// meanwhile stay to be taken.
-    ///
-    /// To be called before an engine is dropped, or not polled for long, whose last releases should
-    /// be known to have arrived: on a node that has not answered an earlier one they wait for that
-    /// answer, and only a poll takes it. Locks that are still held are not released by this.
-    ///
-    /// # Errors
-    ///
-    /// As [`poll`](Self::poll).
-    pub fn drain(&mut self, timeout: Duration) -> io::Result<bool> {
-        let until = Clock::now() + timeout;
-        loop {
-            let now = Clock::now();
-            let is_done = self.redlock.in_use() == 0 && self.redlock.cleanup() == 0;
-            if is_done || now >= until {
-                self.redlock.flush_batches(now);
-                self.flush()?;
-                return Ok(is_done);
-            }
-            self.wait(Some(until - now))?;
-        }
     }
 
     /// Lets other threads wake this one out of [`poll`](Self::poll), for example after they have
@@ -386,12 +326,6 @@ const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Engine>();
 };
-
-/// Whether the first attempt to reach a node is still under way.
-fn is_untried(node: &NodeStatus<'_>) -> bool {
-    use NodeState::{Connecting, Down, Handshake};
-    node.error.is_none() && matches!(node.state, Down | Connecting | Handshake)
-}
 
 impl AsRawFd for Engine {
     fn as_raw_fd(&self) -> RawFd {

@@ -1,0 +1,13 @@
+//! The engine: the algorithm and the loop together, for one thread.
+//!
+//! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
+//! [`config`] what an engine is made of, and [`observe`] tells `tracing` and `metrics` of events.
+//! This folder must never know threads.
+
+mod config;
+mod engine;
+mod observe;
+mod settle;
+
+pub use self::config::{Config, EngineError};
+pub use self::engine::Engine;
