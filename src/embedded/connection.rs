@@ -6,7 +6,7 @@ use bytes::{Buf, BytesMut};
 use mio::net::TcpStream;
 use smallvec::SmallVec;
 
-use super::state::{Master, Session};
+use super::master::{Master, Session};
 use crate::resp::{self, Parser, Status, Value};
 use crate::time::Instant;
 

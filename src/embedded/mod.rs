@@ -61,18 +61,18 @@ mod command;
 mod connection;
 mod database;
 mod info;
+mod master;
 mod number;
 mod options;
 mod refusal;
 mod scripting;
 mod scripts;
 mod server;
-mod state;
 mod strings;
 
 #[cfg(test)]
 mod tests;
 
+pub use master::{DATABASES, Master, SWEEP_MAX, Session};
 pub use options::Options;
 pub use server::{CONNECTIONS_MAX, Server};
-pub use state::{DATABASES, Master, SWEEP_MAX, Session};

@@ -11,8 +11,8 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::connection::{Connection, Outcome};
+use super::master::Master;
 use super::options::{DEFAULT_USER, Options};
-use super::state::Master;
 use crate::net::Clock;
 
 /// Clients connected at a time. One more is told so and closed, as Redis does it.

@@ -1,4 +1,4 @@
-//! The master itself: requests in, replies out, and time as an argument.
+//! [`Master`]: requests in, replies out, and time as an argument.
 
 use core::fmt::{self, Write};
 
@@ -6,10 +6,11 @@ use bytes::BytesMut;
 
 use super::command::{self, Command};
 use super::database::Database;
+use super::info::Info;
 use super::options::{DEFAULT_USER, Options};
 use super::refusal::Refusal;
 use super::scripts::Script;
-use super::{info, number, scripting, strings};
+use super::{number, scripting, strings};
 use crate::resp;
 use crate::time::Instant;
 
@@ -41,10 +42,10 @@ pub const SWEEP_MAX: usize = 1024;
 /// ```
 pub struct Master {
     options: Options,
-    pub(super) run_id: String,
-    pub(super) replication_id: String,
-    pub(super) started: Instant,
-    pub(super) databases: [Database; DATABASES],
+    run_id: String,
+    replication_id: String,
+    started: Instant,
+    databases: [Database; DATABASES],
     /// Scripts that `EVALSHA` finds.
     loaded: Vec<Script>,
 }
@@ -159,7 +160,9 @@ impl Master {
             Command::ScriptLoad => scripting::load(&mut self.loaded, arguments, out)?,
             Command::ScriptExists => scripting::exists(&self.loaded, arguments, out),
             Command::ScriptFlush => scripting::flush(&mut self.loaded, arguments, out)?,
-            Command::Info => resp::bulk(out, info::render(self, now, arguments).as_bytes()),
+            Command::Info => {
+                resp::bulk(out, self.info(now).render(arguments).as_bytes());
+            }
             Command::Describe => command::describe(arguments, out),
             Command::Docs => resp::array_header(out, 0),
             Command::Count => resp::integer(out, number::signed(command::count())),
@@ -172,6 +175,16 @@ impl Master {
             Command::Quit => session.quit(out),
         }
         Ok(())
+    }
+
+    fn info(&self, now: Instant) -> Info<'_> {
+        Info {
+            run_id: &self.run_id,
+            replication_id: &self.replication_id,
+            uptime: now - self.started,
+            databases: &self.databases,
+            now: millis(now),
+        }
     }
 
     fn authenticate(
@@ -258,7 +271,7 @@ fn set_client_name(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusa
 }
 
 /// Milliseconds, cut and not rounded, as a server reads its clock.
-pub(super) fn millis(now: Instant) -> u64 {
+fn millis(now: Instant) -> u64 {
     now.as_nanos() / 1_000_000
 }
 
