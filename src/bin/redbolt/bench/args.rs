@@ -5,8 +5,7 @@ use std::time::Duration;
 use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 
-use super::Failure;
-use super::crowd::Kind;
+use super::failure::Failure;
 use crate::nodes::NodeArgs;
 use crate::{duration, number};
 
@@ -29,6 +28,9 @@ const MOST_STARTS: u32 = 1_000_000;
 /// Who looks for longer than this never wants to sleep.
 const LONGEST_BUSY_POLL: Duration = Duration::from_secs(1);
 
+/// How long the load runs before anything is counted: connections come up, tables and caches warm.
+pub(super) const WARM_UP: Duration = Duration::from_millis(200);
+
 /// Shown below the options.
 const AFTER_HELP: &str = "\
 A cycle acquires one lock and releases it at once. By default no two cycles want the same resource,
@@ -39,6 +41,17 @@ redis-server processes where one is on the PATH, else masters inside this proces
 Durations are written like 250us, 20ms, 30s, 1.5m; a bare number is in seconds.
 SIGINT ends a run early, with its figures.
 Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.";
+
+/// What goes through a client.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// This number of threads that block.
+    Threads(usize),
+    /// This number of tasks, on a runtime of two threads.
+    Tasks(usize),
+    /// This number of locks that are only kept alive.
+    Hold(usize),
+}
 
 /// What the command line says about a run. Its figures have been checked against their bounds.
 #[derive(clap::Args)]

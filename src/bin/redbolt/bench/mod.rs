@@ -2,12 +2,17 @@
 //! takes.
 //!
 //! A cycle acquires one lock and releases it. `load` runs cycles on one engine and knows nothing of
-//! who measures; `tally` counts what it sees; `masters` provides nodes where none are given;
-//! `report` prints. This folder must never reach past the public API: what it measures is what
-//! every user of the library gets.
+//! who measures, and `tally` counts what `load` sees. `masters` provides nodes where none are
+//! given. `report` has the figures, which `table` and `json` print. `crowd` measures a client with
+//! many threads or tasks instead.
+//!
+//! This folder must never reach past the public API: every user of the library gets what is
+//! measured here.
 
 mod args;
+mod connect;
 mod crowd;
+mod failure;
 mod json;
 mod live;
 mod load;
@@ -21,30 +26,23 @@ mod signals;
 mod table;
 mod tally;
 
-use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{Clock, Config, Engine, EngineError};
+use redbolt::{Clock, Config};
 
 pub(crate) use self::args::Args;
+use self::args::WARM_UP;
+use self::connect::connect;
+use self::failure::Failure;
 use self::live::Live;
 use self::load::Load;
 use self::masters::Masters;
 use self::report::{Report, Snapshot};
 use self::signals::Signals;
-use crate::exit;
-use crate::nodes::{GUARD_HINT, describe, quarantined_for};
 use crate::number::grouped;
 use crate::output::{print, say};
-
-/// How long the load runs before anything is counted: connections come up, tables and caches warm.
-const WARM_UP: Duration = Duration::from_millis(200);
-
-/// How long nodes have to come up: connecting and the handshake may take a second each.
-const SETTLE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(args: Args) -> ExitCode {
     match bench(&args) {
@@ -52,37 +50,6 @@ pub(crate) fn run(args: Args) -> ExitCode {
         Err(failure) => {
             say(failure.message.trim_end());
             failure.code.into()
-        }
-    }
-}
-
-/// Why there is no measurement: the exit code, and what to say.
-struct Failure {
-    code: u8,
-    message: String,
-}
-
-impl Failure {
-    fn usage(message: impl Display) -> Self {
-        Self { code: exit::USAGE, message: message.to_string() }
-    }
-
-    fn software(message: impl Display) -> Self {
-        Self { code: exit::SOFTWARE, message: message.to_string() }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::software(error)
-    }
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Config(error) => Self::usage(error),
-            EngineError::Io(_) => Self::software(error),
         }
     }
 }
@@ -123,24 +90,6 @@ fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {
     say(&masters);
     let config = args.local_config(&masters.addresses())?;
     Ok((masters, config))
-}
-
-/// An engine with a quorum of nodes that are ready.
-fn connect(config: Config) -> Result<Engine, Failure> {
-    let nodes = config.nodes.len();
-    let need = config.redlock.check(nodes).map_err(Failure::usage)?.need();
-    let mut engine = Engine::new(config)?;
-    let ready = engine.settle(SETTLE)?;
-    if ready >= need {
-        return Ok(engine);
-    }
-    let nodes_one_by_one = describe(&engine, None);
-    let mut message =
-        format!("no quorum: {ready} of {nodes} nodes ready, {need} needed\n{nodes_one_by_one}");
-    if quarantined_for(&engine).is_some() {
-        message.push_str(GUARD_HINT);
-    }
-    Err(Failure { code: exit::NO_QUORUM, message })
 }
 
 /// Runs the load without counting, and forgets what it has counted nevertheless.

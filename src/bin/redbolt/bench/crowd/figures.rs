@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::super::args::Kind;
 use super::super::json::{self, Latencies};
 use super::super::tally::Failures;
-use super::Kind;
 use crate::number::grouped;
 
 /// Where the second column begins.

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use redbolt::{Client, Clock, Guard};
 
-use super::super::Failure;
 use super::super::args::Args;
+use super::super::failure::Failure;
 use super::super::names::Names;
 use super::super::signals::Signals;
 use super::super::tally::{Failures, Latencies};
 use super::figures::Crowd;
-use super::processor_time;
+use super::processor::processor_time;
 
 /// How many are asked for at a time.
 const AT_A_TIME: usize = 512;

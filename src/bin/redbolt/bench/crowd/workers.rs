@@ -8,13 +8,13 @@ use std::time::Duration;
 use redbolt::time::Instant;
 use redbolt::{Client, Clock, Guard, LockError};
 
-use super::super::args::Args;
+use super::super::args::{Args, WARM_UP};
+use super::super::failure::Failure;
 use super::super::names::Names;
 use super::super::signals::Signals;
 use super::super::tally::{Latencies, Tally};
-use super::super::{Failure, WARM_UP};
 use super::figures::Crowd;
-use super::{broken, processor_time};
+use super::processor::processor_time;
 
 /// How often is looked whether somebody wants the run to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -206,7 +206,7 @@ pub(super) fn threads(
             }
             worker.hand_in();
         });
-        threads.push(spawned.map_err(broken)?);
+        threads.push(spawned?);
     }
     let measured = floor.measure(signals);
     for thread in threads {
@@ -221,8 +221,7 @@ pub(super) fn tasks(
     count: usize,
     signals: &Signals,
 ) -> Result<Crowd, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build();
-    let runtime = runtime.map_err(broken)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
     let floor = Arc::new(Floor::new(args));
     let tasks: Vec<_> = (0..count)
         .map(|number| {

@@ -1,0 +1,43 @@
+//! Why there is no measurement.
+
+use std::fmt::Display;
+use std::io;
+
+use redbolt::EngineError;
+
+use crate::exit;
+
+/// The exit code, and the message for the person at the terminal.
+pub(super) struct Failure {
+    pub(super) code: u8,
+    pub(super) message: String,
+}
+
+impl Failure {
+    pub(super) fn usage(message: impl Display) -> Self {
+        Self { code: exit::USAGE, message: message.to_string() }
+    }
+
+    pub(super) fn no_quorum(message: impl Display) -> Self {
+        Self { code: exit::NO_QUORUM, message: message.to_string() }
+    }
+
+    pub(super) fn software(message: impl Display) -> Self {
+        Self { code: exit::SOFTWARE, message: message.to_string() }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::software(error)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Config(error) => Self::usage(error),
+            EngineError::Io(_) => Self::software(error),
+        }
+    }
+}
