@@ -1,4 +1,4 @@
-//! What an engine is made of, and why none can be made.
+//! [`Config`], from which an engine is created, and [`EngineError`], why one could not be.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,7 +7,7 @@ use std::io;
 use crate::net::{Address, AddressError};
 use crate::redlock::{self, ConfigError};
 
-/// Which nodes, and how.
+/// The nodes, and the settings of an engine.
 ///
 /// ```
 /// use redbolt::Config;
@@ -25,17 +25,18 @@ pub struct Config {
     pub nodes: Vec<Address>,
     /// The settings of the algorithm.
     pub redlock: redlock::Config,
-    /// How long [`Engine::poll`](super::Engine::poll) looks for replies again and again before it
-    /// sleeps. It takes a processor for itself in return for not being woken up. Default: zero.
+    /// How long [`Engine::poll`](super::Engine::poll) checks for replies without pause before the
+    /// thread sleeps. Busy polling occupies a processor, and saves the time of a wake-up. Default:
+    /// zero.
     pub busy_poll: Duration,
 }
 
 impl Config {
-    /// The default settings for these nodes.
+    /// Returns the default settings for these nodes.
     ///
     /// # Errors
     ///
-    /// An [`AddressError`] for the first address that cannot be read.
+    /// An [`AddressError`] for the first address that cannot be parsed.
     pub fn new<I>(nodes: I) -> Result<Self, AddressError>
     where
         I: IntoIterator<Item: AsRef<str>>,
@@ -54,12 +55,12 @@ impl Config {
     }
 }
 
-/// Why an engine could not be made.
+/// Why an engine could not be created.
 #[derive(Debug)]
 pub enum EngineError {
     /// A setting is out of bounds.
     Config(ConfigError),
-    /// The system did not provide what is needed.
+    /// The system did not provide what the engine needs.
     Io(io::Error),
 }
 
@@ -75,7 +76,7 @@ impl fmt::Display for EngineError {
 impl core::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            // Its text is all that this error says.
+            // The text of this error is the text of the inner one.
             Self::Config(error) => error.source(),
             Self::Io(error) => Some(error),
         }

@@ -16,13 +16,14 @@ use crate::time::Instant;
 
 /// A Redlock engine for one thread.
 ///
-/// Commands queue bytes and return at once; [`poll`](Self::poll) moves them, and
-/// [`next_event`](Self::next_event) tells what came of it. All commands between two polls leave in
+/// Commands queue bytes and return at once, [`poll`](Self::poll) sends and receives, and
+/// [`next_event`](Self::next_event) returns the results. All commands between two polls leave in
 /// one write per node.
 ///
-/// Connections come up by themselves during the first polls, and whenever they break.
+/// The first polls open the connections, and later polls reopen connections that break.
 ///
-/// Once warm, a lock costs no allocation. At most `max_locks` locks can be wanted or held at once.
+/// Once tables and buffers have grown, a lock costs no allocation. At most `max_locks` locks can be
+/// wanted or held at once.
 ///
 /// # Example
 ///
@@ -37,7 +38,7 @@ use crate::time::Instant;
 ///     while let Some(event) = engine.next_event() {
 ///         match event {
 ///             Event::Acquired { lock, .. } => {
-///                 // The resource is ours as long as `engine.is_held(lock)`.
+///                 // The resource is locked as long as `engine.is_held(lock)`.
 ///                 engine.release(lock)?;
 ///             }
 ///             Event::AcquireFailed { error, .. } => return Err(error.into()),
@@ -51,11 +52,11 @@ use crate::time::Instant;
 ///
 /// # In another loop
 ///
-/// [`as_raw_fd`](AsRawFd::as_raw_fd) yields one descriptor that becomes readable when a socket has
-/// something *and* when a deadline has come. Whenever it is readable, call `poll` with a timeout of
-/// zero and take the events; after commands from elsewhere call [`flush`](Self::flush), and take
-/// the events then too, because some commands end at once.
-/// [`next_deadline`](Self::next_deadline) is there for loops that have a timer anyway.
+/// [`as_raw_fd`](AsRawFd::as_raw_fd) returns one descriptor that becomes readable when a socket has
+/// something *and* when a deadline has come. Whenever the descriptor is readable, call `poll` with
+/// a timeout of zero and take the events. After commands from elsewhere call
+/// [`flush`](Self::flush), and take the events then too, because some commands end at once. Loops
+/// that have a timer of their own can use [`next_deadline`](Self::next_deadline).
 pub struct Engine {
     pub(super) redlock: Redlock,
     driver: Driver,
@@ -64,12 +65,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that starts to connect at the first poll.
+    /// Creates an engine, which starts to connect at the first poll.
     ///
     /// # Errors
     ///
-    /// [`EngineError::Config`] names the setting that is out of bounds, [`EngineError::Io`] what
-    /// the system could not provide (an epoll, a timer, a thread's waker, entropy).
+    /// [`EngineError::Config`] names the setting that is out of bounds. [`EngineError::Io`] says
+    /// what the system could not provide: an epoll, a timer, a thread's waker, entropy.
     pub fn new(config: Config) -> Result<Self, EngineError> {
         config.check_nodes()?;
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
@@ -79,12 +80,12 @@ impl Engine {
         Ok(Self { redlock, driver, addresses: config.nodes, busy_poll: config.busy_poll })
     }
 
-    /// Asks for a lock on `resource` for `ttl`, and waits for it up to `wait`; with a `wait` of
-    /// zero there is one attempt. See [`Redlock::acquire`].
+    /// Requests a lock on `resource` for `ttl`, and waits for the lock for at most `wait`. With a
+    /// `wait` of zero there is one attempt. See [`Redlock::acquire`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] names what is out of bounds; no event follows then.
+    /// A [`RequestError`] names what is out of bounds. No event follows in that case.
     pub fn acquire(
         &mut self,
         resource: impl AsRef<[u8]>,
@@ -94,11 +95,11 @@ impl Engine {
         self.redlock.acquire(Clock::now(), resource.as_ref(), ttl, wait)
     }
 
-    /// Asks for one lock on all of `resources`, or none of them. See [`Redlock::acquire_all`].
+    /// Requests one lock on all of `resources`, or on none. See [`Redlock::acquire_all`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] names what is out of bounds; no event follows then.
+    /// A [`RequestError`] names what is out of bounds. No event follows in that case.
     pub fn acquire_all<R: AsRef<[u8]>>(
         &mut self,
         resources: &[R],
@@ -113,7 +114,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] names what is out of bounds; no event follows then.
+    /// A [`RequestError`] names what is out of bounds. No event follows in that case.
     pub fn adopt<R: AsRef<[u8]>>(
         &mut self,
         resources: &[R],
@@ -124,7 +125,7 @@ impl Engine {
         self.redlock.adopt(Clock::now(), resources, token, ttl, wait)
     }
 
-    /// Lets go of a held lock without releasing it. See [`Redlock::disown`].
+    /// Gives up a held lock without releasing it. See [`Redlock::disown`].
     ///
     /// # Errors
     ///
@@ -133,13 +134,13 @@ impl Engine {
         self.redlock.disown(Clock::now(), lock)
     }
 
-    /// Keeps a held lock alive by itself, until `max_hold` after its acquisition. See
+    /// Extends a held lock again and again, until `max_hold` after its acquisition. See
     /// [`Redlock::keep_alive`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: a ttl out of bounds, a lock that is not held, or a `max_hold` over that
-    /// of the configuration.
+    /// A [`RequestError`]: the ttl is out of bounds, the lock is not held, or `max_hold` is more
+    /// than that of the configuration.
     pub fn keep_alive(
         &mut self,
         lock: LockId,
@@ -149,8 +150,8 @@ impl Engine {
         self.redlock.keep_alive(Clock::now(), lock, ttl, max_hold)
     }
 
-    /// Asks for an [`Event::Expiring`] when no more than `ahead` is left of the validity of a held
-    /// lock. See [`Redlock::warn`].
+    /// Requests an [`Event::Expiring`] for the moment when no more than `ahead` is left of the
+    /// validity of a held lock. See [`Redlock::warn`].
     ///
     /// # Errors
     ///
@@ -159,11 +160,12 @@ impl Engine {
         self.redlock.warn(Clock::now(), lock, ahead)
     }
 
-    /// Asks who holds `resource`: advice, not a lock. See [`Redlock::query`].
+    /// Asks the nodes who holds `resource`. The answer is advice, not a lock. See
+    /// [`Redlock::query`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: an empty or too long resource, or too many questions under way.
+    /// A [`RequestError`]: the resource is empty or too long, or too many queries are under way.
     pub fn query(&mut self, resource: impl AsRef<[u8]>) -> Result<QueryId, RequestError> {
         self.redlock.query(Clock::now(), resource.as_ref())
     }
@@ -172,12 +174,12 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: a ttl out of bounds, a lock that is not held, or `max_hold` passed.
+    /// A [`RequestError`]: the ttl is out of bounds, the lock is not held, or `max_hold` is over.
     pub fn extend(&mut self, lock: LockId, ttl: Duration) -> Result<(), RequestError> {
         self.redlock.extend(Clock::now(), lock, ttl)
     }
 
-    /// Gives the lock back. See [`Redlock::release`].
+    /// Releases a held lock. See [`Redlock::release`].
     ///
     /// # Errors
     ///
@@ -186,7 +188,7 @@ impl Engine {
         self.redlock.release(Clock::now(), lock)
     }
 
-    /// Takes back a request for a lock that is not held yet. See [`Redlock::cancel`].
+    /// Cancels a request for a lock that is not held yet. See [`Redlock::cancel`].
     ///
     /// # Errors
     ///
@@ -195,25 +197,25 @@ impl Engine {
         self.redlock.cancel(Clock::now(), lock)
     }
 
-    /// One turn: writes what gathered, waits until something happens, at most for `timeout`
-    /// (`None`: as long as it takes), and deals with it.
+    /// Runs one turn: writes what commands have queued, waits until something happens, for at most
+    /// `timeout` (`None` for no limit), and handles what happened.
     ///
-    /// Returns after every turn, whether or not there are events: call it in a loop. It does not
-    /// wait while there are events to be taken, because some commands end at once.
+    /// Returns after every turn, whether or not there are events, so call `poll` in a loop. `poll`
+    /// does not wait while there are events to be taken, because some commands end at once.
     ///
     /// # Errors
     ///
-    /// What `epoll_wait` or the timer say; nothing that a node can cause.
+    /// The error of `epoll_wait` or of the timer. No node can cause an error here.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.turn(timeout)?;
-        // What the state machine wants to send by itself, retries and the like, leaves now: a
-        // caller who has no event to react to may not come back for long.
+        // What the state machine sends by itself, such as retries, leaves now: a caller without an
+        // event to react to may not call again for long.
         self.flush()
     }
 
-    /// [`poll`](Self::poll) without its last write, for an owner who comes back at once and hands
-    /// events on before it writes: what a loss sets free must not leave before those who believe in
-    /// the lock have heard of it.
+    /// Runs one turn as [`poll`](Self::poll) does, but without the last write. The caller passes
+    /// the events on, and then writes: after a loss, the requests of the next waiters must not
+    /// leave before the owner of the lost lock has heard of the loss.
     pub(crate) fn turn(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = if self.redlock.has_event() { Some(Duration::ZERO) } else { timeout };
         self.wait(timeout)
@@ -224,16 +226,16 @@ impl Engine {
         self.driver.wait(&mut self.redlock, timeout, self.busy_poll)
     }
 
-    /// Writes what gathered and arms the timer for the next deadline, without waiting for anything.
+    /// Writes what commands have queued and arms the timer for the next deadline, without waiting.
     ///
     /// # Errors
     ///
-    /// What the timer says; nothing that a node can cause.
+    /// The error of the timer. No node can cause an error here.
     pub fn flush(&mut self) -> io::Result<()> {
         self.driver.flush(&mut self.redlock)
     }
 
-    /// The next thing that happened, in order.
+    /// Returns the next event, in the order in which events happened.
     #[must_use]
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.redlock.poll_event()?;
@@ -241,8 +243,8 @@ impl Engine {
         Some(event)
     }
 
-    /// Lets other threads wake this one out of [`poll`](Self::poll), for example after they have
-    /// put a request into a queue of the caller's own.
+    /// Returns a waker with which other threads end the wait in [`poll`](Self::poll), for example
+    /// after they have put a request into a queue of the caller's own.
     pub fn waker(&self) -> Waker {
         self.driver.waker()
     }
@@ -252,23 +254,23 @@ impl Engine {
         self.redlock.config()
     }
 
-    /// How many nodes of how many must agree.
+    /// The number of nodes, and how many of them must agree.
     pub fn quorum(&self) -> Quorum {
         self.redlock.quorum()
     }
 
-    /// The time by which everything here is measured.
+    /// The current time on the clock that the engine uses.
     pub fn now(&self) -> Instant {
         Clock::now()
     }
 
-    /// When [`poll`](Self::poll) should be called at the latest.
+    /// The time at which [`poll`](Self::poll) must be called at the latest.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.redlock.poll_timeout().map(|(at, _)| at)
     }
 
-    /// How long the lock may still be believed; zero unless it is held (S8).
+    /// The validity that is left; zero for a lock that is not held (S8).
     #[must_use]
     pub fn remaining(&self, lock: LockId) -> Duration {
         self.redlock.remaining(Clock::now(), lock)
@@ -286,7 +288,7 @@ impl Engine {
         self.redlock.token(lock)
     }
 
-    /// How many locks are wanted, held, or still owed a reply.
+    /// The number of locks that are wanted or held, or for which nodes still owe replies.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.redlock.in_use()
@@ -297,31 +299,31 @@ impl Engine {
         self.addresses.get(node.index())
     }
 
-    /// Where a node stands, what was wrong with it last, and what was counted.
+    /// The state of a node, the last thing that was wrong with it, and its counters.
     pub fn node(&self, node: NodeId) -> Option<NodeStatus<'_>> {
         self.redlock.node(Clock::now(), node)
     }
 
-    /// All nodes, with their addresses.
+    /// All nodes, with their addresses and states.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Address, NodeStatus<'_>)> {
         let ids = self.redlock.nodes().into_iter();
         ids.filter_map(|id| Some((id, self.address(id)?, self.node(id)?)))
     }
 
-    /// What became of requests so far.
+    /// Counters of what became of requests so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.redlock.counters()
     }
 
-    /// Bytes and system calls since the engine was made.
+    /// Counters of bytes and system calls since the engine was created.
     #[must_use]
     pub fn io_counters(&self) -> IoCounters {
         self.driver.counters()
     }
 }
 
-// An engine is made in one thread and may be moved into another.
+// An engine is created in one thread and may be moved into another.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Engine>();

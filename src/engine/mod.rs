@@ -1,7 +1,7 @@
 //! The engine: the algorithm and the loop together, for one thread.
 //!
 //! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
-//! [`config`] what an engine is made of, and [`observe`] tells `tracing` and `metrics` of events.
+//! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
 //! This folder must never know threads.
 
 mod config;

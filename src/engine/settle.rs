@@ -8,13 +8,14 @@ use crate::net::Clock;
 use crate::redlock::{NodeState, NodeStatus};
 
 impl Engine {
-    /// Polls until every node is ready or has been tried in vain, or until `timeout` is over. Once
-    /// a quorum is ready, the others get as long again as it took. Returns how many nodes are
-    /// ready.
+    /// Polls until every node is ready or the first attempt to reach the node has failed, or until
+    /// `timeout` is over. Once a quorum is ready, the other nodes get as long again as the quorum
+    /// took. Returns how many nodes are ready.
     ///
-    /// Not needed before [`acquire`](Self::acquire), which waits by itself; useful before a first
-    /// attempt that will not be repeated. An attempt asks the nodes that are ready at its moment:
-    /// with a bare quorum of them, a single refusal decides it.
+    /// [`acquire`](Self::acquire) waits for connections by itself and needs no `settle` before.
+    /// `settle` is useful before a single attempt: an attempt asks the nodes that are ready when
+    /// the attempt starts, and where only a bare quorum is ready, a single refusal decides the
+    /// attempt.
     ///
     /// # Errors
     ///
@@ -42,12 +43,13 @@ impl Engine {
     }
 
     /// Polls until no lock is wanted, held or owed a reply any more and no token waits to be
-    /// cleaned up, or until `timeout` is over. Returns whether all is done. Events that come
-    /// meanwhile stay to be taken.
+    /// cleaned up, or until `timeout` is over. Returns whether all of that is done. Events that
+    /// come meanwhile stay to be taken.
     ///
-    /// To be called before an engine is dropped, or not polled for long, whose last releases should
-    /// be known to have arrived: on a node that has not answered an earlier one they wait for that
-    /// answer, and only a poll takes it. Locks that are still held are not released by this.
+    /// Call `drain` before the engine is dropped, or left without polls for long, if the last
+    /// releases must be known to have arrived: on a node that has not answered an earlier release,
+    /// later releases wait for that answer, and only a poll reads the answer. `drain` does not
+    /// release locks that are still held.
     ///
     /// # Errors
     ///
