@@ -1,4 +1,4 @@
-//! The commands the master knows: names, arities and what `COMMAND INFO` says of them.
+//! The commands that the master knows: names, arities and the answers of `COMMAND INFO`.
 
 use bytes::BytesMut;
 
@@ -6,7 +6,7 @@ use super::number;
 use super::refusal::Refusal;
 use crate::resp;
 
-/// What a request asks for, once name, subcommand and number of arguments have been checked.
+/// A command whose name, subcommand and number of arguments have been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Auth,
@@ -33,19 +33,20 @@ pub(super) enum Command {
     Set,
 }
 
-/// One row of the table.
+/// One row of the table of commands.
 #[derive(Debug)]
 struct Spec {
     /// Lower case; a subcommand is called `container|name`, as Redis calls it in its errors.
     name: &'static str,
-    /// Words of a request, the name included: exactly this many, or at least so many if negative.
+    /// The words of a request, the name included: exactly this number, or at least this number if
+    /// negative.
     arity: i64,
     flags: &'static [&'static str],
-    /// First key, last key, step: positions in the request, all zero where there are none.
+    /// First key, last key, step: positions in the request, all zero for a command without keys.
     keys: [i64; 3],
-    /// What the name alone asks for.
+    /// The command of the name without a subcommand.
     command: Option<Command>,
-    /// Where there are any, the second word decides.
+    /// Where there are subcommands, the second word decides.
     subcommands: &'static [Self],
 }
 
@@ -72,7 +73,7 @@ const NO_KEYS: [i64; 3] = [0, 0, 0];
 const ONE_KEY: [i64; 3] = [1, 1, 1];
 const ALL_KEYS: [i64; 3] = [1, -1, 1];
 
-/// Searched from the top: what a lock does all day comes first.
+/// Searched from the top: the commands of a lock come first.
 static TABLE: &[Spec] = &[
     spec("evalsha", -3, &["noscript", "movablekeys"], NO_KEYS, Command::EvalSha),
     spec("set", -3, &["write", "denyoom"], ONE_KEY, Command::Set),
@@ -110,8 +111,8 @@ static COMMAND: &[Spec] = &[
     spec("command|count", 2, &[], NO_KEYS, Command::Count),
 ];
 
-/// What a request asks for and under which name to complain of its arguments; or Redis' complaint
-/// about its name or its number of words.
+/// Returns the command of a request, and the name for errors about its arguments. The error is that
+/// of Redis about the name or the number of words.
 pub(super) fn resolve(request: &[&[u8]]) -> Result<(Command, &'static str), Refusal> {
     let Some((name, arguments)) = request.split_first() else {
         return Err(Refusal::unknown_command(b"", &[]));
@@ -129,8 +130,8 @@ pub(super) fn resolve(request: &[&[u8]]) -> Result<(Command, &'static str), Refu
     }
 }
 
-/// Appends the reply to `COMMAND INFO names…`: nil for what the master does not know, and the
-/// whole table where no name is given.
+/// Appends the reply to `COMMAND INFO names…`: nil for a name that the master does not know, and
+/// the whole table where no name is given.
 pub(super) fn describe(names: &[&[u8]], out: &mut BytesMut) {
     if names.is_empty() {
         resp::array_header(out, TABLE.len());
@@ -146,7 +147,7 @@ pub(super) fn describe(names: &[&[u8]], out: &mut BytesMut) {
     }
 }
 
-/// The number of commands, subcommands not counted.
+/// The number of commands, without subcommands.
 pub(super) fn count() -> usize {
     TABLE.len()
 }
@@ -161,7 +162,7 @@ impl Spec {
         name.is_some_and(|name| word.eq_ignore_ascii_case(name.as_bytes()))
     }
 
-    /// The six fields that every version of Redis has sent.
+    /// Appends the six fields that every version of Redis has sent.
     fn describe(&self, out: &mut BytesMut) {
         resp::array_header(out, 6);
         resp::bulk(out, self.name.as_bytes());

@@ -1,4 +1,4 @@
-//! One client: bytes in, requests to the master, bytes out, all of it bounded.
+//! One connection: bytes in, requests to the master, bytes out, all within bounds.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -13,18 +13,18 @@ use crate::time::Instant;
 /// The longest request, in bytes on the wire.
 pub(super) const INPUT_MAX: usize = 1024 * 1024;
 
-/// Replies that may wait for a client who does not read them, give or take one reply.
+/// The most bytes of replies that wait for a client that does not read, give or take one reply.
 pub(super) const OUTPUT_MAX: usize = 4 * 1024 * 1024;
 
-/// Bytes taken from one client before it is the next one's turn.
+/// The most bytes read from one client before the next client has its turn.
 const TURN_MAX: usize = 256 * 1024;
 
 /// How a connection's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Nothing to do until the socket is ready again.
+    /// There is nothing to do until the socket is ready again.
     Idle,
-    /// There may be more to read, and no event will say so.
+    /// There may be more to read, and no event will announce it.
     More,
     /// The connection is over.
     Closed,
@@ -34,10 +34,10 @@ pub(super) struct Connection {
     stream: TcpStream,
     session: Session,
     parser: Parser,
-    /// The beginning of a request.
+    /// Bytes that are not executed yet: the beginning of a request.
     input: BytesMut,
     output: BytesMut,
-    /// No more requests are taken: what is left to do is to write `output`.
+    /// No more requests are read, and only `output` is left to be written.
     closing: bool,
 }
 
@@ -55,7 +55,7 @@ impl Connection {
 
     /// Reads what has arrived, executes the requests in it, and writes the replies.
     ///
-    /// `clock` is read after the bytes have been, so that no request is executed in the past.
+    /// `clock` is read after the socket, so that no request is executed in the past.
     pub(super) fn turn(
         &mut self,
         master: &mut Master,
@@ -90,7 +90,7 @@ impl Connection {
         if self.flush() { outcome } else { Outcome::Closed }
     }
 
-    /// Executes every whole request in `input`.
+    /// Executes every complete request in `input`.
     fn execute(&mut self, master: &mut Master, now: Instant) {
         let mut consumed = 0;
         while !self.closing && self.output.len() <= OUTPUT_MAX {
@@ -98,7 +98,7 @@ impl Connection {
             match next_request(&mut self.parser, rest) {
                 Ok(None) => break,
                 Ok(Some((request, length))) => {
-                    // Redis, too, passes over an empty request without a reply.
+                    // As in Redis, an empty request has no reply.
                     if !request.is_empty() {
                         master.apply(now, &mut self.session, &request, &mut self.output);
                     }
@@ -111,11 +111,11 @@ impl Connection {
                 }
             }
         }
-        // The parser consumes no more than it is given.
+        // The parser never consumes more than `input` has.
         self.input.advance(consumed);
     }
 
-    /// Writes what the socket takes; false once the connection is over.
+    /// Writes as much as the socket takes. Returns false once the connection is over.
     fn flush(&mut self) -> bool {
         while !self.output.is_empty() {
             match self.stream.write(&self.output) {
@@ -129,11 +129,11 @@ impl Connection {
     }
 }
 
-/// A request's words; the engine's longest ordinary request has eight.
+/// The words of a request. The longest ordinary request of the engine has eight words.
 type Request<'a> = SmallVec<[&'a [u8]; 8]>;
 
-/// The first request of `input` and its length in bytes; nothing while it is incomplete; or the
-/// text of an error, after which the stream cannot be understood any more.
+/// Returns the first request of `input` and its length in bytes, or `None` while the request is
+/// incomplete. The error is a text; after an error the stream cannot be parsed any more.
 fn next_request<'a>(
     parser: &mut Parser,
     input: &'a [u8],

@@ -1,20 +1,21 @@
-//! One numbered database: binary strings under binary keys, each with an optional deadline.
+//! [`Database`], one numbered database: binary strings under binary keys, with optional deadlines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a key costs beyond its own bytes: two tree entries and two allocations, roughly.
+/// The memory of a key beyond its own bytes, roughly: two tree entries and two allocations.
 const OVERHEAD: usize = 128;
 
-/// Keys in byte order, so that nothing which is ever printed depends on a hash seed.
+/// Keys are in byte order, so that no output ever depends on a hash seed.
 ///
-/// Times are whole milliseconds of the master's clock. The server's rule: a key is dead once
-/// `now > deadline`, so it still lives at the deadline itself. A dead key is absent to every
-/// method that takes `now`, whether or not [`Database::reap`] has taken its memory back.
+/// Times are whole milliseconds of the master's clock. As in Redis, a key is dead once `now >
+/// deadline`, and so still alive at the deadline itself. Every method that takes `now` treats a
+/// dead key as absent, whether or not [`Database::reap`] has taken the memory back.
 #[derive(Debug, Default)]
 pub(super) struct Database {
     keys: BTreeMap<Arc<[u8]>, Entry>,
-    /// Exactly the keys with a deadline, the earliest first. Shares the key's allocation.
+    /// The keys with a deadline and no others, the earliest deadline first. Both trees share the
+    /// allocation of a key.
     deadlines: BTreeSet<(u64, Arc<[u8]>)>,
     bytes: usize,
 }
@@ -31,7 +32,7 @@ impl Entry {
     }
 }
 
-/// How long a key still lives.
+/// How long a key will still live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ttl {
     Absent,
@@ -40,7 +41,7 @@ pub(super) enum Ttl {
 }
 
 impl Database {
-    /// Sets `key`, whatever was there before, deadline included.
+    /// Sets `key` with its deadline, and replaces any earlier value and deadline.
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8], deadline: Option<u64>) {
         self.forget(key);
         let key: Arc<[u8]> = Arc::from(key);
@@ -51,7 +52,7 @@ impl Database {
         self.keys.insert(key, Entry { value: value.into(), deadline });
     }
 
-    /// Gives a key a new deadline; does nothing where there is no such key.
+    /// Gives a key a new deadline. Does nothing where there is no such key.
     pub(super) fn set_deadline(&mut self, key: &[u8], deadline: u64) {
         if let Some((key, mut entry)) = self.keys.remove_entry(key) {
             if let Some(old) = entry.deadline.replace(deadline) {
@@ -62,12 +63,12 @@ impl Database {
         }
     }
 
-    /// Deletes `key` and tells whether it was alive.
+    /// Deletes `key`. Returns whether the key was alive.
     pub(super) fn remove(&mut self, key: &[u8], now: u64) -> bool {
         self.forget(key).is_some_and(|entry| !entry.is_dead(now))
     }
 
-    /// Takes back the memory of at most `max` dead keys, the longest dead first; returns how many.
+    /// Takes back the memory of at most `max` dead keys, the longest dead first. Returns how many.
     pub(super) fn reap(&mut self, now: u64, max: usize) -> usize {
         let mut reaped = 0;
         while reaped < max {
@@ -96,17 +97,17 @@ impl Database {
         }
     }
 
-    /// Keys that are alive. Costs a step per dead key that has not been reaped.
+    /// The number of keys that are alive. Costs a step per dead key that has not been reaped.
     pub(super) fn len(&self, now: u64) -> usize {
         self.keys.len() - self.dead(now)
     }
 
-    /// Keys that are alive and have a deadline.
+    /// The number of keys that are alive and have a deadline.
     pub(super) fn expiring(&self, now: u64) -> usize {
         self.deadlines.len() - self.dead(now)
     }
 
-    /// Keys that take up memory, dead ones included.
+    /// The number of keys that take up memory, dead keys included.
     pub(super) fn stored(&self) -> usize {
         self.keys.len()
     }
@@ -116,7 +117,7 @@ impl Database {
         self.bytes
     }
 
-    /// At most `deadlines.len()`, which is at most `keys.len()`.
+    /// The number of dead keys: at most `deadlines.len()`, which is at most `keys.len()`.
     fn dead(&self, now: u64) -> usize {
         self.deadlines.iter().take_while(|(deadline, _)| now > *deadline).count()
     }
@@ -131,7 +132,8 @@ impl Database {
     }
 }
 
-/// A sum of two lengths of memory that exists, far from the end of a `usize`.
+/// The memory of a key, an estimate. Both lengths are of memory that exists, so that the sum is far
+/// below the end of a `usize`.
 fn cost(key: &[u8], value: &[u8]) -> usize {
     key.len().saturating_add(value.len()).saturating_add(OVERHEAD)
 }

@@ -1,4 +1,4 @@
-//! The text of `INFO`: the fields that a lock client looks at, and a few for the human reader.
+//! The text of `INFO`: the fields that a lock client reads, and a few fields for people.
 
 use core::fmt::{self, Write};
 use core::time::Duration;
@@ -8,7 +8,7 @@ use super::database::Database;
 /// The version whose commands and error texts this master follows.
 const VERSION: &str = "7.0.15";
 
-/// What the sections tell of.
+/// The state of a master, as far as `INFO` shows it.
 pub(super) struct Info<'a> {
     pub(super) run_id: &'a str,
     pub(super) replication_id: &'a str,

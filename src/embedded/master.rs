@@ -14,16 +14,16 @@ use super::{number, scripting, strings};
 use crate::resp;
 use crate::time::Instant;
 
-/// Databases of a master, as many as a Redis has that nobody configured.
+/// The number of databases of a master, the default of Redis.
 pub const DATABASES: usize = 16;
 
-/// Dead keys whose memory one [`Master::sweep`] takes back at most.
+/// The most dead keys whose memory one [`Master::sweep`] takes back.
 pub const SWEEP_MAX: usize = 1024;
 
 /// A Redis master as far as redbolt's engine can see: strings with a deadline, `INFO`, and the
 /// engine's own scripts.
 ///
-/// Knows no socket, thread or clock, so that the same calls give the same bytes.
+/// A master knows no socket, thread or clock, so that the same calls give the same bytes.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -46,11 +46,11 @@ pub struct Master {
     replication_id: String,
     started: Instant,
     databases: [Database; DATABASES],
-    /// Scripts that `EVALSHA` finds.
+    /// The scripts that `EVALSHA` finds.
     loaded: Vec<Script>,
 }
 
-/// What a master remembers of one connection; a connection starts with `Session::default()`.
+/// The state of one connection. A connection starts with `Session::default()`.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     /// Always less than [`DATABASES`].
@@ -60,18 +60,19 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whether the client has said `QUIT`: the connection is to be closed once the reply to that,
-    /// which is the last one, has been sent.
+    /// Whether the client has sent `QUIT`. The reply to `QUIT` is the last one, and the connection
+    /// is to be closed once that reply has been sent.
     pub fn is_closing(&self) -> bool {
         self.closing
     }
 }
 
 impl Master {
-    /// An empty master that has been up since `started`.
+    /// Creates an empty master that has been up since `started`.
     ///
-    /// The run id and the replication id are derived from `seed`: masters that are to be told apart
-    /// need different ones, and so does a master that stands for another one after a restart.
+    /// The run id and the replication id are derived from `seed`. Masters that clients must tell
+    /// apart need different seeds, and so does a master that stands for an earlier one after a
+    /// restart.
     pub fn new(seed: u64, options: Options, started: Instant) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         Self {
@@ -86,9 +87,9 @@ impl Master {
 
     /// Executes one request and appends exactly one reply to `out`.
     ///
-    /// A request is a command and its arguments; an empty one is answered as an unknown command.
-    /// Costs O(log keys) for each key the request names; `DBSIZE` and `INFO` also a step per dead
-    /// key that has not been swept yet.
+    /// A request is a command and its arguments. An empty request is answered as an unknown
+    /// command. The cost is O(log keys) for each key that the request names; `DBSIZE` and `INFO`
+    /// also take a step per dead key that has not been swept yet.
     pub fn apply(
         &mut self,
         now: Instant,
@@ -101,14 +102,14 @@ impl Master {
         }
     }
 
-    /// Takes back the memory of at most [`SWEEP_MAX`] dead keys and returns of how many.
+    /// Takes back the memory of at most [`SWEEP_MAX`] dead keys. Returns the number of those keys.
     ///
-    /// Nothing that a client can see depends on it: a dead key is absent from every reply.
+    /// No reply depends on sweeps: a dead key is absent from every reply.
     pub fn sweep(&mut self, now: Instant) -> usize {
         self.reap(millis(now), SWEEP_MAX)
     }
 
-    /// Keys alive at `now`, over all databases.
+    /// The number of keys alive at `now`, over all databases.
     pub fn len(&self, now: Instant) -> usize {
         self.databases.iter().map(|database| database.len(millis(now))).sum()
     }
@@ -118,17 +119,18 @@ impl Master {
         self.len(now) == 0
     }
 
-    /// The value of a key that is alive at `now`; `None` too where there is no such database.
+    /// The value of a key that is alive at `now`; `None` for a dead or absent key, and where there
+    /// is no such database.
     pub fn get(&self, database: usize, key: &[u8], now: Instant) -> Option<&[u8]> {
         self.databases.get(database)?.get(key, millis(now))
     }
 
-    /// The forty hexadecimal digits by which a client recognizes this process.
+    /// The forty hexadecimal digits by which clients recognize this master.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
 
-    /// Appends a reply, or appends nothing and says why.
+    /// Appends a reply, or appends nothing and returns why.
     fn execute(
         &mut self,
         now: Instant,
@@ -141,7 +143,7 @@ impl Master {
         if self.options.credentials.is_some() && !session.authenticated && !open {
             return Err(Refusal::AuthenticationRequired);
         }
-        // The words of the command's name, which may be two, are not among its arguments.
+        // The command's name has one word or two. The arguments come after those words.
         let words = if name.contains('|') { 2 } else { 1 };
         let arguments = request.get(words..).unwrap_or_default();
         let time = millis(now);
@@ -213,7 +215,7 @@ impl Master {
         Ok(())
     }
 
-    /// Whether one more key may exist; makes room by one if only the dead are in the way.
+    /// Whether one more key may exist. Reaps one dead key if the room is full and there is one.
     fn has_room(&mut self, now: u64) -> bool {
         let stored: usize = self.databases.iter().map(|database| database.stored()).sum();
         stored < self.options.max_keys || self.reap(now, 1) == 1
@@ -221,7 +223,7 @@ impl Master {
 
     fn reap(&mut self, now: u64, max: usize) -> usize {
         self.databases.iter_mut().fold(0, |reaped, database| {
-            // A database never reaps more than it is asked to.
+            // A database never reaps more than `max` keys.
             reaped + database.reap(now, max - reaped)
         })
     }
@@ -261,7 +263,7 @@ fn ping(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Accepts a name that Redis would accept, and forgets it.
+/// Accepts a name that Redis would accept, and does not keep the name.
 fn set_client_name(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusal> {
     if arguments.iter().any(|name| !name.iter().all(u8::is_ascii_graphic)) {
         return Err(Refusal::ClientName);
@@ -270,12 +272,12 @@ fn set_client_name(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusa
     Ok(())
 }
 
-/// Milliseconds, cut and not rounded, as a server reads its clock.
+/// The time in milliseconds, cut and not rounded, as a server reads its clock.
 fn millis(now: Instant) -> u64 {
     now.as_nanos() / 1_000_000
 }
 
-/// Forty hexadecimal digits.
+/// Returns forty random hexadecimal digits.
 fn identifier(random: &mut fastrand::Rng) -> String {
     let mut text = String::with_capacity(40);
     for _ in 0..5 {

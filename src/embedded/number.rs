@@ -1,17 +1,19 @@
-//! Numbers in requests: the integers Redis accepts, and deadlines made of them.
+//! Numbers in requests: the integers that Redis accepts, and deadlines.
 
 use super::refusal::Refusal;
 
-/// A 64-bit integer in the one spelling Redis accepts: no `+`, no leading zeros, no spaces.
+/// Reads a 64-bit integer in the one spelling that Redis accepts: no `+`, no leading zeros, no
+/// spaces.
 pub(super) fn integer(text: &[u8]) -> Result<i64, Refusal> {
     let canonical = matches!(text, b"0" | [b'1'..=b'9', ..] | [b'-', b'1'..=b'9', ..]);
     let parsed = core::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     parsed.filter(|_| canonical).ok_or(Refusal::NotAnInteger)
 }
 
-/// The millisecond `ttl` milliseconds after `now`; `command` is blamed if there is none.
+/// Returns the deadline `ttl` milliseconds after `now`, both in milliseconds. The error names
+/// `command`.
 ///
-/// Redis keeps deadlines in a signed 64-bit number and refuses what does not fit.
+/// Redis keeps deadlines in a signed 64-bit number and refuses a ttl whose deadline does not fit.
 pub(super) fn deadline(now: u64, ttl: i64, command: &'static str) -> Result<u64, Refusal> {
     let now = i64::try_from(now).map_err(|_| Refusal::InvalidExpire(command))?;
     if ttl <= 0 {
@@ -21,7 +23,8 @@ pub(super) fn deadline(now: u64, ttl: i64, command: &'static str) -> Result<u64,
     u64::try_from(deadline).map_err(|_| Refusal::InvalidExpire(command))
 }
 
-/// A count as a reply's integer; more than `i64::MAX` of anything does not fit into memory.
+/// Returns a count as the integer of a reply. More than `i64::MAX` of anything does not fit into
+/// memory.
 pub(super) fn signed(count: impl TryInto<i64>) -> i64 {
     count.try_into().unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What an embedded master is told before it starts.
+//! [`Options`], the settings of an embedded master.
 
 use core::fmt;
 
@@ -26,10 +26,10 @@ pub(super) struct Credentials {
 pub(super) const DEFAULT_USER: &str = "default";
 
 impl Options {
-    /// How many keys may exist, over all databases; one million unless set.
+    /// Sets how many keys may exist, over all databases. Default: one million.
     ///
-    /// A `SET` that would create one more is refused with `-OOM`; overwriting goes on, and so do
-    /// releases, as they do in a Redis that has reached its `maxmemory`.
+    /// A `SET` that would create one key more is refused with `-OOM`. Overwriting and releases
+    /// still work, as in a Redis that has reached its `maxmemory`.
     #[must_use]
     pub fn max_keys(mut self, max_keys: usize) -> Self {
         self.max_keys = max_keys;
@@ -42,8 +42,8 @@ impl Options {
         self.user(DEFAULT_USER, password)
     }
 
-    /// Demands `AUTH user password` of every connection; the default user is off, unless it is the
-    /// one named.
+    /// Demands `AUTH user password` of every connection. The default user is off, unless `user` is
+    /// the default user.
     #[must_use]
     pub fn user(mut self, user: &str, password: &str) -> Self {
         self.credentials = Some(Credentials { user: user.into(), password: password.into() });
@@ -52,13 +52,13 @@ impl Options {
 }
 
 impl Default for Options {
-    /// A million keys and no password.
+    /// Returns the options of a master with at most a million keys and without a password.
     fn default() -> Self {
         Self { max_keys: 1_000_000, credentials: None }
     }
 }
 
-/// Tells whether there is a password, never which.
+/// Shows whether there is a password, never the password.
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-/// Redis shows this much of an unknown command, and as much again of its arguments.
+/// The bytes that Redis shows of an unknown command, and the same again of its arguments.
 const ECHOED: usize = 128;
 
-/// Why a request was not executed. `Display` is the reply's text without the leading `-`.
+/// Why a request was not executed. `Display` writes the text of the reply without the leading `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     UnknownCommand(String),
@@ -29,7 +29,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Quotes the name and the first arguments, cut where Redis cuts them.
+    /// Quotes the name and the first arguments, cut at the same length as in Redis.
     pub(super) fn unknown_command(name: &[u8], arguments: &[&[u8]]) -> Self {
         let mut text = format!("'{}', with args beginning with: ", echo(name, ECHOED));
         let start = text.len();
@@ -50,7 +50,7 @@ impl Refusal {
     }
 }
 
-/// The start of what a client sent.
+/// Returns the first `max` bytes of what a client has sent, as text.
 fn echo(bytes: &[u8], max: usize) -> String {
     let shown = bytes.get(..max).unwrap_or(bytes);
     String::from_utf8_lossy(shown).into_owned()

@@ -1,6 +1,6 @@
 //! `EVAL`, `EVALSHA` and `SCRIPT`, for the scripts that [`super::scripts`] knows.
 //!
-//! `loaded` is the script cache: what `EVALSHA` finds. It never holds a script twice.
+//! `loaded` is the script cache, in which `EVALSHA` looks. The cache never holds a script twice.
 
 use bytes::BytesMut;
 
@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use super::scripts::Script;
 use crate::resp;
 
-/// `EVAL script numkeys [key …] [argument …]`; as in Redis it also loads the script.
+/// `EVAL script numkeys [key …] [argument …]`. As in Redis, `EVAL` also loads the script.
 pub(super) fn eval(
     loaded: &mut Vec<Script>,
     database: &mut Database,
@@ -34,7 +34,7 @@ pub(super) fn evalsha(
     out: &mut BytesMut,
 ) -> Result<(), Refusal> {
     let [sha, count, words @ ..] = arguments else { return Err(Refusal::WrongArity("evalsha")) };
-    // Redis looks at nothing else once this cannot be a SHA-1.
+    // For a word that cannot be a SHA-1, Redis checks nothing else.
     if sha.len() != SHA_DIGITS {
         return Err(Refusal::NoScript);
     }
@@ -92,7 +92,7 @@ fn remember(loaded: &mut Vec<Script>, script: Script) {
     }
 }
 
-/// What stands behind `numkeys`, split into keys and arguments.
+/// Splits the words after `numkeys` into keys and arguments.
 fn split<'a>(count: &[u8], words: &'a [&'a [u8]]) -> Result<KeysAndArguments<'a>, Refusal> {
     let count = number::integer(count)?;
     let count = usize::try_from(count).map_err(|_| Refusal::NegativeKeyCount)?;

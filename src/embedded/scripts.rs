@@ -15,22 +15,22 @@ const DONE: i64 = 1;
 /// A script of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
-    /// `KEYS[1]`, `ARGV[1]` a token: deletes the key if it holds that token.
+    /// `KEYS[1]`, `ARGV[1]` a token: deletes the key if the key holds that token.
     Release,
     /// `KEYS[1]`, `ARGV[1]` a token, `ARGV[2]` a ttl in milliseconds: makes the key live at least
-    /// that long if it holds that token. Never shortens a ttl, never creates a key.
+    /// that long if the key holds that token. Never shortens a ttl, never creates a key.
     Extend,
-    /// The first for many keys: `KEYS[i]` goes with `ARGV[i]`.
+    /// `Release` for many keys: `KEYS[i]` goes with `ARGV[i]`.
     ReleaseMany,
-    /// The second for n keys: `KEYS[i]` goes with `ARGV[i]` and `ARGV[n + i]`.
+    /// `Extend` for n keys: `KEYS[i]` goes with `ARGV[i]` and `ARGV[n + i]`.
     ExtendMany,
-    /// All `KEYS` get `ARGV[1]`, a token, for `ARGV[2]` milliseconds, if none of them is there.
+    /// All `KEYS` get `ARGV[1]`, a token, for `ARGV[2]` milliseconds, if none of the keys exists.
     AcquireSet,
     /// All `KEYS` that hold `ARGV[1]`, a token, are deleted.
     ReleaseSet,
-    /// All `KEYS` that hold `ARGV[1]`, a token, live at least `ARGV[2]` milliseconds, if all do.
+    /// All `KEYS` live at least `ARGV[2]` milliseconds, if all of them hold `ARGV[1]`, a token.
     ExtendSet,
-    /// What `KEYS[1]` holds, and for how long.
+    /// Returns the value of `KEYS[1]` and its ttl.
     Holder,
 }
 
@@ -56,7 +56,7 @@ impl Script {
         Self::ALL.into_iter().find(|script| sha.eq_ignore_ascii_case(script.sha().as_bytes()))
     }
 
-    /// The script as the engine has it.
+    /// The text and the SHA-1 of the script, from the engine.
     const fn source(self) -> script::Script {
         match self {
             Self::Release => script::RELEASE,
@@ -112,7 +112,7 @@ impl Script {
         }
     }
 
-    /// One answer for each key: 1 done, 0 no such key, -1 the key holds another value.
+    /// Answers for each key: 1 for done, 0 for no such key, -1 for a key with another value.
     fn run_for_each(
         self,
         database: &mut Database,
@@ -128,7 +128,7 @@ impl Script {
             return Err(Refusal::ScriptArguments);
         }
         let (tokens, ttls) = arguments.split_at(keys.len());
-        // All are compared before the first is touched: one key may be asked about twice.
+        // All keys are compared before the first key changes: a key may be named twice.
         let pairs = keys.iter().zip(tokens);
         let answers: Vec<_> =
             pairs.map(|(key, token)| compare(database, now, key, token)).collect();
@@ -172,7 +172,7 @@ fn release_set(database: &mut Database, now: u64, keys: &[&[u8]], token: &[u8]) 
     for (key, _) in keys.iter().zip(&answers).filter(|(_, answer)| **answer == DONE) {
         database.remove(key, now);
     }
-    // One key that was ours outweighs all others, and another's value outweighs none.
+    // One key with the token decides the answer; without one, a key with another value does.
     match answers {
         answers if answers.contains(&DONE) => DONE,
         answers if answers.contains(&ANOTHER) => ANOTHER,
@@ -217,7 +217,7 @@ fn show_holder(database: &Database, now: u64, key: &[u8], out: &mut BytesMut) {
     );
 }
 
-/// What there is to do about one key.
+/// Compares the value of a key with a token.
 fn compare(database: &Database, now: u64, key: &[u8], token: &[u8]) -> i64 {
     match database.get(key, now) {
         None => ABSENT,
@@ -226,8 +226,10 @@ fn compare(database: &Database, now: u64, key: &[u8], token: &[u8]) -> i64 {
     }
 }
 
-/// `PTTL` counts a key without a deadline as -1, so that any ttl gives it one; and `PEXPIRE` to a
-/// time that is not in the future deletes the key, which only that case can reach.
+/// Makes a key live at least `ttl` milliseconds, as the script does with `PTTL` and `PEXPIRE`.
+///
+/// `PTTL` answers -1 for a key without a deadline, so that any ttl gives the key a deadline.
+/// `PEXPIRE` with a ttl of zero deletes the key; only a key without a deadline can get there.
 fn extend(database: &mut Database, now: u64, key: &[u8], ttl: i64) -> Result<(), Refusal> {
     let current = match database.ttl(key, now) {
         Ttl::Absent => return Ok(()),

@@ -1,4 +1,4 @@
-//! The master behind a real socket: one thread, one `mio` loop.
+//! [`Server`], a master behind a real socket: one thread, one `mio` loop.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -15,7 +15,8 @@ use super::master::Master;
 use super::options::{DEFAULT_USER, Options};
 use crate::net::Clock;
 
-/// Clients connected at a time. One more is told so and closed, as Redis does it.
+/// The most clients connected at a time. One client more gets an error and is closed, as with
+/// Redis.
 pub const CONNECTIONS_MAX: usize = 256;
 
 const LISTENER: Token = Token(0);
@@ -23,17 +24,18 @@ const WAKER: Token = Token(1);
 /// The token of the connection in slot 0.
 const FIRST_CONNECTION: usize = 2;
 
-/// How soon to try again after a connection could not be accepted, for want of a descriptor say:
-/// the listener tells of a waiting client only once.
+/// How long to wait after a connection could not be accepted, for example for want of a descriptor,
+/// before the next try: the listener reports a waiting client only once.
 const ACCEPT_RETRY: Duration = Duration::from_millis(10);
 
-/// What is read from a socket at a time.
+/// The most bytes read from a socket at a time.
 const SCRATCH: usize = 64 * 1024;
 
-/// An embedded master on a loopback port, running in a thread of its own until it is dropped.
+/// An embedded master on a loopback port, in a thread of its own. The master runs until the server
+/// is dropped.
 ///
-/// Every start is an empty master with a new run id, also on the same port: that is what a restart
-/// of a Redis without persistence looks like from outside. See the [module](super) for an example.
+/// Every start is an empty master with a new run id, also on the same port: a restart of a Redis
+/// without persistence looks the same from outside. See the [module](super) for an example.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -49,14 +51,14 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Whatever the system has against a socket, an epoll instance or a thread.
+    /// The error of the system, which could not provide a socket, an epoll instance or a thread.
     pub fn start() -> io::Result<Self> {
         Self::bind(0, Options::default())
     }
 
-    /// Starts a master on a given port of 127.0.0.1; 0 stands for any that is free.
+    /// Starts a master on the given port of 127.0.0.1; 0 stands for any free port.
     ///
-    /// When this returns, the port accepts connections.
+    /// When `bind` returns, the port accepts connections.
     ///
     /// # Errors
     ///
@@ -100,14 +102,14 @@ impl Server {
         format!("redis://{user}:{password}@{}", self.address)
     }
 
-    /// Closes all connections and waits for the thread to end; dropping the server does the same,
-    /// and says nothing.
+    /// Closes all connections and waits for the thread to end. Dropping the server does the same
+    /// and ignores the error.
     ///
     /// Replies that a client has not read may be lost, as they are when a process is killed.
     ///
     /// # Errors
     ///
-    /// What ended the thread, if it had ended before.
+    /// The error that ended the thread, if the thread had ended before.
     pub fn stop(mut self) -> io::Result<()> {
         self.join()
     }
@@ -117,7 +119,7 @@ impl Server {
         let woken = self.waker.wake();
         let Some(thread) = self.thread.take() else { return Ok(()) };
         if !thread.is_finished() {
-            // The thread cannot be joined if nothing wakes it up.
+            // Without a wake-up the thread would not end, and joining it would block for ever.
             woken?;
         }
         thread.join().unwrap_or_else(|_| Err(io::Error::other("the embedded master panicked")))
@@ -126,22 +128,23 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // There is nobody to tell; who wants to know calls `stop`.
+        // A drop cannot return the error; `stop` does.
         let _ = self.join();
     }
 }
 
-/// Everything the thread owns.
+/// Everything that the thread owns.
 struct Reactor {
     poll: Poll,
     listener: TcpListener,
-    /// Clients may be waiting to be accepted.
+    /// Whether clients may be waiting to be accepted.
     accepting: bool,
-    /// At most `CONNECTIONS_MAX` slots; a slot's index decides its token.
+    /// At most `CONNECTIONS_MAX` slots. The index of a slot decides its token.
     connections: Vec<Option<Connection>>,
     /// Empty slots.
     free: Vec<usize>,
-    /// Slots whose connection may have something to do, at most once each after `serve`.
+    /// The slots whose connections may have something to do. After `serve`, each slot is in the
+    /// list once at most.
     ready: Vec<usize>,
     master: Master,
     stop: Arc<AtomicBool>,
@@ -164,7 +167,7 @@ impl Reactor {
                     Token(token) => self.ready.push(token - FIRST_CONNECTION),
                 }
             }
-            // Those who leave make room for those who come.
+            // Connections that close make room for new ones.
             self.serve(&mut scratch);
             if self.accepting {
                 self.accept();
@@ -183,7 +186,7 @@ impl Reactor {
         }
     }
 
-    /// Accepts who is waiting, in a bounded number of steps.
+    /// Accepts the waiting clients, in a bounded number of steps.
     fn accept(&mut self) {
         for _ in 0..CONNECTIONS_MAX {
             match self.listener.accept() {
@@ -192,24 +195,24 @@ impl Reactor {
                     self.accepting = false;
                     break;
                 }
-                // Either the client has gone already, or the system is short of something.
+                // Either the client has left already, or the system is short of something.
                 Err(_) => break,
             }
         }
     }
 
-    /// Takes a client in; one that cannot be registered is dropped, and its end closed.
+    /// Adds a connection. A connection that cannot be registered is dropped, which closes it.
     fn open(&mut self, mut stream: TcpStream) {
         if self.free.is_empty() && self.connections.len() < CONNECTIONS_MAX {
             self.free.push(self.connections.len());
             self.connections.push(None);
         }
         let Some(slot) = self.free.pop() else {
-            // As much of it as the socket takes at once, which is all of it.
+            // The socket is new, so that it takes the whole text at once.
             let _ = stream.write(b"-ERR max number of clients reached\r\n");
             return;
         };
-        // Only a matter of speed.
+        // An error costs only speed.
         let _ = stream.set_nodelay(true);
         let token = Token(slot + FIRST_CONNECTION);
         let interest = Interest::READABLE | Interest::WRITABLE;
@@ -228,7 +231,7 @@ impl Reactor {
         self.ready = ready;
     }
 
-    /// An event may be about a connection that is no longer there.
+    /// Gives one connection its turn. An event may be about a connection that has been closed.
     fn turn(&mut self, slot: usize, scratch: &mut [u8]) -> Outcome {
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return Outcome::Closed };
         let outcome = connection.turn(&mut self.master, scratch, Clock::now);
@@ -240,13 +243,13 @@ impl Reactor {
     }
 }
 
-/// Different at every call, which is all that a run id needs.
+/// Returns a different number at every call, which is all that a run id needs.
 fn seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(Clock::now())
 }
 
-/// Leaves what a URL may hold anywhere, and encodes the rest.
+/// Encodes all characters except those that may stand anywhere in a URL.
 fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

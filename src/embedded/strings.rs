@@ -1,7 +1,7 @@
 //! The commands on keys: `SET`, `GET`, `PTTL`, `DEL`, `EXISTS`.
 //!
-//! `arguments` is the request without the command's name; [`super::command`] has counted it. Times
-//! are milliseconds of the master's clock.
+//! `arguments` is the request without the command's name; [`super::command`] has counted the words.
+//! Times are milliseconds of the master's clock.
 
 use bytes::BytesMut;
 
@@ -14,7 +14,7 @@ use crate::resp;
 ///
 /// `room` says whether one more key may exist. The order of the checks is that of Redis: options,
 /// then the ttl, then `NX`. Only the memory check comes last instead of first, because a limit on
-/// keys has nothing against overwriting.
+/// keys does not forbid overwriting.
 pub(super) fn set(
     database: &mut Database,
     now: u64,
@@ -45,7 +45,7 @@ pub(super) fn get(database: &Database, now: u64, arguments: &[&[u8]], out: &mut 
     }
 }
 
-/// -2: no such key; -1: a key without a deadline.
+/// Replies -2 for no such key, and -1 for a key without a deadline.
 pub(super) fn pttl(database: &Database, now: u64, arguments: &[&[u8]], out: &mut BytesMut) {
     let ttl = arguments.first().map_or(Ttl::Absent, |key| database.ttl(key, now));
     let reply = match ttl {
@@ -61,7 +61,7 @@ pub(super) fn del(database: &mut Database, now: u64, keys: &[&[u8]], out: &mut B
     resp::integer(out, number::signed(removed));
 }
 
-/// A key that is named twice counts twice, as in Redis.
+/// Counts a key that is named twice as two, as Redis does.
 pub(super) fn exists(database: &Database, now: u64, keys: &[&[u8]], out: &mut BytesMut) {
     let alive = keys.iter().filter(|key| database.get(key, now).is_some()).count();
     resp::integer(out, number::signed(alive));
@@ -93,7 +93,7 @@ impl<'a> SetOptions<'a> {
                 b"EX" => Unit::Seconds,
                 _ => return Err(Refusal::Syntax),
             };
-            // Redis takes the same unit twice, and the last ttl counts.
+            // Redis accepts the same unit twice, and the last ttl counts.
             let other = options.ttl.is_some_and(|(before, _)| before != unit);
             let ttl = words.next().filter(|_| !other).ok_or(Refusal::Syntax)?;
             options.ttl = Some((unit, ttl));
