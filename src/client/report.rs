@@ -26,7 +26,7 @@ pub struct NodeReport {
     pub cleanup: usize,
     /// The smoothed time from the sending of a request to its reply.
     pub round_trip: Duration,
-    /// What was counted since the client was made.
+    /// The counters since the client was created.
     pub counters: NodeCounters,
     text: String,
 }

@@ -1,4 +1,4 @@
-//! What is said of a command line that cannot be read, on one line.
+//! The one-line message about a command line that cannot be parsed.
 
 use std::error::Error as _;
 use std::ffi::OsStr;
@@ -7,7 +7,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 const COMMANDS: &str = "`bench` measures locking, `exec` runs a command while holding a lock";
 
-/// The message, and where to read on. `first` is the first argument: the subcommand, if it is one.
+/// Returns the message, and where to read on. `first` is the first argument, which may be the
+/// subcommand.
 pub(crate) fn describe(error: &clap::Error, first: Option<&OsStr>) -> String {
     let subcommand = first.and_then(OsStr::to_str).filter(|name| matches!(*name, "bench" | "exec"));
     let help = match subcommand {
@@ -32,7 +33,7 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&str>) -> String {
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
             let option = context(ContextKind::InvalidArg).unwrap_or_default();
-            // Behind it stands the name of the value.
+            // The name of the value comes after the option.
             let option = option.split(' ').next().unwrap_or_default();
             let value = context(ContextKind::InvalidValue).unwrap_or_default();
             match error.source() {
@@ -50,7 +51,8 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&str>) -> String {
     }
 }
 
-/// What is wrong, without tips and usage. The names of missing arguments stand on their own lines.
+/// Returns what is wrong, without tips and usage. The names of missing arguments have lines of
+/// their own, which are joined to the message.
 fn first_paragraph(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());

@@ -11,8 +11,8 @@ const UNITS: [(&str, u64); 5] = [
     ("us", 1_000),
 ];
 
-/// Reads `250us`, `30ms`, `30s`, `2m`, `1h`, with a fraction where it is wanted (`1.5s`). A number
-/// without a unit means seconds. The error continues `--option is "text", …`.
+/// Parses `250us`, `30ms`, `30s`, `2m`, `1h`, also with a fraction (`1.5s`). A number without a
+/// unit is in seconds. The error continues `--option is "text", …`.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     const NONE: &str = "which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h";
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| "which is too long".to_owned())
 }
 
-/// A parser of durations from `least` to `most`.
+/// Returns a parser of durations from `least` to `most`.
 pub(crate) fn between(
     least: Duration,
     most: Duration,
@@ -43,7 +43,7 @@ pub(crate) fn between(
     }
 }
 
-/// The duration as [`parse`] reads it, in the largest unit that needs no fraction.
+/// Returns the duration as [`parse`] reads it, in the largest unit that needs no fraction.
 pub(crate) fn written(duration: Duration) -> String {
     let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let fits = |&&(_, length): &&(&str, u64)| nanos >= length && nanos.is_multiple_of(length);

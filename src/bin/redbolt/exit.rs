@@ -1,6 +1,6 @@
-//! Exit codes, after BSD's `sysexits.h` where it has one.
+//! Exit codes: those of BSD's `sysexits.h`, where that file has one for the case.
 
-/// The command line, or a value in it, cannot be used.
+/// The command line cannot be used, or a value in it cannot.
 pub(crate) const USAGE: u8 = 64;
 
 /// No quorum of nodes could be asked.
@@ -9,7 +9,7 @@ pub(crate) const NO_QUORUM: u8 = 69;
 /// Something in this program or the system failed.
 pub(crate) const SOFTWARE: u8 = 70;
 
-/// Somebody else held the lock until the wait ended. `--conflict-exit-code` replaces it.
+/// Somebody else held the lock until the wait ended. `--conflict-exit-code` replaces this code.
 pub(crate) const HELD: u8 = 75;
 
 /// The validity of the lock ended while the command ran.

@@ -1,4 +1,4 @@
-//! `redbolt`: lock from the shell, and measure locking.
+//! `redbolt`, the command line: locks from the shell, and measurements of locking.
 
 mod bench;
 mod complaint;

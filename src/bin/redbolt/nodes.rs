@@ -1,4 +1,4 @@
-//! The nodes: how they are given on the command line, and what is said about each.
+//! The nodes: how the command line names them, and how messages describe them.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -27,7 +27,7 @@ absent";
 
 const GUARD_VARIABLE: &str = "REDBOLT_RESTART_GUARD";
 
-/// How to go on without waiting for a restart guard.
+/// The hint on how to go on without waiting for a restart guard.
 pub(crate) const GUARD_HINT: &str = "nodes that are known to hold no forgotten locks, as those of \
      a new cluster, are declared with --restart-guard off";
 
@@ -41,8 +41,8 @@ pub(crate) struct NodeArgs {
 }
 
 impl NodeArgs {
-    /// The default settings for these nodes, or what is wrong with them; `None` when no nodes are
-    /// given. An empty variable gives none, an empty argument is a mistake.
+    /// Returns the default settings for these nodes, or what is wrong with the nodes; `None` when
+    /// no nodes are given. An empty variable counts as no nodes, an empty argument is a mistake.
     pub(crate) fn config(&self) -> Option<Result<Config, String>> {
         let (name, list) = given("--nodes", &self.nodes, VARIABLE)?;
         Some(read(name, &list).and_then(|mut config| {
@@ -64,8 +64,8 @@ impl NodeArgs {
     }
 }
 
-/// What was given, and by which name: the argument, else the variable. An empty variable gives
-/// nothing.
+/// Returns the name and the value of the argument, or else those of the variable. An empty variable
+/// counts as absent.
 fn given(
     argument: &'static str,
     value: &Option<OsString>,
@@ -78,7 +78,7 @@ fn given(
     }
 }
 
-/// The nodes of a list; `name` is where it comes from.
+/// Parses a list of nodes; `name` says where the list comes from.
 fn read(name: &str, list: &OsStr) -> Result<Config, String> {
     let list = list.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
     if list.is_empty() {
@@ -90,14 +90,15 @@ fn read(name: &str, list: &OsStr) -> Result<Config, String> {
     Config::new(list.split(',').map(str::trim)).map_err(|error| format!("{name}: {error}"))
 }
 
-/// The same as [`describe`] when a node is not ready; empty when all of them are.
+/// Describes the nodes as [`describe`] does if one of them is not ready, else returns an empty
+/// text.
 pub(crate) fn troubled(engine: &Engine) -> String {
     let is_ready = engine.nodes().all(|(_, _, status)| status.state == NodeState::Ready);
     if is_ready { String::new() } else { describe(engine, None) }
 }
 
-/// One line per node: its address, where it stands, what is wrong with it, and how it took the
-/// last request where that says more.
+/// Returns one line per node: the address, the state, what is wrong, and the outcome of the last
+/// request where that says more.
 pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> String {
     let mut lines = String::new();
     for (id, address, status) in engine.nodes() {
@@ -119,8 +120,8 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Stri
     lines
 }
 
-/// For how long there can be no quorum because of nodes in quarantine; `None` if they do not stand
-/// in the way, or their end would not be enough.
+/// Returns for how long nodes in quarantine prevent a quorum; `None` if they do not prevent one, or
+/// if there would be no quorum after the quarantine either.
 pub(crate) fn quarantined_for(engine: &Engine) -> Option<Duration> {
     let mut waits: Vec<_> = engine
         .nodes()
@@ -134,13 +135,13 @@ pub(crate) fn quarantined_for(engine: &Engine) -> Option<Duration> {
     waits.get(engine.quorum().need() - 1).copied().filter(|wait| !wait.is_zero())
 }
 
-/// Nothing has gone wrong so far, and nothing has come of it yet.
+/// Whether the first connection to a node is still under way, without an error so far.
 fn is_first_try(status: &NodeStatus<'_>) -> bool {
     let trying = matches!(status.state, NodeState::Connecting | NodeState::Handshake);
     trying && status.error.is_none()
 }
 
-/// Whether an outcome says what the state of the node does not.
+/// Whether an outcome says more than the state of the node.
 fn says_more(outcome: NodeOutcome) -> bool {
     matches!(
         outcome,

@@ -1,6 +1,7 @@
 //! Whole numbers as people write and read them.
 
-/// A parser of whole numbers from `least` to `most`. Its error continues `--option is "text", …`.
+/// Returns a parser of whole numbers from `least` to `most`. The error continues
+/// `--option is "text", …`.
 pub(crate) fn between(
     least: u32,
     most: u32,
@@ -14,7 +15,7 @@ pub(crate) fn between(
     }
 }
 
-/// `1,234,567`
+/// Returns the number with commas between groups of three digits: `1,234,567`.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);

@@ -1,4 +1,4 @@
-//! What is printed: results on standard output, everything else on standard error.
+//! Output: results on standard output, all other messages on standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use crate::exit;
 
-/// Prints a result. A reader that has gone has seen all that it wanted; anything else that goes
-/// wrong is told of, because a result that is lost must not look like success.
+/// Prints a result. A reader that has closed the pipe has read all it wanted, so a broken pipe
+/// counts as success. Any other error is reported, because a lost result must not look like
+/// success.
 pub(crate) fn print(text: &str) -> ExitCode {
     let mut stdout = io::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -19,9 +20,9 @@ pub(crate) fn print(text: &str) -> ExitCode {
     }
 }
 
-/// One message for the person at the terminal.
+/// Prints one message for the person at the terminal.
 pub(crate) fn say(message: impl Display) {
-    // Nothing is left to do if even the complaint cannot be written; `eprintln` would panic. It
-    // leaves in one piece, so that several processes do not write into each other's lines.
+    // An error here cannot be reported any more, and `eprintln` would panic on it. The message is
+    // one write, so that several processes do not write into each other's lines.
     _ = io::stderr().write_all(format!("redbolt: {message}\n").as_bytes());
 }

@@ -1,4 +1,4 @@
-//! What can be set, and its bounds.
+//! The command line of `redbolt bench`: the settings of a run and their bounds.
 
 use std::time::Duration;
 
@@ -9,23 +9,24 @@ use super::failure::Failure;
 use crate::nodes::NodeArgs;
 use crate::{duration, number};
 
-/// So many locks are more than any set of masters works on at once; they would only stand in line.
+/// The most locks in flight: more than any set of masters works on at once, so that more locks
+/// would only wait.
 const MOST_IN_FLIGHT: u32 = 100_000;
 
-/// So many threads are more than two processors have a use for.
+/// The most threads: more than two processors can use.
 const MOST_THREADS: u32 = 4096;
 
-/// So many locks take 256 MB.
+/// The most locks that are held; they take 256 MB.
 const MOST_HELD: u32 = 1_000_000;
 
-/// Latencies are counted up to an hour, so a schedule must not run for longer.
+/// The longest run. Latencies are counted up to an hour, so a schedule must not run for longer.
 const LONGEST_RUN: Duration = Duration::from_secs(3600);
 const SHORTEST_RUN: Duration = Duration::from_millis(100);
 
-/// So many starts a second are more than one thread makes.
+/// The most starts a second: more than one thread makes.
 const MOST_STARTS: u32 = 1_000_000;
 
-/// Who looks for longer than this never wants to sleep.
+/// The longest time of busy polling; a longer one would mean never to sleep.
 const LONGEST_BUSY_POLL: Duration = Duration::from_secs(1);
 
 /// How long the load runs before anything is counted: connections come up, tables and caches warm.
@@ -53,7 +54,7 @@ pub(super) enum Kind {
     Hold(usize),
 }
 
-/// What the command line says about a run. Its figures have been checked against their bounds.
+/// The settings of a run. Their values have been checked against their bounds.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -125,7 +126,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What goes through a client; `None` without one.
+    /// What goes through a client; `None` for a run without a client.
     pub(super) fn crowd(&self) -> Option<Kind> {
         let kind = match (self.tasks, self.hold) {
             (Some(tasks), _) => Kind::Tasks(tasks as usize),
@@ -147,9 +148,9 @@ impl Args {
 
     /// The settings of an engine for local nodes.
     pub(super) fn local_config(&self, addresses: &[String]) -> Result<Config, Failure> {
-        // It has been printed from a socket address.
+        // The addresses were printed from socket addresses, so that they can be parsed.
         let mut config = Config::new(addresses).map_err(Failure::software)?;
-        // They have just been started for this run: nobody can have held a lock on them.
+        // The nodes were started for this run: nobody can have held a lock on them.
         config.redlock.restart_guard = RestartGuard::Off;
         Ok(self.apply(config))
     }
@@ -157,8 +158,8 @@ impl Args {
     fn apply(&self, mut config: Config) -> Config {
         config.busy_poll = self.busy_poll;
         config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
-        // A cycle is over when a quorum has answered. Its slot is not before every node has, and
-        // one that hangs keeps as many waiting as its pipeline takes.
+        // A cycle is over when a quorum has answered. Its place in the table is free only when
+        // every node has, and a node that hangs keeps as many places as its pipeline has requests.
         let stragglers = config.nodes.len() * config.redlock.max_pipeline;
         let wanted = match self.crowd() {
             None => self.in_flight(),

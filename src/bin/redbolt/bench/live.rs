@@ -1,4 +1,4 @@
-//! One line a second while the load runs, for whoever watches it at a terminal.
+//! One line a second at the terminal while the load runs.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::number::grouped;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Back to the first column, and everything behind it deleted.
+/// Moves to the first column, and deletes the rest of the line.
 const CLEAR: &str = "\r\x1b[K";
 
-/// Writes over its own line. Without a terminal there is never anything due.
+/// Writes a line over the last one. Without a terminal no line is ever due.
 pub(super) struct Live {
     due: Instant,
     start: Instant,
-    /// When the last line was written, and how many cycles there were then.
+    /// The time of the last line, and the number of cycles at that time.
     last: (Instant, u64),
 }
 
@@ -30,12 +30,12 @@ impl Live {
         Self { due, start: now, last: (now, 0) }
     }
 
-    /// When the next line should be shown.
+    /// The time of the next line.
     pub(super) fn due(&self) -> Instant {
         self.due
     }
 
-    /// Counts seconds and cycles from here.
+    /// Starts to count seconds and cycles from zero.
     pub(super) fn forget(&mut self) {
         if self.due != Instant::FAR_FUTURE {
             *self = Self::new();
@@ -57,12 +57,12 @@ impl Live {
                 line += &format!("   {address}: {}", status.state);
             }
         }
-        // A line that is longer than the terminal is wide could not be written over.
+        // A line that is wider than the terminal could not be written over.
         let line: String = line.chars().take(columns() - 1).collect();
         write(&format!("{CLEAR}{line}"));
     }
 
-    /// Leaves no trace of the line.
+    /// Deletes the line.
     pub(super) fn clear(&self) {
         if self.due != Instant::FAR_FUTURE {
             write(CLEAR);
@@ -70,13 +70,13 @@ impl Live {
     }
 }
 
-/// How wide the terminal is; one that does not know says 0.
+/// Returns the width of the terminal. A terminal that does not know its width says 0.
 fn columns() -> usize {
     let columns = tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
     if columns == 0 { 80 } else { columns }
 }
 
-/// The terminal may have been closed, which is no reason to end the run.
+/// Writes to the terminal. The terminal may have been closed, which is no reason to end the run.
 fn write(text: &str) {
     let mut stderr = io::stderr();
     let _ = stderr.write_all(text.as_bytes());

@@ -1,12 +1,12 @@
-//! The cycles: acquire a lock, release it, go on with the next.
+//! The cycles: acquire a lock, release it, go on with the next lock.
 //!
 //! ```text
 //! start ──► wanted ──► held, and released at once ──► over
 //!              └──────► failed          └──► lost
 //! ```
 //!
-//! The processor time spent here counts as the client's. So a turn reads the clock once, and a
-//! cycle allocates nothing: what is known of it lies in a table by the index of its lock.
+//! The processor time spent here counts as that of the client. A turn therefore reads the clock
+//! once, and a cycle allocates nothing: its state is in a table, by the index of its lock.
 
 use std::io;
 use std::time::Duration;
@@ -19,24 +19,25 @@ use super::names::Names;
 use super::schedule::Schedule;
 use super::tally::Tally;
 
-/// How long a lock that nobody else wants is waited for, and so how long nodes may be gone before
-/// it shows as a failure. While a majority is gone, this wait is what keeps failures rare.
+/// How long to wait for a lock that nobody else wants, and so how long nodes may be gone before
+/// their absence shows as failures. While a majority is gone, this wait keeps failures rare.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// On top of it for every other lock in flight: slow masters do ten thousand locks a second.
+/// The wait on top of [`WAIT`] for every lock in flight: slow masters do ten thousand locks a
+/// second.
 const WAIT_PER_LOCK: Duration = Duration::from_micros(100);
 
-/// How long a lock that others want as well is waited for: longer than any fair line takes.
+/// How long to wait for a lock that others want as well: longer than any fair queue takes.
 const CONTENDED_WAIT: Duration = Duration::from_secs(10);
 
 /// How long cycles may go on after the end of the run before they are cancelled.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long the engine may then take to hear from every node.
+/// How long the engine may then wait for the replies of every node.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// The longest sleep. A signal that comes just before one is noticed after it.
-const NAP: Duration = Duration::from_millis(100);
+/// The longest sleep. A signal that comes just before a sleep is noticed after it.
+const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 pub(super) struct Load {
     engine: Engine,
@@ -46,9 +47,9 @@ pub(super) struct Load {
     /// How many cycles there may be at a time; zero towards the end.
     limit: usize,
     in_flight: usize,
-    /// When to start cycles; `None`: whenever there are less than `limit`.
+    /// When to start cycles; `None` to start one whenever there are less than `limit`.
     schedule: Option<Schedule>,
-    /// By [`LockId::index`]; as long as the engine has locks.
+    /// The cycles by [`LockId::index`]; the table has a place for every lock of the engine.
     flights: Vec<Flight>,
     tally: Tally,
 }
@@ -56,9 +57,9 @@ pub(super) struct Load {
 /// One cycle.
 #[derive(Clone, Copy, Default)]
 struct Flight {
-    /// `None` when there is none with this index.
+    /// `None` when there is no cycle with this index.
     lock: Option<LockId>,
-    /// When it should have started; once the lock is held, when its release began.
+    /// When the cycle should have started; once the lock is held, when its release began.
     since: Instant,
 }
 
@@ -86,40 +87,41 @@ impl Load {
         &self.tally
     }
 
-    /// How many cycles should have started by `now` and have not.
+    /// The number of cycles that should have started by `now` and have not.
     pub(super) fn overdue(&self, now: Instant) -> u64 {
         self.schedule.as_ref().map_or(0, |schedule| schedule.overdue(now))
     }
 
-    /// Counts from zero again. Cycles that are under way go on, and count when they end.
+    /// Starts to count from zero. Cycles that are under way go on, and count when they end.
     pub(super) fn forget(&mut self) {
         self.tally.forget();
     }
 
-    /// Starts what is due, then sleeps until something happens, but not past `until`, and deals
-    /// with it. `now` is what the last turn returned; so does this one.
+    /// Starts the cycles that are due, sleeps until something happens, but not past `until`, and
+    /// handles what happened. `now` is the time that the last turn returned. Returns the time at
+    /// the end of this turn.
     ///
-    /// All that one turn brings is timed by the clock at its end, and all that it starts by the
-    /// clock at the end of the one before. What a cycle loses by the one it gains by the other.
+    /// Events of a turn are timed by the clock at the end of the turn, and starts by the clock at
+    /// the end of the turn before. The two errors of a cycle cancel each other out.
     pub(super) fn turn(&mut self, now: Instant, until: Instant) -> io::Result<Instant> {
         self.start(now);
         self.engine.poll(Some(self.sleep(now, until)))?;
         let now = Clock::now();
-        // No lock is asked for in this loop: the engine would hand out indices anew while events
-        // about their former locks are still unread.
+        // This loop requests no lock: the engine would give out an index again while events about
+        // the former lock with this index are still unread.
         while let Some(event) = self.engine.next_event() {
             self.handle(now, event);
         }
         Ok(now)
     }
 
-    /// Stops starting, and returns when all cycles are over and every node has answered, or when
-    /// that takes too long. Who still waits after a while is sent away.
+    /// Starts no more cycles, and returns when all cycles are over and every node has answered, or
+    /// when that takes too long. Cycles that still wait after [`GRACE`] are cancelled.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.limit = 0;
         self.wind_down(GRACE)?;
         for lock in self.flights.iter().filter_map(|flight| flight.lock) {
-            // Those that are on their way out end without being told.
+            // Locks that are being released refuse this, and end by themselves.
             let _ = self.engine.cancel(lock);
         }
         self.wind_down(GRACE)?;
@@ -127,17 +129,17 @@ impl Load {
         Ok(())
     }
 
-    fn wind_down(&mut self, patience: Duration) -> io::Result<()> {
+    fn wind_down(&mut self, timeout: Duration) -> io::Result<()> {
         let mut now = Clock::now();
-        let deadline = now + patience;
+        let deadline = now + timeout;
         while self.in_flight > 0 && now < deadline {
             now = self.turn(now, deadline)?;
         }
         Ok(())
     }
 
-    /// Starts what the schedule has come to, as far as there is room: what is then still overdue
-    /// is so for want of room, and not because nobody has looked for a moment.
+    /// Starts the cycles that the schedule has reached, as far as there is room. Starts that are
+    /// overdue after this call lack room, and not only a turn of the loop.
     pub(super) fn catch_up(&mut self, now: Instant) {
         if self.schedule.is_some() {
             self.start(now);
@@ -150,8 +152,8 @@ impl Load {
             if since > now {
                 return;
             }
-            // The settings are in bounds, so all that can be wrong is that the table is full of
-            // locks for which a node still owes replies. Their end makes room for this one.
+            // The settings are in bounds, so the only possible error is a table full of locks for
+            // which a node still owes replies. Their end makes room for this lock.
             let Ok(lock) = self.engine.acquire(self.names.next(), self.ttl, self.wait) else {
                 return;
             };
@@ -165,12 +167,12 @@ impl Load {
         }
     }
 
-    /// How long to wait for something to happen.
+    /// How long to sleep if nothing happens.
     fn sleep(&self, now: Instant, until: Instant) -> Duration {
-        let nap = (until - now).min(NAP);
+        let sleep = (until - now).min(MAX_SLEEP);
         match &self.schedule {
-            Some(schedule) if self.in_flight < self.limit => nap.min(schedule.next() - now),
-            _ => nap,
+            Some(schedule) if self.in_flight < self.limit => sleep.min(schedule.next() - now),
+            _ => sleep,
         }
     }
 
@@ -181,7 +183,8 @@ impl Load {
                     self.tally.acquire.record(now - flight.since);
                     flight.since = now;
                 }
-                // A lock that has been lost meanwhile cannot be released; its event comes next.
+                // A lock that was lost meanwhile cannot be released; the event of its loss comes
+                // next.
                 let _ = self.engine.release(lock);
             }
             Event::Released { lock, .. } => {
@@ -202,7 +205,7 @@ impl Load {
                 self.land(lock);
                 self.tally.failures.add_lost();
             }
-            // Nothing is extended here, and nodes are looked at when their state is shown.
+            // This load extends nothing, and reads the state of nodes only to show it.
             _ => {}
         }
     }
@@ -212,8 +215,8 @@ impl Load {
         2 * states().filter(|&state| state == NodeState::Ready).count() > states().count()
     }
 
-    /// The cycle is over. Every lock of this engine was started here and has one last event, so
-    /// there is one in flight.
+    /// Removes a cycle that is over. Every lock of this engine was started here and has one last
+    /// event, so that `in_flight` is not zero.
     fn land(&mut self, lock: LockId) -> Flight {
         self.in_flight -= 1;
         self.flights.get_mut(lock.index()).map(std::mem::take).unwrap_or_default()

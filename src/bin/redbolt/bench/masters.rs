@@ -1,4 +1,4 @@
-//! The nodes of a run: those that were given, or five that live as long as the run.
+//! The nodes of a run: the given nodes, or five masters that live as long as the run.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -14,10 +14,10 @@ use super::process::{Process, StartError};
 /// The number of masters that Redis' page on Redlock assumes.
 const MASTERS: usize = 5;
 
-/// What to look for on the `PATH`, in this order.
+/// The server programs, looked for on the `PATH` in this order.
 const PROGRAMS: [&str; 2] = ["valkey-server", "redis-server"];
 
-/// How many times a stranger may take one of our ports between the look and the start.
+/// How many times to start again after another process has taken one of the ports meanwhile.
 const ATTEMPTS: usize = 5;
 
 pub(super) enum Masters {
@@ -27,7 +27,8 @@ pub(super) enum Masters {
 }
 
 impl Masters {
-    /// Five masters of the best kind that this machine has. They are gone when this is dropped.
+    /// Starts five masters of the best kind that this machine has. The masters end when the
+    /// returned value is dropped.
     pub(super) fn start() -> io::Result<Self> {
         let path = env::var_os("PATH").unwrap_or_default();
         match PROGRAMS.iter().find_map(|name| find_program(name, &path)) {
@@ -46,7 +47,7 @@ impl Masters {
         }
     }
 
-    /// Where those listen that were started here.
+    /// The addresses of the masters that were started here.
     pub(super) fn addresses(&self) -> Vec<String> {
         match self {
             Self::Given => Vec::new(),
@@ -58,7 +59,7 @@ impl Masters {
     }
 }
 
-/// What was started, for the person at the terminal.
+/// Writes what was started, for the person at the terminal.
 impl fmt::Display for Masters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let addresses = self.addresses().join(" ");
@@ -74,7 +75,7 @@ impl fmt::Display for Masters {
     }
 }
 
-/// The first executable file of this name on the search path.
+/// Returns the first executable file of this name on the search path.
 fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
         let metadata = path.metadata();
@@ -99,7 +100,7 @@ fn start_processes(program: &Path) -> io::Result<Masters> {
     Err(io::Error::other("others take every free port of this machine"))
 }
 
-/// Starts all of them before it waits for the first.
+/// Starts all processes, and then waits for each to be ready.
 fn try_processes(program: &Path) -> Result<Vec<Process>, StartError> {
     let ports = free_ports()?;
     let spawn = |port| Process::spawn(program, port);
@@ -110,7 +111,7 @@ fn try_processes(program: &Path) -> Result<Vec<Process>, StartError> {
     Ok(processes)
 }
 
-/// Ports on which nobody listens right now. All are taken at once so that they are different.
+/// Returns ports on which nobody listens right now. All are bound at once, so that they differ.
 fn free_ports() -> io::Result<Vec<u16>> {
     let bind = |_| TcpListener::bind(local(0));
     let listeners = (0..MASTERS).map(bind).collect::<io::Result<Vec<_>>>()?;

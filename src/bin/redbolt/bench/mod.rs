@@ -54,9 +54,9 @@ pub(crate) fn run(args: Args) -> ExitCode {
     }
 }
 
-/// The report.
+/// Measures, and returns the report.
 fn bench(args: &Args) -> Result<String, Failure> {
-    // Before the first child is started: from here on a signal ends the run in an orderly way.
+    // Signals come before the first child: from here on a signal ends the run in an orderly way.
     let signals = Signals::listen()?;
     let (masters, config) = match args.config() {
         Some(config) => (Masters::Given, config?),
@@ -78,7 +78,8 @@ fn bench(args: &Args) -> Result<String, Failure> {
         return Ok(table::table(&report));
     }
     if report.overdue > 0 {
-        // The object has no member for it, and its rate must not pass for the one asked for.
+        // The JSON object has no member for overdue starts, and the rate that it shows must not
+        // pass for the rate that the caller has asked for.
         let overdue = grouped(report.overdue);
         say(format_args!("behind the rate: {overdue} starts due and never made"));
     }
@@ -92,7 +93,7 @@ fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {
     Ok((masters, config))
 }
 
-/// Runs the load without counting, and forgets what it has counted nevertheless.
+/// Runs the load for the warm-up, and forgets what was counted meanwhile.
 fn warm_up(load: &mut Load, live: &mut Live, signals: &Signals) -> Result<Snapshot, Failure> {
     run_until(load, live, signals, Clock::now() + WARM_UP)?;
     load.forget();

@@ -1,10 +1,10 @@
-//! The resources that the cycles lock.
+//! The names of the resources that the cycles lock.
 
 use redbolt::Clock;
 
 const PREFIX: &str = "bench/";
 
-/// Enough for every cycle of the longest run; a name has the same length in every cycle.
+/// The digits of a name: enough for every cycle of the longest run. All names have the same length.
 const DIGITS: usize = 10;
 
 /// Makes one name after another in the same few bytes.
@@ -14,9 +14,9 @@ pub(super) struct Names {
 }
 
 enum Pick {
-    /// Every cycle has a name that no other one has, in this run or one beside it.
+    /// Every cycle has a name that no other cycle has, in this run or in a run beside it.
     Own,
-    /// One of so many, the same for everybody who runs this program on the same nodes.
+    /// A random name of `count`, the same names in every run of this program on the same nodes.
     Shared { count: u32, rng: fastrand::Rng },
 }
 
@@ -25,9 +25,9 @@ impl Names {
         Self::of_worker(resources, 0)
     }
 
-    /// The names of one of many workers.
+    /// Creates the names of one of many workers.
     pub(super) fn of_worker(resources: Option<u32>, number: u64) -> Self {
-        // Two workers that start in the same nanosecond would contend, which harms neither.
+        // Two runs that start in the same nanosecond would contend, which does no harm.
         let run = Clock::now().as_nanos() ^ (number << 40);
         let (prefix, pick) = match resources {
             None => (format!("{PREFIX}{run:x}/"), Pick::Own),
@@ -52,7 +52,7 @@ impl Names {
     }
 }
 
-/// Adds one to a decimal number; the largest is followed by zero.
+/// Adds one to a decimal number. Zero follows the largest number.
 fn increment(digits: &mut [u8; DIGITS]) {
     for digit in digits.iter_mut().rev() {
         if *digit < b'9' {

@@ -1,9 +1,9 @@
-//! One server process that cannot outlive this one, and its folder.
+//! One server process that cannot outlive this process, and its folder.
 //!
-//! `Drop` covers every end of this process but its being killed. So each server is on a leash:
-//! beside it runs a shell that reads from a pipe whose other end only this process holds. When this
-//! process dies, by whatever means, the kernel closes that end, the shell reads end-of-file, kills
-//! the server and removes its folder.
+//! `Drop` covers every end of this process except `SIGKILL`. So each server is on a leash: a shell
+//! beside the server reads from a pipe whose other end only this process holds. When this process
+//! dies, by whatever means, the kernel closes that end. The shell then reads end-of-file, kills the
+//! server and removes its folder.
 
 use std::fs::DirBuilder;
 use std::io::{self, Read, Write};
@@ -18,10 +18,10 @@ use redbolt::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Starts the leash, then becomes the server, so that the child *is* the server and its process id
-/// needs no report. A line on the pipe says that the child has been waited for: from then on its id
-/// may belong to somebody else and must not be killed. The leash keeps no end of the server's
-/// output, so that the end of the output is the end of the server.
+/// The script that starts the leash and then becomes the server, so that the child *is* the server
+/// and its process id needs no report. A line on the pipe says that the child has been waited for:
+/// from then on the id may belong to another process, which must not be killed. The leash keeps no
+/// end of the server's output, so that the end of the output is the end of the server.
 const LEASHED: &str = r#"
     dir=$1; shift
     exec 3<&0 </dev/null
@@ -34,16 +34,16 @@ const LEASHED: &str = r#"
 "#;
 
 /// How long a server may take to start.
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What it may print until it is ready. It prints some 2 kB.
+/// The most bytes that a server may print until it is ready. Servers print some 2 kB.
 const LONGEST_LOG: usize = 1 << 20;
 
-/// A running server, killed and waited for on `Drop`.
+/// A running server. `Drop` kills the server and waits for it.
 pub(super) struct Process {
     child: Child,
     leash: ChildStdin,
-    /// Dropped when the server is ready: it must not wait for somebody to read what it prints.
+    /// Dropped when the server is ready, which must not block because nobody reads its output.
     output: Option<ChildStdout>,
     folder: PathBuf,
     port: u16,
@@ -52,7 +52,7 @@ pub(super) struct Process {
 
 /// Why a server did not start.
 pub(super) enum StartError {
-    /// Somebody else listens on the port.
+    /// Another process listens on the port.
     PortTaken,
     Io(io::Error),
 }
@@ -76,7 +76,7 @@ impl Process {
             .args(["--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", ""])
             // Servers refuse to start in a locale which the machine does not have.
             .env("LC_ALL", "C")
-            // What a terminal sends to us, such as the SIGINT of Ctrl-C, is not for the servers.
+            // Signals of the terminal, such as the SIGINT of Ctrl-C, must not reach the servers.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -84,7 +84,7 @@ impl Process {
             .spawn();
         let mut child = spawned.inspect_err(|_| remove(&folder))?;
         let (leash, output) = (child.stdin.take(), child.stdout.take());
-        // Both were asked for three lines above.
+        // Both pipes were requested above.
         let leash = leash.ok_or(io::ErrorKind::BrokenPipe)?;
         Ok(Self { child, leash, output, folder, port, version: String::new() })
     }
@@ -93,15 +93,15 @@ impl Process {
         self.port
     }
 
-    /// As the server wrote it, such as `7.0.15`; empty when it did not.
+    /// The version that the server has printed, such as `7.0.15`; empty if it has printed none.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Reads what the server prints until it says that it is ready.
+    /// Reads the output of the server until the server says that it is ready.
     pub(super) fn wait_until_ready(&mut self) -> Result<(), StartError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
-        let deadline = Clock::now() + PATIENCE;
+        let deadline = Clock::now() + START_TIMEOUT;
         let mut log = Vec::new();
         loop {
             if !is_readable(&output, deadline - Clock::now())? || log.len() > LONGEST_LOG {
@@ -124,27 +124,28 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both are errors only for a child that has already been waited for, which is as good.
+        // Both fail only for a child that has been waited for already, which is as good.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // The leash may have been killed; then there is nobody left to be told.
+        // The leash may have been killed, and then nobody reads this line.
         let _ = self.leash.write_all(b"waited for\n");
         remove(&self.folder);
     }
 }
 
-/// Waits until there is something to read, or the end of it; false when `patience` is over.
-fn is_readable(output: &ChildStdout, patience: Duration) -> io::Result<bool> {
-    let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
+/// Waits until the output can be read or has ended. Returns false when the time is up.
+fn is_readable(output: &ChildStdout, limit: Duration) -> io::Result<bool> {
+    let timeout = Timespec::try_from(limit).map_err(io::Error::other)?;
     match poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&timeout)) {
         Ok(ready) => Ok(ready > 0),
-        // A signal: reading waits in its place, which a server about to start ends soon.
+        // A signal has ended the wait. The read waits instead, and a server that starts prints
+        // soon.
         Err(Errno::INTR) => Ok(true),
         Err(error) => Err(error.into()),
     }
 }
 
-/// In the words of the server.
+/// Returns the reason for a failed start, in the words of the server.
 fn failed(log: &[u8]) -> StartError {
     let log = String::from_utf8_lossy(log);
     if log.contains("Address already in use") {
@@ -154,14 +155,14 @@ fn failed(log: &[u8]) -> StartError {
     io::Error::other(format!("a server did not start: {last}")).into()
 }
 
-/// What follows `version=`, up to the comma.
+/// Returns the text after `version=`, up to the comma.
 fn version(log: &str) -> &str {
     let (_, rest) = log.split_once("version=").unwrap_or_default();
     rest.split(|c: char| c == ',' || c.is_whitespace()).next().unwrap_or_default()
 }
 
-/// A folder that nobody else can look into. The port makes its name unique among those of this
-/// process; a folder that is there already was left behind by a dead one.
+/// Creates a folder that no other user can read. The port makes the name unique among the folders
+/// of this process. A folder that exists already was left behind by a dead process.
 fn create_folder(port: u16) -> io::Result<PathBuf> {
     let name = format!("redbolt-bench-{}-{port}", process::id());
     let folder = env::temp_dir().join(name);
@@ -169,7 +170,7 @@ fn create_folder(port: u16) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// A folder that stays costs nothing but its name.
+/// Removes a folder. An error is ignored, because a folder that stays does no harm.
 fn remove(folder: &Path) {
     let _ = fs::remove_dir_all(folder);
 }

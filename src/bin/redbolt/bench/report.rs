@@ -1,4 +1,4 @@
-//! The figures of one run, before anybody prints them.
+//! The figures of one run, ready to be printed.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use super::load::Load;
 use super::masters::Masters;
 use super::tally::Failures;
 
-/// All that is counted, at one moment.
+/// All counters at one moment.
 pub(super) struct Snapshot {
     pub(super) at: Instant,
-    /// Processor time of the thread of the engine. Embedded masters have threads of their own.
+    /// The processor time of the engine's thread. Embedded masters have threads of their own.
     cpu: Duration,
     cycles: u64,
     overdue: u64,
     io: IoCounters,
-    /// By node: its state, unless it is ready.
+    /// For each node: its state, unless the node is ready.
     absent: Vec<Option<String>>,
 }
 
 impl Snapshot {
-    /// What is due by now is started first, if there is room for it.
+    /// Takes a snapshot. Cycles that are due by now are started first, if there is room for them.
     pub(super) fn take(load: &mut Load) -> Self {
         let at = Clock::now();
         load.catch_up(at);
@@ -43,8 +43,7 @@ impl Snapshot {
 
 pub(super) struct Report {
     pub(super) nodes: usize,
-    /// The nodes that were not ready at the end of the measurement or are not now, each with its
-    /// state.
+    /// The states of the nodes that were not ready at the end of the measurement or are not now.
     pub(super) absent: Vec<String>,
     pub(super) servers: String,
     pub(super) in_flight: usize,
@@ -54,20 +53,20 @@ pub(super) struct Report {
     pub(super) cycles: u64,
     pub(super) cycles_per_s: f64,
     pub(super) failures: Failures,
-    /// Cycles that an open loop should have started and never has.
+    /// The cycles that an open loop should have started and has not.
     pub(super) overdue: u64,
-    /// Cycles that still stood in line when the run was over.
+    /// The cycles that still waited for their lock when the run was over.
     pub(super) unfinished: u64,
-    /// How long the last cycles and the last replies took after the end of the measurement.
+    /// The time that the last cycles and the last replies took after the end of the measurement.
     pub(super) wound_down: Duration,
     /// In microseconds: p50, p90, p99, p99.9 and the maximum.
     pub(super) acquire: Option<[f64; 5]>,
     pub(super) release: Option<[f64; 5]>,
-    /// `None` when there was no cycle.
+    /// `None` if there was no cycle.
     pub(super) per_cycle: Option<PerCycle>,
 }
 
-/// What one cycle took.
+/// The cost of one cycle.
 pub(super) struct PerCycle {
     pub(super) cpu_us: f64,
     pub(super) bytes_sent: f64,
@@ -76,8 +75,8 @@ pub(super) struct PerCycle {
 }
 
 impl Report {
-    /// Rates and costs are those between the two snapshots. Failures and latencies are also those
-    /// of the cycles that ended after the second, or the slowest would be missing.
+    /// Rates and costs are those between the two snapshots. Failures and latencies also count the
+    /// cycles that ended after the second snapshot, or the slowest cycles would be missing.
     pub(super) fn new(
         args: &Args,
         masters: &Masters,
@@ -87,8 +86,8 @@ impl Report {
     ) -> Self {
         let seconds = (after.at - before.at).as_secs_f64();
         let cycles = after.cycles - before.cycles;
-        // What a node says of itself now tells more than what it said at the end, if it still
-        // has something to say.
+        // For a node that is still not ready, the state now says more than the state at the end of
+        // the measurement.
         let absent = absent(load).into_iter().zip(&after.absent);
         Self {
             nodes: load.engine().nodes().count(),
@@ -99,7 +98,7 @@ impl Report {
             rate: args.rate,
             seconds,
             cycles,
-            // A run that a signal ends at once has lasted for no time.
+            // A run that a signal ends at once has lasted zero seconds.
             cycles_per_s: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
             failures: load.tally().failures,
             overdue: after.overdue,
@@ -112,7 +111,7 @@ impl Report {
     }
 }
 
-/// By node: its address and state, unless it is ready.
+/// Returns for each node its address and state, unless the node is ready.
 fn absent(load: &Load) -> Vec<Option<String>> {
     let nodes = load.engine().nodes().map(|(_, address, status)| {
         let is_ready = status.state == NodeState::Ready;

@@ -1,19 +1,19 @@
-//! When cycles should start in an open loop.
+//! When the cycles of an open loop should start.
 
 use std::time::Duration;
 
 use redbolt::time::Instant;
 
-/// Starts at a fixed rate. What is late does not move what comes after it: a cycle that has to wait
-/// because others take too long shows that wait as latency (coordinated omission would hide it).
+/// Starts at a fixed rate. A late start does not move later starts: a cycle that must wait because
+/// others take too long shows that wait as latency (coordinated omission would hide the wait).
 pub(super) struct Schedule {
-    /// From where starts are counted.
+    /// The time of the first start.
     origin: Instant,
     /// Starts a second.
     rate: u32,
-    /// How many starts there have been.
+    /// The number of starts so far.
     count: u64,
-    /// When the next one should be.
+    /// The time of the next start.
     next: Instant,
 }
 
@@ -22,22 +22,22 @@ impl Schedule {
         Self { origin, rate, count: 0, next: origin }
     }
 
-    /// When the next cycle should start, or should have started.
+    /// The time at which the next cycle should start, or should have started.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 
-    /// It has started.
+    /// Says that the next cycle has started.
     pub(super) fn advance(&mut self) {
         self.count += 1;
         let rate = u64::from(self.rate);
-        // Whole seconds apart, so that no rounding adds up and nothing overflows.
+        // Whole seconds are counted apart, so that no rounding adds up and nothing overflows.
         let nanos = self.count % rate * 1_000_000_000 / rate;
         self.next =
             self.origin + Duration::from_secs(self.count / rate) + Duration::from_nanos(nanos);
     }
 
-    /// How many cycles should have started by `now` and have not.
+    /// The number of cycles that should have started by `now` and have not.
     pub(super) fn overdue(&self, now: Instant) -> u64 {
         if now < self.next {
             return 0;

@@ -12,12 +12,12 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// From now on the first signal is kept. A second one ends the process on the spot, for those
-    /// to whom even the orderly end takes too long.
+    /// Starts to catch signals. The first signal is kept. A second signal ends the process on the
+    /// spot, for a user to whom the orderly end takes too long.
     pub(super) fn listen() -> io::Result<Self> {
         let caught = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            // Actions run in the order of registration: the first one sees what was caught before.
+            // Actions run in the order of registration: the first action sees only earlier signals.
             flag::register_conditional_default(signal, Arc::clone(&caught))?;
             flag::register(signal, Arc::clone(&caught))?;
         }

@@ -1,4 +1,4 @@
-//! The report for people.
+//! The report as a table for people.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::report::Report;
 use crate::number::grouped;
 
-/// Where the second column begins.
+/// The column at which figures begin.
 const LABEL: usize = 14;
 
-/// A wait for the last replies that is longer than this is worth a word.
+/// A wait for the last replies that is at least this long gets a row.
 const NOTEWORTHY: Duration = Duration::from_millis(500);
 
-/// How wide a figure is.
+/// The width of a figure.
 const FIGURE: usize = 12;
 
 pub(super) fn table(report: &Report) -> String {
@@ -92,7 +92,7 @@ fn latencies(out: &mut String, report: &Report) {
     }
 }
 
-/// `1,234.5`
+/// Returns the number with one decimal and grouped digits: `1,234.5`.
 fn decimal(value: f64) -> String {
     let tenths = (value * 10.0).round() as u64;
     format!("{}.{}", grouped(tenths / 10), tenths % 10)

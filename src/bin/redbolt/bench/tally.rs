@@ -1,4 +1,4 @@
-//! What is counted while the load runs.
+//! The counters and histograms of a run.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,8 @@ use redbolt::AcquireError;
 
 use crate::number;
 
-/// Latencies are kept in nanoseconds from 0.1 µs to one hour, to three digits: some 200 kB.
+/// Latencies are counted in nanoseconds, from 0.1 µs to one hour, to three digits. A histogram
+/// takes some 200 kB.
 const LEAST_NANOS: u64 = 100;
 const MOST_NANOS: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
@@ -17,7 +18,7 @@ pub(super) struct Tally {
     /// Locks that were acquired and released.
     pub(super) cycles: u64,
     pub(super) failures: Failures,
-    /// Cycles that still stood in line when the run was over.
+    /// Cycles that still waited for their lock when the run was over.
     pub(super) unfinished: u64,
     pub(super) acquire: Latencies,
     pub(super) release: Latencies,
@@ -29,7 +30,7 @@ impl Tally {
         Self { cycles: 0, failures: Failures::default(), unfinished: 0, acquire, release }
     }
 
-    /// Adds what another has counted.
+    /// Adds the counts of another tally.
     pub(super) fn merge(&mut self, other: &Self) {
         self.cycles += other.cycles;
         self.unfinished += other.unfinished;
@@ -38,7 +39,7 @@ impl Tally {
         self.release.merge(&other.release);
     }
 
-    /// Starts from zero, in the memory that is there.
+    /// Starts from zero, in the same memory.
     pub(super) fn forget(&mut self) {
         self.cycles = 0;
         self.failures = Failures::default();
@@ -48,13 +49,13 @@ impl Tally {
     }
 }
 
-/// How long one kind of request took.
+/// The latencies of one kind of request.
 pub(super) struct Latencies(Histogram<u64>);
 
 impl Latencies {
     pub(super) fn new() -> Self {
         let histogram = Histogram::new_with_bounds(LEAST_NANOS, MOST_NANOS, DIGITS);
-        // The three constants keep what the histogram asks of them.
+        // The three constants are within what a histogram accepts.
         Self(histogram.expect("the bounds are in order"))
     }
 
@@ -64,11 +65,11 @@ impl Latencies {
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
-        // Both have the same bounds.
+        // Adding fails only for different bounds, and all histograms here have the same.
         let _ = self.0.add(&other.0);
     }
 
-    /// p50, p90, p99, p99.9 and the maximum in microseconds; `None` when there is nothing.
+    /// Returns p50, p90, p99, p99.9 and the maximum in microseconds; `None` for no latencies.
     pub(super) fn summary(&self) -> Option<[f64; 5]> {
         let quantiles = [0.5, 0.9, 0.99, 0.999, 1.0];
         let micros = |quantile| self.0.value_at_quantile(quantile) as f64 / 1e3;
@@ -76,7 +77,7 @@ impl Latencies {
     }
 }
 
-/// Cycles that came to nothing, by what became of them.
+/// The cycles that failed, by their reason.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Failures {
     held: u64,
@@ -90,7 +91,7 @@ impl Failures {
     pub(super) fn add(&mut self, error: AcquireError) {
         match error {
             AcquireError::Held => self.held += 1,
-            // Who waits until the end of the run, and longer, waits for nodes.
+            // A cycle that waits until the end of the run, and longer, waits for nodes.
             AcquireError::NoQuorum(_) | AcquireError::Cancelled => self.no_quorum += 1,
             AcquireError::TimedOut => self.timed_out += 1,
             _ => self.other += 1,
@@ -105,7 +106,7 @@ impl Failures {
         self.other += other.other;
     }
 
-    /// A lock ended before it was released.
+    /// Counts a lock that ended before it was released.
     pub(super) fn add_lost(&mut self) {
         self.lost += 1;
     }
@@ -125,7 +126,7 @@ impl Failures {
     }
 }
 
-/// `held 1, no quorum 3`: only what there was.
+/// Writes the reasons that occurred: `held 1, no quorum 3`.
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let happened = self.kinds().into_iter().filter(|&(_, count)| count > 0);

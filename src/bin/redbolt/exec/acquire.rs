@@ -1,4 +1,4 @@
-//! From nothing to a held lock.
+//! Acquiring the lock.
 
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::nodes::{self, GUARD_HINT};
 use crate::output;
 
 /// How long nodes may take to be ready for the first attempt.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Once a quorum is ready, how long the other nodes get to catch up at least.
+/// The least time that the other nodes get to connect once a quorum is ready.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// The same where there is no second attempt to make up for the first.
+/// The [`GRACE`] where there is only one attempt.
 const GRACE_FOR_ONE_ATTEMPT: Duration = Duration::from_millis(50);
 
 /// A lock that is held.
@@ -32,7 +32,7 @@ pub(super) struct Lease {
 /// Acquires the lock, unless a signal comes first.
 pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> {
     let start = watch.engine.now();
-    settle(watch, args.wait())?;
+    wait_for_nodes(watch, args.wait())?;
     let wait = args.wait().saturating_sub(watch.engine.now() - start);
     announce_quarantine(&watch.engine, wait);
     let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl, wait);
@@ -54,7 +54,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                     args.tell(format_args!("not every node is ready:\n{nodes}"));
                 }
                 if let Some(max_hold) = args.keep_alive() {
-                    // A lock that has just ended says so by itself.
+                    // An error means that the lock has just ended, which has an event of its own.
                     _ = watch.engine.keep_alive(lock, args.ttl, max_hold);
                 }
                 return Ok(Lease { lock, token, valid_until });
@@ -64,7 +64,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
             }
             News::Signal(signal) => {
                 interrupted(signal).inspect_err(|_| {
-                    // Nothing has been reported of the lock, so it cannot be held.
+                    // No event has said that the lock is held, so that it can be cancelled.
                     _ = watch.engine.cancel(lock);
                 })?;
             }
@@ -73,19 +73,21 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
     }
 }
 
-/// Waits until every node is ready or has failed, because an attempt asks only those that are
-/// ready at its moment. Asked too early, it finds two holders in three nodes where there are only
-/// two in five, or gets a lock that stands on three nodes where it could stand on five. Once a
-/// quorum is ready, the others get as long again as it took.
-fn settle(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
+/// Waits until every node is ready or has failed. Once a quorum is ready, the other nodes get as
+/// long again as the quorum took.
+///
+/// An attempt asks only the nodes that are ready when it starts. An attempt that starts too early
+/// finds two holders in three nodes where there are only two in five, or gets a lock that is stored
+/// on three nodes where five could have it.
+fn wait_for_nodes(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
     let start = watch.engine.now();
-    // A caller who does not want to wait at all means the lock, not the network.
-    let (patience, grace) = if wait.is_zero() {
-        (CONNECT_PATIENCE, GRACE_FOR_ONE_ATTEMPT)
+    // A caller who does not want to wait means the wait for the lock, not that for the network.
+    let (timeout, grace) = if wait.is_zero() {
+        (CONNECT_TIMEOUT, GRACE_FOR_ONE_ATTEMPT)
     } else {
-        (CONNECT_PATIENCE.min(wait), GRACE)
+        (CONNECT_TIMEOUT.min(wait), GRACE)
     };
-    let mut until = start + patience;
+    let mut until = start + timeout;
     let quorum = watch.engine.quorum().need();
     let mut is_quorate = false;
     loop {
@@ -106,8 +108,8 @@ fn settle(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
     }
 }
 
-/// Says why nothing will happen for a while, if that will then end within the wait: where it does
-/// not, the failure says it.
+/// Prints which nodes are in quarantine and for how long, if a quorum will be there within the
+/// wait. Without a quorum in time, the failure says the same.
 fn announce_quarantine(engine: &Engine, wait: Duration) {
     let Some(pause) = nodes::quarantined_for(engine).filter(|pause| *pause < wait) else { return };
     output::say(format_args!(
@@ -117,13 +119,13 @@ fn announce_quarantine(engine: &Engine, wait: Duration) {
     ));
 }
 
-/// How many nodes are ready, and of how many nothing is known yet.
+/// Returns how many nodes are ready, and for how many the first connection is still under way.
 fn count(engine: &Engine) -> (usize, usize) {
     let (mut ready, mut open) = (0, 0);
     for (_, _, status) in engine.nodes() {
         match status.state {
             NodeState::Ready => ready += 1,
-            // It is there, and its time is far away.
+            // The node is reachable, and the end of the quarantine is far away.
             NodeState::Quarantined => {}
             _ if status.error.is_none() => open += 1,
             _ => {}
@@ -132,8 +134,8 @@ fn count(engine: &Engine) -> (usize, usize) {
     (ready, open)
 }
 
-/// Every signal ends the wait, except the one that says something of a child: a process can have
-/// children that it inherited and knows nothing of.
+/// Ends the wait at any signal but `SIGCHLD`: a process can have inherited children of which it
+/// knows nothing.
 fn interrupted(signal: Signal) -> Result<(), Failure> {
     if signal == Signal::CHILD {
         return Ok(());
@@ -152,7 +154,7 @@ fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
             let nodes = nodes::describe(engine, Some(&outcomes));
             Failure::Unavailable { resource, retry_after, nodes }
         }
-        // There is no other request in this engine to queue behind, so the nodes came too late.
+        // This engine has no other request, so the nodes were late and not the queue.
         _ => Failure::NoQuorum { resource, nodes: nodes::describe(engine, None) },
     }
 }

@@ -1,7 +1,8 @@
 //! A file descriptor that becomes readable at a point in time.
 //!
-//! The end of a lock is measured on `CLOCK_BOOTTIME`, which goes on in suspend, and the timeout of
-//! `epoll_wait` is not. A timer on that clock rings at once after a suspend in which its time came.
+//! The end of a lock is measured on `CLOCK_BOOTTIME`, which counts suspend. The timeout of
+//! `epoll_wait` does not count suspend. A timer on `CLOCK_BOOTTIME` whose time came during a
+//! suspend fires at once afterwards.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -20,10 +21,10 @@ impl Alarm {
         Ok(Self(timerfd_create(TimerfdClockId::Boottime, flags)?))
     }
 
-    /// Rings at `at`, and no more at what was set before; at once if `at` has passed, never at
-    /// `FAR_FUTURE`.
+    /// Sets the time at which the alarm fires, in place of the time that was set before. An alarm
+    /// in the past fires at once, an alarm at `FAR_FUTURE` never.
     pub(super) fn set(&self, at: Instant) -> io::Result<()> {
-        // Zero disarms the timer. What is due at the origin is due at one just as well.
+        // Zero would disarm the timer, so that an alarm at the origin fires at one nanosecond.
         let nanos = if at == Instant::FAR_FUTURE { 0 } else { at.as_nanos().max(1) };
         let value = Timespec {
             tv_sec: (nanos / 1_000_000_000) as i64,

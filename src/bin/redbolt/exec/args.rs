@@ -14,10 +14,10 @@ use super::signals;
 use crate::nodes::NodeArgs;
 use crate::{duration, exit, output};
 
-/// Longer than any ttl, and short enough for every clock.
+/// The longest wait: longer than any ttl, and short enough for every clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How long a command may take that says nothing of it.
+/// How long a lock is kept alive at most, where the command line does not say.
 const MAX_HOLD: Duration = Duration::from_secs(24 * 3600);
 
 const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
@@ -142,7 +142,7 @@ impl Args {
         Ok(config)
     }
 
-    /// For how long the lock is renewed; `None` for not at all.
+    /// How long the lock is renewed; `None` for not at all.
     pub(super) fn keep_alive(&self) -> Option<Duration> {
         (!self.no_keep_alive).then_some(self.max_hold())
     }
@@ -151,25 +151,26 @@ impl Args {
         self.max_hold.unwrap_or_else(|| MAX_HOLD.max(self.ttl))
     }
 
-    /// Says something to who wants to know it all.
+    /// Prints a message that only `--verbose` shows.
     pub(super) fn tell(&self, message: impl Display) {
         if self.verbose {
             output::say(message);
         }
     }
 
-    /// Zero for a single attempt.
+    /// How long to wait for the lock; zero for a single attempt.
     pub(super) fn wait(&self) -> Duration {
         if self.no_wait { Duration::ZERO } else { self.wait }
     }
 
-    /// The resource for a message.
+    /// The resource, quoted for a message.
     pub(super) fn resource_name(&self) -> String {
         format!("{:?}", self.resource.to_string_lossy())
     }
 }
 
-/// A code that a script can tell from the others: shells have those over 125 for themselves.
+/// Parses an exit code that scripts can tell from all others. Shells use the codes over 125
+/// themselves.
 fn conflict_exit_code(text: &str) -> Result<u8, String> {
     const TAKEN: [u8; 3] = [exit::USAGE, exit::NO_QUORUM, exit::LOST];
     let code = text.parse().ok().filter(|code| (1..=125).contains(code) && !TAKEN.contains(code));

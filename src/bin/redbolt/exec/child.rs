@@ -1,4 +1,4 @@
-//! The command as a process, and the group that it leads.
+//! The command as a process, and the process group that it leads.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,9 +14,10 @@ use super::terminal::Terminal;
 
 /// A started command.
 ///
-/// It is waited for only at the very end: until then its id, which is the id of its group as well,
-/// cannot belong to anybody else, and a signal to the group cannot hit a stranger. An error on the
-/// way drops the child, and then nobody guards the lock any more: its whole group is killed.
+/// The process is waited for only at the very end. Until then its id, which is also the id of its
+/// group, cannot belong to another process, and a signal to the group cannot hit a stranger. An
+/// error on the way drops the child. Nobody guards the lock from then on, so that the drop kills
+/// the whole group.
 pub(super) struct Child {
     process: process::Child,
     group: Pid,
@@ -25,8 +26,8 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Runs `program` with `arguments` in a process group of its own, with the standard streams
-    /// of this process, and in the foreground where this process is.
+    /// Starts `program` with `arguments` in a process group of its own, with the standard streams
+    /// of this process, and in the foreground if this process is there.
     pub(super) fn start<'a>(
         program: &OsStr,
         arguments: &[impl AsRef<OsStr>],
@@ -40,7 +41,7 @@ impl Child {
         Ok(Self { process, group, terminal, has_ended: false })
     }
 
-    /// The exit code once the command has ended. What it has started may go on.
+    /// Returns the exit code once the command has ended. Processes of the command may go on.
     pub(super) fn exit_code(&mut self) -> io::Result<Option<u8>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
         let options = options | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -55,8 +56,8 @@ impl Child {
         Ok(Some(code.unwrap_or_else(died)))
     }
 
-    /// Ctrl-Z stops the command but not this process, which is not in the foreground: the terminal
-    /// would belong to nobody who reads it until the lock ends. So the command goes on.
+    /// Continues a command that Ctrl-Z has stopped. Ctrl-Z does not stop this process, which is not
+    /// in the foreground, and until the lock ends nobody would read from the terminal.
     fn stopped(&self, status: &WaitIdStatus) {
         if self.terminal.is_some() && status.stopping_signal() == Some(Signal::TSTP.as_raw()) {
             self.signal(Signal::CONT);
@@ -65,24 +66,25 @@ impl Child {
 
     /// Sends a signal to the whole group.
     pub(super) fn signal(&self, signal: Signal) {
-        // There is always somebody to receive it, the command itself if nobody else. A group that
-        // has taken on other rights refuses it, and nothing can be done about that.
+        // There is always a process to receive the signal, at least the command itself. A group
+        // with other rights may refuse the signal, and nothing can be done about that.
         _ = kill_process_group(self.group, signal);
     }
 
-    /// `SIGTERM` to the whole group, also to those in it that are stopped.
+    /// Sends `SIGTERM` to the whole group, and continues stopped processes, so that they receive
+    /// it.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
     }
 
-    /// `SIGKILL` to the whole group.
+    /// Sends `SIGKILL` to the whole group.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Kills what a command that has ended left of its group, which this yields. The command
-    /// itself is in the group until it has been waited for, so it is.
+    /// Kills the processes that an ended command has left in its group, and waits for the command.
+    /// Returns the group.
     pub(super) fn end_group(self) -> Pid {
         self.kill();
         self.group
@@ -94,11 +96,11 @@ impl Drop for Child {
         if !self.has_ended {
             self.kill();
         }
-        // The group has to be there for this, so it comes before the wait.
+        // The group must still exist here, so this comes before the wait.
         if let Some(terminal) = self.terminal.take() {
             terminal.take_back();
         }
-        // Does not block: the command has ended, or is about to.
+        // The wait does not block: the command has ended, or was killed.
         _ = self.process.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! The command while the lock is held, and what happens when it outlives it.
+//! Running the command while the lock is held, and ending a command that outlives the lock.
 
 use std::ffi::OsStr;
 
@@ -24,20 +24,20 @@ enum Stage {
     Killed,
 }
 
-/// Runs the command to its end, which comes before the end of the lock. Yields its exit code.
+/// Runs the command to its end, which comes before the end of the lock. Returns its exit code.
 pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, Failure> {
     let mut schedule = Schedule::new(watch.engine.now(), lease.valid_until);
     let mut child = start(lease, args)?;
     let mut stage = Stage::Running;
     loop {
-        // First of all: what has ended by itself need not be ended.
+        // A command that has ended by itself need not be ended: this check comes first.
         if let Some(code) = child.exit_code()? {
-            // This process may have been stopped meanwhile, and then the end came no one knows
-            // when.
+            // This process may have been stopped meanwhile. Nobody then knows when the command has
+            // ended, so the lock must still be held now.
             if stage <= Stage::Warned && watch.engine.is_held(lease.lock) {
                 return Ok(code);
             }
-            // What the command has left behind had its time to end as well.
+            // The processes that the command has left behind had their time to end as well.
             let group = child.end_group();
             let survivors = !group::is_gone(watch, group)?;
             let (resource, what) = (args.resource_name(), stage.tell());
@@ -68,7 +68,7 @@ fn tell_of(watch: &Watch, node: NodeId, args: &Args) {
 
 fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
     let (program, arguments) = args.command.split_first().ok_or_else(|| {
-        // The parser of the command line demands one.
+        // The parser of the command line demands a command.
         Failure::Usage("no command given".to_owned())
     })?;
     let token = lease.token.to_string();
@@ -81,7 +81,7 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
 }
 
 impl Stage {
-    /// Does what is due. A process that was stopped for too long does not ask any more.
+    /// Sends the signals that are due. After a long stop of this process, `SIGKILL` comes at once.
     fn advance(self, now: Instant, schedule: &Schedule, child: &Child, args: &Args) -> Self {
         if self != Self::Killed && now >= schedule.kill_at {
             args.tell("the lock is about to end: SIGKILL");
@@ -104,7 +104,8 @@ impl Stage {
         self
     }
 
-    /// The lock goes on. What has been told to end ends nevertheless.
+    /// Returns the stage after a renewal of the lock. A command that got `SIGTERM` ends all the
+    /// same.
     fn renewed(self) -> Self {
         if self == Self::Warned { Self::Running } else { self }
     }

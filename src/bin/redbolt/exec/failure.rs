@@ -1,4 +1,4 @@
-//! Why there is no exit code of the command to pass on.
+//! Why `redbolt exec` has no exit code of the command to pass on.
 
 use std::fmt;
 use std::io;
@@ -11,13 +11,13 @@ use super::signals;
 use crate::exit;
 use crate::nodes::GUARD_HINT;
 
-/// What a shell says of a command that is there and cannot be executed.
+/// The exit code of shells for a command that exists and cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
 
-/// What a shell says of a command that is not there.
+/// The exit code of shells for a command that does not exist.
 const NOT_FOUND: u8 = 127;
 
-/// The exit code of what died of a signal, as shells have it.
+/// The exit code of shells for a command that died of a signal.
 pub(super) fn died_of(signal: i32) -> u8 {
     u8::try_from(128 + signal.clamp(0, 127)).unwrap_or(u8::MAX)
 }
@@ -25,27 +25,27 @@ pub(super) fn died_of(signal: i32) -> u8 {
 pub(super) enum Failure {
     /// The command line, or a value in it, cannot be used.
     Usage(String),
-    /// Another held the resource until the wait ended; with a line for each node if not all are
-    /// ready, because those that are not have no vote that could be free.
+    /// Another held the resource until the wait ended. If not all nodes are ready, `nodes` has a
+    /// line for each node, because the nodes that are not ready had no vote to give.
     Held { resource: String, nodes: String },
-    /// No quorum of nodes could be asked; with a line for each of them.
+    /// No quorum of nodes could be asked; `nodes` has a line for each node.
     NoQuorum { resource: String, nodes: String },
-    /// Too few nodes may vote for so long yet, because others may have forgotten locks; with a
-    /// line for each of them.
+    /// Too few nodes may vote before `retry_after` is over, because the others may have forgotten
+    /// locks; `nodes` has a line for each node.
     Unavailable { resource: String, retry_after: Duration, nodes: String },
     /// A signal ended the wait for the lock.
     Interrupted { signal: Signal },
     /// The command could not be started.
     Start { command: String, error: io::Error },
-    /// The validity of the lock ended before the command did; with what was done about it, and
-    /// whether there may still be processes of the command that are about to die.
+    /// The validity of the lock ended before the command did. `what` says what was done about the
+    /// command, `survivors` whether processes of the command may still be dying.
     Overrun { resource: String, what: &'static str, survivors: bool },
     /// The system failed.
     System(io::Error),
 }
 
 impl Failure {
-    /// `held` is what to say when another has the lock.
+    /// The exit code of this failure; `held` is the code for a lock that another has.
     pub(super) fn exit_code(&self, held: u8) -> u8 {
         match self {
             Self::Usage(_) => exit::USAGE,
@@ -59,8 +59,8 @@ impl Failure {
         }
     }
 
-    /// Whether a process that is being killed may still finish what it has begun. The lock is left
-    /// to its ttl then, instead of being given to the next at once.
+    /// Whether a process that is being killed may still finish a system call. If so, the lock is
+    /// left to its ttl instead of being released for the next holder.
     pub(super) fn has_survivors(&self) -> bool {
         matches!(self, Self::Overrun { survivors: true, .. } | Self::System(_))
     }

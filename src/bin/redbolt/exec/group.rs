@@ -8,16 +8,16 @@ use rustix::process::{Pid, test_kill_process_group};
 
 use super::watch::{News, Watch};
 
-/// How long a process that has got `SIGKILL` may take to die, and its parent to hear of it.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a process may take to die after `SIGKILL`, and its parent to wait for it.
+const KILL_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How often to look meanwhile.
-const EVERY: Duration = Duration::from_millis(2);
+/// How often to check whether the group is gone.
+const CHECK_EVERY: Duration = Duration::from_millis(2);
 
-/// Waits until nothing of a killed group can act any more, and yields whether it came to that: a
-/// killed process may be in the middle of a system call, for however long that takes.
+/// Waits until nothing of a killed group can act any more. Returns false if that takes too long: a
+/// killed process may be in the middle of a system call, for however long that call takes.
 pub(super) fn is_gone(watch: &mut Watch, group: Pid) -> io::Result<bool> {
-    let deadline = watch.engine.now() + PATIENCE;
+    let deadline = watch.engine.now() + KILL_TIMEOUT;
     loop {
         if test_kill_process_group(group).is_err() {
             return Ok(true);
@@ -26,28 +26,30 @@ pub(super) fn is_gone(watch: &mut Watch, group: Pid) -> io::Result<bool> {
         if now >= deadline {
             return Ok(is_dead(group));
         }
-        // No news is awaited, and none can change what is done here.
-        while !matches!(watch.next(now + EVERY)?, News::Time) {}
+        // No other news changes what is done here.
+        while !matches!(watch.next(now + CHECK_EVERY)?, News::Time) {}
     }
 }
 
-/// Whether all that is left of a group is dead and has only not been waited for. Its parent may
-/// never do that, and the system counts it as a member nevertheless.
+/// Whether every process that is left of a group is dead and has only not been waited for. The
+/// parent may never wait for such a process, and the system counts the process as a member until
+/// then.
 fn is_dead(group: Pid) -> bool {
     let Ok(processes) = fs::read_dir("/proc") else { return false };
     let group = group.as_raw_nonzero().to_string();
-    // What cannot be read has vanished since, or is not a process.
+    // An entry that cannot be read has vanished since, or is not a process.
     let stats = processes.flatten().filter_map(|entry| fs::read(entry.path().join("stat")).ok());
     stats.into_iter().all(|stat| !is_alive_in(&group, &String::from_utf8_lossy(&stat)))
 }
 
-/// Whether a line of `/proc/<pid>/stat` tells of a living member of the group.
+/// Whether a line of `/proc/<pid>/stat` describes a living member of the group.
 fn is_alive_in(group: &str, stat: &str) -> bool {
     // The name is in parentheses and may itself contain any character.
     let Some((_, fields)) = stat.rsplit_once(") ") else { return false };
     let mut fields = fields.split(' ');
     let state = fields.next();
-    // Behind it stand the parent and the group, and fifteen fields on the number of threads.
+    // After the state come the parent and the group, and fifteen fields later the number of
+    // threads.
     let is_member = fields.nth(1) == Some(group);
     // The first thread of a process may be dead while others are not.
     let is_dead = matches!(state, Some("Z" | "X")) && matches!(fields.nth(14), Some("0" | "1"));

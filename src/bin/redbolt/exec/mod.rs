@@ -1,12 +1,11 @@
 //! `redbolt exec`: a command that runs only while a lock is held.
 //!
 //! This folder knows processes, process groups, signals, terminals and exit codes, and the public
-//! API of the library. It must never know the protocol or the algorithm.
+//! API of the library. This folder must never know the protocol or the algorithm.
 //!
-//! One thread waits for everything at once ([`watch`]): the engine, signals, the time. First it
-//! acquires the lock ([`acquire`]), then it runs the command ([`command`]) in a process group of
-//! its own ([`child`], [`terminal`]), and ends that group before the lock does ([`schedule`],
-//! [`group`]).
+//! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
+//! acquires the lock ([`acquire`]), runs the command ([`command`]) in a process group of its own
+//! ([`child`], [`terminal`]), and ends that group before the lock ends ([`schedule`], [`group`]).
 
 mod acquire;
 mod alarm;
@@ -28,13 +27,13 @@ use self::failure::Failure;
 use self::watch::Watch;
 use crate::output;
 
-/// How long nodes may take to confirm that the lock is released. The releases have been handed to
-/// the kernel by then; only their replies are waited for, and a stalled node gives none.
-const RELEASE_PATIENCE: Duration = Duration::from_millis(250);
+/// How long nodes may take to confirm that the lock is released. The kernel has the releases by
+/// then. Only the replies are waited for, and a stalled node sends none.
+const RELEASE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The same where there was no lock, only attempts at it: nobody's command has run, and whoever
-/// asked wants the answer.
-const FAILED_PATIENCE: Duration = Duration::from_millis(50);
+/// How long nodes may take to confirm the releases of failed attempts. No command has run, and the
+/// caller waits for the exit code.
+const CLEANUP_TIMEOUT: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: Args) -> ExitCode {
     match acquire_and_run(&args) {
@@ -46,15 +45,15 @@ pub(crate) fn run(args: Args) -> ExitCode {
     }
 }
 
-/// The exit code of the command.
+/// Runs the command under the lock. Returns the exit code of the command.
 fn acquire_and_run(args: &Args) -> Result<u8, Failure> {
     let mut watch = Watch::new(args.config()?)?;
     let lease = match acquire::acquire(&mut watch, args) {
         Ok(lease) => lease,
         Err(failure) => {
-            // Votes of a failed attempt are being released. Why it failed is worth more than
-            // what may go wrong with that.
-            _ = watch.engine.drain(FAILED_PATIENCE);
+            // The votes of the failed attempt are being released. The reason of the failure is
+            // reported, and not what may go wrong with these releases.
+            _ = watch.engine.drain(CLEANUP_TIMEOUT);
             return Err(failure);
         }
     };
@@ -63,9 +62,9 @@ fn acquire_and_run(args: &Args) -> Result<u8, Failure> {
         output::say("the lock is left to its ttl: what is left of the command may not be dead yet");
         return result;
     }
-    // An error means that the lock has ended already; what is left of it is released just so.
+    // An error means that the lock has ended already, and that the engine releases it by itself.
     _ = watch.engine.release(lease.lock);
-    let is_done = watch.engine.drain(RELEASE_PATIENCE).unwrap_or(false);
+    let is_done = watch.engine.drain(RELEASE_TIMEOUT).unwrap_or(false);
     args.tell(if is_done { "released" } else { "released, but not every node has confirmed it" });
     result
 }

@@ -1,28 +1,28 @@
-//! When a command that outlives its lock is told to end, and when it is made to.
+//! When a command that outlives its lock is asked to end, and when it is killed.
 
 use std::time::Duration;
 
 use redbolt::time::Instant;
 
-/// Both are before the end of the validity: when that comes, another may have the lock, and
-/// nothing of the command may run any more.
+/// The times of the signals. All are before the end of the validity: from the end on another may
+/// have the lock, and nothing of the command may run any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Schedule {
-    /// The signal that was wished for: the lock will hardly be renewed any more.
+    /// The signal of `--expiring-signal`: from then on a renewal is unlikely.
     pub(super) warn_at: Instant,
-    /// `SIGTERM`: time to finish in good order.
+    /// `SIGTERM`: the command gets time to finish in good order.
     pub(super) terminate_at: Instant,
-    /// `SIGKILL`: time for this process to be woken and for the kernel to do it.
+    /// `SIGKILL`: this process needs time to wake up, and the kernel to kill.
     pub(super) kill_at: Instant,
 }
 
 impl Schedule {
-    /// Now: the lock is gone.
+    /// The schedule for a lock that is gone: everything is due now.
     pub(super) fn at_once(now: Instant) -> Self {
         Self { warn_at: now, terminate_at: now, kill_at: now }
     }
 
-    /// For a lock that was acquired or renewed at `now`.
+    /// The schedule for a lock that was acquired or renewed at `now`.
     pub(super) fn new(now: Instant, valid_until: Instant) -> Self {
         let validity = valid_until - now;
         let terminate = (validity / 10).clamp(Duration::from_millis(100), Duration::from_secs(10));

@@ -1,4 +1,4 @@
-//! The signals that this process hears of.
+//! The signals that this process receives.
 
 use std::fs;
 use std::io;
@@ -10,15 +10,15 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
-/// What others send in order to say something to the command.
+/// The signals that are meant for the command.
 const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
-/// Collects signals; its descriptor becomes readable when one has come.
+/// Collects signals. The descriptor becomes readable when a signal has come.
 pub(super) struct Signals(SignalDelivery<UnixStream, SignalOnly>);
 
 impl Signals {
-    /// From now on signals are collected, except those that this process was started to ignore:
-    /// the command ignores them as well then, as `nohup` and shells want it.
+    /// Starts to collect signals, except those that this process ignores since its start: the
+    /// command ignores these as well, as `nohup` and shells want it.
     pub(super) fn new() -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let ignored = ignored();
@@ -27,9 +27,9 @@ impl Signals {
         SignalDelivery::with_pipe(read, write, SignalOnly, wanted).map(Self)
     }
 
-    /// A signal that has come; the same one only once, however often it came.
+    /// Returns a signal that has come. A signal that came several times is returned once.
     pub(super) fn next(&mut self) -> Option<Signal> {
-        // What this call does not take is still there for the next one.
+        // Signals that this call does not take stay for the next call.
         self.0.pending().find_map(Signal::from_named_raw)
     }
 }
@@ -40,14 +40,14 @@ impl AsRawFd for Signals {
     }
 }
 
-/// The set of ignored signals; empty where the system does not tell.
+/// Returns the set of ignored signals; empty where the system does not say.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// What somebody may want a command to be told by.
+/// The signals that have names on the command line.
 const NAMES: [(&str, Signal); 13] = [
     ("HUP", Signal::HUP),
     ("INT", Signal::INT),
@@ -64,7 +64,7 @@ const NAMES: [(&str, Signal); 13] = [
     ("WINCH", Signal::WINCH),
 ];
 
-/// How a signal is called in a message.
+/// Returns the name of a signal for a message.
 pub(super) fn name(signal: Signal) -> String {
     match NAMES.iter().find(|(_, known)| *known == signal) {
         Some((name, _)) => format!("SIG{name}"),
@@ -72,7 +72,7 @@ pub(super) fn name(signal: Signal) -> String {
     }
 }
 
-/// A signal by its name, with or without `SIG`, or by its number.
+/// Parses the name of a signal, with or without `SIG`, or its number.
 pub(super) fn named(text: &str) -> Result<Signal, String> {
     let upper = text.to_ascii_uppercase();
     let name = upper.strip_prefix("SIG").unwrap_or(&upper);

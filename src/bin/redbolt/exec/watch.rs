@@ -1,4 +1,4 @@
-//! Everything that this process waits for, at once: the engine, signals, the time.
+//! Waiting for the engine, signals and the time, all at once.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -23,9 +23,9 @@ pub(super) struct Watch {
 }
 
 pub(super) enum News {
-    /// The time that was asked for has come. It goes before all other news.
+    /// The time has come that the caller has named. `Time` comes before all other news.
     Time,
-    /// The engine says something.
+    /// The engine has an event.
     Engine(Event),
     /// A signal has come.
     Signal(Signal),
@@ -59,19 +59,19 @@ impl Watch {
     }
 
     fn sleep(&mut self, until: Instant) -> io::Result<()> {
-        // The engine arms its own timer before its turn; what its last turn has put off until
-        // later is known only now.
+        // The engine arms its own timer before its turn. The deadlines that its last turn has set
+        // are known only now.
         let deadline = self.engine.next_deadline().unwrap_or(Instant::FAR_FUTURE);
         self.alarm.set(until.min(deadline))?;
         match self.poll.poll(&mut self.events, None) {
-            // A signal, which has left its note.
+            // A signal has interrupted the call, and `signals` has it.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             result => result,
         }
     }
 }
 
-/// Who is readable does not matter, as everybody is looked at after every sleep.
+/// Registers a source. All sources have the same token, because all are checked after every sleep.
 fn watch(poll: &Poll, source: &impl AsRawFd) -> io::Result<()> {
     poll.registry().register(&mut SourceFd(&source.as_raw_fd()), Token(0), Interest::READABLE)
 }

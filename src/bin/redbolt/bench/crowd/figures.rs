@@ -1,4 +1,4 @@
-//! What a run with a client has found, for people and for programs.
+//! The figures of a run with a client, for people and for programs.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,27 +10,27 @@ use super::super::json::{self, Latencies};
 use super::super::tally::Failures;
 use crate::number::grouped;
 
-/// Where the second column begins.
+/// The column at which figures begin.
 const LABEL: usize = 14;
 
-/// How wide a figure is.
+/// The width of a figure.
 const FIGURE: usize = 12;
 
 pub(super) struct Crowd {
     pub(super) seconds: Duration,
-    /// Of the whole process, embedded masters included.
+    /// The processor time of the whole process, embedded masters included.
     pub(super) cpu: Duration,
-    /// For locks that are only held: how many were held at the end.
+    /// The cycles; for locks that are only held, the locks that were held at the end.
     pub(super) cycles: u64,
     pub(super) failures: Failures,
     /// In microseconds: p50, p90, p99, p99.9 and the maximum.
     pub(super) acquire: Option<[f64; 5]>,
-    /// From the drop of a guard to the next one's being handed out, where all want one resource.
+    /// From the drop of a guard to the grant of the next one, where all want one resource.
     pub(super) hand_over: Option<[f64; 5]>,
     pub(super) fewest: u64,
     pub(super) most: u64,
     pub(super) longest: Duration,
-    /// Locks whose end has moved.
+    /// The locks whose validity was extended.
     pub(super) extended: u64,
     pub(super) lost: u64,
 }
@@ -39,7 +39,7 @@ pub(super) struct Figures {
     pub(super) kind: Kind,
     pub(super) nodes: usize,
     pub(super) servers: String,
-    /// All releases were confirmed in time.
+    /// Whether all releases were confirmed in time.
     pub(super) is_clean: bool,
     pub(super) crowd: Crowd,
 }

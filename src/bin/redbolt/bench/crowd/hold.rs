@@ -1,4 +1,4 @@
-//! Many locks that are held and kept alive, and nothing else.
+//! Many locks that are only held and kept alive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,13 +15,13 @@ use super::super::tally::{Failures, Latencies};
 use super::figures::Crowd;
 use super::processor::processor_time;
 
-/// How many are asked for at a time.
+/// How many locks are requested at a time.
 const AT_A_TIME: usize = 512;
 
-/// How often is looked whether somebody wants the run to end.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often to check whether a signal ends the run.
+const CHECK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long one of them is waited for.
+/// How long to wait for one lock.
 const WAIT: Duration = Duration::from_secs(10);
 
 pub(super) fn hold(
@@ -65,7 +65,7 @@ pub(super) fn hold(
     let (start, before, first) = (Clock::now(), processor_time(), validities(&guards));
     let end = start + args.seconds;
     while Clock::now() < end && !signals.caught() {
-        thread::park_timeout((end - Clock::now()).min(LOOK));
+        thread::park_timeout((end - Clock::now()).min(CHECK_EVERY));
     }
     let cpu = processor_time().saturating_sub(before);
     let last = validities(&guards);

@@ -34,7 +34,7 @@ pub(super) fn bench(
     // An engine of its own says what is wrong with the nodes, if anything is.
     drop(connect(config.clone())?);
     let client = Client::new(config)?;
-    connect_all(&client, nodes)?;
+    wait_for_nodes(&client, nodes)?;
     let crowd = match kind {
         Kind::Threads(count) => workers::threads(&client, args, count, signals)?,
         Kind::Tasks(count) => workers::tasks(&client, args, count, signals)?,
@@ -46,14 +46,14 @@ pub(super) fn bench(
 }
 
 /// Waits until the connections of the client are up, so that the first lock asks all nodes.
-fn connect_all(client: &Client, nodes: usize) -> Result<(), Failure> {
+fn wait_for_nodes(client: &Client, nodes: usize) -> Result<(), Failure> {
     for _ in 0..100 {
         let reports = client.nodes().wait().map_err(Failure::software)?;
         let ready = reports.iter().filter(|node| node.state == redbolt::NodeState::Ready).count();
         if ready == nodes {
             return Ok(());
         }
-        // A lock that nobody else wants takes a round trip, or the time of a connection.
+        // A lock that nobody else wants takes a round trip, or the time that a connection takes.
         let name = format!("bench/settle/{:p}", client);
         let _ = client.lock(name).wait(Duration::from_millis(100)).acquire();
     }

@@ -16,38 +16,38 @@ use super::super::tally::{Latencies, Tally};
 use super::figures::Crowd;
 use super::processor::processor_time;
 
-/// How often is looked whether somebody wants the run to end.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often to check whether a signal ends the run.
+const CHECK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a lock is waited for: longer than any fair line takes.
+/// How long to wait for a lock: longer than any fair queue takes.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// How many tallies the workers share.
 const SHARES: u64 = 16;
 
-/// What the workers have in common.
-struct Floor {
+/// What the workers share.
+struct Run {
     begin: Instant,
     end: Instant,
     is_over: AtomicBool,
-    /// When the lock that all contend for was given back last, in nanoseconds.
-    given_back: AtomicU64,
+    /// When the lock that all workers want was released last, in nanoseconds.
+    released_at: AtomicU64,
     is_contended: bool,
-    /// Releases are waited for.
+    /// Whether the workers wait for the answers to their releases.
     confirms: bool,
     resources: Option<u32>,
     ttl: Duration,
-    /// Histograms are large and workers many, so that several share one.
+    /// Several workers share a histogram, because histograms are large and workers many.
     sums: Box<[Mutex<Sums>]>,
 }
 
 struct Sums {
     tally: Tally,
     hand_over: Latencies,
-    /// The cycles of the worker with the fewest and of that with the most.
+    /// The cycles of the worker with the fewest cycles, and of the worker with the most.
     fewest: u64,
     most: u64,
-    /// The longest that anybody has waited for one lock.
+    /// The longest wait of a worker for one lock.
     longest: Duration,
 }
 
@@ -63,14 +63,14 @@ impl Sums {
     }
 }
 
-impl Floor {
+impl Run {
     fn new(args: &Args) -> Self {
         let begin = Clock::now() + WARM_UP;
         Self {
             begin,
             end: begin + args.seconds,
             is_over: AtomicBool::new(false),
-            given_back: AtomicU64::new(0),
+            released_at: AtomicU64::new(0),
             is_contended: args.resources == Some(1),
             confirms: args.confirm,
             resources: args.resources,
@@ -79,16 +79,16 @@ impl Floor {
         }
     }
 
-    /// Waits for the end, and returns the figures once all workers have handed in theirs.
+    /// Waits for the end of the run. Returns its length and the processor time that it took.
     fn measure(&self, signals: &Signals) -> (Duration, Duration) {
-        let nap = |until: Instant| {
+        let wait_until = |until: Instant| {
             while Clock::now() < until && !signals.caught() {
-                thread::park_timeout((until - Clock::now()).min(LOOK));
+                thread::park_timeout((until - Clock::now()).min(CHECK_EVERY));
             }
         };
-        nap(self.begin);
+        wait_until(self.begin);
         let (start, before) = (Clock::now(), processor_time());
-        nap(self.end);
+        wait_until(self.end);
         self.is_over.store(true, Ordering::Relaxed);
         (Clock::now() - start, processor_time().saturating_sub(before))
     }
@@ -122,32 +122,32 @@ impl Floor {
 
 /// One thread or task.
 struct Worker {
-    floor: Arc<Floor>,
+    run: Arc<Run>,
     names: Names,
     share: usize,
     cycles: u64,
 }
 
 impl Worker {
-    fn new(floor: &Arc<Floor>, number: u64) -> Self {
+    fn new(run: &Arc<Run>, number: u64) -> Self {
         Self {
-            names: Names::of_worker(floor.resources, number),
+            names: Names::of_worker(run.resources, number),
             share: (number % SHARES) as usize,
             cycles: 0,
-            floor: Arc::clone(floor),
+            run: Arc::clone(run),
         }
     }
 
     fn is_over(&self) -> bool {
-        self.floor.is_over.load(Ordering::Relaxed)
+        self.run.is_over.load(Ordering::Relaxed)
     }
 
-    /// The request of `since` has ended. Drops the guard, or returns it to be released with a
-    /// confirmation.
-    fn landed(&mut self, since: Instant, result: Result<Guard, LockError>) -> Option<Guard> {
+    /// Counts a request that was started at `since` and has ended. Drops the guard, or returns the
+    /// guard to be released with a confirmation.
+    fn finished(&mut self, since: Instant, result: Result<Guard, LockError>) -> Option<Guard> {
         let now = Clock::now();
-        let counts = since >= self.floor.begin && !self.is_over();
-        let mut sums = self.floor.sums[self.share].lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = since >= self.run.begin && !self.is_over();
+        let mut sums = self.run.sums[self.share].lock().unwrap_or_else(PoisonError::into_inner);
         match result {
             Ok(guard) => {
                 if counts {
@@ -156,17 +156,17 @@ impl Worker {
                     sums.tally.acquire.record(now - since);
                     sums.longest = sums.longest.max(now - since);
                 }
-                if self.floor.is_contended {
-                    let given_back = self.floor.given_back.load(Ordering::Acquire);
-                    let given_back = Instant::from_nanos(given_back);
-                    // Who asked after that was not waiting for it.
-                    if counts && given_back > since {
-                        sums.hand_over.record(now - given_back);
+                if self.run.is_contended {
+                    let released_at = self.run.released_at.load(Ordering::Acquire);
+                    let released_at = Instant::from_nanos(released_at);
+                    // A request that was started after the release has not waited for it.
+                    if counts && released_at > since {
+                        sums.hand_over.record(now - released_at);
                     }
                     let now = Clock::now().as_nanos();
-                    self.floor.given_back.store(now, Ordering::Release);
+                    self.run.released_at.store(now, Ordering::Release);
                 }
-                return self.floor.confirms.then_some(guard);
+                return self.run.confirms.then_some(guard);
             }
             Err(LockError::Acquire(error)) => sums.tally.failures.add(error),
             Err(_) => sums.tally.failures.add_lost(),
@@ -174,8 +174,8 @@ impl Worker {
         None
     }
 
-    fn hand_in(self) {
-        let mut sums = self.floor.sums[self.share].lock().unwrap_or_else(PoisonError::into_inner);
+    fn add_cycles(self) {
+        let mut sums = self.run.sums[self.share].lock().unwrap_or_else(PoisonError::into_inner);
         sums.fewest = sums.fewest.min(self.cycles);
         sums.most = sums.most.max(self.cycles);
     }
@@ -187,32 +187,32 @@ pub(super) fn threads(
     count: usize,
     signals: &Signals,
 ) -> Result<Crowd, Failure> {
-    let floor = Arc::new(Floor::new(args));
+    let run = Arc::new(Run::new(args));
     let mut threads = Vec::with_capacity(count);
     for number in 0..count {
-        let mut worker = Worker::new(&floor, number as u64);
+        let mut worker = Worker::new(&run, number as u64);
         let client = client.clone();
         let builder = thread::Builder::new().stack_size(256 << 10);
         let spawned = builder.spawn(move || {
             while !worker.is_over() {
                 let since = Clock::now();
-                let ttl = worker.floor.ttl;
+                let ttl = worker.run.ttl;
                 let request = client.lock(worker.names.next()).ttl(ttl).wait(WAIT);
                 let result = request.acquire();
-                if let Some(guard) = worker.landed(since, result) {
-                    // What the nodes say makes no difference here.
+                if let Some(guard) = worker.finished(since, result) {
+                    // The answer of the nodes does not matter here.
                     let _ = guard.release().wait();
                 }
             }
-            worker.hand_in();
+            worker.add_cycles();
         });
         threads.push(spawned?);
     }
-    let measured = floor.measure(signals);
+    let measured = run.measure(signals);
     for thread in threads {
         thread.join().map_err(|_| Failure::software("a thread of the load panicked"))?;
     }
-    finish(floor, measured)
+    finish(run, measured)
 }
 
 pub(super) fn tasks(
@@ -222,37 +222,37 @@ pub(super) fn tasks(
     signals: &Signals,
 ) -> Result<Crowd, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
-    let floor = Arc::new(Floor::new(args));
+    let run = Arc::new(Run::new(args));
     let tasks: Vec<_> = (0..count)
         .map(|number| {
-            let mut worker = Worker::new(&floor, number as u64);
+            let mut worker = Worker::new(&run, number as u64);
             let client = client.clone();
             runtime.spawn(async move {
                 while !worker.is_over() {
                     let since = Clock::now();
-                    let ttl = worker.floor.ttl;
+                    let ttl = worker.run.ttl;
                     let request = client.lock(worker.names.next()).ttl(ttl).wait(WAIT);
                     let result = request.await;
-                    if let Some(guard) = worker.landed(since, result) {
-                        // What the nodes say makes no difference here.
+                    if let Some(guard) = worker.finished(since, result) {
+                        // The answer of the nodes does not matter here.
                         let _ = guard.release().await;
                     }
                 }
-                worker.hand_in();
+                worker.add_cycles();
             })
         })
         .collect();
-    let measured = floor.measure(signals);
+    let measured = run.measure(signals);
     for task in tasks {
         let joined = runtime.block_on(task);
         joined.map_err(|_| Failure::software("a task of the load panicked"))?;
     }
-    finish(floor, measured)
+    finish(run, measured)
 }
 
-fn finish(floor: Arc<Floor>, measured: (Duration, Duration)) -> Result<Crowd, Failure> {
-    // All workers have handed in their part and are gone.
-    let floor = Arc::into_inner(floor);
-    let floor = floor.ok_or_else(|| Failure::software("a worker of the load is left"))?;
-    Ok(floor.crowd(measured))
+fn finish(run: Arc<Run>, measured: (Duration, Duration)) -> Result<Crowd, Failure> {
+    // All workers have added their cycles and are gone.
+    let run = Arc::into_inner(run);
+    let run = run.ok_or_else(|| Failure::software("a worker of the load is left"))?;
+    Ok(run.crowd(measured))
 }
