@@ -1,4 +1,4 @@
-//! [`Config`], from which an engine is created, and [`EngineError`], why one could not be.
+//! The configuration of an engine, and the errors of its creation.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,7 +7,8 @@ use std::io;
 use crate::net::{Address, AddressError};
 use crate::redlock::{self, ConfigError};
 
-/// The nodes, and the settings of an engine.
+/// The configuration of an [`Engine`](super::Engine) or a [`Client`](crate::Client): the nodes, and
+/// the settings.
 ///
 /// ```
 /// use redbolt::Config;
@@ -21,22 +22,24 @@ use crate::redlock::{self, ConfigError};
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// The nodes, between one and [`MAX_NODES`](redlock::MAX_NODES), all different.
+    /// The nodes: at least one, at most [`MAX_NODES`](redlock::MAX_NODES), and no two with the same
+    /// host and port.
     pub nodes: Vec<Address>,
     /// The settings of the algorithm.
     pub redlock: redlock::Config,
-    /// How long [`Engine::poll`](super::Engine::poll) checks for replies without pause before the
-    /// thread sleeps. Busy polling occupies a processor, and saves the time of a wake-up. Default:
+    /// How long [`Engine::poll`](super::Engine::poll) looks for replies without sleeping, before it
+    /// sleeps. Busy polling saves the time of a wake-up, and keeps one processor busy. Default:
     /// zero.
     pub busy_poll: Duration,
 }
 
 impl Config {
-    /// Returns the default settings for these nodes.
+    /// Creates a configuration with these nodes and the default settings. [`Address`] lists the
+    /// ways to write a node.
     ///
     /// # Errors
     ///
-    /// An [`AddressError`] for the first address that cannot be parsed.
+    /// Returns an [`AddressError`] for the first address that cannot be parsed.
     pub fn new<I>(nodes: I) -> Result<Self, AddressError>
     where
         I: IntoIterator<Item: AsRef<str>>,
@@ -55,12 +58,12 @@ impl Config {
     }
 }
 
-/// Why an engine could not be created.
+/// The error returned when an engine cannot be created.
 #[derive(Debug)]
 pub enum EngineError {
-    /// A setting is out of bounds.
+    /// A setting is out of bounds, or a node is given twice.
     Config(ConfigError),
-    /// The system did not provide what the engine needs.
+    /// A system call that the engine needs has failed.
     Io(io::Error),
 }
 
@@ -76,7 +79,7 @@ impl fmt::Display for EngineError {
 impl core::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            // The text of this error is the text of the inner one.
+            // `Display` already shows this error, so the chain goes on with its source.
             Self::Config(error) => error.source(),
             Self::Io(error) => Some(error),
         }

@@ -16,14 +16,15 @@ use crate::time::Instant;
 
 /// A Redlock engine for one thread.
 ///
-/// Commands queue bytes and return at once, [`poll`](Self::poll) sends and receives, and
-/// [`next_event`](Self::next_event) returns the results. All commands between two polls leave in
-/// one write per node.
+/// Commands such as [`acquire`](Self::acquire) queue bytes and return at once.
+/// [`poll`](Self::poll) sends and receives, and [`next_event`](Self::next_event) returns the
+/// results. All commands between two polls leave in one write per node.
 ///
-/// The first polls open the connections, and later polls reopen connections that break.
+/// The engine connects to the nodes by itself: during the first polls, and again whenever a
+/// connection breaks.
 ///
-/// Once tables and buffers have grown, a lock costs no allocation. At most `max_locks` locks can be
-/// wanted or held at once.
+/// Once warm, the engine allocates nothing for a lock on one resource. At most
+/// [`max_locks`](redlock::Config::max_locks) locks can be wanted or held at the same time.
 ///
 /// # Example
 ///
@@ -38,7 +39,7 @@ use crate::time::Instant;
 ///     while let Some(event) = engine.next_event() {
 ///         match event {
 ///             Event::Acquired { lock, .. } => {
-///                 // The resource is locked as long as `engine.is_held(lock)`.
+///                 // The resource is ours while `engine.is_held(lock)` is true.
 ///                 engine.release(lock)?;
 ///             }
 ///             Event::AcquireFailed { error, .. } => return Err(error.into()),
@@ -52,11 +53,14 @@ use crate::time::Instant;
 ///
 /// # In another loop
 ///
-/// [`as_raw_fd`](AsRawFd::as_raw_fd) returns one descriptor that becomes readable when a socket has
-/// something *and* when a deadline has come. Whenever the descriptor is readable, call `poll` with
-/// a timeout of zero and take the events. After commands from elsewhere call
-/// [`flush`](Self::flush), and take the events then too, because some commands end at once. Loops
-/// that have a timer of their own can use [`next_deadline`](Self::next_deadline).
+/// An engine can run inside another event loop. [`as_raw_fd`](AsRawFd::as_raw_fd) returns one file
+/// descriptor, which becomes readable when a node has answered *and* when a deadline has come.
+///
+/// * Whenever the descriptor is readable, call `poll` with a timeout of zero, and take all events.
+/// * After commands at other times, call [`flush`](Self::flush), and take all events as well,
+///   because some commands end at once.
+///
+/// For loops with a timer of their own, there is [`next_deadline`](Self::next_deadline).
 pub struct Engine {
     pub(super) redlock: Redlock,
     driver: Driver,
@@ -65,12 +69,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Creates an engine, which starts to connect at the first poll.
+    /// Creates an engine. The first poll starts to connect.
     ///
     /// # Errors
     ///
-    /// [`EngineError::Config`] names the setting that is out of bounds. [`EngineError::Io`] says
-    /// what the system could not provide: an epoll, a timer, a thread's waker, entropy.
+    /// Returns [`EngineError::Config`] for the first invalid setting, and [`EngineError::Io`] if
+    /// the system cannot provide an epoll, a timer, a waker or entropy.
     pub fn new(config: Config) -> Result<Self, EngineError> {
         config.check_nodes()?;
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
@@ -80,12 +84,15 @@ impl Engine {
         Ok(Self { redlock, driver, addresses: config.nodes, busy_poll: config.busy_poll })
     }
 
-    /// Requests a lock on `resource` for `ttl`, and waits for the lock for at most `wait`. With a
-    /// `wait` of zero there is one attempt. See [`Redlock::acquire`].
+    /// Requests a lock on `resource` for `ttl`. The engine keeps trying for up to `wait`; with a
+    /// `wait` of zero there is one attempt.
+    ///
+    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. See
+    /// [`Redlock::acquire`] for the deadline and the cost.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] names what is out of bounds. No event follows in that case.
+    /// Returns a [`RequestError`] that names the value out of bounds. No event follows then.
     pub fn acquire(
         &mut self,
         resource: impl AsRef<[u8]>,
@@ -95,11 +102,14 @@ impl Engine {
         self.redlock.acquire(Clock::now(), resource.as_ref(), ttl, wait)
     }
 
-    /// Requests one lock on all of `resources`, or on none. See [`Redlock::acquire_all`].
+    /// Requests one lock on `resources`: on all of them or on none.
+    ///
+    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. See
+    /// [`Redlock::acquire_all`] for the limits and the cost.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] names what is out of bounds. No event follows in that case.
+    /// Returns a [`RequestError`] that names the value out of bounds. No event follows then.
     pub fn acquire_all<R: AsRef<[u8]>>(
         &mut self,
         resources: &[R],
@@ -109,12 +119,15 @@ impl Engine {
         self.redlock.acquire_all(Clock::now(), resources, ttl, wait)
     }
 
-    /// Takes over a lock on `resources` that is held elsewhere under `token`. See
-    /// [`Redlock::adopt`].
+    /// Requests to take over a lock on `resources`, which exists on the nodes under `token`. The
+    /// engine keeps trying for up to `wait`; with a `wait` of zero there is one attempt.
+    ///
+    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. See
+    /// [`Redlock::adopt`] for the duty of the former owner.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] names what is out of bounds. No event follows in that case.
+    /// Returns a [`RequestError`] that names the value out of bounds. No event follows then.
     pub fn adopt<R: AsRef<[u8]>>(
         &mut self,
         resources: &[R],
@@ -125,22 +138,23 @@ impl Engine {
         self.redlock.adopt(Clock::now(), resources, token, ttl, wait)
     }
 
-    /// Gives up a held lock without releasing it. See [`Redlock::disown`].
+    /// Gives up a held lock without releasing its keys. Returns the token with which another
+    /// engine can [`adopt`](Self::adopt) the lock. See [`Redlock::disown`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] when the lock is not held.
+    /// Returns a [`RequestError`] if the lock is not held.
     pub fn disown(&mut self, lock: LockId) -> Result<Token, RequestError> {
         self.redlock.disown(Clock::now(), lock)
     }
 
-    /// Extends a held lock again and again, until `max_hold` after its acquisition. See
-    /// [`Redlock::keep_alive`].
+    /// Renews a held lock automatically, by `ttl` each time, until `max_hold` after its
+    /// acquisition. See [`Redlock::keep_alive`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: the ttl is out of bounds, the lock is not held, or `max_hold` is more
-    /// than that of the configuration.
+    /// Returns a [`RequestError`] if `ttl` is out of bounds, the lock is not held, or `max_hold` is
+    /// over that of the configuration (S12).
     pub fn keep_alive(
         &mut self,
         lock: LockId,
@@ -150,62 +164,73 @@ impl Engine {
         self.redlock.keep_alive(Clock::now(), lock, ttl, max_hold)
     }
 
-    /// Requests an [`Event::Expiring`] for the moment when no more than `ahead` is left of the
-    /// validity of a held lock. See [`Redlock::warn`].
+    /// Requests an [`Event::Expiring`] for the moment when the remaining validity of a held lock
+    /// falls to `ahead`. See [`Redlock::warn`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] when the lock is not held.
+    /// Returns a [`RequestError`] if the lock is not held, or if too many events wait to be taken.
     pub fn warn(&mut self, lock: LockId, ahead: Duration) -> Result<(), RequestError> {
         self.redlock.warn(Clock::now(), lock, ahead)
     }
 
-    /// Asks the nodes who holds `resource`. The answer is advice, not a lock. See
-    /// [`Redlock::query`].
+    /// Asks the nodes who holds `resource`. The answer is advice, not a lock.
+    ///
+    /// The query ends in one [`Event::Queried`]. See [`Redlock::query`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: the resource is empty or too long, or too many queries are under way.
+    /// Returns a [`RequestError`] if the resource is empty or too long, or if too many queries are
+    /// under way.
     pub fn query(&mut self, resource: impl AsRef<[u8]>) -> Result<QueryId, RequestError> {
         self.redlock.query(Clock::now(), resource.as_ref())
     }
 
-    /// Asks the nodes to keep the lock for another `ttl` from now. See [`Redlock::extend`].
+    /// Extends a held lock: asks the nodes to keep the lock for `ttl` from now.
+    ///
+    /// The request ends in one [`Event::Extended`] or [`Event::ExtendFailed`]. See
+    /// [`Redlock::extend`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: the ttl is out of bounds, the lock is not held, or `max_hold` is over.
+    /// Returns a [`RequestError`] if `ttl` is out of bounds, the lock is not held, another
+    /// extension is under way, or the lock would be held longer than `max_hold` (S12).
     pub fn extend(&mut self, lock: LockId, ttl: Duration) -> Result<(), RequestError> {
         self.redlock.extend(Clock::now(), lock, ttl)
     }
 
-    /// Releases a held lock. See [`Redlock::release`].
+    /// Releases a held lock.
+    ///
+    /// The release ends in one [`Event::Released`]. See [`Redlock::release`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] when the lock is not held.
+    /// Returns a [`RequestError`] if the lock is not held.
     pub fn release(&mut self, lock: LockId) -> Result<(), RequestError> {
         self.redlock.release(Clock::now(), lock)
     }
 
-    /// Cancels a request for a lock that is not held yet. See [`Redlock::cancel`].
+    /// Cancels the request for a lock that is not held yet.
+    ///
+    /// The request ends in one [`Event::AcquireFailed`] with
+    /// [`AcquireError::Cancelled`](redlock::AcquireError::Cancelled). See [`Redlock::cancel`].
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] when the lock is held already or has ended.
+    /// Returns a [`RequestError`] if the lock is held already or has ended.
     pub fn cancel(&mut self, lock: LockId) -> Result<(), RequestError> {
         self.redlock.cancel(Clock::now(), lock)
     }
 
-    /// Runs one turn: writes what commands have queued, waits until something happens, for at most
-    /// `timeout` (`None` for no limit), and handles what happened.
+    /// Runs one turn: writes the queued bytes, waits until something happens, and handles what
+    /// happened. The wait lasts for `timeout` at most; `None` sets no limit.
     ///
-    /// Returns after every turn, whether or not there are events, so call `poll` in a loop. `poll`
-    /// does not wait while there are events to be taken, because some commands end at once.
+    /// Each call returns after one turn, with or without events: call `poll` in a loop. There is no
+    /// wait while events are still to be taken, because some commands end at once.
     ///
     /// # Errors
     ///
-    /// The error of `epoll_wait` or of the timer. No node can cause an error here.
+    /// Returns the error of `epoll_wait` or of the timer. A node cannot cause an error here.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.turn(timeout)?;
         // What the state machine sends by itself, such as retries, leaves now: a caller without an
@@ -226,16 +251,17 @@ impl Engine {
         self.driver.wait(&mut self.redlock, timeout, self.busy_poll)
     }
 
-    /// Writes what commands have queued and arms the timer for the next deadline, without waiting.
+    /// Writes the queued bytes and arms the timer for the next deadline, without waiting.
     ///
     /// # Errors
     ///
-    /// The error of the timer. No node can cause an error here.
+    /// Returns the error of the timer. A node cannot cause an error here.
     pub fn flush(&mut self) -> io::Result<()> {
         self.driver.flush(&mut self.redlock)
     }
 
-    /// Returns the next event, in the order in which events happened.
+    /// Returns the next event: first those of locks, in order, then those of nodes. Returns `None`
+    /// when no event is left.
     #[must_use]
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.redlock.poll_event()?;
@@ -243,80 +269,85 @@ impl Engine {
         Some(event)
     }
 
-    /// Returns a waker with which other threads end the wait in [`poll`](Self::poll), for example
-    /// after they have put a request into a queue of the caller's own.
+    /// Returns a handle with which other threads end the wait of [`poll`](Self::poll), for example
+    /// after putting a request into a queue of your own.
     pub fn waker(&self) -> Waker {
         self.driver.waker()
     }
 
-    /// The settings of the algorithm.
+    /// Returns the settings of the algorithm.
     pub fn config(&self) -> &redlock::Config {
         self.redlock.config()
     }
 
-    /// The number of nodes, and how many of them must agree.
+    /// Returns the quorum: how many of the configured nodes must agree.
     pub fn quorum(&self) -> Quorum {
         self.redlock.quorum()
     }
 
-    /// The current time on the clock that the engine uses.
+    /// Returns the current time, on the clock that all deadlines and events use.
     pub fn now(&self) -> Instant {
         Clock::now()
     }
 
-    /// The time at which [`poll`](Self::poll) must be called at the latest.
+    /// Returns the latest instant for the next call of [`poll`](Self::poll), or `None` if no
+    /// deadline is set.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.redlock.poll_timeout().map(|(at, _)| at)
     }
 
-    /// The validity that is left; zero for a lock that is not held (S8).
+    /// Returns the remaining validity of a lock; zero unless the lock is held. Computed from the
+    /// deadline and the clock at every call (S8).
     #[must_use]
     pub fn remaining(&self, lock: LockId) -> Duration {
         self.redlock.remaining(Clock::now(), lock)
     }
 
-    /// Whether the lock is held now, by the deadline and the clock (S8).
+    /// Returns `true` if the lock is held now. Computed from the deadline and the clock at every
+    /// call (S8).
     #[must_use]
     pub fn is_held(&self, lock: LockId) -> bool {
         self.redlock.is_held(Clock::now(), lock)
     }
 
-    /// The value under which a held lock is stored on the nodes.
+    /// Returns the token of a lock, which is the value of its keys on the nodes. Returns `None`
+    /// before the acquisition, and after the release or the loss.
     #[must_use]
     pub fn token(&self, lock: LockId) -> Option<Token> {
         self.redlock.token(lock)
     }
 
-    /// The number of locks that are wanted or held, or for which nodes still owe replies.
+    /// Returns the number of locks that are wanted, held, or still owed a reply.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.redlock.in_use()
     }
 
-    /// The address of a node.
+    /// Returns the address of a node, or `None` for a node that is not configured.
     pub fn address(&self, node: NodeId) -> Option<&Address> {
         self.addresses.get(node.index())
     }
 
-    /// The state of a node, the last thing that was wrong with it, and its counters.
+    /// Returns the state, the last error and the counters of a node, or `None` for a node that is
+    /// not configured.
     pub fn node(&self, node: NodeId) -> Option<NodeStatus<'_>> {
         self.redlock.node(Clock::now(), node)
     }
 
-    /// All nodes, with their addresses and states.
+    /// Returns an iterator over all nodes, each with its address and status.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Address, NodeStatus<'_>)> {
         let ids = self.redlock.nodes().into_iter();
         ids.filter_map(|id| Some((id, self.address(id)?, self.node(id)?)))
     }
 
-    /// Counters of what became of requests so far.
+    /// Returns the number of requests and of each outcome so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.redlock.counters()
     }
 
-    /// Counters of bytes and system calls since the engine was created.
+    /// Returns the number of bytes and system calls since the engine was created.
     #[must_use]
     pub fn io_counters(&self) -> IoCounters {
         self.driver.counters()

@@ -8,18 +8,20 @@ use crate::net::Clock;
 use crate::redlock::{NodeState, NodeStatus};
 
 impl Engine {
-    /// Polls until every node is ready or the first attempt to reach the node has failed, or until
-    /// `timeout` is over. Once a quorum is ready, the other nodes get as long again as the quorum
-    /// took. Returns how many nodes are ready.
+    /// Polls until every node is ready or has failed once, or until `timeout` is over. Returns the
+    /// number of ready nodes.
     ///
-    /// [`acquire`](Self::acquire) waits for connections by itself and needs no `settle` before.
-    /// `settle` is useful before a single attempt: an attempt asks the nodes that are ready when
-    /// the attempt starts, and where only a bare quorum is ready, a single refusal decides the
-    /// attempt.
+    /// Once a quorum is ready, the other nodes get as much time as the quorum took, and at least
+    /// 10 ms, but never more than `timeout` in total.
+    ///
+    /// Calling `settle` before [`acquire`](Self::acquire) is not necessary, because a request waits
+    /// for the nodes by itself. `settle` is useful before a single attempt without retries. An
+    /// attempt asks only the nodes that are ready at that moment. If these are a bare quorum, one
+    /// refusal is enough for the attempt to fail.
     ///
     /// # Errors
     ///
-    /// As [`poll`](Self::poll).
+    /// Returns the same errors as [`poll`](Self::poll).
     pub fn settle(&mut self, timeout: Duration) -> io::Result<usize> {
         const LEAST_GRACE: Duration = Duration::from_millis(10);
         let start = Clock::now();
@@ -42,18 +44,19 @@ impl Engine {
         }
     }
 
-    /// Polls until no lock is wanted, held or owed a reply any more and no token waits to be
-    /// cleaned up, or until `timeout` is over. Returns whether all of that is done. Events that
-    /// come meanwhile stay to be taken.
+    /// Polls until no lock is wanted, held or owed a reply, and no token waits for cleanup, or
+    /// until `timeout` is over. Returns `true` if all of this is done.
     ///
-    /// Call `drain` before the engine is dropped, or left without polls for long, if the last
-    /// releases must be known to have arrived: on a node that has not answered an earlier release,
-    /// later releases wait for that answer, and only a poll reads the answer. `drain` does not
-    /// release locks that are still held.
+    /// Call `drain` before you drop an engine or stop polling for long, so that the last releases
+    /// arrive. On a node that has not yet answered an earlier release, later ones wait for this
+    /// answer, and only a poll receives the answer.
+    ///
+    /// `drain` does not release held locks: release them before. Events stay in the queue, to be
+    /// taken afterwards.
     ///
     /// # Errors
     ///
-    /// As [`poll`](Self::poll).
+    /// Returns the same errors as [`poll`](Self::poll).
     pub fn drain(&mut self, timeout: Duration) -> io::Result<bool> {
         let until = Clock::now() + timeout;
         loop {
@@ -69,7 +72,7 @@ impl Engine {
     }
 }
 
-/// Whether the first attempt to reach a node is still under way.
+/// Returns `true` while the first attempt to reach a node is under way.
 fn is_untried(node: &NodeStatus<'_>) -> bool {
     use NodeState::{Connecting, Down, Handshake};
     node.error.is_none() && matches!(node.state, Down | Connecting | Handshake)
