@@ -1,5 +1,5 @@
-//! The reports of events to `tracing` and `metrics`, each behind its feature. The part of a missing
-//! feature is not compiled.
+//! Events of the engine for `tracing` and `metrics`, each behind its feature. Without these
+//! features nothing of this file is compiled.
 
 use crate::net::Address;
 use crate::redlock::{Event, Redlock};
@@ -9,7 +9,8 @@ use crate::{
     redlock::{NodeId, NodeStatus},
 };
 
-/// Reports an event that the owner of the engine is about to receive.
+/// Reports an event that is on its way to the owner of the engine. `addresses` are those of the
+/// nodes.
 #[inline]
 pub(super) fn told(redlock: &Redlock, addresses: &[Address], event: &Event) {
     #[cfg(feature = "tracing")]
@@ -50,9 +51,9 @@ mod log {
         }
     }
 
-    fn changed(engine: &Engine, id: NodeId) {
-        let (Some(address), Some(status)) = (engine.address(id), engine.node(id)) else { return };
-        // A connection that is being set up has the level `DEBUG`: only the outcome is news.
+    fn changed(redlock: &Redlock, addresses: &[Address], id: NodeId) {
+        let Some((address, status)) = super::node(redlock, addresses, id) else { return };
+        // A connection that is being set up is no news before its outcome is known.
         match status.state {
             NodeState::Connecting | NodeState::Handshake => {
                 debug!(%address, state = %status.state, "node");
@@ -77,7 +78,7 @@ mod count {
     pub(super) fn told(redlock: &Redlock, addresses: &[Address], event: &Event) {
         match event {
             Event::Acquired { .. } => counter!("redbolt_acquired_total").increment(1),
-            // A literal label costs no allocation.
+            // Labels that are literals cost no allocation.
             Event::AcquireFailed { error, .. } => match error {
                 AcquireError::Held => counter!(FAILED, "reason" => "held"),
                 AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),

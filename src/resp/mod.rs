@@ -71,6 +71,7 @@
 mod elements;
 mod encode;
 mod error;
+mod limits;
 mod number;
 mod parse;
 mod token;
@@ -79,30 +80,10 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use elements::Elements;
 pub use encode::{
     array_header, bulk, bulk_integer, command, error, integer, map_header, null, simple,
 };
 pub use error::Error;
+pub use limits::{MAX_DEPTH, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE};
 pub use parse::{Parser, Status, parse};
-pub use value::Value;
-
-/// The maximum depth of nested aggregates, attributes included. An array of integers has depth 1.
-///
-/// The deepest reply of a built-in command is that of `COMMAND DOCS`: 12 levels in Redis 7.0. The
-/// limit keeps a [`Parser`] small, and makes recursion over [`Elements`] safe.
-pub const MAX_DEPTH: usize = 16;
-
-/// The maximum number of values inside one value: the elements at all levels, plus one for each
-/// attribute inside.
-///
-/// Servers have long had the same limit, 1024 × 1024, for the arguments of a request.
-pub const MAX_ELEMENTS: usize = 1024 * 1024;
-
-/// The maximum length of a bulk string in bytes: 512 MiB, the default of a server
-/// (`proto-max-bulk-len`).
-pub const MAX_LENGTH: usize = 512 * 1024 * 1024;
-
-/// The maximum length of a simple string, simple error, double or big number in bytes, without the
-/// type byte and the line end: 64 KiB, the limit of servers for a line of a request.
-pub const MAX_LINE: usize = 64 * 1024;
+pub use value::{Elements, Value};

@@ -1,8 +1,6 @@
-//! The values of RESP.
+//! The values of RESP, and the elements of those that are aggregates.
 
 use core::fmt;
-
-use super::Elements;
 
 /// One value of RESP2 or RESP3, borrowed from the parsed bytes.
 ///
@@ -47,6 +45,45 @@ pub enum Value<'b> {
     Attribute(Elements<'b>),
 }
 
+/// An iterator over the elements of an aggregate, read from the bytes of the reply.
+///
+/// A map of n pairs has 2n elements: key, value, key, value. Attributes inside the aggregate are
+/// skipped and do not count. The parser has validated all bytes already, so reading cannot fail.
+///
+/// Iterating costs one more pass over the bytes of the elements, and another one over the bytes of
+/// each nested aggregate, to find its end. A clone continues at the position of the original.
+/// Comparing and printing recurse at most [`MAX_DEPTH`](super::MAX_DEPTH) deep.
+///
+/// ```
+/// use redbolt::resp::{Status, Value, parse};
+///
+/// let reply = b"%1\r\n+role\r\n*2\r\n+master\r\n:7\r\n";
+/// let Status::Complete((Value::Map(mut pairs), _)) = parse(reply)? else { panic!() };
+/// assert_eq!(pairs.len(), 2);
+/// assert_eq!(pairs.next(), Some(Value::Simple(b"role")));
+/// let Some(Value::Array(role)) = pairs.next() else { panic!() };
+/// assert!(role.eq([Value::Simple(b"master"), Value::Integer(7)]));
+/// # Ok::<(), redbolt::resp::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Elements<'b> {
+    /// INVARIANT: these bytes are exactly `missing` values, each with any attributes in front, and
+    /// the parser has accepted them. Only a caller who gives
+    /// [`Parser::parse`](super::Parser::parse) other bytes than before can break the invariant.
+    /// The iterator may end early then.
+    pub(super) bytes: &'b [u8],
+    /// The number of elements that are still to be read.
+    pub(super) missing: u32,
+}
+
+impl<'b> Elements<'b> {
+    /// Creates an iterator over `bytes`, which are exactly `count` values that the parser accepted.
+    #[inline]
+    pub(super) fn accepted(bytes: &'b [u8], count: u32) -> Self {
+        Self { bytes, missing: count }
+    }
+}
+
 impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -68,5 +105,17 @@ impl fmt::Debug for Value<'_> {
             Self::Push(elements) => f.debug_tuple("Push").field(elements).finish(),
             Self::Attribute(elements) => f.debug_tuple("Attribute").field(elements).finish(),
         }
+    }
+}
+
+impl PartialEq for Elements<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.clone().eq(other.clone())
+    }
+}
+
+impl fmt::Debug for Elements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
     }
 }
