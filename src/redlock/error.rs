@@ -3,9 +3,9 @@
 use core::fmt;
 use core::time::Duration;
 
-use super::config::MAX_QUERIES;
-use super::config::{MAX_RESOURCE, MIN_TTL};
-use super::config::{MAX_SET, MAX_SET_BYTES};
+use super::bounds::MAX_QUERIES;
+use super::bounds::{MAX_RESOURCE, MIN_TTL};
+use super::bounds::{MAX_SET, MAX_SET_BYTES};
 use super::node_set::{MAX_NODES, NodeId};
 use crate::time::Instant;
 

@@ -14,6 +14,7 @@
 //! The algorithm is the one of Redis' page on distributed locks, with the rules S1 to S12 of
 //! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
 
+mod bounds;
 mod config;
 mod counters;
 mod error;
@@ -34,10 +35,8 @@ mod token;
 mod validity;
 mod wire;
 
-pub use self::config::{
-    Config, ConfigError, LONGEST_TTL, Login, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES,
-    MIN_TTL, RestartGuard,
-};
+pub use self::bounds::{LONGEST_TTL, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL};
+pub use self::config::{Config, ConfigError, Login, RestartGuard};
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 pub use self::error::{
     AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, RequestError,

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 
 use super::{Links, Lock, NONE, Phase};
-use crate::redlock::config::MAX_RESOURCE;
+use crate::redlock::bounds::MAX_RESOURCE;
 use crate::redlock::event::LockId;
 use crate::redlock::token::{Nonce, Token};
 use crate::redlock::wire::keys::Names;

@@ -5,7 +5,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::Redlock;
-use crate::redlock::config::{MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL};
+use crate::redlock::bounds::{MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL};
 use crate::redlock::error::{AcquireError, RequestError};
 use crate::redlock::event::LockId;
 use crate::redlock::lock::Phase;
@@ -29,6 +29,9 @@ impl Redlock {
     /// # Errors
     ///
     /// A [`RequestError`] names what is out of bounds; nothing was sent then and no event follows.
+    ///
+    /// [`Event::Acquired`]: crate::redlock::Event::Acquired
+    /// [`Event::AcquireFailed`]: crate::redlock::Event::AcquireFailed
     pub fn acquire(
         &mut self,
         now: Instant,
@@ -79,6 +82,8 @@ impl Redlock {
     ///
     /// [`RequestError::AlreadyHeld`] when the lock is held or being released, and
     /// [`RequestError::UnknownLock`] when it has ended.
+    ///
+    /// [`Event::AcquireFailed`]: crate::redlock::Event::AcquireFailed
     pub fn cancel(&mut self, now: Instant, lock: LockId) -> Result<(), RequestError> {
         let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
         match self.table[slot].phase {

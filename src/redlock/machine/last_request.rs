@@ -6,9 +6,9 @@ use crate::redlock::node::batch::Member;
 use crate::redlock::wire::command::{Call, Form};
 use crate::redlock::wire::request::{CompareRequest, GROUP, Op};
 
-/// The last request, kept for the next node. A lock is released and extended on all its nodes at about the same
-/// time, so most requests are encoded once and copied to the others: that saves 2,180 instructions
-/// of a cycle over five nodes, 840 when locks go in groups.
+/// The last request, kept for the next node. A lock is released and extended on all its nodes at
+/// about the same time, so most requests are encoded once and copied to the others: that saves
+/// 2,180 instructions of a cycle over five nodes, 840 when locks go in groups.
 ///
 /// Form and members say what a request is, byte for byte and for ever, so nothing here has to be
 /// forgotten when a slot or a place is used again. No serial is ever given twice (S1):

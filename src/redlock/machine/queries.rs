@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::redlock::config::MAX_QUERIES;
+use crate::redlock::bounds::MAX_QUERIES;
 use crate::redlock::holder::{Holder, QueryId};
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::quorum::Quorum;

@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use super::Redlock;
-use crate::redlock::config::MIN_TTL;
+use crate::redlock::bounds::MIN_TTL;
 use crate::redlock::error::{LostReason, RequestError};
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;

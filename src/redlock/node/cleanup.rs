@@ -72,8 +72,8 @@ impl Cleanup {
         self.places.len() - self.free.len()
     }
 
-    /// Remembers a token that is to be looked for at `first_check`; false when the list was full and
-    /// another had to be forgotten for it.
+    /// Remembers a token that is to be looked for at `first_check`. False when the list was full
+    /// and the oldest entry had to be forgotten.
     pub(crate) fn add(
         &mut self,
         first_check: Instant,

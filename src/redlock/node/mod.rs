@@ -1,7 +1,6 @@
 //! One master, as seen from here: its connection, its health, and what waits for it.
 
 use core::time::Duration;
-use std::collections::VecDeque;
 
 pub(super) mod batch;
 pub(super) mod cleanup;
@@ -11,12 +10,13 @@ pub(super) mod nodes;
 mod outbox;
 pub(super) mod pipeline;
 pub(super) mod quarantine;
+mod session;
 pub(super) mod status;
 
 use self::batch::Batch;
 use self::cleanup::Cleanup;
 use self::error::NodeError;
-use self::handshake::{Handshake, Identity, RunId};
+use self::handshake::{Handshake, RunId};
 use self::outbox::Outbox;
 use self::pipeline::{Lateness, Pipeline};
 use self::quarantine::{Quarantine, Record};
@@ -25,22 +25,12 @@ use crate::redlock::config::{Config, Login};
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::command::Native;
-use crate::redlock::wire::request::{Class, Expected, Request};
+use crate::redlock::wire::request::{Class, Expected};
 use crate::resp::{self, Parser, Status, Value};
 use crate::time::Instant;
 
-/// The first pause before a connection attempt is repeated. It doubles up to `reconnect_max`.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-
-/// How long a node that needs another configuration is left alone.
-const MISCONFIGURED_PAUSE: Duration = Duration::from_secs(30);
-
 /// How long a node is passed over after it said that it cannot serve for the moment.
 const UNHEALTHY_PAUSE: Duration = Duration::from_millis(250);
-
-/// After how long a session counts as a success: a server that lets us in and throws us out at the
-/// first request must not be asked again every few milliseconds.
-const SETTLED_AFTER: Duration = Duration::from_secs(1);
 
 /// How many characters of a server's error are kept.
 const MESSAGE_MAX: usize = 128;
@@ -259,80 +249,6 @@ impl Node {
         let old = self.round_trip;
         self.round_trip = if old == 0 { sample } else { old - old / 8 + sample / 8 };
         self.pipeline.answered(now)
-    }
-
-    pub(crate) fn connecting(&mut self, until: Instant) {
-        self.session = Session::Connecting { until };
-    }
-
-    /// The connection is up: sends the handshake. False if none was expected.
-    pub(crate) fn connected(&mut self, now: Instant, until: Instant) -> bool {
-        if !matches!(self.session, Session::Connecting { .. }) {
-            return false;
-        }
-        self.counters.connects += 1;
-        self.parser.reset();
-        let handshake = Handshake::new(&self.login);
-        let expected = Expected { request: Request::Handshake, sent: now };
-        for command in handshake.commands(&self.login) {
-            self.send(&command, expected);
-        }
-        self.session = Session::Handshake { until, handshake };
-        true
-    }
-
-    pub(crate) fn handshake(&mut self) -> Option<&mut Handshake> {
-        match &mut self.session {
-            Session::Handshake { handshake, .. } => Some(handshake),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn ready(&mut self, now: Instant, mut identity: Identity, config: &Config) {
-        if config.is_sabotaged(Saboteur::ReplicaCredited) {
-            identity.was_replica = false;
-        }
-        if config.is_sabotaged(Saboteur::UptimeNotRounded) {
-            identity.uptime += Duration::from_secs(1);
-        }
-        if !config.is_sabotaged(Saboteur::QuarantineOff) {
-            self.record.meet(now, &identity, config.restart_guard, config.quarantine());
-        }
-        self.run_id = Some(identity.run_id);
-        self.native = identity.native;
-        self.session = Session::Ready { since: now };
-        self.error = None;
-        self.message.clear();
-    }
-
-    /// The session is over, or none could be had. Returns the requests whose fate is open.
-    pub(crate) fn down(
-        &mut self,
-        now: Instant,
-        error: NodeError,
-        reconnect_max: Duration,
-        rng: &mut fastrand::Rng,
-    ) -> VecDeque<Expected> {
-        if matches!(self.session, Session::Ready { since } if now - since >= SETTLED_AFTER) {
-            self.failures = 0;
-        }
-        let pause = if error.is_misconfiguration() {
-            MISCONFIGURED_PAUSE
-        } else {
-            FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(reconnect_max)
-        };
-        // Half of it at random, so that many clients do not come back at the same moment.
-        let spread = rng.u64(..=pause.as_nanos() as u64 / 2);
-        self.session = Session::Down { retry_at: now + pause / 2 + Duration::from_nanos(spread) };
-        self.failures = self.failures.saturating_add(1);
-        self.counters.failures += 1;
-        self.unhealthy_until = None;
-        if !matches!(error, NodeError::Server(_) | NodeError::LoginRefused) {
-            self.message.clear();
-        }
-        self.error = Some(error);
-        self.outbox.clear();
-        self.pipeline.take()
     }
 
     /// The node said that it cannot serve for the moment.

@@ -4,9 +4,9 @@
 //! that it stays away for the longest ttl; nobody makes a server do that, so each client does it
 //! for itself. Whatever a process may have forgotten was granted before that process started, and
 //! no holder believes in it for longer than the longest ttl after that. So a node votes from the
-//! start of its process plus [`Config::quarantine`](crate::redlock::Config::quarantine), on any clock within
-//! the configured drift. When the process started nobody knows for certain, but it was not after
-//! the moment at which we saw it, and by its own uptime some time before that.
+//! start of its process plus `Config::quarantine`, on any clock within the configured drift.
+//! When the process started nobody knows for certain, but it was not after the moment at which we
+//! saw it, and by its own uptime some time before that.
 
 use core::fmt;
 use core::time::Duration;
