@@ -1,8 +1,10 @@
 //! The house rules that neither rustfmt nor clippy knows, checked over all sources.
 //!
-//! - lines of at most 100 columns, functions of at most 70 lines;
+//! - lines of at most 100 columns, functions of at most 70 lines, files of the core of at most 400;
 //! - a folder's `mod.rs` opens with module documentation;
 //! - layers use only layers below them, and the core sees no clock, socket, thread or environment;
+//! - files of `src` do not import each other in a circle;
+//! - rooms of `src/redlock` use only rooms below them, and its `mod.rs` has no items of its own;
 //! - in `src`, `.unwrap()` and `.expect(…)` outside tests are explained by a comment;
 //! - nothing unfinished and no test switched off.
 //!
@@ -64,6 +66,18 @@ fn layers_use_only_layers_below() {
     let arrows = Modules::new(&SOURCES).arrows();
     assert!(arrows.iter().any(|arrow| arrow.to == "src/time.rs"), "no arrows: nothing resolves");
     report("these lines import from a layer above", layers::check(&arrows));
+}
+
+#[test]
+fn rooms_use_only_rooms_below() {
+    let findings = rooms::check(&SOURCES, &Modules::new(&SOURCES).arrows());
+    report("these lines break the order of the rooms of src/redlock", findings);
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let circles = circles::check(&Modules::new(&SOURCES).arrows());
+    assert!(circles.is_empty(), "files import each other in a circle:\n{}", circles.join("\n"));
 }
 
 /// Fails with a line per finding, each found in the file beside it.

@@ -38,7 +38,7 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
 }
 
 /// The layer of a file that belongs to the core, the tests there included.
-fn core_layer(path: &str) -> Option<&str> {
+pub(crate) fn core_layer(path: &str) -> Option<&str> {
     layers::layer(path).filter(|layer| CORE.contains(layer))
 }
 

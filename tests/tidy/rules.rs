@@ -5,6 +5,7 @@ use super::{Finding, purity};
 
 const MAX_COLUMNS: usize = 100;
 const MAX_FUNCTION_LINES: usize = 70;
+const MAX_CORE_FILE_LINES: usize = 400;
 
 /// Forbidden in code, with the reason.
 const UNFINISHED: [(&str, &str); 4] = [
@@ -22,6 +23,7 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(long_lines(source));
     findings.extend(long_functions(source));
+    findings.extend(long_core_file(source));
     findings.extend(missing_module_docs(source));
     findings.extend(unexplained_panics(source));
     findings.extend(unfinished(source));
@@ -81,6 +83,16 @@ fn body_lines(code: &[String], column: usize) -> usize {
         }
     }
     code.len()
+}
+
+/// The tests inside a file are counted, files of tests are not looked at.
+fn long_core_file(source: &Source) -> Option<Finding> {
+    let lines = source.lines.len();
+    let is_core = purity::core_layer(&source.path).is_some() && !source.is_test();
+    (is_core && lines > MAX_CORE_FILE_LINES).then(|| {
+        let what = format!("a file of the core has {lines} lines, more than {MAX_CORE_FILE_LINES}");
+        Finding::new(MAX_CORE_FILE_LINES + 1, what)
+    })
 }
 
 fn missing_module_docs(source: &Source) -> Option<Finding> {

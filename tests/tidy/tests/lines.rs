@@ -31,6 +31,18 @@ fn functions_without_a_body_end_at_once() {
 }
 
 #[test]
+fn a_file_of_the_core_of_401_lines_is_found() {
+    let text = |lines: usize| "use a::b;\n".repeat(lines);
+    for file in ["src/time.rs", "src/resp/a.rs", "src/redlock/wire/a.rs"] {
+        assert_eq!(lines(file, &text(400)), [], "{file}");
+        assert_eq!(lines(file, &text(401)), [401], "{file}");
+    }
+    for file in ["src/engine.rs", "src/net/a.rs", "src/redlock/tests/a.rs", "tests/a.rs"] {
+        assert_eq!(lines(file, &text(401)), [], "{file}");
+    }
+}
+
+#[test]
 fn a_folder_without_docs_is_found() {
     assert_eq!(lines("src/net/mod.rs", "use std::io;\n"), [1]);
     assert_eq!(lines("src/net/mod.rs", "//! Sockets.\n"), []);
