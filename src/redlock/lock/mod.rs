@@ -19,6 +19,8 @@ pub(super) mod presence;
 pub(super) mod queue;
 pub(super) mod round;
 pub(super) mod table;
+#[cfg(test)]
+mod tests;
 mod transitions;
 pub(super) mod votes;
 
@@ -228,15 +230,5 @@ impl Place {
 
     pub(crate) const fn is_taken(self) -> bool {
         self.is_taken
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lock_fits_into_five_cache_lines() {
-        assert!(size_of::<Lock>() <= 320, "{} bytes", size_of::<Lock>());
     }
 }
