@@ -220,15 +220,18 @@ impl Links {
 /// The neighbours of a slot in the queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    is_taken: bool,
+    /// [`OUTSIDE`] for a slot that is not in the queue.
     ahead: u32,
     behind: u32,
 }
 
+/// Stands for "not in the queue" in a [`Place`]. A flag of its own would cost four bytes a lock.
+const OUTSIDE: u32 = NONE - 1;
+
 impl Place {
-    pub(crate) const NONE: Self = Self { is_taken: false, ahead: NONE, behind: NONE };
+    pub(crate) const NONE: Self = Self { ahead: OUTSIDE, behind: NONE };
 
     pub(crate) const fn is_taken(self) -> bool {
-        self.is_taken
+        self.ahead != OUTSIDE
     }
 }

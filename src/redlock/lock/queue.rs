@@ -21,7 +21,7 @@ impl Queue {
 
     /// Puts a slot that is not in the queue at its end.
     pub(crate) fn push(&mut self, table: &mut Table, slot: u32) {
-        table[slot].place = Place { is_taken: true, ahead: self.last, behind: NONE };
+        table[slot].place = Place { ahead: self.last, behind: NONE };
         match self.last {
             NONE => self.first = slot,
             last => table[last].place.behind = slot,
@@ -31,11 +31,11 @@ impl Queue {
 
     /// Takes a slot out, if it is in.
     pub(crate) fn remove(&mut self, table: &mut Table, slot: u32) {
-        let Place { is_taken, ahead, behind } =
-            core::mem::replace(&mut table[slot].place, Place::NONE);
-        if !is_taken {
+        let place = core::mem::replace(&mut table[slot].place, Place::NONE);
+        if !place.is_taken() {
             return;
         }
+        let Place { ahead, behind } = place;
         match ahead {
             NONE => self.first = behind,
             ahead => table[ahead].place.behind = behind,
