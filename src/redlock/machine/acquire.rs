@@ -1,4 +1,4 @@
-//! Requests for locks: what is asked for, its bounds, and the slot that it gets.
+//! Requests for locks: the resources, the bounds, and the slot that a request gets.
 
 use core::time::Duration;
 
@@ -16,19 +16,21 @@ use crate::redlock::wire::keys;
 use crate::time::Instant;
 
 impl Redlock {
-    /// Asks for a lock on `resource` for `ttl`, and waits for it up to `wait`; with a `wait` of
-    /// zero there is one attempt.
+    /// Requests a lock on `resource` for `ttl`. The engine keeps trying for up to `wait`; with a
+    /// `wait` of zero there is one attempt.
     ///
-    /// Ends in one [`Event::Acquired`] or [`Event::AcquireFailed`], at the latest one node timeout
-    /// after `wait`, or two node timeouts from now if that is later. The ttl counts in whole
-    /// milliseconds; a fraction is cut off.
+    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`], at the latest one
+    /// node timeout after `wait`, or two node timeouts from now if that is later. The ttl counts in
+    /// whole milliseconds; a fraction is cut off.
     ///
-    /// Costs a copy of the resource, a look-up, and one encoded command copied to each node; no
-    /// allocation once warm, unless the resource is longer than any before in its slot.
+    /// The cost: a copy of the resource, one look-up, and one encoded command copied to each node.
+    /// Once warm nothing is allocated, unless the resource is longer than any before in the same
+    /// slot.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] names what is out of bounds; nothing was sent then and no event follows.
+    /// Returns a [`RequestError`] that names the value out of bounds. Nothing is sent then, and no
+    /// event follows.
     ///
     /// [`Event::Acquired`]: crate::redlock::Event::Acquired
     /// [`Event::AcquireFailed`]: crate::redlock::Event::AcquireFailed
@@ -47,21 +49,23 @@ impl Redlock {
         Ok(self.begin(now, slot, wait))
     }
 
-    /// Asks for one lock on all of `resources`, or none of them, as [`acquire`](Self::acquire) does
-    /// for one. Their order does not matter, and one that is given twice counts once.
+    /// Requests one lock on `resources`: on all of them or on none. Everything else is as in
+    /// [`acquire`](Self::acquire). The order does not matter, and a resource that is given twice
+    /// counts once.
     ///
-    /// A node grants all of them or none, by one script call. Sets that overlap can keep each other
-    /// waiting, but never for ever: nobody waits with a part in hand. Equal sets stand in line
-    /// inside this engine as equal resources do; for others the nodes decide, so under contention
-    /// for single members a large set has little luck.
+    /// A node grants all resources or none, by one script call. Sets that overlap can keep each
+    /// other waiting, but never for ever: a request that waits holds no part of its set. Inside
+    /// this engine, equal sets stand in line as equal resources do. Between different sets the
+    /// nodes decide, so a large set is rarely lucky while others compete for single resources of
+    /// it.
     ///
-    /// Costs one allocation beside what `acquire` costs, and on a node about as much as one `SET`
-    /// for each resource.
+    /// The cost: one allocation more than `acquire`, and on a node about as much as one `SET` for
+    /// each resource.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire), and for no resources, more than [`MAX_SET`], or more than
-    /// [`MAX_SET_BYTES`] of their names.
+    /// Returns a [`RequestError`] as [`acquire`](Self::acquire) does, and also for no resources,
+    /// for more than [`MAX_SET`], or for names longer than [`MAX_SET_BYTES`] together.
     pub fn acquire_all<R: AsRef<[u8]>>(
         &mut self,
         now: Instant,
@@ -75,13 +79,15 @@ impl Redlock {
         Ok(self.begin(now, slot, wait))
     }
 
-    /// Takes back a request for a lock that is not held yet. The caller's
-    /// [`Event::AcquireFailed`] says `Cancelled`; what the attempts left on nodes is released.
+    /// Cancels a request for a lock that is not held yet.
+    ///
+    /// The request ends in an [`Event::AcquireFailed`] with [`AcquireError::Cancelled`]. Whatever
+    /// the attempts may have left on nodes is released.
     ///
     /// # Errors
     ///
-    /// [`RequestError::AlreadyHeld`] when the lock is held or being released, and
-    /// [`RequestError::UnknownLock`] when it has ended.
+    /// Returns [`RequestError::AlreadyHeld`] if the lock is held or being released, and
+    /// [`RequestError::UnknownLock`] if the lock has ended.
     ///
     /// [`Event::AcquireFailed`]: crate::redlock::Event::AcquireFailed
     pub fn cancel(&mut self, now: Instant, lock: LockId) -> Result<(), RequestError> {
@@ -96,6 +102,7 @@ impl Redlock {
         Ok(())
     }
 
+    /// Checks the bounds of one resource, with the prefix.
     pub(super) fn check_resource(&self, resource: &[u8]) -> Result<(), RequestError> {
         let len = self.config.prefix.len() + resource.len();
         if resource.is_empty() {
@@ -107,7 +114,7 @@ impl Redlock {
         Ok(())
     }
 
-    /// The resources in their order by bytes, each once.
+    /// Checks the resources of one lock. Returns each of them once, in the order of their bytes.
     pub(super) fn check_resources<'a, R: AsRef<[u8]>>(
         &self,
         resources: &'a [R],
@@ -130,7 +137,7 @@ impl Redlock {
         Ok(sorted)
     }
 
-    /// Writes into a new lock what it is about.
+    /// Stores the names of its resources in a new lock.
     pub(super) fn name(&mut self, slot: u32, resources: &[&[u8]]) {
         let lock = &mut self.table[slot];
         let prefix = &self.config.prefix;
@@ -139,12 +146,12 @@ impl Redlock {
             lock.resource.extend_from_slice(resource);
             return;
         }
-        // At most MAX_SET.
+        // At most `MAX_SET`, which fits.
         lock.keys = resources.len() as u8;
         resources.iter().for_each(|resource| keys::append(&mut lock.resource, prefix, resource));
     }
 
-    /// A slot for a new lock that has no resource yet.
+    /// Claims a slot for a new lock, whose resource is still empty.
     pub(super) fn claim(
         &mut self,
         now: Instant,
@@ -165,7 +172,7 @@ impl Redlock {
         Ok(slot)
     }
 
-    /// A new lock takes its place.
+    /// Puts a new lock into its queue, and starts whatever can start. Returns the id of the lock.
     pub(super) fn begin(&mut self, now: Instant, slot: u32, wait: Duration) -> LockId {
         let id = self.table.id(slot);
         self.find_place(now, slot, wait);
@@ -173,11 +180,11 @@ impl Redlock {
         id
     }
 
-    /// Takes back the slots of locks that have ended and only wait for replies of a slow node.
+    /// Frees slots of locks that have ended and only wait for replies of a slow node.
     ///
-    /// A node that cannot keep up with a quorum of the others is given up then: what is on its way
-    /// there goes to the cleanup list (S6), and a minority of slow nodes does not use up the locks
-    /// of all.
+    /// The session of a node is given up when the node cannot keep up with a quorum of the others.
+    /// The requests on their way there go to the cleanup list (S6). So a minority of slow nodes
+    /// does not use up the slots of all locks.
     fn make_room(&mut self, now: Instant) {
         while self.table.is_full() && self.table.has_ended_locks() {
             let Some(id) = self.slowest_of_few(now) else { return };
@@ -185,8 +192,8 @@ impl Redlock {
         }
     }
 
-    /// The node whose oldest request is the oldest of all, if that is older than a node timeout
-    /// while a quorum of nodes owes nothing that old.
+    /// Returns the node whose oldest request is the oldest of all. Returns `None` unless that
+    /// request is older than a node timeout, and a quorum of nodes owes nothing as old.
     fn slowest_of_few(&self, now: Instant) -> Option<NodeId> {
         let timeout = self.config.stall_timeout();
         let (mut punctual, mut slowest) = (0, None);
@@ -201,7 +208,7 @@ impl Redlock {
         slowest.filter(|_| punctual >= self.quorum.need()).map(|(_, id)| id)
     }
 
-    /// Cuts a ttl to whole milliseconds and checks its bounds.
+    /// Cuts a ttl to whole milliseconds, and checks its bounds.
     pub(super) fn check_ttl(&self, ttl: Duration) -> Result<Millis, RequestError> {
         let max = self.config.max_ttl;
         if ttl > max {

@@ -1,8 +1,9 @@
-//! Adoption: a lock that another process took is held on here, by its token.
+//! Adoption: this engine goes on holding a lock that another process took, by the token of that
+//! lock.
 //!
-//! It is an attempt that brings no key and looks for one: compare-and-expire instead of `SET … NX`.
-//! A majority of nodes that had the token, and keep it for the ttl from now, is as good as a
-//! majority that granted it just now.
+//! An adoption is an attempt that brings no key but looks for one: compare-and-expire instead of
+//! `SET … NX`. A majority of nodes that had the token, and keep the key for the ttl from now, is as
+//! good as a majority that granted the lock just now.
 
 use core::time::Duration;
 
@@ -20,20 +21,22 @@ use crate::redlock::wire::answer::Compared;
 use crate::time::Instant;
 
 impl Redlock {
-    /// Takes over a lock on `resources` that is held elsewhere under `token`, for `ttl` from now;
-    /// tries up to `wait`, with a `wait` of zero once.
+    /// Requests to take over a lock on `resources`, which exists on the nodes under `token`, for
+    /// `ttl` from now. The engine keeps trying for up to `wait`; with a `wait` of zero there is one
+    /// attempt.
     ///
-    /// Ends in one [`Event::Acquired`] or [`Event::AcquireFailed`], by the same deadline as
-    /// [`acquire`](Self::acquire). A failure leaves the keys alone, so that another may try:
-    /// [`AcquireError::Gone`] says that a majority of the nodes does not have the token.
+    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`], by the same
+    /// deadline as [`acquire`](Self::acquire). A failure leaves the keys alone, so another process
+    /// may try. [`AcquireError::Gone`] means that a majority of the nodes does not have the token.
     ///
-    /// A token is a right that is handed on: whoever had it must have let go of it, by
-    /// [`disown`](Self::disown), or both believe that they hold the lock. `max_hold` counts from
-    /// the adoption.
+    /// The former owner must have let go of the lock before, by [`disown`](Self::disown). Otherwise
+    /// two processes believe that they hold the lock. `max_hold` counts from the adoption.
+    ///
+    /// The cost: a copy of the resources and the token, and one compare-and-expire on each node.
     ///
     /// # Errors
     ///
-    /// As [`acquire_all`](Self::acquire_all).
+    /// Returns the same errors as [`acquire_all`](Self::acquire_all).
     pub fn adopt<R: AsRef<[u8]>>(
         &mut self,
         now: Instant,
@@ -49,13 +52,17 @@ impl Redlock {
         Ok(self.begin(now, slot, wait))
     }
 
-    /// Lets go of a held lock without releasing it, so that another process can
-    /// [`adopt`](Self::adopt) it by the token that this returns. The lock is spent, and no event
-    /// follows. Unless somebody adopts it, its keys live until their ttl has passed.
+    /// Gives up a held lock without releasing its keys. Returns the token with which another
+    /// process can [`adopt`](Self::adopt) the lock.
+    ///
+    /// The lock ends here. No event follows, except that an extension under way fails with
+    /// [`ExtendError::Released`]. The keys live until their ttl has passed, unless somebody adopts
+    /// them. Nothing is sent for the lock.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] when the lock is not held.
+    /// Returns [`RequestError::NotHeld`] if the lock is not held, and [`RequestError::UnknownLock`]
+    /// if the lock has ended.
     pub fn disown(&mut self, now: Instant, lock: LockId) -> Result<Token, RequestError> {
         let slot = self.find_held(now, lock)?;
         let found = &self.table[slot];
@@ -67,7 +74,7 @@ impl Redlock {
         Ok(token)
     }
 
-    /// Asks all `voters` whether they have the token, and to keep it.
+    /// Starts an adoption: asks all `voters` to keep the key if they have the token.
     pub(super) fn begin_adoption(&mut self, now: Instant, slot: u32, voters: NodeSet) {
         let number = self.next_serial();
         let serial = self.next_serial();
@@ -75,7 +82,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         let ttl = lock.ttl;
         let valid_until = self.config.drift.valid_until(now, ttl.duration());
-        // The serial names what this lock leaves on cleanup lists.
+        // The serial names the token of this lock on cleanup lists.
         lock.begin_adoption(serial, now, valid_until, voters, all);
         lock.round = Round::extension(number, Origin::Owner, now, ttl, voters);
         let is_set = lock.is_set();
@@ -85,8 +92,8 @@ impl Redlock {
         self.schedule(slot, due);
     }
 
-    /// A node answered. Once the adoption has succeeded, a late answer still tells what the node
-    /// has, as that to an extension does.
+    /// Handles the answer of a node to an adoption. After the adoption has succeeded, a late answer
+    /// is handled like a late answer to an extension: it still tells what the node has.
     pub(super) fn handle_adoption(
         &mut self,
         now: Instant,
@@ -105,7 +112,7 @@ impl Redlock {
         self.recycle(slot);
     }
 
-    /// Decides an adoption as soon as it can be decided.
+    /// Decides an adoption as soon as the answers allow a decision.
     fn count_adoption(&mut self, now: Instant, id: NodeId, slot: u32, answer: Compared) {
         let is_quarantined = self.nodes[id].is_quarantined();
         let lock = &mut self.table[slot];
@@ -121,24 +128,26 @@ impl Redlock {
         }
     }
 
+    /// Reports the adopted lock as held.
     fn adopted(&mut self, now: Instant, slot: u32) {
         let lock = self.table.id(slot);
         let found = &mut self.table[slot];
         found.round.pending = false;
-        // Nodes that have not answered hold up nothing, and stay unresolved until they do.
+        // Nodes without an answer delay nothing, and stay unresolved until they answer.
         found.votes.close();
         self.hold(now, slot);
         let valid_until = self.table[slot].valid_until;
         self.emit(Event::Acquired { lock, valid_until });
     }
 
-    /// The answers that are still open come too late.
+    /// Ends an adoption at its deadline. Answers that come later do not count.
     pub(super) fn adoption_timed_out(&mut self, now: Instant, slot: u32) {
         self.table[slot].votes.close();
         self.adoption_failed(now, slot);
     }
 
-    /// Too few nodes have it, or said so. Nothing is released: it is somebody's.
+    /// Ends an adoption for which too few nodes have the token, or have said so. No key is
+    /// released, because the keys belong to somebody else.
     fn adoption_failed(&mut self, now: Instant, slot: u32) {
         let votes = self.table[slot].votes;
         let could = self.nodes().len() - votes.refused().len();

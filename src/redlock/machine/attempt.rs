@@ -1,4 +1,4 @@
-//! One attempt to get a lock: the question to the nodes, their votes, the verdict, the retry.
+//! One attempt to get a lock: one request to each node, their votes, the verdict, the next try.
 
 use core::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::redlock::wire::request::{Expected, Intent, Request, SetRequest};
 use crate::time::Instant;
 
 impl Redlock {
-    /// One attempt: the same `SET`, with a token of its own, to all `voters` at once.
+    /// Starts an attempt: sends the same `SET`, with a new token, to all `voters` at once.
     pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
         // S1: a retry has a new token. S2: `now` was read before any of these bytes can leave.
         let mut serial = self.next_serial();
@@ -39,7 +39,7 @@ impl Redlock {
         self.encode_set_command(slot, form, ttl);
         let request = Request::Set(SetRequest { slot, serial, intent: Intent::Attempt, form });
         for id in voters {
-            // Releases of single resources that a set has may wait anywhere.
+            // Releases of single resources of the set may wait on any node.
             if follows || is_set {
                 self.flush_batch(now, id, Flush::Now);
             }
@@ -53,7 +53,8 @@ impl Redlock {
         self.schedule(slot, due);
     }
 
-    /// Encodes what takes the resources of a lock, with its current token.
+    /// Encodes the request that takes the resources of a lock, with the current token, into
+    /// `scratch`.
     pub(super) fn encode_set_command(&mut self, slot: u32, form: SetForm, ttl: Millis) {
         let lock = &self.table[slot];
         let token = self.table.token(slot, &self.nonce, lock.serial);
@@ -70,7 +71,7 @@ impl Redlock {
         }
     }
 
-    /// A node answered the `SET` of an attempt.
+    /// Counts the vote of a node: the answer to the `SET` of an attempt.
     #[inline]
     pub(super) fn handle_vote(
         &mut self,
@@ -88,8 +89,8 @@ impl Redlock {
         let slot = request.slot;
         let lock = &mut self.table[slot];
         lock.owed -= 1;
-        // S4: only a vote to this attempt's own SET counts. For an older attempt, and for a lock
-        // that was given up, the release is behind the SET on the same connection already.
+        // S4: only a vote for the `SET` of this very attempt counts. For an older attempt, and for
+        // a lock that was given up, the release is behind the `SET` on the same connection already.
         let current =
             lock.serial == request.serial || self.config.is_sabotaged(Saboteur::StaleReply);
         if current && matches!(lock.phase, Phase::Attempt | Phase::Held) {
@@ -105,9 +106,9 @@ impl Redlock {
         self.recycle(slot);
     }
 
-    /// A `SET` whose reply will never come, of an attempt or of a repair: the token may come to
-    /// exist (S6). For a lock that was given up, the release died with the `SET` on the same
-    /// connection and goes to the cleanup list by itself.
+    /// Handles a `SET` whose reply will never come, of an attempt or of a repair: the token may
+    /// come to exist (S6). For a lock that was given up, the release died with the `SET` on the
+    /// same connection, and goes to the cleanup list by itself.
     pub(super) fn set_lost(&mut self, now: Instant, id: NodeId, request: SetRequest) {
         let slot = request.slot;
         let lock = &mut self.table[slot];
@@ -124,7 +125,7 @@ impl Redlock {
         self.recycle(slot);
     }
 
-    /// Decides an attempt as soon as it can be decided.
+    /// Decides an attempt as soon as the votes allow a decision.
     pub(super) fn count_votes(&mut self, now: Instant, slot: u32) {
         if self.table[slot].phase != Phase::Attempt {
             return;
@@ -148,19 +149,19 @@ impl Redlock {
         }
     }
 
-    /// The votes that are still open come too late.
+    /// Ends an attempt at its deadline. Votes that come later do not count.
     pub(super) fn attempt_timed_out(&mut self, now: Instant, slot: u32) {
         self.table[slot].votes.close();
         self.attempt_failed(now, slot);
     }
 
-    /// The attempt came to nothing: releases what it may have taken, and tries again after a
-    /// random pause if the caller still waits then.
+    /// Ends an attempt without a lock. Releases what the attempt may have taken, and schedules the
+    /// next try unless the wait of the caller ends before.
     pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
         self.relinquish(now, slot);
         let Some(retry_at) = self.next_retry(now, slot) else {
-            // Refusals that were not to be overcome, even with the votes still open, mean a holder;
-            // everything else means that too few nodes were there.
+            // Refusals that left no quorum possible, even with the votes still open, mean a holder.
+            // Everything else means that too few nodes were there.
             let error = self.why_not(now, slot);
             return self.acquire_ended(now, slot, error);
         };
@@ -171,8 +172,8 @@ impl Redlock {
         self.schedule(slot, retry_at);
     }
 
-    /// When to try again; `None` when the caller will not wait for it. A pause that would outlast
-    /// the wait is cut short for one last try.
+    /// Returns the moment of the next try, or `None` if the wait of the caller ends before. A pause
+    /// that would outlast the wait is cut short for one last try.
     pub(super) fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
         let round_trip = self.quorum_round_trip();
         let lock = &mut self.table[slot];
@@ -185,7 +186,8 @@ impl Redlock {
         Some(now + if lock.last_try { left / 2 } else { pause })
     }
 
-    /// The round trip of the slowest node of the fastest quorum: what an attempt waits for.
+    /// Returns the round trip of the slowest node in the fastest quorum: the time that an attempt
+    /// takes.
     fn quorum_round_trip(&self) -> Duration {
         let mut times: SmallVec<[Duration; MAX_NODES]> =
             self.nodes.iter().filter(|node| node.is_ready()).map(Node::round_trip).collect();

@@ -1,9 +1,9 @@
-//! How long to pause before the next attempt for a resource that somebody else has.
+//! The pause before the next attempt, when somebody else has the resource.
 //!
-//! Two clients that split the votes would split them again if they came back together, and for an
-//! even number of nodes for ever. So each waits a random time. The range starts from a few round
-//! trips, the time in which a short holder is done, and doubles up to a cap, so that waiting for a
-//! long holder costs little. However low the cap is set, the range grows to many round trips:
+//! Two clients that split the votes would split them again if they came back together; with an even
+//! number of nodes, for ever. So each client waits a random time. The range starts at a few round
+//! trips, the time in which a short holder is done. The range doubles up to a cap, so that waiting
+//! for a long holder costs little. However low the cap is, the range grows to many round trips:
 //! clients that come back within one round trip of each other meet again.
 
 use core::time::Duration;
@@ -11,14 +11,15 @@ use core::time::Duration;
 /// The first range, in round trips.
 const FIRST_RANGE: u32 = 4;
 
-/// The least range: below it the range would say more about jitter than about the network.
+/// The shortest range. A shorter range would measure jitter rather than the network.
 const LEAST_RANGE: Duration = Duration::from_micros(200);
 
-/// How many round trips the range can grow to whatever the cap is. The simulator found two clients
-/// that, with a cap of less than one, split the votes of seven nodes for a minute.
+/// The number of round trips to which the range can always grow, whatever the cap is. The simulator
+/// found two clients that split the votes of seven nodes for a minute, with a cap below one round
+/// trip.
 const ROOM: u32 = 32;
 
-/// A pause between one quarter of the range and the whole range.
+/// Returns a random pause between one quarter of the range and the whole range.
 pub(super) fn pause(
     retries: u32,
     round_trip: Duration,
@@ -48,7 +49,7 @@ mod tests {
             (3, 100, 800, 3_200),
             (10, 100, 25_000, 100_000),
             (u32::MAX, 100, 25_000, 100_000),
-            // Pauses shorter than a round trip would meet again and again.
+            // Clients with pauses shorter than a round trip would meet again and again.
             (0, 20_000, 20_000, 80_000),
             (1, 20_000, 40_000, 160_000),
             (10, 20_000, 160_000, 640_000),

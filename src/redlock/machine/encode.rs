@@ -1,4 +1,5 @@
-//! The bytes of a compare request: what its members stand for in the table and on the cleanup list.
+//! The bytes of a compare request. The keys, tokens and ttls of its members come from the table of
+//! locks and from the cleanup list.
 
 use bytes::BytesMut;
 
@@ -15,7 +16,7 @@ use crate::redlock::wire::command::{self, Subject};
 use crate::redlock::wire::keys::Names;
 use crate::redlock::wire::request::{CompareRequest, Op};
 
-/// Where the names, tokens and ttls of members are.
+/// The places where the names, tokens and ttls of members are stored.
 pub(super) struct Sources<'a> {
     #[cfg(redbolt_sabotage)]
     pub(super) config: &'a Config,
@@ -25,7 +26,7 @@ pub(super) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// Encodes one request over `members`; a set is the only member of its request.
+    /// Encodes one request over `members`. A set is the only member of its request.
     pub(super) fn encode(
         &self,
         out: &mut BytesMut,
@@ -58,7 +59,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The keys, the token and the ttl of a member.
+    /// Returns the keys, the token and the ttl of a member.
     #[inline]
     fn subject(&self, member: &Member) -> (Names<'a>, Token, Millis) {
         let serial_and_ttl = match member.purpose {

@@ -1,9 +1,10 @@
-//! How releases and extensions leave: gathered per node, as one script call over many keys.
+//! How releases and extensions leave: gathered per node, many keys in one script call.
 //!
-//! A script call costs a server about as much as a `SET`, nearly whatever the script does; one call
-//! for 64 keys costs a fraction per key. So whatever waits for a node when its bytes are collected
-//! leaves together. Nothing is held back to make a group: a group is what came while the last group
-//! was on its way. On a quiet engine that is one lock, which leaves at once and alone.
+//! A script call costs a server about as much as a `SET`, nearly whatever the script does. In one
+//! call for 64 keys, each key costs a fraction of that. So everything that waits for a node leaves
+//! together when the bytes for the node are collected. No request is held back to make a group
+//! larger: a group is what came while the last group was on its way. On a quiet engine a group is a
+//! single lock, which leaves at once.
 
 use super::Redlock;
 use super::encode::Sources;
@@ -16,14 +17,15 @@ use crate::redlock::wire::request::{CompareRequest, Expected, GROUP, Op, Request
 use crate::time::Instant;
 
 impl Redlock {
-    /// Lets a member wait for each of `nodes`, until the bytes of the node are collected.
+    /// Adds a member to the batch of each of `nodes`, where it waits until the bytes of the node
+    /// are collected.
     pub(super) fn add_to_batches(&mut self, nodes: NodeSet, member: Member) {
         for id in nodes {
             self.nodes[id].batch.add(member);
         }
     }
 
-    /// Encodes what waits for a node.
+    /// Encodes the members that wait for a node, if they are due.
     pub(super) fn flush_batch(&mut self, now: Instant, id: NodeId, flush: Flush) {
         if !self.nodes[id].batch.is_due(flush) {
             return;
@@ -43,16 +45,17 @@ impl Redlock {
             if count == 0 {
                 break;
             }
-            // Never by `SET … IFEQ … PX`, which servers with a native release have as well: that
-            // sets the ttl whatever it was. One that a dead connection left behind would cut short
-            // what a later extension was granted (S7). And Redis 8.6.3 looks the key up twice for
-            // it; the second look may move a table that is shrinking, and another key is
-            // overwritten.
+            // An extension never goes by `SET … IFEQ … PX`, which servers with a native release
+            // have as well. That command sets the ttl whatever it was: a late one, left behind by a
+            // dead connection, would cut short what a later extension was granted (S7). Redis 8.6.3
+            // also looks the key up twice for that command. The second look-up may move a table
+            // that is shrinking, and another key is overwritten.
             self.send_group(now, id, Op::Extend, Form::Script(Call::Sha), count, is_set);
         }
     }
 
-    /// One key goes by the server's own command where it has one, more go by script.
+    /// Returns the form of a release. One key goes by the server's own command if there is one;
+    /// more keys go by script.
     fn form_of_release(&self, id: NodeId, count: usize, is_set: bool) -> Form {
         match self.nodes[id].native {
             Some(native) if count == 1 && !is_set => Form::Native(native),
@@ -60,8 +63,8 @@ impl Redlock {
         }
     }
 
-    /// Moves up to a group of extensions to those on their way, passing over those that nobody
-    /// waits for any more. Returns how many, and whether it is a set.
+    /// Moves up to a group of waiting extensions to those on their way. An extension that nobody
+    /// waits for any more is left out. Returns how many were moved, and whether they are one set.
     fn take_extensions(&mut self, id: NodeId) -> (usize, bool) {
         let mut count = 0;
         let is_cut = self.config.is_sabotaged(Saboteur::ExtensionRecreates);
@@ -87,7 +90,7 @@ impl Redlock {
         (count, false)
     }
 
-    /// Whether somebody still waits for this extension.
+    /// Returns `true` if the lock is still in the round of this extension or adoption.
     pub(super) fn is_open_round(&self, member: Member) -> bool {
         let lock = &self.table[member.slot];
         matches!(lock.phase, Phase::Held | Phase::Adoption) && lock.round.number == member.serial
@@ -103,7 +106,7 @@ impl Redlock {
         count: usize,
         is_set: bool,
     ) {
-        // At most a group.
+        // At most `GROUP`, which fits.
         let request = CompareRequest { op, form, count: count as u32 };
         let node = &mut self.nodes[id];
         let members = node.batch.youngest(count);

@@ -1,4 +1,4 @@
-//! The last compare request, as bytes: nodes that are asked the same are sent the same.
+//! The bytes of the last compare request, for nodes that are asked the same.
 
 use bytes::BytesMut;
 
@@ -6,17 +6,17 @@ use crate::redlock::node::batch::Member;
 use crate::redlock::wire::command::{Call, Form};
 use crate::redlock::wire::request::{CompareRequest, GROUP, Op};
 
-/// The last request, kept for the next node. A lock is released and extended on all its nodes at
-/// about the same time, so most requests are encoded once and copied to the others: that saves
-/// 2,180 instructions of a cycle over five nodes, 840 when locks go in groups.
+/// The last compare request, kept for the next node. A lock is released and extended on all its
+/// nodes at about the same time, so most requests are encoded once and copied to the other nodes.
+/// The copy saves 2,180 instructions of a cycle over five nodes, and 840 when locks go in groups.
 ///
-/// Form and members say what a request is, byte for byte and for ever, so nothing here has to be
-/// forgotten when a slot or a place is used again. No serial is ever given twice (S1):
+/// Request and members determine the bytes for ever, so nothing here has to be forgotten when a
+/// slot or a place is used again. The reason is that no serial is given twice (S1):
 ///
-/// * that of a release or a cleanup is an attempt's, which has one resource and one token, and no
-///   ttl is sent;
-/// * that of an extension is a round's, which has one ttl, and one token because it is sent only
-///   while the lock is held.
+/// * The serial of a release or a cleanup is that of an attempt. An attempt has one set of keys and
+///   one token, and a release sends no ttl.
+/// * The serial of an extension is that of a round. A round has one ttl, and one token because an
+///   extension is sent only while the lock is held.
 pub(super) struct LastRequest {
     request: CompareRequest,
     /// At most a group.
@@ -25,14 +25,15 @@ pub(super) struct LastRequest {
 }
 
 impl LastRequest {
+    /// Creates an empty memory.
     pub(super) fn new() -> Self {
-        // No request is without members, so this is none.
+        // Every request has members, so no request equals this one.
         let form = Form::Script(Call::Sha);
         let request = CompareRequest { op: Op::Release, form, count: 0 };
         Self { request, members: Vec::with_capacity(GROUP), bytes: BytesMut::new() }
     }
 
-    /// The bytes of a compare request, by `encode` if they are not those of the last.
+    /// Returns the bytes of a compare request. Calls `encode` only if the last request was another.
     pub(super) fn bytes<'a>(
         &mut self,
         request: CompareRequest,

@@ -1,4 +1,4 @@
-//! A lock that is held: its extension, and its loss.
+//! A held lock: its extension, and its loss.
 
 use core::time::Duration;
 
@@ -16,16 +16,20 @@ use crate::redlock::wire::answer::Compared;
 use crate::time::Instant;
 
 impl Redlock {
-    /// Asks the nodes to keep the lock for another `ttl` from now.
+    /// Extends a held lock: asks the nodes to keep the lock for `ttl` from now.
     ///
-    /// Ends in one [`Event::Extended`] or [`Event::ExtendFailed`], at the latest after one node
-    /// timeout and never after the validity. An extension never shortens a validity and never
-    /// takes a lock again that was lost; when it fails, the old validity stands (S7).
+    /// The request ends in one [`Event::Extended`] or [`Event::ExtendFailed`], at the latest after
+    /// one node timeout, and never after the validity. An extension never shortens a validity, and
+    /// never takes a lost lock again. After a failure the old validity stands (S7).
+    ///
+    /// The cost: one compare-and-expire on each node that may have the token. Extensions of many
+    /// locks share one script call.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: the ttl is out of bounds, the lock is not held, an extension is under
-    /// way, or `max_hold` would be passed (S12).
+    /// Returns a [`RequestError`] if `ttl` is out of bounds, the lock is not held, another
+    /// extension is under way, the lock would be held longer than `max_hold` (S12), or too many
+    /// events wait to be taken.
     pub fn extend(
         &mut self,
         now: Instant,
@@ -39,7 +43,7 @@ impl Redlock {
         if lock.phase != Phase::Held || now >= lock.valid_until {
             return Err(RequestError::NotHeld);
         }
-        // A renewal gives way: what it asked for, this asks for as well.
+        // A renewal under way gives way: this extension asks for the same.
         if lock.is_asked_to_extend() {
             return Err(RequestError::ExtensionPending);
         }
@@ -55,7 +59,7 @@ impl Redlock {
         Ok(())
     }
 
-    /// One round of compare-and-expire over all nodes that may have the token.
+    /// Starts one round of compare-and-expire over all nodes that may have the token.
     pub(super) fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Millis, origin: Origin) {
         let number = self.next_serial();
         let timeout = self.config.node_timeout(ttl.duration());
@@ -63,23 +67,23 @@ impl Redlock {
         let most = self.config.max_pipeline + self.config.max_locks;
         let can_extend = |id: &NodeId| {
             let node = &self.nodes[*id];
-            // Nobody waits for a renewal: a node that has stalled may still answer in time.
+            // Nobody waits for a renewal, and a node that has stalled may still answer in time.
             let is_in_time = origin == Origin::Renewal || !node.is_stalled(now);
             node.is_ready() && is_in_time && node.batch.len() < most
         };
-        // A node whose connection died with the SET on its way may have the key, and can say so.
+        // A node whose connection died with the `SET` on its way may have the key, and can say so.
         let everywhere = lock.presence.anywhere();
         let asked: NodeSet = everywhere.into_iter().filter(can_extend).collect();
         lock.round = Round::extension(number, origin, now, ttl, asked);
-        // Whatever runs on the nodes from now on may keep the key this long.
+        // From now on the key may live this long on the nodes.
         lock.ttl = lock.ttl.max(ttl);
         lock.owed += asked.len() as u32;
         lock.deadline = match origin {
             Origin::Owner => (now + timeout).min(lock.valid_until),
-            // The answers come in order, or the connection breaks and says so: to give up before
-            // would only ask nodes once more that are too busy already.
+            // The answers come in order, or the connection breaks, which is noticed. To give up
+            // earlier would only ask nodes once more that are too busy already.
             Origin::Renewal if asked == everywhere => lock.valid_until,
-            // A node that cannot be asked now may be there soon, and needed.
+            // A node that cannot be asked now may be back soon, and may be needed.
             Origin::Renewal => again_at(now, lock.valid_until),
         };
         let member =
@@ -89,7 +93,7 @@ impl Redlock {
         self.count_extension(slot, now);
     }
 
-    /// A node answered the extension.
+    /// Handles the answer of a node to an extension.
     pub(super) fn handle_extension(
         &mut self,
         now: Instant,
@@ -106,24 +110,25 @@ impl Redlock {
             lock.extension_answered(id, member.serial, answer, is_quarantined);
             let is_current = lock.round.pending && lock.round.number == member.serial;
             if is_current && answer == Compared::Failed && lock.round.is_renewal() {
-                // The nodes that are still to answer may hang.
+                // The nodes that have not answered yet may hang.
                 lock.deadline = lock.deadline.min(again_at(now, lock.valid_until));
                 self.schedule_held(slot);
             }
             self.count_extension(slot, now);
             if !self.table[slot].round.pending {
-                // The majority had decided before it was known what this node misses.
+                // The majority had decided before this node said that it lacks the key.
                 self.repair_soon(now, slot);
             }
         }
         self.recycle(slot);
     }
 
-    /// Decides an extension as soon as it can be decided, and a loss as soon as it is certain.
+    /// Decides an extension as soon as the answers allow a decision, and a loss as soon as it is
+    /// certain.
     pub(super) fn count_extension(&mut self, slot: u32, now: Instant) {
         let lock = &self.table[slot];
         if now >= lock.valid_until && !self.config.is_sabotaged(Saboteur::ExtensionTooLate) {
-            // Expiry is looked at before votes are.
+            // The end of the validity is checked before the votes.
             return self.lost(now, slot, LostReason::Expired);
         }
         if lock.may_be_held_by().len() < self.quorum.need() {
@@ -144,6 +149,7 @@ impl Redlock {
         }
     }
 
+    /// Sets the new validity after a granted extension, and reports it.
     fn extended(&mut self, now: Instant, slot: u32) {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
@@ -151,7 +157,8 @@ impl Redlock {
         let mut until =
             self.config.drift.valid_until(lock.round.started, lock.round.ttl.duration());
         if lock.round.is_renewal() && !self.config.is_sabotaged(Saboteur::HoldWithoutEnd) {
-            // S12: the end may have been brought forward meanwhile.
+            // S12: the end of the renewals may have been set to an earlier moment since the round
+            // began.
             until = until.min(lock.renewal.until);
         }
         lock.valid_until = lock.valid_until.max(until);
@@ -161,13 +168,13 @@ impl Redlock {
         lock.is_warned = false;
         let valid_until = lock.valid_until;
         self.emit(Event::Extended { lock: id, valid_until });
-        // A majority has just confirmed us.
+        // A majority has just confirmed the lock.
         self.repair(now, slot);
         self.plan_renewal(now, slot);
         self.schedule_held(slot);
     }
 
-    /// Too few nodes answered. The old validity stands (S7).
+    /// Ends an extension that too few nodes confirmed. The old validity stands (S7).
     pub(super) fn extension_failed(&mut self, now: Instant, slot: u32) {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
@@ -181,8 +188,8 @@ impl Redlock {
         self.schedule_held(slot);
     }
 
-    /// The lock is held no more, for ever (S7). What may be left of it is released, because nodes
-    /// keep keys a little longer than we believe in them.
+    /// Reports a held lock as lost, for ever (S7). The keys are released, because nodes keep them a
+    /// little longer than the lock is valid.
     pub(super) fn lost(&mut self, now: Instant, slot: u32, reason: LostReason) {
         let lock = self.table.id(slot);
         if self.table[slot].is_asked_to_extend() {
@@ -190,7 +197,8 @@ impl Redlock {
         }
         self.emit(Event::Lost { lock, reason });
         if reason == LostReason::Expired && now < self.table[slot].valid_until {
-            // Whoever does not hear it in time may still believe in it.
+            // The report comes early. An owner that has not read the report yet may believe in the
+            // lock until its end, so the keys stay until then.
             self.table[slot].phase = Phase::Lapsing;
             let valid_until = self.table[slot].valid_until;
             return self.schedule(slot, valid_until);
@@ -198,14 +206,14 @@ impl Redlock {
         self.lapsed(now, slot);
     }
 
-    /// A lock that was lost is given back.
+    /// Releases the keys of a lost lock, and ends the lock.
     pub(super) fn lapsed(&mut self, now: Instant, slot: u32) {
         self.relinquish(now, slot);
         self.leave(now, slot);
     }
 }
 
-/// When a renewal that lacks an answer is given up, to be tried again.
+/// Returns the moment at which a renewal that lacks an answer is given up, and tried again.
 fn again_at(now: Instant, valid_until: Instant) -> Instant {
     now + (valid_until - now) / 3
 }

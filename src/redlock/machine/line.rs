@@ -1,5 +1,7 @@
-//! The queues in which requests wait for an attempt: the line behind a lock of the same resource,
-//! and the queue of all that are ready as soon as a quorum of nodes has room.
+//! The queues in which requests wait for an attempt.
+//!
+//! A lock waits in one of two places: in the line behind another lock of the same resource, or in
+//! the queue of locks that are ready as soon as a quorum of nodes has room.
 
 use core::time::Duration;
 
@@ -11,8 +13,9 @@ use crate::redlock::node_set::NodeSet;
 use crate::time::Instant;
 
 impl Redlock {
-    /// Puts a new lock where it belongs: in the queue for an attempt, or in line behind the lock
-    /// of this engine that has the resource. A lock that does not want to wait ends there.
+    /// Puts a new lock in its place: into the queue for an attempt, or into the line behind the
+    /// lock of this engine that has the resource. A lock with no time to wait in line fails at
+    /// once.
     pub(super) fn find_place(&mut self, now: Instant, slot: u32, wait: Duration) {
         let hash = self.table.hash(&self.table[slot].resource);
         self.table[slot].links = Links { hash, ..Links::UNLINKED };
@@ -43,7 +46,8 @@ impl Redlock {
         self.schedule(slot, deadline);
     }
 
-    /// Starts attempts, in the order of the queue, as long as a quorum of nodes has room.
+    /// Starts attempts and adoptions, in the order of the queue, as long as a quorum of nodes has
+    /// room.
     pub(super) fn admit(&mut self, now: Instant) {
         while let Some(slot) = self.ready.first() {
             let voters = self.voters(now);
@@ -59,20 +63,19 @@ impl Redlock {
         }
     }
 
-    /// The nodes that are worth asking. Whether one has stalled does not depend on who wants to
-    /// ask: the first in the queue must not wait for less than those behind it would be content
-    /// with.
+    /// Returns the nodes that are worth asking. The answer is the same for every lock. Otherwise
+    /// the first lock in the queue could wait for nodes that the locks behind it do without.
     fn voters(&self, now: Instant) -> NodeSet {
         self.nodes().into_iter().filter(|id| self.nodes[*id].can_vote(now)).collect()
     }
 
-    /// The pause is over.
+    /// Queues a lock again after its pause.
     pub(super) fn retry(&mut self, slot: u32) {
         self.table[slot].follows = true;
         self.enqueue(slot);
     }
 
-    /// The wait ended while the lock stood in a queue.
+    /// Ends a request whose wait ended in a queue.
     pub(super) fn wait_ended(&mut self, now: Instant, slot: u32) {
         let error = match self.table[slot].phase {
             Phase::InLine if self.is_behind_holder(slot) => AcquireError::Held,
@@ -82,27 +85,29 @@ impl Redlock {
         self.acquire_ended(now, slot, error);
     }
 
+    /// Returns `true` if the first lock of the same resource is held.
     fn is_behind_holder(&self, slot: u32) -> bool {
         let lock = &self.table[slot];
         let first = self.table.first_of(lock.names(), lock.links.hash);
         first.is_some_and(|first| self.table[first].phase == Phase::Held)
     }
 
-    /// The request ends without a lock. What it may have taken has been relinquished.
+    /// Ends a request without a lock. The caller has already released what the attempts may have
+    /// taken.
     pub(super) fn acquire_ended(&mut self, now: Instant, slot: u32, error: AcquireError) {
         let lock = self.table.id(slot);
         self.emit(Event::AcquireFailed { lock, error });
         self.leave(now, slot);
     }
 
-    /// The lock is out: the next in line gets its turn, and the slot drains.
+    /// Takes a lock out of its line and gives up its slot: the next in line gets its turn.
     pub(super) fn leave(&mut self, now: Instant, slot: u32) {
         self.hand_over(now, slot);
         self.drain(slot);
         self.admit(now);
     }
 
-    /// The next in line gets its turn. Its `SET` follows the release on every connection.
+    /// Gives the next in line its turn. On every connection its `SET` follows the release.
     pub(super) fn hand_over(&mut self, now: Instant, slot: u32) {
         if let Some(heir) = self.table.leave_line(slot) {
             self.table[heir].follows = true;
@@ -110,13 +115,15 @@ impl Redlock {
         }
     }
 
-    /// One lock follows another of this engine for the same resource, which others may want as
-    /// well: their attempts would be refused for as long as there is somebody to follow here. So
-    /// once in a while the resource is left to whoever tries meanwhile.
+    /// Lets one lock of this engine follow another on the same resource.
+    ///
+    /// Other engines may want the resource too. Their attempts would be refused as long as locks of
+    /// this engine follow one another. So once in a while the next lock pauses, and leaves the
+    /// resource to others for a moment.
     fn succeed(&mut self, now: Instant, leaver: u32, heir: u32) {
         let tenure = self.table[leaver].tenure;
         if now - self.table[leaver].round.started >= self.config.tenure_gap {
-            // It was released so long ago that the others have had their moment.
+            // The release is so long ago that others have had their moment.
             return self.enqueue(heir);
         }
         let has_wait = self.table[heir].wait_until > now + self.config.tenure_gap;
@@ -131,7 +138,7 @@ impl Redlock {
         self.schedule(heir, now + half + Duration::from_nanos(spread));
     }
 
-    /// The caller has had the last event of this lock.
+    /// Ends a lock whose last event is queued. The slot stays in use until no reply is owed to it.
     pub(super) fn drain(&mut self, slot: u32) {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Draining;

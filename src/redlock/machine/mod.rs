@@ -1,4 +1,33 @@
-//! The state machine itself: what it consists of, and the calls that a driver drains.
+//! The decisions: [`Redlock`], the state machine that a driver calls.
+//!
+//! This room knows what follows from a request, from a reply and from the time: which nodes are
+//! asked, when an attempt has won, when a lock is lost, what an answer means. The fields of
+//! [`Redlock`] are private to this room. The room must never know a socket, a clock, a thread or
+//! the environment. Three things are left to the rooms below: which replies a connection still owes
+//! (`node`), where a token may be (`lock`), and how a request is written as bytes (`wire`).
+//!
+//! The files, in the order in which a request passes them:
+//!
+//! * `acquire`: a request for a lock, its bounds and its slot; also `cancel`.
+//! * `line`: the queues inside the engine, and the start of an attempt or an adoption.
+//! * `attempt`: one `SET` to every voter, the votes, the verdict. `backoff` is the pause before the
+//!   next attempt, and `outcome` says why a request failed.
+//! * `adopt`: a lock that another process hands over, instead of an attempt; also `disown`.
+//! * `lease`: a held lock, its extension and its loss.
+//! * `renew`: keep-alive and warnings. `repair` gives the key to nodes that lack it.
+//! * `release`: the end of a lock, and the cleanup of what may be left.
+//!
+//! The way out and the way back:
+//!
+//! * `groups`: releases and extensions, gathered into one script call per node. `encode` writes the
+//!   bytes, and `last_request` reuses them for the next node.
+//! * `session`: connections that begin and end, and bytes that come in.
+//! * `reply`: the meaning of one reply for the node and for the request. `resend` sends a request
+//!   again in another form.
+//! * `timeout`: everything that is due at a moment.
+//!
+//! Beside that way: `query` asks who holds a resource, and `queries` collects the answers. This
+//! file has the struct itself, its getters, and the pollers.
 
 mod acquire;
 mod adopt;
@@ -44,31 +73,30 @@ use crate::redlock::timers::Timers;
 use crate::redlock::token::{Nonce, Token};
 use crate::time::Instant;
 
-/// Redlock over N nodes, without input or output.
+/// The Redlock algorithm over N nodes, without input or output.
 ///
-/// Time, randomness and the network are arguments. There are four kinds of method:
+/// Time, randomness and the network come in as arguments. There are four kinds of method:
 ///
-/// * getters, which take `&self`;
-/// * commands: [`acquire`](Self::acquire), [`acquire_all`](Self::acquire_all),
+/// * getters take `&self`;
+/// * commands make a request: [`acquire`](Self::acquire), [`acquire_all`](Self::acquire_all),
 ///   [`adopt`](Self::adopt), [`extend`](Self::extend), [`keep_alive`](Self::keep_alive),
 ///   [`warn`](Self::warn), [`release`](Self::release), [`disown`](Self::disown),
 ///   [`cancel`](Self::cancel), [`query`](Self::query);
-/// * handlers, which tell it what happened: [`handle_connected`](Self::handle_connected),
+/// * handlers report what has happened: [`handle_connected`](Self::handle_connected),
 ///   [`handle_received`](Self::handle_received), [`handle_closed`](Self::handle_closed),
 ///   [`handle_timeout`](Self::handle_timeout);
-/// * pollers, which yield what it wants: [`poll_action`](Self::poll_action),
+/// * pollers return what the driver must do next: [`poll_action`](Self::poll_action),
 ///   [`poll_transmit`](Self::poll_transmit), [`poll_timeout`](Self::poll_timeout),
 ///   [`poll_event`](Self::poll_event).
 ///
-/// Besides, [`handle_sent`](Self::handle_sent) says how much of a transmit was written, and
-/// [`flush_batches`](Self::flush_batches) is for an owner who goes away.
+/// Two methods stand apart: [`handle_sent`](Self::handle_sent) reports how many bytes were written,
+/// and [`flush_batches`](Self::flush_batches) is for an owner that is about to stop.
 ///
-/// After any command or handler the driver drains the pollers, in this order. A `handle_timeout`
-/// that comes too early does nothing; one that comes late delays what was due, and nothing worse,
-/// because every decision that involves a deadline looks at `now` itself.
+/// After every command and every handler, the driver drains the pollers, in this order. A
+/// `handle_timeout` that comes too early does nothing. A late `handle_timeout` only delays what was
+/// due, because every decision about a deadline compares the deadline with `now`.
 ///
-/// Calls must come with a `now` that never goes back. The same calls give the same answers, bit for
-/// bit.
+/// The `now` of the calls must never go back. The same calls give the same answers, bit for bit.
 ///
 /// ```
 /// use redbolt::redlock::{Action, Config, Login, Redlock};
@@ -93,16 +121,16 @@ pub struct Redlock {
     nodes: Nodes,
     table: Table,
     timers: Timers,
-    /// Locks that want an attempt as soon as a quorum of nodes has room.
+    /// Locks that wait until a quorum of nodes has room for their attempt.
     ready: Queue,
     rng: fastrand::Rng,
-    /// One `SET`, encoded once and copied to the nodes.
+    /// One request that takes a lock, encoded once and copied to the nodes.
     scratch: BytesMut,
     last_request: LastRequest,
-    /// Shared by all rounds and attempts, so that no number ever means two things.
+    /// The last serial. Rounds and attempts share the counter, so no number has two meanings.
     serials: u64,
     nonce: Nonce,
-    /// Questions who holds a resource.
+    /// Queries that are under way.
     queries: Queries,
     counters: Counters,
     events: VecDeque<Event>,
@@ -111,25 +139,26 @@ pub struct Redlock {
     to_close: NodeSet,
 }
 
-/// Something that the driver must do with a connection.
+/// An action on a connection that the driver must carry out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Action {
-    /// Open one, and answer with `handle_connected` or `handle_closed`.
+    /// Open a connection, and report the result with [`Redlock::handle_connected`] or
+    /// [`Redlock::handle_closed`].
     Connect(NodeId),
-    /// Close the one that is open or being opened. No answer is expected.
+    /// Close the connection that is open or being opened. No report is expected.
     Close(NodeId),
 }
 
-/// Who armed the next timeout.
+/// The source of the next timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A lock: the end of an attempt, a retry, a validity or a wait.
+    /// A lock: an attempt, a pause before a retry, a validity or a wait ends.
     Lock,
-    /// A connection attempt, its timeout, a silent node or a cleanup.
+    /// A node: a connection attempt or its timeout, a silent node, or a cleanup.
     Node(NodeId),
-    /// The question who holds a resource.
+    /// A query for the holder of a resource.
     Query,
 }
 
@@ -143,16 +172,16 @@ impl fmt::Debug for Redlock {
 }
 
 impl Redlock {
-    /// A state machine over `nodes`, with nothing connected.
+    /// Creates a state machine over `nodes`, with nothing connected.
     ///
     /// `seed` decides all random pauses. `nonce` must be drawn from the operating system for each
-    /// instance: together with a counter it makes the tokens unique (S1).
+    /// instance: the nonce and a counter together make the tokens unique (S1).
     ///
-    /// Memory for `max_locks` locks is reserved, and touched when it is first used.
+    /// Memory for `max_locks` locks is reserved here, and touched when it is first used.
     ///
     /// # Errors
     ///
-    /// A [`ConfigError`] that names the first setting out of bounds.
+    /// Returns a [`ConfigError`] for the first setting that is out of bounds.
     pub fn new(
         config: Config,
         nodes: Vec<Login>,
@@ -187,48 +216,48 @@ impl Redlock {
         })
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// How many nodes of how many must agree.
+    /// Returns the quorum: how many of how many nodes must agree.
     pub fn quorum(&self) -> Quorum {
         self.quorum
     }
 
-    /// All nodes.
+    /// Returns the ids of all nodes.
     pub fn nodes(&self) -> NodeSet {
         self.nodes.ids()
     }
 
-    /// Where a node stands at `now`, what was wrong with it last, and what was counted.
+    /// Returns the state of a node at `now`, its last error and its counters.
     ///
     /// Returns `None` for a node that is not configured.
     pub fn node(&self, now: Instant, node: NodeId) -> Option<NodeStatus<'_>> {
         Some(self.nodes.get(node)?.status(now))
     }
 
-    /// What became of requests so far.
+    /// Returns the counters of requests and their results since the start.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// How many tokens wait to be cleaned up on all nodes together (S6).
+    /// Returns the number of tokens, on all nodes together, that still have to be cleaned up (S6).
     #[must_use]
     pub fn cleanup(&self) -> usize {
         self.nodes.iter().map(|node| node.cleanup.len()).sum()
     }
 
-    /// How many locks are wanted, held, or still owed a reply.
+    /// Returns the number of locks that are wanted, held, or still owed a reply.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.table.len()
     }
 
-    /// How long the lock may still be believed at `now`: zero unless it is held. Computed from the
-    /// deadline at every call (S8).
+    /// Returns for how long after `now` the lock is valid: zero unless the lock is held. The time
+    /// is computed from the deadline at every call (S8).
     #[must_use]
     pub fn remaining(&self, now: Instant, lock: LockId) -> Duration {
         match self.table.find(lock).map(|slot| &self.table[slot]) {
@@ -242,23 +271,24 @@ impl Redlock {
         }
     }
 
-    /// Whether the lock is held at `now`.
+    /// Returns `true` if the lock is held at `now`.
     #[must_use]
     pub fn is_held(&self, now: Instant, lock: LockId) -> bool {
         !self.remaining(now, lock).is_zero()
     }
 
-    /// The value under which a held lock is stored on the nodes, until its loss or release.
+    /// Returns the token of a held lock, which is the value of its keys on the nodes. Returns
+    /// `None` once the lock is lost or released.
     #[must_use]
     pub fn token(&self, lock: LockId) -> Option<Token> {
         let slot = self.table.slot_of(lock)?;
         let lock = &self.table[slot];
-        // One that is lapsing may not have been told of yet.
+        // The owner of a lapsing lock may not have taken the event of the loss yet.
         matches!(lock.phase, Phase::Held | Phase::Lapsing)
             .then(|| self.table.token(slot, &self.nonce, lock.serial))
     }
 
-    /// What to do with connections.
+    /// Returns the next action on a connection.
     #[must_use]
     pub fn poll_action(&mut self) -> Option<Action> {
         if let Some(node) = self.to_close.into_iter().next() {
@@ -270,8 +300,9 @@ impl Redlock {
         Some(Action::Connect(node))
     }
 
-    /// The bytes that wait for `node`: all that gathered since the last write. The driver writes
-    /// what it can, in one call, and says how much with [`handle_sent`](Self::handle_sent).
+    /// Returns the bytes to write to `node`: everything gathered since the last write. The driver
+    /// writes as much as possible in one call, and reports the count with
+    /// [`handle_sent`](Self::handle_sent).
     #[must_use]
     pub fn poll_transmit(&mut self, now: Instant, node: NodeId) -> Option<&[u8]> {
         self.nodes.get(node)?;
@@ -279,16 +310,16 @@ impl Redlock {
         self.nodes[node].transmit()
     }
 
-    /// Makes what waits inside for the reply to an earlier request leave with the next
-    /// [`poll_transmit`](Self::poll_transmit): for an owner who goes away and will not come back
-    /// for it.
+    /// Adds to the bytes of each node the batch that waits for the reply to an earlier group. The
+    /// bytes leave with the next [`poll_transmit`](Self::poll_transmit). For an owner that is about
+    /// to stop and will not see that reply.
     pub fn flush_batches(&mut self, now: Instant) {
         for node in self.nodes() {
             self.flush_batch(now, node, Flush::Now);
         }
     }
 
-    /// The next thing that happened: locks in order, then nodes.
+    /// Returns the next event: first those of locks and queries, in order, then those of nodes.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(event) = self.events.pop_front() {
@@ -299,18 +330,19 @@ impl Redlock {
         Some(Event::Node(node))
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has something to tell.
+    /// Returns `true` if [`poll_event`](Self::poll_event) has an event to return.
     pub fn has_event(&self) -> bool {
         !self.events.is_empty() || !self.changed.is_empty()
     }
 
+    /// Counts an event and queues it for the owner.
     pub(super) fn emit(&mut self, event: Event) {
         self.counters.count(&event);
         self.events.push_back(event);
     }
 
-    /// Whether as many events wait as there can be locks: then no more requests are taken, and the
-    /// queue stays bounded.
+    /// Returns `true` if as many events wait as there can be locks. No more requests are accepted
+    /// then, so the queue of events stays bounded.
     pub(super) fn has_unread_events(&self) -> bool {
         self.events.len() >= self.config.max_locks
     }
@@ -319,19 +351,19 @@ impl Redlock {
         self.changed.insert(node);
     }
 
-    /// The driver must close the connection of `node`; one that was wanted is wanted no more.
+    /// Asks the driver to close the connection of `node`, or not to open it.
     pub(super) fn must_close(&mut self, node: NodeId) {
         self.to_connect.remove(node);
         self.to_close.insert(node);
     }
 
-    /// A number that was never used before.
+    /// Returns a number that was never used before.
     pub(super) fn next_serial(&mut self) -> u64 {
         self.serials += 1;
         self.serials
     }
 
-    /// Makes sure that `slot` is looked at when it is due.
+    /// Sets the moment at which `slot` is due.
     pub(super) fn schedule(&mut self, slot: u32, due: Instant) {
         self.table[slot].due = due;
         if due < Instant::FAR_FUTURE {
@@ -339,7 +371,7 @@ impl Redlock {
         }
     }
 
-    /// Gives the slot back if nobody waits for it and no reply is owed to it.
+    /// Frees the slot if nobody waits for the lock and no reply is owed to it.
     pub(super) fn recycle(&mut self, slot: u32) {
         let lock = &self.table[slot];
         if lock.phase == Phase::Draining && lock.owed == 0 {

@@ -1,4 +1,4 @@
-//! Why a request failed: the error of a lock, and the outcome at every node.
+//! Why a request failed: the error of the lock, and the outcome at each node.
 
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ use crate::redlock::node_set::{MAX_NODES, NodeId};
 use crate::time::Instant;
 
 impl Redlock {
-    /// Why the lock was not acquired, as far as its last attempt tells.
+    /// Returns the reason why the lock was not acquired, as far as the last attempt tells.
     pub(super) fn why_not(&self, now: Instant, slot: u32) -> AcquireError {
         let lock = &self.table[slot];
         let votes = &lock.votes;
@@ -34,8 +34,9 @@ impl Redlock {
         }
     }
 
-    /// The earliest moment at which the nodes that are connected now can be a quorum, those in
-    /// quarantine once it ends; `None` if there are too few of them.
+    /// Returns the earliest moment at which the nodes that are connected now can form a quorum. A
+    /// node in quarantine counts from the end of its quarantine. Returns `None` if the connected
+    /// nodes are too few.
     fn quorum_possible_at(&self, now: Instant) -> Option<Instant> {
         let ready = self.nodes.iter().filter(|node| node.is_ready());
         let mut times: SmallVec<[Instant; MAX_NODES]> =
@@ -44,7 +45,7 @@ impl Redlock {
         times.get(self.quorum.need() - 1).copied()
     }
 
-    /// The outcome of a request at every node, for an error message.
+    /// Returns the outcome of a request at each node, for an error.
     pub(super) fn outcomes(&self, now: Instant, votes: &Votes) -> NodeOutcomes {
         NodeOutcomes::new(self.nodes().len(), |node| {
             if votes.agreed().contains(node) {
@@ -63,7 +64,7 @@ impl Redlock {
         })
     }
 
-    /// The outcome at a node that was not asked.
+    /// Returns the outcome at a node that was not asked.
     fn unasked(&self, now: Instant, id: NodeId) -> NodeOutcome {
         let node = &self.nodes[id];
         match node.state(now) {

@@ -1,4 +1,4 @@
-//! The questions under way, and what the answers of single nodes amount to.
+//! Queries under way, and the result that the answers of single nodes add up to.
 
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::redlock::quorum::Quorum;
 use crate::redlock::wire::answer::View;
 use crate::time::Instant;
 
-/// The questions under way.
+/// The queries under way.
 #[derive(Default)]
 pub(super) struct Queries {
     /// At most [`MAX_QUERIES`].
@@ -19,7 +19,7 @@ pub(super) struct Queries {
     asked: u64,
 }
 
-/// A question, and the answers so far.
+/// One query, and its answers so far.
 pub(super) struct Query {
     pub(super) id: QueryId,
     deadline: Instant,
@@ -28,27 +28,28 @@ pub(super) struct Query {
 }
 
 impl Queries {
+    /// Returns `true` if no more queries fit.
     pub(super) fn is_full(&self) -> bool {
         self.open.len() >= MAX_QUERIES
     }
 
-    /// A number for the next question.
+    /// Returns the id of the next query.
     pub(super) fn next_id(&mut self) -> QueryId {
         self.asked += 1;
         QueryId::new(self.asked)
     }
 
-    /// Waits for the answers of the nodes that were `asked`, until `deadline`.
+    /// Adds a query, which waits until `deadline` for the answers of the nodes in `asked`.
     pub(super) fn begin(&mut self, id: QueryId, asked: NodeSet, deadline: Instant) {
         self.open.push(Query { id, deadline, open: asked, views: SmallVec::new() });
     }
 
-    /// When the next question must be answered with what is known.
+    /// Returns the earliest deadline of all queries.
     pub(super) fn due_at(&self) -> Option<Instant> {
         self.open.iter().map(|query| query.deadline).min()
     }
 
-    /// Adds the answer of a node, `None` if there will be none. Returns the question once all
+    /// Adds the answer of a node, or `None` if no answer will come. Returns the query once all
     /// nodes have answered.
     pub(super) fn add(&mut self, id: QueryId, node: NodeId, view: Option<View>) -> Option<Query> {
         let place = self.open.iter().position(|query| query.id == id)?;
@@ -58,7 +59,7 @@ impl Queries {
         query.open.is_empty().then(|| self.open.remove(place))
     }
 
-    /// Returns a question whose time is up, if there is one.
+    /// Removes and returns a query whose deadline has passed, if there is one.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Query> {
         let place = self.open.iter().position(|query| query.deadline <= now)?;
         Some(self.open.remove(place))
@@ -66,7 +67,7 @@ impl Queries {
 }
 
 impl Query {
-    /// What the views of single nodes amount to.
+    /// Returns the result that the answers of the nodes add up to.
     pub(super) fn tally(&self, nodes: NodeSet, quorum: Quorum) -> Holder {
         let values = self.views.iter().filter(|(_, view)| matches!(view, View::Value { .. }));
         let most = values.map(|(_, view)| (self.with(view), view)).max_by_key(|(set, _)| set.len());
@@ -82,7 +83,7 @@ impl Query {
         holder
     }
 
-    /// The nodes that have the same at the key.
+    /// Returns the nodes whose answer is the same as `wanted`, whatever time is left.
     fn with(&self, wanted: &View) -> NodeSet {
         let same = self.views.iter().filter(|(_, view)| match (view, wanted) {
             (View::Value { value: a, .. }, View::Value { value: b, .. }) => a == b,
@@ -91,7 +92,7 @@ impl Query {
         same.map(|(id, _)| *id).collect()
     }
 
-    /// How long a quorum keeps the value that the nodes in `holding` have.
+    /// Returns for how long a quorum keeps the value that the nodes in `holding` have.
     fn remaining(&self, holding: NodeSet, quorum: Quorum) -> Duration {
         let mut times: SmallVec<[Duration; 5]> = SmallVec::new();
         for (id, view) in &self.views {

@@ -1,4 +1,4 @@
-//! The question who holds a resource.
+//! Queries for the holder of a resource.
 
 use super::Redlock;
 use super::queries::Query;
@@ -12,15 +12,19 @@ use crate::redlock::wire::request::{Expected, Request};
 use crate::time::Instant;
 
 impl Redlock {
-    /// Asks who holds `resource`. Every node that is connected is asked, quarantined ones too.
+    /// Asks the nodes who holds `resource`. The answer is advice, not a lock. Every node that is
+    /// connected and has room is asked, also a node in quarantine.
     ///
-    /// Ends in one [`Event::Queried`] within one node timeout. Costs the nodes one script call each
-    /// that changes nothing.
+    /// The query ends in one [`Event::Queried`], at the latest after one node timeout (that of
+    /// `max_ttl`).
+    ///
+    /// The cost: on each node one script call that changes nothing.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: an empty or too long resource, or
-    /// [`MAX_QUERIES`](crate::redlock::MAX_QUERIES) under way.
+    /// Returns a [`RequestError`] if the resource is empty or too long, if
+    /// [`MAX_QUERIES`](crate::redlock::MAX_QUERIES) are under way, or if too many events wait to be
+    /// taken.
     pub fn query(&mut self, now: Instant, resource: &[u8]) -> Result<QueryId, RequestError> {
         self.check_resource(resource)?;
         if self.queries.is_full() || self.has_unread_events() {
@@ -42,20 +46,21 @@ impl Redlock {
         Ok(id)
     }
 
-    /// A node answered, or never will.
+    /// Adds the answer of a node, or `None` if no answer will come.
     pub(super) fn handle_view(&mut self, node: NodeId, query: QueryId, view: Option<View>) {
         if let Some(query) = self.queries.add(query, node, view) {
             self.answer_query(&query);
         }
     }
 
-    /// Answers the questions whose time is up with what is known.
+    /// Ends the queries whose time is up, with the answers that are known.
     pub(super) fn end_queries(&mut self, now: Instant) {
         while let Some(query) = self.queries.pop_due(now) {
             self.answer_query(&query);
         }
     }
 
+    /// Reports the result of a query.
     fn answer_query(&mut self, query: &Query) {
         let holder = query.tally(self.nodes(), self.quorum);
         self.emit(Event::Queried { query: query.id, holder });

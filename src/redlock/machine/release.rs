@@ -1,4 +1,4 @@
-//! Giving a lock back, and what may be left of one that was never held.
+//! The end of a lock: its release, and the cleanup of what an attempt may have left.
 
 use core::time::Duration;
 
@@ -15,17 +15,22 @@ use crate::redlock::wire::answer::Compared;
 use crate::time::Instant;
 
 impl Redlock {
-    /// Gives the lock back, on every node on which its token may exist (S5).
+    /// Releases a held lock, on every node on which its token may exist (S5).
     ///
-    /// Ends in one [`Event::Released`], at the latest after `release_timeout`. From this call on
-    /// the lock is not held, and the next in line of this engine gets its turn in the same write.
-    /// Without a next in line the release leaves at once, or, on a node where an earlier group of
-    /// releases is still on its way, with all others that gather until its reply.
+    /// The release ends in one [`Event::Released`], at the latest after `release_timeout`. From
+    /// this call on the lock is not held. The next lock in line of this engine gets its turn in the
+    /// same write.
+    ///
+    /// The cost: one compare-and-delete on each node, which leaves at once if no earlier group of
+    /// releases or extensions is on its way to that node. Otherwise the release waits for the reply
+    /// to that group, and then leaves together with all others that wait. When another lock is next
+    /// in line, nothing waits.
     ///
     /// # Errors
     ///
-    /// [`RequestError::NotHeld`] when the lock is not held: [`cancel`](Self::cancel) it instead;
-    /// [`RequestError::UnknownLock`] when it has ended.
+    /// Returns [`RequestError::NotHeld`] if the lock is not held yet or is already being released,
+    /// and [`RequestError::UnknownLock`] if the lock has ended. [`cancel`](Self::cancel) ends a
+    /// request for a lock that is not held yet.
     pub fn release(&mut self, now: Instant, lock: LockId) -> Result<(), RequestError> {
         let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
         if self.table[slot].phase != Phase::Held {
@@ -43,9 +48,9 @@ impl Redlock {
         Ok(())
     }
 
-    /// Sends a release to every node on which the token may exist. Where the connection is the one
-    /// that carried the `SET`, the release runs after it; where that died, the cleanup list sees to
-    /// it (S5, S6).
+    /// Sends a release to every node on which the token may exist. On the connection that carried
+    /// the `SET`, the release runs behind the `SET`. If that connection died, the cleanup list
+    /// deletes the token later (S5, S6).
     pub(super) fn relinquish(&mut self, now: Instant, slot: u32) {
         let lock = &mut self.table[slot];
         let number = lock.serial;
@@ -63,14 +68,14 @@ impl Redlock {
         let member = Member { purpose: Purpose::Release, slot, serial: number, is_set };
         self.add_to_batches(asked, member);
         if is_set {
-            // The line of a set does not know the requests for one of its resources alone: none of
-            // those may overtake this release.
+            // The line of a set does not contain the requests for single resources of the set. None
+            // of those requests may overtake this release.
             asked.into_iter().for_each(|id| self.flush_batch(now, id, Flush::Now));
         }
         for id in later {
             self.remember(id, slot, number, now);
-            // Where the node is back already the look leaves with this write, and is not due in a
-            // turn of its own.
+            // If the node is connected again already, the first check leaves with this write and
+            // not in a later turn.
             self.clean_up(now, id);
         }
     }
@@ -81,7 +86,7 @@ impl Redlock {
             return;
         }
         let lock = &self.table[slot];
-        // Its former owner may have asked for more than this one.
+        // The former owner may have asked for a longer ttl than this engine.
         let ttl = if lock.is_adopted { self.config.max_ttl } else { lock.ttl.duration() };
         let lifetime = ttl + self.config.drift.of(ttl);
         let token = self.table.token(slot, &self.nonce, serial);
@@ -91,7 +96,7 @@ impl Redlock {
         }
     }
 
-    /// A node answered the release.
+    /// Handles the answer of a node to a release.
     pub(super) fn handle_release(
         &mut self,
         now: Instant,
@@ -101,14 +106,14 @@ impl Redlock {
     ) {
         let slot = member.slot;
         if answer == Compared::Failed {
-            // A node that is there and has just said that it cannot is not asked again at once.
+            // A connected node that has just said that it cannot is not asked again at once.
             let is_there = self.nodes[id].is_ready();
             let pause = if is_there { FIRST_PAUSE } else { Duration::ZERO };
             self.remember(id, slot, member.serial, now + pause);
         }
         let lock = &mut self.table[slot];
         lock.owed -= 1;
-        // The release of an attempt that was given up is nobody's request.
+        // Nobody waits for the release of an attempt that was given up.
         if lock.phase == Phase::Releasing && lock.round.number == member.serial {
             lock.round.answered(id, answer);
             self.count_release(slot);
@@ -116,8 +121,8 @@ impl Redlock {
         self.recycle(slot);
     }
 
-    /// Reports a release once a quorum of nodes is known not to have the lock, or nobody is left
-    /// who could still say so.
+    /// Reports a release once a quorum of nodes is known not to have the lock, or once no more
+    /// answers can come.
     pub(super) fn count_release(&mut self, slot: u32) {
         let votes = &self.table[slot].round.votes;
         let free = self.nodes().len() - votes.unconfirmed().len();
@@ -126,7 +131,7 @@ impl Redlock {
         }
     }
 
-    /// Reports what is known of a release.
+    /// Reports a release with the answers that are known.
     pub(super) fn release_due(&mut self, slot: u32) {
         let round = &self.table[slot].round;
         let outcome = ReleaseOutcome {

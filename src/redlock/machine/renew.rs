@@ -1,5 +1,5 @@
-//! What is done for a lock by itself as long as it is held: renewals, the warning ahead of its end,
-//! and the moments at which nodes that miss its key are given it.
+//! The care for a held lock that needs no request: renewals, the warning ahead of the end, and the
+//! moments at which nodes that lack the key are given it.
 
 use core::time::Duration;
 
@@ -13,29 +13,31 @@ use crate::redlock::millis::Millis;
 use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 
-/// The least pause between two renewals of one lock.
+/// The shortest pause between two renewals of one lock.
 const LEAST_PAUSE: Duration = Duration::from_millis(5);
 
-/// The most by which a renewal is put off so that others leave with it.
+/// The longest delay of a renewal, so that renewals of other locks leave with it.
 const MOST_GATHERING: Duration = Duration::from_millis(50);
 
 impl Redlock {
-    /// Keeps a held lock alive by itself, until `max_hold` after its acquisition: from now on it is
-    /// extended by `ttl` whenever about a third of its validity has passed. It ends with its
-    /// release, or by [`Event::Lost`]. What it has by then it keeps: a `max_hold` that ends before
-    /// its validity renews nothing and shortens nothing.
+    /// Renews a held lock automatically, until `max_hold` after its acquisition: the engine extends
+    /// the lock by `ttl` whenever about a third of the validity has passed.
     ///
-    /// Every extension that succeeds makes an [`Event::Extended`]. One that fails makes none, and
-    /// is repeated, ever faster, until the validity ends. The last one is shorter, so that the lock
-    /// ends with `max_hold`. To call this again changes ttl and end; an `extend` of the caller's
-    /// own goes along with it.
+    /// The renewals end with the release of the lock, or with [`Event::Lost`]. No validity is
+    /// shortened: a `max_hold` that ends before the present validity renews nothing.
     ///
-    /// Renewals of many locks gather: they leave in groups per node, as all extensions do.
+    /// Every renewal that succeeds makes an [`Event::Extended`]. A renewal that fails makes no
+    /// event, and is repeated, ever faster, until the validity ends. The last renewal is shorter,
+    /// so that the lock ends with `max_hold`. A second call changes the ttl and the end. An
+    /// `extend` of the caller's own is still possible.
+    ///
+    /// The cost: the same as for [`extend`](Self::extend), for each renewal. Renewals of many locks
+    /// gather and leave in groups per node.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`]: a ttl out of bounds, a lock that is not held, or a `max_hold` over that
-    /// of the configuration (S12).
+    /// Returns a [`RequestError`] if `ttl` is out of bounds, the lock is not held, or `max_hold` is
+    /// over that of the configuration (S12).
     pub fn keep_alive(
         &mut self,
         now: Instant,
@@ -57,16 +59,19 @@ impl Redlock {
         Ok(())
     }
 
-    /// Asks for an [`Event::Expiring`] when no more than `ahead` is left of the validity of a held
-    /// lock, once for each validity: an extension that succeeds arms it anew. At once if no more
-    /// than that is left now; zero takes it back.
+    /// Requests an [`Event::Expiring`] for the moment when the remaining validity of a held lock
+    /// falls to `ahead`. If no more than `ahead` is left now, the event comes at once. An `ahead`
+    /// of zero cancels the warning.
     ///
-    /// With keep-alive, an `ahead` of less than two thirds of the ttl is reached only if renewals
-    /// fail or `max_hold` comes near.
+    /// There is one warning for each validity: an extension that succeeds sets the warning again.
+    /// For a lock that is kept alive, an `ahead` of less than two thirds of the ttl is reached only
+    /// if renewals fail or `max_hold` comes near.
+    ///
+    /// The cost: nothing is sent.
     ///
     /// # Errors
     ///
-    /// A [`RequestError`] when the lock is not held, or too many events wait to be taken.
+    /// Returns a [`RequestError`] if the lock is not held, or if too many events wait to be taken.
     pub fn warn(
         &mut self,
         now: Instant,
@@ -84,6 +89,7 @@ impl Redlock {
         Ok(())
     }
 
+    /// Returns the slot of a lock that is held at `now`.
     pub(super) fn find_held(&self, now: Instant, lock: LockId) -> Result<u32, RequestError> {
         let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
         let lock = &self.table[slot];
@@ -93,7 +99,7 @@ impl Redlock {
         Ok(slot)
     }
 
-    /// The lock is held from now on.
+    /// Marks a lock as held, and plans what is due as long as the lock is held.
     pub(super) fn hold(&mut self, now: Instant, slot: u32) {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Held;
@@ -105,7 +111,7 @@ impl Redlock {
         self.schedule_held(slot);
     }
 
-    /// Makes sure that a held lock is looked at when something is due.
+    /// Sets the moment at which a held lock is due next.
     pub(super) fn schedule_held(&mut self, slot: u32) {
         let lock = &self.table[slot];
         let mut due = (lock.valid_until - self.config.lost_lead).min(lock.renewal.renew_at);
@@ -118,7 +124,7 @@ impl Redlock {
         self.schedule(slot, due);
     }
 
-    /// A held lock is due, for whatever reason.
+    /// Does everything that is due for a held lock.
     pub(super) fn held_due(&mut self, now: Instant, slot: u32) {
         let lock = &self.table[slot];
         if now + self.config.lost_lead >= lock.valid_until {
@@ -136,6 +142,7 @@ impl Redlock {
         }
     }
 
+    /// Warns the owner if little is left of the validity.
     fn give_warning(&mut self, now: Instant, slot: u32) {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
@@ -147,7 +154,8 @@ impl Redlock {
         }
     }
 
-    /// Renews a lock that is kept alive; for another, gives the nodes its key that miss it.
+    /// Renews a lock that is kept alive. For any other lock, gives the key to the nodes that lack
+    /// it.
     fn renew(&mut self, now: Instant, slot: u32) {
         let lock = &mut self.table[slot];
         lock.renewal.renew_at = Instant::FAR_FUTURE;
@@ -156,14 +164,14 @@ impl Redlock {
             return self.plan_renewal(now, slot);
         }
         if lock.round.pending {
-            // Its end plans the next.
+            // The end of the round plans the next renewal.
             return;
         }
         let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
         let drift = self.config.drift.of(lock.renewal.ttl.duration());
         if lock.valid_until + drift >= lock.renewal.until && !is_endless {
-            // That was the last, shortened one: more of them would each gain next to nothing, and
-            // put off the warning until there is no time left for it.
+            // The last, shortened renewal is done. Each further one would gain next to nothing, and
+            // would put off the warning until no time is left for it.
             return self.repair(now, slot);
         }
         let ttl = lock.renewal.ttl;
@@ -180,9 +188,10 @@ impl Redlock {
         self.begin_extension(now, slot, ttl, Origin::Renewal);
     }
 
-    /// Chooses the moment of the next beat: a third of what is left, more or less, so that locks
-    /// that were taken together do not stay together, and then on the next stroke of a slow clock,
-    /// so that those which come close to each other leave together.
+    /// Chooses the moment of the next renewal: when a third of the remaining validity has passed,
+    /// give or take a tenth, so that locks that were taken together do not stay together. The
+    /// moment is then rounded up to the next tick of a slow clock, so that renewals close to each
+    /// other leave together.
     pub(super) fn plan_renewal(&mut self, now: Instant, slot: u32) {
         let has_all = self.table[slot].presence.anywhere() == self.nodes();
         let lock = &mut self.table[slot];
@@ -199,7 +208,7 @@ impl Redlock {
         lock.renewal.renew_at = Instant::from_nanos(at);
     }
 
-    /// A node turned out to miss the key of a lock, which may be held already.
+    /// Plans a repair if the lock is held. A node has turned out to lack the key.
     pub(super) fn repair_soon(&mut self, now: Instant, slot: u32) {
         if self.table[slot].phase == Phase::Held {
             self.plan_repair(now, slot);
@@ -207,7 +216,7 @@ impl Redlock {
         }
     }
 
-    /// A node could not take the key of a held lock now.
+    /// Plans another repair of a held lock. A node could not take the key now.
     pub(super) fn repair_later(&mut self, now: Instant, slot: u32) {
         if self.table[slot].renewal.renew_at == Instant::FAR_FUTURE {
             self.plan_renewal(now, slot);
@@ -215,14 +224,14 @@ impl Redlock {
         }
     }
 
-    /// A lock that was granted by fewer nodes than all shows itself to the others soon.
+    /// Plans a repair for a lock that not all nodes have granted.
     fn plan_repair(&mut self, now: Instant, slot: u32) {
         let has_all = self.table[slot].presence.anywhere() == self.nodes();
         let lock = &mut self.table[slot];
         if has_all || !self.config.repair || lock.renewal.renew_at < Instant::FAR_FUTURE {
             return;
         }
-        // Whoever stood in the way there has been released by then.
+        // A key that stood in the way on another node has been released by then.
         let left = lock.valid_until - now;
         lock.renewal.renew_at = now + self.config.node_timeout(lock.ttl.duration()).min(left / 8);
     }

@@ -1,13 +1,13 @@
-//! Fill-in and repair: nodes that miss the key of a held lock are given it, so that the lock does
-//! not hang on a bare quorum.
+//! Repair: nodes that lack the key of a held lock are given the key, so that the lock does not hang
+//! on a bare quorum.
 //!
-//! A node can miss it because it was not there, or in quarantine (S11), or still had another's key
-//! when it was asked, or came back empty. It gets the key by `SET … NX`, as long as a majority
-//! confirms us, and never after the validity. No vote comes of it: only an extension later on,
-//! within the validity, counts what stands there, as for any other node (S7).
+//! A node can lack the key for several reasons: the node was not there, was in quarantine (S11),
+//! still had the key of another owner, or came back empty. Such a node gets the key by `SET … NX`,
+//! only while a majority confirms the lock, and never after the validity. The answer is no vote. A
+//! later extension counts the node, as any other, if the key stands there within the validity (S7).
 //!
-//! A node whose connection died with our `SET` on its way is left alone: a refusal of it could mean
-//! our own key.
+//! A node whose connection died with our `SET` on its way is left alone: its refusal could mean our
+//! own key.
 
 use super::Redlock;
 use crate::redlock::lock::Phase;
@@ -20,7 +20,7 @@ use crate::redlock::wire::request::{Expected, Intent, Request, SetRequest};
 use crate::time::Instant;
 
 impl Redlock {
-    /// Sends the key of a held lock to the nodes that miss it and can take it now.
+    /// Sends the key of a held lock to the nodes that lack the key and can take it now.
     pub(super) fn repair(&mut self, now: Instant, slot: u32) {
         let lock = &self.table[slot];
         let missing = self.nodes().without(lock.presence.anywhere());
@@ -47,14 +47,14 @@ impl Redlock {
         lock.presence.repair_sent(missing);
     }
 
-    /// The ttl of a key that is given to a node later than to the others.
+    /// Returns the ttl of a key that a node gets later than the others.
     pub(super) fn rest_of(&self, now: Instant, slot: u32) -> Millis {
         let left = self.table[slot].valid_until - now;
         Millis::of(left + self.config.drift.of(left))
     }
 
-    /// A node answered a repair. Once the lock is given up, its release is behind on the same
-    /// connection already.
+    /// Handles the answer of a node to a repair. If the lock was given up meanwhile, its release is
+    /// behind the `SET` on the same connection already.
     pub(super) fn handle_repair(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! Replies: what each of them means for the node, and whom it is handed to.
+//! Replies: what each reply means for the node, and which request gets the answer.
 
 use core::iter;
 
@@ -16,31 +16,32 @@ use crate::resp::Value;
 use crate::time::Instant;
 
 impl Redlock {
-    /// A reply came from a node.
+    /// Handles one reply of a node.
     pub(super) fn handle_reply(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
         if matches!(value, Value::Push(_) | Value::Attribute(_)) {
-            // These come beside replies, but only in RESP3, which nobody asked for.
+            // Pushes and attributes come beside replies, but only in RESP3, which nobody asked for.
             return self.drop_session(now, id, NodeError::UnexpectedReply);
         }
         let node = &mut self.nodes[id];
         let Some(Expected { request, sent }) = node.next_expected() else {
             return self.drop_session(now, id, NodeError::UnsolicitedReply);
         };
-        // Nearly all replies are votes, so that their way is a short one.
+        // Nearly all replies are votes, so votes take a short way.
         if let (Request::Set(request), Some(vote)) = (request, Vote::read(value)) {
             if node.answered(now, sent, Class::Set) {
                 self.node_changed(id);
             }
             return self.handle_set_reply(now, id, request, vote);
         }
-        // A reply of the wrong type means that we are out of step: this reply and all behind it
-        // belong to other requests than we think. The request stays in the queue, unanswered.
+        // A reply of the wrong type means that the connection is out of step: this reply and all
+        // replies behind it belong to other requests than they seem to. The request stays in the
+        // queue, unanswered.
         if self.handle_other_reply(now, id, request, sent, value).is_none() {
             self.drop_session(now, id, NodeError::UnexpectedReply);
         }
     }
 
-    /// Handles a reply that is no vote; `None` if the request cannot have this reply.
+    /// Handles a reply that is no vote. Returns `None` if the request cannot have this reply.
     #[inline(never)]
     fn handle_other_reply(
         &mut self,
@@ -52,7 +53,7 @@ impl Redlock {
     ) -> Option<()> {
         let answered = |redlock: &mut Self| redlock.request_answered(now, id, sent, request);
         match (request, value) {
-            // The handshake reads its replies itself.
+            // The handshake reads its own replies.
             (Request::Handshake, _) => {
                 answered(self);
                 self.handle_handshake(now, id, value);
@@ -82,13 +83,14 @@ impl Redlock {
                 answered(self);
                 self.handle_view(id, query, Some(view));
             }
-            // Neither a vote nor an error.
+            // This reply to a `SET` is neither a vote nor an error.
             (Request::Set(_), _) => return None,
         }
         Some(())
     }
 
-    /// The oldest request of a node, which was `sent` then, has its reply.
+    /// Takes the oldest request of a node, which was sent at `sent`, off the requests that are owed
+    /// a reply.
     #[inline(always)]
     fn request_answered(&mut self, now: Instant, id: NodeId, sent: Instant, request: Request) {
         if self.nodes[id].answered(now, sent, request.class()) {
@@ -96,6 +98,7 @@ impl Redlock {
         }
     }
 
+    /// Hands a vote to the attempt or the repair that asked for it.
     #[inline(always)]
     fn handle_set_reply(&mut self, now: Instant, id: NodeId, request: SetRequest, vote: Vote) {
         match request.intent {
@@ -104,7 +107,7 @@ impl Redlock {
         }
     }
 
-    /// The oldest compare request was answered, one answer for each of its members.
+    /// Hands the answers to the oldest compare request to its members, one answer each.
     fn group_answered(
         &mut self,
         now: Instant,
@@ -120,7 +123,7 @@ impl Redlock {
         self.clean_up(now, id);
     }
 
-    /// Hands an answer to the one who asked for it.
+    /// Hands an answer to the release, extension, adoption or cleanup of a member.
     pub(super) fn answer_member(
         &mut self,
         now: Instant,
@@ -142,7 +145,7 @@ impl Redlock {
         }
     }
 
-    /// The connection died before the answer to a member came.
+    /// Handles a member whose connection died before the answer came.
     pub(super) fn member_lost(&mut self, now: Instant, id: NodeId, member: Member) {
         match member.purpose {
             Purpose::CleanUp => self.nodes[id].cleanup.lost(now, member.slot, member.serial),
@@ -150,8 +153,8 @@ impl Redlock {
         }
     }
 
-    /// An error reply: what it means for the node, then what it means for the request. In this
-    /// order, because the next lock that gets its turn must not be sent to a node that cannot.
+    /// Handles an error reply: first for the node, then for the request. The order matters, because
+    /// the next lock that gets its turn must not be sent to a node that cannot serve.
     fn handle_error(
         &mut self,
         now: Instant,
@@ -168,7 +171,7 @@ impl Redlock {
                 node.overloaded(now, NodeError::Server(error));
                 self.node_changed(id);
             }
-            // A question is not worth a session.
+            // A query is not worth a session.
             Denied | Unsupported if matches!(request, Request::Query(_)) => {}
             NotServing | Denied | Cluster | Unsupported => {
                 if error == NotServing {
@@ -176,8 +179,8 @@ impl Redlock {
                 }
                 self.drop_session(now, id, NodeError::Server(error));
             }
-            // What stands against one key must not shut out the node: who chooses the resources
-            // could then take all locks away from everybody.
+            // An error about one key must not shut out the node. Otherwise a client that chooses
+            // the resources could take all locks away from everybody.
             _ => {}
         }
         match request {
@@ -185,7 +188,7 @@ impl Redlock {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));
             }
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
-            // A session that ended has answered for all that was on its way.
+            // A session that has ended has already answered for all requests on their way.
             Request::Compare(request) if self.nodes[id].is_ready() => {
                 let count = request.count as usize;
                 self.group_answered(now, id, iter::repeat_n(Compared::of_error(error), count));
@@ -194,7 +197,7 @@ impl Redlock {
         }
     }
 
-    /// The next step of the handshake was answered.
+    /// Handles the reply to the next step of the handshake.
     fn handle_handshake(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
         let node = &mut self.nodes[id];
         let Some(handshake) = node.handshake() else { return };

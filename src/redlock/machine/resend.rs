@@ -1,6 +1,7 @@
-//! Sending once more, in another way, what a node did not run only because of the way in which it
-//! was put: by the text of a script that it does not know, by a script where it has no native
-//! command, or key by key where it refused one key of a group. Always on the same connection.
+//! Requests that are sent again in another form, because a node refused only the form: with the
+//! text of a script that the node does not know, by script where the node has no native command, or
+//! key by key where the node refused one key of a group. The request always goes on the same
+//! connection.
 
 use smallvec::SmallVec;
 
@@ -15,8 +16,8 @@ use crate::redlock::wire::server_error::ServerError;
 use crate::time::Instant;
 
 impl Redlock {
-    /// Sends a request again in another form, where the error is about the form. False if there is
-    /// no other form.
+    /// Sends a request again in another form, if the error is about the form. Returns `false` if
+    /// there is no other form.
     pub(super) fn retry_in_other_form(
         &mut self,
         now: Instant,
@@ -28,10 +29,10 @@ impl Redlock {
         match request {
             Request::Compare(request) if error == KeyDenied => self.split_group(now, id, request),
             Request::Compare(request) => match request.form {
-                // A server may not know its native command after all, or may forbid it to us where
-                // it allows the script.
+                // A server may not know its native command after all, or may forbid the command but
+                // allow the script.
                 Form::Native(_) if matches!(error, Unsupported | Denied) => {
-                    // It would say so every time.
+                    // The server would refuse the command every time.
                     self.nodes[id].native = None;
                     self.resend_group(now, id, request, Call::Sha);
                     true
@@ -47,15 +48,15 @@ impl Redlock {
         }
     }
 
-    /// A node did not know the script that takes several resources: sends its text, as long as
-    /// nothing that gives the lock up is behind it. False if it is too late.
+    /// Sends the text of the script for several resources to a node that did not know the script.
+    /// Returns `false` if it is too late: the lock has been given up, or its validity is over.
     fn resend_set(&mut self, now: Instant, id: NodeId, request: SetRequest) -> bool {
         let lock = &self.table[request.slot];
         let is_wanted = match request.intent {
             Intent::Attempt => matches!(lock.phase, Phase::Attempt | Phase::Held),
             Intent::Repair => lock.phase == Phase::Held,
         };
-        // Later than its validity nobody may get a key.
+        // Nobody may get a key after the validity.
         let is_current = lock.serial == request.serial && now < lock.valid_until;
         if request.form != SetForm::Script(Call::Sha) || !is_wanted || !is_current {
             return false;
@@ -71,7 +72,7 @@ impl Redlock {
         true
     }
 
-    /// Sends the oldest compare request of a node again, by a script.
+    /// Sends the oldest compare request of a node again, by script.
     fn resend_group(&mut self, now: Instant, id: NodeId, request: CompareRequest, call: Call) {
         self.nodes[id].batch.request_answered();
         let (remaining, stale) = self.requeue(id, request.count);
@@ -82,8 +83,8 @@ impl Redlock {
         self.fail_stale(now, id, stale);
     }
 
-    /// The node refused a group because of one of its keys: asks for each of them alone. False for
-    /// a request that is alone already.
+    /// Splits a group, which a node refused because of one key, into one request for each key.
+    /// Returns `false` for a request with only one key.
     fn split_group(&mut self, now: Instant, id: NodeId, request: CompareRequest) -> bool {
         if request.count < 2 {
             return false;
@@ -100,9 +101,9 @@ impl Redlock {
         true
     }
 
-    /// Makes the oldest `count` members on their way the youngest. Extensions whose round is over
-    /// are left out: the ttl that they asked for is not known any more. Returns how many remain,
-    /// and those that do not, which are owed an answer.
+    /// Moves the oldest `count` members on their way behind the youngest. An extension whose round
+    /// is over is left out, because its ttl is not known any more. Returns the number of members
+    /// that were moved, and the members that were left out, which are owed an answer.
     fn requeue(&mut self, id: NodeId, count: u32) -> (usize, SmallVec<[Member; 4]>) {
         let (mut remaining, mut stale) = (0, SmallVec::new());
         for _ in 0..count {
@@ -118,8 +119,9 @@ impl Redlock {
         (remaining, stale)
     }
 
-    /// Answers the extensions that [`requeue`](Self::requeue) left out. Only after the others were
-    /// sent: what follows from an answer may put more behind those on their way.
+    /// Answers the extensions that [`requeue`](Self::requeue) left out. The other members must have
+    /// been sent before: an answer may have effects that put more members behind those on their
+    /// way.
     fn fail_stale(&mut self, now: Instant, id: NodeId, stale: SmallVec<[Member; 4]>) {
         for member in stale {
             self.answer_member(now, id, member, Compared::Failed);

@@ -1,4 +1,4 @@
-//! Connections: how they come up, what is read from them, and how they end.
+//! Connections: how they begin, what they receive, and how they end.
 
 use super::Redlock;
 use crate::redlock::node::batch::{Member, Purpose};
@@ -10,12 +10,14 @@ use crate::redlock::wire::request::Request;
 use crate::resp::Status;
 use crate::time::Instant;
 
-/// The longest reply that is waited for, in bytes. The longest that is asked for, a section of
-/// `INFO`, has some two thousand. A driver whose read buffer holds this much can always go on.
+/// The longest reply that a connection may have, in bytes. The longest reply to any request, a
+/// section of `INFO`, has about two thousand. A driver with a read buffer of this size can always
+/// go on.
 pub const MAX_REPLY: usize = 64 * 1024;
 
 impl Redlock {
-    /// The connection that [`Action::Connect`](super::Action::Connect) asked for is up.
+    /// Reports that the connection requested by [`Action::Connect`](super::Action::Connect) is up.
+    /// The handshake is queued for the next [`poll_transmit`](Self::poll_transmit).
     pub fn handle_connected(&mut self, now: Instant, node: NodeId) {
         let until = now + self.config.connect_timeout;
         let Some(found) = self.nodes.get_mut(node) else { return };
@@ -24,7 +26,10 @@ impl Redlock {
         }
     }
 
-    /// The connection of `node` ended, or could not be had, because of `error`.
+    /// Reports that the connection of `node` has ended, or could not be opened, because of `error`.
+    ///
+    /// Requests without a reply end in this call, and none of them counts as a vote (S4). A token
+    /// that may exist although nobody holds the lock is cleaned up after the reconnect (S6).
     pub fn handle_closed(&mut self, now: Instant, node: NodeId, error: NodeError) {
         if self.nodes.get(node).is_some() {
             self.session_ended(now, node, error);
@@ -32,28 +37,28 @@ impl Redlock {
         }
     }
 
-    /// The first `count` bytes of what [`poll_transmit`](Self::poll_transmit) yielded for `node`
-    /// were written.
+    /// Reports that the first `count` bytes from [`poll_transmit`](Self::poll_transmit) were
+    /// written to `node`.
     ///
     /// # Panics
     ///
-    /// If `count` is more than was there.
+    /// Panics if `count` is more than the number of bytes that were there.
     pub fn handle_sent(&mut self, node: NodeId, count: usize) {
         if let Some(node) = self.nodes.get_mut(node) {
             node.transmitted(count);
         }
     }
 
-    /// Bytes came from `node`. Returns how many of them are done with; the rest is the beginning
-    /// of a reply, and the driver hands it in again with more behind it.
+    /// Handles `bytes` that came from `node`. Returns how many of them are used up. The rest is the
+    /// beginning of a reply; the driver passes the rest again, with more bytes behind it.
     ///
-    /// `now` must have been read after the bytes were (S3).
+    /// `now` must have been read after the bytes were (S3). Replies are parsed in place.
     pub fn handle_received(&mut self, now: Instant, node: NodeId, bytes: &[u8]) -> usize {
         let mut done = 0;
         while done < bytes.len() {
             let Some(found) = self.nodes.get_mut(node) else { return bytes.len() };
             if !found.is_connected() {
-                // The session ended with the reply before: what is left belongs to nothing.
+                // The session ended with the previous reply: the remaining bytes belong to nothing.
                 return bytes.len();
             }
             match found.parse(&bytes[done..]) {
@@ -72,8 +77,8 @@ impl Redlock {
         done
     }
 
-    /// The node proved what it must (S10), and votes from here on, unless it may have forgotten
-    /// locks (S11).
+    /// Ends the handshake of a node that has proved what it must (S10). From here on the node
+    /// votes, unless it may have forgotten locks (S11).
     pub(super) fn session_ready(&mut self, now: Instant, id: NodeId, identity: Identity) {
         let same =
             |other: &NodeId| *other != id && self.nodes[*other].process() == Some(identity.run_id);
@@ -87,7 +92,7 @@ impl Redlock {
         self.clean_up(now, id);
     }
 
-    /// Puts the deletions that are due on a node into its batch.
+    /// Adds the tokens whose cleanup is due on a node to the batch of the node.
     pub(super) fn clean_up(&mut self, now: Instant, id: NodeId) {
         let node = &mut self.nodes[id];
         if !node.is_ready() {
@@ -99,13 +104,14 @@ impl Redlock {
         });
     }
 
-    /// Ends the session of a node from our side.
+    /// Ends the session of a node from this side.
     pub(super) fn drop_session(&mut self, now: Instant, id: NodeId, error: NodeError) {
         self.must_close(id);
         self.session_ended(now, id, error);
     }
 
-    /// The session of a node is over: what was on its way is unknown for ever (S4, S6).
+    /// Ends the session of a node. The fate of the requests on their way stays unknown for ever
+    /// (S4, S6).
     fn session_ended(&mut self, now: Instant, id: NodeId, error: NodeError) {
         let max = self.config.reconnect_max;
         let orphans = self.nodes[id].down(now, error, max, &mut self.rng);

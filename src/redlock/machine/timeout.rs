@@ -1,4 +1,4 @@
-//! What is due: the timers of locks, nodes and questions.
+//! Everything that is due at a moment: for locks, for nodes and for queries.
 
 use super::{Reason, Redlock};
 use crate::redlock::lock::Phase;
@@ -9,8 +9,9 @@ use crate::redlock::node_set::NodeId;
 use crate::time::Instant;
 
 impl Redlock {
-    /// When `handle_timeout` should be called next, and who armed it. Changes with every command
-    /// and handler.
+    /// Returns when [`handle_timeout`](Self::handle_timeout) is due next, and why. `None` means
+    /// never. The answer may change with every command and every handler. The cost: one look at
+    /// each node.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Instant, Reason)> {
         let mut next = (self.timers.next().unwrap_or(Instant::FAR_FUTURE), Reason::Lock);
@@ -26,8 +27,10 @@ impl Redlock {
         (next.0 < Instant::FAR_FUTURE).then_some(next)
     }
 
-    /// Does what is due at `now`: expires leases, ends attempts and waits, starts retries,
-    /// reconnects, cleans up.
+    /// Does everything that is due at `now`: ends validities, attempts and waits, starts retries,
+    /// connects to nodes, cleans up.
+    ///
+    /// A call before the time from [`poll_timeout`](Self::poll_timeout) does nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         for node in self.nodes() {
             while let Some(due) = self.nodes[node].due(now) {
@@ -37,7 +40,7 @@ impl Redlock {
         while let Some(slot) = self.timers.pop(now) {
             let due = self.table[slot].due;
             if due > now {
-                // The deadline moved back since the entry was made.
+                // The deadline has moved to a later moment since this timer was set.
                 self.timers.set(slot, due);
             } else {
                 self.lock_due(now, slot);
@@ -47,6 +50,7 @@ impl Redlock {
         self.admit(now);
     }
 
+    /// Does one thing that is due for a node.
     fn node_due(&mut self, now: Instant, id: NodeId, due: Due) {
         let node = &mut self.nodes[id];
         match due {
@@ -73,6 +77,7 @@ impl Redlock {
         }
     }
 
+    /// Does what is due for a lock in its phase.
     fn lock_due(&mut self, now: Instant, slot: u32) {
         match self.table[slot].phase {
             Phase::InLine | Phase::Ready => self.wait_ended(now, slot),
