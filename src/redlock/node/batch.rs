@@ -1,18 +1,18 @@
 //! The compare requests of one node: releases, cleanups and extensions that wait to be sent, and
-//! those that are on their way.
+//! those on their way.
 
 use std::collections::VecDeque;
 
-/// What a compare request is for.
+/// The purpose of a member of a compare request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// A lock is given back.
+    /// Releases a lock.
     Release,
-    /// A token that may exist is deleted (S6).
+    /// Deletes a token that may exist although nobody holds the lock (S6).
     CleanUp,
-    /// A lock is kept.
+    /// Extends a lock.
     Extend,
-    /// A token that another process took is looked for, and its lock kept.
+    /// Looks for a token that another process took, and keeps its lock.
     Adopt,
 }
 
@@ -20,39 +20,40 @@ pub(crate) enum Purpose {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Member {
     pub(crate) purpose: Purpose,
-    /// The slot of the lock; for a cleanup the place on the list.
+    /// The slot of the lock; for a cleanup, the place on the cleanup list.
     pub(crate) slot: u32,
-    /// The serial of the attempt; for an extension or an adoption the number of the round.
+    /// The serial of the attempt; for an extension or an adoption, the number of the round.
     pub(crate) serial: u64,
-    /// Whether the lock is on several resources. Such a member goes alone.
+    /// Whether the lock has several resources. Such a member goes alone.
     pub(crate) is_set: bool,
 }
 
-/// When the members that wait for a node leave.
+/// The moment at which waiting members leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flush {
-    /// Unless a group is on its way: then more gathers until the reply to that one is there.
+    /// As soon as no group is on its way. Until the reply to that group, more members gather.
     WhenIdle,
-    /// Now, whatever is on its way.
+    /// Now, even if a group is on its way.
     Now,
 }
 
 /// The compare requests of one node.
 #[derive(Default)]
 pub(crate) struct Batch {
-    /// Wait to be sent: releases and cleanups.
+    /// Releases and cleanups that wait to be sent.
     releases: VecDeque<Member>,
-    /// Wait to be sent: extensions and adoptions.
+    /// Extensions and adoptions that wait to be sent.
     extensions: VecDeque<Member>,
-    /// On their way, in the order of the requests.
+    /// Members on their way, in the order of their requests.
     sent: VecDeque<Member>,
-    /// How many requests these are.
+    /// The number of requests on their way.
     requests: usize,
-    /// How many of the releases that wait are about several resources.
+    /// The number of waiting releases that have several resources.
     sets: usize,
 }
 
 impl Batch {
+    /// Adds a member to those that wait.
     pub(crate) fn add(&mut self, member: Member) {
         match member.purpose {
             Purpose::Release | Purpose::CleanUp => {
@@ -63,19 +64,19 @@ impl Batch {
         }
     }
 
-    /// How many members wait or are on their way.
+    /// Returns the number of members that wait or are on their way.
     pub(crate) fn len(&self) -> usize {
         self.releases.len() + self.extensions.len() + self.sent.len()
     }
 
-    /// Whether something waits that is to leave now.
+    /// Returns `true` if members wait and may leave now.
     pub(crate) fn is_due(&self, flush: Flush) -> bool {
         let is_waiting = !self.releases.is_empty() || !self.extensions.is_empty();
         is_waiting && (self.requests == 0 || flush == Flush::Now)
     }
 
-    /// Moves up to `max` releases to those on their way. Returns how many, and whether it is a set,
-    /// which goes alone.
+    /// Moves up to `max` releases to those on their way. Returns how many were moved, and whether
+    /// they are one set, which goes alone.
     pub(crate) fn take_releases(&mut self, max: usize) -> (usize, bool) {
         let (mut count, mut is_set) = (self.releases.len().min(max), false);
         if self.sets > 0 && count > 0 {
@@ -88,12 +89,12 @@ impl Batch {
         (count, is_set)
     }
 
-    /// The next extension that waits.
+    /// Returns the next extension that waits.
     pub(crate) fn next_extension(&self) -> Option<Member> {
         self.extensions.front().copied()
     }
 
-    /// Takes out the next extension that waits.
+    /// Removes and returns the next extension that waits.
     pub(crate) fn pop_extension(&mut self) -> Option<Member> {
         self.extensions.pop_front()
     }
@@ -103,33 +104,33 @@ impl Batch {
         self.sent.push_back(member);
     }
 
-    /// The members of the youngest request, which is about to leave with `count` of them.
+    /// Returns the members of the youngest request, which is about to leave with `count` members.
     pub(crate) fn youngest(&self, count: usize) -> impl ExactSizeIterator<Item = &Member> + Clone {
         self.sent.range(self.sent.len() - count..)
     }
 
-    /// A request with the youngest members has left.
+    /// Counts a request: the one with the youngest members has left.
     pub(crate) fn request_sent(&mut self) {
         self.requests += 1;
     }
 
-    /// The oldest request was answered: its members are taken out with
+    /// Counts the reply to the oldest request. The caller takes its members with
     /// [`pop_sent`](Self::pop_sent).
     pub(crate) fn request_answered(&mut self) {
         self.requests -= 1;
     }
 
-    /// The next member of the oldest request.
+    /// Removes and returns the next member of the oldest request.
     pub(crate) fn pop_sent(&mut self) -> Option<Member> {
         self.sent.pop_front()
     }
 
-    /// Whether the youngest on their way is a set.
+    /// Returns `true` if the youngest member on its way is a set.
     pub(crate) fn ends_with_set(&self) -> bool {
         self.sent.back().is_some_and(|member| member.is_set)
     }
 
-    /// Takes out everything: the connection is gone.
+    /// Removes and returns all members, because the connection is gone.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = Member> + use<> {
         let Self { releases, extensions, sent, .. } = core::mem::take(self);
         sent.into_iter().chain(releases).chain(extensions)

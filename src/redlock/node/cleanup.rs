@@ -1,9 +1,9 @@
 //! Tokens that may exist on a node although nobody holds them any more (S6).
 //!
-//! A connection that dies with a `SET` on its way leaves an open question: the server may have
-//! executed it, or may yet, when it was only stopped and finds the bytes in its socket. So the
-//! token is compared and deleted after the reconnect, and again at growing intervals, until it was
-//! found and deleted or its ttl has passed on any clock.
+//! A connection that dies with a `SET` on its way leaves an open question. The server may have
+//! executed the `SET`, or may still execute it: a server that was only stopped finds the bytes in
+//! its socket. So the token is compared and deleted after the reconnect, and again at growing
+//! intervals, until the token was found and deleted or its ttl has passed on any clock.
 
 use core::time::Duration;
 
@@ -13,22 +13,22 @@ use crate::redlock::wire::keys::Names;
 use crate::redlock::wire::keys::Resource;
 use crate::time::Instant;
 
-/// How many of them may be on the way to a node at once: cleaning up must not hold up locks.
+/// How many tokens may be on their way to a node at the same time: cleanup must not hold up locks.
 const WINDOW: usize = 64;
 
-/// After how long the deletion is tried for the second time.
+/// The pause between the first and the second check.
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The tokens to be cleaned up on one node.
 pub(crate) struct Cleanup {
-    /// Places are named by requests on their way, so they do not move.
+    /// Requests on their way name their places, so no entry moves.
     places: Vec<Option<Unresolved>>,
     free: Vec<u32>,
-    /// When each token that is not on its way wants to be looked for.
+    /// The next check of each token that is not on its way.
     due: Timers,
     in_flight: usize,
-    /// Where the search begins for an entry that must make room: places fill up in order, so going
-    /// round them meets the oldest first.
+    /// The place at which the search for an entry to forget begins. Places fill up in order, so
+    /// going round them meets the oldest entry first.
     hand: usize,
     max: usize,
 }
@@ -39,11 +39,11 @@ pub(crate) struct Unresolved {
     keys: u8,
     pub(crate) token: Token,
     serial: u64,
-    /// How long the key lives from the moment that the server executes the `SET`.
+    /// How long the key lives, from the moment at which the server executes the `SET`.
     lifetime: Duration,
     next_at: Instant,
-    /// When the key cannot exist any more; known after the first look, because only then it is
-    /// known that the server runs and has read what the dead connection left it.
+    /// The moment from which the key cannot exist any more. Known only after the first check: until
+    /// then the server may be stopped, with the bytes of the dead connection still to be read.
     gone_at: Instant,
     pause: Duration,
     in_flight: bool,
@@ -67,13 +67,13 @@ impl Cleanup {
         }
     }
 
-    /// How many tokens wait.
+    /// Returns the number of tokens on the list.
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }
 
-    /// Remembers a token that is to be looked for at `first_check`. False when the list was full
-    /// and the oldest entry had to be forgotten.
+    /// Adds a token, which is checked for the first time at `first_check`. Returns `false` if the
+    /// list was full, and the oldest entry had to be forgotten.
     pub(crate) fn add(
         &mut self,
         first_check: Instant,
@@ -105,9 +105,10 @@ impl Cleanup {
         !is_full
     }
 
+    /// Removes the oldest entry that is not on its way.
     fn forget_oldest(&mut self) {
-        // Fewer than the window are on their way, so this ends after as many steps. If all are,
-        // the list grows by what the window has, and that is its bound.
+        // At most a window of entries is on its way, so one step more finds another entry. If all
+        // entries are on their way, the list grows by the window at most.
         for _ in 0..=WINDOW {
             let place = self.hand % self.places.len();
             self.hand = place + 1;
@@ -117,15 +118,15 @@ impl Cleanup {
         }
     }
 
-    /// When the list wants to be looked at.
+    /// Returns the time at which the next check is due.
     pub(crate) fn due_at(&self) -> Instant {
-        // While the window is full, the replies make room, and each of them leads back here.
+        // While the window is full, no check is due: each reply makes room, and leads back here.
         let next = if self.in_flight < WINDOW { self.due.next() } else { None };
         next.unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// Takes the tokens that are due, as many as may be on the way, and calls `send` with the
-    /// place, the serial and the number of keys of each.
+    /// Takes the tokens that are due, as many as may be on their way. Calls `send` with the place,
+    /// the serial and the number of keys of each token.
     pub(crate) fn take_due(&mut self, now: Instant, mut send: impl FnMut(u32, u64, u8)) {
         while self.in_flight < WINDOW {
             let Some(place) = self.due.pop(now) else { return };
@@ -143,19 +144,19 @@ impl Cleanup {
         }
     }
 
-    /// The token at a place that is on its way.
+    /// Returns the entry at a place.
     pub(crate) fn get(&self, place: u32) -> Option<&Unresolved> {
         self.places.get(place as usize)?.as_ref()
     }
 
-    /// The node deleted the key: nothing is left to do.
+    /// Forgets a token that the node has deleted.
     pub(crate) fn settled(&mut self, place: u32, serial: u64) {
         if self.landed(place, serial).is_some() {
             self.forget(place);
         }
     }
 
-    /// The node did not have the token at `now`, or could not say: look again later.
+    /// Plans the next check of a token that the node did not have at `now`, or could not check.
     pub(crate) fn again(&mut self, now: Instant, place: u32, serial: u64) {
         let Some(entry) = self.landed(place, serial) else { return };
         entry.gone_at = entry.gone_at.min(now + entry.lifetime);
@@ -165,7 +166,8 @@ impl Cleanup {
         self.due.set(place, next_at);
     }
 
-    /// The connection died with the request on its way, or before it was sent.
+    /// Plans a check after the reconnect: the connection died with the request on its way, or
+    /// before the request left.
     pub(crate) fn lost(&mut self, now: Instant, place: u32, serial: u64) {
         if let Some(entry) = self.landed(place, serial) {
             entry.next_at = now;
@@ -173,7 +175,8 @@ impl Cleanup {
         }
     }
 
-    /// The request about an entry has ended.
+    /// Ends the request about an entry. Returns the entry, or `None` if the request was about
+    /// another.
     fn landed(&mut self, place: u32, serial: u64) -> Option<&mut Unresolved> {
         let entry = self.places.get_mut(place as usize)?.as_mut()?;
         if entry.serial != serial || !entry.in_flight {
@@ -184,7 +187,7 @@ impl Cleanup {
         Some(entry)
     }
 
-    /// Forgets an entry that no request names.
+    /// Removes an entry that no request names.
     fn forget(&mut self, place: u32) {
         self.due.clear(place);
         if self.places[place as usize].take().is_some() {
@@ -218,7 +221,7 @@ mod tests {
     fn a_token_is_looked_for_until_its_ttl_has_passed_since_the_first_check() {
         let mut cleanup = Cleanup::new(8);
         assert!(add(&mut cleanup, at(0), b"r", 1));
-        // The node was down for an hour; only now does anybody look.
+        // The node was down for an hour, so the first check comes late.
         let mut now = at(3_600_000);
         let first = now;
         let mut looks = 0;
@@ -279,8 +282,8 @@ mod tests {
         assert_eq!(due(&mut cleanup, at(0)).len(), 1);
     }
 
-    /// A request keeps the entry that it names, however late its answer is, and an answer to an
-    /// entry that is gone touches no other.
+    /// A request keeps the entry that it names, however late the answer is. An answer to an entry
+    /// that is gone changes no other entry.
     #[test]
     fn agrees_with_a_model_under_random_use() {
         for seed in 0..300 {
@@ -304,7 +307,7 @@ mod tests {
                             (4, false) => cleanup.lost(now, place, serial),
                             _ => cleanup.again(now, place, serial),
                         }
-                        // Said twice, it is not heard twice.
+                        // A repeated answer changes nothing.
                         cleanup.settled(place, serial);
                     }
                 }
@@ -313,7 +316,7 @@ mod tests {
                 assert_eq!(cleanup.in_flight, on_the_way.len(), "seed {seed}");
                 assert!(cleanup.len() <= 80 + WINDOW && on_the_way.len() <= WINDOW);
             }
-            // All is answered from now on: nothing is kept for ever.
+            // From now on everything is answered: nothing is kept for ever.
             while cleanup.len() > 0 {
                 cleanup.take_due(now, |place, serial, _| on_the_way.push((place, serial)));
                 for (place, serial) in on_the_way.drain(..) {

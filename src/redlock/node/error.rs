@@ -1,4 +1,4 @@
-//! Why a node cannot serve: what went wrong with its connection, its handshake or its replies.
+//! The reasons why a node cannot serve: errors of its connection, its handshake or its replies.
 
 use core::fmt;
 
@@ -6,34 +6,34 @@ use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp;
 
-/// Why a node is not there, or was not when it was tried last.
+/// The reason why a node cannot serve, or could not when it was last tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NodeError {
     /// The name of the node could not be resolved.
     Unresolved,
-    /// The connection was not accepted, or the system call failed.
+    /// The connection was refused, or the system call failed.
     Connect(std::io::ErrorKind),
-    /// The connection did not come up in time.
+    /// The connection did not come up within `connect_timeout`.
     ConnectTimeout,
-    /// The handshake was not answered in time.
+    /// The handshake was not answered within `connect_timeout`.
     HandshakeTimeout,
     /// The node closed the connection.
     Closed,
-    /// Reading or writing failed.
+    /// A read or a write failed.
     Io(std::io::ErrorKind),
-    /// No reply for the configured `close_timeout`.
+    /// No reply came for the configured `close_timeout`.
     NoReply,
-    /// It owed replies for so long that the locks waiting for them filled the engine, while a
-    /// quorum of the others had answered.
+    /// The node owed replies for so long that the waiting locks filled the engine, while a quorum
+    /// of the other nodes had answered.
     TooSlow,
-    /// Bytes that are not RESP.
+    /// The node sent bytes that are not RESP.
     Protocol(resp::Error),
-    /// A reply that the command cannot have: the connection is out of step.
+    /// The node sent a reply that the command cannot have: the connection is out of step.
     UnexpectedReply,
-    /// A reply to nothing.
+    /// The node sent a reply to no request.
     UnsolicitedReply,
-    /// A reply longer than any that was asked for.
+    /// The node sent a reply that is longer than [`MAX_REPLY`](crate::redlock::MAX_REPLY).
     ReplyTooLong,
     /// The server refused `AUTH` or `SELECT`.
     LoginRefused,
@@ -45,17 +45,17 @@ pub enum NodeError {
     Replica,
     /// The node runs in cluster or sentinel mode.
     NotStandalone,
-    /// The node may evict keys: `maxmemory` is set and the policy is not `noeviction`.
+    /// The node may evict keys: `maxmemory` is set, and the policy is not `noeviction`.
     EvictsKeys,
-    /// The same server process as another configured node: it would vote twice.
+    /// The node is the same server process as this other configured node, and would vote twice.
     SameProcess(NodeId),
-    /// `INFO` lacks a field, or it cannot be read.
+    /// `INFO` lacks this field, or its value cannot be read.
     IncompleteInfo(&'static str),
 }
 
 impl NodeError {
-    /// Whether somebody must change a configuration before the node can vote. Such a node is tried
-    /// again only rarely.
+    /// Returns `true` if a configuration must be changed before the node can vote. The engine tries
+    /// such a node again only about twice a minute.
     pub const fn is_misconfiguration(self) -> bool {
         use ServerError::{Cluster, Denied, Unsupported};
         matches!(

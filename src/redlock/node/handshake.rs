@@ -1,8 +1,8 @@
 //! What a node must prove before it votes (S10).
 //!
-//! The commands leave in one write as soon as the connection is up, and their replies arrive in
-//! order before the first vote can. Any doubt keeps the node out: a node that does not vote costs
-//! availability, one that votes wrongly costs the lock.
+//! The commands leave in one write as soon as the connection is up, and their replies come in order
+//! before the first vote can. Any doubt keeps the node out: a node without a vote costs
+//! availability, a wrong vote costs the lock.
 
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::redlock::wire::script::{self, Script};
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp::{self, Elements, Value};
 
-/// The steps, in the order in which they are sent. `Auth` and `Select` only where needed.
+/// The steps, in the order in which they are sent. `Auth` and `Select` are left out if not needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Auth,
@@ -26,7 +26,7 @@ enum Step {
     Load(Script),
 }
 
-/// The sections of `INFO` that are read. One call each: several sections in one call need Redis 7.
+/// The sections of `INFO` that are read, one call each: several in one call need Redis 7.
 const SECTIONS: [&[u8]; 4] = [b"server", b"replication", b"memory", b"persistence"];
 
 /// A handshake under way on one connection.
@@ -36,12 +36,12 @@ pub(crate) struct Handshake {
     info: Info,
 }
 
-/// What a node said about itself.
+/// What a node has said about itself so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Info {
     run_id: Option<RunId>,
     replication: Option<[u8; 40]>,
-    /// Whether it is written what the process was a replica of.
+    /// Whether the process has a second history of replication, so was a replica at some time.
     was_replica: Option<bool>,
     uptime: Option<Duration>,
     standalone: Option<bool>,
@@ -54,46 +54,46 @@ struct Info {
     native: Option<Native>,
 }
 
-/// Forty hex digits that a server process draws when it starts.
+/// The forty hex digits that a server process draws when it starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RunId([u8; 40]);
 
-/// Who a node is, once the handshake is over. Delayed restart (S11) is decided from it.
+/// The identity of a node, known after the handshake. Delayed restart (S11) is decided from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Identity {
     pub(crate) run_id: RunId,
-    /// Drawn anew by a replica that becomes a master; `None` where the server has no such thing.
+    /// The replication id, drawn anew by a replica that becomes a master; `None` if not told.
     pub(crate) replication: Option<[u8; 40]>,
-    /// Whether the process has ever been a replica, as far as it knows.
+    /// Whether the process has ever been a replica, as far as the process knows.
     pub(crate) was_replica: bool,
     /// In whole seconds, by the server's wall clock.
     pub(crate) uptime: Duration,
-    /// Whether the append-only file is on and its last write went well.
+    /// Whether the append-only file is on, and its last write went well.
     pub(crate) is_durable: bool,
-    /// The server's own compare-and-delete, if it has one.
+    /// The server's own compare-and-delete command, if there is one.
     pub(crate) native: Option<Native>,
 }
 
 impl Identity {
-    /// Whether this is the same process with the same data as `other`.
+    /// Returns `true` if this is the same process with the same data as `other`.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.run_id, self.replication, self.was_replica)
             == (other.run_id, other.replication, other.was_replica)
     }
 }
 
-/// What one reply of the handshake means.
+/// The meaning of one reply in the handshake.
 pub(crate) enum Progress {
     /// More replies are owed.
     More,
-    /// The node proved all that was asked.
+    /// The node has proved everything.
     Done(Identity),
-    /// It did not.
+    /// The node cannot vote.
     Failed(NodeError),
 }
 
 impl Handshake {
-    /// The handshake of a connection with this `login`.
+    /// Creates the handshake of a connection with this `login`.
     pub(crate) fn new(login: &Login) -> Self {
         let mut steps = Vec::with_capacity(14);
         if login.password.is_some() {
@@ -108,7 +108,7 @@ impl Handshake {
         Self { steps, answered: 0, info: Info::default() }
     }
 
-    /// The commands of all steps, in their order.
+    /// Returns the commands of all steps, in their order.
     pub(crate) fn commands(&self, login: &Login) -> Vec<BytesMut> {
         let encode = |step: &Step| {
             let mut command = BytesMut::new();
@@ -118,15 +118,15 @@ impl Handshake {
         self.steps.iter().map(encode).collect()
     }
 
-    /// Takes the reply to the oldest step that has none.
+    /// Handles the reply to the oldest step without a reply.
     pub(crate) fn handle_reply(&mut self, value: &Value<'_>) -> Progress {
         let Some(&step) = self.steps.get(self.answered) else {
             return Progress::Failed(NodeError::UnsolicitedReply);
         };
         self.answered += 1;
         let error = match (step, value) {
-            // A node that does not let us load scripts may still let us run them by their text, and
-            // one that does not tell its commands has none but those of old.
+            // A node that forbids us to load scripts may still run their text. A node that does not
+            // tell its commands is taken to have only the old ones.
             (Step::Load(_) | Step::Capabilities, Value::Error(_)) => None,
             (Step::Load(script), Value::Bulk(sha)) if *sha == script.sha.as_bytes() => None,
             (Step::Capabilities, Value::Array(commands)) => {
@@ -155,7 +155,7 @@ impl Step {
             Self::Auth => {
                 let user = login.username.as_deref().map(str::as_bytes);
                 let password = login.password.as_deref().map(str::as_bytes);
-                // The password is there, or there would be no such step.
+                // The step exists only if there is a password.
                 let words = [Some(&b"AUTH"[..]), user, password];
                 resp::command(out, &words.into_iter().flatten().collect::<Vec<_>>());
             }
@@ -171,8 +171,8 @@ impl Step {
     }
 }
 
-/// What an error reply to a step means. Whatever stands against a login is for somebody to mend,
-/// unless the server says that it is only for the moment.
+/// Returns the meaning of an error reply to a step. An error about a login needs a person to mend
+/// it, unless the server says that the error is only for the moment.
 fn refusal(step: Step, error: ServerError) -> NodeError {
     let passing = matches!(error, ServerError::NotServing | ServerError::Overloaded);
     match step {
@@ -181,14 +181,14 @@ fn refusal(step: Step, error: ServerError) -> NodeError {
     }
 }
 
-/// The first of the commands that were asked about that the server has.
+/// Returns the first of the native commands that the server has.
 fn native(commands: Elements<'_>) -> Option<Native> {
     let known = [Native::DelIfEq, Native::DelEx].into_iter().zip(commands);
     known.filter(|(_, entry)| matches!(entry, Value::Array(_))).map(|(native, _)| native).next()
 }
 
 impl Info {
-    /// Reads the lines `field:value` of one section; what is not known is passed over.
+    /// Reads the lines `field:value` of one section. Unknown fields are skipped.
     fn read(&mut self, text: &[u8]) {
         for line in text.split(|byte| *byte == b'\n') {
             let line = line.trim_ascii_end();
@@ -197,7 +197,7 @@ impl Info {
             match field {
                 b"run_id" => self.run_id = value.try_into().ok().map(RunId),
                 b"uptime_in_seconds" => self.uptime = uptime(value),
-                // Valkey calls it server_mode.
+                // Valkey has the name `server_mode`.
                 b"redis_mode" | b"server_mode" => self.standalone = Some(value == b"standalone"),
                 b"role" => self.master = Some(value == b"master"),
                 b"master_replid" => self.replication = value.try_into().ok(),
@@ -235,7 +235,7 @@ impl Info {
         Progress::Failed(error)
     }
 
-    /// What is not said is taken for the worse: it costs the node its credit, not its vote.
+    /// A missing value counts as the worse one: that costs the node its credit, not its vote.
     fn identity(&self, run_id: RunId, uptime: Duration) -> Identity {
         Identity {
             run_id,
@@ -248,7 +248,7 @@ impl Info {
     }
 }
 
-/// A wall clock that was set back since the server started makes it negative: that is no time.
+/// Reads an uptime. A negative one, after the wall clock was set back, counts as zero.
 fn uptime(seconds: &[u8]) -> Option<Duration> {
     let (is_negative, digits) = seconds.strip_prefix(b"-").map_or((false, seconds), |d| (true, d));
     let uptime = number(digits).map(Duration::from_secs)?;
@@ -259,7 +259,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// A master for tests, just started, by the number of its process.
+/// Returns the identity of a master for tests, just started, with this process number.
 #[cfg(test)]
 pub(crate) fn identity(process: u8) -> Identity {
     Identity {

@@ -1,4 +1,10 @@
-//! One master, as seen from here: its connection, its health, and what waits for it.
+//! One master, as this engine sees it.
+//!
+//! This room knows the connection of a master and its health, the evidence that the master may
+//! vote, the bytes that wait to be written, and the replies that are expected. [`Node::send`]
+//! queues the bytes of a request and the expected reply together, so each request is owed exactly
+//! one reply (S4). The room must never know a lock: which nodes are asked, and what follows from an
+//! answer, is the business of `machine`.
 
 use core::time::Duration;
 
@@ -29,40 +35,45 @@ use crate::redlock::wire::request::{Class, Expected};
 use crate::resp::{self, Parser, Status, Value};
 use crate::time::Instant;
 
-/// How long a node is passed over after it said that it cannot serve for the moment.
+/// The pause after an error that says that the node cannot serve for the moment. Attempts and
+/// repairs pass the node over until then.
 const UNHEALTHY_PAUSE: Duration = Duration::from_millis(250);
 
-/// How many characters of a server's error are kept.
+/// The number of characters kept of a server's error.
 const MESSAGE_MAX: usize = 128;
 
+/// One master: its session, its health and its queues.
 pub(crate) struct Node {
     login: Login,
     session: Session,
-    /// Sessions that failed or were not to be had since the last one that lasted.
+    /// Sessions that failed or could not be opened, since the last session that lasted.
     failures: u32,
     run_id: Option<RunId>,
-    /// Whether the node may have forgotten locks (S11).
+    /// The evidence whether the node may have forgotten locks (S11).
     record: Record,
+    /// The end of the pause after an error that says "not for the moment".
     unhealthy_until: Option<Instant>,
     error: Option<NodeError>,
+    /// The last error of the server, in its own words.
     message: String,
-    /// Smoothed, in nanoseconds; zero before the first.
+    /// Smoothed round trip in nanoseconds; zero before the first reply.
     round_trip: u64,
     pub(crate) counters: NodeCounters,
     latencies: NodeLatencies,
-    /// The server's own compare-and-delete, if it has one.
+    /// The server's own compare-and-delete command, if there is one.
     pub(crate) native: Option<Native>,
     parser: Parser,
-    /// What is owed a reply, and the bytes that wait to be written. Only [`Node::send`] adds to
-    /// either, so that each request is owed exactly one reply (S4).
+    /// Requests that are owed a reply, and the bytes that wait to be written. Only [`Node::send`]
+    /// adds to either, so each request is owed exactly one reply (S4).
     pipeline: Pipeline,
     outbox: Outbox,
     pub(crate) batch: Batch,
     pub(crate) cleanup: Cleanup,
 }
 
+/// The state of the connection.
 enum Session {
-    /// None; the next connection is attempted at `retry_at`.
+    /// No connection. The next attempt is due at `retry_at`.
     Down {
         retry_at: Instant,
     },
@@ -78,12 +89,12 @@ enum Session {
     },
 }
 
-/// What a node wants when its time has come.
+/// What a node needs at its next deadline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Due {
     Connect,
     GiveUp(NodeError),
-    /// To be checked: its replies may be late.
+    /// A check whether the replies are late.
     Check,
     CleanUp,
     BecomeHealthy,
@@ -113,37 +124,38 @@ impl Node {
         }
     }
 
-    /// Whether requests may be sent: the handshake is over.
+    /// Returns `true` if requests may be sent: the handshake is over.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         matches!(self.session, Session::Ready { .. })
     }
 
-    /// Whether bytes may come and go.
+    /// Returns `true` if bytes may come and go.
     pub(crate) fn is_connected(&self) -> bool {
         matches!(self.session, Session::Ready { .. } | Session::Handshake { .. })
     }
 
-    /// Queues a request: its bytes to be written, and its reply to be expected (S4).
+    /// Sends a request: queues its bytes, and the reply to be expected (S4).
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8], expected: Expected) {
         self.outbox.buffer().extend_from_slice(bytes);
         self.pipeline.push(expected);
     }
 
-    /// The bytes that wait to be written, which the driver is handed now.
+    /// Returns the bytes that wait to be written. The driver has these bytes from here on, so their
+    /// replies can come.
     pub(crate) fn transmit(&mut self) -> Option<&[u8]> {
         self.pipeline.show();
         let unsent = self.outbox.unsent();
         (!unsent.is_empty()).then_some(unsent)
     }
 
-    /// The first `count` bytes of those were written.
+    /// Removes the first `count` of the waiting bytes, which were written.
     pub(crate) fn transmitted(&mut self, count: usize) {
         self.outbox.advance(count);
     }
 
-    /// Reads the next reply from the beginning of `bytes`.
+    /// Parses the next reply at the beginning of `bytes`.
     #[inline]
     pub(crate) fn parse<'b>(
         &mut self,
@@ -152,13 +164,13 @@ impl Node {
         self.parser.parse(bytes)
     }
 
-    /// The request that the next reply belongs to.
+    /// Returns the request to which the next reply belongs.
     #[inline]
     pub(crate) fn next_expected(&self) -> Option<Expected> {
         self.pipeline.next()
     }
 
-    /// When the oldest request was sent that is owed a reply.
+    /// Returns the time at which the oldest request without a reply was sent.
     pub(crate) fn oldest_request(&self) -> Option<Instant> {
         self.pipeline.oldest()
     }
@@ -168,26 +180,26 @@ impl Node {
         self.pipeline.check(now)
     }
 
-    /// Whether the node is connected and its pipeline has room.
+    /// Returns `true` if the node is ready and its pipeline has room.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.is_ready() && self.pipeline.has_room()
     }
 
-    /// Whether a `SET` to the node is worth sending.
+    /// Returns `true` if a `SET` to the node is worth sending.
     #[inline]
     pub(crate) fn can_take(&self, now: Instant) -> bool {
         self.has_room() && !self.is_unhealthy() && !self.is_stalled(now)
     }
 
-    /// Whether the node can vote. In quarantine its vote would not count (S11), so that a `SET`
-    /// would be for nothing.
+    /// Returns `true` if the node can vote. In quarantine its vote would not count (S11), so a
+    /// `SET` would be for nothing.
     #[inline]
     pub(crate) fn can_vote(&self, now: Instant) -> bool {
         self.can_take(now) && !self.is_quarantined()
     }
 
-    /// Whether the oldest request has waited for longer than a node timeout.
+    /// Returns `true` if the oldest request has waited for longer than a node timeout.
     #[inline]
     pub(crate) fn is_stalled(&self, now: Instant) -> bool {
         self.pipeline.is_stalled(now)
@@ -197,13 +209,13 @@ impl Node {
         self.unhealthy_until.is_some()
     }
 
-    /// Whether the node may have forgotten locks, so that its votes do not count (S11).
+    /// Returns `true` if the node may have forgotten locks, so its votes do not count (S11).
     #[inline]
     pub(crate) fn is_quarantined(&self) -> bool {
         self.record.pending().is_some()
     }
 
-    /// From when on its votes will count.
+    /// Returns the moment from which the votes of the node count, or `None` outside quarantine.
     #[inline]
     pub(crate) fn quarantined_until(&self) -> Option<Instant> {
         self.record.pending().map(|(until, _)| until)
@@ -213,7 +225,7 @@ impl Node {
         self.record.end();
     }
 
-    /// The data of the node may have been exchanged while the session went on (S11).
+    /// Starts a quarantine: the data of the node may have been exchanged during the session (S11).
     pub(crate) fn distrust(&mut self, now: Instant, config: &Config) {
         if !config.is_sabotaged(Saboteur::QuarantineOff) {
             self.record.distrust(now, config.restart_guard, config.quarantine());
@@ -224,7 +236,7 @@ impl Node {
         self.error.is_some_and(NodeError::is_misconfiguration)
     }
 
-    /// The process behind a session that is ready.
+    /// Returns the process behind a session that is ready.
     pub(crate) fn process(&self) -> Option<RunId> {
         self.run_id.filter(|_| self.is_ready())
     }
@@ -233,8 +245,8 @@ impl Node {
         Duration::from_nanos(self.round_trip)
     }
 
-    /// The oldest request, which was `sent` then, was answered. True if the node was known as
-    /// stalled until now.
+    /// Takes the oldest request off the pipeline: it was sent at `sent`, and its reply has come.
+    /// Returns `true` if the node was known as stalled until now.
     #[inline(always)]
     pub(crate) fn answered(&mut self, now: Instant, sent: Instant, class: Class) -> bool {
         // In nanoseconds, because a `Duration` costs a division.
@@ -245,33 +257,34 @@ impl Node {
             Class::Extend => self.latencies.extend.record_nanos(sample),
             Class::Other => {}
         }
-        // An eighth of each new sample, as TCP smooths its round trips.
+        // Each new sample counts for an eighth, as TCP smooths its round trips.
         let old = self.round_trip;
         self.round_trip = if old == 0 { sample } else { old - old / 8 + sample / 8 };
         self.pipeline.answered(now)
     }
 
-    /// The node said that it cannot serve for the moment.
+    /// Marks the node as unhealthy after an error that says "not for the moment".
     pub(crate) fn overloaded(&mut self, now: Instant, error: NodeError) {
         self.unhealthy_until = Some(now + UNHEALTHY_PAUSE);
         self.error = Some(error);
     }
 
+    /// Ends the unhealthy pause.
     pub(crate) fn healthy(&mut self) {
         self.unhealthy_until = None;
         self.error = None;
         self.message.clear();
     }
 
-    /// Keeps what the server said, made safe for a terminal.
+    /// Keeps the text of a server's error, made safe for a terminal.
     pub(crate) fn keep_message(&mut self, text: &[u8]) {
-        // At most four bytes per character.
+        // A character has at most four bytes.
         let text = String::from_utf8_lossy(&text[..text.len().min(4 * MESSAGE_MAX)]);
         let safe = |c: char| if c.is_control() { '?' } else { c };
         self.message = text.chars().take(MESSAGE_MAX).map(safe).collect();
     }
 
-    /// What the node wants now, if its time has come.
+    /// Returns what the node needs now, if its deadline has come.
     pub(crate) fn due(&self, now: Instant) -> Option<Due> {
         let at = self.next();
         if at > now {
@@ -288,8 +301,8 @@ impl Node {
         })
     }
 
-    /// When the node wants something next. It is asked for every node after every call, and so
-    /// leaves to [`due`](Self::due) what that is.
+    /// Returns the next deadline of the node. The reason is left to [`due`](Self::due), because
+    /// this method runs for every node after every call.
     #[inline]
     pub(crate) fn next(&self) -> Instant {
         match self.session {

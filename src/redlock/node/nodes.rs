@@ -1,4 +1,4 @@
-//! All masters of one engine, by their place in the configuration.
+//! All masters of one engine, in the order of the configuration.
 
 use core::ops::{Index, IndexMut};
 
@@ -6,6 +6,7 @@ use super::Node;
 use crate::redlock::config::{Config, Login};
 use crate::redlock::node_set::{NodeId, NodeSet};
 
+/// The masters of one engine, indexed by their ids.
 pub(crate) struct Nodes(Box<[Node]>);
 
 impl Nodes {
@@ -13,7 +14,7 @@ impl Nodes {
         Self(logins.into_iter().map(|login| Node::new(login, config)).collect())
     }
 
-    /// The ids of all nodes.
+    /// Returns the ids of all nodes.
     pub(crate) fn ids(&self) -> NodeSet {
         NodeSet::first(self.0.len())
     }
@@ -22,12 +23,12 @@ impl Nodes {
         self.0.iter()
     }
 
-    /// The node with this id; `None` if it is not configured.
+    /// Returns the node with this id, or `None` if there is no such node.
     pub(crate) fn get(&self, id: NodeId) -> Option<&Node> {
         self.0.get(id.index())
     }
 
-    /// The same, to be changed.
+    /// Returns the node with this id to be changed, or `None` if there is no such node.
     pub(crate) fn get_mut(&mut self, id: NodeId) -> Option<&mut Node> {
         self.0.get_mut(id.index())
     }

@@ -1,9 +1,9 @@
-//! Bytes that wait to be written to one node.
+//! The bytes that wait to be written to one node.
 
 use bytes::BytesMut;
 
-/// A buffer that is filled at the end and written from the start. It keeps its memory: once it has
-/// grown to what a turn needs, nothing is allocated.
+/// A buffer that is filled at the end and written from the start. The buffer keeps its memory: once
+/// large enough for a turn, it allocates nothing.
 #[derive(Default)]
 pub(crate) struct Outbox {
     bytes: BytesMut,
@@ -11,18 +11,18 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Where to append.
+    /// Returns the buffer, to append to.
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut BytesMut {
         &mut self.bytes
     }
 
-    /// What has not been written yet.
+    /// Returns the bytes that have not been written yet.
     pub(crate) fn unsent(&self) -> &[u8] {
         &self.bytes[self.sent..]
     }
 
-    /// The first `count` unsent bytes were written.
+    /// Removes the first `count` unsent bytes, which were written.
     pub(crate) fn advance(&mut self, count: usize) {
         self.sent += count;
         assert!(self.sent <= self.bytes.len(), "more was written than there was");
@@ -36,6 +36,7 @@ impl Outbox {
         }
     }
 
+    /// Drops all bytes, because the connection is gone.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.sent = 0;

@@ -1,8 +1,8 @@
-//! Which replies a connection still owes, first-in first-out.
+//! The replies that a connection still owes, first in, first out.
 //!
-//! RESP has no request numbers: the only thing that ties a reply to its request is the order. The
-//! queue is therefore as long as the requests on the way, an entry leaves only with its reply, and
-//! the whole queue dies with its connection.
+//! RESP has no request numbers: only the order ties a reply to its request. So the queue has an
+//! entry for every request on its way, an entry leaves only with its reply, and the whole queue
+//! dies with the connection.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,40 +11,43 @@ use crate::redlock::config::Config;
 use crate::redlock::wire::request::Expected;
 use crate::time::Instant;
 
-/// The requests on the way to one node.
+/// The requests on their way to one node.
 ///
-/// How many there can be follows from the bounds of the configuration. A `SET` is only added while
-/// there are fewer than `max_pipeline`. Each `SET` is followed by at most one release, and when a
-/// lock tries again on this node its last release counts towards the bound of the new `SET`, so
-/// that releases beyond it are at most one per lock. Extensions keep to `max_pipeline + max_locks`.
+/// The bounds of the configuration limit their number. A `SET` is added only while there are fewer
+/// than `max_pipeline` requests. Each `SET` is followed by at most one release. When a lock tries
+/// again on this node, the release of its last attempt counts towards the bound of the new `SET`.
+/// So the releases beyond the bound are at most one per lock. Extensions keep to
+/// `max_pipeline + max_locks`.
 pub(crate) struct Pipeline {
     queue: VecDeque<Expected>,
-    /// How many requests may be on the way before no more `SET` is added.
+    /// The number of requests from which on no more `SET` is added.
     max: usize,
-    /// How many of the last requests the driver has not been handed: nobody can answer those.
+    /// The number of youngest requests whose bytes the driver does not have yet. Nobody can answer
+    /// them.
     hidden: usize,
-    /// When the last reply came, or when the oldest request was sent if that was later.
+    /// The time of the last reply, or the time at which the oldest request was sent if that was
+    /// later.
     silent_since: Instant,
-    /// When to check whether the replies are late. This follows the oldest request only when it is
-    /// reached: until then the oldest request can only have become younger.
+    /// The time of the next check whether the replies are late. Replies do not move this time: the
+    /// oldest request can only have become younger, and the check allows for that.
     check_at: Instant,
     /// Whether the last check found that the oldest request has waited for too long.
     is_late: bool,
-    /// How long the oldest request may wait. In nanoseconds, because every `SET` asks for it and
-    /// a `Duration` costs a multiplication.
+    /// How long the oldest request may wait. In nanoseconds, because every `SET` asks for this
+    /// time, and a `Duration` costs a multiplication.
     stall_timeout: u64,
-    /// How long all of them may wait without a reply.
+    /// How long all requests may wait without any reply.
     close_timeout: Duration,
 }
 
-/// What a check of the oldest request found.
+/// The result of a check of the oldest request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Lateness {
-    /// Nothing that is not known already.
+    /// Nothing new.
     NoNews,
-    /// The oldest request has waited for longer than a node timeout, and did not before.
+    /// The oldest request has waited for longer than a node timeout, and had not at the last check.
     Late,
-    /// Nothing was answered for as long as a connection is kept.
+    /// No request was answered for the whole `close_timeout`.
     Silent,
 }
 
@@ -66,12 +69,13 @@ impl Pipeline {
         self.queue.len()
     }
 
-    /// Whether one more `SET` may be added.
+    /// Returns `true` if one more `SET` may be added.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.queue.len() < self.max
     }
 
+    /// Adds a request at the end.
     #[inline]
     pub(crate) fn push(&mut self, expected: Expected) {
         if self.queue.is_empty() {
@@ -82,21 +86,22 @@ impl Pipeline {
         self.hidden += 1;
     }
 
-    /// The driver is handed the bytes of all requests.
+    /// Counts all requests as handed to the driver.
     #[inline]
     pub(crate) fn show(&mut self) {
         self.hidden = 0;
     }
 
-    /// The request that the next reply belongs to. A reply that is here before its request can have
-    /// left belongs to none: one that came twice would else be a vote for the `SET` that the first
-    /// of them set off.
+    /// Returns the request to which the next reply belongs. A reply that comes before its request
+    /// can have left belongs to none: otherwise a repeated reply would be a vote for the `SET` that
+    /// its first copy had triggered.
     #[inline]
     pub(crate) fn next(&self) -> Option<Expected> {
         if self.queue.len() <= self.hidden { None } else { self.queue.front().copied() }
     }
 
-    /// The next reply came at `now`. True if the replies were late until this one.
+    /// Removes the oldest request, whose reply came at `now`. Returns `true` if the replies were
+    /// late until this one.
     #[inline]
     pub(crate) fn answered(&mut self, now: Instant) -> bool {
         self.queue.pop_front();
@@ -104,6 +109,7 @@ impl Pipeline {
         self.is_late && self.has_caught_up(now)
     }
 
+    /// Returns `true` if the replies are late no more.
     fn has_caught_up(&mut self, now: Instant) -> bool {
         self.is_late = self.is_stalled(now);
         if let Some(oldest) = self.queue.front().filter(|_| !self.is_late) {
@@ -112,16 +118,16 @@ impl Pipeline {
         !self.is_late
     }
 
-    /// When [`check`](Self::check) is due: never while nothing is owed.
+    /// Returns the time of the next [`check`](Self::check): never while nothing is owed.
     #[inline]
     pub(crate) fn check_at(&self) -> Instant {
         if self.queue.is_empty() { Instant::FAR_FUTURE } else { self.check_at }
     }
 
-    /// Checks whether the replies are late, and decides when to check again.
+    /// Checks whether the replies are late, and sets the time of the next check.
     ///
-    /// `close_timeout` is not the shorter of the two, and counts from no earlier: a node that is
-    /// silent has been late before.
+    /// `close_timeout` is not shorter than the node timeout, and counts from no earlier moment: a
+    /// node that is silent has been late before.
     pub(crate) fn check(&mut self, now: Instant) -> Lateness {
         let Some(oldest) = self.queue.front() else { return Lateness::NoNews };
         let was_late = self.is_late;
@@ -140,23 +146,24 @@ impl Pipeline {
         }
     }
 
-    /// Whether the oldest request has waited for longer than a node timeout.
+    /// Returns `true` if the oldest request has waited for longer than a node timeout.
     #[inline]
     pub(crate) fn is_stalled(&self, now: Instant) -> bool {
         self.queue.front().is_some_and(|oldest| self.late_at(*oldest) <= now)
     }
 
+    /// Returns the time from which on a request has waited for too long.
     #[inline]
     fn late_at(&self, request: Expected) -> Instant {
         Instant::from_nanos(request.sent.as_nanos().saturating_add(self.stall_timeout))
     }
 
-    /// When the oldest request was sent; `None` when there is none.
+    /// Returns the time at which the oldest request was sent, or `None` if there is none.
     pub(crate) fn oldest(&self) -> Option<Instant> {
         self.queue.front().map(|expected| expected.sent)
     }
 
-    /// Takes out everything, in order: the connection is gone.
+    /// Removes and returns all requests in order, because the connection is gone.
     pub(crate) fn take(&mut self) -> VecDeque<Expected> {
         self.hidden = 0;
         self.is_late = false;
@@ -175,7 +182,7 @@ mod tests {
         Instant::ZERO + millis * MS
     }
 
-    /// A pipeline with requests of these times, which is late after 10 ms and silent after 30.
+    /// Returns a pipeline with requests sent at these times, late after 10 ms and silent after 30.
     fn pipeline(sent: &[u32]) -> Pipeline {
         let config =
             Config { node_timeout: Some(10 * MS), close_timeout: 30 * MS, ..Config::default() };

@@ -1,12 +1,14 @@
-//! Delayed restart, kept by the client (S11): since when a node is known, and from when it votes.
+//! Delayed restart, kept by the client (S11): how long a node is known, and from when it votes.
 //!
 //! A master that restarts without its memory may grant what it granted before. Redlock's page asks
-//! that it stays away for the longest ttl; nobody makes a server do that, so each client does it
-//! for itself. Whatever a process may have forgotten was granted before that process started, and
-//! no holder believes in it for longer than the longest ttl after that. So a node votes from the
-//! start of its process plus `Config::quarantine`, on any clock within the configured drift.
-//! When the process started nobody knows for certain, but it was not after the moment at which we
-//! saw it, and by its own uptime some time before that.
+//! that such a master stays away for the longest ttl. Nobody makes a server do so, therefore each
+//! client does it for itself.
+//!
+//! Whatever a process may have forgotten was granted before the process started. No holder believes
+//! in that grant for longer than the longest ttl after the start. So a node votes from the start of
+//! its process plus `Config::quarantine`, on any clock within the configured drift. Nobody knows
+//! for certain when the process started. But the start was not after the moment at which this
+//! client first saw the process, and by the uptime of the process some time before that.
 
 use core::fmt;
 use core::time::Duration;
@@ -15,18 +17,19 @@ use super::handshake::Identity;
 use crate::redlock::config::RestartGuard;
 use crate::time::Instant;
 
-/// Why a node does not vote although it could.
+/// The reason why a node does not vote although it could.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum QuarantineReason {
-    /// This client meets the node for the first time, and its process is too young.
+    /// This client meets the node for the first time, and the process of the node is too young.
     FirstContact,
-    /// The process is another than the one that was there before.
+    /// The process is not the one that was there before.
     Restarted,
-    /// It has been a replica, of whatever master: what it was granted as a master before, or what
-    /// its master granted, it may not have.
+    /// The process has been a replica of some master. Locks may be missing that the process granted
+    /// before as a master, or that its master granted.
     WasReplica,
-    /// It said amid a session that it is loading, or a replica: its data may have been exchanged.
+    /// The node said during a session that it is loading, or that it is a replica. The data of the
+    /// node may have been exchanged.
     StoppedServing,
 }
 
@@ -41,28 +44,30 @@ impl fmt::Display for QuarantineReason {
     }
 }
 
-/// A node that does not vote for a while (S11). It is still sent releases and extensions.
+/// The quarantine of a node, which does not vote for a while (S11). Releases and extensions are
+/// still sent to the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Quarantine {
-    /// Why.
+    /// The reason.
     pub reason: QuarantineReason,
-    /// For how long from now.
+    /// The time left.
     pub remaining: Duration,
 }
 
-/// What is remembered of one node through all its sessions.
+/// The evidence about one node, kept through all its sessions.
 #[derive(Default)]
 pub(crate) struct Record {
     known: Option<Identity>,
-    /// It is not believed before this; [`Instant::ZERO`] while nothing speaks against it.
+    /// The moment from which the node is believed; [`Instant::ZERO`] while nothing speaks against
+    /// it.
     until: Instant,
     reason: Option<QuarantineReason>,
 }
 
 impl Record {
-    /// The node said who it is. `now` is read after its answer was, and `span` is how long a lock
-    /// can be believed after a crash of the node that it stood on.
+    /// Judges a node by what it said of itself in the handshake. `now` is read after the answer
+    /// was. `span` is how long a lock can be believed after a crash of the node that granted it.
     pub(crate) fn meet(
         &mut self,
         now: Instant,
@@ -78,7 +83,7 @@ impl Record {
             return;
         }
         let until = now + span.saturating_sub(credit(node, guard, span));
-        // An older doubt can last longer than this one, and this one does not take it away.
+        // An older quarantine can last longer than the new one, and is not shortened.
         if until <= self.until || until <= now {
             return;
         }
@@ -90,39 +95,42 @@ impl Record {
         });
     }
 
-    /// The node said amid a session that it has no data of its own to answer from.
+    /// Starts a quarantine: the node said during a session that it has no data of its own to answer
+    /// from.
     pub(crate) fn distrust(&mut self, now: Instant, guard: RestartGuard, span: Duration) {
         if guard == RestartGuard::Off {
             return;
         }
-        // The next handshake is a first one. Its uptime and its files say nothing against this.
+        // The next handshake counts as a first one. The uptime and the files of the node prove
+        // nothing against this.
         self.known = None;
         self.until = self.until.max(now + span);
         self.reason = Some(QuarantineReason::StoppedServing);
     }
 
-    /// From when on the node is believed, and why not before; `None` if it is.
+    /// Returns the moment from which the node is believed, and why not before. Returns `None` if it
+    /// is believed now.
     #[inline]
     pub(crate) fn pending(&self) -> Option<(Instant, QuarantineReason)> {
         self.reason.map(|reason| (self.until, reason))
     }
 
-    /// The time has come.
+    /// Ends the quarantine.
     pub(crate) fn end(&mut self) {
         *self = Self { known: self.known, ..Self::default() };
     }
 }
 
-/// For how long, at least, a node that is new to us has certainly been what it is now.
+/// Returns the time for which a new node has certainly been what it is now.
 fn credit(node: &Identity, guard: RestartGuard, span: Duration) -> Duration {
-    // The uptime counts for the process, which may have turned into a master only just now.
+    // The uptime counts for the process, which may have become a master only just now.
     if node.was_replica {
         return Duration::ZERO;
     }
     match guard {
         RestartGuard::Strict => Duration::ZERO,
         RestartGuard::Durable if node.is_durable => span,
-        // It is the difference of two times in whole seconds, each rounded down.
+        // The uptime is the difference of two times in whole seconds, each rounded down.
         _ => node.uptime.saturating_sub(Duration::from_secs(1)),
     }
 }
@@ -139,7 +147,7 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// For how long a record holds a node off that it meets now.
+    /// Returns how long a record keeps out a node that it meets now.
     fn wait(record: &mut Record, node: &Identity, guard: RestartGuard) -> Duration {
         record.meet(NOW, node, guard, SPAN);
         record.pending().map_or(Duration::ZERO, |(until, _)| until - NOW)

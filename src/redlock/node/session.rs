@@ -1,4 +1,4 @@
-//! The life of a connection: attempted, up, through its handshake, and over.
+//! The life of a connection: the attempt, the handshake, the session, and the end.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,22 +11,25 @@ use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::request::{Expected, Request};
 use crate::time::Instant;
 
-/// The first pause before a connection attempt is repeated. It doubles up to `reconnect_max`.
+/// The first pause before a connection attempt is repeated. The pause doubles up to
+/// `reconnect_max`.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
-/// How long a node that needs another configuration is left alone.
+/// The pause before the next attempt to a node that needs another configuration.
 const MISCONFIGURED_PAUSE: Duration = Duration::from_secs(30);
 
-/// After how long a session counts as a success: a server that lets us in and throws us out at the
-/// first request must not be asked again every few milliseconds.
+/// The age from which a session counts as a success. A server may let us in and throw us out at the
+/// first request, and must not be asked again every few milliseconds.
 const SETTLED_AFTER: Duration = Duration::from_secs(1);
 
 impl Node {
+    /// Records that the driver is asked to connect, at the latest by `until`.
     pub(crate) fn connecting(&mut self, until: Instant) {
         self.session = Session::Connecting { until };
     }
 
-    /// The connection is up: sends the handshake. False if none was expected.
+    /// Sends the handshake on a connection that is up. Returns `false` if no connection was
+    /// expected.
     pub(crate) fn connected(&mut self, now: Instant, until: Instant) -> bool {
         if !matches!(self.session, Session::Connecting { .. }) {
             return false;
@@ -42,6 +45,7 @@ impl Node {
         true
     }
 
+    /// Returns the handshake, if it is under way.
     pub(crate) fn handshake(&mut self) -> Option<&mut Handshake> {
         match &mut self.session {
             Session::Handshake { handshake, .. } => Some(handshake),
@@ -49,6 +53,7 @@ impl Node {
         }
     }
 
+    /// Ends the handshake: the node proved its `identity`, and may be asked.
     pub(crate) fn ready(&mut self, now: Instant, mut identity: Identity, config: &Config) {
         if config.is_sabotaged(Saboteur::ReplicaCredited) {
             identity.was_replica = false;
@@ -66,7 +71,7 @@ impl Node {
         self.message.clear();
     }
 
-    /// The session is over, or none could be had. Returns the requests whose fate is open.
+    /// Ends the session, or an attempt to open one. Returns the requests whose fate is open.
     pub(crate) fn down(
         &mut self,
         now: Instant,
@@ -82,7 +87,7 @@ impl Node {
         } else {
             FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(reconnect_max)
         };
-        // Half of it at random, so that many clients do not come back at the same moment.
+        // Half of the pause is random, so that many clients do not come back at the same moment.
         let spread = rng.u64(..=pause.as_nanos() as u64 / 2);
         self.session = Session::Down { retry_at: now + pause / 2 + Duration::from_nanos(spread) };
         self.failures = self.failures.saturating_add(1);

@@ -1,4 +1,4 @@
-//! What the owner of an engine can see of a node.
+//! The view of a node that the owner of an engine gets.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,26 +7,26 @@ use super::error::NodeError;
 use super::quarantine::Quarantine;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 
-/// Where a node stands.
+/// The state of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NodeState {
-    /// No connection; the next attempt comes by itself.
+    /// No connection. The engine tries again by itself.
     Down,
-    /// No connection, because somebody must change a configuration first: the error says what.
-    /// It is tried about twice a minute.
+    /// No connection until a configuration is changed. The error says what to change. The engine
+    /// tries again about twice a minute.
     Misconfigured,
-    /// The connection is being set up.
+    /// The connection is being opened.
     Connecting,
-    /// Connected; the node has not yet proved that it may vote.
+    /// Connected, but the node has not proved yet that it may vote.
     Handshake,
     /// The node votes.
     Ready,
-    /// Connected and well, but it may have forgotten locks: it does not vote yet (S11).
+    /// Connected and well, but the node may have forgotten locks and does not vote yet (S11).
     Quarantined,
-    /// Ready, but its oldest request has waited for longer than a node timeout.
+    /// Ready, but the oldest request has waited for longer than a node timeout.
     Stalled,
-    /// Ready, but it said lately that it cannot serve for the moment.
+    /// Ready, but the node said lately that it cannot serve for the moment.
     Unhealthy,
 }
 
@@ -45,28 +45,27 @@ impl fmt::Display for NodeState {
     }
 }
 
-/// One node at one moment; `Display` makes a line of it for a log.
+/// The status of one node at one moment. `Display` writes one line for a log.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct NodeStatus<'a> {
-    /// Where it stands.
+    /// The state of the node.
     pub state: NodeState,
-    /// What was wrong last; `None` when nothing is.
+    /// The last error; `None` when nothing is wrong.
     pub error: Option<NodeError>,
-    /// Set while the node does not vote because it may have forgotten locks (S11), connected or
-    /// not.
+    /// Set while the node may have forgotten locks and does not vote (S11), connected or not.
     pub quarantine: Option<Quarantine>,
-    /// The server's own words, when it answered with an error; at most 128 characters.
+    /// The server's own words, if it answered with an error; at most 128 characters.
     pub message: &'a str,
-    /// How many requests it has not answered.
+    /// The number of requests that the node has not answered.
     pub in_flight: usize,
-    /// How many tokens wait to be cleaned up on it (S6).
+    /// The number of tokens that wait to be cleaned up on the node (S6).
     pub cleanup: usize,
-    /// Smoothed time from sending a request to its reply; zero before the first.
+    /// The smoothed time from sending a request to its reply; zero before the first reply.
     pub round_trip: Duration,
-    /// What was counted since the engine was made.
+    /// The counters of the node since the engine was created.
     pub counters: NodeCounters,
-    /// How long requests took, from the write to the reply, since the engine was made.
+    /// How long requests took, from the write to the reply, since the engine was created.
     pub latencies: &'a NodeLatencies,
 }
 
@@ -75,7 +74,7 @@ impl fmt::Display for NodeStatus<'_> {
         self.state.fmt(f)?;
         if let Some(Quarantine { reason, remaining }) = self.quarantine {
             let comma = if self.state == NodeState::Quarantined { "" } else { ", quarantined" };
-            // A tenth of a second is as much as anybody waits for with their eyes.
+            // A tenth of a second is as exact as a human reader needs.
             write!(f, "{comma} for another {:.1} s: {reason}", remaining.as_secs_f64())?;
         }
         if let Some(error) = self.error {
