@@ -1,4 +1,8 @@
-//! One lock: what was asked for, how far it has come, and where its token may be.
+//! One lock: what was asked for, how far the request has come, and where its token may be.
+//!
+//! This room knows the phases of a lock, the votes, the nodes that may have the token, and the
+//! tables and queues in which locks stand. The room must never know a connection, a clock or a
+//! configuration: `machine` decides, and tells the lock what has happened.
 //!
 //! ```text
 //!            ┌────────► InLine ───┐  another lock of this engine has the resource
@@ -12,8 +16,8 @@
 //!              lost ◄──────────── Held ────► Releasing ────► released
 //! ```
 //!
-//! Every way out leads to `Draining`, in which the caller has had the last event and the slot only
-//! waits for replies that are still owed to it.
+//! Every way out ends in `Draining`: the last event of the lock has been reported, and the slot
+//! only waits for the replies that are still owed to it.
 
 pub(super) mod presence;
 pub(super) mod queue;
@@ -31,97 +35,102 @@ use crate::redlock::millis::Millis;
 use crate::redlock::wire::keys::{Names, Resource};
 use crate::time::Instant;
 
-/// Stands for "no slot" in links between slots.
+/// The value for "no slot" in links between slots.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The phase of a lock, from the request to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// The slot belongs to nobody.
+    /// The slot has no lock.
     Free,
-    /// Behind another lock of this engine that has the same resource.
+    /// The lock stands in line behind another lock of this engine with the same resource.
     InLine,
-    /// Wants an attempt as soon as a quorum of nodes has room for it.
+    /// The lock waits until a quorum of nodes has room for its attempt.
     Ready,
-    /// Asked; the votes are coming in.
+    /// The nodes were asked, and the votes are coming in.
     Attempt,
-    /// Waits for the time of the next attempt.
+    /// The lock waits for the time of its next attempt.
     Backoff,
-    /// A token that was handed over was looked for; the answers are coming in.
+    /// The nodes were asked for a token that was handed over, and the answers are coming in.
     Adoption,
+    /// The owner has the lock.
     Held,
-    /// Its owner has been told that it is lost, a little early; it is released at its end.
+    /// The owner has been told a little early that the lock is lost. The release follows at the end
+    /// of the validity.
     Lapsing,
-    /// Release was asked for; the caller waits for what became of it.
+    /// The owner asked for the release, and waits for its outcome.
     Releasing,
-    /// The caller knows the end; replies are still owed.
+    /// The last event has been reported, but replies are still owed.
     Draining,
 }
 
 impl Phase {
-    /// Whether the lock is not wanted any more and may not yet be gone from the nodes.
+    /// Returns `true` if nobody wants the lock any more, but its keys may still be on the nodes.
     pub(crate) const fn is_on_its_way_out(self) -> bool {
         matches!(self, Self::Releasing | Self::Draining)
     }
 }
 
+/// One lock: the request, the current attempt, and what is under way for a held lock.
 pub(crate) struct Lock {
     pub(crate) phase: Phase,
     pub(crate) generation: u32,
-    /// The next attempt is the last: after it the wait is over.
+    /// Whether the next attempt is the last: the wait ends after it.
     pub(crate) last_try: bool,
-    /// A release of the same resource may still wait to be sent: this lock's own of its last
-    /// attempt, or that of the lock before it. The next `SET` must run after it.
+    /// Whether a release of the same resource may still wait to be sent: that of this lock's last
+    /// attempt, or that of the lock before. The next `SET` must run behind it.
     pub(crate) follows: bool,
-    /// How many keys `resource` stands for.
+    /// The number of keys in `resource`.
     pub(crate) keys: u8,
-    /// The token was handed over by somebody else: it is looked for, not brought, and the table
-    /// has it.
+    /// Whether the token was handed over by another process. The table keeps such a token, and an
+    /// adoption looks for it on the nodes.
     pub(crate) is_adopted: bool,
-    /// The warning ahead of the end of this validity has been given.
+    /// Whether the owner was warned that this validity ends soon.
     pub(crate) is_warned: bool,
-    /// How many replies are owed that name this slot.
+    /// The number of owed replies that name this slot.
     pub(crate) owed: u32,
     pub(crate) retries: u32,
 
     pub(crate) resource: Resource,
     pub(crate) ttl: Millis,
-    /// No attempt starts after this, except the first.
+    /// The time after which no attempt starts, except the first.
     pub(crate) wait_until: Instant,
-    /// When the acquisition leaves the queues, or the extension ends, whatever happens.
+    /// The time at which the request leaves the queues, or the extension ends, whatever happens.
     pub(crate) deadline: Instant,
-    /// When the slot wants to be looked at next.
+    /// The time at which something is due for this slot.
     pub(crate) due: Instant,
 
     /// The number of the current attempt.
     pub(crate) serial: u64,
-    /// When the current attempt started: before its first byte could leave (S2).
+    /// The start of the current attempt: before its first byte could leave (S2).
     pub(crate) started: Instant,
     pub(crate) valid_until: Instant,
-    /// Since when this engine has had the resource without a break; `ZERO` if it has not.
+    /// The time since when locks of this engine have had the resource without a break; `ZERO` if
+    /// none had.
     pub(crate) tenure: Instant,
-    /// The votes of the current attempt, or of the adoption.
+    /// The votes of the current attempt or adoption.
     pub(crate) votes: Votes,
-    /// Where the token may be.
+    /// The nodes on which the token may be.
     pub(crate) presence: Presence,
     /// The extension or release under way.
     pub(crate) round: Round,
     pub(crate) renewal: Renewal,
 
     pub(crate) links: Links,
-    /// In the queue of those that are ready.
+    /// The place in the queue of ready locks.
     pub(crate) place: Place,
 }
 
-/// What is done for a lock by itself as long as it is held.
+/// The care for a held lock that needs no request: renewals, the warning, and repair.
 #[derive(Clone, Copy)]
 pub(crate) struct Renewal {
     /// The ttl of the renewals; zero if the lock is not kept alive.
     pub(crate) ttl: Millis,
-    /// How long before the end of the validity the owner wants to be warned; zero for never.
+    /// The time left at which the owner is warned; zero for no warning.
     pub(crate) warn_ahead: Millis,
-    /// The renewals end here (S12).
+    /// The end of all renewals (S12).
     pub(crate) until: Instant,
-    /// When the lock is renewed next, or nodes that miss the key are given it.
+    /// The time of the next renewal, or of the next repair.
     pub(crate) renew_at: Instant,
 }
 
@@ -135,7 +144,7 @@ impl Renewal {
 }
 
 impl Lock {
-    /// A slot that nobody has used yet.
+    /// Creates a slot that was never used.
     fn free() -> Self {
         Self {
             phase: Phase::Free,
@@ -165,8 +174,8 @@ impl Lock {
         }
     }
 
-    /// A new request gets this slot. What the table knows of the slot stays: its generation, its
-    /// links, and the buffer of its resource.
+    /// Starts a new request in this slot. The generation, the links and the buffer of the resource
+    /// stay.
     pub(crate) fn request(&mut self, ttl: Millis, wait_until: Instant, deadline: Instant) {
         self.keys = 1;
         self.is_adopted = false;
@@ -182,33 +191,34 @@ impl Lock {
         self.tenure = Instant::ZERO;
     }
 
-    /// Whether the lock is on several resources.
+    /// Returns `true` if the lock has several resources.
     #[inline]
     pub(crate) const fn is_set(&self) -> bool {
         self.keys > 1
     }
 
-    /// Whether the owner waits to hear of an extension.
+    /// Returns `true` if the owner waits for the result of an extension.
     pub(crate) fn is_asked_to_extend(&self) -> bool {
         self.round.pending && !self.round.is_renewal()
     }
 
+    /// Returns the keys of the lock.
     pub(crate) fn names(&self) -> Names<'_> {
         Names { count: self.keys, bytes: &self.resource }
     }
 }
 
-/// Where the slot stands among the others.
+/// The links of a slot to other slots: in the index and in the line of its resource.
 #[derive(Clone, Copy)]
 pub(crate) struct Links {
     pub(crate) hash: u32,
     pub(crate) is_indexed: bool,
-    /// The next slot in the same bucket of the resource index.
+    /// The next slot in the same bucket of the index.
     pub(crate) bucket: u32,
-    /// The line of those that want the same resource.
+    /// The neighbours in the line of locks that want the same resource.
     pub(crate) before: u32,
     pub(crate) behind: u32,
-    /// For the first of a line: its last.
+    /// For the first lock of a line, the last one.
     pub(crate) last: u32,
 }
 
@@ -217,15 +227,15 @@ impl Links {
         Self { hash: 0, is_indexed: false, bucket: NONE, before: NONE, behind: NONE, last: NONE };
 }
 
-/// The neighbours of a slot in the queue.
+/// The place of a slot in the queue of ready locks.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// [`OUTSIDE`] for a slot that is not in the queue.
+    /// The next slot towards the front, or [`OUTSIDE`] for a slot that is not in the queue.
     ahead: u32,
     behind: u32,
 }
 
-/// Stands for "not in the queue" in a [`Place`]. A flag of its own would cost four bytes a lock.
+/// The value for "not in the queue" in a [`Place`]. A flag of its own would cost four bytes a lock.
 const OUTSIDE: u32 = NONE - 1;
 
 impl Place {

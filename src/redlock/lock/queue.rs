@@ -1,12 +1,12 @@
-//! A first-in first-out queue of slots that anybody may leave at any time.
+//! A queue of slots, first in, first out, that a slot can leave from any place.
 //!
-//! The links lie in the slots, so that the queue needs no memory of its own and leaving it costs
-//! the same wherever one stands.
+//! The links are stored in the slots. So the queue needs no memory of its own, and leaving costs
+//! the same from every place.
 
 use super::table::Table;
 use super::{NONE, Place};
 
-/// The ends of the queue of locks that want an attempt.
+/// The two ends of the queue of locks that are ready for an attempt.
 pub(crate) struct Queue {
     first: u32,
     last: u32,
@@ -15,11 +15,12 @@ pub(crate) struct Queue {
 impl Queue {
     pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE };
 
+    /// Returns the first slot in the queue.
     pub(crate) fn first(&self) -> Option<u32> {
         Some(self.first).filter(|slot| *slot != NONE)
     }
 
-    /// Puts a slot that is not in the queue at its end.
+    /// Adds a slot at the end. The slot must not be in the queue.
     pub(crate) fn push(&mut self, table: &mut Table, slot: u32) {
         table[slot].place = Place { ahead: self.last, behind: NONE };
         match self.last {
@@ -29,7 +30,7 @@ impl Queue {
         self.last = slot;
     }
 
-    /// Takes a slot out, if it is in.
+    /// Removes a slot, if it is in the queue.
     pub(crate) fn remove(&mut self, table: &mut Table, slot: u32) {
         let place = core::mem::replace(&mut table[slot].place, Place::NONE);
         if !place.is_taken() {

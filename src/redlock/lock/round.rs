@@ -1,4 +1,4 @@
-//! A round: one extension or one release, over all nodes that may have the token.
+//! A round: one extension or one release, on all nodes that may have the token.
 
 use super::votes::Votes;
 use crate::redlock::millis::Millis;
@@ -6,19 +6,20 @@ use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::wire::answer::Compared;
 use crate::time::Instant;
 
-/// Who wants an extension.
+/// The side that wants an extension.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Origin {
-    /// The owner of the lock, who waits to hear of it.
+    /// The owner of the lock, who waits for the result.
     #[default]
     Owner,
-    /// The engine itself, to keep the lock alive. Nobody waits.
+    /// The engine itself, to keep the lock alive. Nobody waits for the result.
     Renewal,
 }
+/// One extension or one release.
 
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Round {
-    /// Tells the answers of this round from those of older ones.
+    /// The number that tells the answers of this round from those of older rounds.
     pub(crate) number: u64,
     /// Whether an extension is under way.
     pub(crate) pending: bool,
@@ -26,12 +27,13 @@ pub(crate) struct Round {
     pub(crate) started: Instant,
     pub(crate) ttl: Millis,
     pub(crate) votes: Votes,
-    /// Of those that refused, the nodes with another value at the key; the others have none.
+    /// The nodes with another value at the key, out of the nodes that refused. The others have no
+    /// value.
     foreign: NodeSet,
 }
 
 impl Round {
-    /// An extension by `ttl` from `started`, which all of `nodes` are asked for.
+    /// Creates an extension by `ttl` from `started`, for which all of `nodes` are asked.
     pub(crate) fn extension(
         number: u64,
         origin: Origin,
@@ -43,18 +45,19 @@ impl Round {
         Self { number, pending: true, origin, started, ttl, votes, foreign: NodeSet::EMPTY }
     }
 
-    /// A release, sent to the nodes in `now`; those in `later` get theirs by the cleanup list.
+    /// Creates a release that was sent to the nodes in `now`. The nodes in `later` get the release
+    /// from their cleanup list.
     #[inline]
     pub(crate) fn release(number: u64, started: Instant, now: NodeSet, later: NodeSet) -> Self {
         Self { number, started, votes: Votes::ask_some(now, later), ..Self::default() }
     }
 
-    /// Whether this is a renewal.
+    /// Returns `true` for a renewal.
     pub(crate) fn is_renewal(&self) -> bool {
         self.origin == Origin::Renewal
     }
 
-    /// `node` answered.
+    /// Records the answer of `node`.
     #[inline]
     pub(crate) fn answered(&mut self, node: NodeId, answer: Compared) {
         match answer {
@@ -68,18 +71,18 @@ impl Round {
         }
     }
 
-    /// `node` has the key, and its word does not count (S11).
+    /// Records that `node` has the key, but that the answer does not count (S11).
     pub(crate) fn answered_in_quarantine(&mut self, node: NodeId) {
         self.votes.fail(node);
     }
 
-    /// The nodes that said that they have no such key.
+    /// Returns the nodes that said that they have no such key.
     #[inline]
     pub(crate) const fn absent(&self) -> NodeSet {
         self.votes.refused().without(self.foreign)
     }
 
-    /// The nodes that said that another value stands at the key.
+    /// Returns the nodes that said that another value stands at the key.
     #[inline]
     pub(crate) const fn foreign(&self) -> NodeSet {
         self.foreign

@@ -1,10 +1,10 @@
 //! All locks of an engine, by slot, by id and by resource.
 //!
-//! Slots are created as they are needed up to `max_locks` and used again for ever, so that an
-//! engine that has warmed up allocates nothing. The index by resource is a hash table whose chains
-//! run through the slots themselves. The first lock of each resource is in it, and the others stand
-//! in line behind that one. A lock that is on its way out stays in it until its slot is vacated,
-//! because its release may not have left for every node.
+//! Slots are created when they are needed, up to `max_locks`, and used again for ever, so a warm
+//! engine allocates nothing. The index by resource is a hash table whose chains run through the
+//! slots. The first lock of each resource is in the index, and the other locks stand in line behind
+//! it. A lock on its way out stays in the index until its slot is vacated, because its release may
+//! not have left for every node.
 
 use core::hash::Hasher;
 use core::ops::{Index, IndexMut};
@@ -17,17 +17,20 @@ use crate::redlock::event::LockId;
 use crate::redlock::token::{Nonce, Token};
 use crate::redlock::wire::keys::Names;
 
+/// The slots of all locks, and the index by resource.
 pub(crate) struct Table {
     slots: Vec<Lock>,
     free: Vec<u32>,
-    /// One more than the first slot of each chain, or 0: fresh memory is an empty table.
+    /// The first slot of each chain, plus one; 0 is an empty chain, so fresh memory is an empty
+    /// table.
     buckets: Box<[u32]>,
-    /// Kept from whoever chooses the resources, so that nobody can aim at one chain.
+    /// The seed of the hash, kept secret from clients that choose resources: nobody can aim at one
+    /// chain.
     seed: u64,
     max_locks: usize,
-    /// How many slots are in the phase `Draining`.
+    /// The number of slots in the phase `Draining`.
     ended: usize,
-    /// Tokens that were handed over, by slot. They are few.
+    /// The tokens that were handed over, by slot. There are few of them.
     adopted: HashMap<u32, Token>,
 }
 
@@ -60,43 +63,45 @@ impl Table {
         }
     }
 
-    /// How many slots are in use.
+    /// Returns the number of slots in use.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
+    /// Returns `true` if `max_locks` slots are in use.
     pub(crate) fn is_full(&self) -> bool {
         self.len() >= self.max_locks
     }
 
-    /// Whether slots are taken by locks that have ended.
+    /// Returns `true` if some slots belong to locks that have ended.
     pub(crate) fn has_ended_locks(&self) -> bool {
         self.ended > 0
     }
 
-    /// One more lock has ended, whose slot is yet to be vacated.
+    /// Counts one more lock that has ended, whose slot is still in use.
     pub(crate) fn count_ended(&mut self) {
         self.ended += 1;
     }
 
-    /// The slot of a lock that has not ended.
+    /// Returns the slot of a lock that has not ended.
     pub(crate) fn find(&self, id: LockId) -> Option<u32> {
         let slot = self.slot_of(id)?;
         let ended = matches!(self[slot].phase, Phase::Free | Phase::Lapsing | Phase::Draining);
         (!ended).then_some(slot)
     }
 
-    /// The slot of a lock, which may have ended, as long as nobody else has it.
+    /// Returns the slot of a lock, ended or not, until another lock gets the slot.
     pub(crate) fn slot_of(&self, id: LockId) -> Option<u32> {
         let lock = self.slots.get(id.slot as usize)?;
         (lock.generation == id.generation).then_some(id.slot)
     }
 
+    /// Returns the id of the lock in a slot.
     pub(crate) fn id(&self, slot: u32) -> LockId {
         LockId { slot, generation: self[slot].generation }
     }
 
-    /// Takes a slot that nobody uses. The caller has looked whether the table is full.
+    /// Takes an unused slot. The caller has checked that the table is not full.
     pub(crate) fn claim(&mut self) -> u32 {
         debug_assert!(!self.is_full());
         if let Some(slot) = self.free.pop() {
@@ -106,7 +111,7 @@ impl Table {
         (self.slots.len() - 1) as u32
     }
 
-    /// Gives a slot back.
+    /// Frees a slot.
     pub(crate) fn vacate(&mut self, slot: u32) {
         self.ended -= usize::from(self[slot].phase == Phase::Draining);
         let lock = &mut self[slot];
@@ -123,19 +128,20 @@ impl Table {
         lock.generation = lock.generation.wrapping_add(1);
         lock.resource.clear();
         if lock.resource.capacity() > MAX_RESOURCE {
-            // The names of a set: few slots ever have one, and none is to keep it for ever.
+            // The names of a set. Few slots ever have a set, and none should keep so much memory
+            // for ever.
             lock.resource.shrink_to_fit();
         }
         self.free.push(slot);
     }
 
-    /// The lock in `slot` has a token that was handed over.
+    /// Gives the lock in `slot` a token that was handed over.
     pub(crate) fn adopt(&mut self, slot: u32, token: Token) {
         self[slot].is_adopted = true;
         self.adopted.insert(slot, token);
     }
 
-    /// The token of the attempt with this `serial` for the lock in `slot`.
+    /// Returns the token of the attempt with this `serial` for the lock in `slot`.
     #[inline]
     pub(crate) fn token(&self, slot: u32, nonce: &Nonce, serial: u64) -> Token {
         let own = || Token::of_attempt(nonce, serial);
@@ -146,17 +152,18 @@ impl Table {
         }
     }
 
-    /// The first lock of this resource, if there is any.
+    /// Returns the first lock of this resource, if there is any.
     pub(crate) fn first_of(&self, names: Names<'_>, hash: u32) -> Option<u32> {
         self.chain(names, hash).find(|slot| !self[*slot].phase.is_on_its_way_out())
     }
 
-    /// A lock of this resource that is on its way out: its release may still wait somewhere.
+    /// Returns a lock of this resource that is on its way out. Its release may still wait for some
+    /// node.
     pub(crate) fn leaver(&self, names: Names<'_>, hash: u32) -> Option<u32> {
         self.chain(names, hash).find(|slot| self[*slot].phase.is_on_its_way_out())
     }
 
-    /// The slots of this resource that are in the index.
+    /// Returns the slots of this resource in the index.
     fn chain<'a>(&'a self, names: Names<'a>, hash: u32) -> impl Iterator<Item = u32> + 'a {
         let head = self.buckets[self.bucket(hash)].wrapping_sub(1);
         let next = move |slot: &u32| Some(self[*slot].links.bucket).filter(|next| *next != NONE);
@@ -167,15 +174,16 @@ impl Table {
         })
     }
 
+    /// Returns the hash of a resource.
     pub(crate) fn hash(&self, resource: &[u8]) -> u32 {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.seed);
         hasher.write(resource);
-        // There are far fewer buckets than that.
+        // Cut to 32 bits: there are far fewer buckets.
         hasher.finish() as u32
     }
 
-    /// Makes `slot` the first of its resource, which has none.
+    /// Makes `slot` the first lock of its resource, which has none yet.
     pub(crate) fn lead(&mut self, slot: u32) {
         let bucket = self.bucket(self[slot].links.hash);
         let next = self.buckets[bucket].wrapping_sub(1);
@@ -186,7 +194,7 @@ impl Table {
         self.buckets[bucket] = slot + 1;
     }
 
-    /// Puts `slot` at the end of the line that `first` leads.
+    /// Adds `slot` at the end of the line behind `first`.
     pub(crate) fn line_up(&mut self, first: u32, slot: u32) {
         let last = self[first].links.last;
         self[last].links.behind = slot;
@@ -194,8 +202,8 @@ impl Table {
         self[first].links.last = slot;
     }
 
-    /// Takes `slot` out of its line. If it was the first, the one behind it becomes the first and
-    /// is returned.
+    /// Removes `slot` from its line. If `slot` was the first, the next in line becomes the first
+    /// and is returned.
     pub(crate) fn leave_line(&mut self, slot: u32) -> Option<u32> {
         let Links { hash, before, behind, last, .. } = self[slot].links;
         let links = &mut self[slot].links;
@@ -213,7 +221,7 @@ impl Table {
         }
         self[before].links.behind = behind;
         if behind == NONE {
-            // It was the last of the line: the first, which there is, must know its new end.
+            // The last lock has left the line: the first lock must know the new end.
             if let Some(first) = self.first_of(self[slot].names(), hash) {
                 self[first].links.last = before;
             }
@@ -221,7 +229,7 @@ impl Table {
         None
     }
 
-    /// Takes `slot` out of the index.
+    /// Removes `slot` from the index.
     fn unlink(&mut self, slot: u32) {
         let Links { hash, bucket: next, .. } = self[slot].links;
         self[slot].links = Links::UNLINKED;
@@ -241,6 +249,7 @@ impl Table {
         unreachable!("a slot that says so is in the index");
     }
 
+    /// Returns the bucket of a hash.
     fn bucket(&self, hash: u32) -> usize {
         hash as usize & (self.buckets.len() - 1)
     }
@@ -280,7 +289,7 @@ mod tests {
     fn lines_agree_with_a_model_under_random_use() {
         for seed in 0..300 {
             let mut rng = fastrand::Rng::with_seed(seed);
-            // Few buckets and many resources, so that chains are long.
+            // Few buckets and many resources make long chains.
             let mut table = Table::new(64, seed);
             table.buckets = vec![0; 4].into_boxed_slice();
             let mut lines: Vec<Vec<u32>> = vec![Vec::new(); 12];

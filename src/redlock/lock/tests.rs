@@ -1,6 +1,6 @@
-//! What an answer, a refusal and a lost connection do to a lock, row by row.
+//! Table tests of what an answer, a refusal and a lost connection do to a lock.
 //!
-//! A set of nodes is written as a word: node 0, 1, 2 from left to right, `x` for a member.
+//! A set of nodes is written as a word: nodes 0, 1 and 2 from left to right, `x` for a member.
 
 use super::presence::Presence;
 use super::round::{Origin, Round};
@@ -25,14 +25,14 @@ fn set(bits: &str) -> NodeSet {
     members.map(|(index, _)| node(index)).collect()
 }
 
-/// A lock whose `SET` is on its way to three nodes.
+/// Returns a lock whose `SET` is on its way to three nodes.
 fn attempt() -> Lock {
     let mut lock = Lock::free();
     lock.begin_attempt(1, NOW, LATER, set("xxx"));
     lock
 }
 
-/// A lock that all three nodes granted, with an extension under way.
+/// Returns a lock that all three nodes granted, with an extension under way.
 fn held(keys: u8) -> Lock {
     let mut lock = attempt();
     lock.keys = keys;
@@ -51,7 +51,7 @@ fn a_vote_says_who_agreed_and_where_the_token_may_be() {
         (Vote::Granted, ".x.", "...", "...", "xxx"),
         (Vote::Refused, "...", ".x.", "...", "x.x"),
         (Vote::Failed, "...", "...", ".x.", "x.x"),
-        // An error that does not rule out execution leaves the question open.
+        // An error that does not rule out the execution leaves the question open.
         (Vote::Unclear, "...", "...", ".x.", "xxx"),
     ];
     for (vote, agreed, refused, failed, anywhere) in rows {
@@ -66,7 +66,7 @@ fn a_vote_says_who_agreed_and_where_the_token_may_be() {
     }
 }
 
-/// S4, S6: nobody knows whether the `SET` was executed, so that no release can run behind it.
+/// S4, S6: nobody knows whether the `SET` was executed, so no release can run behind it.
 #[test]
 fn a_lost_connection_is_no_vote_and_leaves_the_token_unresolved() {
     let mut lock = attempt();
@@ -91,7 +91,7 @@ fn an_answer_to_an_extension_says_what_the_node_has() {
         (1, "...", Absent, "x.x", "..."),
         (1, "...", Foreign, "x.x", "..."),
         (1, "...", Failed, "xxx", "..."),
-        // The SET was executed: it cannot be once more.
+        // The `SET` was executed, and cannot be executed once more.
         (1, ".x.", Ours, "xxx", "..."),
         (1, ".x.", Absent, "x.x", ".x."),
         (1, ".x.", Failed, "x.x", ".x."),
@@ -119,7 +119,7 @@ fn only_an_answer_of_the_round_under_way_counts() {
         (7, false, Absent, "...", ".x.", "..."),
         (7, false, Foreign, "...", "...", ".x."),
         (7, false, Failed, "...", "...", "..."),
-        // S11: what the node has now it may have forgotten once.
+        // S11: the node may have forgotten once what it has now.
         (7, true, Ours, "...", "...", "..."),
         (7, true, Absent, "...", ".x.", "..."),
         (6, false, Ours, "...", "...", "..."),
@@ -137,7 +137,7 @@ fn only_an_answer_of_the_round_under_way_counts() {
     }
 }
 
-/// The node was asked before it was given the key: "absent" is old news.
+/// The node was asked before the repair gave it the key: "absent" is an old answer.
 #[test]
 fn an_older_answer_does_not_take_away_what_a_repair_gave() {
     let mut lock = held(1);
@@ -170,10 +170,10 @@ fn a_repair_leaves_the_token_where_it_was_not_refused() {
     }
 }
 
-/// Nodes that said that they have only a part of a set, or none of it, cannot hold it up.
+/// A node that has only a part of a set, or nothing of it, cannot be one of its quorum.
 #[test]
 fn a_set_is_held_up_only_by_nodes_that_may_have_all_of_it() {
-    // keys, answer of node 1, who may hold the lock up
+    // keys, answer of node 1, nodes that may be in the quorum
     let rows = [
         (1, Foreign, "x.x"),
         (1, Absent, "x.x"),

@@ -1,5 +1,5 @@
-//! What a vote, an answer and a lost connection do to a lock: pure changes of who voted and where
-//! the token may be. The decisions that follow are the business of `machine`.
+//! What a vote, an answer or a lost connection does to a lock: pure changes of the votes and of the
+//! nodes that may have the token. The decisions that follow are the business of `machine`.
 
 use super::presence::Presence;
 use super::votes::Votes;
@@ -9,7 +9,7 @@ use crate::redlock::wire::answer::{Compared, Vote};
 use crate::time::Instant;
 
 impl Lock {
-    /// All of `nodes` are sent a `SET` with the token of this `serial`.
+    /// Starts an attempt: a `SET` with the token of this `serial` goes to all of `nodes`.
     #[inline]
     pub(crate) fn begin_attempt(
         &mut self,
@@ -27,8 +27,8 @@ impl Lock {
         self.owed += nodes.len() as u32;
     }
 
-    /// The nodes in `asked` are asked for a token that another process took; it may be on any of
-    /// the nodes in `all`.
+    /// Starts an adoption: the nodes in `asked` are asked for a token that another process took.
+    /// The token may be on any of the nodes in `all`.
     pub(crate) fn begin_adoption(
         &mut self,
         serial: u64,
@@ -42,7 +42,7 @@ impl Lock {
         self.presence = Presence::handed_over(all);
     }
 
-    /// A node answered the `SET` of the current attempt.
+    /// Records the vote of a node in the current attempt.
     #[inline]
     pub(crate) fn voted(&mut self, node: NodeId, vote: Vote) {
         match vote {
@@ -53,19 +53,20 @@ impl Lock {
         self.presence.voted(node, vote);
     }
 
-    /// A node answered the `SET` that repairs a held lock there. That is no vote.
+    /// Records the answer of a node to a repair, which is no vote.
     pub(crate) fn repaired(&mut self, node: NodeId, vote: Vote) {
         self.presence.repaired(node, vote);
     }
 
-    /// The connection of a node died with a `SET` of the current serial on its way (S4, S6).
+    /// Records that the connection of a node died with a `SET` of the current serial on its way
+    /// (S4, S6).
     pub(crate) fn connection_lost(&mut self, node: NodeId) {
         self.votes.lose(node);
         self.presence.connection_lost(node);
     }
 
-    /// A node said whether it has the token that is to be adopted. The word of one in quarantine
-    /// does not count: what it has now it may have forgotten once (S11).
+    /// Records the answer of a node to an adoption. The answer of a node in quarantine does not
+    /// count: the node may have forgotten once what it has now (S11).
     pub(crate) fn adoption_answered(
         &mut self,
         node: NodeId,
@@ -83,8 +84,8 @@ impl Lock {
         }
     }
 
-    /// A node answered an extension. An answer that comes after its round still tells what the node
-    /// has.
+    /// Records the answer of a node to an extension. An answer that comes after its round still
+    /// tells what the node has.
     pub(crate) fn extension_answered(
         &mut self,
         node: NodeId,
@@ -98,21 +99,22 @@ impl Lock {
             return;
         }
         match answer {
-            // S11: what it has now it may have forgotten once.
+            // S11: the node may have forgotten once what it has now.
             Compared::Ours if is_quarantined => self.round.answered_in_quarantine(node),
             _ => self.round.answered(node, answer),
         }
     }
 
-    /// The nodes that may make up the quorum which the lock needs. Those that never got the key, or
-    /// said that they have it no more, cannot; one whose `SET` is unknown can.
+    /// Returns the nodes that may be part of the quorum that the lock needs. A node that never got
+    /// the key, or said that it has the key no more, cannot be part of it. A node whose `SET` is
+    /// unresolved can.
     pub(crate) fn may_be_held_by(&self) -> NodeSet {
         let gone = if self.is_set() { self.round.votes.refused() } else { NodeSet::EMPTY };
         self.presence.anywhere().without(gone)
     }
 
-    /// The lock is given up: nobody believes from now on that a node has the token. Returns the
-    /// nodes where a release is due behind the `SET`, and those where the `SET` is unresolved.
+    /// Gives up the lock: from now on nobody believes that a node has the token. Returns the nodes
+    /// where a release is due behind the `SET`, and the nodes where the `SET` is unresolved.
     #[inline]
     pub(crate) fn give_up(&mut self) -> (NodeSet, NodeSet) {
         self.presence.take()

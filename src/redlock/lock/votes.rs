@@ -1,4 +1,4 @@
-//! Votes: which nodes were asked one question, and what each of them said.
+//! Votes: which nodes were asked, and what each of them said.
 
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::quorum::{Quorum, Verdict};
@@ -10,7 +10,7 @@ use crate::redlock::quorum::{Quorum, Verdict};
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Votes {
     asked: NodeSet,
-    /// Asked, no answer yet.
+    /// Nodes that were asked and have not answered.
     open: NodeSet,
     agreed: NodeSet,
     refused: NodeSet,
@@ -18,45 +18,46 @@ pub(crate) struct Votes {
 }
 
 impl Votes {
-    /// All of `nodes` are asked.
+    /// Creates the votes of a question to all of `nodes`.
     #[inline]
     pub(crate) fn ask(nodes: NodeSet) -> Self {
         Self { asked: nodes, open: nodes, ..Self::default() }
     }
 
-    /// The nodes in `now` are asked; those in `later` should be, and cannot be asked now.
+    /// Creates the votes of a question to the nodes in `now`. The nodes in `later` should be asked
+    /// too, but cannot be asked now.
     #[inline]
     pub(super) fn ask_some(now: NodeSet, later: NodeSet) -> Self {
         Self { asked: now.union(later), ..Self::ask(now) }
     }
 
-    /// `node` said yes.
+    /// Records that `node` said yes.
     #[inline]
     pub(crate) const fn agree(&mut self, node: NodeId) {
         self.open.remove(node);
         self.agreed.insert(node);
     }
 
-    /// `node` said no.
+    /// Records that `node` said no.
     #[inline]
     pub(super) const fn refuse(&mut self, node: NodeId) {
         self.open.remove(node);
         self.refused.insert(node);
     }
 
-    /// `node` answered with what counts for neither.
+    /// Records an answer of `node` that is neither yes nor no.
     #[inline]
     pub(super) const fn fail(&mut self, node: NodeId) {
         self.open.remove(node);
         self.failed.insert(node);
     }
 
-    /// `node` will not answer any more.
+    /// Records that `node` will not answer any more.
     pub(super) const fn lose(&mut self, node: NodeId) {
         self.open.remove(node);
     }
 
-    /// Nobody waits for the open answers any more.
+    /// Stops waiting for open answers.
     pub(crate) const fn close(&mut self) {
         self.open = NodeSet::EMPTY;
     }
@@ -82,13 +83,13 @@ impl Votes {
         self.failed
     }
 
-    /// The nodes whose answer is not known, now or for ever.
+    /// Returns the nodes whose answer is unknown, now or for ever.
     #[inline]
     pub(crate) const fn unconfirmed(&self) -> NodeSet {
         self.asked.without(self.agreed.union(self.refused))
     }
 
-    /// What the votes amount to.
+    /// Returns the verdict of the votes.
     #[inline]
     pub(crate) const fn verdict(&self, quorum: Quorum) -> Verdict {
         quorum.verdict(self.agreed, self.open)
