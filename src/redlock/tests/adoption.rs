@@ -1,4 +1,4 @@
-//! Locks whose token another process hands over.
+//! Adoption: locks whose token another process hands over.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_majority_that_has_the_token_makes_it_ours() {
     assert_eq!(rig.event(), Event::Acquired { lock, valid_until });
     assert_eq!(rig.redlock.token(lock), Some(TOKEN));
     rig.redlock.release(rig.now, lock).expect("it is held");
-    // The third may have it as well.
+    // The third node may have the token as well.
     for index in 0..3 {
         assert_eq!(rig.sent(index).last().map(String::as_str), Some("EVALSHA release 1 r #999"));
     }
@@ -111,7 +111,7 @@ fn an_adopted_lock_is_cleaned_up_under_its_own_token() {
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #999"]);
 }
 
-/// S6: the `SET` of its former owner is still on its way to node 2.
+/// S6: the `SET` of the former owner is still on its way to node 2.
 #[test]
 fn a_node_that_says_last_that_it_misses_an_adopted_key_is_looked_at_again() {
     let mut rig = Rig::new(3);
@@ -129,7 +129,7 @@ fn a_node_that_says_last_that_it_misses_an_adopted_key_is_looked_at_again() {
     assert!(rig.redlock.cleanup() > 0, "it may still come");
 }
 
-/// S6: the same, where node 2 has not answered the adoption when the lock is given back.
+/// S6: as above, but node 2 has not answered the adoption when the lock is released.
 #[test]
 fn a_node_that_has_not_answered_an_adoption_is_looked_at_again() {
     let mut rig = Rig::new(3);

@@ -1,4 +1,5 @@
-//! One attempt: who is asked, what counts, when it is decided, what is cleaned up.
+//! One attempt: which nodes are asked, which votes count, when the attempt is decided, and what is
+//! cleaned up.
 
 use super::*;
 
@@ -33,8 +34,7 @@ fn validity_counts_from_before_the_first_byte_left() {
     assert_eq!(valid_until, start + TTL - ms(102));
 }
 
-/// S3: a quorum of votes is worth nothing when it has taken longer than the validity.
-/// FAULTS 36.
+/// S3: a quorum of votes is worth nothing if the votes took longer than the validity. FAULTS 36.
 #[test]
 fn votes_after_the_validity_do_not_count_and_are_released() {
     let mut rig = Rig::with(3, |config| {
@@ -44,7 +44,7 @@ fn votes_after_the_validity_do_not_count_and_are_released() {
     rig.acquire("r", NO_WAIT);
     rig.sent(0);
     rig.sent(1);
-    // The process was suspended: nothing was looked at between the call and the replies.
+    // The process was suspended between the call and the replies.
     rig.now = rig.now + TTL - ms(102);
     rig.reply(0, "+OK");
     rig.reply(1, "+OK");
@@ -53,7 +53,7 @@ fn votes_after_the_validity_do_not_count_and_are_released() {
     assert_eq!(rig.sent(1), ["EVALSHA release 1 r #1"]);
 }
 
-/// S3: the majority is one of the configured nodes, not of those that answer.
+/// S3: the majority is one of the configured nodes, not of the nodes that answer.
 #[test]
 fn two_of_five_are_no_majority_even_when_nobody_else_is_there() {
     let mut rig = Rig::unconnected(5, |_| ());
@@ -75,8 +75,7 @@ fn two_of_five_are_no_majority_even_when_nobody_else_is_there() {
     );
 }
 
-/// S1: the number of the token is never used again.
-/// FAULTS 53: nothing is sent twice.
+/// S1: the number of a token is never used again. FAULTS 53: nothing is sent twice.
 #[test]
 fn a_retry_has_a_new_token() {
     let mut rig = Rig::new(1);
@@ -88,7 +87,7 @@ fn a_retry_has_a_new_token() {
     }
 }
 
-/// S5: nil is the only answer that makes a release unnecessary.
+/// S5: a nil reply is the only answer after which no release is needed.
 #[test]
 fn a_failed_attempt_is_released_wherever_it_was_not_refused() {
     let mut rig = Rig::new(5);
@@ -97,7 +96,7 @@ fn a_failed_attempt_is_released_wherever_it_was_not_refused() {
     rig.reply(1, "$-1");
     rig.reply(2, "$-1");
     rig.reply(3, "$-1");
-    // Node 4 has not answered: the release stands behind the SET in the same stream.
+    // Node 4 has not answered: its release follows the `SET` in the same stream.
     let set = "SET r #1 NX PX 10000";
     let release = "EVALSHA release 1 r #1";
     assert_eq!(rig.sent(0), [set, release]);
@@ -149,7 +148,7 @@ fn more_than_a_majority_can_be_demanded() {
     assert!(matches!(rig.event(), Event::Acquired { .. }));
 }
 
-/// S4: what is not `+OK` to our own `SET` is not a vote.
+/// S4: only `+OK` to our own `SET` is a vote.
 #[test]
 fn a_reply_of_the_wrong_type_poisons_the_connection() {
     for reply in [":1", "$2\r\nOK", "+QUEUED", "+ok", "*0", "#t", "%1\r\n+a\r\n+b"] {
@@ -203,7 +202,7 @@ fn a_node_that_cannot_serve_for_the_moment_is_passed_over_for_a_while() {
     rig.advance(ms(250));
     assert_eq!(rig.state(0), NodeState::Ready);
     rig.acquire("d", WAIT);
-    // It is given what it missed meanwhile, and asked again.
+    // The node gets the keys that it missed meanwhile, and is asked again.
     let sent = rig.sent(0);
     assert_eq!(sent[2], "SET d #4 NX PX 10000");
     for fill in ["SET b #2 NX PX ", "SET c #3 NX PX "] {
@@ -225,7 +224,7 @@ fn nodes_that_do_not_answer_end_an_attempt_after_a_node_timeout() {
     };
     use NodeOutcome::{Granted, NoReply};
     assert_eq!(outcomes.as_slice(), [Granted, NoReply, NoReply]);
-    // The late SET finds its release right behind it.
+    // The release is right behind the late `SET`.
     assert_eq!(rig.sent(1), ["EVALSHA release 1 r #1"]);
 }
 
@@ -248,7 +247,8 @@ fn the_pause_between_attempts_is_random_and_grows() {
     assert!(late.iter().any(|pause| *pause != late[0]));
 }
 
-/// The wait is used up: the last pause is cut short, so that nobody is sent away long before.
+/// The last pause is cut short, so that the whole wait is used and nobody fails long before its
+/// end.
 #[test]
 fn the_last_attempt_is_made_towards_the_end_of_the_wait() {
     for seed in 0..20 {
@@ -277,7 +277,7 @@ fn a_cancelled_attempt_is_released() {
     assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: AcquireError::Cancelled }]);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
     assert_eq!(rig.sent(1).last().map(String::as_str), Some("EVALSHA release 1 r #1"));
-    // Votes that come now are too late.
+    // Votes come too late from now on.
     rig.reply(1, "+OK");
     rig.reply(2, "+OK");
     assert_eq!(rig.events(), []);
@@ -288,14 +288,14 @@ fn a_cancelled_attempt_is_released() {
     assert_eq!(rig.redlock.in_use(), 0);
 }
 
-/// A stopped server that answers an old attempt must not be counted for the new one.
+/// The answer of a stopped server to an old attempt must not count for the new one.
 #[test]
 fn a_vote_for_an_older_attempt_does_not_count() {
     let mut rig = Rig::new(3);
     rig.acquire("r", WAIT);
     rig.reply(1, "$-1");
     rig.reply(2, "$-1");
-    // Node 0 has not answered; the second attempt passes it over only once it has stalled.
+    // Node 0 has not answered. The second attempt passes the node over only once it has stalled.
     rig.until(|rig| rig.redlock.counters().attempts == 2);
     rig.reply(0, "+OK");
     rig.reply(1, "+OK");

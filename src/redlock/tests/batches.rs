@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Locks `a`, `b`, `c`, … on one node, all held, with tokens #1, #2, #3, ….
+/// Acquires the locks `a`, `b`, `c`, … on one node, with tokens #1, #2, #3, ….
 fn held(rig: &mut Rig, count: u8) -> Vec<LockId> {
     (0..count).map(|i| rig.held(&char::from(b'a' + i).to_string())).collect()
 }
@@ -32,7 +32,7 @@ fn what_waits_for_a_node_leaves_as_one_call() {
     assert_eq!(rig.redlock.in_use(), 0);
 }
 
-/// What was encoded for one node is copied to the next only if it is the same there.
+/// The bytes for one node are copied to the next only if the next is sent the same.
 #[test]
 fn nodes_that_are_asked_different_things_are_sent_different_things() {
     let mut rig = Rig::unconnected(2, |_| ());
@@ -40,7 +40,7 @@ fn nodes_that_are_asked_different_things_are_sent_different_things() {
     rig.native = "*2\r\n*1\r\n+delifeq\r\n*-1";
     rig.connect(1);
     rig.events();
-    // The same lock, in two forms.
+    // One lock, in two forms.
     let lock = rig.held("a");
     release(&mut rig, &[lock]);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 a #1"]);
@@ -48,7 +48,7 @@ fn nodes_that_are_asked_different_things_are_sent_different_things() {
     rig.reply(1, ":1");
     rig.reply(0, ":1");
     rig.event();
-    // Another lock in the slot of the first.
+    // A second lock, in the slot of the first.
     let lock = rig.held("b");
     assert_eq!(lock.slot, 0);
     release(&mut rig, &[lock]);
@@ -57,7 +57,7 @@ fn nodes_that_are_asked_different_things_are_sent_different_things() {
     rig.reply(1, ":1");
     rig.reply(0, ":1");
     rig.event();
-    // A second round of the same lock, with another ttl.
+    // Two rounds of one lock, with two ttls.
     let lock = rig.held("c");
     for (ttl, command) in
         [(ms(20_000), "EVALSHA extend 1 c #3 20000"), (ms(30_000), "EVALSHA extend 1 c #3 30000")]
@@ -71,7 +71,7 @@ fn nodes_that_are_asked_different_things_are_sent_different_things() {
     }
 }
 
-/// The same place on two cleanup lists is not the same token.
+/// One place on two cleanup lists has two tokens.
 #[test]
 fn nodes_that_owe_different_cleanups_are_sent_different_cleanups() {
     let mut rig = Rig::new(5);
@@ -130,7 +130,8 @@ fn a_group_has_at_most_64_keys() {
     assert_eq!(rig.redlock.in_use(), 0);
 }
 
-/// The release of the last holder must run before the `SET` of the next, even if it would wait.
+/// The release of the last holder must run before the `SET` of the next, even if the release would
+/// wait.
 #[test]
 fn a_handover_does_not_wait_for_the_group_on_its_way() {
     let mut rig = Rig::new(1);
@@ -142,8 +143,8 @@ fn a_handover_does_not_wait_for_the_group_on_its_way() {
     assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
 }
 
-/// The same without a line: whoever asks again for what it has just released must not be refused
-/// by its own release that waits.
+/// The same without a line: a new request for a resource must not be refused because the engine's
+/// own release of that resource still waits.
 #[test]
 fn a_new_request_does_not_overtake_a_release_that_waits() {
     let mut rig = Rig::new(1);
@@ -156,7 +157,7 @@ fn a_new_request_does_not_overtake_a_release_that_waits() {
     assert_eq!(rig.sent(0), ["EVALSHA release 1 b #2", "SET b #3 NX PX 10000"]);
 }
 
-/// And a retry must not be refused by what its own last attempt has taken.
+/// A retry must not be refused by the keys of its own last attempt.
 #[test]
 fn a_retry_does_not_overtake_the_release_of_the_last_attempt() {
     let mut rig = Rig::new(3);
@@ -197,7 +198,7 @@ fn a_group_that_is_not_loaded_goes_once_by_its_text_with_the_same_keys() {
     release(&mut rig, &locks[2..]);
     rig.redlock.flush_batches(rig.now);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 c #3"]);
-    // Two requests are on their way; the first comes back and joins the queue behind the second.
+    // Two requests are on their way. The first is refused, and joins the queue behind the second.
     rig.reply(0, "-NOSCRIPT No matching script.");
     assert_eq!(rig.sent(0), [format!("EVAL {} 2 a b #1 #2", RELEASE_MANY.text)]);
     rig.reply(0, ":0");
@@ -212,7 +213,7 @@ fn a_group_that_is_not_loaded_goes_once_by_its_text_with_the_same_keys() {
     assert_eq!(said, [(locks[2], 0, 1, 0), (locks[0], 1, 0, 0), (locks[1], 0, 0, 1)]);
 }
 
-/// S4: an answer for more or fewer keys than were asked about answers something else.
+/// S4: an answer for more or fewer keys than were asked about belongs to another request.
 #[test]
 fn a_group_answered_out_of_shape_poisons_the_connection() {
     for reply in ["*1\r\n:1", "*3\r\n:1\r\n:1\r\n:1", "*2\r\n:1\r\n+OK", "*2\r\n:1\r\n:2", ":2"] {
@@ -226,7 +227,7 @@ fn a_group_answered_out_of_shape_poisons_the_connection() {
     }
 }
 
-/// S6: each key of a group that died with its connection, and each that had not left yet.
+/// S6: each key of a group whose connection died is cleaned up, and each key that had not left yet.
 #[test]
 fn a_group_that_died_with_its_connection_is_cleaned_up_as_a_group() {
     let mut rig = Rig::new(1);
@@ -292,8 +293,8 @@ fn a_lone_release_goes_by_the_servers_own_command_and_more_by_script() {
     }
 }
 
-/// S7: `SET … IFEQ … PX` sets the ttl whatever it was. Two clients could hold the lock if one came
-/// late, out of the buffers of a dead connection.
+/// S7: `SET … IFEQ … PX` sets the ttl whatever it was. If such a command came late, out of the
+/// buffers of a dead connection, two clients could hold the lock.
 #[test]
 fn an_extension_is_never_native() {
     let mut rig = native("*2\r\n*1\r\n+delifeq\r\n*1\r\n+delex");
@@ -344,7 +345,7 @@ fn a_key_without_permission_does_not_take_its_group_with_it() {
     assert_eq!(rig.state(0), NodeState::Ready);
 }
 
-/// An extension that nobody waits for any more is not put again: its round is over.
+/// An extension that nobody waits for any more is not sent again: its round is over.
 #[test]
 fn a_stale_extension_is_not_put_in_another_form() {
     let mut rig = Rig::new(1);
@@ -357,8 +358,8 @@ fn a_stale_extension_is_not_put_in_another_form() {
     assert_eq!(rig.sent(0)[0], text);
 }
 
-/// What is found out on the way, that a lock has ended, must not put its release between the keys
-/// of a request that is put anew.
+/// The end of another lock can be noticed while a request is sent again. The release of that lock
+/// must not come between the keys of the request.
 #[test]
 fn an_extension_that_is_put_anew_is_not_mixed_with_the_release_of_another() {
     let mut rig = Rig::with(1, |config| config.tenure = Duration::MAX);
@@ -367,16 +368,16 @@ fn an_extension_that_is_put_anew_is_not_mixed_with_the_release_of_another() {
     rig.reply(0, "+OK");
     assert!(matches!(rig.event(), Event::Acquired { .. }));
     let long = rig.held("b");
-    // The next for the first resource makes its release leave at once.
+    // A second request for the first resource makes its release leave at once.
     rig.acquire("a", WAIT);
     rig.redlock.extend(rig.now, long, TTL).expect("it is held");
     rig.redlock.extend(rig.now, short, ms(200)).expect("it is held");
     assert_eq!(rig.sent(0), ["EVALSHA extend-many 2 b a #2 #1 10000 200"]);
-    // The second round of the first lock: nobody waits for its first any more.
+    // The second round of the first lock: nobody waits for its first round any more.
     rig.advance(ms(10));
     assert!(matches!(rig.event(), Event::ExtendFailed { .. }));
     rig.redlock.extend(rig.now, short, ms(200)).expect("it is held");
-    // The owner sleeps until the first lock is over.
+    // The owner sleeps until the first lock has ended.
     rig.now = rig.now + rig.redlock.remaining(rig.now, short);
     rig.reply(0, "-NOSCRIPT No matching script.");
     let sent = rig.sent(0);

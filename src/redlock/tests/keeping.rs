@@ -5,7 +5,7 @@ use super::*;
 const HOLD: Duration = Duration::from_secs(60);
 
 impl Rig {
-    /// All nodes answer the one extension that has left for them.
+    /// Lets all nodes confirm the one extension that has left for them.
     fn confirm(&mut self) {
         for index in 0..self.redlock.nodes().len() {
             let sent = self.sent(index);
@@ -14,7 +14,7 @@ impl Rig {
         }
     }
 
-    /// The first two nodes answer what has left for them.
+    /// Lets the first two nodes confirm the extensions that have left for them.
     fn confirm_late(&mut self) {
         for index in 0..2 {
             self.sent(index);
@@ -22,7 +22,7 @@ impl Rig {
         }
     }
 
-    /// Lets time pass until something leaves for node 0; returns how long that was.
+    /// Lets time pass until something leaves for node 0. Returns how long that took.
     fn until_output(&mut self) -> Duration {
         let start = self.now;
         self.until(|rig| rig.has_output(0));
@@ -68,7 +68,7 @@ fn renewals_end_with_max_hold_and_the_lock_with_them() {
     assert!(held > ms(24_000) && held <= ms(25_000), "held for {held:?}");
 }
 
-/// Each of many short renewals would arm the warning anew, until no time is left for it.
+/// Many short renewals would each set the warning again, until no time is left for the warning.
 #[test]
 fn the_last_renewal_leaves_time_for_the_warning() {
     let mut rig = Rig::new(1);
@@ -114,7 +114,7 @@ fn a_renewal_that_fails_is_repeated_until_the_validity_ends_and_says_nothing() {
     assert!((5..60).contains(&asked), "asked {asked} times");
 }
 
-/// To ask those who are busy once more would only make them busier.
+/// To ask busy nodes once more would only make them busier.
 #[test]
 fn a_renewal_that_is_not_answered_yet_is_not_repeated() {
     let mut rig = Rig::new(3);
@@ -122,7 +122,7 @@ fn a_renewal_that_is_not_answered_yet_is_not_repeated() {
     rig.redlock.keep_alive(rig.now, lock, TTL, HOLD).expect("it is held");
     rig.until_output();
     let started = rig.now;
-    // Just before the connections would be given up.
+    // Just before the connections are given up.
     rig.advance(ms(4_900));
     assert_eq!(rig.sent(0).len(), 1);
     rig.confirm_late();
@@ -229,8 +229,8 @@ fn what_cannot_be_kept_is_refused() {
     assert_eq!(keep(&mut rig, TTL, HOLD), Err(RequestError::NotHeld));
 }
 
-/// A kept lock over three nodes, of which one hangs, one confirms, and the connection of one breaks
-/// and is back at once: before or after it was asked.
+/// A lock over three nodes is kept alive. One node hangs, one confirms, and the connection of one
+/// breaks and is back at once: before or after this node was asked.
 #[test]
 fn a_renewal_is_repeated_where_a_majority_is_there_again() {
     for (ttl, breaks_before) in [(7_000, false), (2_000, false), (7_000, true), (2_000, true)] {

@@ -1,4 +1,4 @@
-//! A held lock: how long it is believed, how it is extended, how it ends.
+//! A held lock: how long it is valid, how it is extended, how it ends.
 
 use super::*;
 
@@ -41,8 +41,7 @@ fn an_extension_counts_from_its_own_start() {
     assert!(rig.redlock.is_held(rig.now, lock));
 }
 
-/// S7: a shorter ttl does not take back what was promised.
-/// FAULTS 59.
+/// S7: a shorter ttl does not take back what was promised. FAULTS 59.
 #[test]
 fn an_extension_never_shortens() {
     let mut rig = Rig::new(3);
@@ -55,14 +54,14 @@ fn an_extension_never_shortens() {
     assert_eq!(rig.redlock.remaining(rig.now, lock), before);
 }
 
-/// S7: one bad round must not destroy a live lock.
-/// FAULTS 59: a minority, and replies that come late.
+/// S7: one bad round must not destroy a live lock. FAULTS 59: a minority, and replies that come
+/// late.
 #[test]
 fn a_failed_extension_leaves_the_old_validity() {
     let mut rig = Rig::new(3);
     let lock = rig.held("r");
     let before = rig.now + rig.redlock.remaining(rig.now, lock);
-    // A short ttl has a short node timeout, after which the nodes have not stalled for a long one.
+    // A short ttl has a short node timeout. After it, the nodes have not stalled for a long ttl.
     rig.redlock.extend(rig.now, lock, ms(100)).expect("held");
     (0..3).for_each(|index| rig.transmit(index));
     rig.reply(0, ":1");
@@ -75,7 +74,7 @@ fn a_failed_extension_leaves_the_old_validity() {
     use NodeOutcome::{Granted, NoReply};
     assert_eq!(outcomes.as_slice(), [Granted, NoReply, NoReply]);
     assert_eq!(rig.now + rig.redlock.remaining(rig.now, lock), before);
-    // The answers of that round come late, and do not count for the next.
+    // The answers of that round come late, and do not count for the next round.
     rig.redlock.extend(rig.now, lock, TTL).expect("held");
     rig.reply(0, ":1");
     rig.reply(1, ":1");
@@ -85,8 +84,7 @@ fn a_failed_extension_leaves_the_old_validity() {
     assert!(matches!(rig.event(), Event::Extended { .. }));
 }
 
-/// S7: the old validity bounds the round as well.
-/// FAULTS 59.
+/// S7: the old validity limits the round as well. FAULTS 59.
 #[test]
 fn an_extension_that_is_answered_after_the_validity_is_too_late() {
     let mut rig = Rig::with(3, |config| {
@@ -97,7 +95,7 @@ fn an_extension_that_is_answered_after_the_validity_is_too_late() {
     let until = rig.now + rig.redlock.remaining(rig.now, lock);
     rig.advance(Duration::from_secs(9));
     rig.redlock.extend(rig.now, lock, TTL).expect("held");
-    // Nothing was looked at until the validity had ended; then the replies are there first.
+    // The process slept until the validity had ended. Then the replies are handled first.
     rig.now = until;
     rig.reply(0, ":1");
     assert_eq!(
@@ -204,7 +202,7 @@ fn a_release_that_nobody_answers_is_reported_in_time() {
     assert_eq!(rig.events(), [Event::Released { lock, outcome }]);
 }
 
-/// FAULTS 59: an extension that races a release.
+/// FAULTS 59: an extension races a release.
 #[test]
 fn a_release_during_an_extension_ends_both_and_runs_last() {
     let mut rig = Rig::new(3);
@@ -217,13 +215,13 @@ fn a_release_during_an_extension_ends_both_and_runs_last() {
     rig.reply(0, ":1");
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
     rig.reply(0, ":1");
-    // An extension that has not left when the lock is released never does.
+    // An extension that has not left before the release never leaves.
     assert_eq!(rig.sent(1), ["EVALSHA release 1 r #1"]);
     rig.reply(1, ":1");
     assert!(matches!(rig.event(), Event::Released { .. }));
 }
 
-/// A node that was flushed forgets its scripts: one call by text, on the same connection.
+/// A node that was flushed forgets its scripts: one call by text follows, on the same connection.
 #[test]
 fn a_script_that_is_not_loaded_goes_once_by_its_text() {
     let mut rig = Rig::new(1);
@@ -239,7 +237,7 @@ fn a_script_that_is_not_loaded_goes_once_by_its_text() {
     rig.sent(0);
     rig.reply(0, "-NOSCRIPT No matching script.");
     assert_eq!(rig.sent(0), [format!("EVAL {} 1 r #1", RELEASE.text)]);
-    // A server that says so even to the text does not make us go round in circles.
+    // A server that refuses even the text does not make the engine repeat the call for ever.
     rig.reply(0, "-NOSCRIPT No matching script.");
     assert_eq!(rig.sent(0), [""; 0]);
     let Event::Released { outcome, .. } = rig.event() else { panic!("not released") };
@@ -258,7 +256,7 @@ fn the_token_is_known_while_the_lock_is_held() {
     assert_eq!(rig.redlock.token(lock), None);
 }
 
-/// A vote that was lost on the way can still carry an extension.
+/// A node whose vote was lost on the way can still confirm an extension.
 #[test]
 fn an_extension_asks_a_node_whose_vote_never_came() {
     let mut rig = Rig::new(3);
@@ -274,13 +272,13 @@ fn an_extension_asks_a_node_whose_vote_never_came() {
     rig.reply(0, ":1");
     rig.reply(1, ":1");
     assert!(matches!(rig.event(), Event::Extended { .. }));
-    // Its SET was executed and cannot be once more, so it is not left to the cleanup.
+    // The `SET` was executed and cannot be executed once more, so no cleanup is needed.
     rig.redlock.release(rig.now, lock).expect("held");
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
     assert_eq!(rig.redlock.cleanup(), 0);
 }
 
-/// The connection dies after the loss was told and before the keys are given back.
+/// The connection dies after the loss was reported and before the keys are released.
 #[test]
 fn a_set_that_is_lost_on_its_way_while_its_lock_lapses_is_cleaned_up() {
     let mut rig = Rig::new(3);

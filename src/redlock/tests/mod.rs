@@ -1,8 +1,9 @@
-//! The state machine under a microscope: every reply and every instant by hand.
+//! Tests of the state machine, with every reply and every instant set by hand.
 //!
-//! A [`Rig`] stands between the test and the machine. It keeps the time, answers handshakes, and
-//! shows what leaves for each node as words. Random faults are the simulator's business; here each
-//! test is one story.
+//! These tests know the whole of `redlock`, and stand between the machine and the network: a
+//! [`Rig`] keeps the time, answers handshakes, and shows what leaves for each node as words. They
+//! must never know a socket or a clock, and inject no random faults: that is the business of the
+//! simulator. Each test here is one story.
 
 mod adoption;
 mod attempts;
@@ -43,17 +44,17 @@ fn nodes<const N: usize>(indexes: [usize; N]) -> NodeSet {
 struct Rig {
     redlock: Redlock,
     now: Instant,
-    /// Nodes that the machine wants a connection to, and has not got.
+    /// Nodes to which the machine wants a connection, but has none.
     wanted: NodeSet,
     closed: NodeSet,
-    /// What has left for each node and was not looked at.
+    /// Commands that have left for each node and were not looked at yet.
     outputs: Vec<Vec<String>>,
-    /// What the nodes say about their native commands.
+    /// The answer of the nodes to the question for native commands.
     native: &'static str,
 }
 
 impl Rig {
-    /// A machine with `count` nodes that are all ready.
+    /// Creates a machine with `count` nodes, all ready.
     fn new(count: usize) -> Self {
         Self::with(count, |_| ())
     }
@@ -71,7 +72,7 @@ impl Rig {
         self.events();
     }
 
-    /// A machine with `count` nodes that are all ready, and pauses of its own.
+    /// Creates a machine with `count` nodes, all ready, and with random pauses of its own.
     fn seeded(count: usize, seed: u64) -> Self {
         let mut rig = Self::unconnected_seeded(count, seed, |_| ());
         rig.connect_all(count);
@@ -98,12 +99,12 @@ impl Rig {
         rig
     }
 
-    /// Brings a node up, from the connection to the end of the handshake.
+    /// Connects a node, and answers its handshake.
     fn connect(&mut self, index: usize) {
         self.connect_as(index, index as u8, "");
     }
 
-    /// The same, as the process numbered `process`, with `extra` lines of `INFO`.
+    /// Connects a node as the process with this number, with `extra` lines of `INFO`.
     fn connect_as(&mut self, index: usize, process: u8, extra: &str) {
         let waited = self.now;
         while !self.wanted.contains(node(index)) {
@@ -137,14 +138,14 @@ impl Rig {
         }
     }
 
-    /// What has left for a node since the last look, as one string of words per command. Tokens
-    /// show as `#` and the number of the attempt, scripts by name.
+    /// Returns what has left for a node since the last look, one string of words per command.
+    /// Tokens show as `#` and the number of the attempt, scripts by name.
     fn sent(&mut self, index: usize) -> Vec<String> {
         self.transmit(index);
         core::mem::take(&mut self.outputs[index])
     }
 
-    /// Lets leave what waits for a node.
+    /// Takes the bytes that wait for a node.
     fn transmit(&mut self, index: usize) {
         let bytes = self.redlock.poll_transmit(self.now, node(index)).unwrap_or_default().to_vec();
         self.redlock.handle_sent(node(index), bytes.len());
@@ -165,7 +166,7 @@ impl Rig {
         !self.outputs[index].is_empty()
     }
 
-    /// A node answers what has left for it; the final CRLF is added.
+    /// Lets a node answer what has left for it. The final CRLF is added.
     fn reply(&mut self, index: usize, reply: &str) {
         self.transmit(index);
         let bytes = format!("{reply}\r\n");
@@ -174,7 +175,7 @@ impl Rig {
         self.run_actions();
     }
 
-    /// The connection of a node breaks.
+    /// Breaks the connection of a node.
     fn close(&mut self, index: usize) {
         self.redlock.handle_closed(self.now, node(index), NodeError::Closed);
         self.run_actions();
@@ -198,7 +199,7 @@ impl Rig {
         panic!("it never happens");
     }
 
-    /// Lets time pass until there are events.
+    /// Lets time pass until there are events, and returns them.
     fn wait(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         self.until(|rig| {
@@ -220,7 +221,7 @@ impl Rig {
         }
     }
 
-    /// The events so far, without those about nodes.
+    /// Returns the events so far, without events about nodes.
     fn events(&mut self) -> Vec<Event> {
         let events = core::iter::from_fn(|| self.redlock.poll_event());
         events.filter(|event| !matches!(event, Event::Node(_))).collect()
@@ -237,7 +238,7 @@ impl Rig {
         lock.expect("the request is in bounds")
     }
 
-    /// A lock that all nodes granted.
+    /// Acquires a lock that all nodes grant.
     fn held(&mut self, resource: &str) -> LockId {
         let lock = self.acquire(resource, NO_WAIT);
         for index in 0..self.redlock.nodes().len() {

@@ -1,4 +1,4 @@
-//! The question who holds a resource.
+//! Queries for the holder of a resource.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn a_question_is_answered_in_time_by_those_who_are_there() {
     assert_eq!(rig.now - start, ms(50));
     assert_eq!((holder.free, holder.unknown), (nodes([0]), nodes([1, 2])));
     assert_eq!(holder.value(), None);
-    // The answer that comes too late is nobody's.
+    // The late answer belongs to no query any more.
     rig.sent(2);
     rig.reply(2, "*2\r\n$-1\r\n:-2");
     assert_eq!(rig.events(), []);
@@ -80,7 +80,7 @@ fn no_more_questions_are_taken_than_there_is_room_for() {
     ask(&mut rig);
 }
 
-/// Rights may allow scripts by their SHA-1 alone, which is enough for locks.
+/// Access rights may allow scripts by their SHA-1 alone, which is enough for locks.
 #[test]
 fn a_question_that_is_not_allowed_costs_no_node() {
     let mut rig = Rig::new(3);

@@ -1,4 +1,4 @@
-//! Who waits for what inside the engine.
+//! The queues inside the engine: which lock waits, and for what.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn waiters_for_one_resource_stand_in_line_with_one_attempt_under_way() {
     for (holder, next, number) in [(first, second, 1), (second, third, 2)] {
         rig.redlock.release(rig.now, holder).expect("held");
         for index in 0..3 {
-            // One write: the next SET stands right behind the release.
+            // One write: the next `SET` is right behind the release.
             let expected = [
                 format!("EVALSHA release 1 r #{number}"),
                 format!("SET r #{} NX PX 10000", number + 1),
@@ -91,7 +91,7 @@ fn attempts_wait_inside_while_the_pipelines_of_a_quorum_are_full() {
     let locks: Vec<_> = (0..10).map(|i| rig.acquire(&format!("r{i}"), WAIT)).collect();
     assert_eq!(rig.sent(0).len(), 4);
     assert_eq!(rig.sent(1).len(), 4);
-    // Node 2 stays silent; the other two are a quorum.
+    // Node 2 stays silent; the other two nodes are a quorum.
     for (round, expected) in locks.into_iter().enumerate() {
         for index in 0..2 {
             rig.reply(index, "+OK");
@@ -116,7 +116,7 @@ fn a_stalled_node_costs_nothing_until_it_answers() {
     assert_eq!(rig.state(2), NodeState::Stalled);
     rig.acquire("b", NO_WAIT);
     assert_eq!(rig.sent(2), [""; 0], "it is passed over");
-    // A release is still owed to it: the token may be there.
+    // Node 2 is still owed a release: the token may be there.
     rig.redlock.release(rig.now, lock).expect("held");
     assert_eq!(rig.sent(2), ["EVALSHA release 1 a #1"]);
     rig.reply(2, "+OK");
@@ -138,7 +138,7 @@ fn a_request_before_the_first_connection_waits_for_it() {
     assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
 }
 
-/// FAULTS 70: the only sink is the queue of events, and nobody waits for it.
+/// FAULTS 70: nobody takes the events, and their queue is the only place for them.
 #[test]
 fn events_that_nobody_takes_stop_new_requests_and_lose_nothing() {
     let mut rig = Rig::with(1, |config| config.max_locks = 4);
@@ -195,7 +195,8 @@ fn a_request_that_has_ended_takes_no_place_in_the_queue() {
     }
 }
 
-/// Whether a node has stalled is the same for all, or the first in the queue would hold up others.
+/// Whether a node has stalled is the same for all locks. Otherwise the first lock in the queue
+/// would hold up the locks behind it.
 #[test]
 fn a_lock_with_a_short_ttl_does_not_hold_up_those_behind_it() {
     let mut rig = Rig::new(1);
@@ -206,7 +207,7 @@ fn a_lock_with_a_short_ttl_does_not_hold_up_those_behind_it() {
     assert_eq!(rig.sent(0).len(), 3);
 }
 
-/// The next in line must not be sent to a node that has just said that it cannot.
+/// A node that has just said that it cannot serve must not be sent the next lock in line.
 #[test]
 fn an_error_is_held_against_the_node_before_the_next_lock_gets_its_turn() {
     for error in ["-OOM command not allowed", "-LOADING Redis is loading", "-NOAUTH required"] {
@@ -220,7 +221,7 @@ fn an_error_is_held_against_the_node_before_the_next_lock_gets_its_turn() {
     }
 }
 
-/// Others would be refused for as long as there is somebody in line here.
+/// Other engines would be refused as long as locks stand in line here.
 #[test]
 fn a_line_leaves_the_resource_to_others_once_in_a_while() {
     let mut rig = Rig::with(1, |config| config.tenure = ms(100));
@@ -258,7 +259,7 @@ fn who_does_not_wait_is_not_made_to() {
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1", "SET r #2 NX PX 10000"]);
 }
 
-/// The lock before it was given back long ago, and only a slow node still owes the answer.
+/// The previous lock was released long ago, and only a slow node still owes the answer.
 #[test]
 fn a_resource_that_nobody_has_had_for_a_while_is_not_left_to_others() {
     let mut rig = Rig::new(3);

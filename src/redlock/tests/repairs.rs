@@ -1,8 +1,8 @@
-//! Nodes that miss the key of a held lock.
+//! Repair: nodes that lack the key of a held lock.
 
 use super::*;
 
-/// A lock over three nodes that node 2 refused.
+/// Acquires a lock over three nodes, of which node 2 refuses.
 fn held_without_one(rig: &mut Rig) -> LockId {
     let lock = rig.acquire("r", NO_WAIT);
     for (index, reply) in ["+OK", "+OK", "$-1"].into_iter().enumerate() {
@@ -18,7 +18,7 @@ fn a_node_that_refused_is_given_the_key_soon_after() {
     let mut rig = Rig::new(3);
     let lock = held_without_one(&mut rig);
     rig.advance(ms(50));
-    // Not for longer than the lock can last: what is left of the validity, and its drift.
+    // The key lives no longer than the lock can last: the rest of the validity and its drift.
     assert_eq!(rig.sent(2), ["SET r #1 NX PX 9948"]);
     assert_eq!(rig.sent(0), [""; 0]);
     rig.reply(2, "+OK");
@@ -96,7 +96,7 @@ fn a_node_in_quarantine_is_given_the_key_and_does_not_confirm_before_its_end() {
     assert_eq!(rig.events(), [], "one of two has confirmed");
 }
 
-/// The answer to an extension that was sent before the fill-in says nothing about it.
+/// The answer to an extension that was sent before the repair says nothing about the repair.
 #[test]
 fn an_older_answer_does_not_make_a_repair_forgotten() {
     let mut rig = Rig::new(3);

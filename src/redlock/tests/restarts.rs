@@ -2,20 +2,20 @@
 
 use super::*;
 
-/// Lines of `INFO` of a server that has just been started.
+/// The lines of `INFO` of a server that has just started.
 const YOUNG: &str = "uptime_in_seconds:0\r\n";
 
-/// A machine whose nodes have been up for long, with ttls of at most ten seconds.
+/// Creates a machine whose nodes have been up for long, with ttls of at most ten seconds.
 fn rig(count: usize) -> Rig {
     Rig::with(count, |config| config.max_ttl = TTL)
 }
 
-/// For how long a restarted node does not vote in such a machine: ten seconds and their drift.
+/// Returns how long a restarted node of such a machine does not vote: ten seconds and their drift.
 fn span() -> Duration {
     TTL + ms(102)
 }
 
-/// The server behind a node dies, and another takes its place.
+/// Replaces the server behind a node by a new process.
 fn restart(rig: &mut Rig, index: usize, extra: &str) {
     let process = 100 + rig.redlock.node(rig.now, node(index)).expect("there").counters.connects;
     rig.close(index);
@@ -46,8 +46,8 @@ fn a_restarted_node_is_not_asked_until_the_longest_lock_is_over() {
     assert_eq!(rig.sent(1).len(), 1);
 }
 
-/// The double hold that this rule is about: two of three nodes granted the first lock, one of them
-/// forgot it, and with the third would grant it to somebody else.
+/// The double hold that this rule prevents. Two of three nodes granted the first lock. One of these
+/// two forgot the lock, and together with the third node would grant it to another client.
 #[test]
 fn a_node_that_forgot_a_lock_does_not_grant_it_again_while_it_is_held() {
     let mut holder = rig(3);
@@ -93,7 +93,7 @@ fn a_waiting_request_outlasts_the_quarantine() {
     assert!(rig.redlock.is_held(rig.now, lock));
 }
 
-/// FAULTS 27: unavailable, and until when.
+/// FAULTS 27: the request is told that nodes are unavailable, and until when.
 #[test]
 fn a_request_that_cannot_outlast_it_says_when_a_quorum_is_possible() {
     let mut rig = Rig::unconnected(5, |config| config.max_ttl = TTL);
@@ -111,7 +111,8 @@ fn a_request_that_cannot_outlast_it_says_when_a_quorum_is_possible() {
     let AcquireError::Unavailable { outcomes, at, retry_after } = error else {
         panic!("{error}");
     };
-    // Node 4 is down; three of the others are a quorum when the second of the oldest is free.
+    // Node 4 is down. Three of the other nodes are a quorum as soon as the quarantines of nodes 0,
+    // 1 and 2 have ended.
     assert_eq!(at, rig.now + retry_after);
     assert_eq!(at, third - Duration::from_secs(1) + span());
     let expected = [[NodeOutcome::Quarantined; 4].as_slice(), &[NodeOutcome::Connecting]].concat();
@@ -138,7 +139,8 @@ fn a_quarantined_node_still_releases() {
     assert_eq!(rig.sent(1), ["EVALSHA release 1 r #1"]);
 }
 
-/// S11 and S7: it says that it has the key now; what it had before it forgot nobody knows.
+/// S11 and S7: the node says that it has the key now, but nobody knows what it had before it
+/// forgot.
 #[test]
 fn a_quarantined_node_extends_and_is_not_counted() {
     let mut rig = rig(3);
@@ -157,7 +159,7 @@ fn a_quarantined_node_extends_and_is_not_counted() {
     assert_eq!(outcomes.as_slice()[1], NodeOutcome::Quarantined);
 }
 
-/// FAULTS 29, FAULTS 47: from then on, for the whole time.
+/// FAULTS 29, FAULTS 47: the quarantine counts from that error, and lasts the whole time.
 #[test]
 fn a_node_that_stops_serving_is_doubted_from_then_on() {
     for error in ["-LOADING x", "-READONLY x", "-MASTERDOWN x"] {
@@ -166,7 +168,7 @@ fn a_node_that_stops_serving_is_doubted_from_then_on() {
         rig.sent(0);
         rig.reply(0, error);
         let since = rig.now;
-        // It is the same process, and has been up for long.
+        // The process is the same, and has been up for long.
         rig.connect(0);
         let found = quarantine(&rig, 0).expect("in quarantine");
         assert_eq!(found.reason, QuarantineReason::StoppedServing, "{error}");

@@ -1,10 +1,10 @@
-//! Connections: who may vote, what a break leaves open, how it is cleaned up.
+//! Connections: which nodes may vote, what a break leaves open, and how that is cleaned up.
 
 use super::*;
 
-/// S6: the reply will never come, so the token may exist; it is deleted after the reconnect, and
-/// looked for again, because the server may read the dead connection's bytes later than ours.
-/// FAULTS 53: a `SET` without a reply is taken back, never sent again.
+/// S6: the reply will never come, so the token may exist. The token is deleted after the reconnect,
+/// and looked for again, because the server may read the bytes of the dead connection later than
+/// those of the new one. FAULTS 53: a `SET` without a reply is taken back, never sent again.
 #[test]
 fn a_set_that_died_with_its_connection_is_cleaned_up_after_the_reconnect() {
     let mut rig = Rig::new(3);
@@ -23,7 +23,7 @@ fn a_set_that_died_with_its_connection_is_cleaned_up_after_the_reconnect() {
     assert_eq!(status.cleanup, 0);
 }
 
-/// S6: and while the lock is held the token is left alone, for it is not a stranger's.
+/// S6: while the lock is held its token is left alone, because somebody needs it.
 #[test]
 fn a_held_lock_is_not_cleaned_up_until_it_ends() {
     let mut rig = Rig::new(3);
@@ -65,7 +65,7 @@ fn a_release_that_died_with_its_connection_is_sent_again() {
     assert_eq!(rig.sent(1), ["EVALSHA release 1 r #1"]);
 }
 
-/// A SET and its release that die together leave one question, not two.
+/// A `SET` and its release that die together leave one token to clean up, not two.
 #[test]
 fn an_abandoned_attempt_is_remembered_once() {
     let mut rig = Rig::new(3);
@@ -92,8 +92,7 @@ fn a_majority_that_breaks_ends_an_attempt_at_once() {
     assert_eq!(outcomes.as_slice()[0], NodeOutcome::NoReply);
 }
 
-/// S10: the same process under two names would vote twice.
-/// FAULTS 50.
+/// S10: the same process under two names would vote twice. FAULTS 50.
 #[test]
 fn the_same_process_twice_votes_once() {
     let mut rig = Rig::unconnected(3, |_| ());
@@ -109,7 +108,7 @@ fn the_same_process_twice_votes_once() {
     assert_eq!(rig.sent(2).len(), 1);
 }
 
-/// S10: doubt keeps a node out.
+/// S10: any doubt keeps a node out.
 #[test]
 fn a_node_that_may_not_vote_is_told_once_and_tried_again_slowly() {
     for (extra, error) in [
@@ -138,7 +137,8 @@ fn a_reply_to_nothing_closes_the_connection() {
     assert_eq!(status.error, Some(NodeError::UnsolicitedReply));
 }
 
-/// They belong to RESP3, which is not spoken; a flood of them would keep the loop from the others.
+/// Pushes and attributes belong to RESP3, which is not spoken. A flood of them would keep the loop
+/// from other nodes.
 #[test]
 fn pushes_and_attributes_close_the_connection() {
     for value in [">2\r\n+invalidate\r\n*0", "|1\r\n+ttl\r\n:1", "|0"] {
@@ -239,8 +239,8 @@ fn the_words_of_the_server_are_kept_and_made_safe() {
     assert_eq!(status.message.chars().count(), 128);
 }
 
-/// S4: found by the fuzz target `core`. A reply that came twice was a vote for the next `SET`,
-/// whose bytes had not even been handed to the driver.
+/// S4: found by the fuzz target `core`. A repeated reply was a vote for the next `SET`, whose bytes
+/// the driver did not even have yet.
 #[test]
 fn a_reply_that_comes_before_its_request_can_have_left_is_no_vote() {
     let mut rig = Rig::new(1);

@@ -1,4 +1,4 @@
-//! Many resources as one lock.
+//! Sets: many resources as one lock.
 
 use super::*;
 
@@ -171,7 +171,7 @@ fn a_set_that_a_majority_has_lost_in_part_is_lost() {
     assert_eq!(rig.events().last(), Some(&lost));
 }
 
-/// As a single lock does.
+/// A set is repaired like a single lock.
 #[test]
 fn a_set_is_given_to_a_node_that_came_back_empty() {
     let mut rig = Rig::new(3);
@@ -186,7 +186,7 @@ fn a_set_is_given_to_a_node_that_came_back_empty() {
     assert!(matches!(&sent[..], [set] if set.contains("acquire-set")), "{sent:?}");
 }
 
-/// What is left of it there would refuse us, and is released in the end.
+/// The rest of the set on that node would refuse us, and is released in the end.
 #[test]
 fn a_set_is_not_given_to_a_node_that_has_lost_a_part_of_it() {
     let mut rig = Rig::new(3);
@@ -203,7 +203,8 @@ fn a_set_is_not_given_to_a_node_that_has_lost_a_part_of_it() {
     assert!(rig.sent(0)[0].starts_with("EVALSHA release-set "));
 }
 
-/// The key is given behind an extension that asked for it: the script was not known at first.
+/// The node gets the keys only after it has compared for an extension: the script was not known at
+/// first.
 #[test]
 fn an_answer_from_before_a_set_that_is_put_once_more_takes_no_node_out() {
     let mut rig = Rig::new(3);

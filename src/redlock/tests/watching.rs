@@ -1,8 +1,8 @@
-//! What the owner of an engine is told of its nodes.
+//! What the owner of an engine learns about its nodes.
 
 use super::*;
 
-/// The nodes that changed, in the order of the events; all other events are thrown away.
+/// Returns the nodes that changed, in the order of the events. All other events are dropped.
 fn changes(rig: &mut Rig) -> Vec<usize> {
     let events = core::iter::from_fn(|| rig.redlock.poll_event());
     let nodes = events.filter_map(|event| match event {
@@ -24,7 +24,7 @@ fn a_node_that_stalls_is_announced_and_again_when_it_has_caught_up() {
     rig.reply(0, ":1");
     rig.reply(1, ":1");
     let sent = rig.now;
-    // From deadline to deadline, as a driver sleeps: the node itself asks to be looked at.
+    // From deadline to deadline, as a driver sleeps: the node sets a deadline for its own check.
     let mut changed = Vec::new();
     rig.until(|rig| {
         changed = changes(rig);
@@ -47,7 +47,7 @@ fn a_node_that_is_only_busy_is_not_announced() {
         rig.advance(ms(20));
         rig.acquire(&step.to_string(), NO_WAIT);
         rig.sent(0);
-        // The first of two: the other is 20 ms old by now.
+        // The first of two requests. The other one is 20 ms old by now.
         rig.reply(0, "+OK");
         assert_eq!(changes(&mut rig), [0; 0], "step {step}");
     }
