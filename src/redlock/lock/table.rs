@@ -136,7 +136,7 @@ impl Table {
     }
 
     /// Gives the lock in `slot` a token that was handed over.
-    pub(crate) fn adopt(&mut self, slot: u32, token: Token) {
+    pub(crate) fn set_token(&mut self, slot: u32, token: Token) {
         self[slot].is_adopted = true;
         self.adopted.insert(slot, token);
     }

@@ -75,7 +75,7 @@ impl Redlock {
     ) -> Result<LockId, RequestError> {
         let resources = self.check_resources(resources)?;
         let slot = self.claim(now, ttl, wait)?;
-        self.name(slot, &resources);
+        self.set_resources(slot, &resources);
         Ok(self.begin(now, slot, wait))
     }
 
@@ -94,7 +94,7 @@ impl Redlock {
         let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
         match self.table[slot].phase {
             Phase::Held | Phase::Releasing => return Err(RequestError::AlreadyHeld),
-            Phase::Attempt => self.relinquish(now, slot),
+            Phase::Attempt => self.send_releases(now, slot),
             _ => {}
         }
         self.acquire_ended(now, slot, AcquireError::Cancelled);
@@ -138,7 +138,7 @@ impl Redlock {
     }
 
     /// Stores the names of its resources in a new lock.
-    pub(super) fn name(&mut self, slot: u32, resources: &[&[u8]]) {
+    pub(super) fn set_resources(&mut self, slot: u32, resources: &[&[u8]]) {
         let lock = &mut self.table[slot];
         let prefix = &self.config.prefix;
         if let [resource] = resources {
@@ -187,14 +187,14 @@ impl Redlock {
     /// does not use up the slots of all locks.
     fn make_room(&mut self, now: Instant) {
         while self.table.is_full() && self.table.has_ended_locks() {
-            let Some(id) = self.slowest_of_few(now) else { return };
+            let Some(id) = self.straggler(now) else { return };
             self.drop_session(now, id, NodeError::TooSlow);
         }
     }
 
     /// Returns the node whose oldest request is the oldest of all. Returns `None` unless that
     /// request is older than a node timeout, and a quorum of nodes owes nothing as old.
-    fn slowest_of_few(&self, now: Instant) -> Option<NodeId> {
+    fn straggler(&self, now: Instant) -> Option<NodeId> {
         let timeout = self.config.stall_timeout();
         let (mut punctual, mut slowest) = (0, None);
         for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {

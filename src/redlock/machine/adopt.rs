@@ -47,8 +47,8 @@ impl Redlock {
     ) -> Result<LockId, RequestError> {
         let resources = self.check_resources(resources)?;
         let slot = self.claim(now, ttl, wait)?;
-        self.name(slot, &resources);
-        self.table.adopt(slot, token);
+        self.set_resources(slot, &resources);
+        self.table.set_token(slot, token);
         Ok(self.begin(now, slot, wait))
     }
 
@@ -158,9 +158,6 @@ impl Redlock {
             let outcomes = self.outcomes(now, &votes);
             return self.acquire_ended(now, slot, AcquireError::NoQuorum(outcomes));
         };
-        let lock = &mut self.table[slot];
-        lock.retries = lock.retries.saturating_add(1);
-        lock.phase = Phase::Backoff;
-        self.schedule(slot, retry_at);
+        self.back_off(slot, retry_at);
     }
 }

@@ -158,15 +158,20 @@ impl Redlock {
     /// Ends an attempt without a lock. Releases what the attempt may have taken, and schedules the
     /// next try unless the wait of the caller ends before.
     pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
-        self.relinquish(now, slot);
+        self.send_releases(now, slot);
         let Some(retry_at) = self.next_retry(now, slot) else {
             // Refusals that left no quorum possible, even with the votes still open, mean a holder.
             // Everything else means that too few nodes were there.
-            let error = self.why_not(now, slot);
+            let error = self.acquire_error(now, slot);
             return self.acquire_ended(now, slot, error);
         };
+        self.table[slot].tenure = Instant::ZERO;
+        self.back_off(slot, retry_at);
+    }
+
+    /// Lets a lock pause until the next try.
+    pub(super) fn back_off(&mut self, slot: u32, retry_at: Instant) {
         let lock = &mut self.table[slot];
-        lock.tenure = Instant::ZERO;
         lock.retries = lock.retries.saturating_add(1);
         lock.phase = Phase::Backoff;
         self.schedule(slot, retry_at);

@@ -84,7 +84,7 @@ impl Redlock {
             // earlier would only ask nodes once more that are too busy already.
             Origin::Renewal if asked == everywhere => lock.valid_until,
             // A node that cannot be asked now may be back soon, and may be needed.
-            Origin::Renewal => again_at(now, lock.valid_until),
+            Origin::Renewal => retry_renewal_at(now, lock.valid_until),
         };
         let member =
             Member { purpose: Purpose::Extend, slot, serial: number, is_set: lock.is_set() };
@@ -111,7 +111,7 @@ impl Redlock {
             let is_current = lock.round.pending && lock.round.number == member.serial;
             if is_current && answer == Compared::Failed && lock.round.is_renewal() {
                 // The nodes that have not answered yet may hang.
-                lock.deadline = lock.deadline.min(again_at(now, lock.valid_until));
+                lock.deadline = lock.deadline.min(retry_renewal_at(now, lock.valid_until));
                 self.schedule_held(slot);
             }
             self.count_extension(slot, now);
@@ -208,12 +208,12 @@ impl Redlock {
 
     /// Releases the keys of a lost lock, and ends the lock.
     pub(super) fn lapsed(&mut self, now: Instant, slot: u32) {
-        self.relinquish(now, slot);
+        self.send_releases(now, slot);
         self.leave(now, slot);
     }
 }
 
 /// Returns the moment at which a renewal that lacks an answer is given up, and tried again.
-fn again_at(now: Instant, valid_until: Instant) -> Instant {
+fn retry_renewal_at(now: Instant, valid_until: Instant) -> Instant {
     now + (valid_until - now) / 3
 }

@@ -24,7 +24,7 @@ impl Redlock {
         let Some(first) = self.table.first_of(self.table[slot].names(), hash) else {
             self.table.lead(slot);
             if let Some(leaver) = leaver {
-                return self.succeed(now, leaver, slot);
+                return self.start_next(now, leaver, slot);
             }
             self.enqueue(slot);
             return;
@@ -80,7 +80,7 @@ impl Redlock {
         let error = match self.table[slot].phase {
             Phase::InLine if self.is_behind_holder(slot) => AcquireError::Held,
             Phase::InLine => AcquireError::TimedOut,
-            _ => self.why_not(now, slot),
+            _ => self.acquire_error(now, slot),
         };
         self.acquire_ended(now, slot, error);
     }
@@ -109,9 +109,9 @@ impl Redlock {
 
     /// Gives the next in line its turn. On every connection its `SET` follows the release.
     pub(super) fn hand_over(&mut self, now: Instant, slot: u32) {
-        if let Some(heir) = self.table.leave_line(slot) {
-            self.table[heir].follows = true;
-            self.succeed(now, slot, heir);
+        if let Some(next) = self.table.leave_line(slot) {
+            self.table[next].follows = true;
+            self.start_next(now, slot, next);
         }
     }
 
@@ -120,22 +120,22 @@ impl Redlock {
     /// Other engines may want the resource too. Their attempts would be refused as long as locks of
     /// this engine follow one another. So once in a while the next lock pauses, and leaves the
     /// resource to others for a moment.
-    fn succeed(&mut self, now: Instant, leaver: u32, heir: u32) {
-        let tenure = self.table[leaver].tenure;
-        if now - self.table[leaver].round.started >= self.config.tenure_gap {
+    fn start_next(&mut self, now: Instant, predecessor: u32, next: u32) {
+        let tenure = self.table[predecessor].tenure;
+        if now - self.table[predecessor].round.started >= self.config.tenure_gap {
             // The release is so long ago that others have had their moment.
-            return self.enqueue(heir);
+            return self.enqueue(next);
         }
-        let has_wait = self.table[heir].wait_until > now + self.config.tenure_gap;
+        let has_wait = self.table[next].wait_until > now + self.config.tenure_gap;
         let is_over = tenure > Instant::ZERO && now - tenure >= self.config.tenure;
         if !is_over || !has_wait {
-            self.table[heir].tenure = tenure;
-            return self.enqueue(heir);
+            self.table[next].tenure = tenure;
+            return self.enqueue(next);
         }
         let half = self.config.tenure_gap / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
-        self.table[heir].phase = Phase::Backoff;
-        self.schedule(heir, now + half + Duration::from_nanos(spread));
+        self.table[next].phase = Phase::Backoff;
+        self.schedule(next, now + half + Duration::from_nanos(spread));
     }
 
     /// Ends a lock whose last event is queued. The slot stays in use until no reply is owed to it.

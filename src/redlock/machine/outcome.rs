@@ -11,7 +11,7 @@ use crate::time::Instant;
 
 impl Redlock {
     /// Returns the reason why the lock was not acquired, as far as the last attempt tells.
-    pub(super) fn why_not(&self, now: Instant, slot: u32) -> AcquireError {
+    pub(super) fn acquire_error(&self, now: Instant, slot: u32) -> AcquireError {
         let lock = &self.table[slot];
         let votes = &lock.votes;
         let answered = votes.agreed().union(votes.refused()).union(votes.open());
@@ -59,13 +59,13 @@ impl Redlock {
             } else if votes.asked().contains(node) {
                 NodeOutcome::NoReply
             } else {
-                self.unasked(now, node)
+                self.outcome_unasked(now, node)
             }
         })
     }
 
     /// Returns the outcome at a node that was not asked.
-    fn unasked(&self, now: Instant, id: NodeId) -> NodeOutcome {
+    fn outcome_unasked(&self, now: Instant, id: NodeId) -> NodeOutcome {
         let node = &self.nodes[id];
         match node.state(now) {
             NodeState::Misconfigured => NodeOutcome::Misconfigured,

@@ -40,7 +40,7 @@ impl Redlock {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
         }
         self.table[slot].phase = Phase::Releasing;
-        self.relinquish(now, slot);
+        self.send_releases(now, slot);
         self.hand_over(now, slot);
         self.schedule(slot, now + self.config.release_timeout);
         self.count_release(slot);
@@ -51,7 +51,7 @@ impl Redlock {
     /// Sends a release to every node on which the token may exist. On the connection that carried
     /// the `SET`, the release runs behind the `SET`. If that connection died, the cleanup list
     /// deletes the token later (S5, S6).
-    pub(super) fn relinquish(&mut self, now: Instant, slot: u32) {
+    pub(super) fn send_releases(&mut self, now: Instant, slot: u32) {
         let lock = &mut self.table[slot];
         let number = lock.serial;
         #[cfg(redbolt_sabotage)]
@@ -73,7 +73,7 @@ impl Redlock {
             asked.into_iter().for_each(|id| self.flush_batch(now, id, Flush::Now));
         }
         for id in later {
-            self.remember(id, slot, number, now);
+            self.add_to_cleanup(id, slot, number, now);
             // If the node is connected again already, the first check leaves with this write and
             // not in a later turn.
             self.clean_up(now, id);
@@ -81,7 +81,7 @@ impl Redlock {
     }
 
     /// Puts the token with this `serial` on the cleanup list of a node (S6).
-    fn remember(&mut self, id: NodeId, slot: u32, serial: u64, first_check: Instant) {
+    fn add_to_cleanup(&mut self, id: NodeId, slot: u32, serial: u64, first_check: Instant) {
         if self.config.is_sabotaged(Saboteur::CleanupForgotten) {
             return;
         }
@@ -109,7 +109,7 @@ impl Redlock {
             // A connected node that has just said that it cannot is not asked again at once.
             let is_there = self.nodes[id].is_ready();
             let pause = if is_there { FIRST_PAUSE } else { Duration::ZERO };
-            self.remember(id, slot, member.serial, now + pause);
+            self.add_to_cleanup(id, slot, member.serial, now + pause);
         }
         let lock = &mut self.table[slot];
         lock.owed -= 1;

@@ -32,7 +32,7 @@ impl Redlock {
         if missing.is_empty() {
             return;
         }
-        let ttl = self.rest_of(now, slot);
+        let ttl = self.repair_ttl(now, slot);
         let serial = lock.serial;
         let form = if lock.is_set() { SetForm::Script(Call::Sha) } else { SetForm::Command };
         let request = Request::Set(SetRequest { slot, serial, intent: Intent::Repair, form });
@@ -48,7 +48,7 @@ impl Redlock {
     }
 
     /// Returns the ttl of a key that a node gets later than the others.
-    pub(super) fn rest_of(&self, now: Instant, slot: u32) -> Millis {
+    pub(super) fn repair_ttl(&self, now: Instant, slot: u32) -> Millis {
         let left = self.table[slot].valid_until - now;
         Millis::of(left + self.config.drift.of(left))
     }

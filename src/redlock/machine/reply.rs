@@ -139,7 +139,7 @@ impl Redlock {
                 let cleanup = &mut self.nodes[id].cleanup;
                 match answer {
                     Compared::Ours => cleanup.settled(member.slot, member.serial),
-                    _ => cleanup.again(now, member.slot, member.serial),
+                    _ => cleanup.retry_later(now, member.slot, member.serial),
                 }
             }
         }

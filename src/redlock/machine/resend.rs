@@ -63,7 +63,7 @@ impl Redlock {
         }
         let ttl = match request.intent {
             Intent::Attempt => lock.ttl,
-            Intent::Repair => self.rest_of(now, request.slot),
+            Intent::Repair => self.repair_ttl(now, request.slot),
         };
         let form = SetForm::Script(Call::Text);
         self.encode_set_command(request.slot, form, ttl);

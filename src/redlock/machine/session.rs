@@ -82,8 +82,9 @@ impl Redlock {
     pub(super) fn session_ready(&mut self, now: Instant, id: NodeId, identity: Identity) {
         let same =
             |other: &NodeId| *other != id && self.nodes[*other].process() == Some(identity.run_id);
-        let twin = self.nodes().into_iter().find(same);
-        if let Some(other) = twin.filter(|_| !self.config.is_sabotaged(Saboteur::SameProcessVotes))
+        let duplicate = self.nodes().into_iter().find(same);
+        if let Some(other) =
+            duplicate.filter(|_| !self.config.is_sabotaged(Saboteur::SameProcessVotes))
         {
             return self.drop_session(now, id, NodeError::SameProcess(other));
         }
@@ -114,9 +115,9 @@ impl Redlock {
     /// (S4, S6).
     fn session_ended(&mut self, now: Instant, id: NodeId, error: NodeError) {
         let max = self.config.reconnect_max;
-        let orphans = self.nodes[id].down(now, error, max, &mut self.rng);
+        let lost = self.nodes[id].down(now, error, max, &mut self.rng);
         self.node_changed(id);
-        for expected in orphans {
+        for expected in lost {
             match expected.request {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Query(query) => self.handle_view(id, query, None),

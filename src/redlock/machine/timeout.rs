@@ -16,7 +16,7 @@ impl Redlock {
     pub fn poll_timeout(&self) -> Option<(Instant, Reason)> {
         let mut next = (self.timers.next().unwrap_or(Instant::FAR_FUTURE), Reason::Lock);
         for (id, node) in self.nodes().into_iter().zip(self.nodes.iter()) {
-            let at = node.next();
+            let at = node.next_due();
             if at < next.0 {
                 next = (at, Reason::Node(id));
             }

@@ -151,14 +151,14 @@ impl Cleanup {
 
     /// Forgets a token that the node has deleted.
     pub(crate) fn settled(&mut self, place: u32, serial: u64) {
-        if self.landed(place, serial).is_some() {
+        if self.request_ended(place, serial).is_some() {
             self.forget(place);
         }
     }
 
     /// Plans the next check of a token that the node did not have at `now`, or could not check.
-    pub(crate) fn again(&mut self, now: Instant, place: u32, serial: u64) {
-        let Some(entry) = self.landed(place, serial) else { return };
+    pub(crate) fn retry_later(&mut self, now: Instant, place: u32, serial: u64) {
+        let Some(entry) = self.request_ended(place, serial) else { return };
         entry.gone_at = entry.gone_at.min(now + entry.lifetime);
         entry.next_at = now + entry.pause;
         entry.pause = entry.pause.saturating_mul(2);
@@ -169,7 +169,7 @@ impl Cleanup {
     /// Plans a check after the reconnect: the connection died with the request on its way, or
     /// before the request left.
     pub(crate) fn lost(&mut self, now: Instant, place: u32, serial: u64) {
-        if let Some(entry) = self.landed(place, serial) {
+        if let Some(entry) = self.request_ended(place, serial) {
             entry.next_at = now;
             self.due.set(place, now);
         }
@@ -177,7 +177,7 @@ impl Cleanup {
 
     /// Ends the request about an entry. Returns the entry, or `None` if the request was about
     /// another.
-    fn landed(&mut self, place: u32, serial: u64) -> Option<&mut Unresolved> {
+    fn request_ended(&mut self, place: u32, serial: u64) -> Option<&mut Unresolved> {
         let entry = self.places.get_mut(place as usize)?.as_mut()?;
         if entry.serial != serial || !entry.in_flight {
             return None;
@@ -228,7 +228,7 @@ mod tests {
         while cleanup.len() > 0 {
             for _ in due(&mut cleanup, now) {
                 looks += 1;
-                cleanup.again(now, 0, 1);
+                cleanup.retry_later(now, 0, 1);
             }
             if cleanup.len() > 0 {
                 assert!(cleanup.due_at() > now);
@@ -305,7 +305,7 @@ mod tests {
                         match (choice, rng.bool()) {
                             (4, true) => cleanup.settled(place, serial),
                             (4, false) => cleanup.lost(now, place, serial),
-                            _ => cleanup.again(now, place, serial),
+                            _ => cleanup.retry_later(now, place, serial),
                         }
                         // A repeated answer changes nothing.
                         cleanup.settled(place, serial);
@@ -320,7 +320,7 @@ mod tests {
             while cleanup.len() > 0 {
                 cleanup.take_due(now, |place, serial, _| on_the_way.push((place, serial)));
                 for (place, serial) in on_the_way.drain(..) {
-                    cleanup.again(now, place, serial);
+                    cleanup.retry_later(now, place, serial);
                 }
                 now = now.max(cleanup.due_at().min(now + TTL));
             }

@@ -145,7 +145,7 @@ impl Node {
     /// Returns the bytes that wait to be written. The driver has these bytes from here on, so their
     /// replies can come.
     pub(crate) fn transmit(&mut self) -> Option<&[u8]> {
-        self.pipeline.show();
+        self.pipeline.hand_out();
         let unsent = self.outbox.unsent();
         (!unsent.is_empty()).then_some(unsent)
     }
@@ -167,7 +167,7 @@ impl Node {
     /// Returns the request to which the next reply belongs.
     #[inline]
     pub(crate) fn next_expected(&self) -> Option<Expected> {
-        self.pipeline.next()
+        self.pipeline.next_expected()
     }
 
     /// Returns the time at which the oldest request without a reply was sent.
@@ -286,7 +286,7 @@ impl Node {
 
     /// Returns what the node needs now, if its deadline has come.
     pub(crate) fn due(&self, now: Instant) -> Option<Due> {
-        let at = self.next();
+        let at = self.next_due();
         if at > now {
             return None;
         }
@@ -304,7 +304,7 @@ impl Node {
     /// Returns the next deadline of the node. The reason is left to [`due`](Self::due), because
     /// this method runs for every node after every call.
     #[inline]
-    pub(crate) fn next(&self) -> Instant {
+    pub(crate) fn next_due(&self) -> Instant {
         match self.session {
             Session::Down { retry_at } => retry_at,
             Session::Connecting { until } | Session::Handshake { until, .. } => until,

@@ -24,7 +24,7 @@ pub(crate) struct Pipeline {
     max: usize,
     /// The number of youngest requests whose bytes the driver does not have yet. Nobody can answer
     /// them.
-    hidden: usize,
+    not_handed_out: usize,
     /// The time of the last reply, or the time at which the oldest request was sent if that was
     /// later.
     silent_since: Instant,
@@ -56,7 +56,7 @@ impl Pipeline {
         Self {
             queue: VecDeque::new(),
             max: config.max_pipeline,
-            hidden: 0,
+            not_handed_out: 0,
             silent_since: Instant::ZERO,
             check_at: Instant::ZERO,
             is_late: false,
@@ -83,21 +83,21 @@ impl Pipeline {
             self.check_at = self.late_at(expected);
         }
         self.queue.push_back(expected);
-        self.hidden += 1;
+        self.not_handed_out += 1;
     }
 
     /// Counts all requests as handed to the driver.
     #[inline]
-    pub(crate) fn show(&mut self) {
-        self.hidden = 0;
+    pub(crate) fn hand_out(&mut self) {
+        self.not_handed_out = 0;
     }
 
     /// Returns the request to which the next reply belongs. A reply that comes before its request
     /// can have left belongs to none: otherwise a repeated reply would be a vote for the `SET` that
     /// its first copy had triggered.
     #[inline]
-    pub(crate) fn next(&self) -> Option<Expected> {
-        if self.queue.len() <= self.hidden { None } else { self.queue.front().copied() }
+    pub(crate) fn next_expected(&self) -> Option<Expected> {
+        if self.queue.len() <= self.not_handed_out { None } else { self.queue.front().copied() }
     }
 
     /// Removes the oldest request, whose reply came at `now`. Returns `true` if the replies were
@@ -165,7 +165,7 @@ impl Pipeline {
 
     /// Removes and returns all requests in order, because the connection is gone.
     pub(crate) fn take(&mut self) -> VecDeque<Expected> {
-        self.hidden = 0;
+        self.not_handed_out = 0;
         self.is_late = false;
         core::mem::take(&mut self.queue)
     }

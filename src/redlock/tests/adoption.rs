@@ -113,7 +113,7 @@ fn an_adopted_lock_is_cleaned_up_under_its_own_token() {
 
 /// S6: the `SET` of the former owner is still on its way to node 2.
 #[test]
-fn a_node_that_says_last_that_it_misses_an_adopted_key_is_looked_at_again() {
+fn a_node_that_says_last_that_it_misses_an_adopted_key_is_cleaned_up() {
     let mut rig = Rig::new(3);
     let lock = rig.adopt(NO_WAIT);
     for (index, reply) in [":1", ":1", ":0"].into_iter().enumerate() {
@@ -131,7 +131,7 @@ fn a_node_that_says_last_that_it_misses_an_adopted_key_is_looked_at_again() {
 
 /// S6: as above, but node 2 has not answered the adoption when the lock is released.
 #[test]
-fn a_node_that_has_not_answered_an_adoption_is_looked_at_again() {
+fn a_node_that_has_not_answered_an_adoption_is_cleaned_up() {
     let mut rig = Rig::new(3);
     let lock = rig.adopt(NO_WAIT);
     for index in 0..2 {

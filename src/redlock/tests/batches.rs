@@ -304,7 +304,7 @@ fn an_extension_is_never_native() {
 }
 
 #[test]
-fn a_native_command_that_the_server_does_not_run_for_us_is_put_as_a_script() {
+fn a_native_command_that_the_server_refuses_is_resent_as_a_script() {
     for error in [
         "-ERR unknown command 'DELIFEQ', with args beginning with: 'a'",
         "-NOPERM User app has no permissions to run the 'delifeq' command",
@@ -347,7 +347,7 @@ fn a_key_without_permission_does_not_take_its_group_with_it() {
 
 /// An extension that nobody waits for any more is not sent again: its round is over.
 #[test]
-fn a_stale_extension_is_not_put_in_another_form() {
+fn a_stale_extension_is_not_resent() {
     let mut rig = Rig::new(1);
     let locks = held(&mut rig, 2);
     locks.iter().for_each(|lock| rig.redlock.extend(rig.now, *lock, TTL).expect("held"));
@@ -361,7 +361,7 @@ fn a_stale_extension_is_not_put_in_another_form() {
 /// The end of another lock can be noticed while a request is sent again. The release of that lock
 /// must not come between the keys of the request.
 #[test]
-fn an_extension_that_is_put_anew_is_not_mixed_with_the_release_of_another() {
+fn an_extension_that_is_resent_is_not_mixed_with_the_release_of_another() {
     let mut rig = Rig::with(1, |config| config.tenure = Duration::MAX);
     let short = rig.redlock.acquire(rig.now, b"a", ms(200), NO_WAIT).expect("in bounds");
     rig.sent(0);

@@ -50,7 +50,7 @@ fn nodes_that_disagree_are_told_apart() {
 }
 
 #[test]
-fn a_question_is_answered_in_time_by_those_who_are_there() {
+fn a_query_is_answered_in_time_by_the_nodes_that_are_there() {
     let mut rig = Rig::new(3);
     ask(&mut rig);
     rig.sent(0);
@@ -69,7 +69,7 @@ fn a_question_is_answered_in_time_by_those_who_are_there() {
 }
 
 #[test]
-fn no_more_questions_are_taken_than_there_is_room_for() {
+fn no_more_queries_are_taken_than_there_is_room_for() {
     let mut rig = Rig::new(1);
     for _ in 0..MAX_QUERIES {
         ask(&mut rig);
@@ -82,7 +82,7 @@ fn no_more_questions_are_taken_than_there_is_room_for() {
 
 /// Access rights may allow scripts by their SHA-1 alone, which is enough for locks.
 #[test]
-fn a_question_that_is_not_allowed_costs_no_node() {
+fn a_query_that_is_not_allowed_costs_no_node() {
     let mut rig = Rig::new(3);
     ask(&mut rig);
     for index in 0..3 {

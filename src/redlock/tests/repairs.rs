@@ -116,7 +116,7 @@ fn an_older_answer_does_not_make_a_repair_forgotten() {
 }
 
 #[test]
-fn nothing_is_filled_in_when_it_is_turned_off() {
+fn nothing_is_repaired_when_repair_is_turned_off() {
     let mut rig = Rig::with(3, |config| config.repair = false);
     held_without_one(&mut rig);
     rig.until(|rig| rig.events().iter().any(|event| matches!(event, Event::Lost { .. })));

@@ -161,7 +161,7 @@ fn a_quarantined_node_extends_and_is_not_counted() {
 
 /// FAULTS 29, FAULTS 47: the quarantine counts from that error, and lasts the whole time.
 #[test]
-fn a_node_that_stops_serving_is_doubted_from_then_on() {
+fn a_node_that_stops_serving_is_distrusted_from_then_on() {
     for error in ["-LOADING x", "-READONLY x", "-MASTERDOWN x"] {
         let mut rig = rig(3);
         rig.acquire("r", NO_WAIT);

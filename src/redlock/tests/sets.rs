@@ -206,7 +206,7 @@ fn a_set_is_not_given_to_a_node_that_has_lost_a_part_of_it() {
 /// The node gets the keys only after it has compared for an extension: the script was not known at
 /// first.
 #[test]
-fn an_answer_from_before_a_set_that_is_put_once_more_takes_no_node_out() {
+fn an_answer_from_before_a_set_that_is_resent_takes_no_node_out() {
     let mut rig = Rig::new(3);
     let lock = rig.acquire_all(&["a", "b"], NO_WAIT);
     for index in 0..3 {
