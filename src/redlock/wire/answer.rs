@@ -1,4 +1,4 @@
-//! What a reply says to the request that it belongs to, if it can be the reply to that (S4).
+//! Answers: what a reply says to its request, if such a request can have such a reply (S4).
 
 use core::time::Duration;
 
@@ -13,26 +13,27 @@ use crate::resp::Value;
 pub(crate) enum Vote {
     Granted,
     Refused,
-    /// An error that rules out that the `SET` was executed.
+    /// An error which proves that the `SET` was not executed.
     Failed,
-    /// An error that does not.
+    /// An error which leaves open whether the `SET` was executed.
     Unclear,
 }
 
 /// The answer of one node to a compare script, for one lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compared {
-    /// 1: the key is ours, and what was asked was done.
+    /// 1: the key holds our token, and the requested action was done.
     Ours,
-    /// 0: there is no such key. A native command answers the same for a key of another.
+    /// 0: there is no such key. A native command gives the same answer for a key with another
+    /// value.
     Absent,
-    /// −1: another value stands there.
+    /// −1: the key holds another value.
     Foreign,
-    /// An error: the script did not run, or nobody knows.
+    /// An error: the script did not run, or nobody knows whether it ran.
     Failed,
 }
 
-/// What one node has at a key.
+/// The content of a key on one node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Nothing,
@@ -40,12 +41,12 @@ pub(crate) enum View {
         value: SmallVec<[u8; MAX_VALUE]>,
         remaining: Duration,
     },
-    /// Something that is no string.
+    /// Data that is not a string.
     Data,
 }
 
 impl Vote {
-    /// Reads the reply to a `SET`: `+OK` grants, nil refuses. `None` for any other.
+    /// Reads the reply to a `SET`: `+OK` grants, nil refuses. Returns `None` for any other reply.
     #[inline]
     pub(crate) fn read(value: &Value<'_>) -> Option<Self> {
         match value {
@@ -55,14 +56,14 @@ impl Vote {
         }
     }
 
-    /// What an error says of a `SET`.
+    /// Converts an error reply to a `SET` into a vote.
     pub(crate) fn of_error(error: ServerError) -> Self {
         if error.ruled_out_execution() { Self::Failed } else { Self::Unclear }
     }
 }
 
 impl Compared {
-    /// Reads the reply to a compare request with one key; `None` for any other reply.
+    /// Reads the reply to a compare request with one key. Returns `None` for any other reply.
     #[inline]
     pub(crate) fn read(value: &Value<'_>) -> Option<Self> {
         match value {
@@ -73,11 +74,11 @@ impl Compared {
         }
     }
 
-    /// Reads the reply to a compare request with as many keys as there are `answers`, in their
-    /// order; `None` for any other reply.
+    /// Reads the reply to a compare request with as many keys as there are `answers`, in the order
+    /// of the keys. Returns `None` for any other reply.
     ///
-    /// The answers are copied out while they are checked: to read the array once more for that took
-    /// 130 instructions of a cycle in groups.
+    /// The answers are copied while the array is checked. A second pass over the array, for the
+    /// copies alone, cost 130 instructions of a cycle in groups.
     #[inline]
     pub(crate) fn read_many(value: &Value<'_>, answers: &mut [Self]) -> Option<()> {
         let Value::Array(elements) = value else { return None };
@@ -90,16 +91,18 @@ impl Compared {
         Some(())
     }
 
-    /// What an error says of each key of a compare request. Somebody's data at the key means that
-    /// our token is not there. Only a request for one key can be answered so: a group takes what is
-    /// no string for absent.
+    /// Converts an error reply to a compare request into the answer for each of its keys.
+    ///
+    /// Somebody's data at the key means that our token is not there. Only a request for one key can
+    /// get this error: the scripts for several keys treat a key that holds no string as absent.
     pub(crate) fn of_error(error: ServerError) -> Self {
         if error == ServerError::WrongType { Self::Foreign } else { Self::Failed }
     }
 }
 
 impl View {
-    /// Reads the reply to the question: the value or nil, then the ttl. `None` for any other.
+    /// Reads the reply to a query: the value or nil, then the ttl. Returns `None` for any other
+    /// reply.
     pub(crate) fn read(value: &Value<'_>) -> Option<Self> {
         let Value::Array(elements) = value else { return None };
         let mut elements = elements.clone();
@@ -115,7 +118,8 @@ impl View {
         }
     }
 
-    /// What an error says of the key; `None` when it says nothing.
+    /// Converts an error reply to a query. Returns `None` for an error that says nothing about the
+    /// key.
     pub(crate) fn of_error(error: ServerError) -> Option<Self> {
         (error == ServerError::WrongType).then_some(Self::Data)
     }

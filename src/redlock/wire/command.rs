@@ -1,4 +1,4 @@
-//! The commands that the engine sends, as bytes.
+//! The commands that the engine sends, encoded as bytes.
 
 use bytes::BytesMut;
 
@@ -11,17 +11,17 @@ use crate::redlock::millis::Millis;
 use crate::redlock::token::Token;
 use crate::resp;
 
-/// How a compare request is put.
+/// The form of a compare request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// By the server's own command, which takes one key. Only a release has one.
+    /// The server's own command, which takes one key. Only a release has such a command.
     Native(Native),
     Script(Call),
 }
 
 impl Form {
-    /// How the script is called where the server's own command does not do: for an extension, and
-    /// for a set of resources.
+    /// Returns the call of the script, for the requests that no native command covers: extensions,
+    /// and sets of resources.
     pub(crate) const fn call(self) -> Call {
         match self {
             Self::Native(_) => Call::Sha,
@@ -30,7 +30,7 @@ impl Form {
     }
 }
 
-/// How the keys of a lock are asked for.
+/// The form of a request for the keys of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SetForm {
     /// One key, by `SET … NX`.
@@ -39,16 +39,16 @@ pub(crate) enum SetForm {
     Script(Call),
 }
 
-/// How a script is called.
+/// The way to name a script in its call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
-    /// By the SHA-1 of its text: the node has the script loaded.
+    /// The SHA-1 of the text: the node has loaded the script.
     Sha,
-    /// By its whole text, which loads it: the node said `NOSCRIPT`.
+    /// The whole text, which also loads the script: the node answered `NOSCRIPT`.
     Text,
 }
 
-/// The native commands of a server for "do it if the value is still this one".
+/// The native commands of servers for "act if the key still has this value".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Native {
     /// `DELIFEQ key value`: Valkey 9.
@@ -61,13 +61,13 @@ pub(crate) enum Native {
 pub(crate) struct Subject<'a> {
     pub(crate) resource: &'a [u8],
     pub(crate) token: Token,
-    /// For an extension.
+    /// The new ttl; only extensions have one.
     pub(crate) ttl: Millis,
 }
 
-/// `SET resource token NX PX ttl`.
+/// Appends `SET resource token NX PX ttl`.
 pub(crate) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Millis) {
-    // What never changes is written as it stands, which saves 46 instructions.
+    // The constant parts are copied as ready bytes, which saves 46 instructions.
     out.extend_from_slice(b"*6\r\n$3\r\nSET\r\n");
     resp::bulk(out, resource);
     resp::bulk(out, token.as_ref());
@@ -75,17 +75,17 @@ pub(crate) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Milli
     resp::bulk_integer(out, ttl.count());
 }
 
-/// The same for the resources of one lock, all or none of them.
+/// Appends the script call that takes all resources of one lock, or none of them.
 pub(crate) fn set_all(out: &mut BytesMut, call: Call, keys: Keys<'_>, token: &Token, ttl: Millis) {
     about_all(out, ACQUIRE_SET, call, keys, token, Some(ttl));
 }
 
-/// Compare and delete, for the resources of one lock.
+/// Appends a compare-and-delete for the resources of one lock.
 pub(crate) fn release_all(out: &mut BytesMut, call: Call, names: Names<'_>, token: &Token) {
     about_all(out, RELEASE_SET, call, names.keys(), token, None);
 }
 
-/// Compare and expire, for the resources of one lock.
+/// Appends a compare-and-expire for the resources of one lock.
 pub(crate) fn extend_all(
     out: &mut BytesMut,
     call: Call,
@@ -112,13 +112,13 @@ fn about_all(
     }
 }
 
-/// What stands at a key, and for how long.
+/// Appends a query for the value at a key, and for its remaining ttl.
 pub(crate) fn holder(out: &mut BytesMut, resource: &[u8]) {
     begin_script(out, HOLDER, Call::Text, 1, 0);
     resp::bulk(out, resource);
 }
 
-/// Compare and delete, one key or many.
+/// Appends a compare-and-delete for one key or many.
 pub(crate) fn release<'a>(
     out: &mut BytesMut,
     form: Form,
@@ -146,8 +146,8 @@ pub(crate) fn release<'a>(
     subjects.for_each(|subject| resp::bulk(out, subject.token.as_ref()));
 }
 
-/// Compare and expire, one key or many, always by script: the native `SET … IFEQ … PX` can shorten
-/// a ttl (S7).
+/// Appends a compare-and-expire for one key or many. The form is always a script, because the
+/// native `SET … IFEQ … PX` can shorten a ttl (S7).
 pub(crate) fn extend<'a>(
     out: &mut BytesMut,
     call: Call,
@@ -161,13 +161,13 @@ pub(crate) fn extend<'a>(
     subjects.for_each(|subject| resp::bulk_integer(out, subject.ttl.count()));
 }
 
-/// What a saboteur takes for a release.
+/// Appends what a saboteur takes for a release.
 #[cfg(redbolt_sabotage)]
 pub(crate) fn delete<'a>(out: &mut BytesMut, subjects: impl Iterator<Item = Subject<'a>>) {
     subjects.for_each(|subject| resp::command(out, &[b"DEL", subject.resource]));
 }
 
-/// What a saboteur takes for an extension.
+/// Appends what a saboteur takes for an extension.
 #[cfg(redbolt_sabotage)]
 pub(crate) fn recreate<'a>(out: &mut BytesMut, subjects: impl Iterator<Item = Subject<'a>>) {
     let script = [crate::redlock::sabotage::RECREATE, EXTEND.text].concat();
@@ -177,7 +177,8 @@ pub(crate) fn recreate<'a>(out: &mut BytesMut, subjects: impl Iterator<Item = Su
     }
 }
 
-/// The head of a script call with `keys` keys and `values` values; the caller appends those.
+/// Appends the head of a script call with `keys` keys and `values` values. The caller appends the
+/// keys and the values.
 fn begin_script(out: &mut BytesMut, script: Script, call: Call, keys: usize, values: usize) {
     resp::array_header(out, 3 + keys + values);
     if call == Call::Text {
@@ -205,7 +206,7 @@ mod tests {
         String::from_utf8_lossy(&out).replace("\r\n", " ")
     }
 
-    /// The words alone: every `$` and `*` is checked by reading it back.
+    /// Returns the words of a command. The parser checks every `$` and every `*`.
     fn words(encode: impl FnOnce(&mut BytesMut)) -> String {
         let mut out = BytesMut::new();
         encode(&mut out);

@@ -1,12 +1,15 @@
-//! What a lock is about: one resource, or several that are taken and given back together.
+//! The keys of a lock: one resource, or several that are taken and released together.
 
 use smallvec::SmallVec;
 
-/// A resource with its prefix: the key. Names up to 48 bytes lie in the slot of the lock itself.
+/// A resource with its prefix, which is the key. A key of up to 48 bytes lies in the slot of its
+/// lock.
 pub(crate) type Resource = SmallVec<[u8; 48]>;
 
-/// The keys of one lock. One is stored as it stands. Several follow one another, each behind its
-/// length, in their order by bytes and without repetitions, so that equal sets look the same.
+/// The keys of one lock.
+///
+/// A single key is stored unchanged. Several keys follow one another, each behind its length, in
+/// the order of their bytes and without repetitions: equal sets have equal bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Names<'a> {
     pub(crate) count: u8,
@@ -14,7 +17,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// No key, which no lock ever has.
+    /// No keys. No lock ever has this value.
     pub(crate) const NONE: Self = Names { count: 0, bytes: &[] };
 
     pub(crate) fn keys(self) -> Keys<'a> {
@@ -22,15 +25,16 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Appends one key of several.
+/// Appends one of several keys to `out`.
 pub(crate) fn append(out: &mut Resource, prefix: &[u8], resource: &[u8]) {
-    // MAX_RESOURCE is far below 64 Ki.
+    // The length fits, because MAX_RESOURCE is far below 64 Ki.
     let len = (prefix.len() + resource.len()) as u16;
     out.extend_from_slice(&len.to_be_bytes());
     out.extend_from_slice(prefix);
     out.extend_from_slice(resource);
 }
 
+/// An iterator over the keys of one lock.
 #[derive(Clone)]
 pub(crate) struct Keys<'a> {
     left: u8,

@@ -1,8 +1,8 @@
-//! What travels between the engine and a master: commands, scripts, and the answers to them.
+//! Commands, scripts and replies: what travels between the engine and a master.
 //!
-//! This room knows how a request is encoded, which replies a request can have, and what an error
-//! of a server means. It must never know a lock, a node or a connection: who asks, and what
-//! follows from an answer, is the business of the rooms above.
+//! This room knows how a request is encoded, which replies a request can have, and what an error of
+//! a server means. This room must never know a lock, a node or a connection: the rooms above decide
+//! whom to ask, and what follows from an answer.
 
 pub(super) mod answer;
 pub(super) mod command;

@@ -1,32 +1,32 @@
-//! The requests that a master is sent, as the queue of expected replies remembers them.
+//! Requests to a master, as the queue of expected replies remembers them.
 
 use super::command::{Form, SetForm};
 use crate::redlock::holder::QueryId;
 use crate::time::Instant;
 
-/// How many keys one script call takes. The gain flattens out here, and a longer call would hold
-/// up the locks behind it.
+/// The maximum number of keys in one script call. With more keys there is hardly any gain, and a
+/// longer call would hold up the locks behind it.
 pub(crate) const GROUP: usize = 64;
 
-/// A request on its way, whose reply is expected.
+/// A request that is on its way, and whose reply is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Expected {
     pub(crate) request: Request,
     pub(crate) sent: Instant,
 }
 
-/// What a node was asked.
+/// A request to a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
     Set(SetRequest),
     Compare(CompareRequest),
-    /// Who holds a resource.
+    /// A query for the holder of a resource.
     Query(QueryId),
     /// The next step of the handshake.
     Handshake,
 }
 
-/// What the latency of a request counts for.
+/// The class of a request. Latencies are counted per class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Class {
     Set,
@@ -46,36 +46,36 @@ impl Request {
     }
 }
 
-/// Asks a node to take the keys of one lock, if all of them are free.
+/// A request to take the keys of one lock, if all of them are free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SetRequest {
     /// The slot of the lock.
     pub(crate) slot: u32,
-    /// The serial of the attempt whose token is stored.
+    /// The serial number of the attempt whose token is stored.
     pub(crate) serial: u64,
     pub(crate) intent: Intent,
     pub(crate) form: SetForm,
 }
 
-/// Why a node is sent a key.
+/// The reason why a node is sent a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Intent {
-    /// To vote in an attempt.
+    /// The node is to vote in an attempt.
     Attempt,
-    /// To have the key of a lock that is held, which the node misses. The answer is no vote.
+    /// The node lacks the key of a held lock. The answer is no vote.
     Repair,
 }
 
-/// Asks a node to compare the values of `count` keys with tokens, and to act where they agree.
+/// A request to compare the values of `count` keys with tokens, and to act where they are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CompareRequest {
     pub(crate) op: Op,
     pub(crate) form: Form,
-    /// How many answers the reply has. A set of resources has one answer for all of them.
+    /// The number of answers in the reply. A set of resources has one answer for the whole set.
     pub(crate) count: u32,
 }
 
-/// What is done with a key that is ours.
+/// The action on a key that holds our token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     /// Delete the key.

@@ -1,20 +1,22 @@
-//! The scripts that run on a node, with their names.
+//! The Lua scripts that run on a node, and the SHA-1 of each.
 //!
-//! All of them compare before they act, so that a token can only ever touch its own key (S5, S7).
-//! They answer with integers alone, because the reply to a `SET` is never one: a reply that slipped
-//! by one place is then of the wrong type and gives itself away.
+//! A script that releases or extends compares first, so that a token can only ever touch its own
+//! key (S5, S7). Such a script answers with integers only, because the reply to a `SET` is never an
+//! integer: when replies slip by one place, the type of the reply is wrong and shows the slip.
 
-/// A script, and the SHA-1 of its text by which a node knows it once it is loaded.
+/// A script and its SHA-1, by which a node knows the script once it is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Script {
     /// The Lua text.
     pub text: &'static str,
-    /// Forty lower-case hex digits.
+    /// The SHA-1 of the text: forty lower-case hex digits.
     pub sha: &'static str,
 }
 
-/// Compare and delete. `KEYS[1]` is the resource, `ARGV[1]` the token. Answers 1 when the key was
-/// deleted, 0 when there was none, −1 when it holds another value.
+/// The script that releases one key: compare and delete.
+///
+/// `KEYS[1]` is the resource, `ARGV[1]` the token. The script answers 1 when the key was deleted, 0
+/// when there was no key, −1 when the key holds another value.
 pub const RELEASE: Script = Script {
     text: "local v = redis.call('GET', KEYS[1]) \
            if v == ARGV[1] then return redis.call('DEL', KEYS[1]) end \
@@ -22,10 +24,12 @@ pub const RELEASE: Script = Script {
     sha: "f94ecbb3c68b8cc95981f82b830aac1ad2b9eaa3",
 };
 
-/// Compare and expire. `KEYS[1]` is the resource, `ARGV[1]` the token, `ARGV[2]` the ttl in
-/// milliseconds. Answers 1 when the key is ours and now lives at least that long, 0 when there is
-/// none, −1 when it holds another value. It never shortens a ttl, and a key that somebody made
-/// persistent gets one again.
+/// The script that extends one key: compare and expire.
+///
+/// `KEYS[1]` is the resource, `ARGV[1]` the token, `ARGV[2]` the ttl in milliseconds. The script
+/// answers 1 when the key holds the token and now lives at least that long, 0 when there is no key,
+/// −1 when the key holds another value. The script never shortens a ttl. A key that somebody made
+/// persistent gets a ttl again.
 pub const EXTEND: Script = Script {
     text: "local v = redis.call('GET', KEYS[1]) \
            if v ~= ARGV[1] then return v and -1 or 0 end \
@@ -35,9 +39,11 @@ pub const EXTEND: Script = Script {
     sha: "4b87d659dbff9eb9506b4a46bd715e7ebc7fb7d8",
 };
 
-/// [`RELEASE`] for many keys at once: `KEYS[i]` goes with `ARGV[i]`. Answers with an array of what
-/// `RELEASE` would have answered for each. One `MGET` and one `DEL` do what as many calls would; a
-/// key that holds no string counts as absent.
+/// The script that releases many keys at once: [`RELEASE`] for each key.
+///
+/// `KEYS[i]` goes with `ARGV[i]`. The script answers with an array: for each key, the answer of
+/// `RELEASE`. One `MGET` and one `DEL` do what would otherwise take a call for each key. A key that
+/// holds no string counts as absent.
 pub const RELEASE_MANY: Script = Script {
     text: "local v = redis.call('MGET', unpack(KEYS)) \
            local mine, out = {}, {} \
@@ -49,9 +55,11 @@ pub const RELEASE_MANY: Script = Script {
     sha: "7c9a1e833716b8ad1afa3a656c8ee2a1418fdc9e",
 };
 
-/// [`EXTEND`] for many keys at once: `KEYS[i]` goes with the token `ARGV[i]` and, behind all n
-/// tokens, the ttl `ARGV[n + i]`. Answers with an array of what `EXTEND` would have answered for
-/// each; a key that holds no string counts as absent.
+/// The script that extends many keys at once: [`EXTEND`] for each key.
+///
+/// `KEYS[i]` goes with the token `ARGV[i]` and, behind all n tokens, with the ttl `ARGV[n + i]`.
+/// The script answers with an array: for each key, the answer of `EXTEND`. A key that holds no
+/// string counts as absent.
 pub const EXTEND_MANY: Script = Script {
     text: "local v, n, out = redis.call('MGET', unpack(KEYS)), #KEYS, {} \
            for i, k in ipairs(KEYS) do \
@@ -63,9 +71,10 @@ pub const EXTEND_MANY: Script = Script {
     sha: "23e1734eff41adc6e507543f49f400cc92185805",
 };
 
-/// Takes several resources as one lock, or none of them. `KEYS` are the resources, `ARGV[1]` the
-/// token, `ARGV[2]` the ttl in milliseconds. Answers as `SET … NX` does: `OK`, or nil when there is
-/// any of them.
+/// The script that takes several resources as one lock: all of them or none.
+///
+/// `KEYS` are the resources, `ARGV[1]` is the token, `ARGV[2]` the ttl in milliseconds. The script
+/// answers as `SET … NX` does: `OK`, or nil when any of the keys exists.
 pub const ACQUIRE_SET: Script = Script {
     text: "if redis.call('EXISTS', unpack(KEYS)) > 0 then return false end \
            for _, k in ipairs(KEYS) do redis.call('SET', k, ARGV[1], 'PX', ARGV[2]) end \
@@ -73,9 +82,11 @@ pub const ACQUIRE_SET: Script = Script {
     sha: "3710c07fe0357bf658b74b133eb42c2326cf9492",
 };
 
-/// [`RELEASE`] for the resources of one lock: `KEYS` are the resources, `ARGV[1]` the token.
-/// Answers 1 when any of them was ours and is deleted, −1 when none was and one holds another
-/// value, else 0.
+/// The script that releases a lock on several resources.
+///
+/// `KEYS` are the resources, `ARGV[1]` is the token. The script answers 1 when at least one key
+/// held the token and was deleted, −1 when none did and at least one key holds another value, and 0
+/// otherwise.
 pub const RELEASE_SET: Script = Script {
     text: "local v = redis.call('MGET', unpack(KEYS)) \
            local mine, other = {}, 0 \
@@ -88,9 +99,11 @@ pub const RELEASE_SET: Script = Script {
     sha: "cfa9cc3dd4d9963bea8daad9a194ff3030173953",
 };
 
-/// [`EXTEND`] for the resources of one lock: `KEYS` are the resources, `ARGV[1]` the token,
-/// `ARGV[2]` the ttl in milliseconds. Answers 1 when all of them are ours and now live at least
-/// that long, 0 when none of them is there, else −1: then some are left, and nothing was changed.
+/// The script that extends a lock on several resources.
+///
+/// `KEYS` are the resources, `ARGV[1]` is the token, `ARGV[2]` the ttl in milliseconds. The script
+/// answers 1 when all keys hold the token and now live at least that long, 0 when none of the keys
+/// exists, and −1 otherwise: then some keys exist, and the script has changed nothing.
 pub const EXTEND_SET: Script = Script {
     text: "local v, mine = redis.call('MGET', unpack(KEYS)), 0 \
            for i in ipairs(KEYS) do if v[i] == ARGV[1] then mine = mine + 1 \
@@ -103,15 +116,18 @@ pub const EXTEND_SET: Script = Script {
     sha: "55c7e440205462d1e798680407e930ad72bf45bc",
 };
 
-/// Who holds a resource: `KEYS[1]`. Answers with the value, cut to 40 bytes, or nil, and the rest
-/// of its ttl in milliseconds. It changes nothing, and is so rare that it always goes by its text.
+/// The script that reports the holder of a resource, `KEYS[1]`.
+///
+/// The script answers with an array: the value, cut to 40 bytes, or nil; then the remaining ttl in
+/// milliseconds. The script changes nothing. Queries are so rare that the script always goes by its
+/// text.
 pub const HOLDER: Script = Script {
     text: "local v = redis.call('GET', KEYS[1]) \
            return {v and string.sub(v, 1, 40), redis.call('PTTL', KEYS[1])}",
     sha: "8d6f6b3f509fb61c8354b289601d66344a4adb85",
 };
 
-/// All of them, in the order in which the handshake loads them.
+/// All scripts that the handshake loads, in that order.
 pub(crate) const ALL: [Script; 7] =
     [RELEASE, EXTEND, RELEASE_MANY, EXTEND_MANY, ACQUIRE_SET, RELEASE_SET, EXTEND_SET];
 

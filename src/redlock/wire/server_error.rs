@@ -1,38 +1,41 @@
-//! What the errors of a server mean.
+//! The meaning of error replies.
 //!
-//! Everything here is about one question: was the command executed? Only where the answer is a
-//! definite no may a key be taken as not existing; whatever is not understood is *unknown*.
+//! Everything here serves one question: was the command executed? Only a definite no proves that
+//! the command has made no key. An error that is not understood leaves the answer *unknown*.
 
 use core::fmt;
 
-/// Classes of error replies, by what they say about the node.
+/// The class of an error reply, by what the error says about the node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// `NOSCRIPT`: the script is not loaded, the call was not executed.
+    /// `NOSCRIPT`: not executed; the script is not loaded.
     NoScript,
     /// `OOM`, `MISCONF`, `NOREPLICAS`, `BUSY`, `TRYAGAIN`, too many clients: not executed; the node
     /// cannot serve for the moment.
     Overloaded,
-    /// `LOADING`, `READONLY`, `MASTERDOWN`: not executed; the node is not the master we knew.
+    /// `LOADING`, `READONLY`, `MASTERDOWN`: not executed; the node is loading its data, or is not a
+    /// master.
     NotServing,
     /// `NOAUTH`, `WRONGPASS`, `NOPERM`, `DENIED`: not executed; somebody must change the
     /// configuration.
     Denied,
-    /// `NOPERM` for the key alone: not executed; other keys are none of its business.
+    /// `NOPERM` for the key alone: not executed; other keys are not affected.
     KeyDenied,
-    /// `MOVED`, `ASK`, `CLUSTERDOWN`, `CROSSSLOT`: not executed; a node of a Redis Cluster.
+    /// `MOVED`, `ASK`, `CLUSTERDOWN`, `CROSSSLOT`: not executed; the node belongs to a Redis
+    /// Cluster.
     Cluster,
-    /// `WRONGTYPE`: not executed; the key holds somebody's data that is not a lock.
+    /// `WRONGTYPE`: not executed; the key holds somebody's data, which is not a lock.
     WrongType,
-    /// Unknown command or syntax error: not executed; the server is too old or not a Redis.
+    /// An unknown command, or a syntax error: not executed; the server is too old, or is not a
+    /// Redis.
     Unsupported,
-    /// Anything else. Whether the command was executed is unknown.
+    /// Any other error. Whether the command was executed is unknown.
     Other,
 }
 
 impl ServerError {
-    /// Classifies the text of an error reply, without its leading `-`.
+    /// Returns the class of an error reply, from its text without the leading `-`.
     pub fn classify(text: &[u8]) -> Self {
         let word = text.split(|byte| *byte == b' ').next().unwrap_or(text);
         match word {
@@ -48,8 +51,9 @@ impl ServerError {
         }
     }
 
-    /// `-ERR` carries no code, so the sentence must serve. Only sentences that rule out execution
-    /// are taken; the rest stays unknown.
+    /// Returns the class of an error from the sentence behind `ERR`, because `ERR` is no code. Only
+    /// sentences that rule out execution are recognised. Any other sentence leaves the answer
+    /// unknown.
     fn classify_generic(sentence: &[u8]) -> Self {
         let sentence = sentence.trim_ascii_start();
         let is = |start: &[u8]| {
@@ -62,14 +66,14 @@ impl ServerError {
         } else if is(b"max number of clients reached") {
             Self::Overloaded
         } else if is(b"key should be of string type") {
-            // `DELEX` alone says it so.
+            // Only `DELEX` reports a wrong type in these words.
             Self::WrongType
         } else {
             Self::Other
         }
     }
 
-    /// Whether the command is known not to have been executed.
+    /// Returns whether the error proves that the command was not executed.
     pub const fn ruled_out_execution(self) -> bool {
         !matches!(self, Self::Other)
     }
@@ -91,9 +95,9 @@ impl fmt::Display for ServerError {
     }
 }
 
-/// Whether a `NOPERM` is about the key: "No permissions to access a key", and before Redis 7.2
-/// "this user has no permissions to access one of the keys used as arguments". A command is not
-/// accessed but run.
+/// Returns whether a `NOPERM` is about the key. The texts are "No permissions to access a key", and
+/// before Redis 7.2 "this user has no permissions to access one of the keys used as arguments".
+/// About a command, Redis writes "run" and not "access".
 fn names_key(text: &[u8]) -> bool {
     let has = |words: &[u8]| memchr::memmem::find(text, words).is_some();
     has(b" access ") && has(b" key")
