@@ -1,29 +1,29 @@
-//! An in-process master for demos and for users' own tests. It is not a Redis.
+//! A master inside the process, for demos and for users' own tests. The master is not a Redis.
 //!
-//! The master answers what redbolt's engine sends, as Redis 7 would: the handshake (`AUTH`,
+//! The master answers the requests of redbolt's engine as Redis 7 would: the handshake (`AUTH`,
 //! `SELECT`, `INFO`, `COMMAND INFO`, `SCRIPT LOAD`), `SET` with `NX` and `PX`, and the engine's
-//! scripts by `EVAL` and `EVALSHA`. The master also knows what one needs to look inside with
-//! `redis-cli`: `GET`, `PTTL`, `DEL`, `EXISTS`, `DBSIZE`, `PING`, `ECHO`. Error replies have the
-//! words of Redis.
+//! scripts by `EVAL` and `EVALSHA`. For a look inside with `redis-cli`, the master also knows
+//! `GET`, `PTTL`, `DEL`, `EXISTS`, `DBSIZE`, `PING` and `ECHO`. Error replies have the words of
+//! Redis.
 //!
-//! The master lacks what makes a Redis a database:
+//! The master lacks much of what makes Redis a database:
 //!
 //! * Nothing is persistent. A master that is stopped forgets every lock.
-//! * There is no replication, no cluster, no TLS. The port is one of 127.0.0.1.
-//! * There is no Lua: any script but the engine's own is refused.
-//! * Values are strings; there are no other types, no inline commands and no RESP3.
+//! * There is no replication, no cluster mode, no TLS. The master listens on 127.0.0.1 only.
+//! * There is no Lua. Any script except the engine's own is refused.
+//! * Values are strings. There are no other types, no inline commands and no RESP3.
 //! * Memory is bounded by the number of keys ([`Options::max_keys`]) and by the length of a request
 //!   (1 MiB), not by a `maxmemory`.
-//! * Several masters in one process stop together with that process. Locks that must survive the
-//!   failure of a machine need masters on several machines.
+//! * All masters in one process stop together with the process. Locks that must survive the failure
+//!   of a machine need masters on several machines.
 //!
-//! Keys expire by the clock that counts suspend, not by the wall clock: setting the date expires
-//! nothing.
+//! Keys expire by the clock that keeps running in suspend, not by the wall clock: setting the date
+//! expires nothing.
 //!
 //! # In a test
 //!
-//! [`Server`] listens on a free port, so that tests can run side by side. Dropping a server kills
-//! the master, and [`Server::bind`] starts an empty master on the same port.
+//! [`Server`] listens on a free port, so tests can run side by side. Dropping a server kills the
+//! master, and [`Server::bind`] starts an empty master on the same port.
 //!
 //! ```
 //! use redbolt::embedded::{Options, Server};
@@ -48,14 +48,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Master`] is the same without a socket, a thread or a clock: the time is an argument, and the
-//! same calls give the same bytes.
+//! [`Master`] is the same master without a socket, a thread or a clock: the time is an argument,
+//! and the same calls give the same bytes.
 //!
 //! # Layers
 //!
-//! `server` and `connection` know sockets and the clock, and nothing of any command. All other
-//! files are a state machine, which must never know a socket, a thread or a clock. Its output must
-//! never depend on the order of a hash table.
+//! `server` and `connection` know sockets and the clock, and no command. All other files are a
+//! state machine, which must never know a socket, a thread or a clock. The output of the state
+//! machine must never depend on the order of a hash table.
 
 mod command;
 mod connection;
