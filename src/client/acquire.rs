@@ -13,11 +13,11 @@ use super::shared::Shared;
 use super::ticket::Ticket;
 use super::wait::block_on;
 
-/// A request for a lock: a future, and for threads a blocking wait.
+/// A request for a lock on its way: a future, with a blocking [`wait`](Self::wait) for threads.
 ///
-/// Dropping an `Acquire` takes the request back, and releases whatever the request may have taken
-/// on the nodes. After the result was returned, polling stays pending, and [`wait`](Self::wait)
-/// would wait for ever.
+/// Dropping an `Acquire` cancels the request, and releases whatever the request may have taken on
+/// the nodes. Once the result has been returned, polling stays pending for ever, and
+/// [`wait`](Self::wait) blocks for ever.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -81,10 +81,10 @@ impl Drop for Acquire {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket.take().filter(|_| self.refused.is_none()) else { return };
         match ticket.outcome.abandon() {
-            // The lock was granted, and nobody has polled since.
+            // The lock was granted, and nobody has polled since then.
             Some(Ok(())) => drop(Guard::new(Arc::clone(&self.shared), ticket)),
             Some(Err(_)) => {}
-            // Whatever comes from now on, the engine's thread finds nobody who wants it.
+            // Should the lock still be granted, the engine's thread finds that nobody wants it.
             None => self.shared.send(&ticket, Command::Cancel(Arc::clone(&ticket))),
         }
     }

@@ -18,32 +18,34 @@ use super::ticket::Order;
 use crate::engine::{Config, EngineError};
 use crate::redlock::{Holder, MAX_SET, Token};
 
-/// How many of the names beyond the bound are counted, for the error to name their number.
+/// The maximum number of resources that are counted beyond the bound, so that the error can name
+/// the number.
 const MOST_COUNTED: usize = 1 << 20;
 
-/// How long the drop of the last clone waits for the last releases to arrive.
+/// The time for which the drop of the last clone waits for the last releases to arrive.
 const DROP_WAIT: Duration = Duration::from_millis(250);
 
-/// Locks for any thread and any task.
+/// A client for locks, shared by any number of threads and tasks.
 ///
 /// A client is cheap to clone. All clones, and the guards they return, share one thread that owns
-/// an [`Engine`](crate::Engine). The same requests block and are futures, on any runtime or none. A
-/// request costs one push into a queue, and a wake-up if the engine's thread sleeps.
+/// an [`Engine`](crate::Engine), or several threads ([`with_threads`](Self::with_threads)). Every
+/// request can block a thread, or be awaited in a task, on any runtime or none. A request costs one
+/// push into a queue, and a wake-up if the engine's thread sleeps.
 ///
 /// # Drop
 ///
-/// The drop of the last clone, when no guard is left, waits a quarter of a second for releases that
-/// are still on their way. Where a callback holds up the thread, that drop waits 1.25 s at most.
-/// [`shutdown`](Self::shutdown) waits as long as the caller wants, and returns whether the releases
-/// have arrived.
+/// Dropping the last clone, when no guard is left, waits up to a quarter of a second for releases
+/// that are still on their way. If a callback holds up the engine's thread, the drop waits for
+/// 1.25 s at most. [`shutdown`](Self::shutdown) waits as long as the caller wants, and returns
+/// whether the releases have arrived.
 ///
-/// Guards may outlive the last clone and work as before. The drop of the last guard then waits for
-/// nothing: a process that ends at that moment may leave a lock to its ttl.
+/// Guards may outlive the last clone, and work as before. Dropping the last guard then does not
+/// wait: a process that ends at that moment may leave a lock to its ttl.
 ///
 /// # When there is no quorum
 ///
-/// [`nodes`](Self::nodes) says why, node by node, and [`on_node`](Self::on_node) tells of every
-/// change. Masters that have just been started do not vote at first: see
+/// [`nodes`](Self::nodes) reports the reason for each node, and [`on_node`](Self::on_node) reports
+/// every change. Masters that have just been started do not vote at first: see
 /// [`RestartGuard`](crate::RestartGuard).
 ///
 /// # Example
@@ -64,8 +66,8 @@ pub struct Client {
     handle: Arc<Handle>,
 }
 
-/// What only the clones of a client share, so that the drop of the last clone can wait. Guards and
-/// requests have the `Shared` alone.
+/// The part that only the clones of a client share, so that the drop of the last clone can wait.
+/// Guards and requests have the `Shared` alone.
 struct Handle {
     shared: Arc<Shared>,
 }
@@ -81,8 +83,10 @@ impl Client {
         Self::with_threads(config, 1)
     }
 
-    /// Creates a client with `threads` threads, from 1 to 64, each with an engine and connections
-    /// of its own. Requests for one resource always go to the same thread.
+    /// Creates a client with `threads` threads, from 1 to 64.
+    ///
+    /// Each thread has an engine and connections of its own. Requests for one resource always go to
+    /// the same thread.
     ///
     /// One thread is enough until its processor is busy all the time; PERFORMANCE.md has the
     /// figures.
@@ -100,17 +104,19 @@ impl Client {
         self.request([resource], None)
     }
 
-    /// Starts a request for one lock on several resources, at most [`MAX_SET`]: all resources or
-    /// none, and one guard for all. See
+    /// Starts a request for one lock on several resources, at most [`MAX_SET`].
+    ///
+    /// The lock takes all resources or none, and one guard holds all of them. See
     /// [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
     pub fn lock_all<R: AsRef<[u8]>>(&self, resources: impl IntoIterator<Item = R>) -> LockRequest {
         self.request(resources, None)
     }
 
     /// Starts a request for a lock that another process has given up with
-    /// [`Guard::into_parts`](super::Guard::into_parts). The resources and the token of those parts
-    /// are all that is needed. The ttl and `max_hold` count anew from the adoption. See
-    /// [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    /// [`Guard::into_parts`](super::Guard::into_parts).
+    ///
+    /// The adoption needs only the resources and the token of those parts. The ttl and `max_hold`
+    /// count anew from the adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
     pub fn adopt<R: AsRef<[u8]>>(
         &self,
         resources: impl IntoIterator<Item = R>,
@@ -141,8 +147,10 @@ impl Client {
         LockRequest::new(Arc::clone(&self.handle.shared), order)
     }
 
-    /// Asks the nodes who holds a resource. The answer is advice: it may have changed on its way
-    /// here, and must not decide what a lock should decide.
+    /// Asks the nodes for the holder of a resource.
+    ///
+    /// The answer is advice: the holder may have changed while the answer was on its way, and
+    /// nothing that a lock should decide may depend on the answer.
     pub fn query(&self, resource: impl AsRef<[u8]>) -> Pending<Result<Holder, Refusal>> {
         Pending::ask(|answer| {
             let question = |resource| Command::Query { resource, answer };
@@ -150,21 +158,22 @@ impl Client {
         })
     }
 
-    /// Asks for a report on every node: its state and its counters. The first thread answers, for
-    /// its own connections.
+    /// Asks for a report on every node: its state and its counters. With several threads, the first
+    /// thread answers, for its own connections.
     pub fn nodes(&self) -> Pending<Result<Vec<NodeReport>, Refusal>> {
         Pending::ask(|answer| self.handle.shared.ask_first(Command::Nodes(answer)))
     }
 
-    /// Returns the error of the system that ended a thread of this client, if one did. From then on
-    /// every request of that thread fails with [`Closed`](crate::LockError::Closed). A thread that
-    /// ended by a panic does not show here.
+    /// Returns the error of the system that ended a thread of this client, if there was one.
+    ///
+    /// From then on, every request that goes to that thread fails with
+    /// [`Closed`](crate::LockError::Closed). A thread that ended by a panic is not reported here.
     pub fn failure(&self) -> Option<io::ErrorKind> {
         self.handle.shared.failure()
     }
 
-    /// Has `watch` called on the thread of the engine whenever the state of a node changes. Changes
-    /// that come together make one call.
+    /// Registers `watch`, which is called on the engine's thread whenever the state of a node
+    /// changes. Changes that come together make one call.
     ///
     /// `watch` must return at once. The client keeps `watch` as long as the client lives, so
     /// `watch` must not own a clone of the client.
@@ -176,15 +185,16 @@ impl Client {
         self.handle.shared.watch(Box::new(watch))
     }
 
-    /// Releases all locks, ends all requests with
-    /// [`LockError::Closed`](crate::LockError::Closed), waits until the nodes have confirmed the
-    /// releases or `timeout` is over, and ends the thread. Returns whether the nodes have confirmed
-    /// everything.
+    /// Shuts the client down: releases all locks, ends all requests with
+    /// [`LockError::Closed`](crate::LockError::Closed), and ends the threads. Returns whether the
+    /// nodes have confirmed all releases.
     ///
-    /// Later requests are refused. Where several callers shut down, the longest `timeout` counts
-    /// for all of them. A callback that holds up the thread holds up the shutdown for a second more
-    /// than `timeout` at most. From the thread of the engine itself, which is to say from a
-    /// callback, `shutdown` does nothing and returns false.
+    /// The call blocks until the nodes have confirmed, or `timeout` is over.
+    ///
+    /// Later requests are refused. Where several callers shut the client down, the longest
+    /// `timeout` counts for all of them. If a callback holds up an engine's thread, the shutdown
+    /// takes at most one second longer than `timeout`. A call from an engine's thread itself, which
+    /// is to say from a callback, does nothing and returns false.
     pub fn shutdown(&self, timeout: Duration) -> bool {
         self.handle.shared.shut_down(timeout)
     }
@@ -200,8 +210,8 @@ impl fmt::Debug for Client {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Guards and requests that are left still have releases to send. The drop of the last one
-        // ends the threads.
+        // Guards and requests that are left still have releases to send. The drop of the last guard
+        // or request ends the threads.
         if Arc::strong_count(&self.shared) == 1 {
             self.shared.shut_down(DROP_WAIT);
         }

@@ -1,4 +1,4 @@
-//! What the engine's thread can be told to do.
+//! The commands to the engine's thread.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -11,12 +11,13 @@ use super::ticket::Ticket;
 use crate::redlock::{Holder, ReleaseOutcome};
 use crate::time::Instant;
 
-/// Where the answer to a command goes.
+/// The place where the answer to a command is left.
 pub(super) type Answer<T> = Arc<Oneshot<T>>;
 
 /// A callback for changes of nodes.
 pub(super) type OnNode = Box<dyn FnMut(&NodeReport) + Send>;
 
+/// A command to the engine's thread.
 pub(super) enum Command {
     /// The answer goes to the ticket.
     Acquire(Arc<Ticket>),

@@ -5,19 +5,22 @@ use core::fmt;
 use super::queue::Refused;
 use crate::redlock::{AcquireError, ExtendError, RequestError};
 
-/// Why a lock was not acquired. Whatever the attempts may have left on nodes is being released.
+/// The reason why a lock was not acquired.
+///
+/// Keys that the attempts may have left on the nodes are being released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LockError {
-    /// The request was refused on the spot; the error names what is out of bounds.
+    /// The request was refused at once. The error names the value that is out of bounds.
     Request(RequestError),
-    /// The request ended without a lock. The nodes in the error are numbered as they were
-    /// configured; [`Client::nodes`](crate::Client::nodes) has their addresses, and what is wrong
-    /// with each.
+    /// The request ended without a lock.
+    ///
+    /// The error numbers the nodes in the order of the configuration.
+    /// [`Client::nodes`](crate::Client::nodes) returns the address and the problem of each node.
     Acquire(AcquireError),
     /// The queue of the client's thread is full.
     Busy {
-        /// How many requests may wait for each thread: the configured `max_locks`.
+        /// The maximum number of requests that wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
@@ -25,53 +28,53 @@ pub enum LockError {
 }
 
 impl LockError {
-    /// Whether somebody else held the lock until the wait ended.
+    /// Returns whether somebody else held the lock until the wait ended.
     #[must_use]
     pub const fn is_held(&self) -> bool {
         matches!(self, Self::Acquire(AcquireError::Held))
     }
 }
 
-/// Why a lock was not extended. Unless the lock was lost, its old validity stands.
+/// The reason why a lock was not extended. Unless the lock was lost, its old validity stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// The request was refused on the spot; the error names what is out of bounds, or says that the
-    /// lock is not held any more.
+    /// The request was refused at once. The error names the value that is out of bounds, or says
+    /// that the lock is not held any more.
     Request(RequestError),
     /// Too few nodes confirmed the extension, or the lock ended meanwhile.
     Extend(ExtendError),
     /// The queue of the client's thread is full.
     Busy {
-        /// How many requests may wait for each thread: the configured `max_locks`.
+        /// The maximum number of requests that wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
     Closed,
 }
 
-/// Why a request was not carried out that is neither for a lock nor for an extension.
+/// The reason why a request, other than for a lock or an extension, was not carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The request was refused on the spot; the error names what is out of bounds, or says that the
-    /// lock is not held any more.
+    /// The request was refused at once. The error names the value that is out of bounds, or says
+    /// that the lock is not held any more.
     Request(RequestError),
-    /// The client has as many callbacks for changes of nodes as it takes.
+    /// The client has the maximum number of callbacks for changes of nodes.
     TooManyWatchers {
-        /// How many callbacks there can be.
+        /// The maximum number of callbacks.
         max: usize,
     },
     /// The queue of the client's thread is full.
     Busy {
-        /// How many requests may wait for each thread: the configured `max_locks`.
+        /// The maximum number of requests that wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
     Closed,
 }
 
-/// The client was shut down, or its thread has died.
+/// The error of a request to a client that was shut down, or whose thread has died.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Closed;
@@ -148,7 +151,7 @@ impl From<Refused> for Refusal {
     }
 }
 
-// The text of each of these errors has everything, so that none has a source.
+// No error here has a source, because the text of each error says everything.
 impl core::error::Error for Closed {}
 impl core::error::Error for LockError {}
 impl core::error::Error for KeepError {}

@@ -16,13 +16,13 @@ use crate::time::Instant;
 
 /// A lock that is held. Dropping the guard releases the lock.
 ///
-/// The drop costs one push into a queue and never blocks on the network. The release is not lost as
-/// long as the client's thread lives. Where the thread has ended, by a
+/// Dropping a guard costs one push into a queue and never blocks on the network. The release is not
+/// lost as long as the client's thread lives. If that thread has ended, by a
 /// [`shutdown`](super::Client::shutdown) that ran out of time or by a panic in a callback, the ttl
 /// ends the lock.
 ///
-/// A lock has an end, and the work that the guard protects can go on for longer than the lock.
-/// [`is_held`](Self::is_held) asks the clock at every call.
+/// A lock can end while the work that the guard protects is still going on. Check
+/// [`is_held`](Self::is_held) before each step: `is_held` reads the clock at every call.
 ///
 /// ```no_run
 /// # fn steps() -> Vec<fn()> { Vec::new() }
@@ -44,7 +44,7 @@ use crate::time::Instant;
 pub struct Guard {
     shared: Arc<Shared>,
     ticket: Arc<Ticket>,
-    /// The lock was released or handed over.
+    /// Whether the lock was released or handed over.
     is_spent: bool,
 }
 
@@ -53,44 +53,48 @@ impl Guard {
         Self { shared, ticket, is_spent: false }
     }
 
-    /// The locked resource; of several resources, the first that was named.
+    /// Returns the locked resource; of several resources, the first in the request.
     #[must_use]
     pub fn resource(&self) -> &[u8] {
         self.ticket.order.resources.first().map_or(&[], |resource| resource)
     }
 
-    /// All locked resources, in the order in which they were named.
+    /// Returns all locked resources, in the order of the request.
     pub fn resources(&self) -> impl Iterator<Item = &[u8]> {
         self.ticket.order.resources.iter().map(|resource| &resource[..])
     }
 
-    /// The value under which the lock is stored on the nodes.
+    /// Returns the token, which is the value under which the lock is stored on the nodes.
     #[must_use]
     pub fn token(&self) -> Token {
         // The token is set before any guard is made.
         self.ticket.token.get().copied().unwrap_or(Token::NONE)
     }
 
-    /// The validity that is left; zero once the lock is lost. Costs one reading of the clock.
+    /// Returns the validity that is left; zero once the lock is lost. Costs one reading of the
+    /// clock.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         self.ticket.remaining()
     }
 
-    /// Whether the lock is held now, by its deadline and the clock (S8).
+    /// Returns whether the lock is held now, by its deadline and the clock (S8).
     #[must_use]
     pub fn is_held(&self) -> bool {
         !self.remaining().is_zero()
     }
 
-    /// The end of the validity, in time since boot; [`Instant::ZERO`] once the lock is lost.
+    /// Returns the end of the validity, in time since boot; [`Instant::ZERO`] once the lock is
+    /// lost.
     #[must_use]
     pub fn valid_until(&self) -> Instant {
         self.ticket.valid_until()
     }
 
-    /// Asks the nodes to keep the lock for another `ttl` from now. The result is the new end of the
-    /// validity. See [`Redlock::extend`](crate::redlock::Redlock::extend).
+    /// Asks the nodes to keep the lock for another `ttl` from now.
+    ///
+    /// The result is the new end of the validity. After an error the old validity stands, unless
+    /// the lock was lost. See [`Redlock::extend`](crate::redlock::Redlock::extend).
     pub fn extend(&self, ttl: Duration) -> Pending<Result<Instant, KeepError>> {
         Pending::ask(|answer| {
             let ticket = Arc::clone(&self.ticket);
@@ -98,10 +102,12 @@ impl Guard {
         })
     }
 
-    /// Releases the lock. The result is what the nodes said. For a lock that was lost before, the
-    /// result is an empty outcome and not an error.
+    /// Releases the lock.
     ///
-    /// The lock is not held from this call on, whether or not anybody waits for the result.
+    /// The result is the answers of the nodes. For a lock that was lost before, the result is an
+    /// empty outcome and not an error.
+    ///
+    /// From this call on the lock is not held, whether or not anybody waits for the result.
     pub fn release(self) -> Pending<Result<ReleaseOutcome, Closed>> {
         let (shared, ticket) = self.take_apart();
         ticket.hold(Instant::ZERO);
@@ -111,37 +117,40 @@ impl Guard {
         })
     }
 
-    /// Returns a signal that fires when the lock is lost: as soon as a majority of the nodes is
-    /// known not to have the lock, and at the deadline at the latest, or a little before the
-    /// deadline if the thread of the engine is in time.
+    /// Returns a signal that fires when the lock is lost.
     ///
-    /// A waiting thread is woken by the clock. A waiting task is woken by the thread of the engine,
-    /// and so is late where something holds up that thread. [`is_held`](Self::is_held) is never
+    /// The signal fires as soon as a majority of the nodes is known not to have the lock, and at
+    /// the deadline at the latest. If the engine's thread is in time, the signal fires a little
+    /// before the deadline.
+    ///
+    /// The clock wakes a waiting thread. The engine's thread wakes a waiting task, and wakes the
+    /// task late where something holds up the engine's thread. [`is_held`](Self::is_held) is never
     /// late.
     pub fn lost(&self) -> Signal {
         Signal::new(Arc::clone(&self.ticket), Awaited::Loss)
     }
 
-    /// Returns a signal that fires when little is left of the validity, as
-    /// [`LockRequest::warn`](super::LockRequest::warn) asked for, and when the lock ends.
+    /// Returns a signal that fires when little is left of the validity, and when the lock ends.
+    /// [`LockRequest::warn`](super::LockRequest::warn) sets how little.
     ///
-    /// After the warning, new signals fire at once until an extension has succeeded: a loop that
-    /// only waits for the warning would spin.
+    /// After the warning, a new signal fires at once, until an extension has succeeded. A loop that
+    /// only waits for the warning would therefore spin.
     pub fn expiring(&self) -> Signal {
         Signal::new(Arc::clone(&self.ticket), Awaited::Warning)
     }
 
-    /// Leaves the lock to its ttl: nothing releases the lock any more, and nothing keeps it alive.
+    /// Leaves the lock to its ttl: from now on, nothing releases the lock and nothing keeps it
+    /// alive.
     pub fn leak(self) {
         drop(self.into_parts());
     }
 
-    /// Gives the lock up without releasing it, for another process to
-    /// [`adopt`](super::Client::adopt). The lock is not held here from this call on.
+    /// Gives the lock up without releasing it, so that another process can
+    /// [`adopt`](super::Client::adopt) it. From this call on, the lock is not held here.
     ///
-    /// The result is what the other process needs. The result comes only once nothing on this side
-    /// can release the lock any more: a token that was passed on earlier could be released while
-    /// the new owner holds the lock. Dropping the result leaves the lock to its ttl.
+    /// The result is the data that the other process needs. The result comes only once nothing on
+    /// this side can release the lock any more. A token that was passed on earlier could be
+    /// released while the new owner holds the lock. Dropping the result leaves the lock to its ttl.
     pub fn into_parts(self) -> Pending<Result<Parts, Refusal>> {
         let (shared, ticket) = self.take_apart();
         ticket.disown();
@@ -151,7 +160,7 @@ impl Guard {
         })
     }
 
-    /// The fields of the guard, whose drop has nothing to do any more.
+    /// Returns the fields of the guard, so that its drop has nothing to do any more.
     fn take_apart(mut self) -> (Arc<Shared>, Arc<Ticket>) {
         self.is_spent = true;
         (Arc::clone(&self.shared), Arc::clone(&self.ticket))

@@ -1,4 +1,4 @@
-//! What one process tells another process that goes on with its lock.
+//! The data with which another process goes on with a lock.
 
 use core::fmt;
 
@@ -6,7 +6,8 @@ use super::ticket::Ticket;
 use crate::redlock::Token;
 use crate::time::Instant;
 
-/// What another process needs to go on with a lock: [`Client::adopt`](super::Client::adopt).
+/// The data that another process needs to go on with a lock, by
+/// [`Client::adopt`](super::Client::adopt).
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parts {
@@ -20,14 +21,14 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The parts of a lock that its owner has given away.
+    /// Creates the parts of a lock that its owner has given away.
     pub(super) fn of(ticket: &Ticket, token: Token) -> Self {
         let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
         Self { resources, token, valid_until: ticket.disowned_until() }
     }
 }
 
-/// Leaves out the token, which must not get into a log.
+/// Prints no token, because a token must not get into a log.
 impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parts")

@@ -1,4 +1,5 @@
-//! The mailbox of an engine's thread: commands from all other threads, and the waker of this one.
+//! The mailbox of an engine's thread: the queue of commands from all other threads, and the waker
+//! of this thread.
 
 use super::command::Command;
 use super::queue::{Added, Queue, Refused};
@@ -10,7 +11,7 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    /// A mailbox in which at most `max` requests wait to be taken.
+    /// Creates a mailbox in which at most `max` requests wait to be taken.
     pub(super) fn new(max: usize, waker: Waker) -> Self {
         Self { queue: Queue::new(max), waker }
     }
@@ -38,7 +39,7 @@ impl Mailbox {
         self.queue.woke_up();
     }
 
-    /// Refuses everything from now on, and returns the commands that nobody has taken.
+    /// Refuses all commands from now on, and returns the commands that nobody has taken.
     pub(super) fn close(&self) -> Vec<Command> {
         self.queue.close()
     }

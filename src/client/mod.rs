@@ -1,8 +1,9 @@
-//! Locks from any thread or task: [`Client`] and [`Guard`], blocking and as futures.
+//! The client: locks for many threads and tasks, by [`Client`] and [`Guard`], blocking or as
+//! futures.
 //!
 //! This folder knows threads and tasks: how a request gets to the thread that owns an engine, how
 //! the result gets back, and what becomes of a lock whose owner goes away. This folder must never
-//! know RESP or sockets, and must never decide when a lock is held: the engine decides that.
+//! know RESP or sockets, and must never decide whether a lock is held: the engine decides that.
 //!
 //! The way of a request, and the file for each step:
 //!
@@ -13,11 +14,11 @@
 //! 4. [`worker`] is the thread: the worker takes commands, drives the engine, and hands out
 //!    results.
 //! 5. The result comes back through the [`oneshot`] in the ticket, which serves a blocked thread
-//!    ([`wait`]) and a task alike. [`acquire`] and [`pending`] are what the caller waits with.
+//!    ([`wait`]) and a task alike. The caller waits with an [`acquire`] or a [`pending`].
 //! 6. Once the lock is granted, [`guard`] keeps the same ticket: the ticket has the deadline, and
 //!    the list of those who wait for the loss ([`signal`]).
 //!
-//! [`handover`] is what one process tells another one that goes on with a lock, [`report`] what a
+//! [`handover`] is the data with which another process goes on with a lock, [`report`] what a
 //! client says of a node, and [`thread_end`] what is left of a thread when the thread has ended.
 
 mod acquire;

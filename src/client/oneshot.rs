@@ -1,4 +1,5 @@
-//! One result on its way from the engine's thread to the caller, who is a blocked thread or a task.
+//! The hand-over of one result from the engine's thread to the caller, which is a blocked thread or
+//! a task.
 
 use core::task::{Context, Poll, Waker};
 
@@ -25,8 +26,8 @@ impl<T> Oneshot<T> {
         Self { state: Mutex::new(State::Empty(None)) }
     }
 
-    /// Leaves the value, and returns the waker of the waiting side. The caller wakes it, and may
-    /// have other things to do first.
+    /// Leaves the value, and returns the waker of the waiting side. The caller must wake that side,
+    /// and may have other things to do first.
     ///
     /// # Errors
     ///
@@ -43,9 +44,9 @@ impl<T> Oneshot<T> {
         }
     }
 
-    /// Takes the value if there is one, else remembers the waker of `context`.
+    /// Takes the value if there is one. Otherwise remembers the waker of `context`.
     ///
-    /// Pending for ever once the value was taken.
+    /// Once the value has been taken, the oneshot stays pending for ever.
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<T> {
         let mut state = lock(&self.state);
         let next = match &*state {
@@ -63,7 +64,7 @@ impl<T> Oneshot<T> {
         }
     }
 
-    /// Says that nobody waits any more. Returns the value if the value came before.
+    /// Says that nobody waits any more. Returns the value, if there is one already.
     pub(super) fn abandon(&self) -> Option<T> {
         // The mutex is unlocked at the end of this statement, before a waker is dropped.
         let last = core::mem::replace(&mut *lock(&self.state), State::Closed);

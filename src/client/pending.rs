@@ -10,10 +10,12 @@ use std::sync::Arc;
 use super::oneshot::Oneshot;
 use super::wait::{block_for, block_on};
 
-/// A request that is not for a lock: a future, and for threads a blocking wait.
+/// A request on its way, for anything but a lock: a future, with a blocking [`wait`](Self::wait)
+/// for threads.
 ///
-/// Dropping a `Pending` takes nothing back: the request is carried out all the same. After the
-/// result was returned, polling stays pending, and [`wait`](Self::wait) would wait for ever.
+/// Dropping a `Pending` does not cancel the request: the request is carried out all the same. Once
+/// the result has been returned, polling stays pending for ever, and [`wait`](Self::wait) blocks
+/// for ever.
 #[must_use = "what became of the request is not known unless this is awaited or waited for"]
 pub struct Pending<T> {
     answer: Arc<Oneshot<T>>,
@@ -24,7 +26,7 @@ impl<T> Pending<T> {
         Self { answer }
     }
 
-    /// A request that is answered already.
+    /// Creates a request that is answered already.
     pub(super) fn ready(value: T) -> Self {
         let answer = Oneshot::new();
         // A new oneshot takes a value, and nobody waits yet.
@@ -37,7 +39,7 @@ impl<T> Pending<T> {
         block_on(|context| self.answer.poll(context))
     }
 
-    /// Blocks until the answer is there, for at most `limit`; `None` when the time is up.
+    /// Blocks until the answer is there, for at most `limit`. Returns `None` when the time is up.
     pub(super) fn wait_for(self, limit: Duration) -> Option<T> {
         block_for(limit, |context| self.answer.poll(context))
     }

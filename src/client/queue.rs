@@ -1,4 +1,5 @@
-//! A queue that many threads fill and one thread empties, and whether that one thread sleeps.
+//! A queue that many threads fill and one thread empties. The queue knows whether that one thread
+//! sleeps.
 //!
 //! The list and the flag for the sleep are behind one mutex, which both sides hold for a few
 //! instructions. A thread that adds to the list therefore knows whether the sleeper must be woken,
@@ -18,7 +19,7 @@ struct Inner<T> {
     is_closed: bool,
 }
 
-/// Why an item was not taken.
+/// The reason why an item was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
     /// `max` items wait already.
@@ -28,7 +29,7 @@ pub(super) enum Refused {
     Closed,
 }
 
-/// What the caller has to do after an item was added.
+/// What the caller must do after adding an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub(super) enum Added {
@@ -67,7 +68,7 @@ impl<T> Queue<T> {
         Ok(if was_asleep { Added::Wake } else { Added::Nothing })
     }
 
-    /// Takes everything, in order, into an empty list. A thread that finds nothing counts as asleep
+    /// Moves all items, in order, into an empty list. A thread that finds nothing counts as asleep
     /// until [`woke_up`](Self::woke_up) is called or the thread is woken.
     pub(super) fn take(&self, into: &mut Vec<T>) {
         let mut inner = lock(&self.inner);
@@ -81,7 +82,7 @@ impl<T> Queue<T> {
         lock(&self.inner).is_asleep = false;
     }
 
-    /// Refuses everything from now on, and returns what is still there.
+    /// Refuses all items from now on, and returns the items that are still in the queue.
     pub(super) fn close(&self) -> Vec<T> {
         let mut inner = lock(&self.inner);
         inner.is_closed = true;

@@ -1,4 +1,4 @@
-//! [`NodeReport`], what a client says of a node.
+//! [`NodeReport`], which is what a client says of a node.
 
 use core::fmt;
 use core::time::Duration;
@@ -6,27 +6,28 @@ use core::time::Duration;
 use crate::net::Address;
 use crate::redlock::{NodeCounters, NodeError, NodeId, NodeState, NodeStatus, Quarantine};
 
-/// One node at one moment. `Display` writes one line for a log.
+/// A report on one node at one moment. `Display` writes one line for a log.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeReport {
-    /// Which node.
+    /// The id of the node.
     pub node: NodeId,
     /// The address of the node.
     pub address: Address,
     /// The state of the connection to the node.
     pub state: NodeState,
-    /// The last thing that was wrong with the node; `None` when nothing is.
+    /// The last error of the node; `None` when nothing is wrong.
     pub error: Option<NodeError>,
-    /// Set while the node does not vote because it may have forgotten locks (S11).
+    /// The quarantine of the node, while the node does not vote because it may have forgotten locks
+    /// (S11).
     pub quarantine: Option<Quarantine>,
-    /// How many requests the node has not answered yet.
+    /// The number of requests that the node has not answered yet.
     pub in_flight: usize,
-    /// How many tokens wait to be cleaned up on the node (S6).
+    /// The number of tokens that wait to be cleaned up on the node (S6).
     pub cleanup: usize,
-    /// The smoothed time from the sending of a request to its reply.
+    /// The smoothed time from sending a request to its reply.
     pub round_trip: Duration,
-    /// The counters since the client was created.
+    /// The counters of the node since the client was created.
     pub counters: NodeCounters,
     text: String,
 }

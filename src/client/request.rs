@@ -13,8 +13,9 @@ use super::sync::Mutex;
 use super::ticket::{Order, Ticket};
 use crate::redlock::LostReason;
 
-/// A request for a lock, before it is sent. [`acquire`](Self::acquire) blocks, `.await` does not,
-/// and both send the same request.
+/// A request for a lock, before the request is sent.
+///
+/// [`acquire`](Self::acquire) blocks, `.await` does not, and both send the same request.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -40,17 +41,18 @@ impl LockRequest {
         Self { shared, order }
     }
 
-    /// Sets how long the lock lasts unless it is extended or kept alive. Default: 10 s, or the
-    /// configured `max_ttl` if that is less. The ttl counts in whole milliseconds, from 10 ms to
-    /// `max_ttl`.
+    /// Sets the ttl, which is how long the lock lasts unless it is extended or kept alive.
+    ///
+    /// Default: 10 s, or the configured `max_ttl` if that is less. The ttl counts in whole
+    /// milliseconds, from 10 ms to `max_ttl`.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.order.ttl = ttl;
         self
     }
 
-    /// Sets how long to wait for the lock. With zero, the default, there is one attempt.
+    /// Sets how long to wait for the lock. With zero, the default, the request makes one attempt.
     ///
-    /// That one attempt waits for nodes that are still being connected to, but not for longer than
+    /// That one attempt waits for connections that are still being set up, but not for longer than
     /// a node timeout (50 ms unless configured). The first request of a process that has just
     /// started therefore needs a wait of a second or more.
     pub fn wait(mut self, wait: Duration) -> Self {
@@ -58,11 +60,13 @@ impl LockRequest {
         self
     }
 
-    /// Has the client extend the lock again and again, until `max_hold` after the acquisition. The
-    /// lock lasts as long as its ttl in any case. See [`Redlock::keep_alive`].
+    /// Keeps the lock alive: the client extends the lock again and again, until `max_hold` after
+    /// the acquisition.
+    ///
+    /// A `max_hold` of less than the ttl does not shorten the ttl. See [`Redlock::keep_alive`].
     ///
     /// `max_hold` may not be more than the configured one (S12): without a limit, a holder that
-    /// hangs would hold the lock for ever. Ask [`Guard::is_held`] before every step, or wait for
+    /// hangs would hold the lock for ever. Check [`Guard::is_held`] before every step, or wait for
     /// [`Guard::lost`].
     ///
     /// [`Redlock::keep_alive`]: crate::redlock::Redlock::keep_alive
@@ -71,19 +75,24 @@ impl LockRequest {
         self
     }
 
-    /// Fires [`Guard::expiring`] when no more than `ahead` is left of the validity. With
-    /// keep-alive, choose less than two thirds of the ttl, or the warning fires before the first
-    /// renewal.
+    /// Asks for a warning: [`Guard::expiring`] fires when no more than `ahead` is left of the
+    /// validity.
+    ///
+    /// With keep-alive, choose less than two thirds of the ttl. Otherwise the warning fires before
+    /// the first renewal.
     pub fn warn(mut self, ahead: Duration) -> Self {
         self.order.ahead = ahead;
         self
     }
 
-    /// Has `call` called once, on the thread of the engine, if the lock is lost. A lock that ends
-    /// because the client does ([`Notice::Closed`](crate::Notice::Closed)) calls nothing.
+    /// Registers `call`, which is called once, on the engine's thread, if the lock is lost.
     ///
-    /// `call` must return at once, and must not wait for this client: all locks of that thread wait
-    /// meanwhile. A panic in `call` ends the thread, as any other panic on it would.
+    /// A lock that ends because the client ends ([`Notice::Closed`](crate::Notice::Closed)) is not
+    /// reported to `call`.
+    ///
+    /// `call` must return at once, and must not wait for this client, because all locks of the
+    /// engine's thread wait meanwhile. A panic in `call` ends that thread, as any other panic on
+    /// that thread would.
     pub fn on_lost(mut self, call: impl FnOnce(LostReason) + Send + 'static) -> Self {
         self.order.on_lost = Mutex::new(Some(Box::new(call)));
         self
@@ -98,11 +107,13 @@ impl LockRequest {
         self.start().wait()
     }
 
-    /// Makes one attempt, whatever [`wait`](Self::wait) says, and blocks until it is decided.
+    /// Makes one attempt, whatever [`wait`](Self::wait) was set to, and blocks until the attempt is
+    /// decided.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire). [`LockError::is_held`] says that somebody else has the lock.
+    /// As [`acquire`](Self::acquire). [`LockError::is_held`] tells whether somebody else has the
+    /// lock.
     pub fn try_acquire(self) -> Result<Guard, LockError> {
         self.wait(Duration::ZERO).acquire()
     }

@@ -1,4 +1,5 @@
-//! One thread of a client, as the other threads see it: started, given commands, stopped, joined.
+//! One thread of a client, as the other threads see the thread: started, given commands, stopped,
+//! joined.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -36,8 +37,8 @@ impl Shard {
     }
 
     /// Tells the thread to stop within `timeout`, or within a longer time if another caller has
-    /// asked for more. The answer comes when the thread ends, for whatever reason; `None` if the
-    /// thread has ended.
+    /// asked for more. The answer comes when the thread ends, whatever ends it. Returns `None` if
+    /// the thread has ended.
     pub(super) fn stop(&self, timeout: Duration) -> Option<Pending<bool>> {
         let ended = self.end.wait()?;
         // A thread that is stopping already refuses the command, and ends all the same.
@@ -53,7 +54,7 @@ impl Shard {
         }
     }
 
-    /// Whether the caller runs on this thread.
+    /// Returns whether the caller runs on this thread.
     pub(super) fn is_here(&self) -> bool {
         self.thread == thread::current().id()
     }

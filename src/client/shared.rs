@@ -1,5 +1,5 @@
-//! What a client, its guards and its requests share: the threads, and which thread is in charge of
-//! a resource.
+//! The state that a client, its guards and its requests share: the threads, and which thread is in
+//! charge of a resource.
 
 use core::hash::{Hash, Hasher};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -23,16 +23,17 @@ use crate::redlock::{ConfigError, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, RequestE
 /// The ttl of a request that names none, where the configured `max_ttl` allows it.
 const DEFAULT_TTL: Duration = Duration::from_secs(10);
 
-/// How long the threads wait for the last releases when nobody waits for the threads any more.
+/// The time for which the threads wait for the last releases when nobody waits for the threads any
+/// more.
 const BACKGROUND_DRAIN: Duration = Duration::from_secs(5);
 
-/// How much longer than the timeout of a shutdown the engine's thread may take to end.
+/// The time by which the end of the engine's thread may exceed the timeout of a shutdown.
 const JOIN_GRACE: Duration = Duration::from_secs(1);
 
-/// The most threads of one client.
+/// The maximum number of threads of one client.
 const MAX_THREADS: usize = 64;
 
-/// The most callbacks for changes of nodes.
+/// The maximum number of callbacks for changes of nodes.
 pub(super) const MAX_WATCHERS: usize = 64;
 
 pub(super) struct Shared {
@@ -61,8 +62,8 @@ impl Shared {
         self.shards.len()
     }
 
-    /// The mailbox of the thread in charge. For a set, the first resource by bytes decides, so that
-    /// equal sets meet on one thread.
+    /// Returns the mailbox of the thread in charge. For a set, the first resource by bytes decides,
+    /// so that equal sets meet on one thread.
     fn mailbox<'a>(&self, resources: impl Iterator<Item = &'a [u8]>) -> &Mailbox {
         if let [shard] = &self.shards[..] {
             return &shard.mailbox;
@@ -76,7 +77,8 @@ impl Shared {
         self.mailbox(ticket.order.resources.iter().map(|resource| &resource[..]))
     }
 
-    /// The mailbox of the thread that answers for the nodes. There is always a first thread.
+    /// Returns the mailbox of the thread that answers for the nodes. There is always a first
+    /// thread.
     fn first(&self) -> &Mailbox {
         &self.shards[0].mailbox
     }
@@ -129,7 +131,7 @@ impl Shared {
         })?)
     }
 
-    /// Hands in a command about a lock that may be refused.
+    /// Hands in a command about a lock. The command may be refused.
     pub(super) fn push_for(&self, ticket: &Ticket, command: Command) -> Result<(), KeepError> {
         Ok(self.mailbox_of(ticket).push(command)?)
     }
@@ -145,7 +147,7 @@ impl Shared {
         let _ = self.try_send(ticket, command);
     }
 
-    /// The error of the system that ended a thread, if one did.
+    /// Returns the error of the system that ended a thread, if there was one.
     pub(super) fn failure(&self) -> Option<io::ErrorKind> {
         self.shards.iter().find_map(|shard| shard.end.failure())
     }
@@ -172,7 +174,8 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // The last owner may be a guard in a task, or a clone in a callback: nobody can wait here.
+        // The last owner may be a guard in a task, or a clone in a callback, and neither can wait
+        // here.
         self.shards.iter().for_each(|shard| drop(shard.stop(BACKGROUND_DRAIN)));
     }
 }

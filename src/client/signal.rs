@@ -11,10 +11,10 @@ use super::ticket::{Awaited, Notice, Ticket};
 use super::wait::block_for;
 use crate::net::Clock;
 
-/// The end of a lock, or the warning ahead of the end: a future, and for threads a blocking wait.
+/// A signal that fires when a lock ends, or is about to end: a future, with a blocking
+/// [`wait`](Self::wait) for threads.
 ///
-/// A signal borrows nothing, so that a thread or task can wait for it beside the work that the lock
-/// protects.
+/// A signal borrows nothing: another thread or task can wait for the signal while the work goes on.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,8 +42,9 @@ impl Signal {
         Self { ticket, awaited, number: 0 }
     }
 
-    /// Blocks until the signal fires. A lock whose deadline passes fires it even if the thread of
-    /// the engine is stuck.
+    /// Blocks until the signal fires, and returns the reason.
+    ///
+    /// The signal fires when the deadline of the lock passes, even if the engine's thread is stuck.
     pub fn wait(mut self) -> Notice {
         loop {
             if let Some(notice) = self.wait_timeout(Duration::MAX) {
@@ -52,7 +53,7 @@ impl Signal {
         }
     }
 
-    /// Blocks until the signal fires, for at most `limit`; `None` when the time is up.
+    /// Blocks until the signal fires, for at most `limit`. Returns `None` when the time is up.
     pub fn wait_timeout(&mut self, limit: Duration) -> Option<Notice> {
         let end = Clock::now() + limit;
         loop {

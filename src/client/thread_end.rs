@@ -1,4 +1,5 @@
-//! The end of an engine's thread: who waits for the end, and what the thread leaves behind.
+//! The end of an engine's thread: the callers who wait for the end, and what the thread leaves
+//! behind.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::io;
@@ -24,8 +25,8 @@ impl ThreadEnd {
         }
     }
 
-    /// Waits for the end of the thread, for whatever reason the thread ends; `None` if the thread
-    /// has ended. The value is that of [`is_done`](Self::is_done).
+    /// Returns a pending answer that comes when the thread ends, whatever ends the thread; `None`
+    /// if the thread has ended already. The answer is the value of [`is_done`](Self::is_done).
     pub(super) fn wait(&self) -> Option<Pending<bool>> {
         let answer = Arc::new(Oneshot::new());
         lock(&self.shutdown_waiters).as_mut()?.push(Arc::clone(&answer));
@@ -37,7 +38,7 @@ impl ThreadEnd {
         lock(&self.shutdown_waiters).take().unwrap_or_default()
     }
 
-    /// Whether everything was given back, and the nodes have confirmed it.
+    /// Returns whether all locks were released, and the nodes have confirmed all releases.
     pub(super) fn is_done(&self) -> bool {
         self.is_done.load(Ordering::Acquire)
     }
@@ -46,7 +47,7 @@ impl ThreadEnd {
         self.is_done.store(is_done, Ordering::Release);
     }
 
-    /// The error of the system that ended the thread, if one did.
+    /// Returns the error of the system that ended the thread, if there was one.
     pub(super) fn failure(&self) -> Option<io::ErrorKind> {
         self.failure.get().copied()
     }

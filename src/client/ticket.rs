@@ -19,37 +19,40 @@ use crate::time::Instant;
 /// The callback for a lock that is lost; the engine's thread calls it.
 pub(super) type OnLost = Box<dyn FnOnce(LostReason) + Send>;
 
-/// What the caller has asked for.
+/// The settings of a request.
 pub(super) struct Order {
     pub(super) resources: SmallVec<[Box<[u8]>; 1]>,
-    /// How many resources the caller has named, which may be more than `resources` has.
+    /// The number of resources that the caller has named, which may be more than `resources` has.
     pub(super) count: usize,
     pub(super) ttl: Duration,
     pub(super) wait: Duration,
-    /// The token of a lock that another process has handed over.
+    /// The token of a lock that another process has handed over; `None` for a new lock.
     pub(super) adopts: Option<Token>,
-    /// How long the lock is to be kept alive; `None` for not at all.
+    /// How long to keep the lock alive; `None` for not at all.
     pub(super) max_hold: Option<Duration>,
-    /// How long before the end of the lock the owner is to be warned; zero for never.
+    /// How long before the end of the lock to warn the owner; zero for never.
     pub(super) ahead: Duration,
     pub(super) on_lost: Mutex<Option<OnLost>>,
 }
 
+/// One request for a lock, and then the lock itself.
 pub(super) struct Ticket {
     pub(super) order: Order,
     pub(super) outcome: Oneshot<Result<(), LockError>>,
-    /// Set by the engine's thread when the engine has taken the request.
+    /// The id of the lock, which the engine's thread sets when the engine has taken the request.
     pub(super) id: OnceLock<LockId>,
-    /// Set before the outcome is.
+    /// The token of the lock, which is set before the outcome is.
     pub(super) token: OnceLock<Token>,
-    /// In nanoseconds since boot; zero while the lock is not held yet or not any more.
+    /// The end of the validity in nanoseconds since boot; zero while the lock is not held yet, or
+    /// not any more.
     valid_until: AtomicU64,
-    /// The validity that the lock had when it was handed over, in nanoseconds since boot.
+    /// The end of the validity that the lock had when it was handed over, in nanoseconds since
+    /// boot.
     disowned_until: AtomicU64,
     signals: Mutex<Signals>,
 }
 
-/// What has befallen a lock.
+/// The reason why a [`Signal`](super::Signal) has fired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Notice {
@@ -76,19 +79,19 @@ impl fmt::Display for Notice {
 
 #[derive(Default)]
 struct Signals {
-    /// How the lock has ended; no later end replaces the first.
+    /// The end of the lock. No later end replaces the first.
     end: Option<Notice>,
     is_expiring: bool,
-    /// The wakers of those who wait, with their numbers.
+    /// The wakers of the waiting signals, with the numbers of these signals.
     waiting: SmallVec<[(u64, Waker); 1]>,
-    /// The number that was given out last.
+    /// The number of the latest signal.
     last_number: u64,
 }
 
 /// The wakers to call once everything else is done.
 pub(super) type Wakers = SmallVec<[Waker; 1]>;
 
-/// What a signal waits for.
+/// The event for which a signal waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Awaited {
     Loss,
@@ -114,18 +117,18 @@ impl Ticket {
         self.disowned_until.store(valid_until, Ordering::Release);
     }
 
-    /// The end of the validity that a lock had when it was given up by [`disown`](Self::disown).
+    /// Returns the end of the validity that the lock had when [`disown`](Self::disown) gave it up.
     pub(super) fn disowned_until(&self) -> Instant {
         Instant::from_nanos(self.disowned_until.load(Ordering::Acquire))
     }
 
-    /// The end of the validity; [`Instant::ZERO`] for a lock that is not held.
+    /// Returns the end of the validity; [`Instant::ZERO`] for a lock that is not held.
     pub(super) fn valid_until(&self) -> Instant {
         Instant::from_nanos(self.valid_until.load(Ordering::Acquire))
     }
 
-    /// When a waiting thread must look at the lock again; never for a lock that has ended or is not
-    /// held yet.
+    /// Returns the time at which a waiting thread must look at the lock again; never, for a lock
+    /// that has ended or is not held yet.
     pub(super) fn deadline(&self) -> Instant {
         match self.valid_until() {
             Instant::ZERO => Instant::FAR_FUTURE,
@@ -133,8 +136,8 @@ impl Ticket {
         }
     }
 
-    /// The validity that is left, by the deadline and the clock (S8), whatever the engine's thread
-    /// is doing.
+    /// Returns the validity that is left, by the deadline and the clock (S8), whatever the engine's
+    /// thread is doing.
     pub(super) fn remaining(&self) -> Duration {
         self.valid_until() - Clock::now()
     }
@@ -150,7 +153,8 @@ impl Ticket {
         self.hold(valid_until);
     }
 
-    /// Ends the lock. Where it has ended before, the first way to end stands. Returns whom to wake.
+    /// Ends the lock. If the lock has ended before, the first end stands. Returns the wakers to
+    /// call.
     pub(super) fn end(&self, end: Notice) -> Wakers {
         self.hold(Instant::ZERO);
         let mut signals = lock(&self.signals);
@@ -158,15 +162,15 @@ impl Ticket {
         signals.take_wakers()
     }
 
-    /// Says that little is left of the validity. Returns whom to wake.
+    /// Says that little is left of the validity. Returns the wakers to call.
     pub(super) fn warn(&self) -> Wakers {
         let mut signals = lock(&self.signals);
         signals.is_expiring = true;
         signals.take_wakers()
     }
 
-    /// Returns what has befallen the lock, if that answers what is `awaited`. Else remembers the
-    /// waker of `context`.
+    /// Returns the reason to fire for a signal that waits for `awaited`, if there is one. Otherwise
+    /// remembers the waker of `context`.
     ///
     /// `number` is the number of the signal that waits; zero for a signal that has none yet.
     pub(super) fn poll(

@@ -1,4 +1,4 @@
-//! Blocking: a thread that sleeps until its waker is called, as a task does.
+//! Blocking waits: a thread sleeps until its waker is called, as a task does.
 
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
@@ -21,11 +21,11 @@ impl Wake for Unpark {
 }
 
 thread_local! {
-    /// Made once per thread, so that waiting allocates nothing.
+    /// The waker of this thread, made once so that waiting allocates nothing.
     static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
 }
 
-/// Polls until there is a value, and sleeps in between.
+/// Polls until there is a value, sleeps between the polls, and returns the value.
 pub(super) fn block_on<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
     loop {
         if let Some(value) = block_for(Duration::MAX, &mut poll) {
@@ -34,7 +34,7 @@ pub(super) fn block_on<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> 
     }
 }
 
-/// Polls until there is a value, for at most `limit`; `None` when the time is up.
+/// Polls until there is a value, for at most `limit`. Returns `None` when the time is up.
 pub(super) fn block_for<T>(
     limit: Duration,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,

@@ -11,7 +11,7 @@ use loom::thread;
 use crate::client::oneshot::Oneshot;
 use crate::client::queue::{Added, Queue};
 
-/// What a sleeping thread is woken by: set, and looked at.
+/// The waker of a sleeping thread: a flag that is set by waking, and looked at by the test.
 #[derive(Default)]
 struct Bell(std::sync::Arc<BellInner>);
 

@@ -1,5 +1,5 @@
-//! Wakers are somebody else's code: the last one of a task may drop the task, and with it whatever
-//! that has of ours.
+//! Wakers are somebody else's code: the last waker of a task may drop the task, and with the task
+//! whatever the task has of ours.
 
 use core::pin::Pin;
 use core::task::{Context, Waker};
@@ -16,10 +16,10 @@ use crate::client::signal::Signal;
 use crate::client::sync::Mutex;
 use crate::client::ticket::{Awaited, Order, Ticket};
 
-/// For what takes no time unless it hangs.
+/// The longest wait for something that takes no time unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A task, as far as its wakers are concerned: it goes with the last of them.
+/// A task, as far as its wakers are concerned: the task is dropped with the last of them.
 struct Task<T>(T);
 
 impl<T: Send + Sync> Wake for Task<T> {

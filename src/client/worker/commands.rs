@@ -1,4 +1,4 @@
-//! What callers ask for, handed to the engine.
+//! The commands of callers, handed to the engine.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ impl Worker {
             Command::Acquire(ticket) => self.acquire(ticket),
             Command::Cancel(ticket) => {
                 if let Some(&id) = ticket.id.get() {
-                    // A lock that was granted meanwhile has been given back.
+                    // The request may have ended meanwhile: a lock that was granted has been given
+                    // back.
                     let _ = self.engine.cancel(id);
                 }
             }
@@ -86,7 +87,8 @@ impl Worker {
                     entry.extension = Some(answer);
                 }
             }
-            // The guard knows the lock and the engine does not any more: the lock was lost.
+            // The engine does not know the lock any more, although the guard does: the lock was
+            // lost.
             Err(RequestError::UnknownLock) => {
                 self.complete(&answer, Err(KeepError::Request(RequestError::NotHeld)));
             }
@@ -103,7 +105,7 @@ impl Worker {
                     entry.release = answer;
                 }
             }
-            // The lock was lost before, and whatever it had on the nodes has been released.
+            // The lock was lost before, and its keys on the nodes have been released.
             _ => {
                 if let Some(answer) = answer {
                     self.complete(&answer, Ok(ReleaseOutcome::default()));
@@ -112,7 +114,8 @@ impl Worker {
         }
     }
 
-    /// Gives the token away, but only if nothing of this engine will touch its keys any more.
+    /// Gives the token away, but only if nothing in this engine will touch the keys of the lock any
+    /// more.
     fn disown(&mut self, ticket: &Ticket, answer: &Oneshot<Result<Parts, Refusal>>) {
         self.wakers.extend(ticket.end(Notice::Released));
         let id = ticket.id.get().copied();

@@ -1,4 +1,4 @@
-//! What the engine tells, passed on to those who wait for it.
+//! The events of the engine, passed on to the callers who wait for them.
 
 use std::sync::Arc;
 
@@ -87,8 +87,8 @@ impl Worker {
 
     fn lost(&mut self, id: LockId, reason: LostReason) {
         let Some(entry) = self.take_entry(id) else { return };
-        // There may be little time left: these are woken now, not at the end of the turn, and
-        // before all others.
+        // There may be little time left: the wakers of this lock are called before all others, and
+        // now instead of at the end of the turn.
         for waker in entry.ticket.end(Notice::Lost(reason)) {
             self.wakers.push_front(waker);
         }

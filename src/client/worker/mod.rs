@@ -1,7 +1,8 @@
 //! The worker: the thread that owns an engine, takes commands, and hands out results.
 //!
-//! Here is what the worker owns. [`turn`] is the loop of the thread, [`commands`] carries out what
-//! callers ask for, [`events`] passes on what the engine tells, and [`shutdown`] ends the thread.
+//! This file has what the worker owns. [`turn`] is the loop of the thread, [`commands`] carries out
+//! the commands of callers, [`events`] passes on the events of the engine, and [`shutdown`] ends
+//! the thread.
 
 mod commands;
 mod events;
@@ -28,16 +29,16 @@ pub(super) struct Worker {
     engine: Engine,
     mailbox: Arc<Mailbox>,
     end: Arc<ThreadEnd>,
-    /// Taken from the mailbox and not yet carried out.
+    /// The commands that were taken from the mailbox and are not carried out yet.
     commands: VecDeque<Command>,
-    /// An empty list to swap with that of the mailbox.
+    /// An empty list, to be swapped with the list of the mailbox.
     spare: Vec<Command>,
     entries: HashMap<LockId, Entry>,
     queries: HashMap<QueryId, Answer<Result<Holder, Refusal>>>,
     watchers: Vec<OnNode>,
     /// The wakers to call at the end of the turn.
     wakers: VecDeque<Waker>,
-    /// Set once the thread is to end: the time in which everything is to be given back.
+    /// The time in which all locks must be released, once the thread is to end.
     end_within: Option<Duration>,
     is_stopping: bool,
 }
@@ -74,22 +75,22 @@ impl Worker {
         self.entries.remove(&id)
     }
 
-    /// Leaves an answer. The one who waits for it is woken at the end of the turn.
+    /// Leaves an answer. The caller who waits for the answer is woken at the end of the turn.
     fn complete<T>(&mut self, answer: &Oneshot<T>, value: T) {
         if let Ok(waker) = answer.complete(value) {
             self.wakers.extend(waker);
         }
     }
 
-    /// Writes to the servers what waits for them, then wakes the threads.
+    /// Writes the waiting bytes to the servers, then calls the wakers.
     fn hand_out(&mut self) -> io::Result<()> {
         self.engine.flush()?;
         self.wake();
         Ok(())
     }
 
-    /// Calls the wakers, one at a time out of the list: should a waker panic, the others are still
-    /// there.
+    /// Calls the wakers, and takes them out of the list one at a time: should a waker panic, the
+    /// others are still there.
     fn wake(&mut self) {
         while let Some(waker) = self.wakers.pop_front() {
             waker.wake();

@@ -1,4 +1,4 @@
-//! The end of the thread: all locks are given back, and everybody who waits is answered.
+//! The end of the thread: all locks are released, and every waiting caller is answered.
 
 use core::mem;
 use core::time::Duration;
@@ -11,12 +11,13 @@ use crate::client::error::{Closed, KeepError, LockError, Refusal};
 use crate::client::ticket::Notice;
 use crate::redlock::RequestError;
 
-/// How long the engine drains at a time during a shutdown. In between, those whose results have
-/// come are woken.
+/// The time for which the engine drains at a stretch during a shutdown. After each stretch, the
+/// callers whose results have come are woken.
 const DRAIN_STEP: Duration = Duration::from_millis(20);
 
 impl Worker {
-    /// Gives all locks back, and waits for the nodes at most as long as the callers have asked for.
+    /// Releases all locks, and waits for the nodes for at most as long as the callers have asked
+    /// for.
     pub(super) fn shut_down(&mut self) -> io::Result<()> {
         // These commands are the last ones. A shutdown among them may ask for more time.
         self.commands.extend(self.mailbox.close());
@@ -33,7 +34,7 @@ impl Worker {
         }
         let end = self.engine.now() + self.end_within.unwrap_or_default();
         loop {
-            // Those who have lost a lock, or wait for one, are told before the wait for the
+            // Callers who have lost a lock, or who wait for one, are told before the wait for the
             // servers.
             self.hand_out()?;
             let left = end - self.engine.now();
@@ -46,7 +47,7 @@ impl Worker {
         }
     }
 
-    /// Tells everybody who still waits that the client is closed.
+    /// Tells every caller who still waits that the client is closed.
     fn close(&mut self) {
         let rest = self.mailbox.close();
         for command in mem::take(&mut self.commands).into_iter().chain(rest) {
@@ -87,7 +88,7 @@ impl Worker {
     }
 }
 
-/// However the thread ends, a panic included, everybody who waits is answered.
+/// Answers every waiting caller, however the thread ends, a panic included.
 impl Drop for Worker {
     fn drop(&mut self) {
         self.close();

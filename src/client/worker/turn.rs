@@ -1,24 +1,25 @@
 //! The loop of the worker.
 //!
-//! In one turn the worker takes what the callers have asked for, hands it to the engine, writes,
-//! wakes those whose results are there, and sleeps until something happens. Results are handed out
-//! after the write, so that the servers work while threads wake up.
+//! In one turn the worker takes the commands, hands them to the engine, writes, wakes the callers
+//! whose results are there, and sleeps until something happens. Results are handed out after the
+//! write, so that the servers work while threads wake up.
 
 use core::time::Duration;
 use std::io;
 
 use super::Worker;
 
-/// How many times in a row the mailbox is emptied before the servers get their turn.
+/// The maximum number of times in a row that the mailbox is emptied before the servers get their
+/// turn.
 const MAX_TAKES: usize = 4;
 
 impl Worker {
-    /// Works until the thread is told to stop or the system fails. Then everybody who waits is
+    /// Works until the thread is told to stop, or the system fails. Then every waiting caller is
     /// told.
     pub(in crate::client) fn run(mut self) {
         while !self.is_stopping {
             if let Err(error) = self.turn() {
-                // No node can cause this. Dropping the worker closes everything.
+                // No node can cause such an error. Dropping the worker closes everything.
                 self.end.set_failure(error.kind());
                 return;
             }
