@@ -1,4 +1,4 @@
-//! What can be set, its bounds, and what is refused.
+//! The settings of the algorithm, their bounds, and the errors of settings out of bounds.
 
 use core::fmt;
 use core::time::Duration;
@@ -9,14 +9,14 @@ use super::quorum::Quorum;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
 
-/// How to enter a node: what the handshake sends before anything else.
+/// The login to one node, which the handshake sends before anything else.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Login {
-    /// The user of an access control list; `None` is the user `default`.
+    /// The user name in the access control list; `None` stands for the user `default`.
     pub username: Option<String>,
-    /// The password; `None` sends no `AUTH`.
+    /// The password; with `None`, the handshake sends no `AUTH`.
     pub password: Option<String>,
-    /// The database; 0 sends no `SELECT`.
+    /// The number of the database; with 0, the handshake sends no `SELECT`.
     pub database: u32,
 }
 
@@ -31,30 +31,30 @@ impl fmt::Debug for Login {
     }
 }
 
-/// When a node that may have forgotten locks is believed again (S11).
+/// The rule that decides when a node that may have forgotten locks votes again (S11).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum RestartGuard {
-    /// A process that is new to us does not vote before it has been up, by its own uptime, for
-    /// the longest ttl and its drift. The uptime comes from the node's wall clock: one that is
-    /// stepped forward by more than `drift.step` after the node started makes it lie.
+    /// A server process that is new to this client votes once its own uptime reaches
+    /// [`Config::quarantine`]. The uptime comes from the wall clock of the server, and is too long
+    /// if that clock is stepped forward by more than `drift.step` after the start of the server.
     #[default]
     On,
-    /// The same, but counted from when we first saw the process, whatever it says of its uptime.
-    /// Every client then waits as long after its own start.
+    /// The same as [`On`](Self::On), but counted from when this client first saw the process,
+    /// whatever uptime the process reports. Every client waits for that long after its own start.
     Strict,
-    /// A node that has its append-only file on, and whose last write to it went well, votes at
-    /// once. That is safe only with `appendfsync always` and `no-appendfsync-on-rewrite no`, which
-    /// the operator must see to, and one data directory for each node. Any other node is taken as
-    /// with [`On`](Self::On).
+    /// A node votes at once if its append-only file is on and the last write to that file
+    /// succeeded. This is safe only with `appendfsync always`, `no-appendfsync-on-rewrite no` and
+    /// one data directory for each node, which the operator must ensure. Any other node is treated
+    /// as with [`On`](Self::On).
     Durable,
-    /// Every node votes at once: for a cluster that is known to be fresh, in which no lock can
-    /// have been forgotten. With nodes that restart, two can hold the same lock.
+    /// Every node votes at once. Use this for a cluster that is known to be fresh, in which no lock
+    /// can have been forgotten. With nodes that restart, two clients can hold the same lock.
     Off,
 }
 
-/// The settings of the algorithm. All clients that lock the same resources must agree on the
-/// nodes, the quorum and `max_ttl`.
+/// The settings of the algorithm. All clients that lock the same resources must agree on the nodes,
+/// the quorum and `max_ttl`.
 ///
 /// ```
 /// use redbolt::redlock::Config;
@@ -67,65 +67,67 @@ pub enum RestartGuard {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// How many nodes must agree; `None` is a majority of the configured ones (S3). More may be
-    /// demanded, less is refused.
+    /// The number of nodes that must agree; `None` stands for a majority of the configured nodes
+    /// (S3). More than a majority may be demanded; less is refused.
     pub quorum: Option<usize>,
     /// The longest ttl of any lock, at most [`LONGEST_TTL`]. Default: 60 s.
     pub max_ttl: Duration,
-    /// When a node that may have forgotten locks in a restart is believed again (S11). Default:
-    /// once it has been up for [`Config::quarantine`].
+    /// The rule for restarted nodes, which may have forgotten locks (S11). Default: `On`.
     pub restart_guard: RestartGuard,
-    /// How long a lock may be kept by extending it, counted from its acquisition (S12).
+    /// The longest time for which extensions may keep a lock, counted from its acquisition (S12).
     /// Default: 1 h.
     pub max_hold: Duration,
-    /// How long before the end of its validity a lock is reported as lost, so that the report comes
-    /// in time; its keys are given back at the end. At most 2 ms. Default: 1 ms.
+    /// The time before the end of its validity at which a lock is reported as lost, so that the
+    /// report comes in time. The keys are released at the end. At most 2 ms. Default: 1 ms.
     pub lost_lead: Duration,
-    /// How far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
+    /// The bounds on how far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
     pub drift: Drift,
-    /// How long one attempt waits for its nodes. `None`: 5 % of its ttl, at least 5 ms, at most
-    /// 50 ms. The same time, for `max_ttl`, is how long the oldest request of a node may wait
-    /// before new attempts pass the node over.
+    /// The time for which an attempt waits for its nodes. `None` stands for 5 % of the ttl, at
+    /// least 5 ms, at most 50 ms. When the oldest request to a node has waited for this time,
+    /// computed from `max_ttl`, new attempts skip the node.
     pub node_timeout: Option<Duration>,
-    /// How long a connection may take to come up, and again its handshake. Default: 1 s.
+    /// The longest time for a connection to come up, and again for its handshake. Default: 1 s.
     pub connect_timeout: Duration,
-    /// After how long without a reply a connection is given up. Until then it is kept, because a
-    /// release queued behind a late `SET` on the same connection is the surest cleanup (S5).
-    /// Default: 5 s.
+    /// The time without a reply after which a connection is closed. Until then the connection is
+    /// kept, because a release queued behind a late `SET` on the same connection is the surest
+    /// cleanup (S5). Default: 5 s.
     pub close_timeout: Duration,
-    /// How long a release may take until it is reported with what is known by then. It goes on in
-    /// the background. Default: 1 s.
+    /// The longest time until a release is reported, with what is known by then. After the report,
+    /// the release goes on in the background. Default: 1 s.
     pub release_timeout: Duration,
     /// The longest pause between two attempts for a resource that somebody else holds, or 32 round
-    /// trips if that is longer: clients that come back closer together meet again. Default: 100 ms.
+    /// trips if that is longer: clients that retry sooner collide again. Default: 100 ms.
     pub retry_max: Duration,
-    /// How long the locks of one engine may follow one another on a resource before it is left to
-    /// other engines for a moment: `Duration::MAX` for as long as there are any. Default: 500 ms.
+    /// The time for which locks of one engine may follow one another on a resource. Then the engine
+    /// leaves the resource to other engines for the [`tenure_gap`](Self::tenure_gap).
+    /// `Duration::MAX` stands for no limit. Default: 500 ms.
     pub tenure: Duration,
-    /// How long that moment is, half of it at random. Others that wait find it by their retries, so
-    /// it should not be much shorter than `retry_max`. Default: 50 ms.
+    /// The time for which an engine leaves a resource to others after its `tenure`, at random from
+    /// one half of this setting to all of it. The others find the free resource by their retries,
+    /// so this should not be much shorter than `retry_max`. Default: 50 ms.
     pub tenure_gap: Duration,
-    /// The longest pause between two connection attempts to a node that is down. One that needs
+    /// The longest pause between two connection attempts to a node that is down. A node that needs
     /// another configuration is tried about twice a minute. Default: 2 s.
     pub reconnect_max: Duration,
-    /// How many locks may be wanted, held or on their way out at once. When they fill up because a
-    /// minority of nodes owes replies for longer than a node timeout, its connections are given up.
-    /// Default: 65 536.
+    /// The maximum number of locks that are wanted, held or being released at once. When this
+    /// number is reached because a minority of nodes owes replies for longer than a node timeout,
+    /// the connections to these nodes are closed. Default: 65 536.
     pub max_locks: usize,
-    /// How many requests may be on the way to one node before new attempts pass it over; when
-    /// fewer than a quorum are left, attempts wait inside the engine. It bounds the time that a
-    /// request spends in the server's queue. Default: 1024.
+    /// The maximum number of requests on their way to one node before new attempts skip the node.
+    /// When fewer than a quorum of nodes are left, attempts wait inside the engine. The bound
+    /// limits the time that a request spends in the queue of a server. Default: 1024.
     pub max_pipeline: usize,
-    /// How many tokens per node are remembered whose fate a broken connection left open (S6). Over
-    /// it the oldest is left to its ttl. Default: 4096.
+    /// The maximum number of tokens per node that are kept for cleanup, because a broken connection
+    /// left their fate open (S6). When there are more, the oldest token is left to its ttl.
+    /// Default: 4096.
     pub max_cleanup: usize,
-    /// Whether nodes that miss the key of a held lock are given it while a majority confirms us, so
-    /// that the lock does not hang on a bare quorum. Default: true.
+    /// Whether nodes that lack the key of a held lock are given the key while a majority confirms
+    /// the lock, so that the lock does not depend on a bare quorum. Default: true.
     pub repair: bool,
-    /// Put before every resource to make the key. Default: empty, so that other Redlock libraries
-    /// exclude us and we them.
+    /// The prefix that is put before every resource to make the key. Default: empty, so that other
+    /// Redlock libraries and this one exclude each other.
     pub prefix: Vec<u8>,
-    /// Which rule this build breaks.
+    /// The rule that this build breaks.
     #[cfg(redbolt_sabotage)]
     pub saboteur: Option<Saboteur>,
 }
@@ -159,43 +161,43 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How long an attempt with this ttl waits for its nodes.
+    /// Returns the time for which an attempt with this ttl waits for its nodes.
     pub fn node_timeout(&self, ttl: Duration) -> Duration {
         const LEAST: Duration = Duration::from_millis(5);
         const MOST: Duration = Duration::from_millis(50);
         self.node_timeout.unwrap_or_else(|| (ttl / 20).clamp(LEAST, MOST))
     }
 
-    /// For how long after a restart a node does not vote (S11): as long as a lock can be believed
-    /// that it may have forgotten, on any two clocks within the drift. `max_ttl` and its drift.
+    /// Returns the time after a restart during which a node does not vote (S11): `max_ttl` and its
+    /// drift. On any two clocks within the drift, a forgotten lock can be believed in for that
+    /// long.
     pub fn quarantine(&self) -> Duration {
         self.max_ttl + self.drift.of(self.max_ttl)
     }
 
-    /// After how long without a reply a node is passed over, whatever the ttl of the lock that
-    /// wants to ask it.
+    /// Returns the time without a reply after which a node is skipped, whatever the ttl of a lock.
     pub(super) fn stall_timeout(&self) -> Duration {
         self.node_timeout(self.max_ttl)
     }
 
-    /// Whether this build breaks this rule: never, but in the tests of the tests.
+    /// Returns whether this build breaks this rule: never, except in the tests of the tests.
     #[cfg(not(redbolt_sabotage))]
     #[inline]
     pub(super) const fn is_sabotaged(&self, _: Saboteur) -> bool {
         false
     }
 
-    /// Whether this saboteur is at work.
+    /// Returns whether this saboteur is at work.
     #[cfg(redbolt_sabotage)]
     pub(super) fn is_sabotaged(&self, saboteur: Saboteur) -> bool {
         self.saboteur == Some(saboteur)
     }
 
-    /// Checks every bound, and yields the quorum for `nodes` nodes.
+    /// Checks every bound, and returns the quorum for `nodes` nodes.
     ///
     /// # Errors
     ///
-    /// A [`ConfigError`] that names the first value out of bounds, and its bounds.
+    /// A [`ConfigError`] that names the first value out of bounds, and the bounds of that value.
     pub fn check(&self, nodes: usize) -> Result<Quorum, ConfigError> {
         let Some(majority) = Quorum::majority(nodes) else {
             return Err(ConfigError::Nodes { count: nodes });
@@ -251,56 +253,56 @@ fn between(what: &'static str, value: usize, least: usize, most: usize) -> Resul
     Ok(())
 }
 
-/// A configuration that cannot work, or not safely.
+/// The error of a configuration that cannot work, or cannot work safely.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// No nodes, or more than [`MAX_NODES`].
+    /// No nodes were given, or more than [`MAX_NODES`].
     Nodes {
-        /// How many were given.
+        /// The given number.
         count: usize,
     },
-    /// The same node was given twice: it would vote twice.
+    /// The same node was given twice, and would vote twice.
     EqualNodes {
-        /// What both are called.
+        /// The name of both.
         name: String,
     },
-    /// Less than a majority, or more than there are nodes.
+    /// The quorum is less than a majority, or more than the number of nodes.
     Quorum {
-        /// What was demanded.
+        /// The demanded quorum.
         need: usize,
-        /// The least that is safe.
+        /// The smallest safe quorum.
         majority: usize,
-        /// The most that is possible.
+        /// The number of nodes, which is the largest possible quorum.
         nodes: usize,
     },
-    /// The drift leaves no validity, not even of the longest lock.
+    /// The drift leaves no validity, not even with the longest ttl.
     Drift {
-        /// What must be taken off the longest ttl.
+        /// The drift of the longest ttl.
         drift: Duration,
         /// The longest ttl.
         max_ttl: Duration,
     },
-    /// A duration out of bounds.
+    /// A duration is out of bounds.
     Duration {
-        /// Which one.
+        /// The name of the setting.
         what: &'static str,
-        /// What was given.
+        /// The given value.
         value: Duration,
-        /// The least that is allowed.
+        /// The smallest allowed value.
         least: Duration,
-        /// The most that is allowed.
+        /// The largest allowed value.
         most: Duration,
     },
-    /// A number out of bounds.
+    /// A number is out of bounds.
     Size {
-        /// Which one.
+        /// The name of the setting.
         what: &'static str,
-        /// What was given.
+        /// The given value.
         value: usize,
-        /// The least that is allowed.
+        /// The smallest allowed value.
         least: usize,
-        /// The most that is allowed.
+        /// The largest allowed value.
         most: usize,
     },
 }

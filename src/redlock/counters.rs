@@ -1,11 +1,11 @@
-//! What is counted, of the whole engine and of each node. Everything counts from when the engine
-//! was made and never goes back.
+//! The counters of the whole engine and of each node. A counter starts at zero when the engine is
+//! created, and never goes back.
 
 use super::error::{AcquireError, LostReason};
 use super::event::Event;
 use super::histogram::Histogram;
 
-/// What became of requests, as the events said.
+/// The counters of an engine: requests, and the results that its events report.
 ///
 /// ```no_run
 /// # let engine: redbolt::Engine = unimplemented!();
@@ -15,31 +15,32 @@ use super::histogram::Histogram;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Locks that were asked for, those included that are still waited for.
+    /// Locks that were requested, requests that still wait included.
     pub requested: u64,
-    /// Attempts, each of them one `SET` for every node that could be asked.
+    /// Attempts. An attempt sends one `SET` to every node that can be asked.
     pub attempts: u64,
     /// Locks that were granted.
     pub acquired: u64,
     /// Requests that ended because somebody else held the lock.
     pub held: u64,
-    /// Requests that ended for want of a quorum of nodes, quarantined ones included.
+    /// Requests that ended because a quorum of nodes was missing. A quarantined node counts as
+    /// missing.
     pub no_quorum: u64,
     /// Requests whose wait ended in a queue of the engine.
     pub timed_out: u64,
     /// Requests that were cancelled.
     pub cancelled: u64,
-    /// Adoptions of a token that a majority did not have.
+    /// Adoptions that failed because a majority of the nodes did not have the token.
     pub gone: u64,
     /// Extensions that were granted, renewals included.
     pub extended: u64,
-    /// Extensions that failed, renewals not included: those are repeated.
+    /// Extensions that failed. Failed renewals are not included, because the engine repeats them.
     pub not_extended: u64,
     /// Locks that were released.
     pub released: u64,
-    /// Locks whose validity ended.
+    /// Locks that were lost because their validity ended.
     pub expired: u64,
-    /// Locks that a majority of the nodes was known not to have.
+    /// Locks that were lost because a majority of the nodes was known not to have them.
     pub lost: u64,
 }
 
@@ -65,19 +66,19 @@ impl Counters {
     }
 }
 
-/// How long one node took for requests of each kind, from the write to the reply.
+/// The latencies of the requests to one node, by kind of request, from the write to the reply.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct NodeLatencies {
-    /// `SET`s: attempts, and what was filled in.
+    /// `SET` requests, of attempts and of repairs.
     pub set: Histogram,
-    /// Releases and cleanups, one or a group at a time.
+    /// Releases and cleanups. A request counts once, whether for one key or for a group.
     pub release: Histogram,
-    /// Extensions, one or a group at a time.
+    /// Extensions. A request counts once, whether for one key or for a group.
     pub extend: Histogram,
 }
 
-/// What was counted of one node.
+/// The counters of one node.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct NodeCounters {
@@ -85,18 +86,18 @@ pub struct NodeCounters {
     pub connects: u64,
     /// Sessions that ended, and connection attempts that failed.
     pub failures: u64,
-    /// `SET`s sent.
+    /// `SET` requests sent for attempts.
     pub asked: u64,
-    /// `+OK` to a `SET`, counted as a vote or too late for it.
+    /// `+OK` replies to these `SET` requests, whether counted as a vote or too late for one.
     pub granted: u64,
-    /// Nil to a `SET`.
+    /// Nil replies to these `SET` requests.
     pub refused: u64,
-    /// `SET`s sent for locks that are held and whose key the node missed.
+    /// `SET` requests sent for repairs: for a held lock whose key the node lacks.
     pub repaired: u64,
-    /// Releases and extensions sent.
+    /// Requests sent for releases, cleanups and extensions, each for one key or for a group.
     pub scripts: u64,
-    /// Error replies, the handshake's included.
+    /// Error replies, those to the handshake included.
     pub errors: u64,
-    /// Tokens left to their ttl because the cleanup list was full.
+    /// Tokens that were left to their ttl because the cleanup list was full.
     pub cleanup_dropped: u64,
 }

@@ -1,4 +1,4 @@
-//! How requests end when they do not end well.
+//! The errors of requests, and the outcome of a request at each node.
 
 use core::fmt;
 use core::time::Duration;
@@ -9,57 +9,59 @@ use super::bounds::{MAX_SET, MAX_SET_BYTES};
 use super::node_set::{MAX_NODES, NodeId};
 use crate::time::Instant;
 
-/// A request that was refused on the spot. Nothing was sent and no event follows.
+/// The error of a request that was refused at once. Nothing was sent, and no event follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The resource is empty.
     EmptyResource,
-    /// The resource, with the prefix, is longer than [`MAX_RESOURCE`].
+    /// The resource, prefix included, is longer than [`MAX_RESOURCE`].
     ResourceTooLong {
-        /// Its length in bytes, with the prefix.
+        /// The length of the resource in bytes, prefix included.
         len: usize,
     },
-    /// No resources for one lock, or more than [`MAX_SET`].
+    /// The lock has no resources, or more than [`MAX_SET`].
     SetSize {
-        /// How many were given; a client counts no more than a million.
+        /// The number of given resources; a client counts no more than about a million.
         len: usize,
     },
-    /// The names of the resources of one lock are longer than [`MAX_SET_BYTES`] together.
+    /// The resources of one lock are together longer than [`MAX_SET_BYTES`].
     SetTooLong {
-        /// Their length in bytes, with the prefixes.
+        /// The length of all resources in bytes, prefixes included.
         len: usize,
     },
-    /// The ttl is under [`MIN_TTL`], or the drift leaves nothing of it.
+    /// The ttl is shorter than [`MIN_TTL`], or the drift leaves nothing of the ttl.
     TtlTooShort {
-        /// What was given.
+        /// The given ttl.
         ttl: Duration,
     },
-    /// The ttl is over the configured `max_ttl`.
+    /// The ttl is longer than the configured `max_ttl`.
     TtlTooLong {
-        /// What was given.
+        /// The given ttl.
         ttl: Duration,
-        /// The longest that is configured.
+        /// The configured `max_ttl`.
         max: Duration,
     },
-    /// `max_locks` are in use, or as many events wait to be taken. Release locks, or take events.
+    /// `max_locks` locks are in use, or as many events wait to be taken. Release locks, or take
+    /// events.
     Full {
         /// The configured `max_locks`.
         max: usize,
     },
-    /// The lock is not known: it was never handed out, or its last event has been reported.
+    /// The lock is unknown: the id was never handed out, or the last event of the lock has been
+    /// reported.
     UnknownLock,
-    /// The lock is not held: it is still being acquired, or it is being released, or was lost.
+    /// The lock is not held: the lock is still being acquired, is being released, or was lost.
     NotHeld,
-    /// The lock is held: there is nothing to cancel, release it.
+    /// The lock is held already, and there is nothing to cancel. Release the lock instead.
     AlreadyHeld,
-    /// An extension of this lock has not been answered yet.
+    /// An earlier extension of this lock has not been answered yet.
     ExtensionPending,
-    /// [`MAX_QUERIES`] questions who holds a resource are not answered yet.
+    /// [`MAX_QUERIES`] queries have not been answered yet.
     TooManyQueries,
     /// The lock would be held longer than the configured `max_hold` (S12).
     HoldTooLong {
-        /// For how long, counted from its acquisition.
+        /// The requested time, counted from the acquisition of the lock.
         hold: Duration,
         /// The configured `max_hold`.
         max: Duration,
@@ -103,31 +105,36 @@ impl fmt::Display for RequestError {
 
 impl core::error::Error for RequestError {}
 
-/// Why a lock was not acquired. Whatever the attempts may have left on nodes is being released.
+/// The reason why a lock was not acquired.
+///
+/// Keys that the attempts may have left on the nodes are being released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AcquireError {
-    /// Somebody else held it whenever we asked, until the wait ended. A key that holds data which
-    /// is no lock looks the same: `SET NX` refuses both alike.
+    /// Somebody else held the lock at every attempt, until the wait ended. A key with data that is
+    /// not a lock looks the same, because `SET NX` refuses both alike.
     Held,
     /// The last attempt found no quorum of nodes that could answer.
     NoQuorum(NodeOutcomes),
-    /// Too few nodes may vote, because others may have forgotten locks in a restart and are not
-    /// believed yet (S11). A request that waits for longer than `retry_after` waits that out;
-    /// [`RestartGuard`](super::RestartGuard) tells how to declare a cluster fresh or durable.
+    /// Too few nodes may vote, because others may have forgotten locks in a restart and do not vote
+    /// yet (S11).
+    ///
+    /// A request with a wait of more than `retry_after` lasts until enough nodes may vote.
+    /// [`RestartGuard`](super::RestartGuard) explains how to declare a cluster fresh or durable.
     Unavailable {
-        /// What became of the last attempt at each node.
+        /// The outcome of the last attempt at each node.
         outcomes: NodeOutcomes,
-        /// The earliest moment at which those nodes can be a quorum that are connected now.
+        /// The earliest moment at which the nodes that are connected now can be a quorum.
         at: Instant,
-        /// How long that was from the end of the request.
+        /// The time from the end of the request to `at`.
         retry_after: Duration,
     },
     /// The wait ended while the request stood in a queue of this engine.
     TimedOut,
-    /// A token was to be adopted that a majority of the nodes does not have, or not any more.
+    /// An adoption failed, because a majority of the nodes does not have the token, or not any
+    /// more.
     Gone,
-    /// The caller cancelled.
+    /// The caller cancelled the request.
     Cancelled,
 }
 
@@ -153,13 +160,14 @@ impl fmt::Display for AcquireError {
 
 impl core::error::Error for AcquireError {}
 
-/// Why a lock was not extended.
+/// The reason why a lock was not extended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ExtendError {
-    /// Too few nodes answered in time. The old validity stands, and another try is allowed.
+    /// Too few nodes answered in time. The old validity stands, and another extension may be tried.
     NoQuorum(NodeOutcomes),
-    /// The lock was lost meanwhile; an [`Event::Lost`](super::Event::Lost) says so too.
+    /// The lock was lost meanwhile. An [`Event::Lost`](super::Event::Lost) reports the loss as
+    /// well.
     Lost(LostReason),
     /// The lock was released before the extension was answered.
     Released,
@@ -177,13 +185,13 @@ impl fmt::Display for ExtendError {
 
 impl core::error::Error for ExtendError {}
 
-/// Why a held lock is held no more. It never comes back (S7).
+/// The reason why a held lock was lost. A lost lock never comes back (S7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LostReason {
-    /// Its validity ended.
+    /// The validity of the lock ended.
     Expired,
-    /// So many nodes said that they do not have it that a quorum cannot have it.
+    /// So many nodes reported that they do not have the lock that no quorum can have it.
     Majority,
 }
 
@@ -196,34 +204,34 @@ impl fmt::Display for LostReason {
     }
 }
 
-/// What became of one request at one node.
+/// The outcome of one request at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum NodeOutcome {
     /// The node agreed.
     Granted,
-    /// The node refused: another value stands at the key, or for an extension none.
+    /// The node refused: another value stands at the key, or, for an extension, no value.
     Refused,
     /// The node answered with an error.
     Failed,
     /// The node was asked and did not answer in time, or its connection broke.
     NoReply,
-    /// Not asked: not connected.
+    /// Not asked: the node is not connected.
     Down,
-    /// Not asked: the connection is being set up.
+    /// Not asked: the connection to the node is being set up.
     Connecting,
-    /// Not asked, or not believed: it may have forgotten locks in a restart (S11).
+    /// Not asked, or not believed: the node may have forgotten locks in a restart (S11).
     Quarantined,
-    /// Not asked: an older request has been waiting for too long.
+    /// Not asked: an older request to the node has waited for too long.
     Stalled,
-    /// Not asked: it recently said that it cannot serve for the moment.
+    /// Not asked: the node recently reported that it cannot serve for the moment.
     Unhealthy,
-    /// Not asked: its pipeline is full.
+    /// Not asked: the pipeline of the node is full.
     Full,
-    /// Not asked: its configuration does not allow a vote.
+    /// Not asked: the configuration of the node does not allow a vote.
     Misconfigured,
-    /// Not asked, although it is ready now: it was not yet when the others were asked, or too few
-    /// others were for a quorum.
+    /// Not asked, although the node is ready now. Either the node was not ready when the other
+    /// nodes were asked, or too few nodes were ready for a quorum.
     NotAsked,
 }
 
@@ -246,7 +254,7 @@ impl fmt::Display for NodeOutcome {
     }
 }
 
-/// The outcome of one request at every node.
+/// The outcomes of one request, one for each node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NodeOutcomes {
     outcomes: [NodeOutcome; MAX_NODES],
@@ -264,7 +272,7 @@ impl NodeOutcomes {
         Self { outcomes, nodes: nodes as u8 }
     }
 
-    /// One outcome per configured node, in their order.
+    /// Returns one outcome per configured node, in the order of the configuration.
     pub fn as_slice(&self) -> &[NodeOutcome] {
         &self.outcomes[..usize::from(self.nodes)]
     }

@@ -1,4 +1,4 @@
-//! What the engine tells its owner.
+//! The events that the engine reports to its owner.
 
 use core::fmt;
 
@@ -7,10 +7,10 @@ use super::holder::{Holder, QueryId};
 use super::node_set::{NodeId, NodeSet};
 use crate::time::Instant;
 
-/// One lock, from the request to its last event.
+/// The id of one lock, from the request to the last event.
 ///
-/// The id stays the same through all attempts; it is never used again for another lock of the same
-/// engine before four billion others had its place.
+/// The id stays the same through all attempts. Another lock gets the same id only after four
+/// billion other locks have had the same place in the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockId {
     pub(super) slot: u32,
@@ -18,11 +18,12 @@ pub struct LockId {
 }
 
 impl LockId {
-    /// A small number below `max_locks`, unique among the locks that live at the same time: an
-    /// index into a table of the caller's own.
+    /// Returns a number below `max_locks` that is unique among the locks which live at the same
+    /// time. The number can serve as the index into a table of the caller's own.
     ///
-    /// A lock lives until its last event is made, which is before the event is taken: who makes
-    /// requests between taking two events may be given a number whose last event still waits.
+    /// A lock lives until its last event is made, which is before that event is taken. A caller
+    /// that makes requests between taking two events may therefore get the number of a lock whose
+    /// last event still waits.
     pub const fn index(self) -> usize {
         self.slot as usize
     }
@@ -34,93 +35,102 @@ impl fmt::Debug for LockId {
     }
 }
 
-/// Something happened. Every accepted request ends in exactly one event; a held lock ends with
-/// either [`Event::Released`] or [`Event::Lost`].
+/// An event: the result of a request, or a change of a lock or a node.
+///
+/// Every accepted request ends in exactly one event. A held lock ends with either
+/// [`Event::Released`] or [`Event::Lost`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// The lock is held until `valid_until`.
     Acquired {
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// When it must be believed no more.
+        /// The end of the validity.
         valid_until: Instant,
     },
-    /// The lock was not acquired; its id is spent.
+    /// The lock was not acquired. The id is not valid any more.
     AcquireFailed {
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// Why.
+        /// The reason.
         error: AcquireError,
     },
-    /// The lock is held until `valid_until`, which is never before what was said last.
+    /// The lock was extended: it is held until `valid_until`, which is never before the end
+    /// reported last.
     Extended {
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// When it must be believed no more.
+        /// The end of the validity.
         valid_until: Instant,
     },
-    /// The lock was not extended. Unless it is lost, it is held as long as before.
+    /// The lock was not extended. Unless the lock is lost, the old validity stands.
     ExtendFailed {
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// Why.
+        /// The reason.
         error: ExtendError,
     },
-    /// The lock was given back; its id is spent.
+    /// The lock was released. The id is not valid any more.
     Released {
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// What the nodes said.
+        /// The answers of the nodes.
         outcome: ReleaseOutcome,
     },
-    /// The lock is held no more although nobody released it; its id is spent. When its validity
-    /// runs out this comes [`lost_lead`](super::Config::lost_lead) ahead, if the owner polls in
-    /// time.
+    /// The lock was lost: it is not held any more, although nobody released it. The id is not valid
+    /// any more.
     ///
-    /// When a majority does not have it any more, what is left of it is given back in the same
-    /// turn, and others may have the lock by the time this is read. Whoever keeps a `valid_until`
-    /// for other threads takes all events before the next write, or asks
-    /// [`is_held`](super::Redlock::is_held), which knows at once.
+    /// When the validity runs out, this event comes earlier than the end by
+    /// [`lost_lead`](super::Config::lost_lead), if the owner polls in time.
+    ///
+    /// When a majority of the nodes does not have the lock any more, the rest of the lock is
+    /// released in the same turn, and others may have the lock by the time this event is read. An
+    /// owner that keeps a `valid_until` for other threads must take all events before the next
+    /// write to the nodes, or ask [`is_held`](super::Redlock::is_held), which knows of the loss at
+    /// once.
     Lost {
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// Why.
+        /// The reason.
         reason: LostReason,
     },
-    /// Little is left of the validity, as [`Redlock::warn`](super::Redlock::warn) asked to be told.
+    /// Little is left of the validity. [`Redlock::warn`](super::Redlock::warn) asks for this event.
     Expiring {
-        /// Which lock.
+        /// The lock.
         lock: LockId,
-        /// When it must be believed no more.
+        /// The end of the validity.
         valid_until: Instant,
     },
-    /// A question was answered.
+    /// A query was answered.
     Queried {
-        /// Which question.
+        /// The query.
         query: QueryId,
-        /// Who holds the resource.
+        /// The holder of the resource, as the nodes report.
         holder: Holder,
     },
-    /// The state of a node changed; [`Redlock::node`](super::Redlock::node) tells to what. Several
-    /// changes between two polls make one event.
+    /// The state of a node changed. [`Redlock::node`](super::Redlock::node) returns the new state.
+    /// Several changes between two polls make one event.
     Node(NodeId),
 }
 
-/// What the nodes said to a release. The sets are disjoint, and together they are all nodes that
-/// the lock may have been on; the others never had it.
+/// The answers of the nodes to a release.
 ///
-/// The event comes as soon as a quorum of nodes is known not to have the lock, because then others
-/// can take it. What is `unconfirmed` at that moment goes on in the background.
+/// The sets are disjoint. Together they contain all nodes on which the lock may have been; no other
+/// node ever had the lock.
+///
+/// [`Event::Released`] comes as soon as a quorum of nodes is known not to have the lock, because
+/// from then on others can take the lock. For the nodes that are `unconfirmed` at that moment, the
+/// release goes on in the background.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct ReleaseOutcome {
-    /// The key was ours and is deleted.
+    /// The nodes that had the key of this lock and deleted it.
     pub released: NodeSet,
-    /// The key was gone already.
+    /// The nodes on which the key was gone already.
     pub absent: NodeSet,
-    /// The key holds somebody else's value and was left alone.
+    /// The nodes on which the key holds somebody else's value, which was left alone.
     pub foreign: NodeSet,
-    /// No answer yet, or an error.
+    /// The nodes that have not answered yet, or answered with an error.
     pub unconfirmed: NodeSet,
 }

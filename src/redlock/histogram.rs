@@ -1,22 +1,23 @@
-//! How long things took: counts in buckets that grow with what they count.
+//! A histogram of durations. The width of a bucket grows with the durations in it.
 
 use core::fmt;
 use core::time::Duration;
 
-/// Each power of two has so many buckets, so that a bucket is at most an eighth as wide as what it
-/// counts.
+/// The number of buckets for each power of two. With eight, a bucket is at most an eighth as wide
+/// as the durations in it.
 const STEPS: usize = 8;
 
-/// The first bucket ends at about a microsecond.
+/// The first bucket ends at 2¹⁰ ns, about a microsecond.
 const FIRST_BIT: u32 = 10;
 
-/// Buckets up to 2³⁶ ns, a minute; what is longer counts in the last.
+/// The number of buckets. The buckets reach up to 2³⁶ ns, about a minute; longer durations count in
+/// the last bucket.
 const BUCKETS: usize = (36 - FIRST_BIT as usize) * STEPS + 1;
 
-/// A histogram of durations: from a microsecond to a minute, to an eighth.
+/// A histogram of durations from a microsecond to a minute, accurate to an eighth.
 ///
-/// To record costs a few instructions and never allocates. A count that has reached four billion
-/// stays there.
+/// Recording a duration costs a few instructions and never allocates. The count of a bucket stops
+/// at four billion.
 ///
 /// ```
 /// use redbolt::redlock::Histogram;
@@ -32,18 +33,20 @@ const BUCKETS: usize = (36 - FIRST_BIT as usize) * STEPS + 1;
 pub struct Histogram {
     buckets: Box<[u32; BUCKETS]>,
     count: u64,
-    /// Both in nanoseconds.
+    /// The sum of all durations, in nanoseconds.
     sum: u64,
+    /// The longest duration, in nanoseconds.
     max: u64,
 }
 
 impl Histogram {
-    /// An empty one, of about a kilobyte.
+    /// Creates an empty histogram, which takes about a kilobyte.
     pub fn new() -> Self {
         Self { buckets: Box::new([0; BUCKETS]), count: 0, sum: 0, max: 0 }
     }
 
-    /// Counts one duration; one of more than five centuries as that.
+    /// Records one duration. A duration of more than five centuries (2⁶⁴ ns) counts as five
+    /// centuries.
     pub fn record(&mut self, duration: Duration) {
         self.record_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
@@ -57,26 +60,29 @@ impl Histogram {
         self.max = self.max.max(nanos);
     }
 
-    /// How many were counted.
+    /// Returns the number of recorded durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest.
+    /// Returns the longest recorded duration; zero when there is none.
     #[must_use]
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.max)
     }
 
-    /// The mean; zero of none.
+    /// Returns the mean of the recorded durations; zero when there is none.
     #[must_use]
     pub fn mean(&self) -> Duration {
         Duration::from_nanos(self.sum.checked_div(self.count).unwrap_or_default())
     }
 
-    /// The duration which a share `quantile` of all, from 0 to 1, did not exceed: up to an eighth
-    /// too long, or a microsecond, and never longer than [`max`](Self::max). Zero of none.
+    /// Returns a quantile of the recorded durations; for 0.99, the duration that 99 % of them did
+    /// not exceed. Zero when there is none.
+    ///
+    /// `quantile` is a number from 0 to 1. The result can be too long by an eighth or a
+    /// microsecond, and is never longer than [`max`](Self::max).
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Duration {
         let wanted = (quantile.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
@@ -91,7 +97,7 @@ impl Histogram {
         self.max()
     }
 
-    /// Adds all that another has counted.
+    /// Adds everything that another histogram has recorded.
     pub fn merge(&mut self, other: &Self) {
         for (bucket, count) in self.buckets.iter_mut().zip(other.buckets.iter()) {
             *bucket = bucket.saturating_add(*count);
@@ -101,14 +107,15 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// The buckets that have counted something: where each ends, and how many are in it.
+    /// Returns an iterator over the buckets that are not empty: the end of each bucket, and the
+    /// number of durations in it.
     pub fn buckets(&self) -> impl Iterator<Item = (Duration, u32)> {
         let all = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
         all.map(|(index, count)| (Duration::from_nanos(end_of(index)), *count))
     }
 }
 
-/// The figures that a reader of a log wants, not two hundred buckets.
+/// Prints the figures that a reader of a log wants, instead of two hundred buckets.
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Histogram")
@@ -126,14 +133,15 @@ impl Default for Histogram {
     }
 }
 
-/// The bucket of a duration: the place of its highest bit, and the three bits behind that.
+/// Returns the bucket of a duration: the position of its highest bit, then the three bits behind
+/// that bit.
 fn bucket_of(nanos: u64) -> usize {
     let Some(high) = nanos.checked_ilog2().filter(|high| *high >= FIRST_BIT) else { return 0 };
     let steps = (nanos >> (high - STEPS.ilog2())) as usize % STEPS;
     (((high - FIRST_BIT) as usize) * STEPS + steps + 1).min(BUCKETS - 1)
 }
 
-/// Where a bucket ends, in nanoseconds.
+/// Returns the end of a bucket in nanoseconds.
 fn end_of(index: usize) -> u64 {
     let Some(index) = index.checked_sub(1) else { return 1 << FIRST_BIT };
     let (high, step) = (FIRST_BIT as usize + index / STEPS, index % STEPS);

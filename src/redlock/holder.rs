@@ -1,5 +1,5 @@
-//! Who holds a resource, as the nodes say. The answer is advice: it was true on its way here, and
-//! nothing may be decided by it that a lock should decide.
+//! The holder of a resource, as the nodes report. A report is advice: it was true when the nodes
+//! answered, and must not decide what a lock should decide.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,10 +7,11 @@ use core::time::Duration;
 use super::node_set::NodeSet;
 use super::token::Token;
 
-/// How many bytes of a value are looked at. Other Redlock libraries have values of 20 to 36 bytes.
+/// The maximum number of bytes of a value that are looked at. Other Redlock libraries have values
+/// of 20 to 36 bytes.
 pub(crate) const MAX_VALUE: usize = 40;
 
-/// The number of one question who holds a resource.
+/// The id of one query for the holder of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct QueryId(u64);
 
@@ -20,7 +21,7 @@ impl QueryId {
     }
 }
 
-/// Who holds a resource, as the nodes saw it: advice, not a lock.
+/// The holder of a resource, as the nodes report: advice, not a lock.
 ///
 /// Every node is in exactly one of the sets.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,9 +29,9 @@ impl QueryId {
 pub struct Holder {
     value: [u8; MAX_VALUE],
     len: u8,
-    /// The nodes that have the value which most nodes have.
+    /// The nodes that have the most frequent value.
     pub holding: NodeSet,
-    /// The nodes that have another, or data that is no lock.
+    /// The nodes that have another value, or data that is not a lock.
     pub others: NodeSet,
     /// The nodes that have nothing at the key.
     pub free: NodeSet,
@@ -38,14 +39,16 @@ pub struct Holder {
     pub unknown: NodeSet,
     /// Whether a quorum of the nodes is in `holding`.
     pub is_quorum: bool,
-    /// How long a quorum of nodes keeps the value from now on, at most; zero without a quorum. Its
-    /// owner counts with less, by the drift. `Duration::MAX` for a value without a ttl.
+    /// The longest time for which a quorum of nodes keeps the value from now on; zero without a
+    /// quorum. The owner of the lock believes in a shorter time, because of the drift.
+    /// `Duration::MAX` stands for a value without a ttl.
     pub remaining: Duration,
 }
 
 impl Holder {
-    /// Nobody, as far as the nodes say: those in `free` have no key, those in `others` have data
-    /// of an unknown owner, those in `unknown` did not say.
+    /// Creates the report that nobody holds the resource, as far as the nodes say: the nodes in
+    /// `free` have no key, the nodes in `others` have data of an unknown owner, and the nodes in
+    /// `unknown` did not say.
     pub(crate) const fn nobody(free: NodeSet, others: NodeSet, unknown: NodeSet) -> Self {
         Self {
             value: [0; MAX_VALUE],
@@ -59,7 +62,8 @@ impl Holder {
         }
     }
 
-    /// Sets the value that the nodes in `holding` have; at most [`MAX_VALUE`] bytes of it are kept.
+    /// Sets the value that the nodes in `holding` have, and keeps at most [`MAX_VALUE`] bytes of
+    /// it.
     pub(crate) fn set_value(&mut self, value: &[u8]) {
         let value = &value[..value.len().min(MAX_VALUE)];
         self.value[..value.len()].copy_from_slice(value);
@@ -67,12 +71,14 @@ impl Holder {
         self.len = value.len() as u8;
     }
 
-    /// What most of the nodes that have anything have, cut to 40 bytes; `None` when none has.
+    /// Returns the most frequent value on the nodes, cut to 40 bytes; `None` when no node has a
+    /// value.
     pub fn value(&self) -> Option<&[u8]> {
         (!self.holding.is_empty()).then(|| &self.value[..usize::from(self.len)])
     }
 
-    /// The same, if it is the token of an engine such as this.
+    /// Returns the same value as a token; `None` when the value does not have the length of a
+    /// token.
     pub fn token(&self) -> Option<Token> {
         Some(Token::from_bytes(self.value()?.try_into().ok()?))
     }

@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 
-/// Whole milliseconds, up to seven weeks: no ttl is longer than [`LONGEST_TTL`], a week.
+/// A number of whole milliseconds, up to seven weeks. No ttl is longer than [`LONGEST_TTL`], a
+/// week.
 ///
 /// [`LONGEST_TTL`]: super::LONGEST_TTL
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -11,7 +12,8 @@ pub(super) struct Millis(u32);
 impl Millis {
     pub(super) const ZERO: Self = Self(0);
 
-    /// Fractions are cut off, and what is too long is as long as can be.
+    /// Converts a duration. A fraction of a millisecond is cut off. A duration that is too long
+    /// becomes the longest possible one.
     #[inline]
     pub(super) fn of(duration: Duration) -> Self {
         Self(u32::try_from(duration.as_millis()).unwrap_or(u32::MAX))

@@ -1,18 +1,36 @@
-//! The algorithm: Redlock over N nodes as a state machine without input or output.
+//! The Redlock algorithm over N nodes, as a state machine without input or output.
 //!
-//! This folder knows attempts, votes, validity, leases, retries, the health of nodes, and which
-//! bytes each node is owed. It must never know a socket, a clock, a thread or the environment:
-//! time is an argument, randomness is a seed, and bytes come and go through method calls. That is
-//! what lets a simulator run it for years within minutes, with every fault that a network has.
+//! This module knows attempts, votes, validity, leases, retries, the health of nodes, and which
+//! bytes each node is to be sent. This module must never know a socket, a clock, a thread or the
+//! environment: time is an argument, randomness is a seed, and bytes come and go through method
+//! calls. A simulator can therefore run years of the algorithm within minutes, with every fault
+//! that a network has.
 //!
-//! Read [`Quorum`] and [`Drift`] first; the safety argument rests on those two. Then [`Redlock`],
-//! whose documentation says in which order its methods are called. Inside, a request goes through
-//! `acquire` (the queues) and `attempt` (the votes), or `adopt` for a token that was handed over. A
-//! lock that is held is the business of `lease` (extension, loss), `keep` (renewals) and `fill`,
-//! until `release`. Every reply comes in through `session`.
+//! The safety argument rests on [`Quorum`] and [`Drift`]: read these two first. Then read
+//! [`Redlock`], whose documentation says in which order a driver calls the methods.
 //!
-//! The algorithm is the one of Redis' page on distributed locks, with the rules S1 to S12 of
-//! `SAFETY.md` on top. With one node it is the single-instance lock of the same page.
+//! The algorithm is that of Redis' page on distributed locks, with the rules S1 to S12 of
+//! `SAFETY.md` on top. With one node, the algorithm is the single-instance lock of the same page.
+//!
+//! # Rooms
+//!
+//! The files of this module lie in four rooms and a root. A room may use the rooms below it in this
+//! table, and never a room above.
+//!
+//! | room | owns |
+//! | --- | --- |
+//! | `machine` | the decisions: [`Redlock`], the type that a driver calls |
+//! | `node` | one master: its connection, the replies that it owes, what it has proved |
+//! | `lock` | one lock: its phase, its votes, and where its token may be |
+//! | `wire` | the bytes that leave, and the types that replies become |
+//! | root | the types that all rooms use: configuration, errors, events, quorum, validity, token |
+//!
+//! A request comes in through `machine/acquire` and waits in `machine/line`. `machine/attempt` asks
+//! the nodes and decides by their votes. `machine/adopt` does the same for a token from another
+//! process. A held lock is extended by `machine/lease`, kept alive by `machine/renew`, given to
+//! nodes that lack its key by `machine/repair`, and ended by `machine/release`. Connections begin
+//! and end in `machine/session`. `machine/reply` takes every reply and hands the answer to the file
+//! that has asked.
 
 mod bounds;
 mod config;

@@ -1,23 +1,23 @@
-//! Names for nodes, and sets of them.
+//! Ids of nodes, and sets of nodes.
 
 use core::fmt;
 
-/// The most nodes one engine talks to. Redlock deployments have three, five or seven.
+/// The maximum number of nodes of one engine. Redlock deployments have three, five or seven.
 pub const MAX_NODES: usize = 16;
 
-/// One node, by its position in the configured list, counted from zero.
+/// The id of a node: its position in the configured list, counted from zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(u8);
 
 impl NodeId {
-    /// The node at position `index` of the configured list.
+    /// Returns the id of the node at position `index` of the configured list.
     ///
-    /// Returns `None` for an index of [`MAX_NODES`] or more.
+    /// The result is `None` for an index of [`MAX_NODES`] or more.
     pub const fn new(index: usize) -> Option<Self> {
         if index < MAX_NODES { Some(Self(index as u8)) } else { None }
     }
 
-    /// The position in the configured list.
+    /// Returns the position in the configured list.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -29,12 +29,12 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// A set of nodes; one bit each.
+/// A set of nodes, with one bit for each node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct NodeSet(u16);
 
-/// How many bits each byte has. Baseline x86-64 has no instruction for it, and what `count_ones`
-/// becomes instead costs 130 instructions of a cycle of a lock over five nodes.
+/// The number of set bits in each byte. Baseline x86-64 has no instruction that counts bits, and
+/// what `count_ones` becomes instead costs 130 instructions of a cycle of a lock over five nodes.
 const ONES: [u8; 256] = {
     let mut ones = [0; 256];
     let mut byte = 1;
@@ -49,7 +49,7 @@ impl NodeSet {
     /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// The first `count` nodes; all [`MAX_NODES`] when `count` is larger.
+    /// Returns the set of the first `count` nodes; all [`MAX_NODES`] when `count` is larger.
     pub const fn first(count: usize) -> Self {
         if count >= MAX_NODES { Self(u16::MAX) } else { Self((1 << count) - 1) }
     }
@@ -59,38 +59,38 @@ impl NodeSet {
         self.0 |= 1 << node.0;
     }
 
-    /// Takes `node` out.
+    /// Removes `node`.
     pub const fn remove(&mut self, node: NodeId) {
         self.0 &= !(1 << node.0);
     }
 
-    /// Whether `node` is a member.
+    /// Returns whether `node` is a member.
     pub const fn contains(self, node: NodeId) -> bool {
         self.0 & (1 << node.0) != 0
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub const fn len(self) -> usize {
         let [low, high] = self.0.to_le_bytes();
         (ONES[low as usize] + ONES[high as usize]) as usize
     }
 
-    /// Whether there are none.
+    /// Returns whether the set has no members.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The members of either set.
+    /// Returns the nodes that are in at least one of the two sets.
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The members of both sets.
+    /// Returns the nodes that are in both sets.
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The members of this set that are not in `other`.
+    /// Returns the nodes of this set that are not in `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
@@ -113,7 +113,7 @@ impl IntoIterator for NodeSet {
     }
 }
 
-/// The members of a [`NodeSet`], in ascending order.
+/// An iterator over the members of a [`NodeSet`], in ascending order.
 #[derive(Clone, Debug)]
 pub struct NodeSetIter(u16);
 

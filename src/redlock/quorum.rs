@@ -1,49 +1,49 @@
 //! Counting votes: the first of the two small files on which the safety argument rests (S3).
 //!
-//! The quorum is taken from the *configured* number of nodes, never from the number that happens
-//! to be reachable: two clients that count over different reachable sets could each find a
-//! "majority". Any two quorums of the same configuration share a node, and that node gave its one
-//! `+OK` to only one of them.
+//! The quorum is taken from the *configured* number of nodes, never from the number that happens to
+//! be reachable: two clients that count over different reachable sets could each find a "majority".
+//! Any two quorums of the same configuration share a node, and that node gave its one `+OK` to only
+//! one of the two clients.
 
 use super::node_set::{MAX_NODES, NodeSet};
 
-/// How many of how many nodes must agree.
+/// The number of nodes that must agree, out of the number of configured nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quorum {
     nodes: u8,
     need: u8,
 }
 
-/// What the votes so far amount to.
+/// The result of the votes so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Enough nodes agreed; the rest cannot change that.
+    /// Enough nodes agreed; the other nodes cannot change that.
     Granted,
-    /// Even if every open vote came in favour, there would not be enough.
+    /// Too few nodes would agree, even if every open vote came in favour.
     Impossible,
-    /// The open votes decide.
+    /// The open votes will decide.
     Open,
 }
 
 impl Quorum {
-    /// The smallest safe quorum of `nodes` nodes: ⌊N/2⌋ + 1.
+    /// Returns the smallest safe quorum of `nodes` nodes: ⌊N/2⌋ + 1.
     ///
-    /// Returns `None` unless `nodes` is between 1 and [`MAX_NODES`].
+    /// The result is `None` unless `nodes` is between 1 and [`MAX_NODES`].
     pub const fn majority(nodes: usize) -> Option<Self> {
         Self::new(nodes, nodes / 2 + 1)
     }
 
-    /// What a saboteur takes for a majority.
+    /// Returns what a saboteur takes for a majority.
     #[cfg(redbolt_sabotage)]
     pub(super) const fn half(self) -> Self {
         let half = self.nodes / 2;
         Self { need: if half == 0 { 1 } else { half }, ..self }
     }
 
-    /// A quorum of `need` out of `nodes`.
+    /// Creates a quorum of `need` out of `nodes` nodes.
     ///
-    /// Returns `None` for less than a majority, because two such quorums need not share a node,
-    /// and for more than all.
+    /// The result is `None` for less than a majority, because two such quorums need not share a
+    /// node, and for more than all nodes.
     pub const fn new(nodes: usize, need: usize) -> Option<Self> {
         if nodes == 0 || nodes > MAX_NODES || need <= nodes / 2 || need > nodes {
             return None;
@@ -51,18 +51,18 @@ impl Quorum {
         Some(Self { nodes: nodes as u8, need: need as u8 })
     }
 
-    /// How many nodes are configured.
+    /// Returns the number of configured nodes.
     pub const fn nodes(self) -> usize {
         self.nodes as usize
     }
 
-    /// How many of them must agree.
+    /// Returns the number of nodes that must agree.
     pub const fn need(self) -> usize {
         self.need as usize
     }
 
-    /// Weighs the nodes that `agreed` and those whose vote is `open`. A node in both sets counts
-    /// once.
+    /// Returns the verdict on the nodes that `agreed` and the nodes whose vote is `open`. A node in
+    /// both sets counts once.
     #[inline]
     pub const fn verdict(self, agreed: NodeSet, open: NodeSet) -> Verdict {
         if agreed.len() >= self.need() {
@@ -134,7 +134,7 @@ mod tests {
             (5, 4, "xxx..", "....x", Open),
             (5, 4, "xxx..", ".....", Impossible),
             (5, 5, "xxxxx", ".....", Granted),
-            // A node that agreed is not open as well: it must not count twice.
+            // A node that agreed and is still open must not count twice.
             (3, 2, "x..", "x..", Impossible),
         ];
         for (nodes, need, agreed, open, verdict) in rows {

@@ -1,17 +1,17 @@
-//! Builds of the core with one rule broken each, for the tests of the tests.
+//! Builds of the core in which one rule is broken, for the tests of the tests.
 //!
 //! A safety test that cannot fail is worth nothing. So there is one more build of this crate, with
-//! `--cfg redbolt_sabotage`, in which a [`Saboteur`] in the configuration breaks the rule it is
-//! named after, and the simulator must catch every one of them (`tests/saboteurs.sh`).
+//! `--cfg redbolt_sabotage`. In that build, a [`Saboteur`] in the configuration breaks one rule,
+//! and the simulator must catch every saboteur (`tests/saboteurs.sh`).
 //!
-//! The switch cannot reach a release: it is no feature, so that no dependency can turn it on; a
-//! build with it and without debug assertions does not compile; and without it
+//! The switch cannot reach a release. The switch is no feature, so no dependency can turn it on. A
+//! build with the switch and without debug assertions does not compile. Without the switch,
 //! `Config::is_sabotaged` is a constant.
 
 #[cfg(all(redbolt_sabotage, not(debug_assertions)))]
 compile_error!("saboteurs must not reach a release: `--cfg redbolt_sabotage` is for tests");
 
-/// Who breaks which rule of SAFETY.md.
+/// A saboteur: one rule of SAFETY.md, and how the rule is broken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(
     not(redbolt_sabotage),
@@ -34,15 +34,15 @@ pub enum Saboteur {
     RefusalCounts,
     /// S4: a `SET` whose connection died is a vote.
     UnknownCounts,
-    /// S5: a release deletes whatever is there.
+    /// S5: a release deletes the key whatever its value.
     ReleaseWithoutCompare,
-    /// S5: only nodes that have voted are sent a release.
+    /// S5: a release is sent only to nodes that have voted.
     UnknownNotReleased,
-    /// S6: what a broken connection left open is forgotten.
+    /// S6: a token whose fate a broken connection left open is forgotten.
     CleanupForgotten,
     /// S7: one node is enough for an extension.
     ExtensionByOne,
-    /// S7: an extension makes the key where there is none.
+    /// S7: an extension creates the key where there is none.
     ExtensionRecreates,
     /// S7: an extension may bring the end of a lock forward.
     ExtensionShortens,
@@ -50,20 +50,20 @@ pub enum Saboteur {
     ExtensionTooLate,
     /// S8: a lock is held until somebody says otherwise.
     HeldWithoutLooking,
-    /// S9: validity runs on a clock that stops in suspend. The driver's part, which is to say that
-    /// of the simulator.
+    /// S9: validity runs on a clock that stops in suspend. Clocks are the driver's part; in the
+    /// tests, the simulator is the driver.
     StoppingClock,
     /// S10: the same process votes once for each of its names.
     SameProcessVotes,
     /// S11: a node that may have forgotten locks votes.
     QuarantineOff,
-    /// S11: a node that was a replica is believed for its uptime.
+    /// S11: the uptime of a node that was a replica counts as evidence.
     ReplicaCredited,
-    /// S11: an uptime in whole seconds is taken as it is, although it may be one too many.
+    /// S11: an uptime in whole seconds counts in full, although it may be one second too long.
     UptimeNotRounded,
-    /// S11: an extension counts the word of a node that may have forgotten locks.
+    /// S11: the answer of a node that may have forgotten locks counts for an extension.
     QuarantinedAgrees,
-    /// Repair: the key that a node was given counts for the extension under way.
+    /// Repair: a key that a node was given counts for the extension under way.
     RepairCounts,
     /// Sets: the first resource of a set is not taken.
     SetIncomplete,
@@ -73,6 +73,7 @@ pub enum Saboteur {
     HoldWithoutEnd,
 }
 
-/// What makes the key of an extension that is not there, and then extends it.
+/// The Lua line that a saboteur puts before [`EXTEND`](super::EXTEND), to create the missing key of
+/// the extension.
 #[cfg(redbolt_sabotage)]
 pub const RECREATE: &str = "redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])";

@@ -1,19 +1,20 @@
-//! When each lock wants to be looked at next: a heap that knows where its entries are.
+//! The next deadline of each lock: a heap that knows where its entries are.
 //!
-//! A lock has at most one entry. To set a deadline *later* does nothing, because an entry that
-//! comes too early costs one look: the cycle acquire, hold, release, whose deadlines only ever move
-//! back, touches the heap twice.
+//! A lock has at most one entry. Setting a *later* deadline does nothing, because an entry that
+//! comes too early costs only one look at the lock. In the cycle acquire, hold, release, deadlines
+//! only ever become later: the cycle touches the heap twice.
 
 use crate::time::Instant;
 
-/// Four children per parent: half the depth of a binary heap, and siblings share a cache line.
+/// The number of children per parent. With four, the depth is half that of a binary heap, and
+/// siblings share a cache line.
 const ARITY: usize = 4;
 
 const NOWHERE: u32 = u32::MAX;
 
 pub(super) struct Timers {
     heap: Vec<Entry>,
-    /// Where each slot's entry is in the heap.
+    /// The position of each slot's entry in the heap.
     position: Vec<u32>,
 }
 
@@ -28,7 +29,7 @@ impl Timers {
         Self { heap: Vec::with_capacity(slots), position: Vec::with_capacity(slots) }
     }
 
-    /// The earliest entry. Its lock may really be due later.
+    /// Returns the deadline of the earliest entry. The lock of that entry may really be due later.
     pub(super) fn next(&self) -> Option<Instant> {
         self.heap.first().map(|entry| entry.at)
     }
@@ -49,7 +50,7 @@ impl Timers {
         }
     }
 
-    /// Takes out the entry of `slot`, if it has one.
+    /// Removes the entry of `slot`, if there is one.
     pub(super) fn clear(&mut self, slot: u32) {
         let Some(&place) = self.position.get(slot as usize) else { return };
         if place != NOWHERE {
@@ -57,7 +58,7 @@ impl Timers {
         }
     }
 
-    /// Takes out the earliest entry if it is not after `now`.
+    /// Removes the earliest entry if it is not after `now`, and returns its slot.
     pub(super) fn pop(&mut self, now: Instant) -> Option<u32> {
         let first = *self.heap.first()?;
         if first.at > now {
@@ -71,13 +72,13 @@ impl Timers {
         let gone = self.heap.swap_remove(place);
         self.position[gone.slot as usize] = NOWHERE;
         if place < self.heap.len() {
-            // The entry that took its place may belong higher up or further down.
+            // The entry that fills the gap may belong higher up or further down.
             let settled = self.rise(place);
             self.sink(settled);
         }
     }
 
-    /// Moves the entry at `place` up to where it belongs; yields where that is.
+    /// Moves the entry at `place` up to where it belongs, and returns its new place.
     fn rise(&mut self, mut place: usize) -> usize {
         let entry = self.heap[place];
         while place > 0 {

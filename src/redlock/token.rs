@@ -1,11 +1,13 @@
-//! The unique value that a lock is stored under (S1).
+//! The unique value under which a lock is stored (S1).
 
 use core::fmt;
 use core::str::FromStr;
 
-/// Twenty bytes that no other attempt of any client ever used: a nonce of twelve bytes from the
-/// operating system, drawn once per engine, then a counter of eight bytes that each attempt
-/// increments. They are the value of the key, byte for byte; `Display` writes forty hex digits.
+/// The unique value of a lock: twenty bytes that no other attempt of any client ever used.
+///
+/// The first twelve bytes are a nonce from the operating system, drawn once per engine. The other
+/// eight bytes are a counter that each attempt increments. The value of the key is the token, byte
+/// for byte. `Display` writes forty hex digits.
 ///
 /// ```
 /// use redbolt::redlock::Token;
@@ -16,30 +18,31 @@ use core::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token([u8; Self::LEN]);
 
-/// What tells the tokens of one engine from those of all others.
+/// The bytes that distinguish the tokens of one engine from the tokens of all others.
 pub type Nonce = [u8; NONCE_LEN];
 
-/// How long a [`Nonce`] is. With 96 random bits, 2³² engines collide with probability 2⁻³³.
+/// The length of a [`Nonce`] in bytes. With 96 random bits, 2³² engines collide with probability
+/// 2⁻³³.
 pub(super) const NONCE_LEN: usize = 12;
 
 impl Token {
-    /// What no attempt ever has: a nonce is drawn, and the counter begins with one.
+    /// A token that no attempt ever has: the nonce is random, and the counter begins with one.
     pub(crate) const NONE: Self = Self([0; Self::LEN]);
 
-    /// Length in bytes.
+    /// The length of a token in bytes.
     pub const LEN: usize = 20;
 
-    /// A token with these bytes, for example one that was handed over by another process.
+    /// Creates a token from its bytes, for example the token that another process has handed over.
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, as they stand in the key.
+    /// Returns the bytes, which are the value of the key.
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
 
-    /// The token of attempt number `serial` of the engine with this `nonce`.
+    /// Returns the token of attempt number `serial` of the engine with this `nonce`.
     pub(super) fn of_attempt(nonce: &Nonce, serial: u64) -> Self {
         let mut bytes = [0; Self::LEN];
         bytes[..NONCE_LEN].copy_from_slice(nonce);
@@ -48,7 +51,7 @@ impl Token {
     }
 }
 
-/// Not forty hex digits.
+/// The error of parsing a text that is not forty hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TokenError;
@@ -61,7 +64,7 @@ impl fmt::Display for TokenError {
 
 impl core::error::Error for TokenError {}
 
-/// Reads what `Display` writes, in digits of either case.
+/// Parses what `Display` writes, with digits of either case.
 impl FromStr for Token {
     type Err = TokenError;
 

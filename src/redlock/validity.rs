@@ -1,15 +1,16 @@
-//! How long a lock may be believed: the second of the two small files on which the safety
-//! argument rests (S2).
+//! The validity, which is how long a lock may be believed: the second of the two small files on
+//! which the safety argument rests (S2).
 //!
-//! A node starts the clock of a key when it executes the `SET`, which is never before the client
-//! sampled `start`. Counting the ttl from `start` therefore errs on the safe side by the whole
-//! round trip, and what remains is that the two clocks run at different rates.
+//! A node starts the clock of a key when the node executes the `SET`, which is never before the
+//! client sampled `start`. Counting the ttl from `start` therefore errs on the safe side, by the
+//! whole time from `start` to the execution. One danger remains: the two clocks run at different
+//! rates.
 
 use core::time::Duration;
 
 use crate::time::Instant;
 
-/// How far the clocks of client and nodes may run apart.
+/// The bounds on how far the clocks of client and nodes may run apart.
 ///
 /// `drift(ttl) = 2·ρ·ttl + ε + 2 ms`, where ρ bounds the rate error of each clock, ε bounds how far
 /// a node's clock may be stepped while a lock is held, and 2 ms stand for Redis' expiry precision,
@@ -32,22 +33,23 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// The largest ρ that is accepted: 10 %, as much as the Linux tick adjustment can produce.
+    /// The largest accepted ρ: 10 %, as much as the Linux tick adjustment can produce.
     pub const MAX_RATE: u32 = 100_000;
 
-    /// What Redis' expiry precision costs.
+    /// The cost of Redis' expiry precision.
     const PRECISION: Duration = Duration::from_millis(2);
 
-    /// What must be taken off a ttl. Rounded up to the next nanosecond.
+    /// Returns the drift of a ttl, rounded up to the next nanosecond. The validity is the ttl less
+    /// the drift.
     pub fn of(self, ttl: Duration) -> Duration {
         let parts = ttl.as_nanos().saturating_mul(2 * u128::from(self.rate_ppm));
         let nanos = u64::try_from(parts.div_ceil(1_000_000)).unwrap_or(u64::MAX);
         Duration::from_nanos(nanos).saturating_add(self.step).saturating_add(Self::PRECISION)
     }
 
-    /// Until when a lock may be believed that was asked for at `start`.
+    /// Returns the end of the validity of a lock that was requested at `start`.
     ///
-    /// Not after `start` when the drift eats the whole ttl: such a lock is never valid.
+    /// The end is `start` itself when the drift takes up the whole ttl: such a lock is never valid.
     pub fn valid_until(self, start: Instant, ttl: Duration) -> Instant {
         start + ttl.saturating_sub(self.of(ttl))
     }
