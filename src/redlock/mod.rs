@@ -34,6 +34,7 @@
 
 mod bounds;
 mod config;
+mod config_error;
 mod counters;
 mod error;
 mod event;
@@ -54,7 +55,8 @@ mod validity;
 mod wire;
 
 pub use self::bounds::{LONGEST_TTL, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL};
-pub use self::config::{Config, ConfigError, Login, RestartGuard};
+pub use self::config::{Config, Login, RestartGuard};
+pub use self::config_error::ConfigError;
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 pub use self::error::{
     AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, RequestError,

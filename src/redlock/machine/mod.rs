@@ -57,7 +57,8 @@ use bytes::BytesMut;
 
 use self::last_request::LastRequest;
 use self::queries::Queries;
-use crate::redlock::config::{Config, ConfigError, Login};
+use crate::redlock::config::{Config, Login};
+use crate::redlock::config_error::ConfigError;
 use crate::redlock::counters::Counters;
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;

@@ -1,0 +1,90 @@
+//! [`ConfigError`], the error of a configuration that cannot work.
+
+use core::fmt;
+use core::time::Duration;
+
+use super::node_set::MAX_NODES;
+
+/// The error of a configuration that cannot work, or cannot work safely.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No nodes were given, or more than [`MAX_NODES`].
+    Nodes {
+        /// The given number.
+        count: usize,
+    },
+    /// The same node was given twice, and would vote twice.
+    EqualNodes {
+        /// The name of both.
+        name: String,
+    },
+    /// The quorum is less than a majority, or more than the number of nodes.
+    Quorum {
+        /// The demanded quorum.
+        need: usize,
+        /// The smallest safe quorum.
+        majority: usize,
+        /// The number of nodes, which is the largest possible quorum.
+        nodes: usize,
+    },
+    /// The drift leaves no validity, not even with the longest ttl.
+    Drift {
+        /// The drift of the longest ttl.
+        drift: Duration,
+        /// The longest ttl.
+        max_ttl: Duration,
+    },
+    /// A duration is out of bounds.
+    Duration {
+        /// The name of the setting.
+        what: &'static str,
+        /// The given value.
+        value: Duration,
+        /// The smallest allowed value.
+        least: Duration,
+        /// The largest allowed value.
+        most: Duration,
+    },
+    /// A number is out of bounds.
+    Size {
+        /// The name of the setting.
+        what: &'static str,
+        /// The given value.
+        value: usize,
+        /// The smallest allowed value.
+        least: usize,
+        /// The largest allowed value.
+        most: usize,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nodes { count } => {
+                write!(f, "{count} nodes given, between 1 and {MAX_NODES} are possible")
+            }
+            Self::EqualNodes { name } => {
+                write!(f, "node {name} is given twice, it would vote twice")
+            }
+            Self::Quorum { need, majority, nodes } => {
+                write!(f, "a quorum of {need} given, between {majority} and {nodes} are possible")
+            }
+            Self::Drift { drift, max_ttl } => {
+                write!(f, "a drift of {drift:?} leaves nothing of the longest ttl {max_ttl:?}")
+            }
+            Self::Duration { what, value, least, most } if *most == Duration::MAX => {
+                write!(f, "{what} is {value:?}, at least {least:?} is possible")
+            }
+            Self::Duration { what, value, least, most } => {
+                write!(f, "{what} is {value:?}, between {least:?} and {most:?} is possible")
+            }
+            Self::Size { what, value, least, most } => {
+                write!(f, "{what} is {value}, between {least} and {most} is possible")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
