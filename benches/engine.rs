@@ -94,6 +94,8 @@ fn round(engine: &mut Engine, resources: &[String]) {
                     assert!(!outcome.released.is_empty(), "{outcome:?}");
                     released += 1;
                 }
+                // A busy machine makes a node late for a moment, which fails no lock.
+                Event::Node(_) => {}
                 other => panic!("{other:?}"),
             }
         }
