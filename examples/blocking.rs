@@ -32,13 +32,13 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
         }
     }
     // The last releases have one second to arrive.
-    client.shutdown(Duration::from_secs(1));
+    println!("{}", client.blocking_shutdown(Duration::from_secs(1)));
     Ok(())
 }
 
 fn turn(client: &Client, number: u32) -> Result<(), LockError> {
     let request = client.lock("report").ttl(Duration::from_secs(10)).wait(Duration::from_secs(5));
-    let guard = request.acquire()?;
+    let guard = request.blocking_acquire()?;
     // Work that must not happen twice checks the lock before every step.
     for step in 1..=3 {
         if !guard.is_held() {

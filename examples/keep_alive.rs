@@ -27,19 +27,19 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
     let client = Client::new(config)?;
     client.on_node(|node| println!("{node}"))?;
     let request = client.lock("leader").ttl(TTL).wait(Duration::from_secs(5));
-    let request = request.keep_alive(MAX_HOLD).warn(TTL / 3);
+    let request = request.keep_alive_for(MAX_HOLD).warn_before(TTL / 3);
     // The client's own thread calls this closure: use it for a flag or a metric, not for work.
-    let guard = request.on_lost(|reason| eprintln!("lost: {reason}")).acquire()?;
+    let guard = request.on_lost(|reason| eprintln!("lost: {reason}")).blocking_acquire()?;
     let mut lost = guard.lost();
     let mut expiring = guard.expiring();
     println!("we lead");
     loop {
         // In place of a step of the work, this example waits for the loss of the lock.
-        if let Some(notice) = lost.wait_timeout(Duration::from_millis(500)) {
+        if let Some(notice) = lost.blocking_wait_timeout(Duration::from_millis(500)) {
             println!("we lead no more: {notice}");
             return Ok(());
         }
-        if expiring.wait_timeout(Duration::ZERO).is_some() {
+        if expiring.blocking_wait_timeout(Duration::ZERO).is_some() {
             println!("renewals fail: time to save what there is");
             expiring = guard.expiring();
         }

@@ -20,16 +20,16 @@ fn main() -> ExitCode {
 fn example(config: Config) -> Result<(), Box<dyn Error>> {
     let client = Client::new(config)?;
     let (from, to) = ("accounts/alpha", "accounts/beta");
-    let guard = client.lock_all([from, to]).wait(Duration::from_secs(5)).acquire()?;
+    let guard = client.lock_all([from, to]).wait(Duration::from_secs(5)).blocking_acquire()?;
     // A request for only one of the accounts is refused. A query shows the holder.
-    let refused = client.lock(to).try_acquire();
+    let refused = client.lock(to).blocking_try_acquire();
     println!("{to}: {}", refused.err().map_or_else(String::new, |error| error.to_string()));
-    println!("{to}: {}", client.query(to).wait()?);
+    println!("{to}: {}", client.query(to).blocking_wait()?);
     // Another process can take over the lock. These parts are all that the process needs.
-    let parts = guard.into_parts().wait()?;
+    let parts = guard.hand_over().blocking_wait()?;
     let adopted = client.adopt(&parts.resources, parts.token).wait(Duration::from_secs(1));
-    let guard = adopted.acquire()?;
+    let guard = adopted.blocking_acquire()?;
     println!("adopted, {:?} left", guard.remaining());
-    println!("{:?}", guard.release().wait()?);
+    println!("{:?}", guard.release().blocking_wait()?);
     Ok(())
 }

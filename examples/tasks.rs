@@ -31,7 +31,7 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
         Ok::<(), Box<dyn Error>>(())
     })?;
     // `shutdown` blocks, so call it outside of the runtime.
-    client.shutdown(Duration::from_secs(1));
+    println!("{}", client.blocking_shutdown(Duration::from_secs(1)));
     Ok(())
 }
 

@@ -13,12 +13,12 @@ use redbolt::{Client, Config, LockError, RestartGuard};
 
 /// The code under test: does a job, unless another client is doing the same job.
 fn run_once(client: &Client, job: &str, work: impl FnOnce()) -> Result<bool, LockError> {
-    match client.lock(job).ttl(Duration::from_secs(30)).try_acquire() {
+    match client.lock(job).ttl(Duration::from_secs(30)).blocking_try_acquire() {
         Ok(_guard) => {
             work();
             Ok(true)
         }
-        Err(error) if error.is_held() => Ok(false),
+        Err(error) if error.is_contended() => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -30,15 +30,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.redlock.restart_guard = RestartGuard::Off;
     let client = Client::new(config)?;
     // The first request waits for the connections.
-    drop(client.lock("warm-up").wait(Duration::from_secs(5)).acquire()?);
+    drop(client.lock("warm-up").wait(Duration::from_secs(5)).blocking_acquire()?);
 
     assert!(run_once(&client, "nightly", || println!("working"))?);
-    let _other = client.lock("nightly").acquire()?;
+    let _other = client.lock("nightly").blocking_acquire()?;
     assert!(!run_once(&client, "nightly", || unreachable!("somebody else is at it"))?);
 
     // One master dies. Two of three are still a majority.
     drop(masters.pop());
-    let guard = client.lock("weekly").wait(Duration::from_secs(5)).acquire()?;
+    let guard = client.lock("weekly").wait(Duration::from_secs(5)).blocking_acquire()?;
     println!("weekly is held: {}", guard.is_held());
     Ok(())
 }

@@ -8,31 +8,58 @@
 //!
 //! # Usage
 //!
-//! [`Client`] serves any number of threads and tasks. The same request can block a thread, or be
-//! awaited in a task on any runtime. Dropping a [`Guard`] releases its lock.
+//! [`Client`] serves any number of threads and tasks. Requests are futures, on any runtime.
+//! Dropping a [`Guard`] releases its lock.
 //!
 //! ```no_run
-//! use redbolt::{Client, Config};
+//! # async fn work() -> Result<(), Box<dyn std::error::Error>> {
+//! use redbolt::Client;
 //! use std::time::Duration;
 //!
-//! let client = Client::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
+//! let client = Client::builder(["10.0.0.1", "10.0.0.2", "10.0.0.3"])
+//!     .connect(Duration::from_secs(3))
+//!     .await?;
 //! let request = client.lock("orders/42").ttl(Duration::from_secs(10));
-//! let guard = request.wait(Duration::from_secs(2)).acquire()?;
+//! let guard = request.wait(Duration::from_secs(2)).await?;
 //! if guard.is_held() {
 //!     // A step of the work.
 //! }
 //! drop(guard);
 //!
 //! // Work of unknown length: renewals keep the lock for up to ten minutes.
-//! let guard = client.lock("leader").keep_alive(Duration::from_secs(600)).acquire()?;
+//! let guard = client.lock("leader").keep_alive_for(Duration::from_secs(600)).await?;
 //! // This signal reports the loss of the lock, to a thread or a task.
 //! let lost = guard.lost();
 //!
 //! // One lock on several resources: all of them or none.
-//! let both = client.lock_all(["accounts/a", "accounts/b"]).acquire()?;
+//! let both = client.lock_all(["accounts/a", "accounts/b"]).await?;
 //! # drop((lost, both));
+//! client.shutdown(Duration::from_secs(1)).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Threads
+//!
+//! Every future has a blocking form, whose name begins with `blocking`:
+//!
+//! ```no_run
+//! use redbolt::Client;
+//! use std::time::Duration;
+//!
+//! let client = Client::builder(["10.0.0.1", "10.0.0.2", "10.0.0.3"]).build()?;
+//! let guard = client.lock("orders/42").wait(Duration::from_secs(2)).blocking_acquire()?;
+//! drop(guard);
+//! client.blocking_shutdown(Duration::from_secs(1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! In a task these calls would hold up all other tasks of the thread. With the feature `tokio` such
+//! a call is noticed: in a multi-thread runtime the other tasks move to another thread first; in a
+//! current-thread runtime tokio panics, and says why. The same feature makes the drop of the last
+//! client in a task wait for nothing. Without the feature only the names of the threads tell, so
+//! that a drop on the thread of a current-thread runtime waits for up to a quarter of a second:
+//! await [`Client::shutdown`] before.
 //!
 //! A restarted master may have forgotten locks. By default, a master therefore votes only after it
 //! has been up for the longest ttl and a little more: about a minute. The masters of a new cluster
@@ -106,6 +133,7 @@
 //!   `ERROR` for a node that needs another configuration, and `DEBUG` for connection attempts and
 //!   failed requests. Includes `net`.
 //! * `metrics`: counters and gauges through the `metrics` crate; see below. Includes `net`.
+//! * `tokio`: notices calls that block in a task of tokio; see above. Includes `net`.
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`. Includes `net` and `embedded`.
 //!
 //! The feature `metrics` provides the metrics of this table. All engines of a process share them.
@@ -145,8 +173,9 @@ pub mod time;
 
 #[cfg(feature = "net")]
 pub use self::client::{
-    Acquire, Client, Closed, Guard, KeepError, LockError, LockRequest, NodeReport, Notice, Parts,
-    Pending, Refusal, Signal,
+    Acquire, Client, ClientBuilder, ClientClosed, ClientError, ConnectError, Guard, Handover,
+    LockError, LockNotice, LockRequest, LockSignal, NodeReport, PendingAnswer, Ready, ReadyError,
+    Shutdown, ShutdownReport,
 };
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError};

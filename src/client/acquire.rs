@@ -9,22 +9,24 @@ use std::sync::Arc;
 use super::command::Command;
 use super::error::LockError;
 use super::guard::Guard;
+use super::runtime;
 use super::shared::Shared;
 use super::ticket::Ticket;
 use super::wait::block_on;
 
-/// A request for a lock on its way: a future, with a blocking [`wait`](Self::wait) for threads.
+/// A request for a lock on its way: a future for tasks, with
+/// [`blocking_wait`](Self::blocking_wait) for threads.
 ///
 /// Dropping an `Acquire` cancels the request, and releases whatever the request may have taken on
 /// the nodes. Once the result has been returned, polling stays pending for ever, and
-/// [`wait`](Self::wait) blocks for ever.
+/// [`blocking_wait`](Self::blocking_wait) blocks for ever.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let client = redbolt::Client::new(redbolt::Config::new(["127.0.0.1:7001"])?)?;
-/// let first = client.lock("a").start();
-/// let second = client.lock("b").start();
-/// let guards = (first.wait()?, second.wait()?);
+/// let first = client.lock("a").acquire();
+/// let second = client.lock("b").acquire();
+/// let guards = (first.blocking_wait()?, second.blocking_wait()?);
 /// # Ok(())
 /// # }
 /// ```
@@ -48,8 +50,8 @@ impl Acquire {
     /// # Errors
     ///
     /// A [`LockError`]: the request is out of bounds, or the request ended without a lock.
-    pub fn wait(mut self) -> Result<Guard, LockError> {
-        block_on(|context| self.poll_once(context))
+    pub fn blocking_wait(mut self) -> Result<Guard, LockError> {
+        runtime::block(|| block_on(|context| self.poll_once(context)))
     }
 
     fn poll_once(&mut self, context: &Context<'_>) -> Poll<Result<Guard, LockError>> {

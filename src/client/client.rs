@@ -7,12 +7,16 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::builder::ClientBuilder;
 use super::command::Command;
-use super::error::Refusal;
-use super::pending::Pending;
+use super::error::ClientError;
+use super::pending::PendingAnswer;
+use super::ready::Ready;
 use super::report::NodeReport;
 use super::request::LockRequest;
-use super::shared::Shared;
+use super::runtime;
+use super::shared::{Defaults, Shared};
+use super::shutdown::{Shutdown, ShutdownReport};
 use super::sync::Mutex;
 use super::ticket::Order;
 use crate::engine::{Config, EngineError};
@@ -28,7 +32,7 @@ const DROP_WAIT: Duration = Duration::from_millis(250);
 /// A client for locks, shared by any number of threads and tasks.
 ///
 /// A client is cheap to clone. All clones, and the guards they return, share one thread that owns
-/// an [`Engine`](crate::Engine), or several threads ([`with_threads`](Self::with_threads)). Every
+/// an [`Engine`](crate::Engine), or several threads ([`ClientBuilder::threads`]). Every
 /// request can block a thread, or be awaited in a task, on any runtime or none. A request costs one
 /// push into a queue, and a wake-up if the engine's thread sleeps.
 ///
@@ -55,10 +59,10 @@ const DROP_WAIT: Duration = Duration::from_millis(250);
 /// use std::time::Duration;
 ///
 /// let client = Client::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
-/// let guard = client.lock("orders/42").wait(Duration::from_secs(2)).acquire()?;
+/// let guard = client.lock("orders/42").wait(Duration::from_secs(2)).blocking_acquire()?;
 /// assert!(guard.is_held());
 /// drop(guard);
-/// client.shutdown(Duration::from_secs(1));
+/// client.blocking_shutdown(Duration::from_secs(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -73,30 +77,48 @@ struct Handle {
 }
 
 impl Client {
-    /// Creates a client with one thread.
+    /// Creates a client with one thread and the settings in `config`.
     ///
     /// # Errors
     ///
     /// An [`EngineError`]: a setting is out of bounds, or the system does not provide what the
     /// engine needs.
     pub fn new(config: Config) -> Result<Self, EngineError> {
-        Self::with_threads(config, 1)
+        ClientBuilder::from(config).build()
     }
 
-    /// Creates a client with `threads` threads, from 1 to 64.
+    /// Starts the settings of a client of these nodes. [`Address`] lists the ways to write a node.
     ///
-    /// Each thread has an engine and connections of its own. Requests for one resource always go to
-    /// the same thread.
-    ///
-    /// One thread is enough until its processor is busy all the time; PERFORMANCE.md has the
-    /// figures.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    pub fn with_threads(config: Config, threads: usize) -> Result<Self, EngineError> {
-        let shared = Arc::new(Shared::new(&config, threads)?);
+    /// [`Address`]: crate::Address
+    pub fn builder<I>(nodes: I) -> ClientBuilder
+    where
+        I: IntoIterator<Item: AsRef<str>>,
+    {
+        ClientBuilder::new(Config::new(nodes))
+    }
+
+    pub(super) fn start(
+        config: &Config,
+        threads: usize,
+        defaults: Defaults,
+    ) -> Result<Self, EngineError> {
+        let shared = Arc::new(Shared::new(config, threads, defaults)?);
         Ok(Self { handle: Arc::new(Handle { shared }) })
+    }
+
+    /// Waits until a quorum of nodes votes. The other nodes get as much time as the quorum took, so
+    /// that the first lock asks all that are there.
+    ///
+    /// A request for a lock waits for the nodes by itself. `ready` is for the start of a service,
+    /// which fails early where the nodes are not there, and for a first attempt without a wait.
+    ///
+    /// ```no_run
+    /// # async fn start(client: redbolt::Client) -> Result<(), redbolt::ReadyError> {
+    /// client.ready(std::time::Duration::from_secs(3)).await
+    /// # }
+    /// ```
+    pub fn ready(&self, timeout: Duration) -> Ready {
+        Ready::new(self.handle.shared.ready(timeout))
     }
 
     /// Starts a request for a lock on one resource.
@@ -113,7 +135,7 @@ impl Client {
     }
 
     /// Starts a request for a lock that another process has given up with
-    /// [`Guard::into_parts`](super::Guard::into_parts).
+    /// [`Guard::hand_over`](super::Guard::hand_over).
     ///
     /// The adoption needs only the resources and the token of those parts. The ttl and `max_hold`
     /// count anew from the adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
@@ -137,8 +159,8 @@ impl Client {
         let order = Order {
             count: resources.len() + names.take(MOST_COUNTED).count(),
             resources,
-            ttl: self.handle.shared.default_ttl,
-            wait: Duration::ZERO,
+            ttl: self.handle.shared.defaults.ttl,
+            wait: self.handle.shared.defaults.wait,
             adopts,
             max_hold: None,
             ahead: Duration::ZERO,
@@ -151,8 +173,8 @@ impl Client {
     ///
     /// The answer is advice: the holder may have changed while the answer was on its way, and
     /// nothing that a lock should decide may depend on the answer.
-    pub fn query(&self, resource: impl AsRef<[u8]>) -> Pending<Result<Holder, Refusal>> {
-        Pending::ask(|answer| {
+    pub fn query(&self, resource: impl AsRef<[u8]>) -> PendingAnswer<Result<Holder, ClientError>> {
+        PendingAnswer::ask(|answer| {
             let question = |resource| Command::Query { resource, answer };
             self.handle.shared.ask(resource.as_ref(), question)
         })
@@ -160,8 +182,8 @@ impl Client {
 
     /// Asks for a report on every node: its state and its counters. With several threads, the first
     /// thread answers, for its own connections.
-    pub fn nodes(&self) -> Pending<Result<Vec<NodeReport>, Refusal>> {
-        Pending::ask(|answer| self.handle.shared.ask_first(Command::Nodes(answer)))
+    pub fn nodes(&self) -> PendingAnswer<Result<Vec<NodeReport>, ClientError>> {
+        PendingAnswer::ask(|answer| self.handle.shared.ask_first(Command::Nodes(answer)))
     }
 
     /// Returns the error of the system that ended a thread of this client, if there was one.
@@ -180,23 +202,40 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`]: the client was shut down or is busy, or has 64 callbacks already.
-    pub fn on_node(&self, watch: impl FnMut(&NodeReport) + Send + 'static) -> Result<(), Refusal> {
+    /// A [`ClientError`]: the client was shut down or is busy, or has 64 callbacks already.
+    pub fn on_node(
+        &self,
+        watch: impl FnMut(&NodeReport) + Send + 'static,
+    ) -> Result<(), ClientError> {
         self.handle.shared.watch(Box::new(watch))
     }
 
-    /// Shuts the client down: releases all locks, ends all requests with
-    /// [`LockError::Closed`](crate::LockError::Closed), and ends the threads. Returns whether the
-    /// nodes have confirmed all releases.
+    /// Releases all locks, ends all requests with
+    /// [`LockError::Closed`](crate::LockError::Closed), and ends the threads once the nodes have
+    /// confirmed the releases or `timeout` is over. The result is a future, with what was left
+    /// open. The shutdown begins at once, whether or not the future is awaited.
     ///
-    /// The call blocks until the nodes have confirmed, or `timeout` is over.
+    /// Later requests are refused. Where several callers shut down, the longest `timeout` counts
+    /// for all of them. A callback that holds up the thread holds up the shutdown. On the thread of
+    /// the engine itself, which is to say in a callback, `shutdown` does nothing, and the report
+    /// counts a thread that has not ended.
     ///
-    /// Later requests are refused. Where several callers shut the client down, the longest
-    /// `timeout` counts for all of them. If a callback holds up an engine's thread, the shutdown
-    /// takes at most one second longer than `timeout`. A call from an engine's thread itself, which
-    /// is to say from a callback, does nothing and returns false.
-    pub fn shutdown(&self, timeout: Duration) -> bool {
-        self.handle.shared.shut_down(timeout)
+    /// ```no_run
+    /// # async fn stop(client: redbolt::Client) {
+    /// let report = client.shutdown(std::time::Duration::from_secs(2)).await;
+    /// if !report.is_complete() {
+    ///     eprintln!("{report}");
+    /// }
+    /// # }
+    /// ```
+    pub fn shutdown(&self, timeout: Duration) -> Shutdown {
+        Shutdown::new(self.handle.shared.shut_down(timeout))
+    }
+
+    /// As [`shutdown`](Self::shutdown), for a thread, which is blocked meanwhile. A callback that
+    /// holds up the engine's thread holds up this call for a second more than `timeout` at most.
+    pub fn blocking_shutdown(&self, timeout: Duration) -> ShutdownReport {
+        runtime::block(|| self.handle.shared.shut_down_blocking(timeout))
     }
 }
 
@@ -210,10 +249,10 @@ impl fmt::Debug for Client {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Guards and requests that are left still have releases to send. The drop of the last guard
-        // or request ends the threads.
-        if Arc::strong_count(&self.shared) == 1 {
-            self.shared.shut_down(DROP_WAIT);
+        // Guards and requests that are left still have releases to send. The drop of the last one
+        // ends the threads. A thread of a runtime must not wait: its tasks would.
+        if Arc::strong_count(&self.shared) == 1 && !runtime::is_here() {
+            self.shared.shut_down_blocking(DROP_WAIT);
         }
     }
 }
@@ -223,9 +262,9 @@ const _: fn() = || {
     fn goes<T: Send + Sync>() {}
     goes::<Client>();
     goes::<super::Guard>();
-    goes::<super::Signal>();
+    goes::<super::LockSignal>();
     goes::<super::Acquire>();
     goes::<LockRequest>();
     goes::<NodeReport>();
-    goes::<Pending<Result<Holder, Refusal>>>();
+    goes::<PendingAnswer<Result<Holder, ClientError>>>();
 };

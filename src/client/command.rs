@@ -3,9 +3,10 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::error::{Closed, KeepError, Refusal};
-use super::handover::Parts;
+use super::error::{ClientClosed, ClientError, LockError};
+use super::handover::Handover;
 use super::oneshot::Oneshot;
+use super::ready::ReadyError;
 use super::report::NodeReport;
 use super::ticket::Ticket;
 use crate::redlock::{Holder, ReleaseOutcome};
@@ -26,22 +27,27 @@ pub(super) enum Command {
     Extend {
         ticket: Arc<Ticket>,
         ttl: Duration,
-        answer: Answer<Result<Instant, KeepError>>,
+        answer: Answer<Result<Instant, LockError>>,
     },
     Release {
         ticket: Arc<Ticket>,
         /// `None` for a guard that was dropped.
-        answer: Option<Answer<Result<ReleaseOutcome, Closed>>>,
+        answer: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
     },
     Disown {
         ticket: Arc<Ticket>,
-        answer: Answer<Result<Parts, Refusal>>,
+        answer: Answer<Result<Handover, ClientError>>,
     },
     Query {
         resource: Box<[u8]>,
-        answer: Answer<Result<Holder, Refusal>>,
+        answer: Answer<Result<Holder, ClientError>>,
     },
-    Nodes(Answer<Result<Vec<NodeReport>, Refusal>>),
+    Nodes(Answer<Result<Vec<NodeReport>, ClientError>>),
+    /// Answers as soon as the nodes are ready, or the time is over.
+    Ready {
+        timeout: Duration,
+        answer: Answer<Result<(), ReadyError>>,
+    },
     Watch(OnNode),
     /// Give everything back within this time, and end.
     Shutdown(Duration),

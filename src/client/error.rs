@@ -5,22 +5,26 @@ use core::fmt;
 use super::queue::Refused;
 use crate::redlock::{AcquireError, ExtendError, RequestError};
 
-/// The reason why a lock was not acquired.
+/// The error of a lock that was not acquired, or not extended.
 ///
-/// Keys that the attempts may have left on the nodes are being released.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What the attempts for a lock that was not acquired may have left on nodes is released in the
+/// background. A lock that was not extended keeps its old validity, unless the error says that the
+/// lock is lost.
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LockError {
-    /// The request was refused at once. The error names the value that is out of bounds.
+    /// The client refused the request at once. The error names the value and the limit, or says
+    /// that the lock is not held any more.
     Request(RequestError),
-    /// The request ended without a lock.
-    ///
-    /// The error numbers the nodes in the order of the configuration.
-    /// [`Client::nodes`](crate::Client::nodes) returns the address and the problem of each node.
+    /// The request for a lock ended without the lock. The nodes in the error have the numbers of
+    /// the configuration; [`Client::nodes`](crate::Client::nodes) returns their addresses, and what
+    /// is wrong with each.
     Acquire(AcquireError),
+    /// Too few nodes confirmed the extension, or the lock ended meanwhile.
+    Extend(ExtendError),
     /// The queue of the client's thread is full.
     Busy {
-        /// The maximum number of requests that wait for each thread: the configured `max_locks`.
+        /// How many requests may wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
@@ -28,46 +32,39 @@ pub enum LockError {
 }
 
 impl LockError {
-    /// Returns whether somebody else held the lock until the wait ended.
+    /// Returns `true` if somebody else held the lock until the wait ended.
     #[must_use]
-    pub const fn is_held(&self) -> bool {
+    pub const fn is_contended(&self) -> bool {
         matches!(self, Self::Acquire(AcquireError::Held))
+    }
+
+    /// Returns `true` if too few nodes could be asked or have answered: the nodes are the problem,
+    /// and not another owner of the lock.
+    #[must_use]
+    pub const fn is_unavailable(&self) -> bool {
+        matches!(
+            self,
+            Self::Acquire(AcquireError::NoQuorum(_) | AcquireError::Unavailable { .. })
+                | Self::Extend(ExtendError::NoQuorum(_))
+        )
     }
 }
 
-/// The reason why a lock was not extended. Unless the lock was lost, its old validity stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The error of a request to a client that is neither for a lock nor for an extension.
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum KeepError {
-    /// The request was refused at once. The error names the value that is out of bounds, or says
+pub enum ClientError {
+    /// The client refused the request at once. The error names the value and the limit, or says
     /// that the lock is not held any more.
     Request(RequestError),
-    /// Too few nodes confirmed the extension, or the lock ended meanwhile.
-    Extend(ExtendError),
-    /// The queue of the client's thread is full.
-    Busy {
-        /// The maximum number of requests that wait for each thread: the configured `max_locks`.
-        max: usize,
-    },
-    /// The client was shut down, or its thread has died.
-    Closed,
-}
-
-/// The reason why a request, other than for a lock or an extension, was not carried out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The request was refused at once. The error names the value that is out of bounds, or says
-    /// that the lock is not held any more.
-    Request(RequestError),
-    /// The client has the maximum number of callbacks for changes of nodes.
+    /// The client has as many callbacks for changes of nodes as it takes.
     TooManyWatchers {
-        /// The maximum number of callbacks.
+        /// How many callbacks there can be.
         max: usize,
     },
     /// The queue of the client's thread is full.
     Busy {
-        /// The maximum number of requests that wait for each thread: the configured `max_locks`.
+        /// How many requests may wait for each thread: the configured `max_locks`.
         max: usize,
     },
     /// The client was shut down, or its thread has died.
@@ -75,11 +72,11 @@ pub enum Refusal {
 }
 
 /// The error of a request to a client that was shut down, or whose thread has died.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
-pub struct Closed;
+pub struct ClientClosed;
 
-impl fmt::Display for Closed {
+impl fmt::Display for ClientClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the client is shut down, or its thread has died")
     }
@@ -90,13 +87,14 @@ impl fmt::Display for LockError {
         match self {
             Self::Request(error) => error.fmt(f),
             Self::Acquire(error) => error.fmt(f),
+            Self::Extend(error) => error.fmt(f),
             Self::Busy { max } => write_busy(f, *max),
-            Self::Closed => Closed.fmt(f),
+            Self::Closed => ClientClosed.fmt(f),
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Request(error) => error.fmt(f),
@@ -104,18 +102,7 @@ impl fmt::Display for Refusal {
                 write!(f, "{max} callbacks are told of the nodes already")
             }
             Self::Busy { max } => write_busy(f, *max),
-            Self::Closed => Closed.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for KeepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Request(error) => error.fmt(f),
-            Self::Extend(error) => error.fmt(f),
-            Self::Busy { max } => write_busy(f, *max),
-            Self::Closed => Closed.fmt(f),
+            Self::Closed => ClientClosed.fmt(f),
         }
     }
 }
@@ -133,7 +120,7 @@ impl From<Refused> for LockError {
     }
 }
 
-impl From<Refused> for KeepError {
+impl From<Refused> for ClientError {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Full { max } => Self::Busy { max },
@@ -142,17 +129,7 @@ impl From<Refused> for KeepError {
     }
 }
 
-impl From<Refused> for Refusal {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Full { max } => Self::Busy { max },
-            Refused::Closed => Self::Closed,
-        }
-    }
-}
-
-// No error here has a source, because the text of each error says everything.
-impl core::error::Error for Closed {}
+// The text of each of these errors has everything, so that none has a source.
+impl core::error::Error for ClientClosed {}
 impl core::error::Error for LockError {}
-impl core::error::Error for KeepError {}
-impl core::error::Error for Refusal {}
+impl core::error::Error for ClientError {}

@@ -5,11 +5,11 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::command::Command;
-use super::error::{Closed, KeepError, Refusal};
-use super::handover::Parts;
-use super::pending::Pending;
+use super::error::{ClientClosed, ClientError, LockError};
+use super::handover::Handover;
+use super::pending::PendingAnswer;
 use super::shared::Shared;
-use super::signal::Signal;
+use super::signal::LockSignal;
 use super::ticket::{Awaited, Ticket};
 use crate::redlock::{ReleaseOutcome, Token};
 use crate::time::Instant;
@@ -28,14 +28,14 @@ use crate::time::Instant;
 /// # fn steps() -> Vec<fn()> { Vec::new() }
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let client = redbolt::Client::new(redbolt::Config::new(["127.0.0.1:7001"])?)?;
-/// let guard = client.lock("orders/42").acquire()?;
+/// let guard = client.lock("orders/42").blocking_acquire()?;
 /// for step in steps() {
 ///     if !guard.is_held() {
 ///         return Err("the lock has run out".into());
 ///     }
 ///     step();
 /// }
-/// let outcome = guard.release().wait()?;
+/// let outcome = guard.release().blocking_wait()?;
 /// println!("{outcome:?}");
 /// # Ok(())
 /// # }
@@ -95,8 +95,8 @@ impl Guard {
     ///
     /// The result is the new end of the validity. After an error the old validity stands, unless
     /// the lock was lost. See [`Redlock::extend`](crate::redlock::Redlock::extend).
-    pub fn extend(&self, ttl: Duration) -> Pending<Result<Instant, KeepError>> {
-        Pending::ask(|answer| {
+    pub fn extend(&self, ttl: Duration) -> PendingAnswer<Result<Instant, LockError>> {
+        PendingAnswer::ask(|answer| {
             let ticket = Arc::clone(&self.ticket);
             self.shared.push_for(&self.ticket, Command::Extend { ticket, ttl, answer })
         })
@@ -108,10 +108,10 @@ impl Guard {
     /// empty outcome and not an error.
     ///
     /// From this call on the lock is not held, whether or not anybody waits for the result.
-    pub fn release(self) -> Pending<Result<ReleaseOutcome, Closed>> {
+    pub fn release(self) -> PendingAnswer<Result<ReleaseOutcome, ClientClosed>> {
         let (shared, ticket) = self.take_apart();
         ticket.hold(Instant::ZERO);
-        Pending::ask(|answer| {
+        PendingAnswer::ask(|answer| {
             let command = Command::Release { ticket: Arc::clone(&ticket), answer: Some(answer) };
             shared.try_send(&ticket, command)
         })
@@ -126,23 +126,23 @@ impl Guard {
     /// The clock wakes a waiting thread. The engine's thread wakes a waiting task, and wakes the
     /// task late where something holds up the engine's thread. [`is_held`](Self::is_held) is never
     /// late.
-    pub fn lost(&self) -> Signal {
-        Signal::new(Arc::clone(&self.ticket), Awaited::Loss)
+    pub fn lost(&self) -> LockSignal {
+        LockSignal::new(Arc::clone(&self.ticket), Awaited::Loss)
     }
 
     /// Returns a signal that fires when little is left of the validity, and when the lock ends.
-    /// [`LockRequest::warn`](super::LockRequest::warn) sets how little.
+    /// [`LockRequest::warn_before`](super::LockRequest::warn_before) sets how little.
     ///
     /// After the warning, a new signal fires at once, until an extension has succeeded. A loop that
     /// only waits for the warning would therefore spin.
-    pub fn expiring(&self) -> Signal {
-        Signal::new(Arc::clone(&self.ticket), Awaited::Warning)
+    pub fn expiring(&self) -> LockSignal {
+        LockSignal::new(Arc::clone(&self.ticket), Awaited::Warning)
     }
 
     /// Leaves the lock to its ttl: from now on, nothing releases the lock and nothing keeps it
     /// alive.
     pub fn leak(self) {
-        drop(self.into_parts());
+        drop(self.hand_over());
     }
 
     /// Gives the lock up without releasing it, so that another process can
@@ -151,12 +151,12 @@ impl Guard {
     /// The result is the data that the other process needs. The result comes only once nothing on
     /// this side can release the lock any more. A token that was passed on earlier could be
     /// released while the new owner holds the lock. Dropping the result leaves the lock to its ttl.
-    pub fn into_parts(self) -> Pending<Result<Parts, Refusal>> {
+    pub fn hand_over(self) -> PendingAnswer<Result<Handover, ClientError>> {
         let (shared, ticket) = self.take_apart();
         ticket.disown();
-        Pending::ask(|answer| {
+        PendingAnswer::ask(|answer| {
             let command = Command::Disown { ticket: Arc::clone(&ticket), answer };
-            shared.try_send(&ticket, command).map_err(|Closed| Refusal::Closed)
+            shared.try_send(&ticket, command).map_err(|ClientClosed| ClientError::Closed)
         })
     }
 

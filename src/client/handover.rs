@@ -10,7 +10,7 @@ use crate::time::Instant;
 /// [`Client::adopt`](super::Client::adopt).
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Parts {
+pub struct Handover {
     /// The resources, without the configured prefix.
     pub resources: Vec<Vec<u8>>,
     /// The value under which the lock is stored on the nodes. Whoever has the token can release the
@@ -20,7 +20,7 @@ pub struct Parts {
     pub valid_until: Instant,
 }
 
-impl Parts {
+impl Handover {
     /// Creates the parts of a lock that its owner has given away.
     pub(super) fn of(ticket: &Ticket, token: Token) -> Self {
         let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
@@ -29,9 +29,9 @@ impl Parts {
 }
 
 /// Prints no token, because a token must not get into a log.
-impl fmt::Debug for Parts {
+impl fmt::Debug for Handover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts")
+        f.debug_struct("Handover")
             .field("resources", &self.resources.len())
             .field("valid_until", &self.valid_until)
             .finish_non_exhaustive()

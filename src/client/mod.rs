@@ -18,23 +18,33 @@
 //! 6. Once the lock is granted, [`guard`] keeps the same ticket: the ticket has the deadline, and
 //!    the list of those who wait for the loss ([`signal`]).
 //!
+//! [`builder`] collects the settings of a client, and [`connect`] makes a client of them. [`ready`]
+//! waits for the nodes, [`shutdown`] for the end; [`gather`] makes one answer of those of all
+//! threads. [`runtime`] knows the threads that must not block.
+//!
 //! [`handover`] is the data with which another process goes on with a lock, [`report`] what a
 //! client says of a node, and [`thread_end`] what is left of a thread when the thread has ended.
 
 mod acquire;
+mod builder;
 mod client;
 mod command;
+mod connect;
 mod error;
+mod gather;
 mod guard;
 mod handover;
 mod mailbox;
 mod oneshot;
 mod pending;
 mod queue;
+mod ready;
 mod report;
 mod request;
+mod runtime;
 mod shard;
 mod shared;
+mod shutdown;
 mod signal;
 mod sync;
 #[cfg(test)]
@@ -45,12 +55,15 @@ mod wait;
 mod worker;
 
 pub use self::acquire::Acquire;
+pub use self::builder::ClientBuilder;
 pub use self::client::Client;
-pub use self::error::{Closed, KeepError, LockError, Refusal};
+pub use self::error::{ClientClosed, ClientError, LockError};
 pub use self::guard::Guard;
-pub use self::handover::Parts;
-pub use self::pending::Pending;
+pub use self::handover::Handover;
+pub use self::pending::PendingAnswer;
+pub use self::ready::{ConnectError, Ready, ReadyError};
 pub use self::report::NodeReport;
 pub use self::request::LockRequest;
-pub use self::signal::Signal;
-pub use self::ticket::Notice;
+pub use self::shutdown::{Shutdown, ShutdownReport};
+pub use self::signal::LockSignal;
+pub use self::ticket::LockNotice;

@@ -49,6 +49,14 @@ impl NodeReport {
     }
 }
 
+impl NodeReport {
+    /// Returns `true` if the node votes.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.state == NodeState::Ready
+    }
+}
+
 impl fmt::Display for NodeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.address, self.text)

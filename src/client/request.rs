@@ -23,14 +23,14 @@ use crate::redlock::LostReason;
 /// let ask = |client: &redbolt::Client| {
 ///     client.lock("orders/42").ttl(Duration::from_secs(10)).wait(Duration::from_secs(2))
 /// };
-/// let guard = ask(&client).acquire()?;
+/// let guard = ask(&client).await?; // in a task
 /// drop(guard);
-/// let guard = ask(&client).await?;
+/// let guard = ask(&client).blocking_acquire()?; // in a thread
 /// # drop(guard);
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is asked for before `acquire`, `start` or `await`"]
+#[must_use = "nothing is asked for before `acquire` or `await`"]
 pub struct LockRequest {
     shared: Arc<Shared>,
     order: Order,
@@ -70,7 +70,7 @@ impl LockRequest {
     /// [`Guard::lost`].
     ///
     /// [`Redlock::keep_alive`]: crate::redlock::Redlock::keep_alive
-    pub fn keep_alive(mut self, max_hold: Duration) -> Self {
+    pub fn keep_alive_for(mut self, max_hold: Duration) -> Self {
         self.order.max_hold = Some(max_hold);
         self
     }
@@ -80,15 +80,15 @@ impl LockRequest {
     ///
     /// With keep-alive, choose less than two thirds of the ttl. Otherwise the warning fires before
     /// the first renewal.
-    pub fn warn(mut self, ahead: Duration) -> Self {
+    pub fn warn_before(mut self, ahead: Duration) -> Self {
         self.order.ahead = ahead;
         self
     }
 
     /// Registers `call`, which is called once, on the engine's thread, if the lock is lost.
     ///
-    /// A lock that ends because the client ends ([`Notice::Closed`](crate::Notice::Closed)) is not
-    /// reported to `call`.
+    /// A lock that ends because the client ends ([`LockNotice::Closed`](crate::LockNotice::Closed))
+    /// is not reported to `call`.
     ///
     /// `call` must return at once, and must not wait for this client, because all locks of the
     /// engine's thread wait meanwhile. A panic in `call` ends that thread, as any other panic on
@@ -98,29 +98,38 @@ impl LockRequest {
         self
     }
 
-    /// Sends the request, and blocks until the lock is held or the request has failed.
+    /// Sends the request, and returns at once. The result is a future, which a thread can wait for
+    /// with [`Acquire::blocking_wait`]. `request.await` does the same.
+    pub fn acquire(self) -> Acquire {
+        Acquire::new(self.shared, Arc::new(Ticket::new(self.order)))
+    }
+
+    /// Makes one attempt, whatever [`wait`](Self::wait) says. Else as [`acquire`](Self::acquire).
+    /// [`LockError::is_contended`] says that somebody else has the lock.
+    pub fn try_acquire(self) -> Acquire {
+        self.wait(Duration::ZERO).acquire()
+    }
+
+    /// Sends the request, and blocks the thread until the lock is held or the request has failed.
+    ///
+    /// A task must not call this method: the thread of its runtime would do nothing else meanwhile.
+    /// The crate page says how such a call is noticed.
     ///
     /// # Errors
     ///
     /// A [`LockError`]: the request is out of bounds, or the request ended without a lock.
-    pub fn acquire(self) -> Result<Guard, LockError> {
-        self.start().wait()
+    pub fn blocking_acquire(self) -> Result<Guard, LockError> {
+        self.acquire().blocking_wait()
     }
 
-    /// Makes one attempt, whatever [`wait`](Self::wait) was set to, and blocks until the attempt is
+    /// Makes one attempt, whatever [`wait`](Self::wait) says, and blocks the thread until it is
     /// decided.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire). [`LockError::is_held`] tells whether somebody else has the
-    /// lock.
-    pub fn try_acquire(self) -> Result<Guard, LockError> {
-        self.wait(Duration::ZERO).acquire()
-    }
-
-    /// Sends the request, and returns at once.
-    pub fn start(self) -> Acquire {
-        Acquire::new(self.shared, Arc::new(Ticket::new(self.order)))
+    /// As [`blocking_acquire`](Self::blocking_acquire).
+    pub fn blocking_try_acquire(self) -> Result<Guard, LockError> {
+        self.try_acquire().blocking_wait()
     }
 }
 
@@ -129,7 +138,7 @@ impl IntoFuture for LockRequest {
     type IntoFuture = Acquire;
 
     fn into_future(self) -> Acquire {
-        self.start()
+        self.acquire()
     }
 }
 

@@ -7,7 +7,8 @@ use std::thread::{self, JoinHandle, ThreadId};
 
 use super::command::Command;
 use super::mailbox::Mailbox;
-use super::pending::Pending;
+use super::pending::PendingAnswer;
+use super::shutdown::ShutdownReport;
 use super::sync::{Mutex, lock};
 use super::thread_end::ThreadEnd;
 use super::worker::Worker;
@@ -39,7 +40,7 @@ impl Shard {
     /// Tells the thread to stop within `timeout`, or within a longer time if another caller has
     /// asked for more. The answer comes when the thread ends, whatever ends it. Returns `None` if
     /// the thread has ended.
-    pub(super) fn stop(&self, timeout: Duration) -> Option<Pending<bool>> {
+    pub(super) fn stop(&self, timeout: Duration) -> Option<PendingAnswer<ShutdownReport>> {
         let ended = self.end.wait()?;
         // A thread that is stopping already refuses the command, and ends all the same.
         let _ = self.mailbox.push_always(Command::Shutdown(timeout));

@@ -8,20 +8,18 @@ use std::collections::hash_map::DefaultHasher;
 use std::io;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::command::{Command, OnNode};
-use super::error::{Closed, KeepError, LockError, Refusal};
+use super::error::{ClientClosed, ClientError, LockError};
+use super::gather::Gather;
 use super::mailbox::Mailbox;
+use super::pending::PendingAnswer;
 use super::queue::Refused;
+use super::ready::ReadyError;
 use super::shard::Shard;
+use super::shutdown::ShutdownReport;
 use super::ticket::Ticket;
 use crate::engine::{Config, EngineError};
-use crate::net::Clock;
 use crate::redlock::{ConfigError, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, RequestError};
-
-/// The ttl of a request that names none, where the configured `max_ttl` allows it.
-const DEFAULT_TTL: Duration = Duration::from_secs(10);
 
 /// The time for which the threads wait for the last releases when nobody waits for the threads any
 /// more.
@@ -39,18 +37,28 @@ pub(super) const MAX_WATCHERS: usize = 64;
 pub(super) struct Shared {
     shards: Vec<Shard>,
     watchers: AtomicUsize,
-    pub(super) default_ttl: Duration,
+    pub(super) defaults: Defaults,
+}
+
+/// The settings of a request that names none of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Defaults {
+    pub(super) ttl: Duration,
+    pub(super) wait: Duration,
 }
 
 impl Shared {
-    pub(super) fn new(config: &Config, threads: usize) -> Result<Self, EngineError> {
+    pub(super) fn new(
+        config: &Config,
+        threads: usize,
+        defaults: Defaults,
+    ) -> Result<Self, EngineError> {
         if !(1..=MAX_THREADS).contains(&threads) {
             let (what, value) = ("threads", threads);
             let (least, most) = (1, MAX_THREADS);
             return Err(ConfigError::Size { what, value, least, most }.into());
         }
-        let default_ttl = DEFAULT_TTL.min(config.redlock.max_ttl);
-        let mut shared = Self { shards: Vec::new(), watchers: AtomicUsize::new(0), default_ttl };
+        let mut shared = Self { shards: Vec::new(), watchers: AtomicUsize::new(0), defaults };
         for number in 0..threads {
             // Should a thread fail to start, the threads before it end as `shared` is dropped.
             shared.shards.push(Shard::start(config.clone(), number)?);
@@ -106,25 +114,25 @@ impl Shared {
         &self,
         resource: &[u8],
         question: impl FnOnce(Box<[u8]>) -> Command,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ClientError> {
         if resource.len() > MAX_RESOURCE {
             let len = resource.len();
-            return Err(Refusal::Request(RequestError::ResourceTooLong { len }));
+            return Err(ClientError::Request(RequestError::ResourceTooLong { len }));
         }
         let mailbox = self.mailbox(core::iter::once(resource));
         Ok(mailbox.push(question(Box::from(resource)))?)
     }
 
     /// Hands in a question about the nodes.
-    pub(super) fn ask_first(&self, question: Command) -> Result<(), Refusal> {
+    pub(super) fn ask_first(&self, question: Command) -> Result<(), ClientError> {
         Ok(self.first().push(question)?)
     }
 
     /// Hands in a callback for changes of nodes, which stays as long as the client lives.
-    pub(super) fn watch(&self, watcher: OnNode) -> Result<(), Refusal> {
+    pub(super) fn watch(&self, watcher: OnNode) -> Result<(), ClientError> {
         if self.watchers.fetch_add(1, Ordering::Relaxed) >= MAX_WATCHERS {
             self.watchers.fetch_sub(1, Ordering::Relaxed);
-            return Err(Refusal::TooManyWatchers { max: MAX_WATCHERS });
+            return Err(ClientError::TooManyWatchers { max: MAX_WATCHERS });
         }
         Ok(self.first().push(Command::Watch(watcher)).inspect_err(|_| {
             self.watchers.fetch_sub(1, Ordering::Relaxed);
@@ -132,14 +140,14 @@ impl Shared {
     }
 
     /// Hands in a command about a lock. The command may be refused.
-    pub(super) fn push_for(&self, ticket: &Ticket, command: Command) -> Result<(), KeepError> {
+    pub(super) fn push_for(&self, ticket: &Ticket, command: Command) -> Result<(), LockError> {
         Ok(self.mailbox_of(ticket).push(command)?)
     }
 
     /// Hands in the end of a lock.
-    pub(super) fn try_send(&self, ticket: &Ticket, command: Command) -> Result<(), Closed> {
+    pub(super) fn try_send(&self, ticket: &Ticket, command: Command) -> Result<(), ClientClosed> {
         // The only reason to refuse this command is a closed queue.
-        self.mailbox_of(ticket).push_always(command).map_err(|_: Refused| Closed)
+        self.mailbox_of(ticket).push_always(command).map_err(|_: Refused| ClientClosed)
     }
 
     /// Hands in the end of a lock, and does not ask whether the thread still lives.
@@ -152,23 +160,44 @@ impl Shared {
         self.shards.iter().find_map(|shard| shard.end.failure())
     }
 
-    pub(super) fn shut_down(&self, timeout: Duration) -> bool {
-        if self.shards.iter().any(Shard::is_here) {
-            return false;
+    /// Stops all threads at once. The reports come as the threads end.
+    pub(super) fn shut_down(&self, timeout: Duration) -> Gather<ShutdownReport> {
+        if self.is_own_thread() {
+            return Gather::new([PendingAnswer::ready(ShutdownReport::NOT_ENDED)]);
         }
+        Gather::new(self.shards.iter().map(|shard| {
+            // A thread that has ended has left its report.
+            shard.stop(timeout).unwrap_or_else(|| PendingAnswer::ready(shard.end.report()))
+        }))
+    }
+
+    /// Stops all threads, and blocks until they have ended: not on one of these threads, and not
+    /// for much longer than `timeout`.
+    pub(super) fn shut_down_blocking(&self, timeout: Duration) -> ShutdownReport {
         // A callback that hangs must not hang this thread as well.
-        let deadline = Clock::now() + timeout + JOIN_GRACE;
-        // All threads are stopped at once, and then waited for one after another.
-        let waits: SmallVec<[_; 1]> = self.shards.iter().map(|shard| shard.stop(timeout)).collect();
-        let mut is_done = true;
-        for (shard, wait) in self.shards.iter().zip(waits) {
-            if wait.is_some_and(|wait| wait.wait_for(deadline - Clock::now()).is_none()) {
-                return false;
-            }
-            shard.join();
-            is_done &= shard.end.is_done();
+        let limit = timeout.saturating_add(JOIN_GRACE);
+        let (reports, is_over) = self.shut_down(timeout).wait_for(limit);
+        let mut report = ShutdownReport::sum(reports.iter().copied());
+        if is_over && !self.is_own_thread() {
+            self.shards.iter().for_each(Shard::join);
+        } else if !is_over {
+            report.threads += self.shards.len() - reports.len();
         }
-        is_done
+        report
+    }
+
+    fn is_own_thread(&self) -> bool {
+        self.shards.iter().any(Shard::is_here)
+    }
+
+    /// Asks every thread to say when its nodes are ready.
+    pub(super) fn ready(&self, timeout: Duration) -> Gather<Result<(), ReadyError>> {
+        Gather::new(self.shards.iter().map(|shard| {
+            PendingAnswer::ask(|answer| {
+                let command = Command::Ready { timeout, answer };
+                Ok(shard.mailbox.push(command).map_err(ClientError::from)?)
+            })
+        }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Signal`], which waits for the loss of a lock or for the warning ahead of the end.
+//! [`LockSignal`], which waits for the loss of a lock or for the warning ahead of the end.
 
 use core::fmt;
 use core::future::Future;
@@ -7,23 +7,24 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::ticket::{Awaited, Notice, Ticket};
+use super::runtime;
+use super::ticket::{Awaited, LockNotice, Ticket};
 use super::wait::block_for;
 use crate::net::Clock;
 
 /// A signal that fires when a lock ends, or is about to end: a future, with a blocking
-/// [`wait`](Self::wait) for threads.
+/// [`blocking_wait`](Self::blocking_wait) for threads.
 ///
 /// A signal borrows nothing: another thread or task can wait for the signal while the work goes on.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let client = redbolt::Client::new(redbolt::Config::new(["127.0.0.1:7001"])?)?;
-/// let guard = client.lock("orders/42").acquire()?;
+/// let guard = client.lock("orders/42").blocking_acquire()?;
 /// let lost = guard.lost();
 /// std::thread::spawn(move || {
-///     match lost.wait() {
-///         redbolt::Notice::Released => {}
+///     match lost.blocking_wait() {
+///         redbolt::LockNotice::Released => {}
 ///         notice => eprintln!("stop: {notice}"),
 ///     }
 /// });
@@ -31,13 +32,13 @@ use crate::net::Clock;
 /// # }
 /// ```
 #[must_use = "nobody is told unless this is polled or waited for"]
-pub struct Signal {
+pub struct LockSignal {
     ticket: Arc<Ticket>,
     awaited: Awaited,
     number: u64,
 }
 
-impl Signal {
+impl LockSignal {
     pub(super) fn new(ticket: Arc<Ticket>, awaited: Awaited) -> Self {
         Self { ticket, awaited, number: 0 }
     }
@@ -45,40 +46,41 @@ impl Signal {
     /// Blocks until the signal fires, and returns the reason.
     ///
     /// The signal fires when the deadline of the lock passes, even if the engine's thread is stuck.
-    pub fn wait(mut self) -> Notice {
+    pub fn blocking_wait(mut self) -> LockNotice {
         loop {
-            if let Some(notice) = self.wait_timeout(Duration::MAX) {
+            if let Some(notice) = self.blocking_wait_timeout(Duration::MAX) {
                 return notice;
             }
         }
     }
 
     /// Blocks until the signal fires, for at most `limit`. Returns `None` when the time is up.
-    pub fn wait_timeout(&mut self, limit: Duration) -> Option<Notice> {
+    pub fn blocking_wait_timeout(&mut self, limit: Duration) -> Option<LockNotice> {
         let end = Clock::now() + limit;
         loop {
             let next = end.min(self.ticket.deadline());
-            let notice = block_for(next - Clock::now(), |context| self.poll_once(context));
+            let left = next - Clock::now();
+            let notice = runtime::block(|| block_for(left, |context| self.poll_once(context)));
             if notice.is_some() || Clock::now() >= end {
                 return notice;
             }
         }
     }
 
-    fn poll_once(&mut self, context: &Context<'_>) -> Poll<Notice> {
+    fn poll_once(&mut self, context: &Context<'_>) -> Poll<LockNotice> {
         self.ticket.poll(self.awaited, &mut self.number, context)
     }
 }
 
-impl Future for Signal {
-    type Output = Notice;
+impl Future for LockSignal {
+    type Output = LockNotice;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Notice> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<LockNotice> {
         self.poll_once(context)
     }
 }
 
-impl Drop for Signal {
+impl Drop for LockSignal {
     fn drop(&mut self) {
         if self.number != 0 {
             self.ticket.give_up(self.number);
@@ -86,8 +88,8 @@ impl Drop for Signal {
     }
 }
 
-impl fmt::Debug for Signal {
+impl fmt::Debug for LockSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Signal").field("awaited", &self.awaited).finish_non_exhaustive()
+        f.debug_struct("LockSignal").field("awaited", &self.awaited).finish_non_exhaustive()
     }
 }

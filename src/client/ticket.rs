@@ -52,10 +52,10 @@ pub(super) struct Ticket {
     signals: Mutex<Signals>,
 }
 
-/// The reason why a [`Signal`](super::Signal) has fired.
+/// The reason why a [`LockSignal`](super::LockSignal) has fired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Notice {
+pub enum LockNotice {
     /// Little is left of the validity of the lock.
     Expiring,
     /// The lock is not held any more, although its owner has not given it back.
@@ -66,7 +66,7 @@ pub enum Notice {
     Released,
 }
 
-impl fmt::Display for Notice {
+impl fmt::Display for LockNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expiring => f.write_str("little is left of the validity"),
@@ -80,7 +80,7 @@ impl fmt::Display for Notice {
 #[derive(Default)]
 struct Signals {
     /// The end of the lock. No later end replaces the first.
-    end: Option<Notice>,
+    end: Option<LockNotice>,
     is_expiring: bool,
     /// The wakers of the waiting signals, with the numbers of these signals.
     waiting: SmallVec<[(u64, Waker); 1]>,
@@ -155,7 +155,7 @@ impl Ticket {
 
     /// Ends the lock. If the lock has ended before, the first end stands. Returns the wakers to
     /// call.
-    pub(super) fn end(&self, end: Notice) -> Wakers {
+    pub(super) fn end(&self, end: LockNotice) -> Wakers {
         self.hold(Instant::ZERO);
         let mut signals = lock(&self.signals);
         signals.end.get_or_insert(end);
@@ -178,18 +178,18 @@ impl Ticket {
         awaited: Awaited,
         number: &mut u64,
         context: &Context<'_>,
-    ) -> Poll<Notice> {
+    ) -> Poll<LockNotice> {
         let valid_until = self.valid_until();
         if valid_until > Instant::ZERO && valid_until <= Clock::now() {
             // The deadline has passed, and the engine's thread has not said so yet.
-            return Poll::Ready(Notice::Lost(LostReason::Expired));
+            return Poll::Ready(LockNotice::Lost(LostReason::Expired));
         }
         let mut signals = lock(&self.signals);
         if let Some(end) = signals.end {
             return Poll::Ready(end);
         }
         if awaited == Awaited::Warning && signals.is_expiring {
-            return Poll::Ready(Notice::Expiring);
+            return Poll::Ready(LockNotice::Expiring);
         }
         let last = signals.wait(number, context.waker());
         // To drop a waker may drop a task, and that task may wait for this same lock: the mutex is

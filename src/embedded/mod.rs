@@ -36,8 +36,8 @@
 //! config.redlock.restart_guard = RestartGuard::Off;
 //! let client = Client::new(config)?;
 //! // The code under test is now given `client`. The first request waits for the connections.
-//! let guard = client.lock("printer").wait(Duration::from_secs(5)).acquire()?;
-//! assert!(client.lock("printer").try_acquire().is_err_and(|error| error.is_held()));
+//! let guard = client.lock("printer").wait(Duration::from_secs(5)).blocking_acquire()?;
+//! assert!(client.lock("printer").blocking_try_acquire().is_err_and(|error| error.is_contended()));
 //!
 //! // One master crashes, and restarts without a memory of the lock.
 //! let crashed = masters.remove(0);

@@ -60,7 +60,10 @@ impl Config {
 
 /// The error returned when an engine cannot be created.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum EngineError {
+    /// The address of a node cannot be parsed.
+    Address(AddressError),
     /// A setting is out of bounds, or a node is given twice.
     Config(ConfigError),
     /// A system call that the engine needs has failed.
@@ -70,6 +73,7 @@ pub enum EngineError {
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Address(error) => error.fmt(f),
             Self::Config(error) => error.fmt(f),
             Self::Io(error) => write!(f, "the system cannot run an engine: {error}"),
         }
@@ -80,9 +84,16 @@ impl core::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             // `Display` already shows this error, so the chain goes on with its source.
+            Self::Address(error) => error.source(),
             Self::Config(error) => error.source(),
             Self::Io(error) => Some(error),
         }
+    }
+}
+
+impl From<AddressError> for EngineError {
+    fn from(error: AddressError) -> Self {
+        Self::Address(error)
     }
 }
 

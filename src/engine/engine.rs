@@ -324,6 +324,12 @@ impl Engine {
         self.redlock.in_use()
     }
 
+    /// Returns the number of tokens that wait to be cleaned up, on all nodes together (S6).
+    #[must_use]
+    pub fn cleanup(&self) -> usize {
+        self.redlock.cleanup()
+    }
+
     /// Returns the address of a node, or `None` for a node that is not configured.
     pub fn address(&self, node: NodeId) -> Option<&Address> {
         self.addresses.get(node.index())

@@ -11,3 +11,4 @@ mod settle;
 
 pub use self::config::{Config, EngineError};
 pub use self::engine::Engine;
+pub(crate) use self::settle::Settling;

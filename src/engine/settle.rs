@@ -6,6 +6,7 @@ use std::io;
 use super::engine::Engine;
 use crate::net::Clock;
 use crate::redlock::{NodeState, NodeStatus};
+use crate::time::Instant;
 
 impl Engine {
     /// Polls until every node is ready or has failed once, or until `timeout` is over. Returns the
@@ -23,24 +24,26 @@ impl Engine {
     ///
     /// Returns the same errors as [`poll`](Self::poll).
     pub fn settle(&mut self, timeout: Duration) -> io::Result<usize> {
-        const LEAST_GRACE: Duration = Duration::from_millis(10);
-        let start = Clock::now();
-        let mut until = start + timeout;
-        let mut is_quorate = false;
+        let mut settling = Settling::new(Clock::now(), timeout);
         loop {
             let now = Clock::now();
-            let states = || self.nodes().map(|(_, _, node)| node);
-            let ready = states().filter(|node| node.state == NodeState::Ready).count();
-            let untried = states().filter(is_untried).count();
-            if untried == 0 || now >= until {
+            let readiness = self.readiness();
+            let until = settling.until(now, &readiness);
+            if readiness.untried == 0 || now >= until {
                 self.flush()?;
-                return Ok(ready);
-            }
-            if !is_quorate && ready >= self.redlock.quorum().need() {
-                is_quorate = true;
-                until = until.min(now + LEAST_GRACE.max(now - start));
+                return Ok(readiness.ready);
             }
             self.wait(Some(until - now))?;
+        }
+    }
+
+    /// Counts the nodes by what they are good for now.
+    pub(crate) fn readiness(&self) -> Readiness {
+        let nodes = || self.nodes().map(|(_, _, node)| node);
+        Readiness {
+            ready: nodes().filter(|node| node.state == NodeState::Ready).count(),
+            untried: nodes().filter(is_untried).count(),
+            need: self.redlock.quorum().need(),
         }
     }
 
@@ -69,6 +72,48 @@ impl Engine {
             }
             self.wait(Some(until - now))?;
         }
+    }
+}
+
+/// How many nodes are good for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Readiness {
+    /// Nodes that vote.
+    pub(crate) ready: usize,
+    /// Nodes whose first connection is still under way.
+    pub(crate) untried: usize,
+    /// How many votes a lock needs.
+    pub(crate) need: usize,
+}
+
+impl Readiness {
+    pub(crate) const fn is_quorate(&self) -> bool {
+        self.ready >= self.need
+    }
+}
+
+/// A wait for the nodes. Once a quorum is ready, the other nodes get as much time as the quorum
+/// took, and at least 10 ms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settling {
+    start: Instant,
+    until: Instant,
+    is_quorate: bool,
+}
+
+impl Settling {
+    pub(crate) fn new(start: Instant, timeout: Duration) -> Self {
+        Self { start, until: start + timeout, is_quorate: false }
+    }
+
+    /// Returns the end of the wait, as far as it is known at `now`.
+    pub(crate) fn until(&mut self, now: Instant, readiness: &Readiness) -> Instant {
+        const LEAST_GRACE: Duration = Duration::from_millis(10);
+        if !self.is_quorate && readiness.is_quorate() {
+            self.is_quorate = true;
+            self.until = self.until.min(now + LEAST_GRACE.max(now - self.start));
+        }
+        self.until
     }
 }
 

@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, Client, LockError, Notice, Refusal, Token};
+use redbolt::{AcquireError, Client, ClientError, LockError, LockNotice, Token};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
 #[test]
 fn another_client_goes_on_with_a_lock_by_its_token() {
     let fixture = Fixture::new(3);
-    let first = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire();
-    let parts = first.expect("free").into_parts().wait().expect("it is still held");
+    let first = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).blocking_acquire();
+    let parts = first.expect("free").hand_over().blocking_wait().expect("it is still held");
     let other = Client::new(config(&fixture.cluster)).expect("a client can be made");
     let request = other.adopt(&parts.resources, parts.token).ttl(TTL).wait(PATIENCE);
-    let second = request.acquire().expect("it was handed over");
+    let second = request.blocking_acquire().expect("it was handed over");
     assert_eq!(second.token(), parts.token);
     // The first owner ends, and nothing of the second's is touched.
-    assert!(fixture.client.shutdown(PATIENCE));
+    assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete());
     assert!(fixture.cluster.holding(b"a", parts.token.as_ref()) >= 2);
-    second.extend(TTL).wait().expect("a majority is there");
+    second.extend(TTL).blocking_wait().expect("a majority is there");
     drop(second);
     fixture.expect_clean();
 }
@@ -28,7 +28,7 @@ fn another_client_goes_on_with_a_lock_by_its_token() {
 fn a_token_that_nobody_has_is_gone() {
     let fixture = Fixture::new(3);
     let token = Token::from_bytes([7; 20]);
-    let error = fixture.client.adopt(["a"], token).wait(PATIENCE).acquire();
+    let error = fixture.client.adopt(["a"], token).wait(PATIENCE).blocking_acquire();
     assert_eq!(error.err(), Some(LockError::Acquire(AcquireError::Gone)));
     fixture.expect_clean();
 }
@@ -37,9 +37,10 @@ fn a_token_that_nobody_has_is_gone() {
 #[test]
 fn a_lock_that_has_ended_cannot_be_handed_over() {
     let fixture = Fixture::new(1);
-    let guard = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).acquire();
+    let guard =
+        fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).blocking_acquire();
     let guard = guard.expect("free");
-    assert!(matches!(guard.lost().wait(), Notice::Lost(_)));
-    let refused = guard.into_parts().wait();
-    assert_eq!(refused.err(), Some(Refusal::Request(RequestError::NotHeld)));
+    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_)));
+    let refused = guard.hand_over().blocking_wait();
+    assert_eq!(refused.err(), Some(ClientError::Request(RequestError::NotHeld)));
 }

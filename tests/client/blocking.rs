@@ -5,20 +5,20 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, Client, LockError, Notice};
+use redbolt::{AcquireError, ClientBuilder, LockError, LockNotice};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
 #[test]
 fn a_guard_is_a_lock_on_the_nodes_until_it_is_dropped() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("orders/42").ttl(TTL).wait(PATIENCE).acquire();
+    let guard = fixture.client.lock("orders/42").ttl(TTL).wait(PATIENCE).blocking_acquire();
     let guard = guard.expect("nobody else has it");
     assert_eq!(guard.resource(), b"orders/42");
     assert!(guard.is_held() && guard.remaining() <= TTL);
     assert!(fixture.cluster.holding(b"orders/42", guard.token().as_ref()) >= 2);
-    let refused = fixture.client.lock("orders/42").try_acquire().expect_err("it is held");
-    assert!(refused.is_held(), "{refused}");
+    let refused = fixture.client.lock("orders/42").blocking_try_acquire().expect_err("it is held");
+    assert!(refused.is_contended(), "{refused}");
     drop(guard);
     fixture.expect_clean();
 }
@@ -26,8 +26,9 @@ fn a_guard_is_a_lock_on_the_nodes_until_it_is_dropped() {
 #[test]
 fn a_release_tells_what_the_nodes_said() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("it is free");
-    let outcome = guard.release().wait().expect("the client runs");
+    let guard =
+        fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("it is free");
+    let outcome = guard.release().blocking_wait().expect("the client runs");
     // The others may not have answered yet, or were not connected when it was acquired.
     assert!(!outcome.released.is_empty() && outcome.foreign.is_empty(), "{outcome:?}");
     fixture.expect_clean();
@@ -36,34 +37,36 @@ fn a_release_tells_what_the_nodes_said() {
 #[test]
 fn a_lock_that_was_lost_is_released_without_an_error() {
     let fixture = Fixture::new(1);
-    let guard = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).acquire();
+    let guard =
+        fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).blocking_acquire();
     let guard = guard.expect("it is free");
-    assert!(matches!(guard.lost().wait(), Notice::Lost(_)));
+    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_)));
     assert!(!guard.is_held());
-    let outcome = guard.release().wait().expect("the client runs");
+    let outcome = guard.release().blocking_wait().expect("the client runs");
     assert!(outcome.released.is_empty(), "{outcome:?}");
 }
 
 #[test]
 fn an_extension_moves_the_end() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("a").ttl(TTL / 2).wait(PATIENCE).acquire();
+    let guard = fixture.client.lock("a").ttl(TTL / 2).wait(PATIENCE).blocking_acquire();
     let guard = guard.expect("it is free");
     let before = guard.valid_until();
-    let until = guard.extend(TTL).wait().expect("a majority is there");
+    let until = guard.extend(TTL).blocking_wait().expect("a majority is there");
     assert!(until > before && guard.valid_until() == until);
-    let short = guard.extend(Duration::from_millis(1)).wait();
+    let short = guard.extend(Duration::from_millis(1)).blocking_wait();
     let ttl = Duration::from_millis(1);
-    assert_eq!(short, Err(redbolt::KeepError::Request(RequestError::TtlTooShort { ttl })));
+    assert_eq!(short, Err(LockError::Request(RequestError::TtlTooShort { ttl })));
 }
 
 #[test]
 fn bad_requests_are_refused_with_the_value_and_the_limit() {
     let fixture = Fixture::new(1);
-    let empty = fixture.client.lock("").acquire().expect_err("an empty resource");
+    let empty = fixture.client.lock("").blocking_acquire().expect_err("an empty resource");
     assert_eq!(empty, LockError::Request(RequestError::EmptyResource));
     let hold = Duration::from_secs(1_000_000);
-    let long = fixture.client.lock("a").keep_alive(hold).acquire().expect_err("for too long");
+    let long =
+        fixture.client.lock("a").keep_alive_for(hold).blocking_acquire().expect_err("for too long");
     assert!(matches!(long, LockError::Request(RequestError::HoldTooLong { .. })), "{long}");
 }
 
@@ -71,7 +74,7 @@ fn bad_requests_are_refused_with_the_value_and_the_limit() {
 fn nobody_hangs_when_no_server_is_there() {
     let mut fixture = Fixture::with(3, |config| config.redlock.node_timeout = None);
     (0..3).for_each(|index| fixture.cluster[index].kill());
-    let error = fixture.client.lock("a").wait(Duration::from_millis(200)).acquire();
+    let error = fixture.client.lock("a").wait(Duration::from_millis(200)).blocking_acquire();
     let error = error.expect_err("nobody is there");
     assert!(matches!(error, LockError::Acquire(AcquireError::NoQuorum(_))), "{error}");
 }
@@ -87,7 +90,8 @@ fn sixty_four_threads_take_turns() {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 for _ in 0..TURNS {
-                    let guard = fixture.client.lock("turn").ttl(TTL).wait(PATIENCE).acquire();
+                    let guard =
+                        fixture.client.lock("turn").ttl(TTL).wait(PATIENCE).blocking_acquire();
                     let guard = guard.expect("everybody has a turn");
                     assert!(!inside.swap(true, Ordering::SeqCst), "two at a time");
                     sum.fetch_add(1, Ordering::Relaxed);
@@ -105,23 +109,33 @@ fn sixty_four_threads_take_turns() {
 #[test]
 fn several_threads_share_the_resources_and_not_the_locks() {
     let fixture = Fixture::new(3);
-    let client = Client::with_threads(config(&fixture.cluster), 3).expect("a client can be made");
+    let client = ClientBuilder::from(config(&fixture.cluster))
+        .threads(3)
+        .build()
+        .expect("a client can be made");
     let names: Vec<_> = (0..64).map(|number| format!("r{number}")).collect();
     let requests: Vec<_> =
-        names.iter().map(|name| client.lock(name).ttl(TTL).wait(PATIENCE).start()).collect();
+        names.iter().map(|name| client.lock(name).ttl(TTL).wait(PATIENCE).acquire()).collect();
     let guards: Vec<_> =
-        requests.into_iter().map(|request| request.wait().expect("free")).collect();
+        requests.into_iter().map(|request| request.blocking_wait().expect("free")).collect();
     for name in &names {
-        let refused = client.lock(name).ttl(TTL).try_acquire().expect_err("it is held");
-        assert!(refused.is_held(), "{name}: {refused}");
+        let refused = client.lock(name).ttl(TTL).blocking_try_acquire().expect_err("it is held");
+        assert!(refused.is_contended(), "{name}: {refused}");
     }
-    let both = client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire().expect("free");
-    assert!(client.lock_all(["b", "a"]).ttl(TTL).try_acquire().is_err_and(|error| error.is_held()));
+    let both =
+        client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    assert!(
+        client
+            .lock_all(["b", "a"])
+            .ttl(TTL)
+            .blocking_try_acquire()
+            .is_err_and(|error| error.is_contended())
+    );
     drop((guards, both));
-    assert!(client.shutdown(PATIENCE));
+    assert!(client.blocking_shutdown(PATIENCE).is_complete());
     fixture.expect_clean();
     for threads in [0, 65] {
-        let refused = Client::with_threads(config(&fixture.cluster), threads).err();
+        let refused = ClientBuilder::from(config(&fixture.cluster)).threads(threads).build().err();
         let text = refused.map_or_else(String::new, |error| error.to_string());
         assert!(text.contains("threads") && text.contains(&threads.to_string()), "{text}");
     }

@@ -62,7 +62,7 @@ impl Fixture {
             let _ = tell.send(());
             let _ = held_up.recv_timeout(4 * PATIENCE);
         });
-        let guard = request.acquire().expect("free");
+        let guard = request.blocking_acquire().expect("free");
         told.recv_timeout(PATIENCE).expect("it is lost");
         (let_go, guard)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redbolt::redlock::{RELEASE, RELEASE_MANY};
 use redbolt::time::Instant;
-use redbolt::{Client, LostReason, Notice};
+use redbolt::{Client, LockNotice, LostReason};
 
 use crate::fixture::{Fixture, PATIENCE, config_of};
 use crate::support::fake::{Action, Fake, Request};
@@ -19,8 +19,8 @@ const SHORT: Duration = Duration::from_secs(2);
 #[test]
 fn a_lock_that_is_kept_alive_outlives_its_ttl() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(PATIENCE);
-    let guard = guard.acquire().expect("free");
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive_for(PATIENCE);
+    let guard = guard.blocking_acquire().expect("free");
     let first = guard.valid_until();
     assert!(until(PATIENCE, || guard.valid_until() > first + 2 * SHORT || !guard.is_held()));
     assert!(guard.is_held());
@@ -31,19 +31,19 @@ fn a_lock_that_is_kept_alive_outlives_its_ttl() {
 #[test]
 fn the_end_of_max_hold_is_the_end_of_the_lock() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(2 * SHORT);
-    let guard = guard.acquire().expect("free");
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive_for(2 * SHORT);
+    let guard = guard.blocking_acquire().expect("free");
     // Its max_hold has begun by now.
     let most = Instant::from_nanos(now().as_nanos() as u64) + 2 * SHORT;
     let (first, mut last) = (guard.valid_until(), Instant::ZERO);
     let mut lost = guard.lost();
     let notice = loop {
         last = last.max(guard.valid_until());
-        if let Some(notice) = lost.wait_timeout(Duration::from_millis(1)) {
+        if let Some(notice) = lost.blocking_wait_timeout(Duration::from_millis(1)) {
             break notice;
         }
     };
-    assert_eq!(notice, Notice::Lost(LostReason::Expired));
+    assert_eq!(notice, LockNotice::Lost(LostReason::Expired));
     assert!(first < last && last <= most, "from {first:?} it went on to {last:?}, not {most:?}");
     fixture.expect_clean();
 }
@@ -52,8 +52,8 @@ fn the_end_of_max_hold_is_the_end_of_the_lock() {
 #[test]
 fn killing_a_minority_costs_nothing() {
     let mut fixture = Fixture::new(5);
-    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(PATIENCE);
-    let guard = guard.acquire().expect("free");
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive_for(PATIENCE);
+    let guard = guard.blocking_acquire().expect("free");
     // A bare quorum may have granted it; the others are given the key.
     assert!(until(PATIENCE, || fixture.standing("a") == 5));
     (0..2).for_each(|index| fixture.cluster[index].kill());
@@ -66,17 +66,17 @@ fn killing_a_minority_costs_nothing() {
 fn a_majority_that_does_not_answer_costs_the_lock_in_time() {
     let fixture = Fixture::with(5, |config| config.redlock.node_timeout = None);
     let (tell, told) = channel();
-    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive(PATIENCE);
-    let guard = guard.warn(SHORT * 3 / 5).on_lost(move |reason| {
+    let guard = fixture.client.lock("a").ttl(SHORT).wait(PATIENCE).keep_alive_for(PATIENCE);
+    let guard = guard.warn_before(SHORT * 3 / 5).on_lost(move |reason| {
         // The test may be over.
         let _ = tell.send(reason);
     });
-    let guard = guard.acquire().expect("free");
+    let guard = guard.blocking_acquire().expect("free");
     (0..3).for_each(|index| fixture.cluster[index].stop());
-    assert_eq!(guard.expiring().wait(), Notice::Expiring);
+    assert_eq!(guard.expiring().blocking_wait(), LockNotice::Expiring);
     assert!(guard.is_held(), "a warning comes before the end");
     let valid_until = guard.valid_until();
-    assert_eq!(guard.lost().wait(), Notice::Lost(LostReason::Expired));
+    assert_eq!(guard.lost().blocking_wait(), LockNotice::Lost(LostReason::Expired));
     let late = now().saturating_sub(Duration::from_nanos(valid_until.as_nanos()));
     assert!(!guard.is_held());
     assert!(late < Duration::from_secs(5), "told {late:?} after the end");
@@ -89,12 +89,13 @@ fn a_majority_that_does_not_answer_costs_the_lock_in_time() {
 #[test]
 fn a_majority_that_says_that_it_is_gone_costs_the_lock_at_once() {
     let fixture = Fixture::with(3, |config| config.redlock.repair = false);
-    let guard = fixture.client.lock("a").ttl(PATIENCE).wait(PATIENCE).acquire().expect("free");
+    let guard =
+        fixture.client.lock("a").ttl(PATIENCE).wait(PATIENCE).blocking_acquire().expect("free");
     for node in fixture.cluster.iter() {
         node.command(&[b"DEL", b"a"]);
     }
-    assert!(guard.extend(PATIENCE).wait().is_err());
-    assert_eq!(guard.lost().wait(), Notice::Lost(LostReason::Majority));
+    assert!(guard.extend(PATIENCE).blocking_wait().is_err());
+    assert_eq!(guard.lost().blocking_wait(), LockNotice::Lost(LostReason::Majority));
     assert!(!guard.is_held());
 }
 
@@ -108,14 +109,15 @@ fn a_loss_is_told_at_the_deadline_though_the_engine_is_held_up() {
         // The end of the channel is what it waits for, and a test that fails is not to hang.
         let _ = held_up.lock().expect("nobody panics").recv_timeout(4 * PATIENCE);
     });
-    let victim = fixture.client.lock("b").ttl(2 * SHORT).wait(PATIENCE).acquire().expect("free");
-    let culprit = culprit.acquire().expect("free");
+    let victim =
+        fixture.client.lock("b").ttl(2 * SHORT).wait(PATIENCE).blocking_acquire().expect("free");
+    let culprit = culprit.blocking_acquire().expect("free");
     let (tell, told) = channel();
     let (first, mut second, tell_too) = (victim.lost(), victim.lost(), tell.clone());
-    thread::spawn(move || tell.send(Some(first.wait())));
-    thread::spawn(move || tell_too.send(second.wait_timeout(4 * PATIENCE)));
+    thread::spawn(move || tell.send(Some(first.blocking_wait())));
+    thread::spawn(move || tell_too.send(second.blocking_wait_timeout(4 * PATIENCE)));
     for _ in 0..2 {
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(Some(Notice::Lost(LostReason::Expired))));
+        assert_eq!(told.recv_timeout(PATIENCE), Ok(Some(LockNotice::Lost(LostReason::Expired))));
     }
     assert!(!victim.is_held());
     drop(let_go);
@@ -149,8 +151,8 @@ fn nobody_believes_in_a_lock_that_is_being_given_back() {
         let _ = tell.send(());
         let _ = held_up.recv_timeout(4 * PATIENCE);
     });
-    let first = first.acquire().expect("two of three");
-    let second = client.lock("second").ttl(PATIENCE).wait(PATIENCE).acquire();
+    let first = first.blocking_acquire().expect("two of three");
+    let second = client.lock("second").ttl(PATIENCE).wait(PATIENCE).blocking_acquire();
     let second = second.expect("two of three");
     let known = nodes[0].requests().len();
     let extensions = (first.extend(PATIENCE), second.extend(PATIENCE));

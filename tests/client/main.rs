@@ -8,6 +8,7 @@ mod dropping;
 mod fixture;
 mod keeping;
 mod order;
+mod ready;
 mod recycling;
 mod sets;
 mod shutdown;

@@ -26,18 +26,18 @@ fn a_release_is_answered_whose_place_is_taken_over_at_once() {
     });
     let client = fixture.client.clone();
     let state = |index: usize| {
-        let reports = client.nodes().wait().expect("the client runs");
+        let reports = client.nodes().blocking_wait().expect("the client runs");
         reports[index].state
     };
     assert!(until(PATIENCE, || (0..5).all(|index| state(index) == NodeState::Ready)));
-    let held = client.lock("held").ttl(TTL).wait(PATIENCE).acquire().expect("it is free");
+    let held = client.lock("held").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("it is free");
     assert!(until(PATIENCE, || fixture.standing("held") == 5));
 
     // One node is slow. What was acquired and released without it has ended, and keeps its place.
     fixture.cluster[0].stop();
     let ended = client.lock("ended").ttl(TTL).wait(PATIENCE);
-    let ended = ended.acquire().expect("four nodes are there");
-    ended.release().wait().expect("four nodes are there");
+    let ended = ended.blocking_acquire().expect("four nodes are there");
+    ended.release().blocking_wait().expect("four nodes are there");
     // One node is gone, and one can do nothing, so that the release needs the word of the slow one.
     fixture.cluster[1].kill();
     assert!(until(PATIENCE, || state(1) != NodeState::Ready));
@@ -55,9 +55,9 @@ fn a_release_is_answered_whose_place_is_taken_over_at_once() {
     let release = held.release();
     assert!(until(PATIENCE, || state(0) == NodeState::Stalled));
 
-    let next = client.lock("next").ttl(TTL).start();
+    let next = client.lock("next").ttl(TTL).acquire();
     let (tell, told) = channel();
-    thread::spawn(move || tell.send(release.wait()));
+    thread::spawn(move || tell.send(release.blocking_wait()));
     let outcome = told.recv_timeout(PATIENCE / 3).expect("every request ends");
     assert!(!outcome.expect("the client runs").released.is_empty());
     drop(next);

@@ -10,19 +10,20 @@ use crate::fixture::{Fixture, PATIENCE, TTL};
 #[test]
 fn a_set_is_all_or_nothing_and_one_guard() {
     let fixture = Fixture::new(3);
-    let one = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire().expect("free");
-    let refused = fixture.client.lock_all(["a", "b"]).try_acquire().expect_err("one is held");
-    assert!(refused.is_held(), "{refused}");
+    let one = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    let refused =
+        fixture.client.lock_all(["a", "b"]).blocking_try_acquire().expect_err("one is held");
+    assert!(refused.is_contended(), "{refused}");
     assert_eq!(fixture.standing("a"), 0);
     drop(one);
-    let both = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire();
+    let both = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).blocking_acquire();
     let both = both.expect("free");
     assert_eq!(both.resources().count(), 2);
     for key in [b"a", b"b"] {
         assert!(fixture.cluster.holding(key, both.token().as_ref()) >= 2);
     }
-    both.extend(TTL).wait().expect("a majority is there");
-    let outcome = both.release().wait().expect("the client runs");
+    both.extend(TTL).blocking_wait().expect("a majority is there");
+    let outcome = both.release().blocking_wait().expect("the client runs");
     assert!(!outcome.released.is_empty() && outcome.foreign.is_empty(), "{outcome:?}");
     fixture.expect_clean();
 }
@@ -38,7 +39,7 @@ fn sets_that_overlap_do_not_wait_for_each_other_for_ever() {
             scope.spawn(move || {
                 let forks = [philosopher, (philosopher + 1) % FORKS].map(|fork| format!("f{fork}"));
                 for _ in 0..20 {
-                    let guard = client.lock_all(&forks).ttl(TTL).wait(PATIENCE).acquire();
+                    let guard = client.lock_all(&forks).ttl(TTL).wait(PATIENCE).blocking_acquire();
                     drop(guard.expect("nobody starves"));
                 }
             });
@@ -50,11 +51,11 @@ fn sets_that_overlap_do_not_wait_for_each_other_for_ever() {
 #[test]
 fn servers_that_forget_scripts_are_told_them_again() {
     let fixture = Fixture::new(3);
-    drop(fixture.client.lock("warm").ttl(TTL).wait(PATIENCE).acquire().expect("free"));
+    drop(fixture.client.lock("warm").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free"));
     for node in fixture.cluster.iter() {
         node.command(&[b"SCRIPT", b"FLUSH"]);
     }
-    let both = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).acquire();
+    let both = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).blocking_acquire();
     drop(both.expect("free"));
     fixture.expect_clean();
 }
@@ -66,7 +67,7 @@ fn a_set_that_is_too_large_is_refused_with_its_size() {
     let size_of = |names: &mut dyn Iterator<Item = &'static str>| match fixture
         .client
         .lock_all(names)
-        .acquire()
+        .blocking_acquire()
     {
         Err(LockError::Request(RequestError::SetSize { len })) => len,
         other => panic!("{other:?}"),

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{LockError, Notice};
+use redbolt::{LockError, LockNotice};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::{now, until};
@@ -12,25 +12,25 @@ use crate::support::{now, until};
 #[test]
 fn what_is_held_is_given_back_and_who_waits_is_told() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
-    let waiting = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).start();
+    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    let waiting = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire();
     let lost = guard.lost();
-    assert!(fixture.client.shutdown(PATIENCE));
-    assert_eq!(waiting.wait().err(), Some(LockError::Closed));
+    assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete());
+    assert_eq!(waiting.blocking_wait().err(), Some(LockError::Closed));
     assert!(!guard.is_held());
-    assert_eq!(lost.wait(), Notice::Closed);
-    let late = fixture.client.lock("b").acquire().expect_err("the client is shut down");
+    assert_eq!(lost.blocking_wait(), LockNotice::Closed);
+    let late = fixture.client.lock("b").blocking_acquire().expect_err("the client is shut down");
     assert_eq!(late, LockError::Closed);
-    assert!(guard.release().wait().is_err());
+    assert!(guard.release().blocking_wait().is_err());
     fixture.expect_clean();
-    assert!(fixture.client.shutdown(PATIENCE), "once more is not too much");
+    assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete(), "once more is not too much");
 }
 
 #[test]
 fn the_last_handle_sees_to_the_last_release() {
     let fixture = Fixture::new(3);
     let cluster = fixture.cluster;
-    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
     drop(fixture.client);
     assert!(guard.is_held(), "a guard is a handle too");
     drop(guard);
@@ -41,13 +41,37 @@ fn the_last_handle_sees_to_the_last_release() {
 #[test]
 fn servers_that_do_not_answer_hold_nobody_up_for_longer_than_allowed() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
     (0..3).for_each(|index| fixture.cluster[index].stop());
     drop(guard);
     let start = now();
-    assert!(!fixture.client.shutdown(Duration::from_millis(100)));
+    let report = fixture.client.blocking_shutdown(Duration::from_millis(100));
+    assert_eq!((report.locks, report.cleanup, report.threads), (1, 0, 0), "{report}");
+    assert_eq!(report.to_string(), "1 locks not confirmed, 0 tokens to clean up");
+    assert!(!report.is_complete());
     assert!(now() - start < Duration::from_secs(5));
     (0..3).for_each(|index| fixture.cluster[index].cont());
+    fixture.expect_clean();
+}
+
+/// The tasks of the thread go on meanwhile: here the one that releases the last guard.
+#[test]
+fn a_shutdown_can_be_awaited() {
+    let fixture = Fixture::new(3);
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let report = runtime.expect("a runtime can be made").block_on(async {
+        let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).await.expect("free");
+        let holder = tokio::spawn(async move {
+            let lost = guard.lost().await;
+            drop(guard);
+            lost
+        });
+        let report = fixture.client.shutdown(PATIENCE).await;
+        assert_eq!(holder.await.expect("the task does not panic"), LockNotice::Closed);
+        report
+    });
+    assert!(report.is_complete(), "{report}");
+    assert_eq!(report.to_string(), "all locks are released");
     fixture.expect_clean();
 }
 
@@ -59,11 +83,11 @@ fn threads_that_ask_while_the_client_ends_all_get_an_answer() {
             let client = fixture.client.clone();
             scope.spawn(move || {
                 let resource = format!("r{}", number % 3);
-                while client.lock(&resource).ttl(TTL).wait(PATIENCE).acquire().is_ok() {}
+                while client.lock(&resource).ttl(TTL).wait(PATIENCE).blocking_acquire().is_ok() {}
             });
         }
         assert!(until(PATIENCE, || fixture.standing("r0") > 0));
-        assert!(fixture.client.shutdown(PATIENCE));
+        assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete());
     });
     fixture.expect_clean();
 }
@@ -76,14 +100,17 @@ fn a_callback_that_ends_the_client_hangs_nobody() {
     let inner = fixture.client.clone();
     let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
     let request = request.on_lost(move |_| {
-        let answers = [inner.shutdown(PATIENCE), inner.shutdown(PATIENCE)];
+        let answers = [
+            inner.blocking_shutdown(PATIENCE).is_complete(),
+            inner.blocking_shutdown(PATIENCE).is_complete(),
+        ];
         // The test may be over.
         let _ = tell.send(answers);
     });
-    let guard = request.acquire().expect("free");
+    let guard = request.blocking_acquire().expect("free");
     assert_eq!(told.recv_timeout(PATIENCE), Ok([false, false]));
-    assert!(matches!(guard.lost().wait(), Notice::Lost(_)));
-    let next = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire();
+    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_)));
+    let next = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).blocking_acquire();
     assert!(next.expect("the client goes on").is_held());
 }
 
@@ -94,7 +121,7 @@ fn a_callback_that_has_the_last_handle_ends_the_thread() {
     let cluster = fixture.cluster;
     let inner = fixture.client.clone();
     let request = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).on_lost(move |_| drop(inner));
-    let guard = request.acquire().expect("free");
+    let guard = request.blocking_acquire().expect("free");
     drop(fixture.client);
     drop(guard);
     assert!(until(PATIENCE, || cluster[0].keys().is_empty()));
@@ -106,28 +133,30 @@ fn a_callback_that_has_the_last_handle_ends_the_thread() {
 fn a_callback_that_panics_leaves_nobody_waiting() {
     let fixture = Fixture::new(1);
     let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
-    let guard = request.on_lost(|_| std::panic::resume_unwind(Box::new("on purpose"))).acquire();
+    let guard =
+        request.on_lost(|_| std::panic::resume_unwind(Box::new("on purpose"))).blocking_acquire();
     let guard = guard.expect("free");
     let waiting: Vec<_> =
-        (0..50).map(|_| fixture.client.lock("a").ttl(TTL).wait(PATIENCE).start()).collect();
-    assert!(matches!(guard.lost().wait(), Notice::Lost(_) | Notice::Closed));
+        (0..50).map(|_| fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire()).collect();
+    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_) | LockNotice::Closed));
     // Some may have been granted before the end; nobody hangs.
-    waiting.into_iter().for_each(|request| drop(request.wait()));
-    assert!(!fixture.client.shutdown(PATIENCE), "nothing was given back");
+    waiting.into_iter().for_each(|request| drop(request.blocking_wait()));
+    assert!(!fixture.client.blocking_shutdown(PATIENCE).is_complete(), "nothing was given back");
 }
 
 #[test]
 fn who_shuts_down_second_waits_for_the_first() {
     let fixture = Fixture::new(3);
     let guards: Vec<_> = (0..200)
-        .map(|number| fixture.client.lock(format!("r{number}")).ttl(TTL).wait(PATIENCE).start())
+        .map(|number| fixture.client.lock(format!("r{number}")).ttl(TTL).wait(PATIENCE).acquire())
         .collect();
-    let guards: Vec<_> = guards.into_iter().map(|request| request.wait().expect("free")).collect();
+    let guards: Vec<_> =
+        guards.into_iter().map(|request| request.blocking_wait().expect("free")).collect();
     thread::scope(|scope| {
         for _ in 0..4 {
             let fixture = &fixture;
             scope.spawn(move || {
-                assert!(fixture.client.shutdown(PATIENCE));
+                assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete());
                 assert!(fixture.cluster.iter().filter(|node| node.keys().is_empty()).count() >= 2);
             });
         }
@@ -154,8 +183,8 @@ fn a_callback_that_hangs_holds_nobody_up_for_ever() {
     cluster[0].kill();
     told.recv_timeout(PATIENCE).expect("the change is told");
     let start = now();
-    assert!(!client.shutdown(Duration::ZERO));
-    assert!(!client.shutdown(Duration::ZERO), "a second time");
+    assert!(!client.blocking_shutdown(Duration::ZERO).is_complete());
+    assert!(!client.blocking_shutdown(Duration::ZERO).is_complete(), "a second time");
     drop(client);
     assert!(now() - start < PATIENCE, "it took {:?}", now() - start);
     drop(let_go);
@@ -164,8 +193,8 @@ fn a_callback_that_hangs_holds_nobody_up_for_ever() {
 #[test]
 fn any_timeout_will_do() {
     let fixture = Fixture::new(1);
-    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free"));
-    assert!(fixture.client.shutdown(Duration::MAX));
+    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free"));
+    assert!(fixture.client.blocking_shutdown(Duration::MAX).is_complete());
     fixture.expect_clean();
 }
 
@@ -177,7 +206,7 @@ fn of_those_who_ask_for_the_end_together_the_most_patient_decides() {
 /// Whether both asked before the thread looked: the room that is left in its queue tells.
 fn two_ask_for_the_end() -> bool {
     let fixture = Fixture::with(1, |config| config.redlock.max_locks = 8);
-    let held = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    let held = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
     let (let_go, lost) = fixture.hold_up();
     fixture.cluster[0].stop();
     thread::scope(|scope| {
@@ -186,7 +215,7 @@ fn two_ask_for_the_end() -> bool {
             let (tell, client) = (tell.clone(), fixture.client.clone());
             scope.spawn(move || {
                 tell.send(()).expect("it is waited for");
-                client.shutdown(timeout)
+                client.blocking_shutdown(timeout).is_complete()
             })
         };
         let (patient, hasty) = (ask(PATIENCE), ask(Duration::ZERO));

@@ -56,7 +56,8 @@ fn a_process_that_was_stopped_for_too_long_knows_that_it_has_lost() {
 fn holder() {
     let Ok(nodes) = env::var(NODES) else { return };
     let client = Client::new(config_of(nodes.split(','))).expect("a client can be made");
-    let guard = client.lock("a").ttl(TTL).wait(PATIENCE).keep_alive(PATIENCE).acquire();
+    let guard =
+        client.lock("a").ttl(TTL).wait(PATIENCE).keep_alive_for(PATIENCE).blocking_acquire();
     let guard = guard.expect("nobody else has it");
     println!("held");
     // A holder that looks all the time, so that it is in the middle of it when it is stopped.
@@ -64,5 +65,5 @@ fn holder() {
         std::hint::spin_loop();
     }
     println!("found held {}", guard.is_held());
-    println!("found lost {:?}", guard.lost().wait());
+    println!("found lost {:?}", guard.lost().blocking_wait());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use redbolt::{LostReason, Notice};
+use redbolt::{LockNotice, LostReason};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
@@ -30,7 +30,7 @@ fn a_request_can_be_awaited_and_its_guard_dropped_in_a_task() {
 #[test]
 fn a_request_that_is_cancelled_by_its_runtime_leaves_nothing() {
     let fixture = Fixture::new(3);
-    let holder = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
+    let holder = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
     let client = fixture.client.clone();
     runtime().block_on(async move {
         let wait = client.lock("a").ttl(TTL).wait(PATIENCE).into_future();
@@ -83,5 +83,5 @@ fn the_loss_of_a_lock_ends_the_work_that_it_protects() {
             () = std::future::pending() => None,
         }
     });
-    assert_eq!(lost, Some(Notice::Lost(LostReason::Expired)));
+    assert_eq!(lost, Some(LockNotice::Lost(LostReason::Expired)));
 }

@@ -4,18 +4,18 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use redbolt::redlock::MAX_RESOURCE;
-use redbolt::{LockError, NodeState, Refusal, RequestError};
+use redbolt::{ClientError, LockError, NodeState, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
 #[test]
 fn a_query_tells_who_holds_a_resource_and_changes_nothing() {
     let fixture = Fixture::new(3);
-    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free");
-    let holder = fixture.client.query("a").wait().expect("the request is in bounds");
+    let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    let holder = fixture.client.query("a").blocking_wait().expect("the request is in bounds");
     assert_eq!(holder.token(), Some(guard.token()));
     assert!(holder.is_quorum && holder.remaining <= TTL, "{holder}");
-    let nobody = fixture.client.query("b").wait().expect("the request is in bounds");
+    let nobody = fixture.client.query("b").blocking_wait().expect("the request is in bounds");
     assert_eq!(nobody.value(), None);
     assert!(guard.is_held());
 }
@@ -23,8 +23,8 @@ fn a_query_tells_who_holds_a_resource_and_changes_nothing() {
 #[test]
 fn nodes_are_reported_when_asked_and_when_they_change() {
     let mut fixture = Fixture::new(3);
-    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free"));
-    let reports = fixture.client.nodes().wait().expect("the client runs");
+    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free"));
+    let reports = fixture.client.nodes().blocking_wait().expect("the client runs");
     assert_eq!(reports.len(), 3);
     assert!(reports.iter().filter(|report| report.state == NodeState::Ready).count() >= 2);
     let (tell, told) = channel();
@@ -47,22 +47,22 @@ fn nodes_are_reported_when_asked_and_when_they_change() {
 #[test]
 fn questions_and_callbacks_have_their_bounds() {
     let fixture = Fixture::with(1, |config| config.redlock.max_locks = 16);
-    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire().expect("free"));
+    drop(fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free"));
     let long = vec![b'x'; MAX_RESOURCE + 1];
-    let refused = fixture.client.query(&long).wait().expect_err("too long");
+    let refused = fixture.client.query(&long).blocking_wait().expect_err("too long");
     let len = long.len();
-    assert_eq!(refused, Refusal::Request(RequestError::ResourceTooLong { len }));
+    assert_eq!(refused, ClientError::Request(RequestError::ResourceTooLong { len }));
 
     let (let_go, lost) = fixture.hold_up();
     let open: Vec<_> = (0..16).map(|_| fixture.client.nodes()).collect();
-    let busy = Refusal::Busy { max: 16 };
-    assert_eq!(fixture.client.nodes().wait().err(), Some(busy));
-    assert_eq!(fixture.client.query("a").wait().err(), Some(busy));
+    let busy = ClientError::Busy { max: 16 };
+    assert_eq!(fixture.client.nodes().blocking_wait().err(), Some(busy.clone()));
+    assert_eq!(fixture.client.query("a").blocking_wait().err(), Some(busy.clone()));
     assert_eq!(fixture.client.on_node(|_| ()), Err(busy));
-    let refused = fixture.client.lock("b").acquire().err();
+    let refused = fixture.client.lock("b").blocking_acquire().err();
     assert_eq!(refused, Some(LockError::Busy { max: 16 }));
     drop(let_go);
-    open.into_iter().for_each(|nodes| assert!(nodes.wait().is_ok()));
+    open.into_iter().for_each(|nodes| assert!(nodes.blocking_wait().is_ok()));
     drop(lost);
 
     let watching = (0..100).filter(|_| {
@@ -70,9 +70,9 @@ fn questions_and_callbacks_have_their_bounds() {
             match fixture.client.on_node(|_| ()) {
                 Ok(()) => break true,
                 // Its thread has not looked yet.
-                Err(Refusal::Busy { .. }) => thread::yield_now(),
+                Err(ClientError::Busy { .. }) => thread::yield_now(),
                 Err(refusal) => {
-                    assert_eq!(refusal, Refusal::TooManyWatchers { max: 64 });
+                    assert_eq!(refusal, ClientError::TooManyWatchers { max: 64 });
                     break false;
                 }
             }

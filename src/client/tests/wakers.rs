@@ -12,7 +12,7 @@ use std::thread;
 use smallvec::SmallVec;
 
 use crate::client::oneshot::Oneshot;
-use crate::client::signal::Signal;
+use crate::client::signal::LockSignal;
 use crate::client::sync::Mutex;
 use crate::client::ticket::{Awaited, Order, Ticket};
 
@@ -49,12 +49,12 @@ fn ends(what: impl FnOnce() + Send + 'static) {
     told.recv_timeout(PATIENCE).expect("it does not wait for itself");
 }
 
-fn poll(signal: &mut Signal, waker: &Waker) {
+fn poll(signal: &mut LockSignal, waker: &Waker) {
     let mut context = Context::from_waker(waker);
     assert!(Future::poll(Pin::new(signal), &mut context).is_pending());
 }
 
-fn two_signals() -> (Signal, Signal) {
+fn two_signals() -> (LockSignal, LockSignal) {
     let order = Order {
         resources: SmallVec::new(),
         count: 0,
@@ -66,9 +66,9 @@ fn two_signals() -> (Signal, Signal) {
         on_lost: Mutex::new(None),
     };
     let ticket = Arc::new(Ticket::new(order));
-    let mut second = Signal::new(Arc::clone(&ticket), Awaited::Loss);
+    let mut second = LockSignal::new(Arc::clone(&ticket), Awaited::Loss);
     poll(&mut second, Waker::noop());
-    (Signal::new(ticket, Awaited::Loss), second)
+    (LockSignal::new(ticket, Awaited::Loss), second)
 }
 
 #[test]

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::{Entry, Worker};
 use crate::client::command::{Answer, Command};
-use crate::client::error::{Closed, KeepError, LockError, Refusal};
-use crate::client::handover::Parts;
+use crate::client::error::{ClientClosed, ClientError, LockError};
+use crate::client::handover::Handover;
 use crate::client::oneshot::Oneshot;
 use crate::client::report::NodeReport;
-use crate::client::ticket::{Notice, Ticket};
+use crate::client::ticket::{LockNotice, Ticket};
+use crate::engine::Settling;
 use crate::redlock::{LockId, ReleaseOutcome, RequestError};
 use crate::time::Instant;
 
@@ -38,11 +39,15 @@ impl Worker {
                 Ok(query) => {
                     self.queries.insert(query, answer);
                 }
-                Err(error) => self.complete(&answer, Err(Refusal::Request(error))),
+                Err(error) => self.complete(&answer, Err(ClientError::Request(error))),
             },
             Command::Nodes(answer) => {
                 let reports = self.engine.nodes().map(NodeReport::new).collect();
                 self.complete(&answer, Ok(reports));
+            }
+            Command::Ready { timeout, answer } => {
+                let settling = Settling::new(self.engine.now(), timeout);
+                self.settling.push((settling, answer));
             }
             Command::Watch(watcher) => self.watchers.push(watcher),
             Command::Shutdown(timeout) => self.end_within = self.end_within.max(Some(timeout)),
@@ -78,7 +83,7 @@ impl Worker {
         &mut self,
         ticket: &Ticket,
         ttl: Duration,
-        answer: Answer<Result<Instant, KeepError>>,
+        answer: Answer<Result<Instant, LockError>>,
     ) {
         let id = ticket.id.get().copied();
         match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.extend(id, ttl)) {
@@ -90,14 +95,18 @@ impl Worker {
             // The engine does not know the lock any more, although the guard does: the lock was
             // lost.
             Err(RequestError::UnknownLock) => {
-                self.complete(&answer, Err(KeepError::Request(RequestError::NotHeld)));
+                self.complete(&answer, Err(LockError::Request(RequestError::NotHeld)));
             }
-            Err(error) => self.complete(&answer, Err(KeepError::Request(error))),
+            Err(error) => self.complete(&answer, Err(LockError::Request(error))),
         }
     }
 
-    fn release(&mut self, ticket: &Ticket, answer: Option<Answer<Result<ReleaseOutcome, Closed>>>) {
-        self.wakers.extend(ticket.end(Notice::Released));
+    fn release(
+        &mut self,
+        ticket: &Ticket,
+        answer: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
+    ) {
+        self.wakers.extend(ticket.end(LockNotice::Released));
         let id = ticket.id.get().copied();
         match id.map(|id| (id, self.engine.release(id))) {
             Some((id, Ok(()))) => {
@@ -116,20 +125,20 @@ impl Worker {
 
     /// Gives the token away, but only if nothing in this engine will touch the keys of the lock any
     /// more.
-    fn disown(&mut self, ticket: &Ticket, answer: &Oneshot<Result<Parts, Refusal>>) {
-        self.wakers.extend(ticket.end(Notice::Released));
+    fn disown(&mut self, ticket: &Ticket, answer: &Oneshot<Result<Handover, ClientError>>) {
+        self.wakers.extend(ticket.end(LockNotice::Released));
         let id = ticket.id.get().copied();
         match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.disown(id)) {
             Ok(token) => {
                 // The answer comes before callbacks run, because a callback may panic.
-                self.complete(answer, Ok(Parts::of(ticket, token)));
+                self.complete(answer, Ok(Handover::of(ticket, token)));
                 // An extension under way has its event before the lock is forgotten.
                 self.take_events();
                 if let Some(id) = id {
                     self.take_entry(id);
                 }
             }
-            Err(_) => self.complete(answer, Err(Refusal::Request(RequestError::NotHeld))),
+            Err(_) => self.complete(answer, Err(ClientError::Request(RequestError::NotHeld))),
         }
     }
 }

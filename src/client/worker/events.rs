@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::Worker;
-use crate::client::error::{KeepError, LockError};
+use crate::client::error::LockError;
 use crate::client::report::NodeReport;
 use crate::client::sync::lock;
-use crate::client::ticket::Notice;
+use crate::client::ticket::LockNotice;
 use crate::redlock::{Event, LockId, LostReason, NodeId};
 use crate::time::Instant;
 
@@ -33,7 +33,7 @@ impl Worker {
                 Event::ExtendFailed { lock, error } => {
                     let answer = self.entry(lock).and_then(|entry| entry.extension.take());
                     if let Some(answer) = answer {
-                        self.complete(&answer, Err(KeepError::Extend(error)));
+                        self.complete(&answer, Err(LockError::Extend(error)));
                     }
                 }
                 Event::Released { lock, outcome } => {
@@ -70,7 +70,7 @@ impl Worker {
             Ok(waker) => self.wakers.extend(waker),
             Err(_) => {
                 // Nobody waits for the lock any more.
-                self.wakers.extend(ticket.end(Notice::Released));
+                self.wakers.extend(ticket.end(LockNotice::Released));
                 let _ = self.engine.release(id);
                 return;
             }
@@ -89,7 +89,7 @@ impl Worker {
         let Some(entry) = self.take_entry(id) else { return };
         // There may be little time left: the wakers of this lock are called before all others, and
         // now instead of at the end of the turn.
-        for waker in entry.ticket.end(Notice::Lost(reason)) {
+        for waker in entry.ticket.end(LockNotice::Lost(reason)) {
             self.wakers.push_front(waker);
         }
         self.wake();

@@ -1,11 +1,12 @@
 //! The worker: the thread that owns an engine, takes commands, and hands out results.
 //!
 //! This file has what the worker owns. [`turn`] is the loop of the thread, [`commands`] carries out
-//! the commands of callers, [`events`] passes on the events of the engine, and [`shutdown`] ends
-//! the thread.
+//! the commands of callers, [`readiness`] answers the callers who wait for the nodes, [`events`]
+//! passes on the events of the engine, and [`shutdown`] ends the thread.
 
 mod commands;
 mod events;
+mod readiness;
 mod shutdown;
 mod turn;
 
@@ -16,12 +17,13 @@ use std::io;
 use std::sync::Arc;
 
 use super::command::{Answer, Command, OnNode};
-use super::error::{Closed, KeepError, Refusal};
+use super::error::{ClientClosed, ClientError, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
+use super::ready::ReadyError;
 use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
-use crate::engine::Engine;
+use crate::engine::{Engine, Settling};
 use crate::redlock::{Holder, LockId, QueryId, ReleaseOutcome};
 use crate::time::Instant;
 
@@ -34,7 +36,9 @@ pub(super) struct Worker {
     /// An empty list, to be swapped with the list of the mailbox.
     spare: Vec<Command>,
     entries: HashMap<LockId, Entry>,
-    queries: HashMap<QueryId, Answer<Result<Holder, Refusal>>>,
+    queries: HashMap<QueryId, Answer<Result<Holder, ClientError>>>,
+    /// The callers who wait for the nodes.
+    settling: Vec<(Settling, Answer<Result<(), ReadyError>>)>,
     watchers: Vec<OnNode>,
     /// The wakers to call at the end of the turn.
     wakers: VecDeque<Waker>,
@@ -46,8 +50,8 @@ pub(super) struct Worker {
 /// A lock that is wanted, held or being released.
 struct Entry {
     ticket: Arc<Ticket>,
-    extension: Option<Answer<Result<Instant, KeepError>>>,
-    release: Option<Answer<Result<ReleaseOutcome, Closed>>>,
+    extension: Option<Answer<Result<Instant, LockError>>>,
+    release: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
 }
 
 impl Worker {
@@ -60,6 +64,7 @@ impl Worker {
             spare: Vec::new(),
             entries: HashMap::new(),
             queries: HashMap::new(),
+            settling: Vec::new(),
             watchers: Vec::new(),
             wakers: VecDeque::new(),
             end_within: None,

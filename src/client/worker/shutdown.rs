@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::Worker;
 use crate::client::command::Command;
-use crate::client::error::{Closed, KeepError, LockError, Refusal};
-use crate::client::ticket::Notice;
+use crate::client::error::{ClientClosed, ClientError, LockError};
+use crate::client::shutdown::ShutdownReport;
+use crate::client::ticket::LockNotice;
 use crate::redlock::RequestError;
 
 /// The time for which the engine drains at a stretch during a shutdown. After each stretch, the
@@ -26,7 +27,7 @@ impl Worker {
         let held: Vec<_> =
             self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
         for (id, ticket) in held {
-            self.wakers.extend(ticket.end(Notice::Closed));
+            self.wakers.extend(ticket.end(LockNotice::Closed));
             if self.engine.release(id) == Err(RequestError::NotHeld) {
                 let _ = self.engine.cancel(id);
             }
@@ -39,7 +40,11 @@ impl Worker {
             self.hand_out()?;
             let left = end - self.engine.now();
             let is_done = self.engine.drain(left.min(DRAIN_STEP))?;
-            self.end.set_done(is_done);
+            self.end.set_report(ShutdownReport {
+                locks: self.engine.in_use(),
+                cleanup: self.engine.cleanup(),
+                threads: 0,
+            });
             self.take_events();
             if is_done || left.is_zero() {
                 return Ok(());
@@ -54,20 +59,23 @@ impl Worker {
             self.refuse(command);
         }
         for (_, entry) in mem::take(&mut self.entries) {
-            self.wakers.extend(entry.ticket.end(Notice::Closed));
+            self.wakers.extend(entry.ticket.end(LockNotice::Closed));
             self.complete(&entry.ticket.outcome, Err(LockError::Closed));
             if let Some(answer) = entry.extension {
-                self.complete(&answer, Err(KeepError::Closed));
+                self.complete(&answer, Err(LockError::Closed));
             }
             if let Some(answer) = entry.release {
-                self.complete(&answer, Err(Closed));
+                self.complete(&answer, Err(ClientClosed));
             }
         }
         for (_, answer) in mem::take(&mut self.queries) {
-            self.complete(&answer, Err(Refusal::Closed));
+            self.complete(&answer, Err(ClientError::Closed));
+        }
+        for (_, answer) in mem::take(&mut self.settling) {
+            self.complete(&answer, Err(ClientError::Closed.into()));
         }
         for answer in self.end.take_waiters() {
-            self.complete(&answer, self.end.is_done());
+            self.complete(&answer, self.end.report());
         }
         self.wake();
     }
@@ -75,11 +83,16 @@ impl Worker {
     fn refuse(&mut self, command: Command) {
         match command {
             Command::Acquire(ticket) => self.complete(&ticket.outcome, Err(LockError::Closed)),
-            Command::Extend { answer, .. } => self.complete(&answer, Err(KeepError::Closed)),
-            Command::Release { answer: Some(answer), .. } => self.complete(&answer, Err(Closed)),
-            Command::Query { answer, .. } => self.complete(&answer, Err(Refusal::Closed)),
-            Command::Nodes(answer) => self.complete(&answer, Err(Refusal::Closed)),
-            Command::Disown { answer, .. } => self.complete(&answer, Err(Refusal::Closed)),
+            Command::Extend { answer, .. } => self.complete(&answer, Err(LockError::Closed)),
+            Command::Release { answer: Some(answer), .. } => {
+                self.complete(&answer, Err(ClientClosed))
+            }
+            Command::Query { answer, .. } => self.complete(&answer, Err(ClientError::Closed)),
+            Command::Ready { answer, .. } => {
+                self.complete(&answer, Err(ClientError::Closed.into()));
+            }
+            Command::Nodes(answer) => self.complete(&answer, Err(ClientError::Closed)),
+            Command::Disown { answer, .. } => self.complete(&answer, Err(ClientError::Closed)),
             Command::Cancel(_)
             | Command::Watch(_)
             | Command::Shutdown(_)

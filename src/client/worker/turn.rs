@@ -34,7 +34,8 @@ impl Worker {
             self.mailbox.take(&mut self.spare);
             if self.spare.is_empty() {
                 // Only a thread that has found the mailbox empty may sleep.
-                timeout = None;
+                timeout = self.answer_settled().map(|at| at - self.engine.now());
+                self.wake();
                 break;
             }
             self.commands.extend(self.spare.drain(..));

@@ -8,7 +8,7 @@ use super::failure::Failure;
 use crate::nodes::{GUARD_HINT, describe, quarantined_for};
 
 /// How long nodes have to come up: connecting and the handshake may take a second each.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Creates an engine, and waits until a quorum of nodes is ready.
 pub(super) fn connect(config: Config) -> Result<Engine, Failure> {

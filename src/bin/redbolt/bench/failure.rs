@@ -36,8 +36,9 @@ impl From<io::Error> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
-            EngineError::Config(error) => Self::usage(error),
             EngineError::Io(_) => Self::software(error),
+            // An address, or a setting.
+            _ => Self::usage(error),
         }
     }
 }

@@ -109,8 +109,9 @@ impl From<io::Error> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
-            EngineError::Config(error) => Self::Usage(error.to_string()),
             EngineError::Io(error) => Self::System(error),
+            // An address, or a setting.
+            _ => Self::Usage(error.to_string()),
         }
     }
 }

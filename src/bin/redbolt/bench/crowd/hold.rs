@@ -42,12 +42,12 @@ pub(super) fn hold(
             .map(|_| {
                 let lost = Arc::clone(&lost);
                 let request = client.lock(names.next()).ttl(args.ttl).wait(WAIT);
-                let request = request.keep_alive(max_hold);
-                request.on_lost(move |_| _ = lost.fetch_add(1, Ordering::Relaxed)).start()
+                let request = request.keep_alive_for(max_hold);
+                request.on_lost(move |_| _ = lost.fetch_add(1, Ordering::Relaxed)).acquire()
             })
             .collect();
         for request in requests {
-            match request.wait() {
+            match request.blocking_wait() {
                 Ok(guard) => {
                     acquire.record(Clock::now() - since);
                     guards.push(guard);

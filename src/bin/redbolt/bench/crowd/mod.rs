@@ -14,7 +14,7 @@ use redbolt::{Client, Config};
 
 use self::figures::Figures;
 use super::args::{Args, Kind};
-use super::connect::connect;
+use super::connect::{CONNECT_TIMEOUT, connect};
 use super::failure::Failure;
 use super::masters::Masters;
 use super::signals::Signals;
@@ -34,28 +34,14 @@ pub(super) fn bench(
     // An engine of its own says what is wrong with the nodes, if anything is.
     drop(connect(config.clone())?);
     let client = Client::new(config)?;
-    wait_for_nodes(&client, nodes)?;
+    // The first lock is to ask all nodes.
+    client.ready(CONNECT_TIMEOUT).blocking_wait().map_err(Failure::no_quorum)?;
     let crowd = match kind {
         Kind::Threads(count) => workers::threads(&client, args, count, signals)?,
         Kind::Tasks(count) => workers::tasks(&client, args, count, signals)?,
         Kind::Hold(count) => hold::hold(&client, args, count, signals)?,
     };
-    let is_clean = client.shutdown(SHUTDOWN_TIMEOUT);
+    let is_clean = client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete();
     let figures = Figures { kind, nodes, servers: masters.kind().to_owned(), is_clean, crowd };
     Ok(if args.json { figures.object() } else { figures.table() })
-}
-
-/// Waits until the connections of the client are up, so that the first lock asks all nodes.
-fn wait_for_nodes(client: &Client, nodes: usize) -> Result<(), Failure> {
-    for _ in 0..100 {
-        let reports = client.nodes().wait().map_err(Failure::software)?;
-        let ready = reports.iter().filter(|node| node.state == redbolt::NodeState::Ready).count();
-        if ready == nodes {
-            return Ok(());
-        }
-        // A lock that nobody else wants takes a round trip, or the time that a connection takes.
-        let name = format!("bench/settle/{:p}", client);
-        let _ = client.lock(name).wait(Duration::from_millis(100)).acquire();
-    }
-    Ok(())
 }

@@ -198,10 +198,10 @@ pub(super) fn threads(
                 let since = Clock::now();
                 let ttl = worker.run.ttl;
                 let request = client.lock(worker.names.next()).ttl(ttl).wait(WAIT);
-                let result = request.acquire();
+                let result = request.blocking_acquire();
                 if let Some(guard) = worker.finished(since, result) {
                     // The answer of the nodes does not matter here.
-                    let _ = guard.release().wait();
+                    let _ = guard.release().blocking_wait();
                 }
             }
             worker.add_cycles();

@@ -1,0 +1,100 @@
+//! [`ClientBuilder`], the settings of a client and the defaults of its requests.
+
+use core::time::Duration;
+
+use crate::engine::Config;
+use crate::net::AddressError;
+use crate::redlock::RestartGuard;
+
+/// A client to be, with its settings.
+///
+/// ```no_run
+/// # async fn connect() -> Result<(), redbolt::ConnectError> {
+/// use redbolt::Client;
+/// use std::time::Duration;
+///
+/// let client = Client::builder(["10.0.0.1", "10.0.0.2", "10.0.0.3"])
+///     .ttl(Duration::from_secs(5))
+///     .wait(Duration::from_secs(2))
+///     .connect(Duration::from_secs(3))
+///     .await?;
+/// # drop(client);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "there is no client before `build` or `connect`"]
+pub struct ClientBuilder {
+    pub(super) config: Result<Config, AddressError>,
+    pub(super) threads: usize,
+    pub(super) ttl: Option<Duration>,
+    pub(super) wait: Duration,
+}
+
+impl ClientBuilder {
+    pub(super) fn new(config: Result<Config, AddressError>) -> Self {
+        Self { config, threads: 1, ttl: None, wait: Duration::ZERO }
+    }
+
+    /// Sets the ttl of requests that name none. Default: 10 s, or the configured `max_ttl` if that
+    /// is less.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Sets how long requests wait that name no time. Default: zero, which is one attempt.
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Sets the number of threads, from 1 to 64. Each has an engine and connections of its own;
+    /// requests for one resource always go to the same thread. Default: 1.
+    ///
+    /// One thread is enough until its processor is busy all the time; PERFORMANCE.md has the
+    /// figures.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets when a node that may have forgotten locks votes again. See [`RestartGuard`].
+    pub fn restart_guard(self, guard: RestartGuard) -> Self {
+        self.configure(|config| config.redlock.restart_guard = guard)
+    }
+
+    /// Sets the longest ttl of any lock. All clients of the same nodes must agree on it.
+    pub fn max_ttl(self, max_ttl: Duration) -> Self {
+        self.configure(|config| config.redlock.max_ttl = max_ttl)
+    }
+
+    /// Sets the prefix that stands before every resource to make the key. All clients that exclude
+    /// each other must agree on it.
+    pub fn prefix(self, prefix: impl Into<Vec<u8>>) -> Self {
+        let prefix = prefix.into();
+        self.configure(|config| config.redlock.prefix = prefix)
+    }
+
+    /// Changes any other setting.
+    ///
+    /// ```no_run
+    /// let client = redbolt::Client::builder(["10.0.0.1", "10.0.0.2", "10.0.0.3"])
+    ///     .configure(|config| config.redlock.quorum = Some(3))
+    ///     .build()?;
+    /// # drop(client);
+    /// # Ok::<(), redbolt::EngineError>(())
+    /// ```
+    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        if let Ok(config) = &mut self.config {
+            change(config);
+        }
+        self
+    }
+}
+
+impl From<Config> for ClientBuilder {
+    fn from(config: Config) -> Self {
+        Self::new(Ok(config))
+    }
+}

@@ -1,0 +1,50 @@
+//! From a [`ClientBuilder`] to a [`Client`].
+
+use core::time::Duration;
+
+use super::builder::ClientBuilder;
+use super::client::Client;
+use super::ready::ConnectError;
+use super::shared::Defaults;
+use crate::engine::EngineError;
+
+/// How long a request lasts that names no ttl, where the configured `max_ttl` allows it.
+const DEFAULT_TTL: Duration = Duration::from_secs(10);
+
+impl ClientBuilder {
+    /// Creates the client, which connects to its nodes in the background.
+    ///
+    /// # Errors
+    ///
+    /// An [`EngineError`]: an address cannot be parsed, a setting is out of bounds, or the system
+    /// does not provide what the engine needs.
+    pub fn build(self) -> Result<Client, EngineError> {
+        let config = self.config?;
+        let ttl = self.ttl.unwrap_or_else(|| DEFAULT_TTL.min(config.redlock.max_ttl));
+        Client::start(&config, self.threads, Defaults { ttl, wait: self.wait })
+    }
+
+    /// Creates the client, and waits until a quorum of its nodes votes: see
+    /// [`Client::ready`].
+    ///
+    /// # Errors
+    ///
+    /// A [`ConnectError`]: the client could not be created, or `timeout` was over before a quorum
+    /// of nodes voted. The client is dropped then.
+    pub async fn connect(self, timeout: Duration) -> Result<Client, ConnectError> {
+        let client = self.build().map_err(ConnectError::Engine)?;
+        client.ready(timeout).await.map_err(ConnectError::Ready)?;
+        Ok(client)
+    }
+
+    /// As [`connect`](Self::connect), for a thread, which is blocked meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    pub fn blocking_connect(self, timeout: Duration) -> Result<Client, ConnectError> {
+        let client = self.build().map_err(ConnectError::Engine)?;
+        client.ready(timeout).blocking_wait().map_err(ConnectError::Ready)?;
+        Ok(client)
+    }
+}
