@@ -182,9 +182,10 @@ pub use self::engine::{Config, Engine, EngineError};
 #[cfg(feature = "net")]
 pub use self::net::{Address, AddressError, Clock, IoCounters, Waker};
 pub use self::redlock::{
-    AcquireError, ConfigError, Event, ExtendError, Holder, LockId, LostReason, NodeError, NodeId,
-    NodeOutcome, NodeState, NodeStatus, QueryId, ReleaseOutcome, RequestError, RestartGuard,
-    ServerError, Token,
+    AcquireError, ConfigError, Counters, Drift, Event, ExtendError, Histogram, Holder, LockId,
+    Login, LostReason, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome, NodeOutcomes,
+    NodeSet, NodeState, NodeStatus, Quarantine, QuarantineReason, QueryId, Quorum, ReleaseOutcome,
+    RequestError, RestartGuard, ServerError, Token, TokenError,
 };
 
 /// The README, so that its example is compiled as a test.

@@ -67,6 +67,7 @@ fn mark_of(value: &Value<'_>) -> u64 {
         Value::Map(elements) => mark_of_all(b'%', elements),
         Value::Push(elements) => mark_of_all(b'>', elements),
         Value::Attribute(elements) => mark_of_all(b'|', elements),
+        other => unreachable!("no reply of the bench is {other:?}"),
     }
 }
 

@@ -35,6 +35,8 @@ impl From<&Value<'_>> for Tree {
             Value::Map(elements) => aggregate(b'%', elements),
             Value::Push(elements) => aggregate(b'>', elements),
             Value::Attribute(elements) => aggregate(b'|', elements),
+            // The targets must learn of it.
+            other => panic!("a kind of value that the targets do not know: {other:?}"),
         }
     }
 }

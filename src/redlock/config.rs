@@ -11,6 +11,7 @@ use super::validity::Drift;
 
 /// The login to one node, which the handshake sends before anything else.
 #[derive(Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Login {
     /// The user name in the access control list; `None` stands for the user `default`.
     pub username: Option<String>,

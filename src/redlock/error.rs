@@ -10,7 +10,7 @@ use super::node_set::{MAX_NODES, NodeId};
 use crate::time::Instant;
 
 /// The error of a request that was refused at once. Nothing was sent, and no event follows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The resource is empty.
@@ -108,7 +108,7 @@ impl core::error::Error for RequestError {}
 /// The reason why a lock was not acquired.
 ///
 /// Keys that the attempts may have left on the nodes are being released.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AcquireError {
     /// Somebody else held the lock at every attempt, until the wait ended. A key with data that is
@@ -161,7 +161,7 @@ impl fmt::Display for AcquireError {
 impl core::error::Error for AcquireError {}
 
 /// The reason why a lock was not extended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ExtendError {
     /// Too few nodes answered in time. The old validity stands, and another extension may be tried.

@@ -39,7 +39,7 @@ impl fmt::Debug for LockId {
 ///
 /// Every accepted request ends in exactly one event. A held lock ends with either
 /// [`Event::Released`] or [`Event::Lost`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// The lock is held until `valid_until`.

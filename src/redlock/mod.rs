@@ -75,6 +75,7 @@ pub use self::quorum::{Quorum, Verdict};
 pub use self::sabotage::{RECREATE, Saboteur};
 pub use self::token::{Nonce, Token, TokenError};
 pub use self::validity::Drift;
+#[doc(hidden)]
 pub use self::wire::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script,

@@ -25,6 +25,7 @@ use crate::time::Instant;
 /// assert_eq!(drift.of(Duration::from_secs(10)), Duration::from_millis(102));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Drift {
     /// ρ: the largest rate error of one clock, in parts per million. At most [`Drift::MAX_RATE`].
     pub rate_ppm: u32,
@@ -33,6 +34,11 @@ pub struct Drift {
 }
 
 impl Drift {
+    /// A drift with this rate error in parts per million, and this largest step.
+    pub const fn new(rate_ppm: u32, step: Duration) -> Self {
+        Self { rate_ppm, step }
+    }
+
     /// The largest accepted ρ: 10 %, as much as the Linux tick adjustment can produce.
     pub const MAX_RATE: u32 = 100_000;
 

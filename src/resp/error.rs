@@ -7,6 +7,7 @@ use core::fmt;
 /// Each variant stands for one rule of the [grammar](super#grammar). No error can be recovered
 /// from: the beginning of the next value is unknown, so the stream has to be abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Error {
     /// The first byte of a value is not a known type byte.
     Type,

@@ -7,6 +7,7 @@ use core::fmt;
 /// Two values are equal if they have the same type and the same content. Attributes inside
 /// aggregates do not count. A NaN equals nothing, as everywhere in Rust.
 #[derive(Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'b> {
     /// `+`: a simple string, without CR and LF.
     Simple(&'b [u8]),

@@ -210,7 +210,7 @@ impl Checks {
         ttl: Duration,
     ) {
         // The formula of SAFETY.md written once more, not the one under test.
-        let Drift { rate_ppm, step } = self.rules.drift;
+        let Drift { rate_ppm, step, .. } = self.rules.drift;
         let drift = ttl * rate_ppm / 500_000 + step + Duration::from_millis(2);
         let most = start + ttl.saturating_sub(drift);
         if valid_until > most {

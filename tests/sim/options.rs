@@ -159,7 +159,7 @@ impl Options {
 fn draw_drift(max_ttl: u64, chance: &mut Chance) -> Drift {
     let rate_ppm = chance.pick(&[5_000, 5_000, 500, 20_000]);
     let step = if chance.one_in(3) { chance.below(max_ttl / 4) } else { 0 };
-    Drift { rate_ppm, step: Duration::from_nanos(step) }
+    Drift::new(rate_ppm, Duration::from_nanos(step))
 }
 
 /// Draws small limits and short times, so that worlds meet all of them.

@@ -228,9 +228,9 @@ impl Rig {
     }
 
     fn event(&mut self) -> Event {
-        let events = self.events();
+        let mut events = self.events();
         assert_eq!(events.len(), 1, "one event: {events:?}");
-        events[0]
+        events.remove(0)
     }
 
     fn acquire(&mut self, resource: &str, wait: Duration) -> LockId {

@@ -58,7 +58,7 @@ fn a_query_is_answered_in_time_by_the_nodes_that_are_there() {
     rig.sent(1);
     rig.close(1);
     let start = rig.now;
-    let (_, holder) = answer(rig.wait()[0]);
+    let (_, holder) = answer(rig.wait().remove(0));
     assert_eq!(rig.now - start, ms(50));
     assert_eq!((holder.free, holder.unknown), (nodes([0]), nodes([1, 2])));
     assert_eq!(holder.value(), None);

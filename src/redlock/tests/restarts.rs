@@ -105,8 +105,8 @@ fn a_request_that_cannot_outlast_it_says_when_a_quorum_is_possible() {
     rig.connect_as(3, 3, YOUNG);
     rig.events();
     let lock = rig.acquire("r", NO_WAIT);
-    let events = rig.wait();
-    let [Event::AcquireFailed { lock: failed, error }] = events[..] else { panic!("{events:?}") };
+    let event = rig.wait().remove(0);
+    let Event::AcquireFailed { lock: failed, error } = event else { panic!("{event:?}") };
     assert_eq!(failed, lock);
     let AcquireError::Unavailable { outcomes, at, retry_after } = error else {
         panic!("{error}");

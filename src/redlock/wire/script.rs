@@ -6,6 +6,7 @@
 
 /// A script and its SHA-1, by which a node knows the script once it is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Script {
     /// The Lua text.
     pub text: &'static str,
