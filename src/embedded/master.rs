@@ -147,7 +147,12 @@ impl Master {
         let words = if name.contains('|') { 2 } else { 1 };
         let arguments = request.get(words..).unwrap_or_default();
         let time = millis(now);
-        let room = command != Command::Set || self.has_room(time);
+        let room = match command {
+            Command::Set => self.room(time, 1),
+            // A script makes one key for each key that is named, at most.
+            Command::Eval | Command::EvalSha => self.room(time, arguments.len()),
+            _ => 0,
+        };
         // A session's database is always below `DATABASES`.
         let database = &mut self.databases[session.database];
         match command {
@@ -157,8 +162,12 @@ impl Master {
             Command::Del => strings::del(database, time, arguments, out),
             Command::Exists => strings::exists(database, time, arguments, out),
             Command::DbSize => resp::integer(out, number::signed(database.len(time))),
-            Command::Eval => scripting::eval(&mut self.loaded, database, time, arguments, out)?,
-            Command::EvalSha => scripting::evalsha(&self.loaded, database, time, arguments, out)?,
+            Command::Eval => {
+                scripting::eval(&mut self.loaded, database, time, room, arguments, out)?;
+            }
+            Command::EvalSha => {
+                scripting::evalsha(&self.loaded, database, time, room, arguments, out)?;
+            }
             Command::ScriptLoad => scripting::load(&mut self.loaded, arguments, out)?,
             Command::ScriptExists => scripting::exists(&self.loaded, arguments, out),
             Command::ScriptFlush => scripting::flush(&mut self.loaded, arguments, out)?,
@@ -215,10 +224,11 @@ impl Master {
         Ok(())
     }
 
-    /// Whether one more key may exist. Reaps one dead key if the room is full and there is one.
-    fn has_room(&mut self, now: u64) -> bool {
+    /// How many more keys may exist. Where that is less than `wanted`, dead keys make room first.
+    fn room(&mut self, now: u64, wanted: usize) -> usize {
         let stored: usize = self.databases.iter().map(|database| database.stored()).sum();
-        stored < self.options.max_keys || self.reap(now, 1) == 1
+        let room = self.options.max_keys.saturating_sub(stored);
+        if room >= wanted { room } else { room + self.reap(now, wanted - room) }
     }
 
     fn reap(&mut self, now: u64, max: usize) -> usize {

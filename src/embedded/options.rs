@@ -28,8 +28,9 @@ pub(super) const DEFAULT_USER: &str = "default";
 impl Options {
     /// Sets how many keys may exist, over all databases. Default: one million.
     ///
-    /// A `SET` that would create one key more is refused with `-OOM`. Overwriting and releases
-    /// still work, as in a Redis that has reached its `maxmemory`.
+    /// A request that would create one key more is refused with `-OOM`; a lock on several resources
+    /// is refused whole. Overwriting and releases still work, as in a Redis that has reached its
+    /// `maxmemory`.
     #[must_use]
     pub fn max_keys(mut self, max_keys: usize) -> Self {
         self.max_keys = max_keys;

@@ -1,6 +1,7 @@
 //! `EVAL`, `EVALSHA` and `SCRIPT`, for the scripts that [`super::scripts`] knows.
 //!
 //! `loaded` is the script cache, in which `EVALSHA` looks. The cache never holds a script twice.
+//! `room` is how many more keys may exist.
 
 use bytes::BytesMut;
 
@@ -15,6 +16,7 @@ pub(super) fn eval(
     loaded: &mut Vec<Script>,
     database: &mut Database,
     now: u64,
+    room: usize,
     arguments: &[&[u8]],
     out: &mut BytesMut,
 ) -> Result<(), Refusal> {
@@ -22,7 +24,7 @@ pub(super) fn eval(
     let (keys, arguments) = split(count, words)?;
     let script = Script::by_text(text).ok_or(Refusal::ForeignScript)?;
     remember(loaded, script);
-    script.run(database, now, keys, arguments, out)
+    script.run(database, now, room, keys, arguments, out)
 }
 
 /// `EVALSHA sha numkeys [key …] [argument …]`.
@@ -30,6 +32,7 @@ pub(super) fn evalsha(
     loaded: &[Script],
     database: &mut Database,
     now: u64,
+    room: usize,
     arguments: &[&[u8]],
     out: &mut BytesMut,
 ) -> Result<(), Refusal> {
@@ -40,7 +43,7 @@ pub(super) fn evalsha(
     }
     let (keys, arguments) = split(count, words)?;
     let script = find(loaded, sha).ok_or(Refusal::NoScript)?;
-    script.run(database, now, keys, arguments, out)
+    script.run(database, now, room, keys, arguments, out)
 }
 
 /// `SCRIPT LOAD script`.

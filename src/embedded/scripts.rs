@@ -79,18 +79,19 @@ impl Script {
         self.source().sha
     }
 
-    /// Executes the script and appends its reply.
+    /// Executes the script and appends its reply. `room` is how many more keys may exist.
     pub(super) fn run(
         self,
         database: &mut Database,
         now: u64,
+        room: usize,
         keys: &[&[u8]],
         arguments: &[&[u8]],
         out: &mut BytesMut,
     ) -> Result<(), Refusal> {
         match (self, keys, arguments) {
             (Self::AcquireSet, [_, ..], [token, ttl, ..]) => {
-                acquire_set(database, now, keys, token, number::integer(ttl)?, out)
+                acquire_set(database, now, room, keys, token, number::integer(ttl)?, out)
             }
             (Self::ReleaseSet, [_, ..], [token, ..]) => {
                 resp::integer(out, release_set(database, now, keys, token));
@@ -147,9 +148,11 @@ impl Script {
     }
 }
 
+/// A key that is named twice needs room for two.
 fn acquire_set(
     database: &mut Database,
     now: u64,
+    room: usize,
     keys: &[&[u8]],
     token: &[u8],
     ttl: i64,
@@ -160,6 +163,9 @@ fn acquire_set(
         return Ok(());
     }
     let deadline = number::deadline(now, ttl, "set")?;
+    if keys.len() > room {
+        return Err(Refusal::OutOfMemory);
+    }
     for key in keys {
         database.insert(key, token, Some(deadline));
     }

@@ -12,13 +12,13 @@ use crate::resp;
 
 /// `SET key value [NX] [PX milliseconds | EX seconds]`; any other option is a syntax error.
 ///
-/// `room` says whether one more key may exist. The order of the checks is that of Redis: options,
+/// `room` is how many more keys may exist. The order of the checks is that of Redis: options,
 /// then the ttl, then `NX`. Only the memory check comes last instead of first, because a limit on
 /// keys does not forbid overwriting.
 pub(super) fn set(
     database: &mut Database,
     now: u64,
-    room: bool,
+    room: usize,
     arguments: &[&[u8]],
     out: &mut BytesMut,
 ) -> Result<(), Refusal> {
@@ -30,7 +30,7 @@ pub(super) fn set(
         resp::null(out);
         return Ok(());
     }
-    if !exists && !room {
+    if !exists && room == 0 {
         return Err(Refusal::OutOfMemory);
     }
     database.insert(key, value, deadline);

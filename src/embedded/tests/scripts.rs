@@ -1,4 +1,4 @@
-use super::{Client, client, ms};
+use super::{Client, Options, client, ms};
 use crate::embedded::scripts::Script;
 
 const NO_SCRIPT: &str = "-NOSCRIPT No matching script. Please use EVAL.";
@@ -9,9 +9,13 @@ const RELEASE: &str = Script::Release.sha();
 const EXTEND: &str = Script::Extend.sha();
 const RELEASE_MANY: &str = Script::ReleaseMany.sha();
 const EXTEND_MANY: &str = Script::ExtendMany.sha();
+const ACQUIRE_SET: &str = Script::AcquireSet.sha();
 
 fn loaded() -> Client {
-    let mut client = client();
+    load_into(client())
+}
+
+fn load_into(mut client: Client) -> Client {
     for script in Script::ALL {
         let reply = client.send(ms(0), &[b"SCRIPT", b"LOAD", script.text().as_bytes()]);
         assert_eq!(reply, format!("$40\r\n{}\r\n", script.sha()));
@@ -23,6 +27,7 @@ fn loaded() -> Client {
 #[track_caller]
 fn plays(client: &mut Client, script: &[(u64, &str, &str)]) {
     for (millis, line, reply) in script {
+        let line = line.replace("ACQUIRE-SET", &format!("EVALSHA {ACQUIRE_SET}"));
         let line = line.replace("RELEASE-MANY", &format!("EVALSHA {RELEASE_MANY}"));
         let line = line.replace("EXTEND-MANY", &format!("EVALSHA {EXTEND_MANY}"));
         let line = line.replace("RELEASE", &format!("EVALSHA {RELEASE}"));
@@ -251,4 +256,37 @@ fn many_keys_are_extended_by_one_call_each_to_its_own_ttl() {
             (0, "EXTEND-MANY 2 a b mine mine 200", ARGUMENTS),
         ],
     );
+}
+
+#[test]
+fn a_full_master_refuses_a_set_whole() {
+    const OOM: &str = "-OOM command not allowed when used memory > 'maxmemory'.";
+    let mut client = load_into(Client::new(Options::default().max_keys(4)));
+    plays(
+        &mut client,
+        &[
+            (0, "ACQUIRE-SET 5 a b c d e mine 10", OOM),
+            (0, "DBSIZE", ":0"),
+            (0, "ACQUIRE-SET 3 a b c mine 10", "+OK"),
+            (0, "ACQUIRE-SET 2 d e mine 10", OOM),
+            (0, "ACQUIRE-SET 3 c d e other 10", "$-1"),
+            (0, "DBSIZE", ":3"),
+            (0, "ACQUIRE-SET 1 d other 20", "+OK"),
+            (0, "SET e v", OOM),
+            // The three dead keys make room for three, and for no more.
+            (11, "ACQUIRE-SET 4 a b e f mine 10", OOM),
+            (11, "ACQUIRE-SET 3 a e f mine 10", "+OK"),
+            (11, "DBSIZE", ":4"),
+        ],
+    );
+}
+
+/// A full master also refuses a set whose script it is sent as text.
+#[test]
+fn the_bound_holds_for_eval_too() {
+    let mut client = Client::new(Options::default().max_keys(1));
+    let text = Script::AcquireSet.text().as_bytes();
+    let reply = client.send(ms(0), &[b"EVAL", text, b"2", b"a", b"b", b"mine", b"10"]);
+    assert!(reply.starts_with("-OOM "), "{reply}");
+    assert!(client.master.is_empty(ms(0)));
 }
