@@ -1,6 +1,8 @@
 //! One connection: bytes in, requests to the master, bytes out, all within bounds.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
+use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use mio::net::TcpStream;
@@ -37,6 +39,11 @@ pub(super) struct Connection {
     /// Bytes that are not executed yet: the beginning of a request.
     input: BytesMut,
     output: BytesMut,
+    /// How many bytes of `output` may leave, from the front.
+    due: usize,
+    /// The other bytes of `output`, in their order: when replies were made, and their length. No
+    /// entry is empty, so that the bound of `output` is one of this list too.
+    held: VecDeque<(Instant, usize)>,
     /// No more requests are read, and only `output` is left to be written.
     closing: bool,
 }
@@ -49,11 +56,14 @@ impl Connection {
             parser: Parser::new(),
             input: BytesMut::new(),
             output: BytesMut::new(),
+            due: 0,
+            held: VecDeque::new(),
             closing: false,
         }
     }
 
-    /// Reads what has arrived, executes the requests in it, and writes the replies.
+    /// Reads what has arrived, executes the requests in it, and writes the replies that are due:
+    /// `delay` after they were made.
     ///
     /// `clock` is read after the socket, so that no request is executed in the past.
     pub(super) fn turn(
@@ -61,6 +71,7 @@ impl Connection {
         master: &mut Master,
         scratch: &mut [u8],
         clock: fn() -> Instant,
+        delay: Duration,
     ) -> Outcome {
         let mut outcome = Outcome::Idle;
         let mut taken = 0;
@@ -69,11 +80,17 @@ impl Connection {
                 Ok(0) => self.closing = true,
                 Ok(count) => {
                     self.input.extend_from_slice(scratch.get(..count).unwrap_or_default());
-                    self.execute(master, clock());
+                    let (now, before) = (clock(), self.output.len());
+                    self.execute(master, now);
                     taken += count;
                     if self.input.len() > INPUT_MAX && !self.closing {
                         resp::error(&mut self.output, "ERR Protocol error: request too long");
                         self.closing = true;
+                    }
+                    // Nothing is written before `flush`, so that the output only grows here.
+                    let made = self.output.len() - before;
+                    if made > 0 {
+                        self.held.push_back((now, made));
                     }
                     if self.output.len() > OUTPUT_MAX {
                         return Outcome::Closed;
@@ -87,7 +104,12 @@ impl Connection {
                 Err(_) => return Outcome::Closed,
             }
         }
-        if self.flush() { outcome } else { Outcome::Closed }
+        if self.flush(clock(), delay) { outcome } else { Outcome::Closed }
+    }
+
+    /// When the next reply that is held back is due; `None` when none is held back.
+    pub(super) fn next_reply(&self, delay: Duration) -> Option<Instant> {
+        self.held.front().map(|(made, _)| *made + delay)
     }
 
     /// Executes every complete request in `input`.
@@ -115,17 +137,24 @@ impl Connection {
         self.input.advance(consumed);
     }
 
-    /// Writes as much as the socket takes. Returns false once the connection is over.
-    fn flush(&mut self) -> bool {
-        while !self.output.is_empty() {
-            match self.stream.write(&self.output) {
+    /// Writes as much of what is due as the socket takes. Returns false once the connection is
+    /// over.
+    fn flush(&mut self, now: Instant, delay: Duration) -> bool {
+        while self.next_reply(delay).is_some_and(|due| due <= now) {
+            self.due += self.held.pop_front().map_or(0, |(_, length)| length);
+        }
+        while self.due > 0 {
+            match self.stream.write(self.output.get(..self.due).unwrap_or_default()) {
                 Ok(0) => return false,
-                Ok(count) => self.output.advance(count),
+                Ok(count) => {
+                    self.output.advance(count);
+                    self.due -= count;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return error.kind() == ErrorKind::WouldBlock,
             }
         }
-        !self.closing
+        !self.closing || !self.output.is_empty()
     }
 }
 

@@ -68,6 +68,11 @@ impl Database {
         self.forget(key).is_some_and(|entry| !entry.is_dead(now))
     }
 
+    /// The keys that are alive, in byte order.
+    pub(super) fn keys(&self, now: u64) -> impl Iterator<Item = &[u8]> {
+        self.keys.iter().filter(move |(_, entry)| !entry.is_dead(now)).map(|(key, _)| &**key)
+    }
+
     /// Takes back the memory of at most `max` dead keys, the longest dead first. Returns how many.
     pub(super) fn reap(&mut self, now: u64, max: usize) -> usize {
         let mut reaped = 0;

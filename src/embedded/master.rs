@@ -50,6 +50,16 @@ pub struct Master {
     loaded: Vec<Script>,
 }
 
+/// What a master remembers of its keys when it is restarted. The scripts are forgotten in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Memory {
+    /// All keys, with their deadlines: a Redis that writes each command to its disk
+    /// (`appendfsync always`). A key whose deadline passes while the master is down is gone.
+    Kept,
+    /// No key: a Redis without persistence.
+    Lost,
+}
+
 /// The state of one connection. A connection starts with `Session::default()`.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
@@ -123,6 +133,36 @@ impl Master {
     /// is no such database.
     pub fn get(&self, database: usize, key: &[u8], now: Instant) -> Option<&[u8]> {
         self.databases.get(database)?.get(key, millis(now))
+    }
+
+    /// The keys of a database that are alive at `now`, in byte order; none where there is no such
+    /// database. Costs a step for each key.
+    pub fn keys(&self, database: usize, now: Instant) -> impl Iterator<Item = &[u8]> {
+        let database = self.databases.get(database);
+        database.into_iter().flat_map(move |database| database.keys(millis(now)))
+    }
+
+    /// Deletes a key. Returns whether the key was alive at `now`.
+    pub fn delete(&mut self, database: usize, key: &[u8], now: Instant) -> bool {
+        let database = self.databases.get_mut(database);
+        database.is_some_and(|database| database.remove(key, millis(now)))
+    }
+
+    /// Deletes all keys of all databases, as `FLUSHALL` does.
+    pub fn flush(&mut self) {
+        self.databases = Default::default();
+    }
+
+    /// Makes this master a process that has been up since `started`, with other ids and what is
+    /// left in `memory`. See [`Master::new`] for the seed.
+    ///
+    /// Sessions from before belong to connections that a restart has closed.
+    pub fn restart(&mut self, seed: u64, memory: Memory, started: Instant) {
+        let new = Self::new(seed, self.options.clone(), started);
+        let old = std::mem::replace(self, new);
+        if memory == Memory::Kept {
+            self.databases = old.databases;
+        }
     }
 
     /// The forty hexadecimal digits by which clients recognize this master.

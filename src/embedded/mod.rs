@@ -57,22 +57,28 @@
 //! state machine, which must never know a socket, a thread or a clock. The output of the state
 //! machine must never depend on the order of a hash table.
 
+mod cluster;
 mod command;
 mod connection;
 mod database;
 mod info;
 mod master;
+mod node;
 mod number;
 mod options;
+mod port;
 mod refusal;
 mod scripting;
 mod scripts;
 mod server;
+mod shared;
 mod strings;
 
 #[cfg(test)]
 mod tests;
 
-pub use master::{DATABASES, Master, SWEEP_MAX, Session};
+pub use cluster::Cluster;
+pub use master::{DATABASES, Master, Memory, SWEEP_MAX, Session};
+pub use node::Node;
 pub use options::Options;
 pub use server::{CONNECTIONS_MAX, Server};

@@ -50,6 +50,16 @@ impl Options {
         self.credentials = Some(Credentials { user: user.into(), password: password.into() });
         self
     }
+
+    /// The address of a master with these options as a URL, user and password included.
+    pub(super) fn url(&self, address: impl fmt::Display) -> String {
+        let Some(credentials) = &self.credentials else {
+            return format!("redis://{address}");
+        };
+        let user = Some(&*credentials.user).filter(|user| *user != DEFAULT_USER).unwrap_or("");
+        let (user, password) = (percent_encoded(user), percent_encoded(&credentials.password));
+        format!("redis://{user}:{password}@{address}")
+    }
 }
 
 impl Default for Options {
@@ -67,4 +77,17 @@ impl fmt::Debug for Options {
             .field("user", &self.credentials.as_ref().map(|credentials| &credentials.user))
             .finish_non_exhaustive()
     }
+}
+
+/// Encodes all characters except those that may stand anywhere in a URL.
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
 }

@@ -11,9 +11,10 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::connection::{Connection, Outcome};
-use super::master::Master;
-use super::options::{DEFAULT_USER, Options};
+use super::options::Options;
+use super::shared::{Shared, State};
 use crate::net::Clock;
+use crate::time::Instant;
 
 /// The most clients connected at a time. One client more gets an error and is closed, as with
 /// Redis.
@@ -28,14 +29,18 @@ const FIRST_CONNECTION: usize = 2;
 /// before the next try: the listener reports a waiting client only once.
 const ACCEPT_RETRY: Duration = Duration::from_millis(10);
 
+/// The longest sleep while a reply is held back, well within what the system counts in.
+const SLEEP_MAX: Duration = Duration::from_secs(3600);
+
 /// The most bytes read from a socket at a time.
 const SCRATCH: usize = 64 * 1024;
 
 /// An embedded master on a loopback port, in a thread of its own. The master runs until the server
-/// is dropped.
+/// is dropped. Tests are better served by a [`Cluster`](super::Cluster), whose masters can be
+/// paused, delayed and restarted.
 ///
 /// Every start is an empty master with a new run id, also on the same port: a restart of a Redis
-/// without persistence looks the same from outside. See the [module](super) for an example.
+/// without persistence looks the same from outside.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -64,6 +69,12 @@ impl Server {
     ///
     /// As [`Server::start`], and [`ErrorKind::AddrInUse`].
     pub fn bind(port: u16, options: Options) -> io::Result<Self> {
+        let shared = Arc::new(Shared::new(options.clone()));
+        Self::serve(port, options, shared)
+    }
+
+    /// Starts a thread that serves a master on the given port; 0 stands for any free port.
+    pub(super) fn serve(port: u16, options: Options, shared: Arc<Shared>) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let address = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port));
@@ -78,7 +89,7 @@ impl Server {
             connections: Vec::new(),
             free: Vec::new(),
             ready: Vec::new(),
-            master: Master::new(seed(), options.clone(), Clock::now()),
+            shared,
             stop: Arc::clone(&stop),
         };
         let thread =
@@ -94,12 +105,7 @@ impl Server {
     /// The address as a URL, user and password included: `redis://127.0.0.1:6379`,
     /// `redis://:secret@127.0.0.1:6379`, `redis://user:secret@127.0.0.1:6379`.
     pub fn url(&self) -> String {
-        let Some(credentials) = &self.options.credentials else {
-            return format!("redis://{}", self.address);
-        };
-        let user = Some(&*credentials.user).filter(|user| *user != DEFAULT_USER).unwrap_or("");
-        let (user, password) = (percent_encoded(user), percent_encoded(&credentials.password));
-        format!("redis://{user}:{password}@{}", self.address)
+        self.options.url(self.address)
     }
 
     /// Closes all connections and waits for the thread to end. Dropping the server does the same
@@ -112,6 +118,13 @@ impl Server {
     /// The error that ended the thread, if the thread had ended before.
     pub fn stop(mut self) -> io::Result<()> {
         self.join()
+    }
+
+    /// Has the thread look at what it shares.
+    pub(super) fn wake(&self) {
+        // The counter behind the waker lives as long as the waker. Such a counter can be written to
+        // unless it is full, and then the thread wakes up anyway.
+        let _ = self.waker.wake();
     }
 
     fn join(&mut self) -> io::Result<()> {
@@ -143,10 +156,10 @@ struct Reactor {
     connections: Vec<Option<Connection>>,
     /// Empty slots.
     free: Vec<usize>,
-    /// The slots whose connections may have something to do. After `serve`, each slot is in the
-    /// list once at most.
+    /// The slots whose connections may have something to do. After `work`, each slot is in the list
+    /// once at most.
     ready: Vec<usize>,
-    master: Master,
+    shared: Arc<Shared>,
     stop: Arc<AtomicBool>,
 }
 
@@ -154,8 +167,10 @@ impl Reactor {
     fn run(mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(CONNECTIONS_MAX + FIRST_CONNECTION);
         let mut scratch = vec![0; SCRATCH];
+        let shared = Arc::clone(&self.shared);
+        let mut timeout = None;
         while !self.stop.load(Ordering::Acquire) {
-            match self.poll.poll(&mut events, self.timeout()) {
+            match self.poll.poll(&mut events, timeout) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 result => result?,
             }
@@ -167,23 +182,48 @@ impl Reactor {
                     Token(token) => self.ready.push(token - FIRST_CONNECTION),
                 }
             }
-            // Connections that close make room for new ones.
-            self.serve(&mut scratch);
-            if self.accepting {
-                self.accept();
-            }
-            self.master.sweep(Clock::now());
+            timeout = self.work(&mut shared.lock(), &mut scratch);
         }
         Ok(())
     }
 
+    /// Does what there is to do. Returns how long the thread may sleep; who changes what is shared
+    /// wakes the thread.
+    fn work(&mut self, state: &mut State, scratch: &mut [u8]) -> Option<Duration> {
+        let now = Clock::now();
+        let slots = self.connections.iter().enumerate();
+        let due = slots.filter(|(_, connection)| {
+            let next = connection.as_ref().and_then(|one| one.next_reply(state.delay));
+            next.is_some_and(|next| next <= now)
+        });
+        self.ready.extend(due.map(|(slot, _)| slot));
+        self.ready.sort_unstable();
+        self.ready.dedup();
+        // What has arrived meanwhile stays in the sockets, and the slots of them in the list.
+        if state.paused {
+            return None;
+        }
+        // Connections that close make room for new ones.
+        self.serve(state, scratch);
+        if self.accepting {
+            self.accept();
+        }
+        state.master.sweep(Clock::now());
+        self.timeout(state.delay)
+    }
+
     /// Dead keys need no timer: their memory is bounded and waits for the next turn.
-    fn timeout(&self) -> Option<Duration> {
-        match (self.ready.is_empty(), self.accepting) {
-            (false, _) => Some(Duration::ZERO),
+    fn timeout(&self, delay: Duration) -> Option<Duration> {
+        let sleep = match (self.ready.is_empty(), self.accepting) {
+            (false, _) => return Some(Duration::ZERO),
             (true, true) => Some(ACCEPT_RETRY),
             (true, false) => None,
-        }
+        };
+        let replies = self.connections.iter().flatten().filter_map(|one| one.next_reply(delay));
+        let next: Option<Instant> = replies.min();
+        let held = next.map(|next| (next - Clock::now()).min(SLEEP_MAX));
+        // `None` is for ever, and yet less than any time when compared.
+        sleep.into_iter().chain(held).min()
     }
 
     /// Accepts the waiting clients, in a bounded number of steps.
@@ -223,41 +263,20 @@ impl Reactor {
     }
 
     /// Gives every ready connection its turn, in the order of their slots.
-    fn serve(&mut self, scratch: &mut [u8]) {
+    fn serve(&mut self, state: &mut State, scratch: &mut [u8]) {
         let mut ready = std::mem::take(&mut self.ready);
-        ready.sort_unstable();
-        ready.dedup();
-        ready.retain(|slot| self.turn(*slot, scratch) == Outcome::More);
+        ready.retain(|slot| self.turn(*slot, state, scratch) == Outcome::More);
         self.ready = ready;
     }
 
     /// Gives one connection its turn. An event may be about a connection that has been closed.
-    fn turn(&mut self, slot: usize, scratch: &mut [u8]) -> Outcome {
+    fn turn(&mut self, slot: usize, state: &mut State, scratch: &mut [u8]) -> Outcome {
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return Outcome::Closed };
-        let outcome = connection.turn(&mut self.master, scratch, Clock::now);
+        let outcome = connection.turn(&mut state.master, scratch, Clock::now, state.delay);
         if outcome == Outcome::Closed {
             self.connections[slot] = None;
             self.free.push(slot);
         }
         outcome
     }
-}
-
-/// Returns a different number at every call, which is all that a run id needs.
-fn seed() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(Clock::now())
-}
-
-/// Encodes all characters except those that may stand anywhere in a URL.
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
 }

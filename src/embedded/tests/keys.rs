@@ -1,5 +1,5 @@
 use super::{Client, Options, client, ms};
-use crate::embedded::SWEEP_MAX;
+use crate::embedded::{Memory, SWEEP_MAX};
 use crate::time::Instant;
 
 const OOM: &str = "-OOM command not allowed when used memory > 'maxmemory'.";
@@ -153,4 +153,37 @@ fn an_overwritten_deadline_is_forgotten() {
     assert_eq!(client.master.sweep(ms(15)), 0);
     client.plays(&[(15, "GET k", "$1\r\nv"), (15, "GET p", "$1\r\nv")]);
     assert_eq!(client.master.sweep(ms(21)), 1);
+}
+
+#[test]
+fn keys_that_are_alive_are_listed_in_order_and_deleted_once() {
+    let mut client = client();
+    client.plays(&[(0, "SET b 1", "+OK"), (0, "SET a 1 PX 10", "+OK"), (0, "SELECT 1", "+OK")]);
+    client.plays(&[(0, "SET other 1", "+OK")]);
+    let keys = |client: &Client, database, millis| {
+        let keys = client.master.keys(database, ms(millis));
+        keys.map(|key| String::from_utf8_lossy(key).into_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&client, 0, 10), ["a", "b"]);
+    assert_eq!(keys(&client, 0, 11), ["b"]);
+    assert_eq!(keys(&client, 1, 11), ["other"]);
+    assert!(keys(&client, 16, 11).is_empty(), "there is no such database");
+    assert!(!client.master.delete(0, b"a", ms(11)), "dead");
+    assert!(client.master.delete(0, b"b", ms(11)));
+    assert!(!client.master.delete(0, b"b", ms(11)));
+    assert!(!client.master.delete(16, b"b", ms(11)));
+    client.master.flush();
+    assert!(client.master.is_empty(ms(11)));
+}
+
+#[test]
+fn a_restarted_master_has_other_ids_and_the_deadlines_from_before() {
+    let mut client = client();
+    client.plays(&[(0, "SET k v PX 100", "+OK")]);
+    let before = client.master.run_id().to_string();
+    client.master.restart(2, Memory::Kept, ms(60));
+    assert_ne!(client.master.run_id(), before);
+    client.plays(&[(60, "PTTL k", ":40"), (101, "GET k", "$-1"), (101, "SET k v", "+OK")]);
+    client.master.restart(3, Memory::Lost, ms(200));
+    client.plays(&[(200, "GET k", "$-1")]);
 }

@@ -1,5 +1,6 @@
 //! The master by itself with explicit time, and behind its socket.
 
+mod cluster;
 mod info;
 mod keys;
 mod scripts;
@@ -9,6 +10,7 @@ mod session;
 use bytes::BytesMut;
 
 use super::{Master, Options, Session};
+use crate::resp::command;
 use crate::time::Instant;
 
 /// A master and one connection to it; requests are lines of words.
@@ -45,6 +47,16 @@ impl Client {
 
 fn client() -> Client {
     Client::new(Options::default())
+}
+
+/// Requests made of lines of words, as they go over the wire.
+fn lines(lines: &[&str]) -> Vec<u8> {
+    let mut out = BytesMut::new();
+    for line in lines {
+        let words: Vec<&[u8]> = line.split_whitespace().map(str::as_bytes).collect();
+        command(&mut out, &words);
+    }
+    out.to_vec()
 }
 
 fn ms(millis: u64) -> Instant {

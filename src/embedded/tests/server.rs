@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 
+use super::lines;
 use crate::embedded::connection::{INPUT_MAX, OUTPUT_MAX};
 use crate::embedded::{CONNECTIONS_MAX, Options, Server};
 use crate::resp::command;
@@ -49,16 +50,6 @@ impl Client {
         }
         received.escape_ascii().to_string()
     }
-}
-
-/// Requests made of lines of words, as they go over the wire.
-fn lines(lines: &[&str]) -> Vec<u8> {
-    let mut out = BytesMut::new();
-    for line in lines {
-        let words: Vec<&[u8]> = line.split_whitespace().map(str::as_bytes).collect();
-        command(&mut out, &words);
-    }
-    out.to_vec()
 }
 
 const REQUESTS: [&str; 5] = ["SET k token NX PX 60000", "SET k x NX", "GET k", "foo", "DEL k"];
