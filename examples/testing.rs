@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
-use redbolt::embedded::Server;
-use redbolt::{Client, Config, LockError, RestartGuard};
+use redbolt::embedded::{Cluster, Memory};
+use redbolt::{Client, LockError, LockNotice};
 
 /// The code under test: does a job, unless another client is doing the same job.
 fn run_once(client: &Client, job: &str, work: impl FnOnce()) -> Result<bool, LockError> {
@@ -24,21 +24,35 @@ fn run_once(client: &Client, job: &str, work: impl FnOnce()) -> Result<bool, Loc
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut masters = (0..3).map(|_| Server::start()).collect::<Result<Vec<_>, _>>()?;
-    let mut config = Config::new(masters.iter().map(Server::url))?;
-    // These masters are new and have forgotten no lock, so they may vote at once.
-    config.redlock.restart_guard = RestartGuard::Off;
-    let client = Client::new(config)?;
-    // The first request waits for the connections.
-    drop(client.lock("warm-up").wait(Duration::from_secs(5)).blocking_acquire()?);
+    let cluster = Cluster::start(3)?;
+    let client = Client::new(cluster.config())?;
+    let other = Client::new(cluster.config())?;
 
     assert!(run_once(&client, "nightly", || println!("working"))?);
-    let _other = client.lock("nightly").blocking_acquire()?;
+    let guard = other.lock("nightly").wait(Duration::from_secs(5)).blocking_acquire()?;
     assert!(!run_once(&client, "nightly", || unreachable!("somebody else is at it"))?);
+    println!("the keys of the second master: {}", cluster.node(1)?.keys().len());
+    drop(guard);
 
-    // One master dies. Two of three are still a majority.
-    drop(masters.pop());
+    // One master hangs. Two of three are still a majority.
+    cluster.node(0)?.pause();
     let guard = client.lock("weekly").wait(Duration::from_secs(5)).blocking_acquire()?;
     println!("weekly is held: {}", guard.is_held());
+
+    // Two hang. The error says what became of the request at each of them.
+    cluster.node(1)?.pause();
+    let error = run_once(&client, "monthly", || unreachable!("no majority")).unwrap_err();
+    println!("monthly: {error}");
+    cluster.nodes().iter().for_each(|node| node.resume());
+
+    // A crash of all masters, without persistence: a lock that is kept alive notices.
+    let request = client.lock("leader").ttl(Duration::from_secs(1)).wait(Duration::from_secs(5));
+    let leader = request.keep_alive_for(Duration::from_secs(60)).blocking_acquire()?;
+    for node in cluster.nodes() {
+        node.restart(Memory::Lost)?;
+    }
+    let notice = leader.lost().blocking_wait();
+    println!("leader: {notice}");
+    assert!(matches!(notice, LockNotice::Lost(_)));
     Ok(())
 }

@@ -119,14 +119,14 @@
 //! | `net` | system calls: sockets, event loop, clock |
 //! | [`Engine`] | the algorithm and the event loop together, for one thread |
 //! | [`Client`] | an engine in a thread of its own, shared by any number of threads and tasks |
-//! | [`embedded`] | a master inside the process, for demos and tests |
+//! | [`embedded`] | masters inside the process, for demos and tests |
 //!
 //! # Features
 //!
 //! * `net` (default): [`Client`], [`Engine`] and everything they need from the system. Linux only,
 //!   because the validity of a lock needs a clock that keeps running in suspend. Without this
 //!   feature, the crate consists of [`time`], [`resp`] and [`redlock`].
-//! * `embedded`: the module [`embedded`], a master inside the process, for demos and for tests of
+//! * `embedded`: the module [`embedded`], masters inside the process, for demos and for tests of
 //!   your own code. Includes `net`.
 //! * `tracing`: log events through the `tracing` crate. The levels are `INFO` for a node that
 //!   becomes ready, `WARN` for other changes of a node and for a lock that is lost or about to end,

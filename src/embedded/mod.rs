@@ -8,7 +8,8 @@
 //!
 //! The master lacks much of what makes Redis a database:
 //!
-//! * Nothing is persistent. A master that is stopped forgets every lock.
+//! * Nothing is persistent. A master that is dropped forgets every lock; only a [`Node`] can be
+//!   stopped and keep its memory ([`Memory::Kept`]).
 //! * There is no replication, no cluster mode, no TLS. The master listens on 127.0.0.1 only.
 //! * There is no Lua. Any script except the engine's own is refused.
 //! * Values are strings. There are no other types, no inline commands and no RESP3.
@@ -22,40 +23,46 @@
 //!
 //! # In a test
 //!
-//! [`Server`] listens on a free port, so tests can run side by side. Dropping a server kills the
-//! master, and [`Server::bind`] starts an empty master on the same port.
+//! A [`Cluster`] is a few masters on free ports, so tests can run side by side. Each [`Node`] can
+//! be paused, delayed, stopped and restarted, with or without its memory. The page [`testing`] has
+//! more: threads and tasks, what to wait for, paused time, and what to do instead of a mock.
 //!
 //! ```
-//! use redbolt::embedded::{Options, Server};
-//! use redbolt::{Client, Config, RestartGuard};
+//! use redbolt::Client;
+//! use redbolt::embedded::{Cluster, Memory};
 //! use std::time::Duration;
 //!
-//! let mut masters = (0..3).map(|_| Server::start()).collect::<Result<Vec<_>, _>>()?;
-//! let mut config = Config::new(masters.iter().map(Server::url))?;
-//! // Masters that have just been started may have forgotten locks. New masters have not.
-//! config.redlock.restart_guard = RestartGuard::Off;
-//! let client = Client::new(config)?;
-//! // The code under test is now given `client`. The first request waits for the connections.
-//! let guard = client.lock("printer").wait(Duration::from_secs(5)).blocking_acquire()?;
-//! assert!(client.lock("printer").blocking_try_acquire().is_err_and(|error| error.is_contended()));
+//! let cluster = Cluster::start(3)?;
+//! let client = Client::new(cluster.config())?;
+//! // The code under test is now given `client`.
+//! let guard = client.lock("printer").blocking_try_acquire()?;
+//! let error = client.lock("printer").blocking_try_acquire().unwrap_err();
+//! assert!(error.is_contended());
 //!
 //! // One master crashes, and restarts without a memory of the lock.
-//! let crashed = masters.remove(0);
-//! let port = crashed.addr().port();
-//! crashed.stop()?;
-//! masters.insert(0, Server::bind(port, Options::default())?);
-//! assert!(guard.is_held(), "two of three still have it");
+//! cluster.node(0)?.restart(Memory::Lost)?;
+//! assert!(guard.is_held(), "a majority still has it");
+//! // Another hangs.
+//! cluster.node(1)?.pause();
+//! let waiting = client.lock("scanner").wait(Duration::from_secs(5));
+//! // The first has come back, and the third was never away.
+//! assert!(waiting.blocking_acquire().is_ok());
+//! # cluster.node(1)?.resume();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Server`] is one master alone, on a port that can be chosen. Dropping a server kills the
+//! master, and [`Server::bind`] starts an empty master on the same port.
 //!
 //! [`Master`] is the same master without a socket, a thread or a clock: the time is an argument,
 //! and the same calls give the same bytes.
 //!
 //! # Layers
 //!
-//! `server` and `connection` know sockets and the clock, and no command. All other files are a
-//! state machine, which must never know a socket, a thread or a clock. The output of the state
-//! machine must never depend on the order of a hash table.
+//! `cluster`, `node`, `shared`, `port`, `server` and `connection` know sockets, threads and the
+//! clock, and no command. All other files are a state machine, which must never know a socket, a
+//! thread or a clock. The output of the state machine must never depend on the order of a hash
+//! table.
 
 mod cluster;
 mod command;
@@ -73,6 +80,7 @@ mod scripts;
 mod server;
 mod shared;
 mod strings;
+pub mod testing;
 
 #[cfg(test)]
 mod tests;
