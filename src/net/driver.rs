@@ -314,7 +314,7 @@ impl Driver {
             return;
         }
         if link.addresses.is_empty() {
-            return self.broken(redlock, answer.node, NodeError::Unresolved);
+            return self.broken(redlock, answer.node, NodeError::NameNotResolved);
         }
         // Each attempt to connect takes the next address of the host.
         let address = link.addresses[link.next_address % link.addresses.len()];

@@ -54,7 +54,9 @@ mod token;
 mod validity;
 mod wire;
 
-pub use self::bounds::{LONGEST_TTL, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL};
+pub use self::bounds::{
+    LONGEST_TTL, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL,
+};
 pub use self::config::{Config, Login, RestartGuard};
 pub use self::config_error::ConfigError;
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
@@ -64,7 +66,6 @@ pub use self::error::{
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::histogram::Histogram;
 pub use self::holder::{Holder, QueryId};
-pub use self::machine::session::MAX_REPLY;
 pub use self::machine::{Action, Reason, Redlock};
 pub use self::node::error::NodeError;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};

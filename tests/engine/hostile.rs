@@ -186,7 +186,7 @@ fn a_reply_too_many_ends_the_connection() {
     owner.all_ready();
     owner.attempt("resource");
     assert_eq!(owner.not_acquired(), AcquireError::Held);
-    owner.troubled(0, NodeError::UnsolicitedReply);
+    owner.failed_with(0, NodeError::UnsolicitedReply);
     // A new connection begins with a clean account.
     let lock = owner.hold("resource");
     assert_eq!(owner.status(0).counters.connects, 2);
@@ -210,7 +210,7 @@ fn a_doubled_vote_is_not_taken_for_the_answer_to_a_release() {
     let mut owner = hasty(&fake);
     owner.attempt("resource");
     owner.not_acquired();
-    owner.troubled(0, NodeError::UnexpectedReply);
+    owner.failed_with(0, NodeError::UnexpectedReply);
     owner.poll_until("the cleanup", |owner| {
         owner.status(0).counters.connects == 2 && owner.status(0).cleanup == 0
     });
@@ -229,7 +229,7 @@ fn the_answer_to_a_release_is_not_taken_for_a_vote() {
     let lock = owner.attempt("resource");
     let error = owner.not_acquired();
     assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
-    owner.troubled(0, NodeError::UnexpectedReply);
+    owner.failed_with(0, NodeError::UnexpectedReply);
     assert!(!owner.engine.is_held(lock));
     assert_eq!(owner.status(0).counters.granted, 0);
     owner.finish([]);
@@ -264,7 +264,7 @@ fn a_stranger_on_the_port_is_told_apart() {
         // Dripping, the first reply takes longer than this.
         config.redlock.connect_timeout = 2 * SHORT;
         let mut owner = Owner::new(config);
-        owner.troubled(0, error);
+        owner.failed_with(0, error);
         owner.attempt("resource");
         assert!(matches!(owner.next(), Event::AcquireFailed { .. }), "{error}");
         assert_eq!(owner.status(0).counters.asked, 0, "{error}");

@@ -40,7 +40,7 @@ fn a_wrong_password_keeps_one_node_out_and_nobody_else() {
     ] {
         let right = |node: &Node| format!("redis://:secret@{}", node.addr());
         let mut owner = Owner::of([right(&cluster[0]), right(&cluster[1]), third]);
-        owner.troubled(2, error);
+        owner.failed_with(2, error);
         let lock = owner.hold("resource");
         owner.extend(lock);
         owner.extended();
@@ -65,7 +65,7 @@ fn a_password_that_is_changed_meanwhile_is_found_out_by_the_next_connection() {
     let lock = owner.hold("resource");
     owner.poll_until("all votes", |owner| owner.status(2).counters.granted == 1);
     admin(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
-    owner.troubled(2, DENIED);
+    owner.failed_with(2, DENIED);
     owner.extend(lock);
     owner.extended();
     owner.let_go(lock);
@@ -84,7 +84,7 @@ fn without_the_right_to_info_a_node_does_not_vote() {
     let cluster = Cluster::start(3);
     let blind = add_user(&cluster[2], "blind", &["~*", "+@all", "-info"]);
     let mut owner = Owner::of([cluster[0].addr(), cluster[1].addr(), blind]);
-    owner.troubled(2, DENIED);
+    owner.failed_with(2, DENIED);
     assert!(owner.status(2).message.starts_with("NOPERM"), "{}", owner.status(2));
     let lock = owner.hold("resource");
     owner.let_go(lock);
@@ -101,7 +101,7 @@ fn a_right_that_is_taken_away_is_found_out_by_the_next_connection() {
     owner.all_ready();
     ok(cluster[1].command(&[b"ACL", b"SETUSER", b"app", b"-info"]));
     cluster[1].command(&[b"CLIENT", b"KILL", b"USER", b"app"]);
-    owner.troubled(1, DENIED);
+    owner.failed_with(1, DENIED);
     let lock = owner.hold("resource");
     owner.let_go(lock);
     owner.finish(cluster.iter());
@@ -180,7 +180,7 @@ fn a_node_that_may_evict_keys_does_not_vote() {
     let plain = Node::start();
     let evicting = Node::start_with(&[&limit[..], &["volatile-lru"]].concat());
     let mut owner = Owner::of([fit.addr(), plain.addr(), evicting.addr()]);
-    owner.troubled(2, NodeError::EvictsKeys);
+    owner.failed_with(2, NodeError::EvictsKeys);
     let lock = owner.hold("resource");
     assert_eq!(evicting.keys(), Vec::<Vec<u8>>::new());
     owner.let_go(lock);

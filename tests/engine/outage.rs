@@ -17,7 +17,7 @@ const REFUSED: &str = "127.0.0.1:1";
 fn a_node_that_refuses_connections_is_no_loss() {
     let cluster = Cluster::start(2);
     let mut owner = Owner::of([cluster[0].addr(), REFUSED.to_owned(), cluster[1].addr()]);
-    owner.troubled(1, NodeError::Connect(std::io::ErrorKind::ConnectionRefused));
+    owner.failed_with(1, NodeError::Connect(std::io::ErrorKind::ConnectionRefused));
     for _ in 0..20 {
         let lock = owner.hold("resource");
         let token = owner.engine.token(lock).expect("it is held");
@@ -57,7 +57,7 @@ fn a_name_that_cannot_be_resolved_is_no_loss() {
     let mut owner = Owner::of([unknown, cluster[0].addr(), cluster[1].addr()]);
     let lock = owner.hold("resource");
     owner.let_go(lock);
-    owner.troubled(0, NodeError::Unresolved);
+    owner.failed_with(0, NodeError::NameNotResolved);
     owner.finish(cluster.iter());
 }
 

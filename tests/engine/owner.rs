@@ -225,7 +225,7 @@ impl Owner {
     }
 
     /// Polls until this node is out because of `error`.
-    pub(crate) fn troubled(&mut self, index: usize, error: NodeError) {
+    pub(crate) fn failed_with(&mut self, index: usize, error: NodeError) {
         self.poll_until(&format!("node {index}: {error}"), |owner| {
             owner.status(index).error == Some(error)
         });

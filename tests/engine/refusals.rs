@@ -62,7 +62,7 @@ fn a_busy_node_is_passed_over_without_reconnecting_and_comes_back() {
     let before = owner.hold("before");
     let script = begin_script(&cluster[2]);
     let lock = owner.hold("resource");
-    owner.troubled(2, OVERLOADED);
+    owner.failed_with(2, OVERLOADED);
     assert!(owner.status(2).message.starts_with("BUSY"), "{}", owner.status(2));
     owner.let_go(lock);
     for _ in 0..20 {
@@ -183,7 +183,7 @@ fn a_replica_loses_its_session_and_its_vote() {
     cluster[2].command(&[b"REPLICAOF", b"127.0.0.1", b"1"]);
     let lock = owner.hold("resource");
     owner.poll_until("the end of the session", |owner| owner.status(2).counters.failures > 0);
-    owner.troubled(2, NodeError::Replica);
+    owner.failed_with(2, NodeError::Replica);
     owner.let_go(lock);
     owner.extend(held);
     owner.extended();
@@ -221,7 +221,7 @@ fn a_loading_node_is_asked_again_ever_more_slowly() {
     owner.all_ready();
     loading.store(true, Ordering::SeqCst);
     assert_eq!(outcome_of_attempt(&mut owner), NodeOutcome::Failed);
-    owner.troubled(0, NodeError::Loading);
+    owner.failed_with(0, NodeError::Loading);
     let start = owner.engine.now();
     owner.poll_until("the window to pass", |owner| {
         owner.engine.now() >= start + Duration::from_millis(600)

@@ -266,8 +266,8 @@ fn a_node_that_stays_silent_is_closed_and_comes_back() {
     owner.all_ready();
     cluster[0].stop();
     let lock = owner.hold("resource");
-    owner.troubled(0, NodeError::NoReply);
-    owner.troubled(0, NodeError::HandshakeTimeout);
+    owner.failed_with(0, NodeError::NoReply);
+    owner.failed_with(0, NodeError::HandshakeTimeout);
     owner.let_go(lock);
     cluster[0].cont();
     owner.all_ready();

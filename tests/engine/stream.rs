@@ -67,7 +67,7 @@ fn a_reply_before_the_end_of_the_stream_counts_and_half_a_reply_does_not() {
     owner.all_ready();
     let lock = owner.attempt("resource");
     assert_eq!(owner.acquired(), lock);
-    owner.troubled(0, NodeError::Closed);
+    owner.failed_with(0, NodeError::Closed);
     owner.all_ready();
     assert_eq!(owner.let_go(lock).released.len(), 1);
     owner.finish([]);
@@ -98,7 +98,7 @@ fn a_reply_that_stops_in_the_middle_is_given_up() {
     owner.attempt("resource");
     let error = owner.not_acquired();
     assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
-    owner.troubled(0, NodeError::NoReply);
+    owner.failed_with(0, NodeError::NoReply);
     owner.poll_until("another connection", |owner| owner.status(0).counters.connects == 2);
     owner.finish([]);
 }

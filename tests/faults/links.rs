@@ -46,7 +46,7 @@ fn a_doubled_vote_counts_once_and_ends_its_connection() {
     let mut owner = owner(&proxies);
     proxies[0].harm(is_ok, Harm::Double);
     let lock = owner.hold(KEY);
-    owner.troubled(0, NodeError::UnsolicitedReply);
+    owner.failed_with(0, NodeError::UnsolicitedReply);
     assert_eq!(owner.status(0).counters.granted, 1);
     owner.let_go(lock);
     owner.finish(cluster.iter());
@@ -62,7 +62,7 @@ fn a_lost_vote_is_noticed_at_the_next_reply_of_another_type() {
     let lock = owner.hold(KEY);
     assert!(until(PATIENCE, || proxies[0].is_harmed()));
     owner.let_go(lock);
-    owner.troubled(0, NodeError::UnexpectedReply);
+    owner.failed_with(0, NodeError::UnexpectedReply);
     assert_eq!(owner.status(0).counters.granted, 0);
     owner.finish(cluster.iter());
 }
@@ -93,7 +93,7 @@ fn a_vanished_node_is_given_up_and_delays_nobody() {
     }
     let lock = owner.hold(KEY);
     owner.let_go(lock);
-    owner.troubled(0, NodeError::NoReply);
+    owner.failed_with(0, NodeError::NoReply);
     for way in [Way::Requests, Way::Replies] {
         proxies[0].set_all(way, Rule::Pass);
     }

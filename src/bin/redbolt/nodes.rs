@@ -92,7 +92,7 @@ fn read(name: &str, list: &OsStr) -> Result<Config, String> {
 
 /// Describes the nodes as [`describe`] does if one of them is not ready, else returns an empty
 /// text.
-pub(crate) fn troubled(engine: &Engine) -> String {
+pub(crate) fn not_voting(engine: &Engine) -> String {
     let is_ready = engine.nodes().all(|(_, _, status)| status.state == NodeState::Ready);
     if is_ready { String::new() } else { describe(engine, None) }
 }

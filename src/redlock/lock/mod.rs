@@ -29,7 +29,7 @@ mod transitions;
 pub(super) mod votes;
 
 use self::presence::Presence;
-use self::round::Round;
+use self::round::{Origin, Round};
 use self::votes::Votes;
 use crate::redlock::millis::Millis;
 use crate::redlock::wire::keys::{Names, Resource};
@@ -177,29 +177,54 @@ impl Lock {
     /// Starts a new request in this slot. The generation, the links and the buffer of the resource
     /// stay.
     pub(crate) fn request(&mut self, ttl: Millis, wait_until: Instant, deadline: Instant) {
-        self.keys = 1;
-        self.is_adopted = false;
-        self.ttl = ttl;
-        self.wait_until = wait_until;
-        self.deadline = deadline;
-        self.retries = 0;
-        self.last_try = false;
-        self.votes = Votes::default();
-        self.presence = Presence::default();
-        self.round = Round::default();
-        self.renewal = Renewal::NONE;
-        self.tenure = Instant::ZERO;
+        // Every field is named, so that a new one cannot be forgotten: it would leak from the
+        // lock that had the slot before.
+        let Self {
+            keys,
+            is_adopted,
+            is_warned,
+            last_try,
+            follows,
+            retries,
+            votes,
+            presence,
+            round,
+            renewal,
+            tenure,
+            // Of the slot.
+            phase: _,
+            generation: _,
+            owed: _,
+            resource: _,
+            due: _,
+            links: _,
+            place: _,
+            // Set by each attempt.
+            serial: _,
+            started: _,
+            valid_until: _,
+            // Given.
+            ttl: own_ttl,
+            wait_until: own_wait_until,
+            deadline: own_deadline,
+        } = self;
+        (*own_ttl, *own_wait_until, *own_deadline) = (ttl, wait_until, deadline);
+        (*keys, *retries, *tenure) = (1, 0, Instant::ZERO);
+        (*is_adopted, *is_warned, *last_try, *follows) = (false, false, false, false);
+        *votes = Votes::default();
+        *presence = Presence::default();
+        *round = Round::default();
+        *renewal = Renewal::NONE;
     }
 
     /// Returns `true` if the lock has several resources.
-    #[inline]
     pub(crate) const fn is_set(&self) -> bool {
         self.keys > 1
     }
 
     /// Returns `true` if the owner waits for the result of an extension.
     pub(crate) fn is_asked_to_extend(&self) -> bool {
-        self.round.pending && !self.round.is_renewal()
+        self.round.pending && self.round.origin == Origin::Owner
     }
 
     /// Returns the keys of the lock.

@@ -16,7 +16,6 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// Creates the presence of a token whose first `SET` goes to `nodes`.
-    #[inline]
     pub(super) fn asked(nodes: NodeSet) -> Self {
         Self { may_hold: nodes, ..Self::default() }
     }
@@ -28,13 +27,11 @@ impl Presence {
     }
 
     /// Returns the nodes that have the token or may come to have it.
-    #[inline]
     pub(crate) const fn anywhere(&self) -> NodeSet {
         self.may_hold.union(self.unresolved)
     }
 
     /// Records the answer of `node` to a `SET`.
-    #[inline]
     pub(super) const fn voted(&mut self, node: NodeId, vote: Vote) {
         match vote {
             // Only these two rule out that the token is there.
@@ -52,7 +49,7 @@ impl Presence {
 
     /// Records that the token was sent to nodes that lacked it. From now on a release goes to these
     /// nodes as well (S5).
-    pub(crate) const fn repair_sent(&mut self, nodes: NodeSet) {
+    pub(super) const fn repair_sent(&mut self, nodes: NodeSet) {
         self.may_hold = self.may_hold.union(nodes);
         self.repairing = self.repairing.union(nodes);
     }
@@ -99,7 +96,6 @@ impl Presence {
 
     /// Forgets the token. Returns the nodes where a release runs behind the `SET` on the same
     /// connection, and the nodes where the fate of the `SET` is open.
-    #[inline]
     pub(super) fn take(&mut self) -> (NodeSet, NodeSet) {
         let Self { may_hold, unresolved, .. } = core::mem::take(self);
         (may_hold, unresolved)

@@ -14,9 +14,11 @@ pub(crate) enum Origin {
     Owner,
     /// The engine itself, to keep the lock alive. Nobody waits for the result.
     Renewal,
+    /// The engine itself, to look for a token that another process took. The votes are those of the
+    /// lock.
+    Adoption,
 }
 /// One extension or one release.
-
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Round {
     /// The number that tells the answers of this round from those of older rounds.
@@ -45,9 +47,18 @@ impl Round {
         Self { number, pending: true, origin, started, ttl, votes, foreign: NodeSet::EMPTY }
     }
 
+    /// Creates the round of an adoption. Its votes are those of the lock.
+    pub(crate) fn adoption(number: u64, started: Instant, ttl: Millis) -> Self {
+        Self { number, pending: true, origin: Origin::Adoption, started, ttl, ..Self::default() }
+    }
+
+    /// Ends an extension or an adoption, in whatever way.
+    pub(crate) const fn end(&mut self) {
+        self.pending = false;
+    }
+
     /// Creates a release that was sent to the nodes in `now`. The nodes in `later` get the release
     /// from their cleanup list.
-    #[inline]
     pub(crate) fn release(number: u64, started: Instant, now: NodeSet, later: NodeSet) -> Self {
         Self { number, started, votes: Votes::ask_some(now, later), ..Self::default() }
     }
@@ -58,7 +69,6 @@ impl Round {
     }
 
     /// Records the answer of `node`.
-    #[inline]
     pub(crate) fn answered(&mut self, node: NodeId, answer: Compared) {
         match answer {
             Compared::Ours => self.votes.agree(node),
@@ -77,13 +87,11 @@ impl Round {
     }
 
     /// Returns the nodes that said that they have no such key.
-    #[inline]
     pub(crate) const fn absent(&self) -> NodeSet {
         self.votes.refused().without(self.foreign)
     }
 
     /// Returns the nodes that said that another value stands at the key.
-    #[inline]
     pub(crate) const fn foreign(&self) -> NodeSet {
         self.foreign
     }

@@ -159,7 +159,7 @@ impl Table {
 
     /// Returns a lock of this resource that is on its way out. Its release may still wait for some
     /// node.
-    pub(crate) fn leaver(&self, names: Names<'_>, hash: u32) -> Option<u32> {
+    pub(crate) fn predecessor(&self, names: Names<'_>, hash: u32) -> Option<u32> {
         self.chain(names, hash).find(|slot| self[*slot].phase.is_on_its_way_out())
     }
 
@@ -307,7 +307,7 @@ mod tests {
                     table[slot].phase = Phase::Draining;
                     table.count_ended();
                     let hash = table.hash(&resource);
-                    assert_eq!(table.leaver(names, hash).is_some(), place == 0, "seed {seed}");
+                    assert_eq!(table.predecessor(names, hash).is_some(), place == 0, "seed {seed}");
                     let expected = lines[name].first().copied().filter(|_| place == 0);
                     assert_eq!(heir, expected, "seed {seed}");
                     table.vacate(slot);

@@ -19,34 +19,29 @@ pub(crate) struct Votes {
 
 impl Votes {
     /// Creates the votes of a question to all of `nodes`.
-    #[inline]
     pub(crate) fn ask(nodes: NodeSet) -> Self {
         Self { asked: nodes, open: nodes, ..Self::default() }
     }
 
     /// Creates the votes of a question to the nodes in `now`. The nodes in `later` should be asked
     /// too, but cannot be asked now.
-    #[inline]
     pub(super) fn ask_some(now: NodeSet, later: NodeSet) -> Self {
         Self { asked: now.union(later), ..Self::ask(now) }
     }
 
     /// Records that `node` said yes.
-    #[inline]
-    pub(crate) const fn agree(&mut self, node: NodeId) {
+    pub(super) const fn agree(&mut self, node: NodeId) {
         self.open.remove(node);
         self.agreed.insert(node);
     }
 
     /// Records that `node` said no.
-    #[inline]
     pub(super) const fn refuse(&mut self, node: NodeId) {
         self.open.remove(node);
         self.refused.insert(node);
     }
 
     /// Records an answer of `node` that is neither yes nor no.
-    #[inline]
     pub(super) const fn fail(&mut self, node: NodeId) {
         self.open.remove(node);
         self.failed.insert(node);
@@ -62,7 +57,6 @@ impl Votes {
         self.open = NodeSet::EMPTY;
     }
 
-    #[inline]
     pub(crate) const fn asked(&self) -> NodeSet {
         self.asked
     }
@@ -84,13 +78,11 @@ impl Votes {
     }
 
     /// Returns the nodes whose answer is unknown, now or for ever.
-    #[inline]
     pub(crate) const fn unconfirmed(&self) -> NodeSet {
         self.asked.without(self.agreed.union(self.refused))
     }
 
     /// Returns the verdict of the votes.
-    #[inline]
     pub(crate) const fn verdict(&self, quorum: Quorum) -> Verdict {
         quorum.verdict(self.agreed, self.open)
     }

@@ -11,7 +11,6 @@ use super::Redlock;
 use crate::redlock::error::{AcquireError, ExtendError, RequestError};
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;
-use crate::redlock::lock::round::{Origin, Round};
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::quorum::Verdict;
@@ -83,8 +82,7 @@ impl Redlock {
         let ttl = lock.ttl;
         let valid_until = self.config.drift.valid_until(now, ttl.duration());
         // The serial names the token of this lock on cleanup lists.
-        lock.begin_adoption(serial, now, valid_until, voters, all);
-        lock.round = Round::extension(number, Origin::Owner, now, ttl, voters);
+        lock.begin_adoption(serial, number, now, valid_until, voters, all);
         let is_set = lock.is_set();
         let due = (now + self.config.node_timeout(ttl.duration())).min(valid_until);
         let member = Member { purpose: Purpose::Adopt, slot, serial: number, is_set };
@@ -105,18 +103,16 @@ impl Redlock {
         if self.table[slot].phase != Phase::Adoption {
             return self.handle_extension(now, id, member, answer);
         }
-        self.table[slot].owed -= 1;
-        if self.table[slot].round.number == member.serial {
-            self.count_adoption(now, id, slot, answer);
+        let is_quarantined = self.nodes[id].is_quarantined();
+        if self.table[slot].adoption_answered(id, member.serial, answer, is_quarantined) {
+            self.count_adoption(now, slot);
         }
         self.recycle(slot);
     }
 
     /// Decides an adoption as soon as the answers allow a decision.
-    fn count_adoption(&mut self, now: Instant, id: NodeId, slot: u32, answer: Compared) {
-        let is_quarantined = self.nodes[id].is_quarantined();
-        let lock = &mut self.table[slot];
-        lock.adoption_answered(id, answer, is_quarantined);
+    fn count_adoption(&mut self, now: Instant, slot: u32) {
+        let lock = &self.table[slot];
         let is_believed =
             !lock.votes.agreed().is_empty() && self.config.is_sabotaged(Saboteur::AdoptionByOne);
         let valid_until = lock.valid_until;
@@ -131,10 +127,7 @@ impl Redlock {
     /// Reports the adopted lock as held.
     fn adopted(&mut self, now: Instant, slot: u32) {
         let lock = self.table.id(slot);
-        let found = &mut self.table[slot];
-        found.round.pending = false;
-        // Nodes without an answer delay nothing, and stay unresolved until they answer.
-        found.votes.close();
+        self.table[slot].adopted();
         self.hold(now, slot);
         let valid_until = self.table[slot].valid_until;
         self.emit(Event::Acquired { lock, valid_until });

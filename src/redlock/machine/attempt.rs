@@ -10,12 +10,12 @@ use crate::redlock::lock::Phase;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::Node;
 use crate::redlock::node::batch::Flush;
+use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
 use crate::redlock::node_set::{MAX_NODES, NodeId, NodeSet};
 use crate::redlock::quorum::Verdict;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Vote;
 use crate::redlock::wire::command::{self, Call, SetForm};
-use crate::redlock::wire::request::{Expected, Intent, Request, SetRequest};
 use crate::time::Instant;
 
 impl Redlock {
@@ -72,13 +72,12 @@ impl Redlock {
     }
 
     /// Counts the vote of a node: the answer to the `SET` of an attempt.
-    #[inline]
     pub(super) fn handle_vote(
         &mut self,
         now: Instant,
         id: NodeId,
         request: SetRequest,
-        mut vote: Vote,
+        vote: Vote,
     ) {
         let counters = &mut self.nodes[id].counters;
         match vote {
@@ -86,18 +85,16 @@ impl Redlock {
             Vote::Refused => counters.refused += 1,
             Vote::Failed | Vote::Unclear => {}
         }
-        let slot = request.slot;
+        let SetRequest { slot, mut serial, .. } = request;
         let lock = &mut self.table[slot];
-        lock.owed -= 1;
-        // S4: only a vote for the `SET` of this very attempt counts. For an older attempt, and for
-        // a lock that was given up, the release is behind the `SET` on the same connection already.
-        let current =
-            lock.serial == request.serial || self.config.is_sabotaged(Saboteur::StaleReply);
-        if current && matches!(lock.phase, Phase::Attempt | Phase::Held) {
-            if vote == Vote::Refused && self.config.is_sabotaged(Saboteur::RefusalCounts) {
-                vote = Vote::Granted;
-            }
-            lock.voted(id, vote);
+        let mut counted = vote;
+        if self.config.is_sabotaged(Saboteur::StaleReply) {
+            serial = lock.serial;
+        }
+        if vote == Vote::Refused && self.config.is_sabotaged(Saboteur::RefusalCounts) {
+            counted = Vote::Granted;
+        }
+        if lock.voted(id, serial, counted) {
             self.count_votes(now, slot);
             if vote != Vote::Granted {
                 self.repair_soon(now, slot);
@@ -111,13 +108,12 @@ impl Redlock {
     /// same connection, and goes to the cleanup list by itself.
     pub(super) fn set_lost(&mut self, now: Instant, id: NodeId, request: SetRequest) {
         let slot = request.slot;
-        let lock = &mut self.table[slot];
-        lock.owed -= 1;
-        let current = lock.serial == request.serial;
-        if current && matches!(lock.phase, Phase::Attempt | Phase::Held | Phase::Lapsing) {
-            lock.connection_lost(id);
-            if self.config.is_sabotaged(Saboteur::UnknownCounts) {
-                lock.votes.agree(id);
+        if self.table[slot].connection_lost(id, request.serial) {
+            #[cfg(redbolt_sabotage)]
+            if self.config.is_sabotaged(Saboteur::UnknownCounts)
+                && request.intent == Intent::Attempt
+            {
+                self.table[slot].forge_vote(id);
             }
             self.count_votes(now, slot);
             self.repair_soon(now, slot);
@@ -126,7 +122,7 @@ impl Redlock {
     }
 
     /// Decides an attempt as soon as the votes allow a decision.
-    pub(super) fn count_votes(&mut self, now: Instant, slot: u32) {
+    fn count_votes(&mut self, now: Instant, slot: u32) {
         if self.table[slot].phase != Phase::Attempt {
             return;
         }
@@ -157,7 +153,7 @@ impl Redlock {
 
     /// Ends an attempt without a lock. Releases what the attempt may have taken, and schedules the
     /// next try unless the wait of the caller ends before.
-    pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
+    fn attempt_failed(&mut self, now: Instant, slot: u32) {
         self.send_releases(now, slot);
         let Some(retry_at) = self.next_retry(now, slot) else {
             // Refusals that left no quorum possible, even with the votes still open, mean a holder.

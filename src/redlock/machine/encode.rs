@@ -9,12 +9,12 @@ use crate::redlock::lock::table::Table;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::cleanup::Cleanup;
+use crate::redlock::node::request::{CompareRequest, Op};
 #[cfg(redbolt_sabotage)]
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::token::{Nonce, Token};
 use crate::redlock::wire::command::{self, Subject};
 use crate::redlock::wire::keys::Names;
-use crate::redlock::wire::request::{CompareRequest, Op};
 
 /// The places where the names, tokens and ttls of members are stored.
 pub(super) struct Sources<'a> {

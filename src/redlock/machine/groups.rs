@@ -10,10 +10,10 @@ use super::Redlock;
 use super::encode::Sources;
 use crate::redlock::lock::Phase;
 use crate::redlock::node::batch::{Flush, Member};
+use crate::redlock::node::request::{CompareRequest, Expected, GROUP, Op, Request};
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::command::{Call, Form};
-use crate::redlock::wire::request::{CompareRequest, Expected, GROUP, Op, Request};
 use crate::time::Instant;
 
 impl Redlock {
@@ -83,7 +83,7 @@ impl Redlock {
                     return (count, true);
                 }
             } else {
-                self.table[member.slot].owed -= 1;
+                self.table[member.slot].reply_settled();
                 self.recycle(member.slot);
             }
         }

@@ -3,8 +3,8 @@
 use bytes::BytesMut;
 
 use crate::redlock::node::batch::Member;
+use crate::redlock::node::request::{CompareRequest, GROUP, Op};
 use crate::redlock::wire::command::{Call, Form};
-use crate::redlock::wire::request::{CompareRequest, GROUP, Op};
 
 /// The last compare request, kept for the next node. A lock is released and extended on all its
 /// nodes at about the same time, so most requests are encoded once and copied to the other nodes.

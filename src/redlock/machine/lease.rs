@@ -74,12 +74,9 @@ impl Redlock {
         // A node whose connection died with the `SET` on its way may have the key, and can say so.
         let everywhere = lock.presence.anywhere();
         let asked: NodeSet = everywhere.into_iter().filter(can_extend).collect();
-        lock.round = Round::extension(number, origin, now, ttl, asked);
-        // From now on the key may live this long on the nodes.
-        lock.ttl = lock.ttl.max(ttl);
-        lock.owed += asked.len() as u32;
+        lock.begin_extension(number, origin, now, ttl, asked);
         lock.deadline = match origin {
-            Origin::Owner => (now + timeout).min(lock.valid_until),
+            Origin::Owner | Origin::Adoption => (now + timeout).min(lock.valid_until),
             // The answers come in order, or the connection breaks, which is noticed. To give up
             // earlier would only ask nodes once more that are too busy already.
             Origin::Renewal if asked == everywhere => lock.valid_until,
@@ -105,9 +102,7 @@ impl Redlock {
         let is_quarantined = self.nodes[id].is_quarantined()
             && !self.config.is_sabotaged(Saboteur::QuarantinedAgrees);
         let lock = &mut self.table[slot];
-        lock.owed -= 1;
-        if lock.phase == Phase::Held {
-            lock.extension_answered(id, member.serial, answer, is_quarantined);
+        if lock.extension_answered(id, member.serial, answer, is_quarantined) {
             let is_current = lock.round.pending && lock.round.number == member.serial;
             if is_current && answer == Compared::Failed && lock.round.is_renewal() {
                 // The nodes that have not answered yet may hang.
@@ -153,7 +148,7 @@ impl Redlock {
     fn extended(&mut self, now: Instant, slot: u32) {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
-        lock.round.pending = false;
+        lock.round.end();
         let mut until =
             self.config.drift.valid_until(lock.round.started, lock.round.ttl.duration());
         if lock.round.is_renewal() && !self.config.is_sabotaged(Saboteur::HoldWithoutEnd) {
@@ -178,7 +173,7 @@ impl Redlock {
     pub(super) fn extension_failed(&mut self, now: Instant, slot: u32) {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
-        lock.round.pending = false;
+        lock.round.end();
         let Round { votes, origin, .. } = lock.round;
         if origin == Origin::Owner {
             let outcomes = self.outcomes(now, &votes);

@@ -19,12 +19,12 @@ impl Redlock {
     pub(super) fn find_place(&mut self, now: Instant, slot: u32, wait: Duration) {
         let hash = self.table.hash(&self.table[slot].resource);
         self.table[slot].links = Links { hash, ..Links::UNLINKED };
-        let leaver = self.table.leaver(self.table[slot].names(), hash);
-        self.table[slot].follows = leaver.is_some();
+        let predecessor = self.table.predecessor(self.table[slot].names(), hash);
+        self.table[slot].follows = predecessor.is_some();
         let Some(first) = self.table.first_of(self.table[slot].names(), hash) else {
             self.table.lead(slot);
-            if let Some(leaver) = leaver {
-                return self.start_next(now, leaver, slot);
+            if let Some(predecessor) = predecessor {
+                return self.start_next(now, predecessor, slot);
             }
             self.enqueue(slot);
             return;

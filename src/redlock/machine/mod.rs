@@ -46,7 +46,7 @@ mod renew;
 mod repair;
 mod reply;
 mod resend;
-pub(super) mod session;
+mod session;
 mod timeout;
 
 use core::fmt;
@@ -337,35 +337,35 @@ impl Redlock {
     }
 
     /// Counts an event and queues it for the owner.
-    pub(super) fn emit(&mut self, event: Event) {
+    fn emit(&mut self, event: Event) {
         self.counters.count(&event);
         self.events.push_back(event);
     }
 
     /// Returns `true` if as many events wait as there can be locks. No more requests are accepted
     /// then, so the queue of events stays bounded.
-    pub(super) fn has_unread_events(&self) -> bool {
+    fn has_unread_events(&self) -> bool {
         self.events.len() >= self.config.max_locks
     }
 
-    pub(super) fn node_changed(&mut self, node: NodeId) {
+    fn node_changed(&mut self, node: NodeId) {
         self.changed.insert(node);
     }
 
     /// Asks the driver to close the connection of `node`, or not to open it.
-    pub(super) fn must_close(&mut self, node: NodeId) {
+    fn must_close(&mut self, node: NodeId) {
         self.to_connect.remove(node);
         self.to_close.insert(node);
     }
 
     /// Returns a number that was never used before.
-    pub(super) fn next_serial(&mut self) -> u64 {
+    fn next_serial(&mut self) -> u64 {
         self.serials += 1;
         self.serials
     }
 
     /// Sets the moment at which `slot` is due.
-    pub(super) fn schedule(&mut self, slot: u32, due: Instant) {
+    fn schedule(&mut self, slot: u32, due: Instant) {
         self.table[slot].due = due;
         if due < Instant::FAR_FUTURE {
             self.timers.set(slot, due);
@@ -373,7 +373,7 @@ impl Redlock {
     }
 
     /// Frees the slot if nobody waits for the lock and no reply is owed to it.
-    pub(super) fn recycle(&mut self, slot: u32) {
+    fn recycle(&mut self, slot: u32) {
         let lock = &self.table[slot];
         if lock.phase == Phase::Draining && lock.owed == 0 {
             self.timers.clear(slot);

@@ -6,10 +6,9 @@ use super::Redlock;
 use crate::redlock::error::{ExtendError, RequestError};
 use crate::redlock::event::{Event, LockId, ReleaseOutcome};
 use crate::redlock::lock::Phase;
-use crate::redlock::lock::round::Round;
 use crate::redlock::node::batch::{Flush, Member, Purpose};
 use crate::redlock::node::cleanup::FIRST_PAUSE;
-use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Compared;
 use crate::time::Instant;
@@ -58,12 +57,8 @@ impl Redlock {
         if self.config.is_sabotaged(Saboteur::UnknownNotReleased) {
             lock.presence.forget_unknown(lock.votes.agreed());
         }
-        let (may_hold, unresolved) = lock.give_up();
-        let ready = |id: &NodeId| self.nodes[*id].is_ready();
-        let asked: NodeSet = may_hold.into_iter().filter(ready).collect();
-        let later = may_hold.without(asked).union(unresolved);
-        lock.owed += asked.len() as u32;
-        lock.round = Round::release(number, now, asked, later);
+        let nodes = &self.nodes;
+        let (asked, later) = lock.begin_release(now, |id| nodes[id].is_ready());
         let is_set = lock.is_set();
         let member = Member { purpose: Purpose::Release, slot, serial: number, is_set };
         self.add_to_batches(asked, member);
@@ -111,11 +106,7 @@ impl Redlock {
             let pause = if is_there { FIRST_PAUSE } else { Duration::ZERO };
             self.add_to_cleanup(id, slot, member.serial, now + pause);
         }
-        let lock = &mut self.table[slot];
-        lock.owed -= 1;
-        // Nobody waits for the release of an attempt that was given up.
-        if lock.phase == Phase::Releasing && lock.round.number == member.serial {
-            lock.round.answered(id, answer);
+        if self.table[slot].release_answered(id, member.serial, answer) {
             self.count_release(slot);
         }
         self.recycle(slot);
@@ -123,7 +114,7 @@ impl Redlock {
 
     /// Reports a release once a quorum of nodes is known not to have the lock, or once no more
     /// answers can come.
-    pub(super) fn count_release(&mut self, slot: u32) {
+    fn count_release(&mut self, slot: u32) {
         let votes = &self.table[slot].round.votes;
         let free = self.nodes().len() - votes.unconfirmed().len();
         if free >= self.quorum.need() || votes.open().is_empty() {

@@ -10,13 +10,13 @@
 //! own key.
 
 use super::Redlock;
-use crate::redlock::lock::Phase;
 use crate::redlock::millis::Millis;
+use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
 use crate::redlock::node_set::{NodeId, NodeSet};
+#[cfg(redbolt_sabotage)]
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Vote;
 use crate::redlock::wire::command::{Call, SetForm};
-use crate::redlock::wire::request::{Expected, Intent, Request, SetRequest};
 use crate::time::Instant;
 
 impl Redlock {
@@ -42,9 +42,7 @@ impl Redlock {
             node.send(&self.scratch, Expected { request, sent: now });
             node.counters.repaired += 1;
         }
-        let lock = &mut self.table[slot];
-        lock.owed += missing.len() as u32;
-        lock.presence.repair_sent(missing);
+        self.table[slot].begin_repair(missing);
     }
 
     /// Returns the ttl of a key that a node gets later than the others.
@@ -63,12 +61,10 @@ impl Redlock {
         vote: Vote,
     ) {
         let slot = request.slot;
-        let lock = &mut self.table[slot];
-        lock.owed -= 1;
-        if lock.phase == Phase::Held && lock.serial == request.serial {
-            lock.repaired(id, vote);
+        if self.table[slot].repaired(id, request.serial, vote) {
+            #[cfg(redbolt_sabotage)]
             if vote == Vote::Granted && self.config.is_sabotaged(Saboteur::RepairCounts) {
-                lock.round.votes.agree(id);
+                self.table[slot].forge_answer(id);
             }
             if matches!(vote, Vote::Refused | Vote::Failed) {
                 self.repair_later(now, slot);

@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 use super::Redlock;
 use crate::redlock::lock::Phase;
 use crate::redlock::node::batch::{Member, Purpose};
+use crate::redlock::node::request::{CompareRequest, Expected, Intent, Request, SetRequest};
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::answer::Compared;
 use crate::redlock::wire::command::{Call, Form, SetForm};
-use crate::redlock::wire::request::{CompareRequest, Expected, Intent, Request, SetRequest};
 use crate::redlock::wire::server_error::ServerError;
 use crate::time::Instant;
 

@@ -1,19 +1,15 @@
 //! Connections: how they begin, what they receive, and how they end.
 
 use super::Redlock;
+use crate::redlock::bounds::MAX_REPLY;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::handshake::Identity;
+use crate::redlock::node::request::Request;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
-use crate::redlock::wire::request::Request;
 use crate::resp::Status;
 use crate::time::Instant;
-
-/// The longest reply that a connection may have, in bytes. The longest reply to any request, a
-/// section of `INFO`, has about two thousand. A driver with a read buffer of this size can always
-/// go on.
-pub const MAX_REPLY: usize = 64 * 1024;
 
 impl Redlock {
     /// Reports that the connection requested by [`Action::Connect`](super::Action::Connect) is up.

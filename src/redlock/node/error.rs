@@ -11,7 +11,7 @@ use crate::resp;
 #[non_exhaustive]
 pub enum NodeError {
     /// The name of the node could not be resolved.
-    Unresolved,
+    NameNotResolved,
     /// The connection was refused, or the system call failed.
     Connect(std::io::ErrorKind),
     /// The connection did not come up within `connect_timeout`.
@@ -70,10 +70,13 @@ impl NodeError {
     }
 }
 
+// The text of an error has everything, so that none has a source.
+impl core::error::Error for NodeError {}
+
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unresolved => f.write_str("the name could not be resolved"),
+            Self::NameNotResolved => f.write_str("the name could not be resolved"),
             Self::Connect(kind) => write!(f, "connecting failed: {kind}"),
             Self::ConnectTimeout => f.write_str("connecting took too long"),
             Self::HandshakeTimeout => f.write_str("no answer to the handshake"),

@@ -16,6 +16,7 @@ pub(super) mod nodes;
 mod outbox;
 pub(super) mod pipeline;
 pub(super) mod quarantine;
+pub(super) mod request;
 mod session;
 pub(super) mod status;
 
@@ -26,12 +27,12 @@ use self::handshake::{Handshake, RunId};
 use self::outbox::Outbox;
 use self::pipeline::{Lateness, Pipeline};
 use self::quarantine::{Quarantine, Record};
+use self::request::{Expected, LatencyClass};
 use self::status::{NodeState, NodeStatus};
 use crate::redlock::config::{Config, Login};
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::command::Native;
-use crate::redlock::wire::request::{Class, Expected};
 use crate::resp::{self, Parser, Status, Value};
 use crate::time::Instant;
 
@@ -247,15 +248,16 @@ impl Node {
 
     /// Takes the oldest request off the pipeline: it was sent at `sent`, and its reply has come.
     /// Returns `true` if the node was known as stalled until now.
+    // A function of its own would cost 210 instructions of a lone cycle, 92 of one in groups.
     #[inline(always)]
-    pub(crate) fn answered(&mut self, now: Instant, sent: Instant, class: Class) -> bool {
+    pub(crate) fn answered(&mut self, now: Instant, sent: Instant, class: LatencyClass) -> bool {
         // In nanoseconds, because a `Duration` costs a division.
         let sample = now.as_nanos().saturating_sub(sent.as_nanos());
         match class {
-            Class::Set => self.latencies.set.record_nanos(sample),
-            Class::Release => self.latencies.release.record_nanos(sample),
-            Class::Extend => self.latencies.extend.record_nanos(sample),
-            Class::Other => {}
+            LatencyClass::Set => self.latencies.set.record_nanos(sample),
+            LatencyClass::Release => self.latencies.release.record_nanos(sample),
+            LatencyClass::Extend => self.latencies.extend.record_nanos(sample),
+            LatencyClass::Other => {}
         }
         // Each new sample counts for an eighth, as TCP smooths its round trips.
         let old = self.round_trip;

@@ -37,14 +37,12 @@ impl Nodes {
 impl Index<NodeId> for Nodes {
     type Output = Node;
 
-    #[inline]
     fn index(&self, id: NodeId) -> &Node {
         &self.0[id.index()]
     }
 }
 
 impl IndexMut<NodeId> for Nodes {
-    #[inline]
     fn index_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.0[id.index()]
     }

@@ -7,8 +7,8 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
+use super::request::Expected;
 use crate::redlock::config::Config;
-use crate::redlock::wire::request::Expected;
 use crate::time::Instant;
 
 /// The requests on their way to one node.
@@ -174,7 +174,7 @@ impl Pipeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redlock::wire::request::Request;
+    use crate::redlock::node::request::Request;
 
     const MS: Duration = Duration::from_millis(1);
 

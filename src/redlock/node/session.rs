@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use super::error::NodeError;
 use super::handshake::{Handshake, Identity};
+use super::request::{Expected, Request};
 use super::{Node, Session};
 use crate::redlock::config::Config;
 use crate::redlock::sabotage::Saboteur;
-use crate::redlock::wire::request::{Expected, Request};
 use crate::time::Instant;
 
 /// The first pause before a connection attempt is repeated. The pause doubles up to

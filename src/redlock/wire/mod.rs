@@ -7,6 +7,5 @@
 pub(super) mod answer;
 pub(super) mod command;
 pub(super) mod keys;
-pub(super) mod request;
 pub(super) mod script;
 pub(super) mod server_error;

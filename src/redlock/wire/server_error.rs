@@ -79,6 +79,8 @@ impl ServerError {
     }
 }
 
+impl core::error::Error for ServerError {}
+
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

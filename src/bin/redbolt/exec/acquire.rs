@@ -48,9 +48,9 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                 })?;
                 let took = watch.engine.now() - start;
                 args.tell(format_args!("{} is locked after {took:.1?}", args.resource_name()));
-                let troubled = nodes::troubled(&watch.engine);
-                if !troubled.is_empty() {
-                    let nodes = troubled.trim_end();
+                let not_voting = nodes::not_voting(&watch.engine);
+                if !not_voting.is_empty() {
+                    let nodes = not_voting.trim_end();
                     args.tell(format_args!("not every node is ready:\n{nodes}"));
                 }
                 if let Some(max_hold) = args.keep_alive() {
@@ -146,7 +146,7 @@ fn interrupted(signal: Signal) -> Result<(), Failure> {
 fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
     let resource = args.resource_name();
     match error {
-        AcquireError::Held => Failure::Held { resource, nodes: nodes::troubled(engine) },
+        AcquireError::Held => Failure::Held { resource, nodes: nodes::not_voting(engine) },
         AcquireError::NoQuorum(outcomes) => {
             Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
         }

@@ -1,7 +1,7 @@
 //! Requests to a master, as the queue of expected replies remembers them.
 
-use super::command::{Form, SetForm};
 use crate::redlock::holder::QueryId;
+use crate::redlock::wire::command::{Form, SetForm};
 use crate::time::Instant;
 
 /// The maximum number of keys in one script call. With more keys there is hardly any gain, and a
@@ -28,7 +28,7 @@ pub(crate) enum Request {
 
 /// The class of a request. Latencies are counted per class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Class {
+pub(crate) enum LatencyClass {
     Set,
     Release,
     Extend,
@@ -36,12 +36,12 @@ pub(crate) enum Class {
 }
 
 impl Request {
-    pub(crate) const fn class(self) -> Class {
+    pub(crate) const fn class(self) -> LatencyClass {
         match self {
-            Self::Set(_) => Class::Set,
-            Self::Compare(CompareRequest { op: Op::Release, .. }) => Class::Release,
-            Self::Compare(CompareRequest { op: Op::Extend, .. }) => Class::Extend,
-            Self::Query(_) | Self::Handshake => Class::Other,
+            Self::Set(_) => LatencyClass::Set,
+            Self::Compare(CompareRequest { op: Op::Release, .. }) => LatencyClass::Release,
+            Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
+            Self::Query(_) | Self::Handshake => LatencyClass::Other,
         }
     }
 }
