@@ -44,8 +44,24 @@ impl Config {
     where
         I: IntoIterator<Item: AsRef<str>>,
     {
-        let nodes: Result<_, _> = nodes.into_iter().map(|node| node.as_ref().parse()).collect();
-        Ok(Self { nodes: nodes?, redlock: redlock::Config::default(), busy_poll: Duration::ZERO })
+        let nodes: Result<Vec<_>, _> =
+            nodes.into_iter().map(|node| node.as_ref().parse()).collect();
+        nodes.map(Self::with_addresses)
+    }
+
+    /// Creates a configuration with nodes that are addresses already, and the default settings.
+    ///
+    /// ```
+    /// use redbolt::{Address, Config, Login};
+    ///
+    /// let login = Login::with_user("locks", "p@ss/word");
+    /// let node = Address::new("db1.internal", 6379)?.with_login(login)?;
+    /// let config = Config::with_addresses([node]);
+    /// # Ok::<(), redbolt::AddressError>(())
+    /// ```
+    pub fn with_addresses(nodes: impl IntoIterator<Item = Address>) -> Self {
+        let nodes = nodes.into_iter().collect();
+        Self { nodes, redlock: redlock::Config::default(), busy_poll: Duration::ZERO }
     }
 
     pub(super) fn check_nodes(&self) -> Result<(), ConfigError> {

@@ -17,7 +17,7 @@ mod resolver;
 mod waker;
 mod wakeup;
 
-pub use self::address::{Address, AddressError};
+pub use self::address::{Address, AddressError, AddressErrorKind};
 pub use self::clock::Clock;
 pub(crate) use self::driver::Driver;
 pub use self::driver::IoCounters;

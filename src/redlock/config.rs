@@ -1,6 +1,5 @@
 //! The settings of the algorithm, their bounds, and the errors of settings out of bounds.
 
-use core::fmt;
 use core::time::Duration;
 
 use super::bounds::{LONGEST_TTL, MAX_RESOURCE, MIN_TTL};
@@ -8,29 +7,6 @@ use super::config_error::ConfigError;
 use super::quorum::Quorum;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
-
-/// The login to one node, which the handshake sends before anything else.
-#[derive(Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Login {
-    /// The user name in the access control list; `None` stands for the user `default`.
-    pub username: Option<String>,
-    /// The password; with `None`, the handshake sends no `AUTH`.
-    pub password: Option<String>,
-    /// The number of the database; with 0, the handshake sends no `SELECT`.
-    pub database: u32,
-}
-
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A password must not reach a log.
-        f.debug_struct("Login")
-            .field("username", &self.username)
-            .field("password", &self.password.as_ref().map(|_| "…"))
-            .field("database", &self.database)
-            .finish()
-    }
-}
 
 /// The rule that decides when a node that may have forgotten locks votes again (S11).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -307,11 +283,5 @@ mod tests {
             error(|c| c.drift.step = Duration::from_secs(60), 5),
             "a drift of 60.602s leaves nothing of the longest ttl 60s"
         );
-    }
-
-    #[test]
-    fn a_password_is_not_printed() {
-        let login = Login { password: Some("secret".into()), ..Login::default() };
-        assert!(!format!("{login:?}").contains("secret"));
     }
 }

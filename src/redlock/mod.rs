@@ -41,6 +41,7 @@ mod event;
 mod histogram;
 mod holder;
 mod lock;
+mod login;
 mod machine;
 mod millis;
 mod node;
@@ -57,7 +58,7 @@ mod wire;
 pub use self::bounds::{
     LONGEST_TTL, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL,
 };
-pub use self::config::{Config, Login, RestartGuard};
+pub use self::config::{Config, RestartGuard};
 pub use self::config_error::ConfigError;
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 pub use self::error::{
@@ -66,6 +67,7 @@ pub use self::error::{
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::histogram::Histogram;
 pub use self::holder::{Holder, QueryId};
+pub use self::login::Login;
 pub use self::machine::{Action, Reason, Redlock};
 pub use self::node::error::NodeError;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};

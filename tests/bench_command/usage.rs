@@ -27,7 +27,7 @@ fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
         (&["--rate", "0"], "--rate is \"0\", a whole number between 1 and 1,000,000"),
         (&["--rate", "1000001"], "--rate is \"1000001\", a whole number"),
         (&["--busy-poll", "2s"], "--busy-poll is \"2s\", between 0s and 1s is possible"),
-        (&["--nodes", "a:1,b:x"], "--nodes: the address \"b:x\""),
+        (&["--nodes", "a:1,b:x"], "--nodes: the address \"b:…\""),
         (&["--nodes", "a:1,,b:1"], "--nodes: the address \"\" lacks a host"),
         (&["--nodes", "a:1,b:1,a:1"], "node a:1 is given twice"),
         (&["--nodes", "a:1,"], "--nodes ends with a comma"),

@@ -57,13 +57,14 @@ use bytes::BytesMut;
 
 use self::last_request::LastRequest;
 use self::queries::Queries;
-use crate::redlock::config::{Config, Login};
+use crate::redlock::config::Config;
 use crate::redlock::config_error::ConfigError;
 use crate::redlock::counters::Counters;
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::queue::Queue;
 use crate::redlock::lock::table::Table;
+use crate::redlock::login::Login;
 use crate::redlock::node::batch::Flush;
 use crate::redlock::node::nodes::Nodes;
 use crate::redlock::node::status::NodeStatus;

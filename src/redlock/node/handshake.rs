@@ -9,7 +9,7 @@ use core::time::Duration;
 use bytes::BytesMut;
 
 use super::error::NodeError;
-use crate::redlock::config::Login;
+use crate::redlock::login::Login;
 use crate::redlock::wire::command::Native;
 use crate::redlock::wire::script::{self, Script};
 use crate::redlock::wire::server_error::ServerError;
@@ -96,7 +96,7 @@ impl Handshake {
     /// Creates the handshake of a connection with this `login`.
     pub(crate) fn new(login: &Login) -> Self {
         let mut steps = Vec::with_capacity(14);
-        if login.password.is_some() {
+        if login.has_auth() {
             steps.push(Step::Auth);
         }
         if login.database != 0 {
@@ -152,13 +152,7 @@ impl Handshake {
 impl Step {
     fn encode(self, login: &Login, out: &mut BytesMut) {
         match self {
-            Self::Auth => {
-                let user = login.username.as_deref().map(str::as_bytes);
-                let password = login.password.as_deref().map(str::as_bytes);
-                // The step exists only if there is a password.
-                let words = [Some(&b"AUTH"[..]), user, password];
-                resp::command(out, &words.into_iter().flatten().collect::<Vec<_>>());
-            }
+            Self::Auth => resp::command(out, &login.auth()),
             Self::Select => {
                 resp::command(out, &[b"SELECT", login.database.to_string().as_bytes()]);
             }
@@ -385,6 +379,8 @@ mod tests {
         );
         login.username = Some("u".into());
         assert!(commands(&login).1.starts_with("*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$1\r\np\r\n"));
+        login.password = None;
+        assert!(commands(&login).1.starts_with("*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$0\r\n\r\n"));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use core::ops::{Index, IndexMut};
 
 use super::Node;
-use crate::redlock::config::{Config, Login};
+use crate::redlock::config::Config;
+use crate::redlock::login::Login;
 use crate::redlock::node_set::{NodeId, NodeSet};
 
 /// The masters of one engine, indexed by their ids.
