@@ -180,7 +180,9 @@ pub use self::client::{
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError};
 #[cfg(feature = "net")]
-pub use self::net::{Address, AddressError, AddressErrorKind, Clock, IoCounters, Waker};
+pub use self::net::{
+    Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, Waker,
+};
 pub use self::redlock::{
     AcquireError, ConfigError, Counters, Drift, Event, ExtendError, Histogram, Holder, LockId,
     Login, LostReason, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome, NodeOutcomes,

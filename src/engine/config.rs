@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 use std::io;
 
-use crate::net::{Address, AddressError};
+use crate::net::{Address, AddressError, Credentials};
 use crate::redlock::{self, ConfigError};
 
 /// The configuration of an [`Engine`](super::Engine) or a [`Client`](crate::Client): the nodes, and
@@ -19,7 +19,7 @@ use crate::redlock::{self, ConfigError};
 /// config.busy_poll = Duration::from_micros(50);
 /// # Ok::<(), redbolt::AddressError>(())
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
     /// The nodes: at least one, at most [`MAX_NODES`](redlock::MAX_NODES), and no two with the same
@@ -31,6 +31,8 @@ pub struct Config {
     /// sleeps. Busy polling saves the time of a wake-up, and keeps one processor busy. Default:
     /// zero.
     pub busy_poll: Duration,
+    /// The logins of new connections, in the place of those in `nodes`. Default: `None`.
+    pub credentials: Option<Credentials>,
 }
 
 impl Config {
@@ -61,7 +63,8 @@ impl Config {
     /// ```
     pub fn with_addresses(nodes: impl IntoIterator<Item = Address>) -> Self {
         let nodes = nodes.into_iter().collect();
-        Self { nodes, redlock: redlock::Config::default(), busy_poll: Duration::ZERO }
+        let redlock = redlock::Config::default();
+        Self { nodes, redlock, busy_poll: Duration::ZERO, credentials: None }
     }
 
     pub(super) fn check_nodes(&self) -> Result<(), ConfigError> {

@@ -80,7 +80,7 @@ impl Engine {
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
         let seed = u64::from_ne_bytes(entropy()?);
         let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
-        let driver = Driver::new(config.nodes.clone())?;
+        let driver = Driver::new(config.nodes.clone(), config.credentials)?;
         Ok(Self { redlock, driver, addresses: config.nodes, busy_poll: config.busy_poll })
     }
 

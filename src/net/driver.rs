@@ -22,6 +22,7 @@ use mio::{Events, Interest, Poll, Token};
 use super::address::Address;
 use super::clock::Clock;
 use super::connection::Connection;
+use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::resolver::{Answer, Resolver};
 use super::waker::Waker;
@@ -71,6 +72,7 @@ pub(crate) struct Driver {
     resolver: Resolver,
     waker: Waker,
     links: Vec<Link>,
+    credentials: Option<Credentials>,
     counters: IoCounters,
 }
 
@@ -92,7 +94,10 @@ struct Link {
 }
 
 impl Driver {
-    pub(crate) fn new(addresses: Vec<Address>) -> io::Result<Self> {
+    pub(crate) fn new(
+        addresses: Vec<Address>,
+        credentials: Option<Credentials>,
+    ) -> io::Result<Self> {
         let poll = Poll::new()?;
         let wakeup = Wakeup::new()?;
         let timer = wakeup.as_raw_fd();
@@ -101,7 +106,8 @@ impl Driver {
         let resolver = Resolver::new(waker.clone());
         let links = addresses.into_iter().map(Link::new).collect();
         let events = Events::with_capacity(2 * MAX_NODES);
-        Ok(Self { poll, events, wakeup, resolver, waker, links, counters: IoCounters::default() })
+        let counters = IoCounters::default();
+        Ok(Self { poll, events, wakeup, resolver, waker, links, credentials, counters })
     }
 
     pub(crate) fn waker(&self) -> Waker {
@@ -239,7 +245,7 @@ impl Driver {
         let Some(connection) = &mut self.links[id.index()].connection else { return };
         if !connection.is_established() {
             match connection.establish() {
-                Ok(true) => redlock.handle_connected(Clock::now(), id),
+                Ok(true) => self.connected(redlock, id),
                 Ok(false) => return,
                 Err(error) => {
                     return self.broken(redlock, id, NodeError::Connect(error.kind()));
@@ -251,6 +257,14 @@ impl Driver {
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             self.read(redlock, id, event.is_read_closed() || event.is_error());
         }
+    }
+
+    /// Tells the state machine that a connection is up, and the login if somebody else knows it.
+    fn connected(&self, redlock: &mut Redlock, id: NodeId) {
+        if let Some(credentials) = &self.credentials {
+            redlock.set_login(id, credentials.login(&self.links[id.index()].address));
+        }
+        redlock.handle_connected(Clock::now(), id);
     }
 
     /// Reads from a node until its socket is empty, at most [`READS_PER_TURN`] times.

@@ -10,6 +10,7 @@ compile_error!("redbolt's driver needs the clocks and timers of Linux; turn the 
 mod address;
 mod clock;
 mod connection;
+mod credentials;
 mod driver;
 mod entropy;
 mod inbox;
@@ -19,6 +20,7 @@ mod wakeup;
 
 pub use self::address::{Address, AddressError, AddressErrorKind};
 pub use self::clock::Clock;
+pub use self::credentials::Credentials;
 pub(crate) use self::driver::Driver;
 pub use self::driver::IoCounters;
 pub(crate) use self::entropy::entropy;

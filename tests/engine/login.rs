@@ -1,9 +1,10 @@
 //! Nodes that somebody has configured so that they may not vote, or that we may not enter.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use redbolt::redlock::{NodeError, NodeOutcome, ServerError};
-use redbolt::{AcquireError, NodeState};
+use redbolt::{AcquireError, Credentials, Login, NodeState};
 
 use crate::owner::{Owner, PATIENCE, config, node};
 use crate::support::servers::{Cluster, Node};
@@ -76,6 +77,51 @@ fn a_password_that_is_changed_meanwhile_is_found_out_by_the_next_connection() {
     assert!(owner.status(2).cleanup > 0, "it keeps the lock until its ttl, or until we are let in");
     ok(admin(&[b"CONFIG", b"SET", b"requirepass", b""]));
     owner.finish(&cluster[..2]);
+}
+
+/// FAULTS 41: the password is asked for at each connection, so that a rotation needs no restart.
+#[test]
+fn a_password_that_is_rotated_is_used_by_the_next_connection() {
+    let cluster = Cluster::start(3);
+    let connect = |node: &Node| node.connect(PATIENCE).expect("the node accepts");
+    let mut admins: Vec<_> = cluster.iter().map(connect).collect();
+    let mut admin = |index: usize, parts: &[&[u8]]| admins[index].command(parts).expect("a reply");
+    let mut rotate = |password: &str| {
+        for index in 0..3 {
+            ok(admin(index, &[b"CONFIG", b"SET", b"requirepass", password.as_bytes()]));
+            admin(index, &[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
+        }
+    };
+    rotate("first");
+    let password = Arc::new(Mutex::new("first"));
+    // The logins of the addresses are not used.
+    let urls = cluster.iter().map(|node| format!("redis://:wrong@{}", node.addr()));
+    let mut config = config(urls);
+    config.credentials = Some(Credentials::new({
+        let password = Arc::clone(&password);
+        move |_| Login::with_password(*password.lock().expect("nobody panics with it"))
+    }));
+    let mut owner = Owner::new(config);
+    owner.all_ready();
+    let lock = owner.hold("resource");
+    *password.lock().expect("nobody panics with it") = "second";
+    rotate("second");
+    owner.poll_until("the nodes to be back", |owner| {
+        owner
+            .engine
+            .nodes()
+            .all(|(_, _, status)| status.state == NodeState::Ready && status.counters.connects == 2)
+    });
+    for (_, _, status) in owner.engine.nodes() {
+        assert_eq!(status.counters.failures, 1, "the end of the connection");
+    }
+    owner.extend(lock);
+    owner.extended();
+    owner.let_go(lock);
+    let shown = format!("{owner:?} {:?}", owner.engine);
+    assert!(!shown.contains("first") && !shown.contains("second"), "{shown}");
+    rotate("");
+    owner.finish(cluster.iter());
 }
 
 /// FAULTS 41: who may not ask a node who it is does not let it vote.

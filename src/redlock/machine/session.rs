@@ -2,6 +2,7 @@
 
 use super::Redlock;
 use crate::redlock::bounds::MAX_REPLY;
+use crate::redlock::login::Login;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::handshake::Identity;
@@ -12,6 +13,17 @@ use crate::resp::Status;
 use crate::time::Instant;
 
 impl Redlock {
+    /// Sets the login to `node` for the handshakes to come. A connection that is up keeps its own.
+    ///
+    /// A driver whose passwords change calls this before each
+    /// [`handle_connected`](Self::handle_connected). The database must stay the same, because locks
+    /// of another database are not seen.
+    pub fn set_login(&mut self, node: NodeId, login: Login) {
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.set_login(login);
+        }
+    }
+
     /// Reports that the connection requested by [`Action::Connect`](super::Action::Connect) is up.
     /// The handshake is queued for the next [`poll_transmit`](Self::poll_transmit).
     pub fn handle_connected(&mut self, now: Instant, node: NodeId) {

@@ -8,6 +8,7 @@ use super::handshake::{Handshake, Identity};
 use super::request::{Expected, Request};
 use super::{Node, Session};
 use crate::redlock::config::Config;
+use crate::redlock::login::Login;
 use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 
@@ -23,6 +24,11 @@ const MISCONFIGURED_PAUSE: Duration = Duration::from_secs(30);
 const SETTLED_AFTER: Duration = Duration::from_secs(1);
 
 impl Node {
+    /// Sets the login for the handshakes to come.
+    pub(crate) fn set_login(&mut self, login: Login) {
+        self.login = login;
+    }
+
     /// Records that the driver is asked to connect, at the latest by `until`.
     pub(crate) fn connecting(&mut self, until: Instant) {
         self.session = Session::Connecting { until };

@@ -213,6 +213,17 @@ fn a_connection_or_a_handshake_that_takes_too_long_is_given_up() {
 }
 
 #[test]
+fn a_new_login_counts_from_the_next_handshake() {
+    let mut rig = Rig::new(1);
+    rig.redlock.set_login(node(0), Login::with_user("app", "second"));
+    assert_eq!(rig.sent(0), Vec::<String>::new(), "the session goes on with the old login");
+    rig.close(0);
+    rig.until(|rig| rig.wanted.contains(node(0)));
+    rig.redlock.handle_connected(rig.now, node(0));
+    assert_eq!(rig.sent(0)[0], "AUTH app second");
+}
+
+#[test]
 fn reconnecting_slows_down_and_never_stops() {
     let mut rig = Rig::unconnected(1, |_| ());
     let mut pauses = Vec::new();
