@@ -178,7 +178,7 @@ pub use self::client::{
     Shutdown, ShutdownReport,
 };
 #[cfg(feature = "net")]
-pub use self::engine::{Config, Engine, EngineError};
+pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind};
 #[cfg(feature = "net")]
 pub use self::net::{
     Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, Waker,

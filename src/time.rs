@@ -1,4 +1,4 @@
-//! Points in time as plain numbers: nanoseconds since boot.
+//! Points in time as plain numbers: nanoseconds since boot. And lengths of time as text.
 //!
 //! This module knows arithmetic and never reads a clock. Every mutating call of
 //! [`redlock`](crate::redlock) takes an [`Instant`] as an argument. In production,
@@ -12,6 +12,10 @@
 use core::fmt;
 use core::ops::{Add, Sub};
 use core::time::Duration;
+
+mod duration;
+
+pub use self::duration::{DurationError, format_duration, parse_duration};
 
 /// A point in time, as nanoseconds since an arbitrary origin. The usual origin is the boot of the
 /// machine.

@@ -2,13 +2,17 @@
 //!
 //! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
 //! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
+//! [`mod@env`] reads a configuration from variables, [`env_error`] says which one cannot be used.
 //! This folder must never know threads.
 
 mod config;
 mod engine;
+mod env;
+mod env_error;
 mod observe;
 mod settle;
 
 pub use self::config::{Config, EngineError};
 pub use self::engine::Engine;
+pub use self::env_error::{EnvError, EnvErrorKind};
 pub(crate) use self::settle::Settling;

@@ -5,30 +5,9 @@ use core::time::Duration;
 use super::bounds::{LONGEST_TTL, MAX_RESOURCE, MIN_TTL};
 use super::config_error::ConfigError;
 use super::quorum::Quorum;
+use super::restart_guard::RestartGuard;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
-
-/// The rule that decides when a node that may have forgotten locks votes again (S11).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[non_exhaustive]
-pub enum RestartGuard {
-    /// A server process that is new to this client votes once its own uptime reaches
-    /// [`Config::quarantine`]. The uptime comes from the wall clock of the server, and is too long
-    /// if that clock is stepped forward by more than `drift.step` after the start of the server.
-    #[default]
-    On,
-    /// The same as [`On`](Self::On), but counted from when this client first saw the process,
-    /// whatever uptime the process reports. Every client waits for that long after its own start.
-    Strict,
-    /// A node votes at once if its append-only file is on and the last write to that file
-    /// succeeded. This is safe only with `appendfsync always`, `no-appendfsync-on-rewrite no` and
-    /// one data directory for each node, which the operator must ensure. Any other node is treated
-    /// as with [`On`](Self::On).
-    Durable,
-    /// Every node votes at once. Use this for a cluster that is known to be fresh, in which no lock
-    /// can have been forgotten. With nodes that restart, two clients can hold the same lock.
-    Off,
-}
 
 /// The settings of the algorithm. All clients that lock the same resources must agree on the nodes,
 /// the quorum and `max_ttl`.

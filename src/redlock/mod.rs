@@ -47,7 +47,10 @@ mod millis;
 mod node;
 mod node_set;
 mod quorum;
+mod restart_guard;
 mod sabotage;
+#[cfg(feature = "net")]
+mod settings;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -58,7 +61,7 @@ mod wire;
 pub use self::bounds::{
     LONGEST_TTL, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL,
 };
-pub use self::config::{Config, RestartGuard};
+pub use self::config::Config;
 pub use self::config_error::ConfigError;
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 pub use self::error::{
@@ -74,8 +77,11 @@ pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 pub use self::node_set::{MAX_NODES, NodeId, NodeSet, NodeSetIter};
 pub use self::quorum::{Quorum, Verdict};
+pub use self::restart_guard::RestartGuard;
 #[cfg(redbolt_sabotage)]
 pub use self::sabotage::{RECREATE, Saboteur};
+#[cfg(feature = "net")]
+pub(crate) use self::settings::Unfit;
 pub use self::token::{Nonce, Token, TokenError};
 pub use self::validity::Drift;
 #[doc(hidden)]

@@ -54,6 +54,39 @@ fn a_command_that_cannot_be_run_is_told_of_and_the_lock_is_released() {
     }
 }
 
+#[test]
+fn settings_come_from_variables_where_no_option_says_otherwise() {
+    let run = |variable: (&str, &str), options: &[&str]| {
+        let mut command = exec(&["127.0.0.1:1".to_owned()]);
+        command.env(variable.0, variable.1).args(options).args(["r", "--", "true"]);
+        let outcome = Run::start(&mut command).finish();
+        (outcome.status.code(), outcome.err)
+    };
+    let max_ttl = ("REDBOLT_MAX_TTL", "20s");
+    let rows: [(_, &[&str], _, &str); 7] = [
+        (max_ttl, &[], 64, "--ttl is 30s, at most REDBOLT_MAX_TTL = 20s is possible"),
+        (max_ttl, &["--max-ttl", "10s"], 64, "--ttl is 30s, at most --max-ttl = 10s is possible"),
+        (max_ttl, &["--max-ttl", "40s", "--no-wait"], 69, "no quorum"),
+        (("REDBOLT_MAX_TTL", "9ms"), &[], 64, "REDBOLT_MAX_TTL is \"9ms\", between 10ms and 168h"),
+        (("REDBOLT_MAX_HOLD", "169h"), &[], 64, "REDBOLT_MAX_HOLD is \"169h\", between 30s and 1"),
+        (("REDBOLT_QUORUM", "2"), &[], 64, "REDBOLT_QUORUM is \"2\", between 1 and 1 is possible"),
+        (("REDBOLT_USER", "app"), &[], 64, "REDBOLT_PASSWORD is not set"),
+    ];
+    for (variable, options, code, message) in rows {
+        let (found, err) = run(variable, options);
+        assert_eq!(found, Some(code), "{variable:?} {options:?}: {err}");
+        assert!(err.contains(message), "{variable:?} {options:?}: {err}");
+    }
+}
+
+#[test]
+fn a_password_in_a_variable_needs_no_encoding() {
+    let cluster = Cluster::start_with(3, &["--requirepass", "p@ss,w/%rd"]);
+    let mut command = exec(&cluster.addrs());
+    command.env("REDBOLT_PASSWORD", "p@ss,w/%rd").args(["r", "--", "true"]);
+    Run::start(&mut command).finish().assert_code(0);
+}
+
 const CODES: &str = "between 1 and 125 is possible, but not 64, 69 or 76";
 
 #[test]
@@ -61,10 +94,10 @@ fn what_cannot_be_used_is_named() {
     let rows: [(&[&str], &str); 26] = [
         (&["r", "--", "true"], "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set"),
         (&["--nodes", "", "r", "--", "true"], "--nodes is empty"),
-        (&["--nodes", "a,b,", "r", "--", "true"], "--nodes ends with a comma"),
-        (&["--nodes", "a,b:0", "r", "--", "true"], "--nodes: the address \"b:0\""),
-        (&["--nodes", "a,,b", "r", "--", "true"], "--nodes: the address \"\" lacks a host"),
-        (&["--nodes", "a,b,A:6379", "r", "--", "true"], "node A:6379 is given twice"),
+        (&["--nodes", "a,b,", "r", "--", "true"], "--nodes: address 3 of the list, \"\", lacks"),
+        (&["--nodes", "a,b:0", "r", "--", "true"], "--nodes: address 2 of the list, \"b:…\","),
+        (&["--nodes", "a,,b", "r", "--", "true"], "--nodes: address 2 of the list, \"\", lacks"),
+        (&["--nodes", "a,b,A:6379", "r", "--", "true"], "--nodes: node A:6379 is given twice"),
         (&["--nodes", "a", "", "--", "true"], "the resource is empty"),
         (&["--nodes", "a", "r", "--", ""], "COMMAND is empty"),
         (
@@ -85,7 +118,7 @@ fn what_cannot_be_used_is_named() {
         ),
         (
             &["--nodes", "a", "--wait", "1y", "r", "--", "true"],
-            "--wait is \"1y\", but \"y\" is not",
+            "--wait is \"1y\", whose unit is not one of",
         ),
         (
             &["--nodes", "a", "--wait", "169h", "r", "--", "true"],

@@ -32,7 +32,7 @@ fn another_word_for_the_guard_is_refused() {
     let outcome = run(&["127.0.0.1:1".to_owned()], &["--restart-guard", "no", "r", "--", "true"]);
     outcome.assert_code(64);
     assert!(
-        outcome.err.contains("--restart-guard is \"no\": on, strict, durable or off is possible"),
+        outcome.err.contains("--restart-guard is \"no\", on, strict, durable or off is possible"),
         "{}",
         outcome.err
     );

@@ -1,20 +1,21 @@
 //! The nodes: how the command line names them, and how messages describe them.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::time::Duration;
 
-use redbolt::redlock::{NodeError, NodeOutcome, NodeOutcomes, RestartGuard};
+use redbolt::redlock::{NodeError, NodeOutcome, NodeOutcomes};
+use redbolt::time::format_duration;
 use redbolt::{Config, Engine, NodeState, NodeStatus};
 
 const NODES_HELP: &str = "\
 The nodes, separated by commas: HOST, HOST:PORT or
 redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
 see arguments, so a list with passwords belongs into the
-variable REDBOLT_NODES, which is used when this is absent";
-
-const VARIABLE: &str = "REDBOLT_NODES";
+variable REDBOLT_NODES, which is used when this is absent.
+REDBOLT_USER and REDBOLT_PASSWORD are the login to nodes that
+are given without one";
 
 const GUARD_HELP: &str = "\
 When a node counts that may have forgotten locks in a restart:
@@ -24,8 +25,6 @@ of its uptime; durable, at once if it appends to a file (with
 appendfsync always); off, at once: only for nodes that are
 known to be fresh. REDBOLT_RESTART_GUARD is used when this is
 absent";
-
-const GUARD_VARIABLE: &str = "REDBOLT_RESTART_GUARD";
 
 /// The hint on how to go on without waiting for a restart guard.
 pub(crate) const GUARD_HINT: &str = "nodes that are known to hold no forgotten locks, as those of \
@@ -40,54 +39,60 @@ pub(crate) struct NodeArgs {
     restart_guard: Option<OsString>,
 }
 
+/// An option that takes the place of a variable.
+pub(crate) struct Override {
+    pub(crate) option: &'static str,
+    pub(crate) variable: &'static str,
+    pub(crate) value: Option<OsString>,
+}
+
+impl Override {
+    /// A duration that the command line may have.
+    pub(crate) fn duration(
+        option: &'static str,
+        variable: &'static str,
+        value: Option<Duration>,
+    ) -> Self {
+        Self { option, variable, value: value.map(|value| format_duration(value).into()) }
+    }
+}
+
 impl NodeArgs {
-    /// Returns the default settings for these nodes, or what is wrong with the nodes; `None` when
-    /// no nodes are given. An empty variable counts as no nodes, an empty argument is a mistake.
-    pub(crate) fn config(&self) -> Option<Result<Config, String>> {
-        let (name, list) = given("--nodes", &self.nodes, VARIABLE)?;
-        Some(read(name, &list).and_then(|mut config| {
-            config.redlock.restart_guard = self.restart_guard()?;
-            Ok(config)
+    /// Returns the settings of these nodes, from the options and the variables, or what is wrong
+    /// with them; `None` when no nodes are given. An empty variable counts as no nodes, an empty
+    /// argument is a mistake.
+    pub(crate) fn config<const N: usize>(
+        &self,
+        others: [Override; N],
+    ) -> Option<Result<Config, String>> {
+        const NODES: &str = "REDBOLT_NODES";
+        match &self.nodes {
+            Some(list) if list.is_empty() => {
+                return Some(Err("--nodes is empty: HOST:PORT,HOST:PORT,… is possible".to_owned()));
+            }
+            None if variable(NODES).is_none() => return None,
+            _ => {}
+        }
+        let nodes = Override { option: "--nodes", variable: NODES, value: self.nodes.clone() };
+        let guard = Override {
+            option: "--restart-guard",
+            variable: "REDBOLT_RESTART_GUARD",
+            value: self.restart_guard.clone(),
+        };
+        let given: Vec<_> = [nodes, guard].into_iter().chain(others).collect();
+        let given =
+            |name: &str| given.iter().find(|given| given.variable == name && given.value.is_some());
+        let value = |name: &str| given(name).map_or_else(|| variable(name), |g| g.value.clone());
+        Some(Config::from_vars(value).map_err(|error| match given(error.variable()) {
+            Some(given) => format!("{}{}", given.option, error.kind()),
+            None => error.to_string(),
         }))
     }
-
-    fn restart_guard(&self) -> Result<RestartGuard, String> {
-        let found = given("--restart-guard", &self.restart_guard, GUARD_VARIABLE);
-        let Some((name, when)) = found else { return Ok(RestartGuard::default()) };
-        match when.to_str() {
-            Some("on") => Ok(RestartGuard::On),
-            Some("strict") => Ok(RestartGuard::Strict),
-            Some("durable") => Ok(RestartGuard::Durable),
-            Some("off") => Ok(RestartGuard::Off),
-            _ => Err(format!("{name} is {when:?}: on, strict, durable or off is possible")),
-        }
-    }
 }
 
-/// Returns the name and the value of the argument, or else those of the variable. An empty variable
-/// counts as absent.
-fn given(
-    argument: &'static str,
-    value: &Option<OsString>,
-    variable: &'static str,
-) -> Option<(&'static str, OsString)> {
-    let set = || env::var_os(variable).filter(|value| !value.is_empty());
-    match value {
-        Some(value) => Some((argument, value.clone())),
-        None => set().map(|value| (variable, value)),
-    }
-}
-
-/// Parses a list of nodes; `name` says where the list comes from.
-fn read(name: &str, list: &OsStr) -> Result<Config, String> {
-    let list = list.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
-    if list.is_empty() {
-        return Err(format!("{name} is empty: HOST:PORT,HOST:PORT,… is possible"));
-    }
-    if list.ends_with(',') {
-        return Err(format!("{name} ends with a comma, and no node behind it"));
-    }
-    Config::new(list.split(',').map(str::trim)).map_err(|error| format!("{name}: {error}"))
+/// Returns the value of a variable. An empty variable counts as absent.
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Describes the nodes as [`describe`] does if one of them is not ready, else returns an empty

@@ -14,7 +14,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::handshake::Identity;
-use crate::redlock::config::RestartGuard;
+use crate::redlock::restart_guard::RestartGuard;
 use crate::time::Instant;
 
 /// The reason why a node does not vote although it could.

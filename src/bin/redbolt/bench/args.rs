@@ -6,7 +6,7 @@ use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 
 use super::failure::Failure;
-use crate::nodes::NodeArgs;
+use crate::nodes::{NodeArgs, Override};
 use crate::{duration, number};
 
 /// The most locks in flight: more than any set of masters works on at once, so that more locks
@@ -41,6 +41,8 @@ redis-server processes where one is on the PATH, else masters inside this proces
 
 Durations are written like 250us, 20ms, 30s, 1.5m; a bare number is in seconds.
 SIGINT ends a run early, with its figures.
+Given nodes have all settings that the variables REDBOLT_... name, as the library documents them at
+Config::from_env; what the measurement itself needs is set by the options.
 Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.";
 
 /// What goes through a client.
@@ -119,10 +121,11 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Look for replies this long before sleeping
-    #[arg(long, value_name = "DURATION", default_value = "0s", allow_hyphen_values = true)]
+    /// Look for replies this long before sleeping; when this is absent,
+    /// 0s, or REDBOLT_BUSY_POLL for given nodes
+    #[arg(long, value_name = "DURATION", verbatim_doc_comment, allow_hyphen_values = true)]
     #[arg(value_parser = duration::between(Duration::ZERO, LONGEST_BUSY_POLL))]
-    busy_poll: Duration,
+    busy_poll: Option<Duration>,
 }
 
 impl Args {
@@ -142,7 +145,8 @@ impl Args {
 
     /// The settings of an engine for the given nodes; `None` when none are given.
     pub(super) fn config(&self) -> Option<Result<Config, Failure>> {
-        let config = self.nodes.config()?;
+        let busy_poll = Override::duration("--busy-poll", "REDBOLT_BUSY_POLL", self.busy_poll);
+        let config = self.nodes.config([busy_poll])?;
         Some(config.map(|config| self.apply(config)).map_err(Failure::usage))
     }
 
@@ -152,11 +156,11 @@ impl Args {
         let mut config = Config::new(addresses).map_err(Failure::software)?;
         // The nodes were started for this run: nobody can have held a lock on them.
         config.redlock.restart_guard = RestartGuard::Off;
+        config.busy_poll = self.busy_poll.unwrap_or_default();
         Ok(self.apply(config))
     }
 
     fn apply(&self, mut config: Config) -> Config {
-        config.busy_poll = self.busy_poll;
         config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
         // A cycle is over when a quorum has answered. Its place in the table is free only when
         // every node has, and a node that hangs keeps as many places as its pipeline has requests.

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use super::failure::Failure;
 use super::signals;
-use crate::nodes::NodeArgs;
+use crate::nodes::{self, NodeArgs, Override};
 use crate::{duration, exit, output};
 
 /// The longest wait: longer than any ttl, and short enough for every clock.
@@ -42,8 +42,10 @@ written like 250us, 20ms, 30s, 1.5m, 2h; a bare number is in seconds.
 
 COMMAND runs without a shell, in a process group of its own, in the foreground where standard input
 and output are a terminal; Ctrl-Z does not stop it there. Its environment has REDBOLT_RESOURCE and
-REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. REDBOLT_NODES is passed
-on, passwords included: a command that must not know them needs `env -u REDBOLT_NODES`. SIGHUP,
+REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. REDBOLT_NODES and
+REDBOLT_PASSWORD are passed on: a command that must not know passwords needs `env -u` for both. All
+other settings are read from variables too, such as REDBOLT_PREFIX; the library documents their
+names at Config::from_env. SIGHUP,
 SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to its group, and the lock is released
 once it has ended; before it has begun they end the wait. If redbolt itself is killed with SIGKILL,
 COMMAND goes on and nobody ends it: others get the lock once the ttl has passed.
@@ -69,15 +71,16 @@ pub(crate) struct Args {
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     pub(super) ttl: Duration,
 
-    /// The longest ttl that any client of these nodes uses: the
-    /// same for all of them
-    #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true)]
+    /// The longest ttl that any client of these nodes uses, the
+    /// same for all of them: REDBOLT_MAX_TTL, or 60s, when this is
+    /// absent
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
-    max_ttl: Duration,
+    max_ttl: Option<Duration>,
 
     /// For how long the lock is kept alive at most, from its
-    /// acquisition: between the ttl and 168h; 24h, or the ttl if
-    /// that is longer, when this is absent
+    /// acquisition: between the ttl and 168h; REDBOLT_MAX_HOLD, or
+    /// 24h, or the ttl if that is longer, when this is absent
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_WAIT))]
     max_hold: Option<Duration>,
@@ -121,15 +124,20 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn config(&self) -> Result<Config, Failure> {
-        let config = self.nodes.config().unwrap_or_else(|| Err(NO_NODES.to_owned()));
+    /// Returns the settings of an engine, from the options and the variables.
+    pub(super) fn config(&mut self) -> Result<Config, Failure> {
+        self.read_max_hold()?;
+        let max_ttl = Override::duration("--max-ttl", "REDBOLT_MAX_TTL", self.max_ttl);
+        let config = self.nodes.config([max_ttl]).unwrap_or_else(|| Err(NO_NODES.to_owned()));
         let mut config = config.map_err(Failure::Usage)?;
         if self.command.first().is_some_and(|program| program.is_empty()) {
             return Err(Failure::Usage("COMMAND is empty".to_owned()));
         }
-        if self.ttl > self.max_ttl {
-            let [ttl, max_ttl] = [self.ttl, self.max_ttl].map(duration::written);
-            let what = format!("--ttl is {ttl}, at most --max-ttl = {max_ttl} is possible");
+        let is_variable = self.max_ttl.is_none() && nodes::variable("REDBOLT_MAX_TTL").is_some();
+        let name = if is_variable { "REDBOLT_MAX_TTL" } else { "--max-ttl" };
+        if self.ttl > config.redlock.max_ttl {
+            let [ttl, max_ttl] = [self.ttl, config.redlock.max_ttl].map(duration::written);
+            let what = format!("--ttl is {ttl}, at most {name} = {max_ttl} is possible");
             return Err(Failure::Usage(what));
         }
         if let Some(max_hold) = self.max_hold.filter(|max_hold| *max_hold < self.ttl) {
@@ -137,9 +145,20 @@ impl Args {
             let what = format!("--max-hold is {max_hold}, at least --ttl = {ttl} is possible");
             return Err(Failure::Usage(what));
         }
-        config.redlock.max_ttl = self.max_ttl;
-        config.redlock.max_hold = self.max_hold().max(self.max_ttl);
+        config.redlock.max_hold = self.max_hold().max(config.redlock.max_ttl);
         Ok(config)
+    }
+
+    /// Takes `--max-hold` from its variable where the option is absent.
+    fn read_max_hold(&mut self) -> Result<(), Failure> {
+        const NAME: &str = "REDBOLT_MAX_HOLD";
+        let is_unused = self.no_keep_alive || self.max_hold.is_some();
+        let Some(text) = nodes::variable(NAME).filter(|_| !is_unused) else { return Ok(()) };
+        let text = text.to_string_lossy();
+        let max_hold = duration::between(self.ttl, LONGEST_WAIT)(text.trim());
+        let max_hold = max_hold.map_err(|error| format!("{NAME} is {text:?}, {error}"));
+        self.max_hold = Some(max_hold.map_err(Failure::Usage)?);
+        Ok(())
     }
 
     /// How long the lock is renewed; `None` for not at all.

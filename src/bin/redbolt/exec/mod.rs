@@ -22,6 +22,8 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use redbolt::Config;
+
 pub(crate) use self::args::Args;
 use self::failure::Failure;
 use self::watch::Watch;
@@ -35,8 +37,8 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(250);
 /// caller waits for the exit code.
 const CLEANUP_TIMEOUT: Duration = Duration::from_millis(50);
 
-pub(crate) fn run(args: Args) -> ExitCode {
-    match acquire_and_run(&args) {
+pub(crate) fn run(mut args: Args) -> ExitCode {
+    match args.config().and_then(|config| acquire_and_run(config, &args)) {
         Ok(code) => code.into(),
         Err(failure) => {
             output::say(&failure);
@@ -46,8 +48,8 @@ pub(crate) fn run(args: Args) -> ExitCode {
 }
 
 /// Runs the command under the lock. Returns the exit code of the command.
-fn acquire_and_run(args: &Args) -> Result<u8, Failure> {
-    let mut watch = Watch::new(args.config()?)?;
+fn acquire_and_run(config: Config, args: &Args) -> Result<u8, Failure> {
+    let mut watch = Watch::new(config)?;
     let lease = match acquire::acquire(&mut watch, args) {
         Ok(lease) => lease,
         Err(failure) => {

@@ -1,0 +1,110 @@
+//! [`EnvError`], the error of variables that give no configuration.
+
+use core::fmt;
+
+use crate::net::AddressError;
+use crate::redlock::ConfigError;
+
+/// How much of a value an error shows, in characters.
+const MOST_SHOWN: usize = 32;
+
+/// The error returned when the environment does not give a configuration.
+///
+/// The message names the variable, its value and what is possible. The value of `REDBOLT_USER` and
+/// `REDBOLT_PASSWORD` is never shown, and of `REDBOLT_NODES` only what holds no login.
+///
+/// ```
+/// use redbolt::Config;
+///
+/// let error = Config::from_vars(|name| match name {
+///     "REDBOLT_NODES" => Some("10.0.0.1"),
+///     "REDBOLT_MAX_TTL" => Some("5ms"),
+///     _ => None,
+/// });
+/// let error = error.unwrap_err();
+/// assert_eq!(error.variable(), "REDBOLT_MAX_TTL");
+/// let expected = r#"REDBOLT_MAX_TTL is "5ms", between 10ms and 168h is possible"#;
+/// assert_eq!(error.to_string(), expected);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EnvError {
+    variable: String,
+    kind: EnvErrorKind,
+}
+
+/// What is wrong with a variable.
+///
+/// `Display` gives the end of a sentence that begins with the name of the variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EnvErrorKind {
+    /// The variable is needed, and is absent or empty.
+    Missing,
+    /// The value is not UTF-8.
+    NotUtf8,
+    /// An address cannot be parsed, or a login cannot be used.
+    Address(AddressError),
+    /// The value is not one that the setting can have.
+    Value {
+        /// The value, or `…` for one that could hold a login.
+        value: String,
+        /// What is possible.
+        reason: String,
+    },
+    /// The settings do not fit together.
+    Config(ConfigError),
+}
+
+impl EnvError {
+    pub(super) fn new(variable: &str, kind: EnvErrorKind) -> Self {
+        Self { variable: variable.to_owned(), kind }
+    }
+
+    /// Returns the name of the variable.
+    pub fn variable(&self) -> &str {
+        &self.variable
+    }
+
+    /// Returns what is wrong with the variable.
+    pub fn kind(&self) -> &EnvErrorKind {
+        &self.kind
+    }
+}
+
+impl EnvErrorKind {
+    /// A value that the setting cannot have.
+    pub(super) fn value(value: &str, reason: String) -> Self {
+        Self::Value { value: shown(value.trim()), reason }
+    }
+}
+
+impl fmt::Display for EnvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.variable, self.kind)
+    }
+}
+
+impl fmt::Display for EnvErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str(" is not set"),
+            Self::NotUtf8 => f.write_str(" is not UTF-8"),
+            Self::Address(error) => write!(f, ": {error}"),
+            Self::Value { value, reason } => write!(f, " is {value:?}, {reason}"),
+            Self::Config(error) => write!(f, ": {error}"),
+        }
+    }
+}
+
+impl core::error::Error for EnvError {}
+
+/// Returns a value as an error may show it: nothing that looks like an address, which could have a
+/// login.
+fn shown(value: &str) -> String {
+    let end = value.char_indices().nth(MOST_SHOWN).map_or(value.len(), |(end, _)| end);
+    match value.contains(['@', ':', '/']) {
+        true => "…".to_owned(),
+        false if end < value.len() => format!("{}…", &value[..end]),
+        false => value.to_owned(),
+    }
+}

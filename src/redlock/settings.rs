@@ -1,0 +1,182 @@
+//! The settings by name, for configurations that are written as text.
+//!
+//! A setting has the name of its field in [`Config`]; those of the drift are `drift_rate_ppm` and
+//! `drift_step`. The environment and serde use these names, and no others.
+
+use core::fmt;
+use core::time::Duration;
+
+use super::config::Config;
+use super::restart_guard::RestartGuard;
+use super::validity::Drift;
+use crate::time::{DurationError, parse_duration};
+
+/// The number of settings.
+pub(crate) const SETTINGS: usize = 20;
+
+/// A setting that can be changed, by the type of its value.
+#[derive(Debug)]
+pub(crate) enum Setting<'c> {
+    Duration(&'c mut Duration),
+    MaybeDuration(&'c mut Option<Duration>),
+    Count(&'c mut usize),
+    MaybeCount(&'c mut Option<usize>),
+    Rate(&'c mut u32),
+    Switch(&'c mut bool),
+    Guard(&'c mut RestartGuard),
+    Bytes(&'c mut Vec<u8>),
+}
+
+/// Why a text cannot be the value of a setting: the end of a sentence that names both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unfit {
+    Duration(DurationError),
+    Count,
+    Switch,
+    Guard,
+}
+
+impl Config {
+    /// Returns all settings with their names, in the order of the fields.
+    pub(crate) fn settings(&mut self) -> [(&'static str, Setting<'_>); SETTINGS] {
+        // A new field must be named here, or this does not compile.
+        let Self {
+            quorum,
+            max_ttl,
+            restart_guard,
+            max_hold,
+            lost_lead,
+            drift: Drift { rate_ppm, step },
+            node_timeout,
+            connect_timeout,
+            close_timeout,
+            release_timeout,
+            retry_max,
+            tenure,
+            tenure_gap,
+            reconnect_max,
+            max_locks,
+            max_pipeline,
+            max_cleanup,
+            repair,
+            prefix,
+            #[cfg(redbolt_sabotage)]
+                saboteur: _,
+        } = self;
+        [
+            ("quorum", Setting::MaybeCount(quorum)),
+            ("max_ttl", Setting::Duration(max_ttl)),
+            ("restart_guard", Setting::Guard(restart_guard)),
+            ("max_hold", Setting::Duration(max_hold)),
+            ("lost_lead", Setting::Duration(lost_lead)),
+            ("drift_rate_ppm", Setting::Rate(rate_ppm)),
+            ("drift_step", Setting::Duration(step)),
+            ("node_timeout", Setting::MaybeDuration(node_timeout)),
+            ("connect_timeout", Setting::Duration(connect_timeout)),
+            ("close_timeout", Setting::Duration(close_timeout)),
+            ("release_timeout", Setting::Duration(release_timeout)),
+            ("retry_max", Setting::Duration(retry_max)),
+            ("tenure", Setting::Duration(tenure)),
+            ("tenure_gap", Setting::Duration(tenure_gap)),
+            ("reconnect_max", Setting::Duration(reconnect_max)),
+            ("max_locks", Setting::Count(max_locks)),
+            ("max_pipeline", Setting::Count(max_pipeline)),
+            ("max_cleanup", Setting::Count(max_cleanup)),
+            ("repair", Setting::Switch(repair)),
+            ("prefix", Setting::Bytes(prefix)),
+        ]
+    }
+}
+
+impl Setting<'_> {
+    /// Sets the value that a text stands for.
+    /// Spaces around the text do not count, except in bytes.
+    pub(crate) fn set(&mut self, text: &str) -> Result<(), Unfit> {
+        let (bytes, text) = (text.as_bytes(), text.trim());
+        let count = || text.parse().map_err(|_| Unfit::Count);
+        let duration = || parse_duration(text).map_err(Unfit::Duration);
+        match self {
+            Self::Duration(value) => **value = duration()?,
+            Self::MaybeDuration(value) => **value = Some(duration()?),
+            Self::Count(value) => **value = count()?,
+            Self::MaybeCount(value) => **value = Some(count()?),
+            Self::Rate(value) => **value = text.parse().map_err(|_| Unfit::Count)?,
+            Self::Switch(value) => **value = text.parse().map_err(|_| Unfit::Switch)?,
+            Self::Guard(value) => **value = RestartGuard::from_name(text).ok_or(Unfit::Guard)?,
+            Self::Bytes(value) => **value = bytes.to_vec(),
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duration(error) => error.fmt(f),
+            Self::Count => f.write_str("a whole number is possible"),
+            Self::Switch => f.write_str("true or false is possible"),
+            Self::Guard => f.write_str("on, strict, durable or off is possible"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(config: &mut Config, name: &str, text: &str) -> Result<(), Unfit> {
+        let mut settings = config.settings();
+        let found = settings.iter_mut().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("{name} is a setting")).1.set(text)
+    }
+
+    #[test]
+    fn every_setting_is_set_by_its_name() {
+        let rows = [
+            ("quorum", "3"),
+            ("max_ttl", "10s"),
+            ("restart_guard", "strict"),
+            ("max_hold", "forever"),
+            ("lost_lead", "2ms"),
+            ("drift_rate_ppm", "10000"),
+            ("drift_step", "1.5ms"),
+            ("node_timeout", "20ms"),
+            ("connect_timeout", "2s"),
+            ("close_timeout", "6s"),
+            ("release_timeout", "2s"),
+            ("retry_max", "200ms"),
+            ("tenure", "forever"),
+            ("tenure_gap", "0"),
+            ("reconnect_max", "1m"),
+            ("max_locks", "7"),
+            ("max_pipeline", "8"),
+            ("max_cleanup", "9"),
+            ("repair", "false"),
+            ("prefix", "locks:"),
+        ];
+        let mut config = Config::default();
+        for (name, text) in rows {
+            let before = config.clone();
+            assert_eq!(set(&mut config, name, text), Ok(()), "{name}");
+            assert_ne!(format!("{before:?}"), format!("{config:?}"), "{name}");
+        }
+        assert_eq!(rows.map(|(name, _)| name), config.settings().map(|(name, _)| name));
+        assert_eq!(config.drift.step, Duration::from_micros(1_500));
+        assert_eq!((config.tenure, config.prefix), (Duration::MAX, b"locks:".to_vec()));
+    }
+
+    #[test]
+    fn what_no_value_can_be_is_told_what_is_possible() {
+        let rows = [
+            ("quorum", "-1", "a whole number is possible"),
+            ("drift_rate_ppm", "4294967296", "a whole number is possible"),
+            ("repair", "yes", "true or false is possible"),
+            ("restart_guard", "On", "on, strict, durable or off is possible"),
+            ("node_timeout", "1 s", "whose unit is not one of ns, us, ms, s, m and h"),
+        ];
+        for (name, text, possible) in rows {
+            let error = set(&mut Config::default(), name, text).expect_err(text);
+            assert_eq!(error.to_string(), possible, "{name}");
+        }
+    }
+}
