@@ -132,6 +132,8 @@
 //!   becomes ready, `WARN` for other changes of a node and for a lock that is lost or about to end,
 //!   `ERROR` for a node that needs another configuration, and `DEBUG` for connection attempts and
 //!   failed requests. Includes `net`.
+//! * `serde`: [`Config`] and [`redlock::Config`] from and to configuration files; see
+//!   [`Config`](Config#configuration-files).
 //! * `metrics`: counters and gauges through the `metrics` crate; see below. Includes `net`.
 //! * `tokio`: notices calls that block in a task of tokio; see above. Includes `net`.
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`. Includes `net` and `embedded`.

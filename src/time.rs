@@ -14,8 +14,12 @@ use core::ops::{Add, Sub};
 use core::time::Duration;
 
 mod duration;
+#[cfg(feature = "serde")]
+mod serde_impl;
 
 pub use self::duration::{DurationError, format_duration, parse_duration};
+#[cfg(feature = "serde")]
+pub(crate) use self::serde_impl::Text;
 
 /// A point in time, as nanoseconds since an arbitrary origin. The usual origin is the boot of the
 /// machine.

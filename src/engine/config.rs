@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::io;
 
 use crate::net::{Address, AddressError, Credentials};
-use crate::redlock::{self, ConfigError};
+use crate::redlock::{self, ConfigError, Login};
 
 /// The configuration of an [`Engine`](super::Engine) or a [`Client`](crate::Client): the nodes, and
 /// the settings.
@@ -19,6 +19,33 @@ use crate::redlock::{self, ConfigError};
 /// config.busy_poll = Duration::from_micros(50);
 /// # Ok::<(), redbolt::AddressError>(())
 /// ```
+///
+/// [`Config::from_env`] reads a configuration from environment variables.
+///
+/// # Configuration files
+///
+/// With the feature `serde`, a configuration is read from and written to every format with names:
+/// JSON, TOML, YAML and others. It is one map. The names in the map are those of the variables of
+/// [`Config::from_env`], in small letters and without `redbolt_`. Only `nodes` is needed; names
+/// that are missing leave the default, and names that are unknown are refused.
+///
+/// ```toml
+/// nodes = ["db1", "redis://:secret@db2:7000/3", { host = "db3", password = "p@ss" }]
+/// user = "locks"          # the login to the nodes that are given without one
+/// password = "p@ss/word"
+/// max_ttl = "10s"         # a duration, as the command line writes it
+/// restart_guard = "strict"
+/// prefix = "locks:"       # a text, or a list of bytes
+/// ```
+///
+/// A node is a text as [`Address`] reads it, or a map of `host`, `port`, `user`, `password` and
+/// `database`. Bounds are checked when an engine is created.
+///
+/// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
+/// which is refused when it is read again: a configuration that has lost its passwords must not
+/// pass for one that needs none. [`credentials`](Self::credentials) are not written at all. No
+/// error of this crate shows a login, but some formats quote the line of an error, as `toml` does
+/// in `Display`; its `message` does not.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
@@ -65,6 +92,15 @@ impl Config {
         let nodes = nodes.into_iter().collect();
         let redlock = redlock::Config::default();
         Self { nodes, redlock, busy_poll: Duration::ZERO, credentials: None }
+    }
+
+    /// Gives a login to the nodes that have none. Their databases stay.
+    pub(super) fn log_in(&mut self, login: &Login) -> Result<(), AddressError> {
+        for node in self.nodes.iter_mut().filter(|node| !node.login().has_auth()) {
+            let login = login.clone().in_database(node.login().database);
+            *node = node.clone().with_login(login)?;
+        }
+        Ok(())
     }
 
     pub(super) fn check_nodes(&self) -> Result<(), ConfigError> {

@@ -99,7 +99,10 @@ impl Config {
         let nodes = Address::parse_list(&nodes);
         let nodes = nodes.map_err(|error| EnvError::new(NODES, EnvErrorKind::Address(error)))?;
         let mut config = Self::with_addresses(nodes);
-        config.log_in(value(USER)?, value(PASSWORD)?)?;
+        if let Some(login) = login(value(USER)?, value(PASSWORD)?)? {
+            let result = config.log_in(&login);
+            result.map_err(|error| EnvError::new(PASSWORD, EnvErrorKind::Address(error)))?;
+        }
         if let Some(text) = value(BUSY_POLL)? {
             let busy_poll = parse_duration(text.trim());
             config.busy_poll =
@@ -116,22 +119,15 @@ impl Config {
             Err(error) => Err(out_of_bounds(error, value)),
         }
     }
+}
 
-    /// Gives a login to the nodes that have none.
-    fn log_in(&mut self, user: Option<String>, password: Option<String>) -> Result<(), EnvError> {
-        let login = match (user, password) {
-            (None, None) => return Ok(()),
-            (None, Some(password)) => Login::with_password(password),
-            (Some(user), Some(password)) => Login::with_user(user, password),
-            (Some(_), None) => return Err(EnvError::new(PASSWORD, EnvErrorKind::Missing)),
-        };
-        for node in self.nodes.iter_mut().filter(|node| !node.login().has_auth()) {
-            let login = login.clone().in_database(node.login().database);
-            let changed = node.clone().with_login(login);
-            *node =
-                changed.map_err(|error| EnvError::new(PASSWORD, EnvErrorKind::Address(error)))?;
-        }
-        Ok(())
+/// The login that two variables give.
+fn login(user: Option<String>, password: Option<String>) -> Result<Option<Login>, EnvError> {
+    match (user, password) {
+        (None, None) => Ok(None),
+        (None, Some(password)) => Ok(Some(Login::with_password(password))),
+        (Some(user), Some(password)) => Ok(Some(Login::with_user(user, password))),
+        (Some(_), None) => Err(EnvError::new(PASSWORD, EnvErrorKind::Missing)),
     }
 }
 

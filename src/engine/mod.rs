@@ -10,6 +10,8 @@ mod engine;
 mod env;
 mod env_error;
 mod observe;
+#[cfg(feature = "serde")]
+mod serde_impl;
 mod settle;
 
 pub use self::config::{Config, EngineError};

@@ -18,6 +18,8 @@ mod resolver;
 mod waker;
 mod wakeup;
 
+#[cfg(feature = "serde")]
+pub(crate) use self::address::Secret;
 pub use self::address::{Address, AddressError, AddressErrorKind};
 pub use self::clock::Clock;
 pub use self::credentials::Credentials;

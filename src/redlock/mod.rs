@@ -49,7 +49,9 @@ mod node_set;
 mod quorum;
 mod restart_guard;
 mod sabotage;
-#[cfg(feature = "net")]
+#[cfg(feature = "serde")]
+mod serde_impl;
+#[cfg(any(feature = "net", feature = "serde"))]
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -80,6 +82,8 @@ pub use self::quorum::{Quorum, Verdict};
 pub use self::restart_guard::RestartGuard;
 #[cfg(redbolt_sabotage)]
 pub use self::sabotage::{RECREATE, Saboteur};
+#[cfg(all(feature = "net", feature = "serde"))]
+pub(crate) use self::serde_impl::{Names, read_setting, unknown, write_settings};
 #[cfg(feature = "net")]
 pub(crate) use self::settings::Unfit;
 pub use self::token::{Nonce, Token, TokenError};

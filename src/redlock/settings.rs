@@ -3,12 +3,14 @@
 //! A setting has the name of its field in [`Config`]; those of the drift are `drift_rate_ppm` and
 //! `drift_step`. The environment and serde use these names, and no others.
 
+#[cfg(feature = "net")]
 use core::fmt;
 use core::time::Duration;
 
 use super::config::Config;
 use super::restart_guard::RestartGuard;
 use super::validity::Drift;
+#[cfg(feature = "net")]
 use crate::time::{DurationError, parse_duration};
 
 /// The number of settings.
@@ -28,6 +30,7 @@ pub(crate) enum Setting<'c> {
 }
 
 /// Why a text cannot be the value of a setting: the end of a sentence that names both.
+#[cfg(feature = "net")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unfit {
     Duration(DurationError),
@@ -88,6 +91,7 @@ impl Config {
     }
 }
 
+#[cfg(feature = "net")]
 impl Setting<'_> {
     /// Sets the value that a text stands for.
     /// Spaces around the text do not count, except in bytes.
@@ -109,6 +113,7 @@ impl Setting<'_> {
     }
 }
 
+#[cfg(feature = "net")]
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -120,7 +125,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "net"))]
 mod tests {
     use super::*;
 

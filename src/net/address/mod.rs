@@ -8,9 +8,15 @@ use core::str::FromStr;
 
 mod error;
 mod parse;
+#[cfg(feature = "serde")]
+mod secret;
+#[cfg(feature = "serde")]
+mod serde_impl;
 mod syntax;
 
 pub use self::error::{AddressError, AddressErrorKind};
+#[cfg(feature = "serde")]
+pub(crate) use self::secret::Secret;
 use crate::redlock::Login;
 
 /// The address of one node: host, TCP port, and login.

@@ -1,0 +1,98 @@
+//! The configuration of an engine, in what serde reads and writes: the nodes beside the settings.
+
+use core::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::config::Config;
+use crate::net::{Address, Secret};
+use crate::redlock::{self, Login, Names};
+use crate::time::Text;
+
+impl Serialize for Config {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("nodes", &self.nodes)?;
+        map.serialize_entry("busy_poll", &Text(self.busy_poll))?;
+        redlock::write_settings(&self.redlock, &mut map)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Config;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of nodes and settings")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Config, M::Error> {
+                read(map)
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+fn read<'de, M: MapAccess<'de>>(mut map: M) -> Result<Config, M::Error> {
+    let mut config = Config::with_addresses([]);
+    let mut nodes = None;
+    let mut login = Login::default();
+    let mut names = Names::default();
+    while let Some(name) = names.next(&mut map)? {
+        match name {
+            "nodes" => nodes = Some(map.next_value::<Nodes>()?.0),
+            "user" => login.username = map.next_value::<Option<Secret>>()?.map(|user| user.0),
+            "password" => {
+                login.password = map.next_value::<Option<Secret>>()?.map(|password| password.0);
+            }
+            "busy_poll" => config.busy_poll = map.next_value::<Text>()?.0,
+            name if redlock::read_setting(&mut config.redlock, name, &mut map)? => {}
+            name => return Err(redlock::unknown(name)),
+        }
+    }
+    config.nodes = nodes.ok_or_else(|| M::Error::missing_field("nodes"))?;
+    config.log_in(&login).map_err(M::Error::custom)?;
+    Ok(config)
+}
+
+/// A list of addresses, or one text with commas in it.
+struct Nodes(Vec<Address>);
+
+impl<'de> Deserialize<'de> for Nodes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Nodes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of addresses")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Nodes, E> {
+                Address::parse_list(text).map(Nodes).map_err(E::custom)
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Nodes, S::Error> {
+                let mut nodes = Vec::new();
+                while let Some(node) = list.next_element()? {
+                    if nodes.len() == redlock::MAX_NODES {
+                        let most = redlock::MAX_NODES;
+                        return Err(S::Error::custom(format!("more than {most} nodes")));
+                    }
+                    nodes.push(node);
+                }
+                Ok(Nodes(nodes))
+            }
+        }
+
+        deserializer.deserialize_any(Reader)
+    }
+}

@@ -1,0 +1,39 @@
+//! Durations as text, in what serde reads and writes.
+
+use core::fmt;
+use core::time::Duration;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use super::duration::{format_duration, parse_duration};
+
+/// A duration that is written as text, such as `"250ms"`.
+pub(crate) struct Text(pub(crate) Duration);
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format_duration(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl Visitor<'_> for Reader {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a duration as text, such as \"250us\", \"20ms\", \"30s\" or \"1.5m\"")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Text, E> {
+                // The text itself is not told: it may be a password in the wrong place.
+                parse_duration(text).map(Text).map_err(|error| E::custom(format!("a text {error}")))
+            }
+        }
+
+        deserializer.deserialize_str(Reader)
+    }
+}

@@ -1,0 +1,192 @@
+//! Configurations in files, as users of the feature `serde` have them.
+#![cfg(all(feature = "serde", feature = "net"))]
+
+use std::time::Duration;
+
+use redbolt::{Config, Drift, Login, RestartGuard, redlock};
+
+/// A configuration in which nothing is the default.
+fn strange() -> Config {
+    let mut config = Config::new(["a", "redis://b:7000/3", "[::1]:7001"]).expect("addresses");
+    config.busy_poll = Duration::from_nanos(1_500);
+    let settings = &mut config.redlock;
+    settings.quorum = Some(3);
+    settings.max_ttl = Duration::from_millis(10_500);
+    settings.restart_guard = RestartGuard::Durable;
+    settings.max_hold = Duration::MAX;
+    settings.lost_lead = Duration::from_micros(250);
+    settings.drift = Drift::new(10_000, Duration::from_millis(5));
+    settings.node_timeout = Some(Duration::from_millis(20));
+    settings.connect_timeout = Duration::from_secs(2);
+    settings.close_timeout = Duration::from_secs(90);
+    settings.release_timeout = Duration::from_secs(3);
+    settings.retry_max = Duration::from_millis(200);
+    settings.tenure = Duration::MAX;
+    settings.tenure_gap = Duration::ZERO;
+    settings.reconnect_max = Duration::from_secs(120);
+    settings.max_locks = 1;
+    settings.max_pipeline = 2;
+    settings.max_cleanup = 3;
+    settings.repair = false;
+    settings.prefix = b"locks:".to_vec();
+    config
+}
+
+fn shown(config: &Config) -> String {
+    format!("{config:?}")
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let mut plain = Config::new(["a", "b", "c"]).expect("addresses");
+    plain.redlock.prefix = vec![0xff, 0];
+    for config in [strange(), plain] {
+        let json = serde_json::to_string(&config).expect("it can be written");
+        let read: Config = serde_json::from_str(&json).expect("it can be read");
+        assert_eq!(shown(&read), shown(&config), "{json}");
+        let toml = toml::to_string(&config).expect("it can be written");
+        let read: Config = toml::from_str(&toml).expect("it can be read");
+        assert_eq!(shown(&read), shown(&config), "{toml}");
+
+        let json = serde_json::to_string(&config.redlock).expect("it can be written");
+        let read: redlock::Config = serde_json::from_str(&json).expect("it can be read");
+        assert_eq!(format!("{read:?}"), format!("{:?}", config.redlock), "{json}");
+    }
+}
+
+#[test]
+fn a_file_has_the_names_and_the_words_of_the_command_line() {
+    let text = toml::to_string(&strange()).expect("it can be written");
+    let expected = "\
+nodes = [\"a:6379\", \"redis://b:7000/3\", \"[::1]:7001\"]
+busy_poll = \"1500ns\"
+quorum = 3
+max_ttl = \"10500ms\"
+restart_guard = \"durable\"
+max_hold = \"forever\"
+lost_lead = \"250us\"
+drift_rate_ppm = 10000
+drift_step = \"5ms\"
+node_timeout = \"20ms\"
+connect_timeout = \"2s\"
+close_timeout = \"90s\"
+release_timeout = \"3s\"
+retry_max = \"200ms\"
+tenure = \"forever\"
+tenure_gap = \"0s\"
+reconnect_max = \"2m\"
+max_locks = 1
+max_pipeline = 2
+max_cleanup = 3
+repair = false
+prefix = \"locks:\"
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn what_is_missing_is_the_default_and_null_is_none() {
+    let config: Config = toml::from_str("nodes = [\"a\"]").expect("nodes are enough");
+    assert_eq!(shown(&config), shown(&Config::new(["a"]).expect("an address")));
+    let text = r#"{"nodes": "a, redis://:p%2Cq@b", "quorum": null, "node_timeout": null}"#;
+    let config: Config = serde_json::from_str(text).expect("a list in one text");
+    assert_eq!((config.nodes.len(), config.redlock.quorum), (2, None));
+    assert_eq!(config.nodes[1].login().password.as_deref(), Some("p,q"));
+    let settings: redlock::Config = toml::from_str("").expect("nothing is needed");
+    assert_eq!(format!("{settings:?}"), format!("{:?}", redlock::Config::default()));
+}
+
+#[test]
+fn a_node_may_be_written_in_parts_without_an_encoding() {
+    let text = r#"
+        user = "locks"
+        password = "p@ss/word"
+        [[nodes]]
+        host = "a"
+        [[nodes]]
+        host = "::1"
+        port = 7000
+        user = "own"
+        password = "p,q%"
+        database = 3
+        [[nodes]]
+        host = "c"
+        database = 1
+    "#;
+    let config: Config = toml::from_str(text).expect("it can be read");
+    let logins: Vec<_> = config.nodes.iter().map(|node| node.login().clone()).collect();
+    let all = Login::with_user("locks", "p@ss/word");
+    let own = Login::with_user("own", "p,q%").in_database(3);
+    assert_eq!(logins, [all.clone(), own, all.in_database(1)]);
+    assert_eq!(config.nodes[1].to_string(), "[::1]:7000/3");
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_with_the_reason() {
+    let rows = [
+        (r#"max_ttl = "10s""#, "missing field `nodes`"),
+        ("nodes = [\"a\"]\nmax_tll = \"10s\"", "there is no setting \"max_tll\""),
+        ("nodes = [\"a\"]\nmax_ttl = 10", "expected a duration as text"),
+        ("nodes = [\"a\"]\nmax_ttl = \"10x\"", "a text whose unit is not one of ns, us, ms"),
+        ("nodes = [\"a\"]\nmax_ttl = \"soon\"", "a text which is not a duration such as"),
+        (
+            "nodes = [\"a\"]\nrestart_guard = \"On\"",
+            "a restart guard is on, strict, durable or off",
+        ),
+        ("nodes = [\"a\"]\nmax_locks = -1", "expected"),
+        ("nodes = [\"a\"]\nuser = \"u\"", "has a user without a password"),
+        ("nodes = [\"a:x\"]", "the address \"a:…\" has a port"),
+        ("nodes = \"a,b:x\"", "address 2 of the list, \"b:…\", has a port"),
+        ("nodes = 1", "expected a list of addresses"),
+        ("nodes = [1]", "expected an address as text, or a map of host, port, user"),
+        ("nodes = [{ port = 1 }]", "missing field `host`"),
+        ("nodes = [{ host = \"a\", name = \"b\" }]", "a node has no \"name\""),
+        ("nodes = [{ host = \"a\", port = 0 }]", "has a port that is not between 1 and 65535"),
+    ];
+    for (text, message) in rows {
+        let error = toml::from_str::<Config>(text).expect_err(text);
+        assert!(error.message().contains(message), "{text}: {error}");
+    }
+    let many = format!("{{\"nodes\": [{}\"a\"]}}", "\"a\",".repeat(16));
+    let error = serde_json::from_str::<Config>(&many).expect_err("too many");
+    assert!(error.to_string().contains("more than 16 nodes"), "{error}");
+    let twice = r#"{"nodes": ["a"], "repair": true, "repair": false}"#;
+    let error = serde_json::from_str::<Config>(twice).expect_err("given twice");
+    assert!(error.to_string().contains("\"repair\" is given twice"), "{error}");
+}
+
+#[test]
+fn a_login_is_not_written_and_a_file_without_it_is_refused() {
+    let nodes = ["redis://app:secret@a:7000/3", "redis://:secret@b"];
+    let config = Config::new(nodes).expect("addresses");
+    let json = serde_json::to_string(&config).expect("it can be written");
+    let toml = toml::to_string(&config).expect("it can be written");
+    for text in [&json, &toml] {
+        assert!(!text.contains("secret") && !text.contains("app"), "{text}");
+        assert!(text.contains("redis://…@a:7000/3") && text.contains("redis://…@b:6379"), "{text}");
+    }
+    let error = serde_json::from_str::<Config>(&json).expect_err("the logins are lost");
+    assert!(error.to_string().contains("the login was left out"), "{error}");
+}
+
+#[test]
+fn no_error_shows_a_secret() {
+    for text in [
+        r#"{"nodes": ["redis://:secret@a:x"]}"#,
+        r#"{"nodes": ["redis://:sec;ret@"]}"#,
+        r#"{"nodes": "redis://:sec,secret@a"}"#,
+        r#"{"nodes": ["redis://a?password=secret"]}"#,
+        r#"{"nodes": [{"host": "redis://:secret@a"}]}"#,
+        r#"{"nodes": [{"host": "a", "user": "secret"}]}"#,
+        r#"{"nodes": ["a"], "password": 5307001}"#,
+        r#"{"nodes": ["a"], "password": -5307001}"#,
+        r#"{"nodes": ["a"], "password": 5307001.5}"#,
+        r#"{"nodes": [{"host": "a", "password": 5307001}]}"#,
+        r#"{"nodes": ["a"], "max_ttl": "secret"}"#,
+        r#"{"nodes": ["a"], "restart_guard": "secret"}"#,
+    ] {
+        let error = serde_json::from_str::<Config>(text).expect_err(text);
+        let shown = format!("{error} {error:?} {error:#?}");
+        assert!(!shown.contains("sec") && !shown.contains("5307001"), "{text}: {shown}");
+    }
+}
