@@ -30,13 +30,14 @@ use work::WORK;
 
 fn main() -> ExitCode {
     let args: Vec<_> = env::args().skip(1).collect();
-    if let [command, name, rounds] = &args[..]
-        && command == callgrind::COMMAND
-    {
+    match &args[..] {
         // Callgrind counts the instructions of this process.
-        let rounds = rounds.parse().expect("the number of rounds");
-        println!("{}", work::find(name).run(rounds));
-        return ExitCode::SUCCESS;
+        [command, name, rounds] if command == callgrind::COMMAND => {
+            let rounds = rounds.parse().expect("the number of rounds");
+            println!("{}", work::find(name).run(rounds));
+            return ExitCode::SUCCESS;
+        }
+        _ => {}
     }
     if !args.iter().any(|arg| arg == "--bench") {
         return rehearse();

@@ -27,7 +27,7 @@ impl Decoder for Naive {
 /// Returns the first reply and its length.
 fn reply(bytes: &[u8]) -> Option<(Reply, usize)> {
     let line_len = bytes.windows(2).position(|pair| pair == b"\r\n")?;
-    let text = str::from_utf8(&bytes[1..line_len]).expect("a line is text");
+    let text = std::str::from_utf8(&bytes[1..line_len]).expect("a line is text");
     let (kind, used) = (bytes[0], line_len + 2);
     Some(match kind {
         b'+' | b'-' | b'(' => (Reply::Text(kind, text.to_owned()), used),

@@ -24,9 +24,8 @@ pub(crate) fn read<D: Decoder>(bytes: &[u8], piece: usize) -> u64 {
     let (mut start, mut end, mut marks) = (0, 0, 0_u64);
     while end < bytes.len() {
         end = bytes.len().min(end + piece);
-        while start < end
-            && let Some((mark, len)) = decoder.decode(&bytes[start..end])
-        {
+        while start < end {
+            let Some((mark, len)) = decoder.decode(&bytes[start..end]) else { break };
             start += len;
             marks = marks.wrapping_add(mark);
         }

@@ -145,10 +145,10 @@ impl Parser {
     #[inline]
     pub fn parse<'b>(&mut self, bytes: &'b [u8]) -> Result<Status<(Value<'b>, usize)>, Error> {
         // Only the first call for a value tries the short path: no byte is read more than twice.
-        if self.needed == 0
-            && let Some(reply) = straight(bytes)
-        {
-            return Ok(Status::Complete(reply));
+        if self.needed == 0 {
+            if let Some(reply) = straight(bytes) {
+                return Ok(Status::Complete(reply));
+            }
         }
         self.proceed(bytes).inspect_err(|&error| {
             self.failed = Some(error);
@@ -200,13 +200,13 @@ impl Parser {
                 Token::Header(aggregate, count) => self.open(aggregate, count)?,
             }
             self.close_complete();
-            if self.depth == 0
-                && let Some((aggregate, count, header)) = self.outermost
-            {
-                let len = self.accepted;
-                self.reset();
-                let elements = Elements::accepted(&bytes[header..len], count);
-                return Ok(Status::Complete((aggregate.value(elements), len)));
+            if self.depth == 0 {
+                if let Some((aggregate, count, header)) = self.outermost {
+                    let len = self.accepted;
+                    self.reset();
+                    let elements = Elements::accepted(&bytes[header..len], count);
+                    return Ok(Status::Complete((aggregate.value(elements), len)));
+                }
             }
         }
     }

@@ -35,7 +35,7 @@ fn no_request_of_many_threads_is_lost_or_answered_twice() {
                 for round in 0..REQUESTS {
                     let (outcome, answer) = channel();
                     let number = caller * REQUESTS + round;
-                    let is_cancelled = number.is_multiple_of(5);
+                    let is_cancelled = number % 5 == 0;
                     requests.send(Request { number, is_cancelled, outcome }).expect("it lives");
                     waker.wake();
                     let first = answer.recv_timeout(PATIENCE).expect("an outcome");

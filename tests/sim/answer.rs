@@ -76,7 +76,7 @@ impl Face {
     /// The process goes on after a time as a replica of another master.
     pub(crate) fn begin_lineage(&mut self, offset: u64) {
         self.lineage += 64;
-        self.second_offset = offset.cast_signed();
+        self.second_offset = offset as i64;
     }
 
     /// Another process takes over, which has run for long and was a replica until now.
@@ -102,7 +102,7 @@ impl Face {
         match section {
             b"server" => {
                 // Both ends are cut to whole seconds, and a clock that was set back shows here.
-                let seconds = |at: Instant| (at.as_nanos() / 1_000_000_000).cast_signed();
+                let seconds = |at: Instant| (at.as_nanos() / 1_000_000_000) as i64;
                 let uptime = seconds(at) - seconds(started);
                 write!(text, "run_id:{process:040x}\r\nuptime_in_seconds:{uptime}\r\n")?;
                 text.write_str("redis_mode:standalone\r\n")

@@ -279,8 +279,8 @@ impl Checks {
                 let (votes, all) = (nodes.iter().filter(stands).count(), nodes.len());
                 if 2 * votes <= all {
                     let id = lock.id;
-                    let what = format_args!("{id:?} is believed and stands on {votes} of {all}");
-                    return self.fail(true_now, what);
+                    let what = format!("{id:?} is believed and stands on {votes} of {all}");
+                    return self.fail(true_now, format_args!("{what}"));
                 }
             }
         }

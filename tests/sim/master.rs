@@ -96,7 +96,7 @@ impl Node {
     /// Sets the clock, which is never more than `most` before its own time.
     pub(crate) fn set_clock(&mut self, now: u64, most: u64, chance: &mut Chance) {
         let ahead = chance.between(0, most);
-        self.clock.step(now, ahead.cast_signed() - self.ahead.cast_signed());
+        self.clock.step(now, ahead as i64 - self.ahead as i64);
         self.ahead = ahead;
     }
 
@@ -202,7 +202,7 @@ impl Node {
                 let (request, reply) = (words.escape_ascii(), reply.escape_ascii());
                 let ghost = if link.is_heard { "" } else { ", a ghost" };
                 let (index, client, id) = (self.index, link.client, link.id);
-                let told = format_args!("master {index}: {request} -> {reply}");
+                let told = format!("master {index}: {request} -> {reply}");
                 trace.say(now, format_args!("{told} (client {client}, link {id}{ghost})"));
             }
             done += used;

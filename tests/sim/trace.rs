@@ -35,9 +35,10 @@ impl Trace {
     /// Adds bytes to the hash, eight at a time, because every byte that is sent passes through
     /// here.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
+        let words = bytes.chunks_exact(8);
+        let rest = words.remainder();
         for word in words {
-            self.add(&[u64::from_le_bytes(*word)]);
+            self.add(&[u64::from_le_bytes(word.try_into().expect("eight bytes"))]);
         }
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);

@@ -248,7 +248,7 @@ impl World {
             self.look();
         }
         // A check now and then is enough: what grows without a bound is found a little later too.
-        if self.steps.is_multiple_of(32) {
+        if self.steps % 32 == 0 {
             self.clients.iter().for_each(|client| self.net.checks.memory(self.net.now, client));
         }
         if self.steps > STEPS_MAX {

@@ -95,7 +95,7 @@ fn compile(folder: &Path) -> Result<(), String> {
         .arg(folder.join("clock_shim.so"))
         .arg(source)
         .output()
-        .map_err(|error| format!("cannot run {}: {error}", compiler.display()))?;
+        .map_err(|error| format!("cannot run {compiler:?}: {error}"))?;
     let words = String::from_utf8_lossy(&output.stderr);
     if output.status.success() { Ok(()) } else { Err(words.into_owned()) }
 }

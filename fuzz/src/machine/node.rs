@@ -241,7 +241,7 @@ fn millis(word: &[u8]) -> Duration {
 }
 
 fn number(word: &[u8]) -> usize {
-    let text = str::from_utf8(word).expect("what is sent is ASCII");
+    let text = std::str::from_utf8(word).expect("what is sent is ASCII");
     text.parse().expect("a number without a sign")
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 
-use super::super::{self as resp, Status, Value, parse};
+use crate::resp::{self, Status, Value, parse};
 
 fn written(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
     let mut out = BytesMut::new();

@@ -5,9 +5,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::super::{self as resp, Parser, Status};
 use super::tree::Tree;
 use super::{at_once, in_pieces, oracle};
+use crate::resp::{self, Parser, Status};
 
 /// The same cases in every run: a failure is a failure for everybody.
 fn config() -> ProptestConfig {

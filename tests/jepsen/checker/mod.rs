@@ -121,10 +121,10 @@ impl Book {
             }
             What::Left => self.leave(record),
             what => {
-                if let What::Held { token, .. } = what
-                    && let Some(other) = self.tokens.insert(token.clone(), key)
-                {
-                    self.fault(record, &format!("with the token of {other:?}"));
+                if let What::Held { token, .. } = what {
+                    if let Some(other) = self.tokens.insert(token.clone(), key) {
+                        self.fault(record, &format!("with the token of {other:?}"));
+                    }
                 }
                 let step = self.requests.get_mut(&key).map(|request| request.step(record));
                 match step {
