@@ -105,7 +105,7 @@
 //! Invalid input from the caller gives a typed error that names the value and the limit. A panic is
 //! a bug in this crate.
 //!
-//! In these pages, `S1` to `S12` are the safety rules of SAFETY.md, next to the README.
+//! In these pages, `S1` to `S12` are the safety rules of [SAFETY.md](mod@safety#rules).
 //!
 //! # The layers
 //!
@@ -156,6 +156,7 @@
 //! | `redbolt_node_votes{node}` | gauge | 1 if the node may vote, otherwise 0 |
 //! | `redbolt_node_round_trip_seconds{node}` | gauge | round trip of the node |
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "embedded"),
     allow(rustdoc::broken_intra_doc_links, reason = "the crate page names what features add")
@@ -191,6 +192,14 @@ pub use self::redlock::{
     NodeSet, NodeState, NodeStatus, Quarantine, QuarantineReason, QueryId, Quorum, ReleaseOutcome,
     RequestError, RestartGuard, ServerError, Token, TokenError,
 };
+
+/// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.
+///
+/// [TESTING.md]: https://docs.rs/crate/redbolt/latest/source/TESTING.md
+/// [the tests of each rule]: https://docs.rs/crate/redbolt/latest/source/TESTING.md
+#[cfg(doc)]
+#[doc = include_str!("../SAFETY.md")]
+pub mod safety {}
 
 /// The README, so that its example is compiled as a test.
 #[cfg(all(doctest, feature = "net"))]
