@@ -2,21 +2,30 @@
 //!
 //! ```text
 //! cargo run --example blocking -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
+//! cargo run --example blocking --features embedded
 //! ```
 //!
 //! `--new` declares servers that were started just now and cannot have forgotten locks. Without
-//! `--new`, a server votes only after it has been up for about a minute.
+//! `--new`, a server votes only after it has been up for about a minute. Without nodes, an example
+//! runs on masters inside its own process, which the feature `embedded` provides.
 
 use std::error::Error;
 use std::process::ExitCode;
 
+#[cfg(feature = "embedded")]
+use redbolt::embedded::Cluster;
 use redbolt::{Config, RestartGuard};
 
-const USAGE: &str = "say which nodes: host:port,host:port,… and --new if they are";
+const USAGE: &str = "say which nodes: host:port,host:port,… and --new if they are; \
+                     or say no nodes, with --features embedded";
 
 /// Runs an example with the nodes from the command line, and prints its error if there is one.
 pub(crate) fn run(example: impl FnOnce(Config) -> Result<(), Box<dyn Error>>) -> ExitCode {
-    match config().and_then(example) {
+    let result = match std::env::args().nth(1) {
+        Some(nodes) => config(&nodes, std::env::args().nth(2)).and_then(example),
+        None => run_on_embedded(example),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -25,11 +34,9 @@ pub(crate) fn run(example: impl FnOnce(Config) -> Result<(), Box<dyn Error>>) ->
     }
 }
 
-fn config() -> Result<Config, Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let nodes = arguments.next().ok_or(USAGE)?;
+fn config(nodes: &str, option: Option<String>) -> Result<Config, Box<dyn Error>> {
     let mut config = Config::new(nodes.split(','))?;
-    match arguments.next().as_deref() {
+    match option.as_deref() {
         None => Ok(config),
         Some("--new") => {
             config.redlock.restart_guard = RestartGuard::Off;
@@ -37,4 +44,20 @@ fn config() -> Result<Config, Box<dyn Error>> {
         }
         Some(_) => Err(USAGE.into()),
     }
+}
+
+/// Runs an example on three masters inside this process.
+#[cfg(feature = "embedded")]
+fn run_on_embedded(
+    example: impl FnOnce(Config) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let cluster = Cluster::start(3)?;
+    example(cluster.config())
+}
+
+#[cfg(not(feature = "embedded"))]
+fn run_on_embedded(
+    _: impl FnOnce(Config) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    Err(USAGE.into())
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use super::config::{Config, EngineError};
 use super::observe;
@@ -53,14 +53,62 @@ use crate::time::Instant;
 ///
 /// # In another loop
 ///
-/// An engine can run inside another event loop. [`as_raw_fd`](AsRawFd::as_raw_fd) returns one file
-/// descriptor, which becomes readable when a node has answered *and* when a deadline has come.
+/// An engine can run inside another event loop, which waits for one file descriptor of the engine:
+/// [`as_fd`](AsFd::as_fd), or [`as_raw_fd`](AsRawFd::as_raw_fd). The descriptor becomes readable
+/// when a node has answered, when a deadline of the engine has come, and when a [`Waker`] was used.
+/// So the loop needs no timer. In the repository, `examples/async_fd.rs` and
+/// `examples/foreign_loop.rs` are complete programs for tokio and for mio.
 ///
-/// * Whenever the descriptor is readable, call `poll` with a timeout of zero, and take all events.
-/// * After commands at other times, call [`flush`](Self::flush), and take all events as well,
-///   because some commands end at once.
+/// One turn of the loop:
 ///
-/// For loops with a timer of their own, there is [`next_deadline`](Self::next_deadline).
+/// 1. If the descriptor is readable, call [`poll`](Self::poll) once, with a timeout of zero.
+/// 2. Take all events, also after commands at other times, because some commands end at once.
+/// 3. Call [`flush`](Self::flush) after commands. This call sends them, and makes sure that the
+///    descriptor becomes readable at the next deadline.
+///
+/// Call `poll` once before the first wait as well: the first poll starts to connect.
+///
+/// ```no_run
+/// use redbolt::{Config, Engine};
+/// use std::time::Duration;
+/// use tokio::io::Interest;
+/// use tokio::io::unix::AsyncFd;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let engine = Engine::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
+/// // SAFETY: an engine keeps its descriptor until it is dropped; see below.
+/// let mut engine = unsafe { AsyncFd::register_with_interest(engine, Interest::READABLE)? };
+/// engine.get_mut().poll(Some(Duration::ZERO))?;
+/// engine.get_mut().acquire("orders/42", Duration::from_secs(10), Duration::from_secs(2))?;
+/// loop {
+///     while let Some(event) = engine.get_mut().next_event() {
+///         println!("{event:?}");
+///     }
+///     engine.get_mut().flush()?;
+///     engine.readable_mut().await?.clear_ready();
+///     engine.get_mut().poll(Some(Duration::ZERO))?;
+/// }
+/// # }
+/// ```
+///
+/// What a loop can rely on:
+///
+/// * **One descriptor for life.** It stays the same from [`new`](Self::new) until the engine is
+///   dropped: valid, open, and with the same number, whatever becomes of the connections, and also
+///   when the engine is moved. This is what tokio's `AsyncFd::register` demands. Register the
+///   descriptor once, and take it out of the loop before dropping the engine, which closes it. It
+///   is closed on `exec`.
+/// * **For waiting only.** It is an epoll. Wait until it is readable, and do nothing else with it.
+/// * **Level or edge.** A level-triggered loop sees the descriptor readable until `poll` is called.
+///   In an edge-triggered loop, such as those of tokio and mio, one `poll` for each edge is enough;
+///   where `poll` has left bytes for the next turn, a new edge follows. A loop that keeps the
+///   readiness itself clears it *before* `poll`, so that no later edge is lost.
+/// * **Spurious wake-ups.** The descriptor can be readable although nothing is to be done.
+/// * **Late turns.** A turn that comes late makes events late and can cost renewals, but never
+///   makes a lock look held that is not: [`is_held`](Self::is_held) reads the clock (S8).
+///
+/// A loop with a timer of its own can ask for [`next_deadline`](Self::next_deadline) after each
+/// turn, and call `poll` by then at the latest.
 pub struct Engine {
     pub(super) redlock: Redlock,
     driver: Driver,
@@ -366,9 +414,18 @@ const _: fn() = || {
     is_send::<Engine>();
 };
 
+/// The descriptor for [another loop](Engine#in-another-loop).
+impl AsFd for Engine {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.driver.as_fd()
+    }
+}
+
+/// The descriptor for [another loop](Engine#in-another-loop). The number is valid until the engine
+/// is dropped.
 impl AsRawFd for Engine {
     fn as_raw_fd(&self) -> RawFd {
-        self.driver.as_raw_fd()
+        self.as_fd().as_raw_fd()
     }
 }
 

@@ -13,7 +13,7 @@
 use core::time::Duration;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use mio::event::Event;
 use mio::unix::SourceFd;
@@ -364,9 +364,9 @@ fn next_deadline(redlock: &Redlock) -> Option<Instant> {
     redlock.poll_timeout().map(|(at, _)| at)
 }
 
-impl AsRawFd for Driver {
-    fn as_raw_fd(&self) -> RawFd {
-        self.poll.as_raw_fd()
+impl AsFd for Driver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.poll.registry().as_fd()
     }
 }
 

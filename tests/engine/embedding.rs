@@ -1,16 +1,18 @@
 //! The engine in somebody else's loop, and the ways to wait and to leave.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
-use redbolt::{AcquireError, Event, NodeState};
+use redbolt::{AcquireError, Engine, Event, NodeState};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::owner::{Owner, PATIENCE, TTL, config};
 use crate::support::fake::{Action, Fake};
 use crate::support::master::Master;
 use crate::support::servers::{Cluster, Node};
+use crate::support::until;
 
 /// A loop that knows nothing of the engine but its descriptor.
 struct Loop {
@@ -105,6 +107,56 @@ fn a_foreign_loop_is_woken_for_the_end_of_a_validity_and_for_a_retry() {
     let event = outer.next(&mut owner);
     assert!(matches!(event, Event::Acquired { lock, .. } if lock == taken), "{event:?}");
     owner.let_go(taken);
+    owner.finish(cluster.iter());
+}
+
+/// Whether a level-triggered loop would wake now.
+fn is_readable(engine: &Engine) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(engine.as_fd(), PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).expect("polling works") > 0
+}
+
+#[test]
+fn a_level_triggered_loop_is_woken_until_it_polls_and_then_sleeps() {
+    let cluster = Cluster::start(3);
+    let mut owner = Owner::of(cluster.addrs());
+    owner.all_ready();
+    owner.all_answered();
+    owner.poll_until("silence", |owner| !is_readable(&owner.engine));
+    let lock = owner.acquire("resource");
+    owner.flush();
+    assert!(until(PATIENCE, || is_readable(&owner.engine)), "no answer");
+    assert!(is_readable(&owner.engine), "nobody has polled");
+    while owner.next_now().is_none() {
+        owner.engine.poll(Some(Duration::ZERO)).expect("polling works");
+    }
+    owner.all_answered();
+    owner.poll_until("silence", |owner| !is_readable(&owner.engine));
+    owner.let_go(lock);
+    owner.finish(cluster.iter());
+}
+
+#[test]
+fn a_descriptor_stays_in_its_loop_while_nodes_come_and_go_and_the_engine_is_moved() {
+    let mut cluster = Cluster::start(1);
+    let mut owner = Owner::of(cluster.addrs());
+    let fd = owner.engine.as_raw_fd();
+    let mut outer = Loop::around(&owner);
+    owner.engine.poll(Some(Duration::ZERO)).expect("polling works");
+    for _ in 0..3 {
+        let lock = owner.acquire("resource");
+        owner.flush();
+        let event = outer.next(&mut owner);
+        assert!(matches!(event, Event::Acquired { .. }), "{event:?}");
+        owner.release(lock);
+        owner.flush();
+        let event = outer.next(&mut owner);
+        assert!(matches!(event, Event::Released { .. }), "{event:?}");
+        cluster[0].restart();
+        owner = *Box::new(owner);
+        assert_eq!(owner.engine.as_raw_fd(), fd);
+    }
     owner.finish(cluster.iter());
 }
 

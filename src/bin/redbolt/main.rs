@@ -1,4 +1,5 @@
 //! `redbolt`, the command line: locks from the shell, and measurements of locking.
+#![forbid(unsafe_code)]
 
 mod bench;
 mod complaint;

@@ -1,0 +1,38 @@
+//! The examples that put an engine into another loop, on masters inside this process.
+#![allow(clippy::duplicate_mod, reason = "each example brings what all of them share")]
+
+#[allow(dead_code, reason = "the test calls what `main` calls")]
+#[path = "../examples/async_fd.rs"]
+mod async_fd;
+#[allow(dead_code, reason = "the test calls what `main` calls")]
+#[path = "../examples/foreign_loop.rs"]
+mod foreign_loop;
+
+use std::error::Error;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use redbolt::Config;
+use redbolt::embedded::Cluster;
+
+/// An example takes less than a second. One that nobody wakes would never end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn run(example: fn(Config) -> Result<(), Box<dyn Error>>) {
+    let cluster = Cluster::start(3).expect("masters start");
+    let config = cluster.config();
+    let (sender, result) = mpsc::channel();
+    thread::spawn(move || sender.send(example(config).map_err(|error| error.to_string())));
+    assert_eq!(result.recv_timeout(PATIENCE), Ok(Ok(())));
+}
+
+#[test]
+fn tasks_of_tokio_share_an_engine_that_tokio_wakes() {
+    run(async_fd::example);
+}
+
+#[test]
+fn a_server_on_mio_is_woken_for_its_visitors_and_for_its_engine() {
+    run(foreign_loop::example);
+}
