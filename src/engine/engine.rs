@@ -74,10 +74,11 @@ use crate::time::Instant;
 /// use tokio::io::Interest;
 /// use tokio::io::unix::AsyncFd;
 ///
+/// # #[allow(deprecated)]
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let engine = Engine::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
-/// // SAFETY: an engine keeps its descriptor until it is dropped; see below.
-/// let mut engine = unsafe { AsyncFd::register_with_interest(engine, Interest::READABLE)? };
+/// // Or, since tokio 1.54, the unsafe `register_with_interest`: see the promise below.
+/// let mut engine = AsyncFd::with_interest(engine, Interest::READABLE)?;
 /// engine.get_mut().poll(Some(Duration::ZERO))?;
 /// engine.get_mut().acquire("orders/42", Duration::from_secs(10), Duration::from_secs(2))?;
 /// loop {

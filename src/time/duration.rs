@@ -80,7 +80,7 @@ pub fn format_duration(duration: Duration) -> String {
         return FOREVER.to_owned();
     }
     let nanos = duration.as_nanos();
-    let fits = |&&(_, length): &&(&str, u64)| nanos.is_multiple_of(u128::from(length));
+    let fits = |&&(_, length): &&(&str, u64)| nanos % u128::from(length) == 0;
     match UNITS.iter().find(fits).filter(|_| nanos > 0) {
         Some((unit, length)) => format!("{}{unit}", nanos / u128::from(*length)),
         None => "0s".to_owned(),
