@@ -59,7 +59,7 @@ impl Cluster {
     /// # Errors
     ///
     /// As [`start`](Self::start), and [`InvalidInput`](io::ErrorKind::InvalidInput) for a user and
-    /// password that do not fit into an [`Address`](crate::Address) of 1024 bytes.
+    /// password that do not fit into an [`Address`](crate::Address).
     pub fn start_with(nodes: usize, options: &Options) -> io::Result<Self> {
         if !(1..=MAX_NODES).contains(&nodes) {
             let what = format!("{nodes} nodes given, between 1 and {MAX_NODES} are possible");

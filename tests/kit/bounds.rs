@@ -53,8 +53,8 @@ fn masters_with_a_password_are_in_the_configuration() {
     );
     assert!(!format!("{cluster:?}").contains("ss/"), "no password is shown");
 
-    let options = Options::default().password(&"x".repeat(2_000));
-    let error = Cluster::start_with(1, &options).expect_err("no address is so long");
+    let options = Options::default().password(&"x".repeat(20_000));
+    let error = Cluster::start_with(1, &options).expect_err("no login is so long");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
 }
 
