@@ -15,7 +15,8 @@ use crate::redlock::LostReason;
 
 /// A request for a lock, before the request is sent.
 ///
-/// [`acquire`](Self::acquire) blocks, `.await` does not, and both send the same request.
+/// [`blocking_acquire`](Self::blocking_acquire) blocks, `.await` does not, and both send the same
+/// request.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -53,8 +54,13 @@ impl LockRequest {
     /// Sets how long to wait for the lock. With zero, the default, the request makes one attempt.
     ///
     /// That one attempt waits for connections that are still being set up, but not for longer than
-    /// a node timeout (50 ms unless configured). The first request of a process that has just
-    /// started therefore needs a wait of a second or more.
+    /// a node timeout: 5 % of the ttl, at least 5 ms and at most 50 ms, unless configured. The
+    /// first request of a process that has just started therefore needs a wait of a second or more.
+    ///
+    /// A request may end later than its wait: [`Redlock::acquire`] has the latest moment. A wait
+    /// that is shorter than a node timeout can last as long as one.
+    ///
+    /// [`Redlock::acquire`]: crate::redlock::Redlock::acquire
     pub fn wait(mut self, wait: Duration) -> Self {
         self.order.wait = wait;
         self
