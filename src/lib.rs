@@ -39,6 +39,10 @@
 //! # }
 //! ```
 //!
+//! A restarted master may have forgotten locks. By default, a master therefore votes only after it
+//! has been up for the longest ttl and a little more: about a minute. The masters of a new cluster
+//! have forgotten nothing; [`RestartGuard`] explains how to let them vote at once.
+//!
 //! # Threads
 //!
 //! Every future has a blocking form, whose name begins with `blocking`:
@@ -60,10 +64,6 @@
 //! client in a task wait for nothing. Without the feature only the names of the threads tell, so
 //! that a drop on the thread of a current-thread runtime waits for up to a quarter of a second:
 //! await [`Client::shutdown`] before.
-//!
-//! A restarted master may have forgotten locks. By default, a master therefore votes only after it
-//! has been up for the longest ttl and a little more: about a minute. The masters of a new cluster
-//! have forgotten nothing; [`RestartGuard`] explains how to let them vote at once.
 //!
 //! # The engine alone
 //!
