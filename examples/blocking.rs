@@ -1,6 +1,7 @@
 //! Threads that take turns: each works in three steps while it holds the lock.
 //!
 //! ```text
+//! cargo run --example blocking --features embedded
 //! cargo run --example blocking -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 

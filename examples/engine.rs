@@ -1,6 +1,7 @@
 //! The engine alone, in a thread with one task: acquire a lock, work, release the lock.
 //!
 //! ```text
+//! cargo run --example engine --features embedded
 //! cargo run --example engine -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 

@@ -1,6 +1,7 @@
 //! Work of unknown length: renewals keep the lock, and the work stops when the lock is lost.
 //!
 //! ```text
+//! cargo run --example keep_alive --features embedded
 //! cargo run --example keep_alive -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 //!

@@ -2,6 +2,7 @@
 //! for each other for ever.
 //!
 //! ```text
+//! cargo run --example many --features embedded
 //! cargo run --example many -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 

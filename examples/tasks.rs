@@ -1,6 +1,7 @@
 //! Tasks on a runtime. This example uses tokio; the client works with any runtime.
 //!
 //! ```text
+//! cargo run --example tasks --features embedded
 //! cargo run --example tasks -- 127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003 --new
 //! ```
 
