@@ -12,7 +12,7 @@ use redbolt::{Config, Engine, NodeState, NodeStatus};
 const NODES_HELP: &str = "\
 The nodes, separated by commas: HOST, HOST:PORT or
 redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
-see arguments, so a list with passwords belongs into the
+see arguments, so a list with passwords belongs in the
 variable REDBOLT_NODES, which is used when this is absent.
 REDBOLT_USER and REDBOLT_PASSWORD are the login to nodes that
 are given without one";

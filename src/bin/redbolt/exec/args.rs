@@ -45,10 +45,10 @@ and output are a terminal; Ctrl-Z does not stop it there. Its environment has RE
 REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. REDBOLT_NODES and
 REDBOLT_PASSWORD are passed on: a command that must not know passwords needs `env -u` for both. All
 other settings are read from variables too, such as REDBOLT_PREFIX; the library documents their
-names at Config::from_env. SIGHUP,
-SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to its group, and the lock is released
-once it has ended; before it has begun they end the wait. If redbolt itself is killed with SIGKILL,
-COMMAND goes on and nobody ends it: others get the lock once the ttl has passed.
+names at Config::from_env. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to
+its group, and the lock is released once it has ended; before it has begun they end the wait. If
+redbolt itself is killed with SIGKILL, COMMAND goes on and nobody ends it: others get the lock once
+the ttl has passed.
 
 Exit codes, besides those of COMMAND (128 + N when it died of signal N):
   64   the command line, or a value in it, cannot be used
