@@ -11,6 +11,9 @@ use super::token::Token;
 /// of 20 to 36 bytes.
 pub(crate) const MAX_VALUE: usize = 40;
 
+/// The number of bytes that a log shows of a value that is no token, and never more than half.
+const SHOWN: usize = 8;
+
 /// The id of one query for the holder of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct QueryId(u64);
@@ -23,7 +26,8 @@ impl QueryId {
 
 /// The holder of a resource, as the nodes report: advice, not a lock.
 ///
-/// Every node is in exactly one of the sets.
+/// Every node is in exactly one of the sets. `Display` and `Debug` show the begin of the value only:
+/// whoever has the value can release the lock. [`value`](Self::value) returns the whole value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
@@ -86,9 +90,8 @@ impl Holder {
 
 impl fmt::Debug for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.value().map(|value| value.escape_ascii().to_string());
         f.debug_struct("Holder")
-            .field("value", &value)
+            .field("value", &format_args!("{}", Shown(self)))
             .field("holding", &self.holding)
             .field("others", &self.others)
             .field("free", &self.free)
@@ -101,15 +104,61 @@ impl fmt::Debug for Holder {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(value) = self.value() else { return f.write_str("nobody") };
-        match self.token() {
-            Some(token) => token.fmt(f)?,
-            None => value.escape_ascii().fmt(f)?,
+        Shown(self).fmt(f)?;
+        if self.holding.is_empty() {
+            return Ok(());
         }
         match self.is_quorum {
             true if self.remaining == Duration::MAX => f.write_str(" for ever"),
             true => write!(f, " for another {:.3} s", self.remaining.as_secs_f64()),
             false => f.write_str(" without a quorum"),
         }
+    }
+}
+
+/// The value as a log may have it: a value is a secret, with which anybody can release the lock.
+struct Shown<'a>(&'a Holder);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(value) = self.0.value() else { return f.write_str("nobody") };
+        if let Some(token) = self.0.token() {
+            return token.fmt(f);
+        }
+        // A value of another library, or somebody's data.
+        let (shown, rest) = value.split_at(SHOWN.min(value.len() / 2));
+        shown.escape_ascii().fmt(f)?;
+        f.write_str(if rest.is_empty() { "" } else { "…" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holder(value: &[u8]) -> Holder {
+        let none = NodeSet::EMPTY;
+        let mut holder = Holder::nobody(none, none, none);
+        holder.set_value(value);
+        holder.holding = NodeSet::first(3);
+        holder
+    }
+
+    #[test]
+    fn a_shown_holder_tells_no_value_with_which_to_release() {
+        for (value, expected) in [
+            (&[0xab; 20][..], "abab…abab"),
+            (b"0190-a-token-of-another-library", "0190-a-t…"),
+            (b"\0a b\x1b[31m", "\\x00a b…"),
+            (b"1", "…"),
+        ] {
+            let shown = holder(value);
+            assert_eq!(shown.to_string(), format!("{expected} without a quorum"));
+            let debug = format!("{shown:?}");
+            assert!(debug.starts_with(&format!("Holder {{ value: {expected}, ")), "{debug}");
+            assert_eq!(shown.value(), Some(value), "whoever asks gets the value");
+        }
+        let none = NodeSet::EMPTY;
+        assert_eq!(Holder::nobody(none, none, none).to_string(), "nobody");
     }
 }

@@ -1,19 +1,25 @@
 //! The unique value under which a lock is stored (S1).
 
-use core::fmt;
+use core::fmt::{self, Write};
 use core::str::FromStr;
 
 /// The unique value of a lock: twenty bytes that no other attempt of any client ever used.
 ///
 /// The first twelve bytes are a nonce from the operating system, drawn once per engine. The other
 /// eight bytes are a counter that each attempt increments. The value of the key is the token, byte
-/// for byte. `Display` writes forty hex digits.
+/// for byte.
+///
+/// Whoever has a token can release its lock, so that a token is a secret. `Display` and `Debug`
+/// write a short form for logs: eight hex digits, from which nobody can make the token.
+/// [`to_hex`](Self::to_hex) returns the whole token, as forty hex digits.
 ///
 /// ```
 /// use redbolt::redlock::Token;
 ///
 /// let token = Token::from_bytes([0xab; 20]);
-/// assert_eq!(token.to_string(), "ab".repeat(20));
+/// assert_eq!(token.to_string(), "abab…abab");
+/// assert_eq!(token.to_hex(), "ab".repeat(20));
+/// assert_eq!(token.to_hex().parse(), Ok(token));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token([u8; Self::LEN]);
@@ -42,6 +48,15 @@ impl Token {
         &self.0
     }
 
+    /// Returns the whole token as forty hex digits, for another process that is to go on with the
+    /// lock. Costs one allocation. A log should have the short form of `Display` instead.
+    pub fn to_hex(&self) -> String {
+        let mut text = String::with_capacity(2 * Self::LEN);
+        // A string takes everything.
+        let _ = write_hex(&mut text, &self.0);
+        text
+    }
+
     /// Returns the token of attempt number `serial` of the engine with this `nonce`.
     pub(super) fn of_attempt(nonce: &Nonce, serial: u64) -> Self {
         let mut bytes = [0; Self::LEN];
@@ -50,6 +65,11 @@ impl Token {
         Self(bytes)
     }
 }
+
+/// The number of bytes that the short form shows of each end. The begin of the nonce tells engines
+/// apart, and the end of the counter tells the attempts of one engine apart. The ten bytes of the
+/// nonce that are not shown are too many to guess.
+const SHOWN: usize = 2;
 
 /// The error of parsing a text that is not forty hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +84,7 @@ impl fmt::Display for TokenError {
 
 impl core::error::Error for TokenError {}
 
-/// Parses what `Display` writes, with digits of either case.
+/// Parses what [`Token::to_hex`] returns, with digits of either case.
 impl FromStr for Token {
     type Err = TokenError;
 
@@ -88,10 +108,18 @@ impl AsRef<[u8]> for Token {
     }
 }
 
+/// Writes the short form: the first and the last four hex digits.
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let (first, last) = (&self.0[..SHOWN], &self.0[Self::LEN - SHOWN..]);
+        write_hex(f, first)?;
+        f.write_char('…')?;
+        write_hex(f, last)
     }
+}
+
+fn write_hex(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
 }
 
 impl fmt::Debug for Token {
@@ -108,17 +136,25 @@ mod tests {
     fn a_token_is_its_nonce_then_its_number() {
         let token = Token::of_attempt(b"twelve bytes", 0x0102_0304_0506_0708);
         assert_eq!(token.as_ref(), b"twelve bytes\x01\x02\x03\x04\x05\x06\x07\x08");
-        assert_eq!(token.to_string(), "7477656c7665206279746573".to_owned() + "0102030405060708");
+        assert_eq!(token.to_hex(), "7477656c7665206279746573".to_owned() + "0102030405060708");
     }
 
     #[test]
     fn a_token_reads_as_it_was_written() {
         let token = Token::of_attempt(b"twelve bytes", 0xfedc_ba98);
-        assert_eq!(token.to_string().parse(), Ok(token));
-        assert_eq!(token.to_string().to_uppercase().parse(), Ok(token));
+        assert_eq!(token.to_hex().parse(), Ok(token));
+        assert_eq!(token.to_hex().to_uppercase().parse(), Ok(token));
         for text in ["", "ab", &"g".repeat(40), &"é".repeat(20), &"0".repeat(41)] {
             assert_eq!(text.parse::<Token>(), Err(TokenError), "{text}");
         }
+    }
+
+    /// A log shows which lock is meant, and nobody who reads the log can release the lock.
+    #[test]
+    fn a_shown_token_is_no_token() {
+        let token = Token::of_attempt(b"twelve bytes", 0x0102_0304_0506_0708);
+        assert_eq!(format!("{token} {token:?}"), "7477…0708 Token(7477…0708)");
+        assert_eq!(token.to_string().parse::<Token>(), Err(TokenError));
     }
 
     #[test]

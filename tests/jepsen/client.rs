@@ -167,7 +167,7 @@ impl Client {
         let (lock, what) = match event.clone() {
             Event::Acquired { lock, valid_until } => {
                 // A lock that came too late to be held still needs a token in the log.
-                let token = self.engine.token(lock).map(|token| token.to_string());
+                let token = self.engine.token(lock).map(|token| token.to_hex());
                 let token = token.unwrap_or_else(|| format!("none-{}-{lock:?}", self.order.client));
                 (lock, What::Held { token, until: valid_until.as_nanos() })
             }

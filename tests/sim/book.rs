@@ -157,6 +157,7 @@ impl Client {
         lock.valid_until = Instant::ZERO;
         let (resources, expected) = (lock.resources, lock.token);
         if token != expected {
+            let (token, expected) = (token.to_hex(), expected.to_hex());
             net.fail(format_args!("{id:?} was let go of as {token}, and was {expected}"));
         }
         // The extension under way ends with the lock.

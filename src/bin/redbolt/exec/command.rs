@@ -71,7 +71,7 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
         // The parser of the command line demands a command.
         Failure::Usage("no command given".to_owned())
     })?;
-    let token = lease.token.to_string();
+    let token = lease.token.to_hex();
     let environment =
         [("REDBOLT_RESOURCE", args.resource.as_os_str()), ("REDBOLT_TOKEN", OsStr::new(&token))];
     Child::start(program, arguments, environment).map_err(|error| Failure::Start {
