@@ -177,8 +177,8 @@ pub mod time;
 #[cfg(feature = "net")]
 pub use self::client::{
     Acquire, Client, ClientBuilder, ClientClosed, ClientError, ConnectError, Guard, Handover,
-    LockError, LockNotice, LockRequest, LockSignal, NodeReport, PendingAnswer, Ready, ReadyError,
-    Shutdown, ShutdownReport,
+    LockError, LockErrorKind, LockNotice, LockRequest, LockSignal, NodeReport, NodeVerdict,
+    PendingAnswer, Ready, ReadyError, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind};

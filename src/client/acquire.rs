@@ -7,8 +7,8 @@ use core::task::{Context, Poll};
 use std::sync::Arc;
 
 use super::command::Command;
-use super::error::LockError;
 use super::guard::Guard;
+use super::lock_error::LockError;
 use super::runtime;
 use super::shared::Shared;
 use super::ticket::Ticket;
@@ -60,14 +60,15 @@ impl Acquire {
             return Poll::Ready(Err(error));
         }
         // Without a ticket the request has ended before, and its guard is somewhere else.
-        let Some(ticket) = &self.ticket else { return Poll::Pending };
-        let Poll::Ready(outcome) = ticket.outcome.poll(context) else { return Poll::Pending };
-        let ticket = self.ticket.take();
-        Poll::Ready(match (outcome, ticket) {
-            (Ok(()), Some(ticket)) => Ok(Guard::new(Arc::clone(&self.shared), ticket)),
-            (Err(error), _) => Err(error),
-            (Ok(()), None) => Err(LockError::Closed),
-        })
+        let Some(ticket) = self.ticket.take() else { return Poll::Pending };
+        match ticket.outcome.poll(context) {
+            Poll::Ready(Ok(())) => Poll::Ready(Ok(Guard::new(Arc::clone(&self.shared), ticket))),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => {
+                self.ticket = Some(ticket);
+                Poll::Pending
+            }
+        }
     }
 }
 

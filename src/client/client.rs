@@ -189,7 +189,9 @@ impl Client {
     /// Returns the error of the system that ended a thread of this client, if there was one.
     ///
     /// From then on, every request that goes to that thread fails with
-    /// [`Closed`](crate::LockError::Closed). A thread that ended by a panic is not reported here.
+    /// [`LockErrorKind::Closed`]. A thread that ended by a panic is not reported here.
+    ///
+    /// [`LockErrorKind::Closed`]: crate::LockErrorKind::Closed
     pub fn failure(&self) -> Option<io::ErrorKind> {
         self.handle.shared.failure()
     }
@@ -210,10 +212,11 @@ impl Client {
         self.handle.shared.watch(Box::new(watch))
     }
 
-    /// Releases all locks, ends all requests with
-    /// [`LockError::Closed`](crate::LockError::Closed), and ends the threads once the nodes have
-    /// confirmed the releases or `timeout` is over. The result is a future, with what was left
-    /// open. The shutdown begins at once, whether or not the future is awaited.
+    /// Releases all locks, ends all requests with [`LockErrorKind::Closed`], and ends the threads
+    /// once the nodes have confirmed the releases or `timeout` is over. The result is a future,
+    /// with what was left open. The shutdown begins at once, whether or not the future is awaited.
+    ///
+    /// [`LockErrorKind::Closed`]: crate::LockErrorKind::Closed
     ///
     /// Later requests are refused. Where several callers shut down, the longest `timeout` counts
     /// for all of them. A callback that holds up the thread holds up the shutdown. On the thread of

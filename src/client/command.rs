@@ -3,8 +3,9 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::error::{ClientClosed, ClientError, LockError};
+use super::error::ClientError;
 use super::handover::Handover;
+use super::lock_error::{ClientClosed, LockError};
 use super::oneshot::Oneshot;
 use super::ready::ReadyError;
 use super::report::NodeReport;
@@ -36,7 +37,7 @@ pub(super) enum Command {
     },
     Disown {
         ticket: Arc<Ticket>,
-        answer: Answer<Result<Handover, ClientError>>,
+        answer: Answer<Result<Handover, LockError>>,
     },
     Query {
         resource: Box<[u8]>,

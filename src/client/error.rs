@@ -1,61 +1,18 @@
-//! The errors of a client.
+//! The error of a client that concerns no lock. Those that do are in `lock_error`.
 
 use core::fmt;
 
 use super::queue::Refused;
-use crate::redlock::{AcquireError, ExtendError, RequestError};
+use crate::redlock::RequestError;
 
-/// The error of a lock that was not acquired, or not extended.
-///
-/// What the attempts for a lock that was not acquired may have left on nodes is released in the
-/// background. A lock that was not extended keeps its old validity, unless the error says that the
-/// lock is lost.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum LockError {
-    /// The client refused the request at once. The error names the value and the limit, or says
-    /// that the lock is not held any more.
-    Request(RequestError),
-    /// The request for a lock ended without the lock. The nodes in the error have the numbers of
-    /// the configuration; [`Client::nodes`](crate::Client::nodes) returns their addresses, and what
-    /// is wrong with each.
-    Acquire(AcquireError),
-    /// Too few nodes confirmed the extension, or the lock ended meanwhile.
-    Extend(ExtendError),
-    /// The queue of the client's thread is full.
-    Busy {
-        /// How many requests may wait for each thread: the configured `max_locks`.
-        max: usize,
-    },
-    /// The client was shut down, or its thread has died.
-    Closed,
-}
+/// The text of an error of a client that was shut down.
+pub(super) const CLOSED: &str = "the client is shut down, or its thread has died";
 
-impl LockError {
-    /// Returns `true` if somebody else held the lock until the wait ended.
-    #[must_use]
-    pub const fn is_contended(&self) -> bool {
-        matches!(self, Self::Acquire(AcquireError::Held))
-    }
-
-    /// Returns `true` if too few nodes could be asked or have answered: the nodes are the problem,
-    /// and not another owner of the lock.
-    #[must_use]
-    pub const fn is_unavailable(&self) -> bool {
-        matches!(
-            self,
-            Self::Acquire(AcquireError::NoQuorum(_) | AcquireError::Unavailable { .. })
-                | Self::Extend(ExtendError::NoQuorum(_))
-        )
-    }
-}
-
-/// The error of a request to a client that is neither for a lock nor for an extension.
+/// The error of a request to a client that concerns no lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The client refused the request at once. The error names the value and the limit, or says
-    /// that the lock is not held any more.
+    /// The client refused the request at once. The error names the value and the limit.
     Request(RequestError),
     /// The client has as many callbacks for changes of nodes as it takes.
     TooManyWatchers {
@@ -71,29 +28,6 @@ pub enum ClientError {
     Closed,
 }
 
-/// The error of a request to a client that was shut down, or whose thread has died.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub struct ClientClosed;
-
-impl fmt::Display for ClientClosed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the client is shut down, or its thread has died")
-    }
-}
-
-impl fmt::Display for LockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Request(error) => error.fmt(f),
-            Self::Acquire(error) => error.fmt(f),
-            Self::Extend(error) => error.fmt(f),
-            Self::Busy { max } => write_busy(f, *max),
-            Self::Closed => ClientClosed.fmt(f),
-        }
-    }
-}
-
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -102,22 +36,13 @@ impl fmt::Display for ClientError {
                 write!(f, "{max} callbacks are told of the nodes already")
             }
             Self::Busy { max } => write_busy(f, *max),
-            Self::Closed => ClientClosed.fmt(f),
+            Self::Closed => f.write_str(CLOSED),
         }
     }
 }
 
-fn write_busy(f: &mut fmt::Formatter<'_>, max: usize) -> fmt::Result {
+pub(super) fn write_busy(f: &mut fmt::Formatter<'_>, max: usize) -> fmt::Result {
     write!(f, "{max} requests wait for the client's thread already (max_locks)")
-}
-
-impl From<Refused> for LockError {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Full { max } => Self::Busy { max },
-            Refused::Closed => Self::Closed,
-        }
-    }
 }
 
 impl From<Refused> for ClientError {
@@ -129,7 +54,5 @@ impl From<Refused> for ClientError {
     }
 }
 
-// The text of each of these errors has everything, so that none has a source.
-impl core::error::Error for ClientClosed {}
-impl core::error::Error for LockError {}
+// The text of the error has everything, so that the error has no source.
 impl core::error::Error for ClientError {}

@@ -5,8 +5,8 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::command::Command;
-use super::error::{ClientClosed, ClientError, LockError};
 use super::handover::Handover;
+use super::lock_error::{ClientClosed, LockError};
 use super::pending::PendingAnswer;
 use super::shared::Shared;
 use super::signal::LockSignal;
@@ -56,7 +56,7 @@ impl Guard {
     /// Returns the locked resource; of several resources, the first in the request.
     #[must_use]
     pub fn resource(&self) -> &[u8] {
-        self.ticket.order.resources.first().map_or(&[], |resource| resource)
+        self.ticket.order.resource()
     }
 
     /// Returns all locked resources, in the order of the request.
@@ -113,7 +113,7 @@ impl Guard {
         ticket.hold(Instant::ZERO);
         PendingAnswer::ask(|answer| {
             let command = Command::Release { ticket: Arc::clone(&ticket), answer: Some(answer) };
-            shared.try_send(&ticket, command)
+            shared.try_send(&ticket, command).map_err(|_| ticket.order.closed())
         })
     }
 
@@ -151,12 +151,12 @@ impl Guard {
     /// The result is the data that the other process needs. The result comes only once nothing on
     /// this side can release the lock any more. A token that was passed on earlier could be
     /// released while the new owner holds the lock. Dropping the result leaves the lock to its ttl.
-    pub fn hand_over(self) -> PendingAnswer<Result<Handover, ClientError>> {
+    pub fn hand_over(self) -> PendingAnswer<Result<Handover, LockError>> {
         let (shared, ticket) = self.take_apart();
         ticket.disown();
         PendingAnswer::ask(|answer| {
             let command = Command::Disown { ticket: Arc::clone(&ticket), answer };
-            shared.try_send(&ticket, command).map_err(|ClientClosed| ClientError::Closed)
+            shared.try_send(&ticket, command).map_err(|refused| ticket.order.error(refused))
         })
     }
 

@@ -22,8 +22,9 @@
 //! waits for the nodes, [`shutdown`] for the end; [`gather`] makes one answer of those of all
 //! threads. [`runtime`] knows the threads that must not block.
 //!
-//! [`handover`] is the data with which another process goes on with a lock, [`report`] what a
-//! client says of a node, and [`thread_end`] what is left of a thread when the thread has ended.
+//! [`lock_error`] has the errors that name a resource, [`error`] the other one. [`handover`] is the
+//! data with which another process goes on with a lock, [`report`] what a client says of a node,
+//! and [`thread_end`] what is left of a thread when the thread has ended.
 
 mod acquire;
 mod builder;
@@ -34,6 +35,7 @@ mod error;
 mod gather;
 mod guard;
 mod handover;
+mod lock_error;
 mod mailbox;
 mod oneshot;
 mod pending;
@@ -57,9 +59,10 @@ mod worker;
 pub use self::acquire::Acquire;
 pub use self::builder::ClientBuilder;
 pub use self::client::Client;
-pub use self::error::{ClientClosed, ClientError, LockError};
+pub use self::error::ClientError;
 pub use self::guard::Guard;
 pub use self::handover::Handover;
+pub use self::lock_error::{ClientClosed, LockError, LockErrorKind, NodeVerdict};
 pub use self::pending::PendingAnswer;
 pub use self::ready::{ConnectError, Ready, ReadyError};
 pub use self::report::NodeReport;

@@ -6,8 +6,8 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::acquire::Acquire;
-use super::error::LockError;
 use super::guard::Guard;
+use super::lock_error::LockError;
 use super::shared::Shared;
 use super::sync::Mutex;
 use super::ticket::{Order, Ticket};

@@ -9,8 +9,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::command::{Command, OnNode};
-use super::error::{ClientClosed, ClientError, LockError};
+use super::error::ClientError;
 use super::gather::Gather;
+use super::lock_error::LockError;
 use super::mailbox::Mailbox;
 use super::pending::PendingAnswer;
 use super::queue::Refused;
@@ -97,15 +98,15 @@ impl Shared {
         let (resources, count) = (&ticket.order.resources, ticket.order.count);
         let len = resources.iter().map(|resource| resource.len()).sum();
         if count > MAX_SET || resources.is_empty() {
-            return Err(LockError::Request(RequestError::SetSize { len: count }));
+            return Err(ticket.order.error(RequestError::SetSize { len: count }));
         }
         if resources.len() == 1 && len > MAX_RESOURCE {
-            return Err(LockError::Request(RequestError::ResourceTooLong { len }));
+            return Err(ticket.order.error(RequestError::ResourceTooLong { len }));
         }
         if len > MAX_SET_BYTES {
-            return Err(LockError::Request(RequestError::SetTooLong { len }));
+            return Err(ticket.order.error(RequestError::SetTooLong { len }));
         }
-        Ok(self.mailbox_of(ticket).push(Command::Acquire(Arc::clone(ticket)))?)
+        self.push_for(ticket, Command::Acquire(Arc::clone(ticket)))
     }
 
     /// Hands in a question about a resource. A resource that is too long is refused here, as in
@@ -141,13 +142,13 @@ impl Shared {
 
     /// Hands in a command about a lock. The command may be refused.
     pub(super) fn push_for(&self, ticket: &Ticket, command: Command) -> Result<(), LockError> {
-        Ok(self.mailbox_of(ticket).push(command)?)
+        self.mailbox_of(ticket).push(command).map_err(|refused| ticket.order.error(refused))
     }
 
     /// Hands in the end of a lock.
-    pub(super) fn try_send(&self, ticket: &Ticket, command: Command) -> Result<(), ClientClosed> {
+    pub(super) fn try_send(&self, ticket: &Ticket, command: Command) -> Result<(), Refused> {
         // The only reason to refuse this command is a closed queue.
-        self.mailbox_of(ticket).push_always(command).map_err(|_: Refused| ClientClosed)
+        self.mailbox_of(ticket).push_always(command)
     }
 
     /// Hands in the end of a lock, and does not ask whether the thread still lives.

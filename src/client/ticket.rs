@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
-use super::error::LockError;
+use super::lock_error::{ClientClosed, LockError, LockErrorKind};
 use super::oneshot::Oneshot;
 use super::sync::{Mutex, lock};
 use crate::net::Clock;
@@ -96,6 +96,23 @@ pub(super) type Wakers = SmallVec<[Waker; 1]>;
 pub(super) enum Awaited {
     Loss,
     Warning,
+}
+
+impl Order {
+    /// Returns the first resource.
+    pub(super) fn resource(&self) -> &[u8] {
+        self.resources.first().map_or(&[], |resource| resource)
+    }
+
+    /// Creates an error that names the resource.
+    pub(super) fn error(&self, kind: impl Into<LockErrorKind>) -> LockError {
+        LockError::new(kind, self.resource(), self.count)
+    }
+
+    /// Creates the error of a release whose client is closed.
+    pub(super) fn closed(&self) -> ClientClosed {
+        ClientClosed::new(self.resource(), self.count)
+    }
 }
 
 impl Ticket {

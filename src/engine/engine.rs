@@ -367,6 +367,12 @@ impl Engine {
         self.redlock.token(lock)
     }
 
+    /// Returns the resources of a lock, also when the last event of the lock has just been taken.
+    /// See [`Redlock::resources`].
+    pub fn resources(&self, lock: LockId) -> impl Iterator<Item = &[u8]> {
+        self.redlock.resources(lock)
+    }
+
     /// Returns the number of locks that are wanted, held, or still owed a reply.
     #[must_use]
     pub fn in_use(&self) -> usize {

@@ -3,6 +3,7 @@
 //! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
 //! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
 //! [`mod@env`] reads a configuration from variables, [`env_error`] says which one cannot be used.
+//! [`shown`] has the words for resources and nodes in logs and errors.
 //! This folder must never know threads.
 
 mod config;
@@ -13,8 +14,10 @@ mod observe;
 #[cfg(feature = "serde")]
 mod serde_impl;
 mod settle;
+mod shown;
 
 pub use self::config::{Config, EngineError};
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
 pub(crate) use self::settle::Settling;
+pub(crate) use self::shown::{Nodes, Resources, reason};

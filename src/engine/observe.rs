@@ -22,32 +22,79 @@ pub(super) fn told(redlock: &Redlock, addresses: &[Address], event: &Event) {
 
 /// The address of a node, and where the node stands now.
 #[cfg(any(feature = "tracing", feature = "metrics"))]
-fn node<'a>(
+fn node<'a, 'b>(
     redlock: &'a Redlock,
-    addresses: &'a [Address],
+    addresses: &'b [Address],
     id: NodeId,
-) -> Option<(&'a Address, NodeStatus<'a>)> {
+) -> Option<(&'b Address, NodeStatus<'a>)> {
     Some((addresses.get(id.index())?, redlock.node(Clock::now(), id)?))
 }
 
 #[cfg(feature = "tracing")]
 mod log {
+    use core::fmt;
+
     use tracing::{debug, error, info, warn};
 
     use super::{Address, Clock, Event, Redlock};
-    use crate::redlock::{NodeId, NodeState};
+    use crate::engine::shown::{self, Nodes, Resources};
+    use crate::redlock::{AtNodes, LockId, NodeId, NodeState};
 
     pub(super) fn told(redlock: &Redlock, addresses: &[Address], event: &Event) {
+        let resource = |lock: &LockId| Resources::new(redlock.resources(*lock));
         match event {
             Event::Node(node) => changed(redlock, addresses, *node),
-            Event::Lost { lock, reason } => warn!(?lock, %reason, "a lock is lost"),
+            Event::Lost { lock, reason } => {
+                warn!(?lock, resource = %resource(lock), %reason, "a lock is lost");
+            }
             Event::Expiring { lock, valid_until } => {
                 let left = *valid_until - Clock::now();
-                warn!(?lock, ?left, "a lock is about to end");
+                warn!(?lock, resource = %resource(lock), ?left, "a lock is about to end");
             }
-            Event::AcquireFailed { lock, error } => debug!(?lock, %error, "no lock"),
-            Event::ExtendFailed { lock, error } => debug!(?lock, %error, "no extension"),
+            Event::AcquireFailed { lock, error } => {
+                let failure = || Failure {
+                    nodes: nodes(redlock, addresses, error.at_nodes()),
+                    write: |f: &mut fmt::Formatter<'_>, nodes: &dyn fmt::Display| {
+                        error.write(f, nodes)
+                    },
+                };
+                debug!(?lock, resource = %resource(lock), error = %failure(), "no lock");
+            }
+            Event::ExtendFailed { lock, error } => {
+                let failure = || Failure {
+                    nodes: nodes(redlock, addresses, error.at_nodes()),
+                    write: |f: &mut fmt::Formatter<'_>, nodes: &dyn fmt::Display| {
+                        error.write(f, nodes)
+                    },
+                };
+                debug!(?lock, resource = %resource(lock), error = %failure(), "no extension");
+            }
             _ => {}
+        }
+    }
+
+    fn nodes<'a>(redlock: &Redlock, addresses: &'a [Address], at_nodes: AtNodes) -> Nodes<'a> {
+        let mut nodes = Vec::new();
+        for (id, outcome) in at_nodes {
+            if let Some((address, status)) = super::node(redlock, addresses, id) {
+                nodes.push((address, outcome, shown::reason(outcome, &status).into()));
+            }
+        }
+        Nodes(nodes)
+    }
+
+    /// The error of a request, with the addresses of the nodes.
+    struct Failure<'a, F> {
+        nodes: Nodes<'a>,
+        write: F,
+    }
+
+    impl<F> fmt::Display for Failure<'_, F>
+    where
+        F: Fn(&mut fmt::Formatter<'_>, &dyn fmt::Display) -> fmt::Result,
+    {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            (self.write)(f, &self.nodes)
         }
     }
 
@@ -80,7 +127,7 @@ mod count {
             Event::Acquired { .. } => counter!("redbolt_acquired_total").increment(1),
             // Labels that are literals cost no allocation.
             Event::AcquireFailed { error, .. } => match error {
-                AcquireError::Held => counter!(FAILED, "reason" => "held"),
+                AcquireError::Held { .. } => counter!(FAILED, "reason" => "held"),
                 AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),
                 AcquireError::Unavailable { .. } => counter!(FAILED, "reason" => "unavailable"),
                 AcquireError::TimedOut => counter!(FAILED, "reason" => "timed_out"),

@@ -49,7 +49,7 @@ impl Counters {
         let counter = match event {
             Event::Acquired { .. } => &mut self.acquired,
             Event::AcquireFailed { error, .. } => match error {
-                AcquireError::Held => &mut self.held,
+                AcquireError::Held { .. } => &mut self.held,
                 AcquireError::NoQuorum(_) | AcquireError::Unavailable { .. } => &mut self.no_quorum,
                 AcquireError::TimedOut => &mut self.timed_out,
                 AcquireError::Gone => &mut self.gone,

@@ -3,10 +3,12 @@
 use core::fmt;
 use core::time::Duration;
 
+use smallvec::SmallVec;
+
 use super::bounds::MAX_QUERIES;
 use super::bounds::{MAX_RESOURCE, MIN_TTL};
 use super::bounds::{MAX_SET, MAX_SET_BYTES};
-use super::node_set::{MAX_NODES, NodeId};
+use super::node_set::{MAX_NODES, NodeId, NodeSet};
 use crate::time::Instant;
 
 /// The error of a request that was refused at once. Nothing was sent, and no event follows.
@@ -113,7 +115,11 @@ impl core::error::Error for RequestError {}
 pub enum AcquireError {
     /// Somebody else held the lock at every attempt, until the wait ended. A key with data that is
     /// not a lock looks the same, because `SET NX` refuses both alike.
-    Held,
+    Held {
+        /// The nodes that refused the last attempt. Empty when no node was asked, because another
+        /// lock of this engine has the resource.
+        refused: NodeSet,
+    },
     /// The last attempt found no quorum of nodes that could answer.
     NoQuorum(NodeOutcomes),
     /// Too few nodes may vote, because others may have forgotten locks in a restart and do not vote
@@ -138,23 +144,53 @@ pub enum AcquireError {
     Cancelled,
 }
 
-impl fmt::Display for AcquireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl AcquireError {
+    /// The error of a request that another lock of the same engine has kept from the nodes.
+    pub(super) const HELD_HERE: Self = Self::Held { refused: NodeSet::EMPTY };
+
+    /// Returns the nodes that were the reason, and the outcome at each.
+    pub(crate) fn at_nodes(&self) -> AtNodes {
         match self {
-            Self::Held => write!(f, "held by another"),
-            Self::NoQuorum(outcomes) => write!(f, "no quorum of nodes ({outcomes})"),
-            Self::Unavailable { outcomes, retry_after, .. } => {
+            Self::NoQuorum(outcomes) | Self::Unavailable { outcomes, .. } => outcomes.at_nodes(),
+            Self::Held { refused } => {
+                refused.into_iter().map(|node| (node, NodeOutcome::Refused)).collect()
+            }
+            Self::TimedOut | Self::Gone | Self::Cancelled => AtNodes::new(),
+        }
+    }
+
+    /// Writes the error with the given text about its nodes. A caller that knows the addresses of
+    /// the nodes can name the nodes by them.
+    pub(crate) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        nodes: &dyn fmt::Display,
+    ) -> fmt::Result {
+        match self {
+            Self::Held { refused } if refused.is_empty() => {
+                write!(f, "held by another lock of this process")
+            }
+            Self::Held { .. } => write!(f, "held by another ({nodes})"),
+            Self::NoQuorum(_) => write!(f, "no quorum of nodes ({nodes})"),
+            Self::Unavailable { retry_after, .. } => {
                 let seconds = retry_after.as_secs_f64();
                 write!(
                     f,
                     "no quorum of nodes for another {seconds:.1} s, because restarted nodes may \
-                     have forgotten locks ({outcomes}); restart_guard can declare them fresh"
+                     have forgotten locks ({nodes}); restart_guard can declare them fresh"
                 )
             }
             Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),
             Self::Gone => write!(f, "a majority of the nodes does not have the token"),
             Self::Cancelled => write!(f, "cancelled"),
         }
+    }
+}
+
+/// Names the nodes by their numbers.
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &Numbered(&self.at_nodes()))
     }
 }
 
@@ -173,13 +209,33 @@ pub enum ExtendError {
     Released,
 }
 
-impl fmt::Display for ExtendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ExtendError {
+    /// Returns the nodes that were the reason, and the outcome at each.
+    pub(crate) fn at_nodes(&self) -> AtNodes {
         match self {
-            Self::NoQuorum(outcomes) => write!(f, "no quorum of nodes ({outcomes})"),
+            Self::NoQuorum(outcomes) => outcomes.at_nodes(),
+            Self::Lost(_) | Self::Released => AtNodes::new(),
+        }
+    }
+
+    /// Writes the error with the given text about its nodes, as in [`AcquireError::write`].
+    pub(crate) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        nodes: &dyn fmt::Display,
+    ) -> fmt::Result {
+        match self {
+            Self::NoQuorum(_) => write!(f, "no quorum of nodes ({nodes})"),
             Self::Lost(reason) => write!(f, "lost: {reason}"),
             Self::Released => write!(f, "released before the extension was answered"),
         }
+    }
+}
+
+/// Names the nodes by their numbers.
+impl fmt::Display for ExtendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &Numbered(&self.at_nodes()))
     }
 }
 
@@ -272,6 +328,11 @@ impl NodeOutcomes {
         Self { outcomes, nodes: nodes as u8 }
     }
 
+    fn at_nodes(&self) -> AtNodes {
+        let outcomes = self.as_slice().iter().enumerate();
+        outcomes.filter_map(|(index, outcome)| Some((NodeId::new(index)?, *outcome))).collect()
+    }
+
     /// Returns one outcome per configured node, in the order of the configuration.
     pub fn as_slice(&self) -> &[NodeOutcome] {
         &self.outcomes[..usize::from(self.nodes)]
@@ -286,9 +347,21 @@ impl fmt::Debug for NodeOutcomes {
 
 impl fmt::Display for NodeOutcomes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, outcome) in self.as_slice().iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{index}: {outcome}")?;
+        Numbered(&self.at_nodes()).fmt(f)
+    }
+}
+
+/// Nodes, and the outcome at each.
+pub(crate) type AtNodes = SmallVec<[(NodeId, NodeOutcome); 8]>;
+
+/// Outcomes at nodes, which are named by their numbers.
+struct Numbered<'a>(&'a [(NodeId, NodeOutcome)]);
+
+impl fmt::Display for Numbered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (node, outcome)) in self.0.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            write!(f, "{comma}{}: {outcome}", node.index())?;
         }
         Ok(())
     }

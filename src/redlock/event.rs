@@ -38,7 +38,8 @@ impl fmt::Debug for LockId {
 /// An event: the result of a request, or a change of a lock or a node.
 ///
 /// Every accepted request ends in exactly one event. A held lock ends with either
-/// [`Event::Released`] or [`Event::Lost`].
+/// [`Event::Released`] or [`Event::Lost`]. [`Redlock::resources`](super::Redlock::resources) names
+/// the resources of the lock in an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {

@@ -26,8 +26,8 @@ impl QueryId {
 
 /// The holder of a resource, as the nodes report: advice, not a lock.
 ///
-/// Every node is in exactly one of the sets. `Display` and `Debug` show the begin of the value only:
-/// whoever has the value can release the lock. [`value`](Self::value) returns the whole value.
+/// Every node is in exactly one of the sets. `Display` and `Debug` show only the begin of a value,
+/// because whoever has the value can release the lock. [`value`](Self::value) returns all of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {

@@ -66,6 +66,8 @@ pub use self::bounds::{
 pub use self::config::Config;
 pub use self::config_error::ConfigError;
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
+#[cfg(feature = "net")]
+pub(crate) use self::error::AtNodes;
 pub use self::error::{
     AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, RequestError,
 };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, Client, ClientError, LockError, LockNotice, Token};
+use redbolt::{AcquireError, Client, LockErrorKind, LockNotice, Token};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
@@ -29,7 +29,7 @@ fn a_token_that_nobody_has_is_gone() {
     let fixture = Fixture::new(3);
     let token = Token::from_bytes([7; 20]);
     let error = fixture.client.adopt(["a"], token).wait(PATIENCE).blocking_acquire();
-    assert_eq!(error.err(), Some(LockError::Acquire(AcquireError::Gone)));
+    assert_eq!(error.expect_err("no lock").kind(), &LockErrorKind::Acquire(AcquireError::Gone));
     fixture.expect_clean();
 }
 
@@ -42,5 +42,7 @@ fn a_lock_that_has_ended_cannot_be_handed_over() {
     let guard = guard.expect("free");
     assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_)));
     let refused = guard.hand_over().blocking_wait();
-    assert_eq!(refused.err(), Some(ClientError::Request(RequestError::NotHeld)));
+    let refused = refused.expect_err("it has ended");
+    assert_eq!(refused.kind(), &LockErrorKind::Request(RequestError::NotHeld));
+    assert_eq!(refused.to_string(), "lock \"a\": the lock is not held");
 }

@@ -5,6 +5,7 @@
 mod adoption;
 mod blocking;
 mod dropping;
+mod errors;
 mod fixture;
 mod keeping;
 mod order;

@@ -3,7 +3,7 @@
 use std::iter;
 use std::thread;
 
-use redbolt::{LockError, RequestError};
+use redbolt::{LockErrorKind, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
@@ -64,13 +64,12 @@ fn servers_that_forget_scripts_are_told_them_again() {
 #[test]
 fn a_set_that_is_too_large_is_refused_with_its_size() {
     let fixture = Fixture::new(1);
-    let size_of = |names: &mut dyn Iterator<Item = &'static str>| match fixture
-        .client
-        .lock_all(names)
-        .blocking_acquire()
-    {
-        Err(LockError::Request(RequestError::SetSize { len })) => len,
-        other => panic!("{other:?}"),
+    let size_of = |names: &mut dyn Iterator<Item = &'static str>| {
+        let refused = fixture.client.lock_all(names).blocking_acquire().expect_err("no such set");
+        match refused.kind() {
+            LockErrorKind::Request(RequestError::SetSize { len }) => *len,
+            _ => panic!("{refused}"),
+        }
     };
     assert_eq!(size_of(&mut iter::repeat_n("a", 1_000)), 1_000);
     assert_eq!(size_of(&mut iter::empty()), 0);

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{LockError, LockNotice};
+use redbolt::{LockErrorKind, LockNotice};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::{now, until};
@@ -16,12 +16,17 @@ fn what_is_held_is_given_back_and_who_waits_is_told() {
     let waiting = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire();
     let lost = guard.lost();
     assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete());
-    assert_eq!(waiting.blocking_wait().err(), Some(LockError::Closed));
+    let ended = waiting.blocking_wait().expect_err("the client is shut down");
+    assert_eq!(ended.kind(), &LockErrorKind::Closed);
     assert!(!guard.is_held());
     assert_eq!(lost.blocking_wait(), LockNotice::Closed);
     let late = fixture.client.lock("b").blocking_acquire().expect_err("the client is shut down");
-    assert_eq!(late, LockError::Closed);
-    assert!(guard.release().blocking_wait().is_err());
+    assert_eq!(late.kind(), &LockErrorKind::Closed);
+    let text = "the client is shut down, or its thread has died";
+    assert_eq!(late.to_string(), format!("lock \"b\": {text}"));
+    let unreleased = guard.release().blocking_wait().expect_err("the client is shut down");
+    assert_eq!(unreleased.resource(), b"a");
+    assert_eq!(unreleased.to_string(), format!("lock \"a\": {text}"));
     fixture.expect_clean();
     assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete(), "once more is not too much");
 }

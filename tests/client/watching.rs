@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use redbolt::redlock::MAX_RESOURCE;
-use redbolt::{ClientError, LockError, NodeState, RequestError};
+use redbolt::{ClientError, LockErrorKind, NodeState, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
@@ -59,8 +59,9 @@ fn questions_and_callbacks_have_their_bounds() {
     assert_eq!(fixture.client.nodes().blocking_wait().err(), Some(busy.clone()));
     assert_eq!(fixture.client.query("a").blocking_wait().err(), Some(busy.clone()));
     assert_eq!(fixture.client.on_node(|_| ()), Err(busy));
-    let refused = fixture.client.lock("b").blocking_acquire().err();
-    assert_eq!(refused, Some(LockError::Busy { max: 16 }));
+    let refused = fixture.client.lock("b").blocking_acquire().expect_err("too much waits");
+    assert_eq!(refused.kind(), &LockErrorKind::Busy { max: 16 });
+    assert!(refused.to_string().starts_with("lock \"b\": 16 requests wait"), "{refused}");
     drop(let_go);
     open.into_iter().for_each(|nodes| assert!(nodes.blocking_wait().is_ok()));
     drop(lost);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redbolt::{AcquireError, Event, ExtendError, LockId, LostReason, RequestError};
+use redbolt::{AcquireError, Event, ExtendError, LockId, LostReason, NodeSet, RequestError};
 
 use crate::owner::{Owner, PATIENCE, TTL, config};
 use crate::support::servers::Cluster;
@@ -160,7 +160,10 @@ fn without_a_wait_a_lock_behind_another_of_this_engine_fails_at_once() {
     let lock = owner.hold("resource");
     let second = owner.attempt("resource");
     let event = owner.next_now();
-    let expected = Event::AcquireFailed { lock: second, error: AcquireError::Held };
+    let expected = Event::AcquireFailed {
+        lock: second,
+        error: AcquireError::Held { refused: NodeSet::EMPTY },
+    };
     assert_eq!(event, Some(expected), "without a poll between");
     owner.let_go(lock);
     owner.finish(cluster.iter());

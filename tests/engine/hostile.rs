@@ -185,7 +185,7 @@ fn a_reply_too_many_ends_the_connection() {
     let mut owner = Owner::of([fake.addr()]);
     owner.all_ready();
     owner.attempt("resource");
-    assert_eq!(owner.not_acquired(), AcquireError::Held);
+    assert!(matches!(owner.not_acquired(), AcquireError::Held { .. }));
     owner.failed_with(0, NodeError::UnsolicitedReply);
     // A new connection begins with a clean account.
     let lock = owner.hold("resource");

@@ -29,7 +29,7 @@ fn a_delayed_majority_makes_keys_and_grants_nothing() {
     drop(waiting);
     let error =
         client.lock("scanner").ttl(TTL).blocking_try_acquire().expect_err("one of three answers");
-    assert!(error.to_string().starts_with("no quorum of nodes"), "{error}");
+    assert!(error.is_unavailable(), "{error}");
 
     // What was held back leaves now, in its order, and the locks that nobody got are cleaned up.
     for node in cluster.nodes() {

@@ -35,7 +35,7 @@ fn a_paused_majority_ends_in_an_error_that_says_so() {
         client.lock("printer").ttl(TTL).blocking_try_acquire().expect_err("one of three answers");
     assert!(!error.is_contended());
     let text = error.to_string();
-    assert!(text.starts_with("no quorum of nodes"), "{text}");
+    assert!(text.starts_with("lock \"printer\": no quorum of nodes"), "{text}");
     assert_eq!(text.matches("no reply in time").count(), 2, "{text}");
     assert_eq!(text.matches("granted").count(), 1, "{text}");
 }

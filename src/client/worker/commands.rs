@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::{Entry, Worker};
 use crate::client::command::{Answer, Command};
-use crate::client::error::{ClientClosed, ClientError, LockError};
+use crate::client::error::ClientError;
 use crate::client::handover::Handover;
+use crate::client::lock_error::{ClientClosed, LockError};
 use crate::client::oneshot::Oneshot;
 use crate::client::report::NodeReport;
 use crate::client::ticket::{LockNotice, Ticket};
@@ -62,7 +63,7 @@ impl Worker {
                 let entry = Entry { ticket, extension: None, release: None };
                 self.entries.insert(id, entry);
             }
-            Err(error) => self.complete(&ticket.outcome, Err(LockError::Request(error))),
+            Err(error) => self.complete(&ticket.outcome, Err(ticket.order.error(error))),
         }
     }
 
@@ -95,9 +96,9 @@ impl Worker {
             // The engine does not know the lock any more, although the guard does: the lock was
             // lost.
             Err(RequestError::UnknownLock) => {
-                self.complete(&answer, Err(LockError::Request(RequestError::NotHeld)));
+                self.complete(&answer, Err(ticket.order.error(RequestError::NotHeld)));
             }
-            Err(error) => self.complete(&answer, Err(LockError::Request(error))),
+            Err(error) => self.complete(&answer, Err(ticket.order.error(error))),
         }
     }
 
@@ -125,7 +126,7 @@ impl Worker {
 
     /// Gives the token away, but only if nothing in this engine will touch the keys of the lock any
     /// more.
-    fn disown(&mut self, ticket: &Ticket, answer: &Oneshot<Result<Handover, ClientError>>) {
+    fn disown(&mut self, ticket: &Ticket, answer: &Oneshot<Result<Handover, LockError>>) {
         self.wakers.extend(ticket.end(LockNotice::Released));
         let id = ticket.id.get().copied();
         match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.disown(id)) {
@@ -138,7 +139,7 @@ impl Worker {
                     self.take_entry(id);
                 }
             }
-            Err(_) => self.complete(answer, Err(ClientError::Request(RequestError::NotHeld))),
+            Err(_) => self.complete(answer, Err(ticket.order.error(RequestError::NotHeld))),
         }
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::Worker;
-use crate::client::error::LockError;
+use crate::client::lock_error::{LockErrorKind, NodeReasons};
 use crate::client::report::NodeReport;
 use crate::client::sync::lock;
 use crate::client::ticket::LockNotice;
-use crate::redlock::{Event, LockId, LostReason, NodeId};
+use crate::engine::reason;
+use crate::redlock::{AcquireError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome};
 use crate::time::Instant;
 
 impl Worker {
@@ -15,14 +16,7 @@ impl Worker {
         while let Some(event) = self.engine.next_event() {
             match event {
                 Event::Acquired { lock, valid_until } => self.acquired(lock, valid_until),
-                Event::AcquireFailed { lock, error } => {
-                    let is_stopping = self.is_stopping;
-                    let error =
-                        if is_stopping { LockError::Closed } else { LockError::Acquire(error) };
-                    if let Some(entry) = self.take_entry(lock) {
-                        self.complete(&entry.ticket.outcome, Err(error));
-                    }
-                }
+                Event::AcquireFailed { lock, error } => self.acquire_failed(lock, error),
                 Event::Extended { lock, valid_until } => {
                     let Some(entry) = self.entry(lock) else { continue };
                     entry.ticket.extend(valid_until);
@@ -30,12 +24,7 @@ impl Worker {
                         self.complete(&answer, Ok(valid_until));
                     }
                 }
-                Event::ExtendFailed { lock, error } => {
-                    let answer = self.entry(lock).and_then(|entry| entry.extension.take());
-                    if let Some(answer) = answer {
-                        self.complete(&answer, Err(LockError::Extend(error)));
-                    }
-                }
+                Event::ExtendFailed { lock, error } => self.extend_failed(lock, error),
                 Event::Released { lock, outcome } => {
                     let answer = self.take_entry(lock).and_then(|entry| entry.release);
                     if let Some(answer) = answer {
@@ -83,6 +72,42 @@ impl Worker {
         if !order.ahead.is_zero() {
             let _ = self.engine.warn(id, order.ahead);
         }
+    }
+
+    fn acquire_failed(&mut self, id: LockId, error: AcquireError) {
+        let Some(entry) = self.take_entry(id) else { return };
+        let order = &entry.ticket.order;
+        let error = if self.is_stopping {
+            order.error(LockErrorKind::Closed)
+        } else {
+            let nodes = self.node_reasons(&error.at_nodes());
+            order.error(LockErrorKind::Acquire(error)).with_nodes(nodes)
+        };
+        self.complete(&entry.ticket.outcome, Err(error));
+    }
+
+    fn extend_failed(&mut self, id: LockId, error: ExtendError) {
+        let Some(entry) = self.entry(id) else { return };
+        let Some(answer) = entry.extension.take() else { return };
+        let ticket = Arc::clone(&entry.ticket);
+        let nodes = self.node_reasons(&error.at_nodes());
+        let error = ticket.order.error(LockErrorKind::Extend(error)).with_nodes(nodes);
+        self.complete(&answer, Err(error));
+    }
+
+    /// Returns the addresses of the nodes for an error, and what is wrong with each node that has
+    /// neither agreed nor refused.
+    fn node_reasons(&self, outcomes: &[(NodeId, NodeOutcome)]) -> NodeReasons {
+        let mut reasons = Vec::new();
+        for (node, outcome) in outcomes {
+            // Where somebody else holds the lock, nothing is wrong and nothing is allocated.
+            let found = self.engine.node(*node).map(|status| reason(*outcome, &status));
+            if let Some(text) = found.filter(|text| !text.is_empty()) {
+                reasons.resize(reasons.len().max(node.index()), String::new());
+                reasons.push(text);
+            }
+        }
+        NodeReasons { addresses: Arc::clone(&self.addresses), reasons }
     }
 
     fn lost(&mut self, id: LockId, reason: LostReason) {

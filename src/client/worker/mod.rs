@@ -17,18 +17,22 @@ use std::io;
 use std::sync::Arc;
 
 use super::command::{Answer, Command, OnNode};
-use super::error::{ClientClosed, ClientError, LockError};
+use super::error::ClientError;
+use super::lock_error::{ClientClosed, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
 use super::ready::ReadyError;
 use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
 use crate::engine::{Engine, Settling};
+use crate::net::Address;
 use crate::redlock::{Holder, LockId, QueryId, ReleaseOutcome};
 use crate::time::Instant;
 
 pub(super) struct Worker {
     engine: Engine,
+    /// The addresses of the nodes, for errors.
+    addresses: Arc<[Address]>,
     mailbox: Arc<Mailbox>,
     end: Arc<ThreadEnd>,
     /// The commands that were taken from the mailbox and are not carried out yet.
@@ -56,8 +60,10 @@ struct Entry {
 
 impl Worker {
     pub(super) fn new(engine: Engine, mailbox: Arc<Mailbox>, end: Arc<ThreadEnd>) -> Self {
+        let addresses = engine.nodes().map(|(_, address, _)| address.clone()).collect();
         Self {
             engine,
+            addresses,
             mailbox,
             end,
             commands: VecDeque::new(),

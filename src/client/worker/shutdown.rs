@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::Worker;
 use crate::client::command::Command;
-use crate::client::error::{ClientClosed, ClientError, LockError};
+use crate::client::error::ClientError;
+use crate::client::lock_error::LockErrorKind;
 use crate::client::shutdown::ShutdownReport;
 use crate::client::ticket::LockNotice;
 use crate::redlock::RequestError;
@@ -60,12 +61,13 @@ impl Worker {
         }
         for (_, entry) in mem::take(&mut self.entries) {
             self.wakers.extend(entry.ticket.end(LockNotice::Closed));
-            self.complete(&entry.ticket.outcome, Err(LockError::Closed));
+            let order = &entry.ticket.order;
+            self.complete(&entry.ticket.outcome, Err(order.error(LockErrorKind::Closed)));
             if let Some(answer) = entry.extension {
-                self.complete(&answer, Err(LockError::Closed));
+                self.complete(&answer, Err(order.error(LockErrorKind::Closed)));
             }
             if let Some(answer) = entry.release {
-                self.complete(&answer, Err(ClientClosed));
+                self.complete(&answer, Err(order.closed()));
             }
         }
         for (_, answer) in mem::take(&mut self.queries) {
@@ -82,17 +84,24 @@ impl Worker {
 
     fn refuse(&mut self, command: Command) {
         match command {
-            Command::Acquire(ticket) => self.complete(&ticket.outcome, Err(LockError::Closed)),
-            Command::Extend { answer, .. } => self.complete(&answer, Err(LockError::Closed)),
-            Command::Release { answer: Some(answer), .. } => {
-                self.complete(&answer, Err(ClientClosed))
+            Command::Acquire(ticket) => {
+                let error = ticket.order.error(LockErrorKind::Closed);
+                self.complete(&ticket.outcome, Err(error));
+            }
+            Command::Extend { ticket, answer, .. } => {
+                self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed)));
+            }
+            Command::Release { ticket, answer: Some(answer) } => {
+                self.complete(&answer, Err(ticket.order.closed()));
+            }
+            Command::Disown { ticket, answer } => {
+                self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed)));
             }
             Command::Query { answer, .. } => self.complete(&answer, Err(ClientError::Closed)),
             Command::Ready { answer, .. } => {
                 self.complete(&answer, Err(ClientError::Closed.into()));
             }
             Command::Nodes(answer) => self.complete(&answer, Err(ClientError::Closed)),
-            Command::Disown { answer, .. } => self.complete(&answer, Err(ClientError::Closed)),
             Command::Cancel(_)
             | Command::Watch(_)
             | Command::Shutdown(_)

@@ -96,6 +96,20 @@ impl Table {
         (lock.generation == id.generation).then_some(id.slot)
     }
 
+    /// Returns the keys of a lock, ended or not, until another lock gets the slot. No keys for a
+    /// lock that is not known any more.
+    pub(crate) fn names_of(&self, id: LockId) -> Names<'_> {
+        let Some(lock) = self.slots.get(id.slot as usize) else { return Names::NONE };
+        let is_vacated = lock.phase == Phase::Free;
+        let generation = id.generation.wrapping_add(u32::from(is_vacated));
+        // A vacated slot without names had those of a large set.
+        if lock.generation == generation && !lock.resource.is_empty() {
+            lock.names()
+        } else {
+            Names::NONE
+        }
+    }
+
     /// Returns the id of the lock in a slot.
     pub(crate) fn id(&self, slot: u32) -> LockId {
         LockId { slot, generation: self[slot].generation }
@@ -105,6 +119,7 @@ impl Table {
     pub(crate) fn claim(&mut self) -> u32 {
         debug_assert!(!self.is_full());
         if let Some(slot) = self.free.pop() {
+            self[slot].resource.clear();
             return slot;
         }
         self.slots.push(Lock::free());
@@ -126,10 +141,11 @@ impl Table {
         let lock = &mut self[slot];
         lock.phase = Phase::Free;
         lock.generation = lock.generation.wrapping_add(1);
-        lock.resource.clear();
+        // The names stay for those who read the last event of the lock.
         if lock.resource.capacity() > MAX_RESOURCE {
             // The names of a set. Few slots ever have a set, and none should keep so much memory
             // for ever.
+            lock.resource.clear();
             lock.resource.shrink_to_fit();
         }
         self.free.push(slot);

@@ -102,6 +102,30 @@ impl Redlock {
         Ok(())
     }
 
+    /// Returns the resources of a lock, without the prefix: of several, each once, in the order of
+    /// their bytes. Nothing for a lock that is not known.
+    ///
+    /// The resources are still known when the last event of the lock is read, and until another
+    /// lock gets its place, which the next request may do. The names of many resources, if they
+    /// have more than 4 KiB together, are forgotten as soon as the lock has ended and no node owes
+    /// it a reply.
+    ///
+    /// ```
+    /// # use redbolt::redlock::{Config, Login, Redlock};
+    /// # use redbolt::time::Instant;
+    /// # use core::time::Duration;
+    /// # let now = Instant::from_nanos(1);
+    /// # let nodes = vec![Login::default(); 3];
+    /// # let mut redlock = Redlock::new(Config::default(), nodes, 42, [7; 12])?;
+    /// let lock = redlock.acquire(now, b"orders/42", Duration::from_secs(10), Duration::ZERO)?;
+    /// assert!(redlock.resources(lock).eq([b"orders/42"]));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn resources(&self, lock: LockId) -> impl Iterator<Item = &[u8]> {
+        let prefix = self.config.prefix.len();
+        self.table.names_of(lock).keys().map(move |key| &key[prefix..])
+    }
+
     /// Checks the bounds of one resource, with the prefix.
     pub(super) fn check_resource(&self, resource: &[u8]) -> Result<(), RequestError> {
         let len = self.config.prefix.len() + resource.len();

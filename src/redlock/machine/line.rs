@@ -30,7 +30,7 @@ impl Redlock {
             return;
         };
         if wait.is_zero() {
-            return self.acquire_ended(now, slot, AcquireError::Held);
+            return self.acquire_ended(now, slot, AcquireError::HELD_HERE);
         }
         self.table[slot].phase = Phase::InLine;
         self.table.line_up(first, slot);
@@ -78,7 +78,7 @@ impl Redlock {
     /// Ends a request whose wait ended in a queue.
     pub(super) fn wait_ended(&mut self, now: Instant, slot: u32) {
         let error = match self.table[slot].phase {
-            Phase::InLine if self.is_behind_holder(slot) => AcquireError::Held,
+            Phase::InLine if self.is_behind_holder(slot) => AcquireError::HELD_HERE,
             Phase::InLine => AcquireError::TimedOut,
             _ => self.acquire_error(now, slot),
         };

@@ -16,7 +16,7 @@ impl Redlock {
         let votes = &lock.votes;
         let answered = votes.agreed().union(votes.refused()).union(votes.open());
         if !votes.refused().is_empty() && answered.len() >= self.quorum.need() {
-            return AcquireError::Held;
+            return AcquireError::Held { refused: votes.refused() };
         }
         let asked_none = votes.asked().is_empty();
         let outcomes = self.outcomes(now, votes);

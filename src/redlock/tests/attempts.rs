@@ -3,6 +3,11 @@
 
 use super::*;
 
+/// The error of a lock that these nodes have refused.
+fn refused_by<const N: usize>(nodes: [usize; N]) -> AcquireError {
+    AcquireError::Held { refused: nodes.into_iter().filter_map(NodeId::new).collect() }
+}
+
 #[test]
 fn the_quorum_th_reply_decides_and_stragglers_come_behind() {
     let mut rig = Rig::new(5);
@@ -111,7 +116,7 @@ fn refusals_that_cannot_be_overcome_end_an_attempt_without_waiting_for_the_rest(
     for index in 0..3 {
         rig.reply(index, "$-1");
     }
-    assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: AcquireError::Held }]);
+    assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: refused_by([0, 1, 2]) }]);
 }
 
 #[test]
@@ -121,7 +126,7 @@ fn a_tie_of_an_even_number_of_nodes_is_resolved() {
     for (index, reply) in ["+OK", "+OK", "$-1", "$-1"].into_iter().enumerate() {
         rig.reply(index, reply);
     }
-    assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: AcquireError::Held }]);
+    assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: refused_by([2, 3]) }]);
     assert_eq!(rig.sent(0).last().map(String::as_str), Some("EVALSHA release 1 r #1"));
 }
 
@@ -263,7 +268,7 @@ fn the_last_attempt_is_made_towards_the_end_of_the_wait() {
             rig.reply(0, "$-1");
         }
         assert!(last < start + ms(300) && last >= start + ms(200), "{:?}", last - start);
-        assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: AcquireError::Held }]);
+        assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: refused_by([0]) }]);
     }
 }
 

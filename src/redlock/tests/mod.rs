@@ -10,6 +10,7 @@ mod attempts;
 mod batches;
 mod keeping;
 mod leases;
+mod names;
 mod queries;
 mod queues;
 mod repairs;

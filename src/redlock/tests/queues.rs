@@ -32,7 +32,7 @@ fn a_lock_that_does_not_wait_fails_at_once_behind_another_of_this_engine() {
     let mut rig = Rig::new(3);
     rig.held("r");
     let lock = rig.acquire("r", NO_WAIT);
-    assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: AcquireError::Held }]);
+    assert_eq!(rig.events(), [Event::AcquireFailed { lock, error: AcquireError::HELD_HERE }]);
     assert_eq!(rig.redlock.in_use(), 1);
 }
 
@@ -47,7 +47,7 @@ fn a_wait_that_ends_in_line_says_why() {
     let error = AcquireError::TimedOut;
     assert_eq!(rig.events()[0], Event::AcquireFailed { lock: behind_attempt, error });
     rig.advance(ms(50));
-    let error = AcquireError::Held;
+    let error = AcquireError::HELD_HERE;
     let failed = Event::AcquireFailed { lock: behind_holder, error };
     assert!(rig.events().contains(&failed));
 }

@@ -70,7 +70,7 @@ fn an_attempt_for_a_set_that_fails_is_released_where_it_was_not_refused() {
         rig.sent(index);
         rig.reply(index, reply);
     }
-    assert!(matches!(rig.event(), Event::AcquireFailed { error: AcquireError::Held, .. }));
+    assert!(matches!(rig.event(), Event::AcquireFailed { error: AcquireError::Held { .. }, .. }));
     assert_eq!(rig.sent(0), ["EVALSHA release-set 2 a b #1"]);
     assert_eq!(rig.sent(1), [""; 0]);
 }

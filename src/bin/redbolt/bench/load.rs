@@ -198,7 +198,7 @@ impl Load {
                 if error == AcquireError::Cancelled && self.has_quorum() {
                     self.tally.unfinished += 1;
                 } else {
-                    self.tally.failures.add(error);
+                    self.tally.failures.add(&error);
                 }
             }
             Event::Lost { lock, .. } => {

@@ -88,9 +88,9 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    pub(super) fn add(&mut self, error: AcquireError) {
+    pub(super) fn add(&mut self, error: &AcquireError) {
         match error {
-            AcquireError::Held => self.held += 1,
+            AcquireError::Held { .. } => self.held += 1,
             // A cycle that waits until the end of the run, and longer, waits for nodes.
             AcquireError::NoQuorum(_) | AcquireError::Cancelled => self.no_quorum += 1,
             AcquireError::TimedOut => self.timed_out += 1,

@@ -146,7 +146,7 @@ fn interrupted(signal: Signal) -> Result<(), Failure> {
 fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
     let resource = args.resource_name();
     match error {
-        AcquireError::Held => Failure::Held { resource, nodes: nodes::not_voting(engine) },
+        AcquireError::Held { .. } => Failure::Held { resource, nodes: nodes::not_voting(engine) },
         AcquireError::NoQuorum(outcomes) => {
             Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{Client, Clock, Guard};
+use redbolt::{Client, Clock, Guard, LockErrorKind};
 
 use super::super::args::Args;
 use super::super::failure::Failure;
@@ -52,8 +52,10 @@ pub(super) fn hold(
                     acquire.record(Clock::now() - since);
                     guards.push(guard);
                 }
-                Err(redbolt::LockError::Acquire(error)) => failures.add(error),
-                Err(error) => return Err(Failure::software(error)),
+                Err(error) => match error.kind() {
+                    LockErrorKind::Acquire(error) => failures.add(error),
+                    _ => return Err(Failure::software(error)),
+                },
             }
         }
         if failures.total() > count as u64 {

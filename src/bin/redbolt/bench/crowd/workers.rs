@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{Client, Clock, Guard, LockError};
+use redbolt::{Client, Clock, Guard, LockError, LockErrorKind};
 
 use super::super::args::{Args, WARM_UP};
 use super::super::failure::Failure;
@@ -168,8 +168,10 @@ impl Worker {
                 }
                 return self.run.confirms.then_some(guard);
             }
-            Err(LockError::Acquire(error)) => sums.tally.failures.add(error),
-            Err(_) => sums.tally.failures.add_lost(),
+            Err(error) => match error.kind() {
+                LockErrorKind::Acquire(error) => sums.tally.failures.add(error),
+                _ => sums.tally.failures.add_lost(),
+            },
         }
         None
     }
