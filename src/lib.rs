@@ -176,9 +176,9 @@ pub mod time;
 
 #[cfg(feature = "net")]
 pub use self::client::{
-    Acquire, Client, ClientBuilder, ClientClosed, ClientError, ConnectError, Guard, Handover,
-    LockError, LockErrorKind, LockNotice, LockRequest, LockSignal, NodeReport, NodeVerdict,
-    PendingAnswer, Ready, ReadyError, Shutdown, ShutdownReport,
+    Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ConnectError, Guard,
+    Handover, LockError, LockErrorKind, LockNotice, LockRequest, LockSignal, NodeReport,
+    NodeVerdict, PendingAnswer, Ready, ReadyError, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind};

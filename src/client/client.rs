@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::builder::ClientBuilder;
 use super::command::Command;
+use super::counters::ClientCounters;
 use super::error::ClientError;
 use super::pending::PendingAnswer;
 use super::ready::Ready;
@@ -184,6 +185,18 @@ impl Client {
     /// thread answers, for its own connections.
     pub fn nodes(&self) -> PendingAnswer<Result<Vec<NodeReport>, ClientError>> {
         PendingAnswer::ask(|answer| self.handle.shared.ask_first(Command::Nodes(answer)))
+    }
+
+    /// Asks for the counters of the client, the locks that are held now, and how long granted locks
+    /// had been waited for: the sum over all threads.
+    ///
+    /// The cost: one command for each thread, and a kilobyte to copy.
+    ///
+    /// # Errors
+    ///
+    /// The answer is a [`ClientError`] if a thread is busy or has ended.
+    pub fn counters(&self) -> PendingAnswer<Result<ClientCounters, ClientError>> {
+        self.handle.shared.counters()
     }
 
     /// Returns the error of the system that ended a thread of this client, if there was one.

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::counters::Survey;
 use super::error::ClientError;
 use super::handover::Handover;
 use super::lock_error::{ClientClosed, LockError};
@@ -43,6 +44,7 @@ pub(super) enum Command {
         resource: Box<[u8]>,
         answer: Answer<Result<Holder, ClientError>>,
     },
+    Counters(Arc<Survey>),
     Nodes(Answer<Result<Vec<NodeReport>, ClientError>>),
     /// Answers as soon as the nodes are ready, or the time is over.
     Ready {

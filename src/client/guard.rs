@@ -11,7 +11,8 @@ use super::pending::PendingAnswer;
 use super::shared::Shared;
 use super::signal::LockSignal;
 use super::ticket::{Awaited, Ticket};
-use crate::redlock::{ReleaseOutcome, Token};
+use crate::engine::Resources;
+use crate::redlock::{LockId, ReleaseOutcome, Token};
 use crate::time::Instant;
 
 /// A lock that is held. Dropping the guard releases the lock.
@@ -62,6 +63,16 @@ impl Guard {
     /// Returns all locked resources, in the order of the request.
     pub fn resources(&self) -> impl Iterator<Item = &[u8]> {
         self.ticket.order.resources.iter().map(|resource| &resource[..])
+    }
+
+    /// Returns the id of the lock, by which the log lines and events of the engine name the lock.
+    ///
+    /// Each thread of a client has ids of its own: with several threads, two locks on different
+    /// threads can have the same id.
+    #[must_use]
+    pub fn id(&self) -> LockId {
+        // The id is set before any guard is made.
+        self.ticket.id.get().copied().unwrap_or(LockId::NONE)
     }
 
     /// Returns the token, which is the value under which the lock is stored on the nodes.
@@ -180,8 +191,10 @@ impl Drop for Guard {
 
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let resource = Resources { first: self.resource(), count: self.ticket.order.count };
         f.debug_struct("Guard")
-            .field("resource", &String::from_utf8_lossy(self.resource()))
+            .field("resource", &format_args!("{resource}"))
+            .field("id", &self.id())
             .field("remaining", &self.remaining())
             .finish_non_exhaustive()
     }

@@ -23,14 +23,16 @@
 //! threads. [`runtime`] knows the threads that must not block.
 //!
 //! [`lock_error`] has the errors that name a resource, [`error`] the other one. [`handover`] is the
-//! data with which another process goes on with a lock, [`report`] what a client says of a node,
-//! and [`thread_end`] what is left of a thread when the thread has ended.
+//! data with which another process goes on with a lock. [`report`] is what a client says of a node,
+//! and [`counters`] what the client says of itself. [`thread_end`] is what is left of a thread when
+//! the thread has ended.
 
 mod acquire;
 mod builder;
 mod client;
 mod command;
 mod connect;
+mod counters;
 mod error;
 mod gather;
 mod guard;
@@ -59,6 +61,7 @@ mod worker;
 pub use self::acquire::Acquire;
 pub use self::builder::ClientBuilder;
 pub use self::client::Client;
+pub use self::counters::ClientCounters;
 pub use self::error::ClientError;
 pub use self::guard::Guard;
 pub use self::handover::Handover;

@@ -4,7 +4,9 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::net::Address;
-use crate::redlock::{NodeCounters, NodeError, NodeId, NodeState, NodeStatus, Quarantine};
+use crate::redlock::{
+    NodeCounters, NodeError, NodeId, NodeLatencies, NodeState, NodeStatus, Quarantine,
+};
 
 /// A report on one node at one moment. `Display` writes one line for a log.
 #[derive(Clone, Debug)]
@@ -29,6 +31,9 @@ pub struct NodeReport {
     pub round_trip: Duration,
     /// The counters of the node since the client was created.
     pub counters: NodeCounters,
+    /// How long requests to the node took, from the write to the reply, since the client was
+    /// created. About 2.5 KiB, which every report copies.
+    pub latencies: NodeLatencies,
     text: String,
 }
 
@@ -44,6 +49,7 @@ impl NodeReport {
             cleanup: status.cleanup,
             round_trip: status.round_trip,
             counters: status.counters,
+            latencies: status.latencies.clone(),
             text: status.to_string(),
         }
     }

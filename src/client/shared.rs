@@ -9,6 +9,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::command::{Command, OnNode};
+use super::counters::{ClientCounters, Survey};
 use super::error::ClientError;
 use super::gather::Gather;
 use super::lock_error::LockError;
@@ -127,6 +128,18 @@ impl Shared {
     /// Hands in a question about the nodes.
     pub(super) fn ask_first(&self, question: Command) -> Result<(), ClientError> {
         Ok(self.first().push(question)?)
+    }
+
+    /// Asks every thread for its counters.
+    pub(super) fn counters(&self) -> PendingAnswer<Result<ClientCounters, ClientError>> {
+        let survey = Arc::new(Survey::of(self.shards.len()));
+        for shard in &self.shards {
+            if let Err(refused) = shard.mailbox.push(Command::Counters(Arc::clone(&survey))) {
+                // Nobody waits yet. A sum of the other threads finds its place taken.
+                let _ = survey.answer.complete(Err(refused.into()));
+            }
+        }
+        PendingAnswer::new(Arc::clone(&survey.answer))
     }
 
     /// Hands in a callback for changes of nodes, which stays as long as the client lives.

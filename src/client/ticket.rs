@@ -38,6 +38,8 @@ pub(super) struct Order {
 /// One request for a lock, and then the lock itself.
 pub(super) struct Ticket {
     pub(super) order: Order,
+    /// When the caller has asked.
+    pub(super) requested: Instant,
     pub(super) outcome: Oneshot<Result<(), LockError>>,
     /// The id of the lock, which the engine's thread sets when the engine has taken the request.
     pub(super) id: OnceLock<LockId>,
@@ -119,6 +121,7 @@ impl Ticket {
     pub(super) fn new(order: Order) -> Self {
         Self {
             order,
+            requested: Clock::now(),
             outcome: Oneshot::new(),
             id: OnceLock::new(),
             token: OnceLock::new(),

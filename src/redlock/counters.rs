@@ -1,6 +1,8 @@
 //! The counters of the whole engine and of each node. A counter starts at zero when the engine is
 //! created, and never goes back.
 
+use core::ops::AddAssign;
+
 use super::error::{AcquireError, LostReason};
 use super::event::Event;
 use super::histogram::Histogram;
@@ -42,9 +44,25 @@ pub struct Counters {
     pub expired: u64,
     /// Locks that were lost because a majority of the nodes was known not to have them.
     pub lost: u64,
+    /// Locks that were given up without a release, for another process to adopt.
+    pub disowned: u64,
 }
 
 impl Counters {
+    /// Returns the number of locks that are held now. A lock counts until its release is confirmed
+    /// or its loss is reported.
+    #[must_use]
+    pub const fn held_now(&self) -> u64 {
+        self.acquired.saturating_sub(self.released + self.expired + self.lost + self.disowned)
+    }
+
+    /// Returns the number of requests for a lock that wait now.
+    #[must_use]
+    pub const fn waiting_now(&self) -> u64 {
+        let failed = self.held + self.no_quorum + self.timed_out + self.cancelled + self.gone;
+        self.requested.saturating_sub(self.acquired + failed)
+    }
+
     pub(super) fn count(&mut self, event: &Event) {
         let counter = match event {
             Event::Acquired { .. } => &mut self.acquired,
@@ -63,6 +81,43 @@ impl Counters {
             Event::Expiring { .. } | Event::Queried { .. } | Event::Node(_) => return,
         };
         *counter += 1;
+    }
+}
+
+/// Adds the counters of another engine.
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        // A counter that is new must be named here.
+        let Self {
+            requested,
+            attempts,
+            acquired,
+            held,
+            no_quorum,
+            timed_out,
+            cancelled,
+            gone,
+            extended,
+            not_extended,
+            released,
+            expired,
+            lost,
+            disowned,
+        } = other;
+        self.requested += requested;
+        self.attempts += attempts;
+        self.acquired += acquired;
+        self.held += held;
+        self.no_quorum += no_quorum;
+        self.timed_out += timed_out;
+        self.cancelled += cancelled;
+        self.gone += gone;
+        self.extended += extended;
+        self.not_extended += not_extended;
+        self.released += released;
+        self.expired += expired;
+        self.lost += lost;
+        self.disowned += disowned;
     }
 }
 

@@ -18,6 +18,10 @@ pub struct LockId {
 }
 
 impl LockId {
+    /// An id that no lock has.
+    #[cfg(feature = "net")]
+    pub(crate) const NONE: Self = Self { slot: u32::MAX, generation: u32::MAX };
+
     /// Returns a number below `max_locks` that is unique among the locks which live at the same
     /// time. The number can serve as the index into a table of the caller's own.
     ///

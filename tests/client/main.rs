@@ -4,6 +4,7 @@
 
 mod adoption;
 mod blocking;
+mod counting;
 mod dropping;
 mod errors;
 mod fixture;

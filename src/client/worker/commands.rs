@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Entry, Worker};
 use crate::client::command::{Answer, Command};
+use crate::client::counters::ClientCounters;
 use crate::client::error::ClientError;
 use crate::client::handover::Handover;
 use crate::client::lock_error::{ClientClosed, LockError};
@@ -42,6 +43,12 @@ impl Worker {
                 }
                 Err(error) => self.complete(&answer, Err(ClientError::Request(error))),
             },
+            Command::Counters(survey) => {
+                let counters = ClientCounters::of_thread(self.engine.counters(), &self.wait);
+                if let Some(sum) = survey.add(&counters) {
+                    self.complete(&survey.answer, Ok(sum));
+                }
+            }
             Command::Nodes(answer) => {
                 let reports = self.engine.nodes().map(NodeReport::new).collect();
                 self.complete(&answer, Ok(reports));

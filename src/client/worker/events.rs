@@ -13,9 +13,14 @@ use crate::time::Instant;
 
 impl Worker {
     pub(super) fn take_events(&mut self) {
+        // The clock is read once for all locks that one read from the nodes has granted.
+        let mut now = None;
         while let Some(event) = self.engine.next_event() {
             match event {
-                Event::Acquired { lock, valid_until } => self.acquired(lock, valid_until),
+                Event::Acquired { lock, valid_until } => {
+                    let now = *now.get_or_insert_with(|| self.engine.now());
+                    self.acquired(now, lock, valid_until);
+                }
                 Event::AcquireFailed { lock, error } => self.acquire_failed(lock, error),
                 Event::Extended { lock, valid_until } => {
                     let Some(entry) = self.entry(lock) else { continue };
@@ -46,7 +51,7 @@ impl Worker {
         }
     }
 
-    fn acquired(&mut self, id: LockId, valid_until: Instant) {
+    fn acquired(&mut self, now: Instant, id: LockId, valid_until: Instant) {
         let Some(entry) = self.entry(id) else { return };
         let ticket = Arc::clone(&entry.ticket);
         let order = &ticket.order;
@@ -56,7 +61,10 @@ impl Worker {
         }
         ticket.hold(valid_until);
         match ticket.outcome.complete(Ok(())) {
-            Ok(waker) => self.wakers.extend(waker),
+            Ok(waker) => {
+                self.wakers.extend(waker);
+                self.wait.record(now - ticket.requested);
+            }
             Err(_) => {
                 // Nobody waits for the lock any more.
                 self.wakers.extend(ticket.end(LockNotice::Released));

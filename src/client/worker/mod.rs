@@ -26,7 +26,7 @@ use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
 use crate::engine::{Engine, Settling};
 use crate::net::Address;
-use crate::redlock::{Holder, LockId, QueryId, ReleaseOutcome};
+use crate::redlock::{Histogram, Holder, LockId, QueryId, ReleaseOutcome};
 use crate::time::Instant;
 
 pub(super) struct Worker {
@@ -40,6 +40,8 @@ pub(super) struct Worker {
     /// An empty list, to be swapped with the list of the mailbox.
     spare: Vec<Command>,
     entries: HashMap<LockId, Entry>,
+    /// How long the callers of granted locks have waited.
+    wait: Histogram,
     queries: HashMap<QueryId, Answer<Result<Holder, ClientError>>>,
     /// The callers who wait for the nodes.
     settling: Vec<(Settling, Answer<Result<(), ReadyError>>)>,
@@ -69,6 +71,7 @@ impl Worker {
             commands: VecDeque::new(),
             spare: Vec::new(),
             entries: HashMap::new(),
+            wait: Histogram::new(),
             queries: HashMap::new(),
             settling: Vec::new(),
             watchers: Vec::new(),

@@ -101,6 +101,9 @@ impl Worker {
             Command::Ready { answer, .. } => {
                 self.complete(&answer, Err(ClientError::Closed.into()));
             }
+            Command::Counters(survey) => {
+                self.complete(&survey.answer, Err(ClientError::Closed));
+            }
             Command::Nodes(answer) => self.complete(&answer, Err(ClientError::Closed)),
             Command::Cancel(_)
             | Command::Watch(_)

@@ -69,6 +69,7 @@ impl Redlock {
         if found.is_asked_to_extend() {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
         }
+        self.counters.disowned += 1;
         self.leave(now, slot);
         Ok(token)
     }

@@ -75,7 +75,10 @@ fn a_lock_that_is_disowned_is_left_on_the_nodes() {
     let mut rig = Rig::new(3);
     let lock = rig.held("r");
     let token = rig.redlock.token(lock);
+    assert_eq!(rig.redlock.counters().held_now(), 1);
     assert_eq!(rig.redlock.disown(rig.now, lock).ok(), token);
+    let counters = rig.redlock.counters();
+    assert_eq!((counters.held_now(), counters.disowned), (0, 1));
     assert!(!rig.redlock.is_held(rig.now, lock));
     rig.advance(2 * TTL);
     assert_eq!(rig.events(), []);
