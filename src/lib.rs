@@ -128,10 +128,11 @@
 //!   feature, the crate consists of [`time`], [`resp`] and [`redlock`].
 //! * `embedded`: the module [`embedded`], masters inside the process, for demos and for tests of
 //!   your own code. Includes `net`.
-//! * `tracing`: log events through the `tracing` crate. The levels are `INFO` for a node that
-//!   becomes ready, `WARN` for other changes of a node and for a lock that is lost or about to end,
-//!   `ERROR` for a node that needs another configuration, and `DEBUG` for connection attempts and
-//!   failed requests. Includes `net`.
+//! * `tracing`: log events through the `tracing` crate, with the target [`TRACING_TARGET`]. The
+//!   levels are `INFO` for a node that becomes ready, `WARN` for other changes of a node and for a
+//!   lock that is lost or about to end, `ERROR` for a node that needs another configuration, and
+//!   `DEBUG` for connection attempts and failed requests. A node that stays down is told once, by
+//!   each thread of a client. Includes `net`.
 //! * `serde`: [`Config`] and [`redlock::Config`] from and to configuration files; see
 //!   [`Config`](Config#configuration-files).
 //! * `metrics`: counters and gauges through the `metrics` crate; see below. Includes `net`.
@@ -180,6 +181,8 @@ pub use self::client::{
     Handover, LockError, LockErrorKind, LockNotice, LockRequest, LockSignal, NodeReport,
     NodeVerdict, PendingAnswer, Ready, ReadyError, Shutdown, ShutdownReport,
 };
+#[cfg(feature = "tracing")]
+pub use self::engine::TRACING_TARGET;
 #[cfg(feature = "net")]
 pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind};
 #[cfg(feature = "net")]

@@ -2,12 +2,12 @@
 #![cfg(all(feature = "tracing", feature = "metrics", feature = "embedded"))]
 
 use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
-use redbolt::embedded::Server;
-use redbolt::{Config, Engine, Event, NodeState, RestartGuard};
+use redbolt::embedded::{Cluster, Memory, Server};
+use redbolt::{Config, Engine, Event, NodeId, NodeState, NodeStatus, RestartGuard};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Metadata, Subscriber};
@@ -33,6 +33,7 @@ impl Subscriber for Lines {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &tracing::Event<'_>) {
+        assert_eq!(event.metadata().target(), redbolt::TRACING_TARGET);
         let mut line = Line(event.metadata().level().to_string());
         event.record(&mut line);
         self.0.lock().expect("nobody panics").push(line.0);
@@ -51,12 +52,12 @@ impl Visit for Line {
     }
 }
 
-fn until(engine: &mut Engine, mut wanted: impl FnMut(&Event) -> bool) {
+fn until(engine: &mut Engine, mut wanted: impl FnMut(&Engine, &Event) -> bool) {
     let end = engine.now() + PATIENCE;
     loop {
         engine.poll(Some(Duration::from_millis(50))).expect("polling works");
         while let Some(event) = engine.next_event() {
-            if wanted(&event) {
+            if wanted(engine, &event) {
                 return;
             }
         }
@@ -72,6 +73,61 @@ fn poll_until(engine: &mut Engine, condition: impl Fn(&Engine) -> bool) {
     }
 }
 
+/// For one test at a time: `tracing` decides for all threads together whether anybody listens.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    // A test that has failed is over as well.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A node that stays down for a night must not fill the log with its attempts to connect.
+#[test]
+fn a_node_that_stays_down_is_told_once_however_often_it_is_tried() {
+    const ATTEMPTS: u64 = 20;
+    let _alone = alone();
+    let cluster = Cluster::start(2).expect("masters can be started");
+    let gone = cluster.nodes()[1].addr().to_string();
+    let (recorder, lines) = (DebuggingRecorder::new(), Lines::default());
+    let tell = || {
+        let mut config = cluster.config();
+        config.redlock.reconnect_max = Duration::from_millis(20);
+        let mut engine = Engine::new(config).expect("an engine can be made");
+        let mut poll_until = |condition: fn(&NodeStatus<'_>) -> bool| {
+            let second = NodeId::new(1).expect("the second node");
+            until(&mut engine, |engine, event| {
+                matches!(event, Event::Node(node) if *node == second)
+                    && condition(&engine.node(second).expect("it is there"))
+            });
+        };
+        poll_until(|node| node.state == NodeState::Ready);
+        cluster.nodes()[1].stop().expect("it can be stopped");
+        poll_until(|node| node.counters.failures >= ATTEMPTS);
+        cluster.nodes()[1].restart(Memory::Kept).expect("it can be started");
+        poll_until(|node| node.state == NodeState::Ready);
+    };
+    metrics::with_local_recorder(&recorder, || {
+        tracing::subscriber::with_default(lines.clone(), tell);
+    });
+
+    let lines = lines.0.lock().expect("nobody panics");
+    let lines = lines.iter().filter(|line| line.contains(&gone));
+    let (attempts, told): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("DEBUG"));
+    assert!(attempts.len() as u64 >= ATTEMPTS, "{attempts:?}");
+    let levels: Vec<_> = told.iter().map(|line| line.split(' ').next()).collect();
+    assert_eq!(levels, [Some("INFO"), Some("WARN"), Some("INFO")], "{told:?}");
+    let snapshot = recorder.snapshotter().snapshot().into_vec();
+    let changes = snapshot.into_iter().filter_map(|(key, _, _, value)| {
+        let labels: Vec<_> = key.key().labels().map(|label| label.value().to_owned()).collect();
+        (key.key().name() == "redbolt_node_changes_total" && labels.contains(&gone))
+            .then_some((labels, value))
+    });
+    let mut changes: Vec<_> = changes.map(|(labels, value)| (labels[1].clone(), value)).collect();
+    changes.sort_by(|one, other| one.0.cmp(&other.0));
+    let expected = [("down", 1), ("ready", 2)];
+    assert_eq!(changes, expected.map(|(state, n)| (state.to_owned(), DebugValue::Counter(n))));
+}
+
 /// A lock that is taken, refused, extended, given back; one that is lost; a node that goes.
 fn live(masters: &mut Vec<Server>) {
     let mut config = Config::new(masters.iter().map(Server::url)).expect("these are addresses");
@@ -84,20 +140,20 @@ fn live(masters: &mut Vec<Server>) {
         engine.nodes().all(|(_, _, node)| node.state == NodeState::Ready)
     });
     let lock = engine.acquire("a", TTL, PATIENCE).expect("in bounds");
-    until(&mut engine, |event| matches!(event, Event::Acquired { .. }));
+    until(&mut engine, |_, event| matches!(event, Event::Acquired { .. }));
     engine.acquire("a", TTL, Duration::ZERO).expect("in bounds");
-    until(&mut engine, |event| matches!(event, Event::AcquireFailed { .. }));
+    until(&mut engine, |_, event| matches!(event, Event::AcquireFailed { .. }));
     engine.extend(lock, TTL).expect("it is held");
-    until(&mut engine, |event| matches!(event, Event::Extended { .. }));
+    until(&mut engine, |_, event| matches!(event, Event::Extended { .. }));
     poll_until(&mut engine, |engine| {
         engine.nodes().all(|(_, _, node)| node.latencies.extend.count() == 1)
     });
     engine.release(lock).expect("it is held");
-    until(&mut engine, |event| matches!(event, Event::Released { .. }));
+    until(&mut engine, |_, event| matches!(event, Event::Released { .. }));
     engine.acquire("b", Duration::from_millis(100), PATIENCE).expect("in bounds");
-    until(&mut engine, |event| matches!(event, Event::Lost { .. }));
+    until(&mut engine, |_, event| matches!(event, Event::Lost { .. }));
     drop(masters.pop());
-    until(&mut engine, |event| matches!(event, Event::Node(node) if node.index() == 2));
+    until(&mut engine, |_, event| matches!(event, Event::Node(node) if node.index() == 2));
     let counters = engine.counters();
     assert_eq!((counters.requested, counters.acquired, counters.held), (3, 2, 1));
     assert_eq!((counters.extended, counters.released, counters.expired), (1, 1, 1));
@@ -109,6 +165,7 @@ fn live(masters: &mut Vec<Server>) {
 
 #[test]
 fn what_happens_is_told_to_both() {
+    let _alone = alone();
     let masters = (0..3).map(|_| Server::start()).collect::<Result<Vec<_>, _>>();
     let mut masters = masters.expect("masters can be started");
     let gone = masters[2].addr().to_string();

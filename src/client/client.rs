@@ -210,7 +210,8 @@ impl Client {
     }
 
     /// Registers `watch`, which is called on the engine's thread whenever the state of a node
-    /// changes. Changes that come together make one call.
+    /// changes. Changes that come together make one call. An attempt to connect is no change before
+    /// its outcome is known, and none if a node that was down stays down.
     ///
     /// `watch` must return at once. The client keeps `watch` as long as the client lives, so
     /// `watch` must not own a clone of the client.

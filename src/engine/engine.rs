@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use super::config::{Config, EngineError};
-use super::observe;
+use super::observe::Observer;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
     self, Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock, RequestError,
@@ -115,6 +115,7 @@ pub struct Engine {
     driver: Driver,
     addresses: Vec<Address>,
     busy_poll: Duration,
+    observer: Observer,
 }
 
 impl Engine {
@@ -130,7 +131,13 @@ impl Engine {
         let seed = u64::from_ne_bytes(entropy()?);
         let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
         let driver = Driver::new(config.nodes.clone(), config.credentials)?;
-        Ok(Self { redlock, driver, addresses: config.nodes, busy_poll: config.busy_poll })
+        Ok(Self {
+            redlock,
+            driver,
+            addresses: config.nodes,
+            busy_poll: config.busy_poll,
+            observer: Observer::default(),
+        })
     }
 
     /// Requests a lock on `resource` for `ttl`. The engine keeps trying for up to `wait`; with a
@@ -314,7 +321,7 @@ impl Engine {
     #[must_use]
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.redlock.poll_event()?;
-        observe::told(&self.redlock, &self.addresses, &event);
+        self.observer.told(&self.redlock, &self.addresses, &event);
         Some(event)
     }
 

@@ -3,9 +3,11 @@
 //! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
 //! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
 //! [`mod@env`] reads a configuration from variables, [`env_error`] says which one cannot be used.
-//! [`shown`] has the words for resources and nodes in logs and errors.
+//! [`changes`] knows which change of a node is news, and [`shown`] has the words for resources and
+//! nodes in logs and errors.
 //! This folder must never know threads.
 
+mod changes;
 mod config;
 mod engine;
 mod env;
@@ -16,8 +18,11 @@ mod serde_impl;
 mod settle;
 mod shown;
 
+pub(crate) use self::changes::Changes;
 pub use self::config::{Config, EngineError};
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
+#[cfg(feature = "tracing")]
+pub use self::observe::TRACING_TARGET;
 pub(crate) use self::settle::Settling;
 pub(crate) use self::shown::{Nodes, Resources, reason};

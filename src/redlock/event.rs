@@ -115,7 +115,8 @@ pub enum Event {
         holder: Holder,
     },
     /// The state of a node changed. [`Redlock::node`](super::Redlock::node) returns the new state.
-    /// Several changes between two polls make one event.
+    /// Several changes between two polls make one event. Each attempt to connect makes events of
+    /// its own, also when the node stays down.
     Node(NodeId),
 }
 

@@ -2,11 +2,13 @@
 
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 use redbolt::redlock::MAX_RESOURCE;
 use redbolt::{ClientError, LockErrorKind, NodeState, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
+use crate::support::until;
 
 #[test]
 fn a_query_tells_who_holds_a_resource_and_changes_nothing() {
@@ -41,6 +43,32 @@ fn nodes_are_reported_when_asked_and_when_they_change() {
             break;
         }
     }
+}
+
+/// A callback that raises an alarm would raise it at every attempt to connect.
+#[test]
+fn a_node_that_stays_down_is_reported_once_however_often_it_is_tried() {
+    let mut fixture =
+        Fixture::with(3, |config| config.redlock.reconnect_max = Duration::from_millis(20));
+    fixture.client.ready(PATIENCE).blocking_wait().expect("the nodes are there");
+    let node = |index: usize| {
+        let nodes = fixture.client.nodes().blocking_wait().expect("the client runs");
+        nodes[index].clone()
+    };
+    assert!(until(PATIENCE, || node(1).is_ready()));
+    let (tell, told) = channel();
+    let watch = fixture.client.on_node(move |report| {
+        if report.node.index() == 1 {
+            // The test may be over.
+            let _ = tell.send(report.state);
+        }
+    });
+    watch.expect("the client runs");
+    fixture.cluster[1].kill();
+    assert!(until(PATIENCE, || node(1).counters.failures >= 20));
+    fixture.cluster[1].restart();
+    let next = || told.recv_timeout(PATIENCE).expect("a change is told");
+    assert_eq!((next(), next()), (NodeState::Down, NodeState::Ready));
 }
 
 /// What anybody can hand in without end is refused at some point, and not kept.

@@ -133,11 +133,10 @@ impl Worker {
     }
 
     fn tell(&mut self, node: NodeId) {
-        if self.watchers.is_empty() {
-            return;
-        }
-        let report = self.engine.nodes().find(|(id, ..)| *id == node).map(NodeReport::new);
-        let Some(report) = report else { return };
+        let found = self.engine.nodes().find(|(id, ..)| *id == node);
+        let news = found.filter(|(_, _, status)| self.changes.is_news(node, status.state));
+        let Some(news) = news.filter(|_| !self.watchers.is_empty()) else { return };
+        let report = NodeReport::new(news);
         self.watchers.iter_mut().for_each(|watcher| watcher(&report));
     }
 }

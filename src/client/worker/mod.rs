@@ -24,7 +24,7 @@ use super::oneshot::Oneshot;
 use super::ready::ReadyError;
 use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
-use crate::engine::{Engine, Settling};
+use crate::engine::{Changes, Engine, Settling};
 use crate::net::Address;
 use crate::redlock::{Histogram, Holder, LockId, QueryId, ReleaseOutcome};
 use crate::time::Instant;
@@ -46,6 +46,8 @@ pub(super) struct Worker {
     /// The callers who wait for the nodes.
     settling: Vec<(Settling, Answer<Result<(), ReadyError>>)>,
     watchers: Vec<OnNode>,
+    /// What the watchers know of the nodes.
+    changes: Changes,
     /// The wakers to call at the end of the turn.
     wakers: VecDeque<Waker>,
     /// The time in which all locks must be released, once the thread is to end.
@@ -75,6 +77,7 @@ impl Worker {
             queries: HashMap::new(),
             settling: Vec::new(),
             watchers: Vec::new(),
+            changes: Changes::default(),
             wakers: VecDeque::new(),
             end_within: None,
             is_stopping: false,

@@ -1,0 +1,65 @@
+//! Changes of the state of nodes, without the attempts to connect that change nothing.
+
+use crate::redlock::{MAX_NODES, NodeId, NodeState};
+
+/// The states of all nodes that were told last.
+///
+/// A node that is down is asked again and again, and each attempt makes two or three events. What
+/// an observer wants to hear is that the node is down, once, and then that the node is back.
+#[derive(Default)]
+pub(crate) struct Changes([Option<NodeState>; MAX_NODES]);
+
+impl Changes {
+    /// Returns `true` if the state is news, and remembers the state.
+    pub(crate) fn is_news(&mut self, node: NodeId, state: NodeState) -> bool {
+        use NodeState::{Connecting, Down, Handshake, Misconfigured};
+        let told = &mut self.0[node.index()];
+        let outcome = match (state, *told) {
+            // An attempt whose outcome is not known yet.
+            (Connecting | Handshake, None | Some(Down | Misconfigured)) => return false,
+            // The end of the session was in the same event as the attempt that follows.
+            (Connecting | Handshake, Some(_)) => Down,
+            (state, _) => state,
+        };
+        told.replace(outcome) != Some(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use NodeState::{Connecting, Down, Handshake, Misconfigured, Quarantined, Ready, Stalled};
+
+    use super::*;
+
+    #[test]
+    fn every_state_is_told_once_and_no_attempt_to_connect() {
+        let node = NodeId::new(MAX_NODES - 1).expect("the last node");
+        let mut changes = Changes::default();
+        for (step, (state, expected)) in [
+            (Connecting, false),
+            (Down, true),
+            (Connecting, false),
+            (Handshake, false),
+            (Down, false),
+            (Misconfigured, true),
+            (Connecting, false),
+            (Misconfigured, false),
+            (Handshake, false),
+            (Quarantined, true),
+            (Ready, true),
+            (Stalled, true),
+            (Ready, true),
+            // Nobody has taken the event that the node is down.
+            (Connecting, true),
+            (Down, false),
+            (Ready, true),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(changes.is_news(node, state), expected, "step {step}: {state}");
+        }
+        let other = NodeId::new(0).expect("the first node");
+        assert!(changes.is_news(other, Ready), "each node has its own state");
+    }
+}

@@ -1,0 +1,51 @@
+//! Events of the engine for `tracing` and `metrics`, each behind its feature: `log` and `count`.
+//! Without these features nothing of this folder is compiled but an empty [`Observer`].
+
+#[cfg(feature = "metrics")]
+mod count;
+#[cfg(feature = "tracing")]
+mod log;
+
+#[cfg(feature = "tracing")]
+pub use self::log::TRACING_TARGET;
+use crate::net::Address;
+use crate::redlock::{Event, Redlock};
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+use crate::{engine::changes::Changes, net::Clock};
+
+/// Tells of the events of one engine.
+#[derive(Default)]
+pub(super) struct Observer {
+    #[cfg(any(feature = "tracing", feature = "metrics"))]
+    changes: Changes,
+}
+
+impl Observer {
+    /// Reports an event that is on its way to the owner of the engine. `addresses` are those of the
+    /// nodes.
+    #[cfg_attr(
+        not(any(feature = "tracing", feature = "metrics")),
+        allow(clippy::needless_pass_by_ref_mut, reason = "what was told is kept with a feature")
+    )]
+    #[inline]
+    pub(super) fn told(&mut self, redlock: &Redlock, addresses: &[Address], event: &Event) {
+        #[cfg(any(feature = "tracing", feature = "metrics"))]
+        if let Event::Node(id) = event {
+            let status = redlock.node(Clock::now(), *id);
+            let (Some(address), Some(status)) = (addresses.get(id.index()), status) else { return };
+            let is_news = self.changes.is_news(*id, status.state);
+            #[cfg(feature = "tracing")]
+            log::node(address, &status, is_news);
+            #[cfg(feature = "metrics")]
+            if is_news {
+                count::node(address, &status);
+            }
+            return;
+        }
+        #[cfg(feature = "tracing")]
+        log::lock(redlock, addresses, event);
+        #[cfg(feature = "metrics")]
+        count::lock(event);
+        let _ = (redlock, addresses, event);
+    }
+}
