@@ -135,13 +135,17 @@
 //!   each thread of a client. Includes `net`.
 //! * `serde`: [`Config`] and [`redlock::Config`] from and to configuration files; see
 //!   [`Config`](Config#configuration-files).
-//! * `metrics`: counters and gauges through the `metrics` crate; see below. Includes `net`.
+//! * `metrics`: counters, gauges and a histogram through the `metrics` crate; see below. Includes
+//!   `net`.
 //! * `tokio`: notices calls that block in a task of tokio; see above. Includes `net`.
 //! * `cli`: the command line, `redbolt bench` and `redbolt exec`. Includes `net` and `embedded`.
 //!
-//! The feature `metrics` provides the metrics of this table. All engines of a process share them.
-//! The label `node` is the address of the node. The two gauges are set whenever the state of a node
-//! changes. Latencies are not in the table; see [`NodeStatus::latencies`].
+//! The feature `metrics` provides the metrics of this table, and describes them to the recorder
+//! with their units. All engines of a process share them. The label `node` is the address of the
+//! node. The gauges of a node are set whenever the state of the node changes. The round trip is
+//! also set at an event of a lock, if the round trip has changed by more than a quarter. The
+//! latencies of each node are not in the table: see [`NodeReport::latencies`] and
+//! [`NodeStatus::latencies`]. Without the feature, [`Client::counters`] has the same figures.
 //!
 //! | metric | kind | value |
 //! | --- | --- | --- |
@@ -154,6 +158,8 @@
 //! | `redbolt_expiring_total` | counter | warnings that a lock is about to end |
 //! | `redbolt_queried_total` | counter | queries answered |
 //! | `redbolt_node_changes_total{node, state}` | counter | changes of the state of a node |
+//! | `redbolt_held` | gauge | locks held now; a lock counts until its release is confirmed |
+//! | `redbolt_wait_seconds` | histogram | time from a request of a [`Client`] to the grant |
 //! | `redbolt_node_votes{node}` | gauge | 1 if the node may vote, otherwise 0 |
 //! | `redbolt_node_round_trip_seconds{node}` | gauge | round trip of the node |
 #![forbid(unsafe_code)]

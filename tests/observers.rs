@@ -5,9 +5,11 @@ use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use metrics::{SharedString, Unit};
+use metrics_util::CompositeKey;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use redbolt::embedded::{Cluster, Memory, Server};
-use redbolt::{Config, Engine, Event, NodeId, NodeState, NodeStatus, RestartGuard};
+use redbolt::{Client, Config, Engine, Event, NodeId, NodeState, NodeStatus, RestartGuard};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Metadata, Subscriber};
@@ -128,6 +130,131 @@ fn a_node_that_stays_down_is_told_once_however_often_it_is_tried() {
     assert_eq!(changes, expected.map(|(state, n)| (state.to_owned(), DebugValue::Counter(n))));
 }
 
+/// A gauge that is only set when a node changes keeps the round trip of the stall for ever.
+#[test]
+fn the_round_trip_of_a_node_that_has_recovered_recovers_too() {
+    let _alone = alone();
+    let cluster = Cluster::start(3).expect("masters can be started");
+    let slow = &cluster.nodes()[2];
+    let late = Duration::from_millis(100);
+    let recorder = DebuggingRecorder::new();
+    metrics::with_local_recorder(&recorder, || {
+        let mut config = cluster.config();
+        config.redlock.node_timeout = Some(late / 2);
+        let mut engine = Engine::new(config).expect("an engine can be made");
+        let third = NodeId::new(2).expect("the third node");
+        let is = |state: NodeState| {
+            move |engine: &Engine, event: &Event| {
+                matches!(event, Event::Node(node) if *node == third)
+                    && engine.node(third).is_some_and(|node| node.state == state)
+            }
+        };
+        until(&mut engine, is(NodeState::Ready));
+        slow.delay(late);
+        engine.acquire("slow", TTL, PATIENCE).expect("in bounds");
+        until(&mut engine, is(NodeState::Stalled));
+        until(&mut engine, is(NodeState::Ready));
+        let round_trip = |engine: &Engine| engine.node(third).expect("it is there").round_trip;
+        assert!(round_trip(&engine) > late / 20, "the gauge was set to this");
+        slow.delay(Duration::ZERO);
+        let mut number = 0;
+        while round_trip(&engine) > late / 50 {
+            number += 1;
+            let lock = engine.acquire(format!("{number}"), TTL, PATIENCE).expect("in bounds");
+            until(&mut engine, |_, event| matches!(event, Event::Acquired { .. }));
+            engine.release(lock).expect("it is held");
+            until(&mut engine, |_, event| matches!(event, Event::Released { .. }));
+        }
+        engine.query("slow").expect("in bounds");
+        until(&mut engine, |_, event| matches!(event, Event::Queried { .. }));
+    });
+    let addr = slow.addr().to_string();
+    let told = value(&recorder, "redbolt_node_round_trip_seconds", &addr).expect("it was set");
+    assert!(told < late.as_secs_f64() / 20.0, "{told}");
+}
+
+/// What is held is held by this process, so that nothing is held when its engines are gone.
+#[test]
+fn the_gauge_of_held_locks_goes_up_and_down_and_ends_with_the_engine() {
+    let _alone = alone();
+    let cluster = Cluster::start(1).expect("masters can be started");
+    let recorder = DebuggingRecorder::new();
+    let mut sum = 0.0;
+    // Each look at this recorder sets it back to zero.
+    let mut held = || {
+        sum += value(&recorder, "redbolt_held", "").unwrap_or(0.0);
+        sum
+    };
+    metrics::with_local_recorder(&recorder, || {
+        let mut engine = Engine::new(cluster.config()).expect("an engine can be made");
+        let mut locks = Vec::new();
+        for name in ["a", "b", "c", "d"] {
+            locks.push(engine.acquire(name, TTL, PATIENCE).expect("in bounds"));
+            until(&mut engine, |_, event| matches!(event, Event::Acquired { .. }));
+        }
+        assert_eq!(held(), 4.0);
+        engine.release(locks[0]).expect("it is held");
+        until(&mut engine, |_, event| matches!(event, Event::Released { .. }));
+        assert_eq!(held(), 3.0);
+        engine.disown(locks[1]).expect("it is held");
+        assert_eq!(held(), 2.0, "no event tells of this one");
+        let mut other = Engine::new(cluster.config()).expect("an engine can be made");
+        other.acquire("e", TTL, PATIENCE).expect("in bounds");
+        until(&mut other, |_, event| matches!(event, Event::Acquired { .. }));
+        assert_eq!(held(), 3.0, "the engines of a process share the gauge");
+        drop(engine);
+        assert_eq!(held(), 1.0);
+        drop(other);
+        assert_eq!(held(), 0.0);
+    });
+}
+
+/// The threads of a client know no recorder but that of the whole process.
+#[test]
+fn a_client_records_how_long_its_callers_have_waited() {
+    let _alone = alone();
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    recorder.install().expect("no other test installs one");
+    let cluster = Cluster::start(3).expect("masters can be started");
+    let client = Client::new(cluster.config()).expect("a client can be made");
+    let mut waits = Vec::new();
+    for _ in 0..3 {
+        drop(client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free"));
+    }
+    // The thread of the client has counted what it has handed out.
+    assert_eq!(client.counters().blocking_wait().expect("it runs").wait.count(), 3);
+    for (key, unit, description, value) in snapshotter.snapshot().into_vec() {
+        let name = key.key().name();
+        assert!(unit.is_some() && description.is_some(), "{name} is not described");
+        if let ("redbolt_wait_seconds", DebugValue::Histogram(values)) = (name, value) {
+            waits.extend(values.iter().map(|value| value.0));
+        }
+    }
+    assert_eq!(waits.len(), 3);
+    assert!(waits.iter().all(|wait| *wait > 0.0 && *wait < PATIENCE.as_secs_f64()), "{waits:?}");
+}
+
+/// The value of a counter or a gauge, of those with a label if one is given.
+fn value(recorder: &DebuggingRecorder, name: &str, label: &str) -> Option<f64> {
+    find(&recorder.snapshotter().snapshot().into_vec(), name, label)
+}
+
+fn find(snapshot: &[Told], name: &str, label: &str) -> Option<f64> {
+    let found = snapshot.iter().filter(|(key, ..)| key.key().name() == name);
+    let mut found = found.filter(|(key, ..)| {
+        label.is_empty() || key.key().labels().any(|known| known.value() == label)
+    });
+    found.next().map(|(_, _, _, value)| match value {
+        DebugValue::Counter(count) => *count as f64,
+        DebugValue::Gauge(value) => value.0,
+        DebugValue::Histogram(_) => f64::NAN,
+    })
+}
+
+/// What a recorder was told of one metric.
+type Told = (CompositeKey, Option<Unit>, Option<SharedString>, DebugValue);
+
 /// A lock that is taken, refused, extended, given back; one that is lost; a node that goes.
 fn live(masters: &mut Vec<Server>) {
     let mut config = Config::new(masters.iter().map(Server::url)).expect("these are addresses");
@@ -187,17 +314,13 @@ fn what_happens_is_told_to_both() {
     assert!(told("DEBUG", "resource=\"a\""), "{lines:?}");
 
     let snapshot = recorder.snapshotter().snapshot().into_vec();
-    let value = |name: &str, label: &str| {
-        let found = snapshot.iter().filter(|(key, ..)| key.key().name() == name);
-        let mut found = found.filter(|(key, ..)| {
-            label.is_empty() || key.key().labels().any(|known| known.value() == label)
-        });
-        found.next().map(|(_, _, _, value)| match value {
-            DebugValue::Counter(count) => *count as f64,
-            DebugValue::Gauge(value) => value.0,
-            DebugValue::Histogram(_) => f64::NAN,
-        })
-    };
+    let page = include_str!("../src/lib.rs");
+    for (key, unit, description, _) in &snapshot {
+        let name = key.key().name();
+        assert!(unit.is_some() && description.is_some(), "{name} is not described");
+        assert!(page.contains(&format!("//! | `{name}")), "{name} is not in the table");
+    }
+    let value = |name: &str, label: &str| find(&snapshot, name, label);
     assert_eq!(value("redbolt_acquired_total", ""), Some(2.0));
     assert_eq!(value("redbolt_acquire_failed_total", "held"), Some(1.0));
     assert_eq!(value("redbolt_extended_total", ""), Some(1.0));

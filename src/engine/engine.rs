@@ -201,7 +201,9 @@ impl Engine {
     ///
     /// Returns a [`RequestError`] if the lock is not held.
     pub fn disown(&mut self, lock: LockId) -> Result<Token, RequestError> {
-        self.redlock.disown(Clock::now(), lock)
+        let token = self.redlock.disown(Clock::now(), lock)?;
+        self.observer.disowned(&self.redlock);
+        Ok(token)
     }
 
     /// Renews a held lock automatically, by `ttl` each time, until `max_hold` after its
@@ -323,6 +325,12 @@ impl Engine {
         let event = self.redlock.poll_event()?;
         self.observer.told(&self.redlock, &self.addresses, &event);
         Some(event)
+    }
+
+    /// Reports how long the caller of a granted lock has waited.
+    #[inline]
+    pub(crate) fn waited(&self, wait: Duration) {
+        self.observer.waited(wait);
     }
 
     /// Returns a handle with which other threads end the wait of [`poll`](Self::poll), for example

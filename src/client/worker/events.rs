@@ -63,7 +63,9 @@ impl Worker {
         match ticket.outcome.complete(Ok(())) {
             Ok(waker) => {
                 self.wakers.extend(waker);
-                self.wait.record(now - ticket.requested);
+                let wait = now - ticket.requested;
+                self.wait.record(wait);
+                self.engine.waited(wait);
             }
             Err(_) => {
                 // Nobody waits for the lock any more.

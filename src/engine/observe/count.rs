@@ -1,48 +1,149 @@
-//! Counters and gauges of the engine, through `metrics`.
+//! Counters, gauges and a histogram of the engine, through `metrics`.
 
-use metrics::{counter, gauge};
+use core::time::Duration;
+
+use metrics::{
+    Key, Label, Level, Metadata, Unit, counter, describe_counter, describe_gauge,
+    describe_histogram, gauge, histogram,
+};
 
 use crate::net::Address;
-use crate::redlock::{AcquireError, Event, LostReason, NodeState, NodeStatus};
+use crate::redlock::{
+    AcquireError, Event, LostReason, MAX_NODES, NodeId, NodeState, NodeStatus, Redlock,
+};
 
+const ACQUIRED: &str = "redbolt_acquired_total";
 const FAILED: &str = "redbolt_acquire_failed_total";
+const EXTENDED: &str = "redbolt_extended_total";
+const NOT_EXTENDED: &str = "redbolt_extend_failed_total";
+const RELEASED: &str = "redbolt_released_total";
 const LOST: &str = "redbolt_lost_total";
+const EXPIRING: &str = "redbolt_expiring_total";
+const QUERIED: &str = "redbolt_queried_total";
+const CHANGES: &str = "redbolt_node_changes_total";
+const HELD: &str = "redbolt_held";
+const VOTES: &str = "redbolt_node_votes";
+const ROUND_TRIP: &str = "redbolt_node_round_trip_seconds";
+const WAIT: &str = "redbolt_wait_seconds";
 
-/// Counts what has become of a lock.
-pub(super) fn lock(event: &Event) {
-    match event {
-        Event::Acquired { .. } => counter!("redbolt_acquired_total").increment(1),
-        // Labels that are literals cost no allocation.
-        Event::AcquireFailed { error, .. } => match error {
-            AcquireError::Held { .. } => counter!(FAILED, "reason" => "held"),
-            AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),
-            AcquireError::Unavailable { .. } => counter!(FAILED, "reason" => "unavailable"),
-            AcquireError::TimedOut => counter!(FAILED, "reason" => "timed_out"),
-            AcquireError::Gone => counter!(FAILED, "reason" => "gone"),
-            AcquireError::Cancelled => counter!(FAILED, "reason" => "cancelled"),
+/// What the macros of `metrics` say of the place of a metric.
+static METADATA: Metadata<'static> =
+    Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
+
+/// What one engine has told the gauges, which all engines of a process share.
+#[derive(Default)]
+pub(super) struct Metrics {
+    held: u64,
+    /// The round trip of each node, and the name of its gauge. The names are made once, because the
+    /// gauges are set while locks come and go, and then nothing is allocated.
+    round_trips: [Duration; MAX_NODES],
+    names: Vec<Key>,
+}
+
+impl Metrics {
+    /// Counts what has become of a lock.
+    pub(super) fn lock(&mut self, redlock: &Redlock, addresses: &[Address], event: &Event) {
+        self.begin(addresses);
+        match event {
+            Event::Acquired { .. } => counter!(ACQUIRED).increment(1),
+            // Labels that are literals cost no allocation.
+            Event::AcquireFailed { error, .. } => match error {
+                AcquireError::Held { .. } => counter!(FAILED, "reason" => "held"),
+                AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),
+                AcquireError::Unavailable { .. } => counter!(FAILED, "reason" => "unavailable"),
+                AcquireError::TimedOut => counter!(FAILED, "reason" => "timed_out"),
+                AcquireError::Gone => counter!(FAILED, "reason" => "gone"),
+                AcquireError::Cancelled => counter!(FAILED, "reason" => "cancelled"),
+            }
+            .increment(1),
+            Event::Extended { .. } => counter!(EXTENDED).increment(1),
+            Event::ExtendFailed { .. } => counter!(NOT_EXTENDED).increment(1),
+            Event::Released { .. } => counter!(RELEASED).increment(1),
+            Event::Lost { reason, .. } => match reason {
+                LostReason::Expired => counter!(LOST, "reason" => "expired"),
+                LostReason::Majority => counter!(LOST, "reason" => "majority"),
+            }
+            .increment(1),
+            Event::Expiring { .. } => counter!(EXPIRING).increment(1),
+            Event::Queried { .. } => counter!(QUERIED).increment(1),
+            Event::Node(_) => {}
         }
-        .increment(1),
-        Event::Extended { .. } => counter!("redbolt_extended_total").increment(1),
-        Event::ExtendFailed { .. } => counter!("redbolt_extend_failed_total").increment(1),
-        Event::Released { .. } => counter!("redbolt_released_total").increment(1),
-        Event::Lost { reason, .. } => match reason {
-            LostReason::Expired => counter!(LOST, "reason" => "expired"),
-            LostReason::Majority => counter!(LOST, "reason" => "majority"),
+        self.count_held(redlock);
+        for index in 0..addresses.len() {
+            let now = redlock.round_trip(index);
+            let told = self.round_trips[index];
+            // A node that has recovered must not keep the round trip of its worst moment, and no
+            // event needs a gauge that is right to the last digit.
+            if now.abs_diff(told) > told / 4 {
+                self.set_round_trip(index, now);
+            }
         }
-        .increment(1),
-        Event::Expiring { .. } => counter!("redbolt_expiring_total").increment(1),
-        Event::Queried { .. } => counter!("redbolt_queried_total").increment(1),
-        Event::Node(_) => {}
+    }
+
+    /// Counts a change of a node, and sets its gauges.
+    pub(super) fn node(&mut self, id: NodeId, addresses: &[Address], status: &NodeStatus<'_>) {
+        self.begin(addresses);
+        self.set_round_trip(id.index(), status.round_trip);
+        let address = addresses[id.index()].to_string();
+        let votes = f64::from(u8::from(status.state == NodeState::Ready));
+        gauge!(VOTES, "node" => address.clone()).set(votes);
+        let state = status.state.to_string();
+        counter!(CHANGES, "node" => address, "state" => state).increment(1);
+    }
+
+    /// Brings the gauge of the held locks up to date.
+    pub(super) fn count_held(&mut self, redlock: &Redlock) {
+        let now = redlock.counters().held_now();
+        if now != self.held {
+            // Fewer than 2⁵³, and so exact.
+            gauge!(HELD).increment(now as f64 - self.held as f64);
+            self.held = now;
+        }
+    }
+
+    fn set_round_trip(&mut self, index: usize, round_trip: Duration) {
+        self.round_trips[index] = round_trip;
+        let name = &self.names[index];
+        metrics::with_recorder(|recorder| {
+            recorder.register_gauge(name, &METADATA).set(round_trip.as_secs_f64());
+        });
+    }
+
+    /// Makes names, and describes all metrics, once. Not when the engine is made, because a program
+    /// may install its recorder later.
+    fn begin(&mut self, addresses: &[Address]) {
+        if !self.names.is_empty() {
+            return;
+        }
+        let label = |address: &Address| vec![Label::new("node", address.to_string())];
+        let name = |address| Key::from_parts(ROUND_TRIP, label(address));
+        self.names = addresses.iter().map(name).collect();
+        describe_counter!(ACQUIRED, Unit::Count, "Locks acquired");
+        describe_counter!(FAILED, Unit::Count, "Requests for a lock that failed");
+        describe_counter!(EXTENDED, Unit::Count, "Extensions granted, renewals included");
+        describe_counter!(NOT_EXTENDED, Unit::Count, "Extensions failed, renewals not included");
+        describe_counter!(RELEASED, Unit::Count, "Locks released");
+        describe_counter!(LOST, Unit::Count, "Locks lost");
+        describe_counter!(EXPIRING, Unit::Count, "Warnings that a lock is about to end");
+        describe_counter!(QUERIED, Unit::Count, "Queries answered");
+        describe_counter!(CHANGES, Unit::Count, "Changes of the state of a node");
+        describe_gauge!(HELD, Unit::Count, "Locks held now");
+        describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
+        describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
+        describe_histogram!(WAIT, Unit::Seconds, "Time from a request to the grant of its lock");
     }
 }
 
-/// Counts a change of a node, and sets its gauges.
-pub(super) fn node(address: &Address, status: &NodeStatus<'_>) {
-    let address = address.to_string();
-    let votes = f64::from(u8::from(status.state == NodeState::Ready));
-    gauge!("redbolt_node_votes", "node" => address.clone()).set(votes);
-    let round_trip = status.round_trip.as_secs_f64();
-    gauge!("redbolt_node_round_trip_seconds", "node" => address.clone()).set(round_trip);
-    let state = status.state.to_string();
-    counter!("redbolt_node_changes_total", "node" => address, "state" => state).increment(1);
+/// The locks of an engine that is dropped are held by nobody.
+impl Drop for Metrics {
+    fn drop(&mut self) {
+        if self.held > 0 {
+            gauge!(HELD).decrement(self.held as f64);
+        }
+    }
+}
+
+/// Records how long the caller of a granted lock has waited.
+pub(super) fn waited(wait: Duration) {
+    histogram!(WAIT).record(wait);
 }

@@ -1,11 +1,15 @@
 //! Events of the engine for `tracing` and `metrics`, each behind its feature: `log` and `count`.
 //! Without these features nothing of this folder is compiled but an empty [`Observer`].
 
+use core::time::Duration;
+
 #[cfg(feature = "metrics")]
 mod count;
 #[cfg(feature = "tracing")]
 mod log;
 
+#[cfg(feature = "metrics")]
+use self::count::Metrics;
 #[cfg(feature = "tracing")]
 pub use self::log::TRACING_TARGET;
 use crate::net::Address;
@@ -18,6 +22,8 @@ use crate::{engine::changes::Changes, net::Clock};
 pub(super) struct Observer {
     #[cfg(any(feature = "tracing", feature = "metrics"))]
     changes: Changes,
+    #[cfg(feature = "metrics")]
+    metrics: Metrics,
 }
 
 impl Observer {
@@ -31,21 +37,39 @@ impl Observer {
     pub(super) fn told(&mut self, redlock: &Redlock, addresses: &[Address], event: &Event) {
         #[cfg(any(feature = "tracing", feature = "metrics"))]
         if let Event::Node(id) = event {
-            let status = redlock.node(Clock::now(), *id);
-            let (Some(address), Some(status)) = (addresses.get(id.index()), status) else { return };
+            let Some(status) = redlock.node(Clock::now(), *id) else { return };
             let is_news = self.changes.is_news(*id, status.state);
             #[cfg(feature = "tracing")]
-            log::node(address, &status, is_news);
+            log::node(&addresses[id.index()], &status, is_news);
             #[cfg(feature = "metrics")]
             if is_news {
-                count::node(address, &status);
+                self.metrics.node(*id, addresses, &status);
             }
             return;
         }
         #[cfg(feature = "tracing")]
         log::lock(redlock, addresses, event);
         #[cfg(feature = "metrics")]
-        count::lock(event);
+        self.metrics.lock(redlock, addresses, event);
         let _ = (redlock, addresses, event);
+    }
+
+    /// Takes note of a lock that has ended without an event.
+    #[cfg_attr(
+        not(feature = "metrics"),
+        allow(clippy::needless_pass_by_ref_mut, reason = "what was told is kept with the feature")
+    )]
+    pub(super) fn disowned(&mut self, redlock: &Redlock) {
+        #[cfg(feature = "metrics")]
+        self.metrics.count_held(redlock);
+        let _ = redlock;
+    }
+
+    /// Reports how long the caller of a granted lock has waited.
+    #[inline]
+    pub(super) fn waited(&self, wait: Duration) {
+        #[cfg(feature = "metrics")]
+        count::waited(wait);
+        let _ = wait;
     }
 }

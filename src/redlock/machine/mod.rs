@@ -240,6 +240,13 @@ impl Redlock {
         Some(self.nodes.get(node)?.status(now))
     }
 
+    /// Returns the smoothed round trip of a node; zero before its first reply.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn round_trip(&self, index: usize) -> Duration {
+        let node = NodeId::new(index).and_then(|id| self.nodes.get(id));
+        node.map(crate::redlock::node::Node::round_trip).unwrap_or_default()
+    }
+
     /// Returns the counters of requests and their results since the start.
     #[must_use]
     pub fn counters(&self) -> Counters {
