@@ -1,13 +1,28 @@
 //! Waiting for the nodes before the first lock.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use redbolt::redlock::RestartGuard;
-use redbolt::{Client, ClientBuilder, ConnectError, NodeState, ReadyError};
+use redbolt::{
+    Client, ClientBuilder, ClientError, ConnectError, NodeReport, NodeState, PendingAnswer,
+    ReadyError,
+};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config, config_of};
-use crate::support::now;
 use crate::support::servers::Cluster;
+use crate::support::{now, until};
+
+/// A waker that tells by its end whether anybody has it.
+struct Witness;
+
+impl Wake for Witness {
+    fn wake(self: Arc<Self>) {}
+}
 
 #[test]
 fn a_client_that_is_ready_gets_its_first_lock_in_one_attempt() {
@@ -73,6 +88,62 @@ fn a_client_that_is_shut_down_is_never_ready() {
     assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete());
     let error = fixture.client.ready(PATIENCE).blocking_wait().expect_err("it is shut down");
     assert!(matches!(error, ReadyError::Client(_)), "{error}");
+}
+
+/// Each wait would keep 100 bytes for ever, and cost time in every turn of the thread.
+#[test]
+fn waits_that_nobody_waits_for_any_more_are_forgotten() {
+    let client = Client::builder(["127.0.0.1:1"]).build().expect("a client can be made");
+    let waker = Arc::new(Witness);
+    let context = &mut Context::from_waker(Waker::noop());
+    let kept = Arc::downgrade(&waker);
+    let mut ready = client.ready(Duration::MAX);
+    let own = Waker::from(Arc::clone(&waker));
+    assert!(Pin::new(&mut ready).poll(&mut Context::from_waker(&own)).is_pending());
+    drop((own, waker));
+    assert!(kept.upgrade().is_some(), "the wait has the waker");
+    drop(ready);
+    // The thread has a turn for each of these.
+    assert!(until(PATIENCE, || {
+        let _ = Pin::new(&mut client.nodes()).poll(context);
+        kept.upgrade().is_none()
+    }));
+}
+
+type Question = PendingAnswer<Result<Vec<NodeReport>, ClientError>>;
+
+/// Asks again whenever it is answered, on the client's thread, which so always finds a request.
+struct Asking {
+    client: Client,
+    question: Mutex<Option<Question>>,
+    is_over: AtomicBool,
+}
+
+impl Wake for Asking {
+    fn wake(self: Arc<Self>) {
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut question = self.client.nodes();
+        let waker = Waker::from(Arc::clone(&self));
+        while Pin::new(&mut question).poll(&mut Context::from_waker(&waker)).is_ready() {
+            question = self.client.nodes();
+        }
+        *self.question.lock().expect("no thread panics") = Some(question);
+    }
+}
+
+#[test]
+fn a_wait_ends_in_time_when_the_thread_is_never_idle() {
+    let client = Client::builder(["127.0.0.1:1"]).build().expect("a client can be made");
+    let asking = Asking { client: client.clone(), question: None.into(), is_over: false.into() };
+    let asking = Arc::new(asking);
+    Arc::clone(&asking).wake();
+    let mut ready = client.ready(Duration::from_millis(1));
+    let context = &mut Context::from_waker(Waker::noop());
+    let is_answered = until(PATIENCE, || Pin::new(&mut ready).poll(context).is_ready());
+    asking.is_over.store(true, Ordering::Relaxed);
+    assert!(is_answered);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The callers who wait for the nodes, answered as soon as the nodes are ready or the time is over.
 
 use core::mem;
+use std::sync::Arc;
 
 use super::Worker;
 use crate::client::ready::ReadyError;
@@ -17,6 +18,10 @@ impl Worker {
         let readiness = self.engine.readiness();
         let mut next = Instant::FAR_FUTURE;
         for (mut settling, answer) in mem::take(&mut self.settling) {
+            if Arc::strong_count(&answer) == 1 {
+                // The caller has dropped the wait, which may have been without end.
+                continue;
+            }
             let until = settling.until(now, &readiness);
             let is_tried = readiness.is_quorate() && readiness.untried == 0;
             if !is_tried && now < until {

@@ -29,13 +29,12 @@ impl Worker {
     fn turn(&mut self) -> io::Result<()> {
         self.take_events();
         self.hand_out()?;
-        let mut timeout = Some(Duration::ZERO);
+        let mut may_sleep = false;
         for _ in 0..MAX_TAKES {
             self.mailbox.take(&mut self.spare);
             if self.spare.is_empty() {
                 // Only a thread that has found the mailbox empty may sleep.
-                timeout = self.answer_settled().map(|at| at - self.engine.now());
-                self.wake();
+                may_sleep = true;
                 break;
             }
             self.commands.extend(self.spare.drain(..));
@@ -45,7 +44,11 @@ impl Worker {
             }
             self.hand_out()?;
         }
-        self.engine.turn(timeout)?;
+        // Also when the mailbox is never empty: a wait ends in time under any load.
+        let next = self.answer_settled();
+        self.wake();
+        let until_next = next.map(|at| at - self.engine.now());
+        self.engine.turn(if may_sleep { until_next } else { Some(Duration::ZERO) })?;
         self.mailbox.woke_up();
         Ok(())
     }
