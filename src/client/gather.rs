@@ -22,6 +22,10 @@ impl<T> Gather<T> {
     /// Returns all answers once the last one is there. After that, the poll stays pending.
     pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<SmallVec<[T; 1]>> {
         let Self { waiting, answers } = self;
+        if waiting.is_empty() {
+            // All answers have been returned. There is always a first thread.
+            return Poll::Pending;
+        }
         waiting.retain(|pending| match pending.poll_once(context) {
             Poll::Ready(answer) => {
                 answers.push(answer);

@@ -147,6 +147,18 @@ fn a_wait_ends_in_time_when_the_thread_is_never_idle() {
 }
 
 #[test]
+fn a_result_is_returned_once() {
+    let client = Client::builder(["127.0.0.1:1"]).build().expect("a client can be made");
+    let context = &mut Context::from_waker(Waker::noop());
+    let mut ready = client.ready(Duration::ZERO);
+    assert!(until(PATIENCE, || Pin::new(&mut ready).poll(context).is_ready()));
+    assert!(Pin::new(&mut ready).poll(context).is_pending(), "nobody is there");
+    let mut shutdown = client.shutdown(Duration::ZERO);
+    assert!(until(PATIENCE, || Pin::new(&mut shutdown).poll(context).is_ready()));
+    assert!(Pin::new(&mut shutdown).poll(context).is_pending());
+}
+
+#[test]
 fn what_cannot_be_a_client_says_why() {
     let error = |builder: ClientBuilder| match builder.blocking_connect(PATIENCE) {
         Err(ConnectError::Engine(error)) => error.to_string(),
