@@ -6,6 +6,7 @@ mod adoption;
 mod blocking;
 mod counting;
 mod dropping;
+mod dying;
 mod errors;
 mod fixture;
 mod keeping;

@@ -3,6 +3,7 @@
 use core::mem;
 use core::time::Duration;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::Worker;
@@ -41,13 +42,12 @@ impl Worker {
             self.hand_out()?;
             let left = end - self.engine.now();
             let is_done = self.engine.drain(left.min(DRAIN_STEP))?;
-            self.end.set_report(ShutdownReport {
-                locks: self.engine.in_use(),
-                cleanup: self.engine.cleanup(),
-                threads: 0,
-            });
+            let (locks, cleanup) = (self.engine.in_use(), self.engine.cleanup());
+            // A callback may panic yet.
+            self.end.set_report(ShutdownReport { locks, cleanup, ..ShutdownReport::NOT_ENDED });
             self.take_events();
             if is_done || left.is_zero() {
+                self.end.set_report(ShutdownReport { locks, cleanup, threads: 0 });
                 return Ok(());
             }
         }
@@ -79,7 +79,8 @@ impl Worker {
         for answer in self.end.take_waiters() {
             self.complete(&answer, self.end.report());
         }
-        self.wake();
+        // Here is the last chance to wake anybody. A second panic would end the process.
+        while catch_unwind(AssertUnwindSafe(|| self.wake())).is_err() {}
     }
 
     fn refuse(&mut self, command: Command) {
