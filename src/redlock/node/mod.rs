@@ -279,8 +279,13 @@ impl Node {
         self.message.clear();
     }
 
-    /// Keeps the text of a server's error, made safe for a terminal.
+    /// Keeps the text of a server's error, made safe for a terminal and for a log.
     pub(crate) fn keep_message(&mut self, text: &[u8]) {
+        // Behind the name of an unknown command, a server repeats the arguments: the password of
+        // `AUTH`, or the token of a lock.
+        let end = memchr::memmem::find(text, b" with args").unwrap_or(text.len());
+        let text = text[..end].trim_ascii_end();
+        let text = text.strip_suffix(b",").unwrap_or(text);
         // A character has at most four bytes.
         let text = String::from_utf8_lossy(&text[..text.len().min(4 * MESSAGE_MAX)]);
         let safe = |c: char| if c.is_control() { '?' } else { c };

@@ -250,6 +250,28 @@ fn the_words_of_the_server_are_kept_and_made_safe() {
     assert_eq!(status.message.chars().count(), 128);
 }
 
+/// A server whose `AUTH` was renamed, and who repeats what it was sent.
+#[test]
+fn the_arguments_that_a_server_repeats_are_not_kept() {
+    for text in [
+        "unknown command 'AUTH', with args beginning with: 'app' 'secret' ",
+        "unknown command `AUTH`, with args beginning with: `app`, `secret`, ",
+        "unknown command 'AUTH' with args 'app' 'secret'",
+    ] {
+        let mut rig = Rig::new(1);
+        rig.redlock.set_login(node(0), Login::with_user("app", "secret"));
+        rig.close(0);
+        rig.until(|rig| rig.wanted.contains(node(0)));
+        rig.redlock.handle_connected(rig.now, node(0));
+        rig.sent(0);
+        rig.reply(0, &format!("-ERR {text}"));
+        let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
+        assert!(status.message.starts_with("ERR unknown command"), "{status}");
+        assert!(status.message.ends_with("AUTH'") || status.message.ends_with("AUTH`"), "{status}");
+        assert!(!status.to_string().contains("secret"), "{status}");
+    }
+}
+
 /// S4: found by the fuzz target `core`. A repeated reply was a vote for the next `SET`, whose bytes
 /// the driver did not even have yet.
 #[test]
