@@ -232,10 +232,11 @@ impl Client {
     ///
     /// [`LockErrorKind::Closed`]: crate::LockErrorKind::Closed
     ///
-    /// Later requests are refused. Where several callers shut down, the longest `timeout` counts
-    /// for all of them. A callback that holds up the thread holds up the shutdown. On the thread of
-    /// the engine itself, which is to say in a callback, `shutdown` does nothing, and the report
-    /// counts a thread that has not ended.
+    /// Later requests are refused. Where several callers shut down at the same time, the longest
+    /// `timeout` counts for all of them; a shutdown that is under way already keeps its time. A
+    /// callback that holds up the thread holds up the shutdown. On the thread of the engine itself,
+    /// which is to say in a callback, `shutdown` does nothing, and the report counts a thread that
+    /// has not ended.
     ///
     /// ```no_run
     /// # async fn stop(client: redbolt::Client) {
