@@ -99,7 +99,7 @@ impl Node {
     /// port stays reserved for [`restart`](Self::restart). Does nothing to a master that is
     /// stopped.
     ///
-    /// Waits for the thread of the master, which costs some 50 µs on an idle machine.
+    /// Waits for the thread of the master to end.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl Node {
     /// [`RestartGuard`](crate::RestartGuard), which is off in
     /// [`Cluster::config`](super::Cluster::config).
     ///
-    /// Costs some 100 µs on an idle machine.
+    /// Costs the end of one thread and the start of another.
     ///
     /// # Errors
     ///

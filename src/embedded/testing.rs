@@ -155,10 +155,10 @@
 //! # Instead of a mock
 //!
 //! This kit is the client in memory that other libraries mock: one master is a full quorum.
-//! `Cluster::start(1)`, a client and its first lock cost under a millisecond together in a debug
-//! build, three masters 1.5 ms, and each further lock 0.1 ms. A mock of [`Client`] would
-//! have to repeat when a lock is lost, and that is what tests are about; therefore the crate has no
-//! trait to implement.
+//! `Cluster::start(1)` costs a socket, an epoll instance and a thread, and a lock costs round trips
+//! on the loopback: a test can afford a cluster of its own. A mock of [`Client`] would have to
+//! repeat when a lock is lost, and that is what tests are about; therefore the crate has no trait
+//! to implement.
 //!
 //! Code that should not know redbolt at all has a trait of its own, with no more than that code
 //! needs. Then a fake has one line:

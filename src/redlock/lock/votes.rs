@@ -5,8 +5,8 @@ use crate::redlock::quorum::{Quorum, Verdict};
 
 /// The votes of one attempt, or the answers to one extension or release.
 ///
-/// A node that was asked is in exactly one of the other sets, or in none once its connection is
-/// gone.
+/// A node that was asked is in at most one of the other sets. It is in none once its connection is
+/// gone, once nobody waits for the open answers, or if it could not be asked at once.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Votes {
     asked: NodeSet,
