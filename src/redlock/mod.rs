@@ -96,3 +96,5 @@ pub use self::wire::script::{
     Script,
 };
 pub use self::wire::server_error::ServerError;
+#[doc(hidden)]
+pub use self::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL};

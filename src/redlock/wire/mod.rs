@@ -9,3 +9,4 @@ pub(super) mod command;
 pub(super) mod keys;
 pub(super) mod script;
 pub(super) mod server_error;
+pub(super) mod witness;

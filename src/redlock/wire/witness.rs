@@ -1,0 +1,128 @@
+//! The scripts of the witness, by which a server says for how long its data has been in one piece
+//! (S11).
+//!
+//! The *witness* is a key without a ttl beside the locks. The value is
+//! `identity birth wall origin max_ttl nodes`: who the server was when the witness was written, the
+//! time then by the server's clock and by the writer's, the birth of the first witness of this
+//! data, and the two constants of the deployment. A second key, the *stamp*, says when a client
+//! looked last, from when to when nobody looked for longer than a span, and how often clients have
+//! looked: `at from to count`.
+//!
+//! The server writes its own identity and its own time. A client sends neither, so a slow client
+//! can write nothing old. Stored values and the time are read before `INFO`: whatever happens
+//! between the two makes the witness younger, never older. All times are microseconds since 1970.
+
+use super::script::Script;
+
+/// Reads both keys, the time and `INFO`. Leaves the fields of the witness in `w`, those of the
+/// stamp in `s`, the text of `INFO` in `info`, the identity in `id`.
+macro_rules! head {
+    () => {
+        "local t = redis.call('TIME') \
+         local now = t[1] * 1000000 + t[2] \
+         local time = string.format('%.0f', now) \
+         local n = ' (%d+)' \
+         local w = {string.match(redis.call('GET', KEYS[1]) or '', \
+         '^(%S+)' .. n .. n .. n .. n .. n)} \
+         local s = {string.match(redis.call('GET', KEYS[2]) or '', '^(%d+)' .. n .. n .. n)} \
+         local info = '' \
+         for _, name in ipairs({'server', 'replication', 'memory', 'stats', 'persistence'}) do \
+         info = info .. redis.call('INFO', name) end \
+         local function fact(name) return string.match(info, '\\n' .. name .. ':(%w*)') or '' end \
+         local id = table.concat({fact('run_id'), fact('master_replid'), \
+         fact('evicted_keys'), ARGV[1]}, ':') \
+         local found = 1 "
+    };
+}
+
+/// Puts the witness in order: a witness of another identity is born anew, and keeps what holds for
+/// all of this data.
+macro_rules! birth {
+    () => {
+        "if #w == 0 then found, w = 0, {id, time, ARGV[2], time, ARGV[3], ARGV[4]} \
+         elseif w[1] ~= id or tonumber(w[2]) > now then \
+         found, w[1], w[2], w[3] = 2, id, time, ARGV[2] end "
+    };
+}
+
+/// Writes the stamp, and answers.
+macro_rules! tail {
+    () => {
+        "if #s == 0 or found == 0 then s = {now, 0, 0, 0} end \
+         for i = 1, 4 do s[i] = tonumber(s[i]) end \
+         if now - s[1] > tonumber(ARGV[5]) then s[2], s[3] = s[1], now end \
+         redis.call('SET', KEYS[2], \
+         string.format('%.0f %.0f %.0f %.0f', now, s[2], s[3], s[4] + 1)) \
+         return {found, now, tonumber(w[2]), tonumber(w[3]), tonumber(w[4]), tonumber(w[5]), \
+         tonumber(w[6]), s[1], s[2], s[3], s[4] + 1, info}"
+    };
+}
+
+/// The script by which a client looks at a node.
+///
+/// `KEYS[1]` is the witness, `KEYS[2]` the stamp. `ARGV` is the number of the database, the
+/// client's wall clock, its `max_ttl` in milliseconds, its number of nodes, and its span in
+/// microseconds. A witness with another identity, or with a birth in the future, is born anew but
+/// keeps its origin and the constants of the deployment.
+///
+/// The script answers with an array of eleven integers and a text: 1 when the witness stood with
+/// this identity, 2 when the witness had another identity, 0 when there was none; the time; birth,
+/// wall clock, origin, `max_ttl` and number of nodes of the witness; the last stamp before this
+/// one; the beginning and the end of the last time in which nobody looked for longer than a span,
+/// or twice 0; how often clients have looked; `INFO`.
+pub const LOOK: Script = Script {
+    text: concat!(
+        head!(),
+        birth!(),
+        "if found ~= 1 then redis.call('SET', KEYS[1], table.concat(w, ' ')) end ",
+        tail!()
+    ),
+    sha: "81a7c141ffbe09d709ab2e12acd655033d1a2a33",
+};
+
+/// The script by which an operator declares that a node is empty and that no client can hold a
+/// lock there.
+///
+/// Keys and arguments are those of [`LOOK`]. The birth becomes 0, which earns every credit. The
+/// script does so only in an empty database, or where nothing but an earlier declaration stands;
+/// elsewhere the script changes nothing and answers −1 and the number of keys. Otherwise the answer
+/// is that of `LOOK`.
+pub const DECLARE_FRESH: Script = Script {
+    text: concat!(
+        head!(),
+        "local size = redis.call('DBSIZE') \
+         local again = w[1] == id and w[2] == '0' and size <= 2 \
+         if size > 0 and not again then return {-1, size} end \
+         w = {id, '0', '0', '0', ARGV[3], ARGV[4]} \
+         redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
+        tail!()
+    ),
+    sha: "8ffa8321dd59512cb8762634f38c53b2a0fde2a1",
+};
+
+/// The script by which an operator raises `max_ttl`, the longest ttl of the deployment.
+///
+/// Keys, arguments and answer are those of [`LOOK`]. A witness that says more keeps its value.
+pub const RAISE_MAX_TTL: Script = Script {
+    text: concat!(
+        head!(),
+        birth!(),
+        "if tonumber(w[5]) < tonumber(ARGV[3]) then w[5] = ARGV[3] end \
+         redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
+        tail!()
+    ),
+    sha: "fc236a7d4608ce37f97ee73640b10c358cc4840f",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sha_belongs_to_its_text() {
+        for script in [LOOK, DECLARE_FRESH, RAISE_MAX_TTL] {
+            let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
+            assert_eq!(sha, script.sha, "{}", script.text);
+        }
+    }
+}
