@@ -133,7 +133,7 @@
 //!   lock that is lost or about to end, `ERROR` for a node that needs another configuration, and
 //!   `DEBUG` for connection attempts and failed requests. A node that stays down is told once, by
 //!   each thread of a client. Includes `net`.
-//! * `serde`: [`Config`] and [`redlock::Config`] from and to configuration files; see
+//! * `serde`: [`Config`] and [`RedlockConfig`] from and to configuration files; see
 //!   [`Config`](Config#configuration-files).
 //! * `metrics`: counters, gauges and a histogram through the `metrics` crate; see below. Includes
 //!   `net`.
@@ -198,8 +198,8 @@ pub use self::net::{
 pub use self::redlock::{
     AcquireError, ConfigError, Counters, Drift, Event, ExtendError, Histogram, Holder, LockId,
     Login, LostReason, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome, NodeOutcomes,
-    NodeSet, NodeState, NodeStatus, Quarantine, QuarantineReason, QueryId, Quorum, ReleaseOutcome,
-    RequestError, RestartGuard, ServerError, Token, TokenError,
+    NodeSet, NodeState, NodeStatus, Quarantine, QuarantineReason, QueryId, Quorum, RedlockConfig,
+    ReleaseOutcome, RequestError, RestartGuard, ServerError, Token, TokenError,
 };
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.

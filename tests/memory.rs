@@ -8,7 +8,7 @@ mod rig;
 
 use std::fs;
 
-use redbolt::redlock::{Config, Event};
+use redbolt::redlock::{Event, RedlockConfig};
 use rig::Rig;
 
 const NODES: usize = 5;
@@ -43,7 +43,7 @@ fn check(what: &str, take: fn() -> Rig) {
 
 /// A core that holds them all.
 fn held() -> Rig {
-    let mut config = Config::default();
+    let mut config = RedlockConfig::default();
     config.max_locks = LOCKS;
     let mut rig = Rig::new(NODES, config);
     acquire(&mut rig, 0);
@@ -59,7 +59,7 @@ fn held() -> Rig {
 
 /// A core that has asked for them all and heard of none.
 fn in_flight() -> Rig {
-    let mut config = Config::default();
+    let mut config = RedlockConfig::default();
     config.max_locks = LOCKS;
     config.max_pipeline = LOCKS;
     let mut rig = Rig::new(NODES, config);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use redbolt::{Config, Drift, Login, RestartGuard, redlock};
+use redbolt::{Config, Drift, Login, RedlockConfig, RestartGuard};
 
 /// A configuration in which nothing is the default.
 fn strange() -> Config {
@@ -49,7 +49,7 @@ fn what_is_written_reads_back() {
         assert_eq!(shown(&read), shown(&config), "{toml}");
 
         let json = serde_json::to_string(&config.redlock).expect("it can be written");
-        let read: redlock::Config = serde_json::from_str(&json).expect("it can be read");
+        let read: RedlockConfig = serde_json::from_str(&json).expect("it can be read");
         assert_eq!(format!("{read:?}"), format!("{:?}", config.redlock), "{json}");
     }
 }
@@ -92,8 +92,8 @@ fn what_is_missing_is_the_default_and_null_is_none() {
     let config: Config = serde_json::from_str(text).expect("a list in one text");
     assert_eq!((config.nodes.len(), config.redlock.quorum), (2, None));
     assert_eq!(config.nodes[1].login().password.as_deref(), Some("p,q"));
-    let settings: redlock::Config = toml::from_str("").expect("nothing is needed");
-    assert_eq!(format!("{settings:?}"), format!("{:?}", redlock::Config::default()));
+    let settings: RedlockConfig = toml::from_str("").expect("nothing is needed");
+    assert_eq!(format!("{settings:?}"), format!("{:?}", RedlockConfig::default()));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The full cycle of the core, over and over: acquire and release, with every node granting.
 
-use redbolt::redlock::{Config, Event};
+use redbolt::redlock::{Event, RedlockConfig};
 
 use super::rig::{Rig, Turn};
 
@@ -22,7 +22,7 @@ impl Cycles {
         // 24 bytes, as names of resources may be.
         let name = |number| format!("customers/12345/order-{number:02}");
         let names: Vec<_> = (0..in_flight).map(name).collect();
-        let mut rig = Rig::new(nodes, Config::default());
+        let mut rig = Rig::new(nodes, RedlockConfig::default());
         acquire_all(&mut rig, &names);
         let acquire = rig.record();
         release_all(&mut rig, in_flight);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Options, Session};
-use redbolt::redlock::{Action, Config, Event, LockId, Login, NodeId, Redlock};
+use redbolt::redlock::{Action, Event, LockId, Login, NodeId, Redlock, RedlockConfig};
 use redbolt::resp::{Status, Value, parse};
 use redbolt::time::Instant;
 
@@ -36,7 +36,7 @@ pub(crate) struct Turn {
 }
 
 impl Rig {
-    pub(crate) fn new(nodes: usize, config: Config) -> Self {
+    pub(crate) fn new(nodes: usize, config: RedlockConfig) -> Self {
         let redlock = Redlock::new(config, vec![Login::default(); nodes], 1, [7; 12]);
         let master =
             |seed| (Master::new(seed, Options::default(), Instant::ZERO), Session::default());

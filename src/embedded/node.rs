@@ -111,7 +111,7 @@ impl Node {
     /// Starts the master anew on the same port: with another run id, an uptime of zero, no delay
     /// and no pause. A master that still runs is stopped first. When `restart` returns, the port
     /// accepts connections; a client reconnects after a pause of
-    /// [`reconnect_max`](crate::redlock::Config::reconnect_max) at most.
+    /// [`reconnect_max`](crate::RedlockConfig::reconnect_max) at most.
     ///
     /// Whether clients let the restarted master vote at once is the question of
     /// [`RestartGuard`](crate::RestartGuard), which is off in

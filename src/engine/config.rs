@@ -5,10 +5,15 @@ use core::time::Duration;
 use std::io;
 
 use crate::net::{Address, AddressError, Credentials};
-use crate::redlock::{self, ConfigError, Login};
+use crate::redlock::{ConfigError, Login, RedlockConfig};
 
-/// The configuration of an [`Engine`](super::Engine) or a [`Client`](crate::Client): the nodes, and
-/// the settings.
+/// The configuration of an [`Engine`](super::Engine) or a [`Client`](crate::Client): the nodes, how
+/// they are reached, and in [`redlock`](Self::redlock) the settings of the algorithm.
+///
+/// This is the configuration of everything that connects. A [`RedlockConfig`] is a part of this
+/// type. Alone, a `RedlockConfig` is for those who drive the state machine
+/// [`Redlock`](crate::redlock::Redlock) themselves.
+/// [`Client::builder`](crate::Client::builder) makes a `Config` from addresses.
 ///
 /// ```
 /// use redbolt::Config;
@@ -49,11 +54,11 @@ use crate::redlock::{self, ConfigError, Login};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// The nodes: at least one, at most [`MAX_NODES`](redlock::MAX_NODES), and no two with the same
-    /// host and port.
+    /// The nodes: at least one, at most [`MAX_NODES`](crate::redlock::MAX_NODES), and no two with
+    /// the same host and port.
     pub nodes: Vec<Address>,
     /// The settings of the algorithm.
-    pub redlock: redlock::Config,
+    pub redlock: RedlockConfig,
     /// How long [`Engine::poll`](super::Engine::poll) looks for replies without sleeping, before it
     /// sleeps. Busy polling saves the time of a wake-up, and keeps one processor busy. Default:
     /// zero.
@@ -90,7 +95,7 @@ impl Config {
     /// ```
     pub fn with_addresses(nodes: impl IntoIterator<Item = Address>) -> Self {
         let nodes = nodes.into_iter().collect();
-        let redlock = redlock::Config::default();
+        let redlock = RedlockConfig::default();
         Self { nodes, redlock, busy_poll: Duration::ZERO, credentials: None }
     }
 

@@ -9,8 +9,8 @@ use super::config::{Config, EngineError};
 use super::observe::Observer;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    self, Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock, RequestError,
-    Token,
+    Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock, RedlockConfig,
+    RequestError, Token,
 };
 use crate::time::Instant;
 
@@ -24,7 +24,7 @@ use crate::time::Instant;
 /// connection breaks.
 ///
 /// Once warm, the engine allocates nothing for a lock on one resource. At most
-/// [`max_locks`](redlock::Config::max_locks) locks can be wanted or held at the same time.
+/// [`max_locks`](RedlockConfig::max_locks) locks can be wanted or held at the same time.
 ///
 /// # Example
 ///
@@ -271,7 +271,7 @@ impl Engine {
     /// Cancels the request for a lock that is not held yet.
     ///
     /// The request ends in one [`Event::AcquireFailed`] with
-    /// [`AcquireError::Cancelled`](redlock::AcquireError::Cancelled). See [`Redlock::cancel`].
+    /// [`AcquireError::Cancelled`](crate::AcquireError::Cancelled). See [`Redlock::cancel`].
     ///
     /// # Errors
     ///
@@ -339,8 +339,8 @@ impl Engine {
         self.driver.waker()
     }
 
-    /// Returns the settings of the algorithm.
-    pub fn config(&self) -> &redlock::Config {
+    /// Returns the settings of the algorithm: those of [`Config::redlock`].
+    pub fn redlock_config(&self) -> &RedlockConfig {
         self.redlock.config()
     }
 

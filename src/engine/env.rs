@@ -49,8 +49,8 @@ impl Config {
     ///
     /// `REDBOLT_NODES` is needed, and so is `REDBOLT_PASSWORD` where there is a `REDBOLT_USER`.
     /// User and password are taken as they are: nothing is percent-encoded. All other variables are
-    /// called after a field of [`redlock::Config`](crate::redlock::Config), of
-    /// [`Drift`](crate::redlock::Drift) or of this type, where their meaning and their defaults are
+    /// called after a field of [`RedlockConfig`](crate::RedlockConfig), of
+    /// [`Drift`](crate::Drift) or of this type, where their meaning and their defaults are
     /// documented.
     ///
     /// A duration is written as [`parse_duration`] reads it: `250us`, `20ms`, `30s`, `1.5m`, `1h`,

@@ -9,7 +9,7 @@ pub const MAX_RESOURCE: usize = 4096;
 /// The shortest ttl. With a shorter ttl, the drift and a round trip would leave nothing to hold.
 pub const MIN_TTL: Duration = Duration::from_millis(10);
 
-/// The longest ttl that [`Config::max_ttl`](super::Config::max_ttl) can allow: one week.
+/// The longest ttl that [`max_ttl`](super::RedlockConfig::max_ttl) can allow: one week.
 pub const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The maximum number of resources of one lock: as many keys as one script call takes.

@@ -9,20 +9,23 @@ use super::restart_guard::RestartGuard;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
 
-/// The settings of the algorithm. All clients that lock the same resources must agree on the nodes,
-/// the quorum and `max_ttl`.
+/// The settings of the algorithm, without nodes and sockets. All clients that lock the same
+/// resources must agree on the nodes, the quorum and `max_ttl`.
+///
+/// A client or an engine takes these settings as a part of its `Config`: there they are the field
+/// `redlock`. Alone they are for [`Redlock`](super::Redlock), the algorithm under another driver.
 ///
 /// ```
-/// use redbolt::redlock::Config;
+/// use redbolt::RedlockConfig;
 /// use std::time::Duration;
 ///
-/// let mut config = Config::default();
+/// let mut config = RedlockConfig::default();
 /// config.max_ttl = Duration::from_secs(10);
 /// config.max_locks = 1_000_000;
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Config {
+pub struct RedlockConfig {
     /// The number of nodes that must agree; `None` stands for a majority of the configured nodes
     /// (S3). More than a majority may be demanded; less is refused.
     pub quorum: Option<usize>,
@@ -88,7 +91,7 @@ pub struct Config {
     pub saboteur: Option<Saboteur>,
 }
 
-impl Default for Config {
+impl Default for RedlockConfig {
     fn default() -> Self {
         Self {
             quorum: None,
@@ -116,7 +119,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl RedlockConfig {
     /// Returns the time for which an attempt with this ttl waits for its nodes.
     pub fn node_timeout(&self, ttl: Duration) -> Duration {
         const LEAST: Duration = Duration::from_millis(5);
@@ -217,26 +220,27 @@ mod tests {
     #[test]
     fn the_default_is_fine_for_every_number_of_nodes() {
         for nodes in 1..=MAX_NODES {
-            let quorum = Config::default().check(nodes).expect("the default is within bounds");
+            let quorum =
+                RedlockConfig::default().check(nodes).expect("the default is within bounds");
             assert_eq!(quorum.need(), nodes / 2 + 1);
         }
     }
 
     #[test]
     fn node_timeout_follows_the_ttl_between_its_bounds() {
-        let config = Config::default();
+        let config = RedlockConfig::default();
         for (ttl, timeout) in [(10, 5), (100, 5), (200, 10), (1_000, 50), (60_000, 50)] {
             let found = config.node_timeout(Duration::from_millis(ttl));
             assert_eq!(found, Duration::from_millis(timeout), "ttl {ttl} ms");
         }
-        let own = Config { node_timeout: Some(Duration::from_millis(300)), ..config };
+        let own = RedlockConfig { node_timeout: Some(Duration::from_millis(300)), ..config };
         assert_eq!(own.node_timeout(Duration::from_secs(1)), Duration::from_millis(300));
     }
 
     #[test]
     fn what_is_out_of_bounds_is_named_with_its_bounds() {
-        let error = |change: fn(&mut Config), nodes| {
-            let mut config = Config::default();
+        let error = |change: fn(&mut RedlockConfig), nodes| {
+            let mut config = RedlockConfig::default();
             change(&mut config);
             config.check(nodes).expect_err("out of bounds").to_string()
         };

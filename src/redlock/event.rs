@@ -87,7 +87,7 @@ pub enum Event {
     /// any more.
     ///
     /// When the validity runs out, this event comes earlier than the end by
-    /// [`lost_lead`](super::Config::lost_lead), if the owner polls in time.
+    /// [`lost_lead`](super::RedlockConfig::lost_lead), if the owner polls in time.
     ///
     /// When a majority of the nodes does not have the lock any more, the rest of the lock is
     /// released in the same turn, and others may have the lock by the time this event is read. An

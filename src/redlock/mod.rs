@@ -63,7 +63,7 @@ mod wire;
 pub use self::bounds::{
     LONGEST_TTL, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL,
 };
-pub use self::config::Config;
+pub use self::config::RedlockConfig;
 pub use self::config_error::ConfigError;
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 #[cfg(feature = "net")]

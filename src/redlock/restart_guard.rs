@@ -7,9 +7,9 @@ use core::fmt;
 #[non_exhaustive]
 pub enum RestartGuard {
     /// A server process that is new to this client votes once its own uptime reaches
-    /// [`Config::quarantine`](super::Config::quarantine). The uptime comes from the wall clock of
-    /// the server, and is too long if that clock is stepped forward by more than `drift.step` after
-    /// the start of the server.
+    /// [`RedlockConfig::quarantine`](super::RedlockConfig::quarantine). The uptime comes from the
+    /// wall clock of the server, and is too long if that clock is stepped forward by more than
+    /// `drift.step` after the start of the server.
     #[default]
     On,
     /// The same as [`On`](Self::On), but counted from when this client first saw the process,

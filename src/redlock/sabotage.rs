@@ -6,7 +6,7 @@
 //!
 //! The switch cannot reach a release. The switch is no feature, so no dependency can turn it on. A
 //! build with the switch and without debug assertions does not compile. Without the switch,
-//! `Config::is_sabotaged` is a constant.
+//! `RedlockConfig::is_sabotaged` is a constant.
 
 #[cfg(all(redbolt_sabotage, not(debug_assertions)))]
 compile_error!("saboteurs must not reach a release: `--cfg redbolt_sabotage` is for tests");

@@ -5,7 +5,7 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::config::Config;
+use super::config::RedlockConfig;
 use super::restart_guard::RestartGuard;
 use super::settings::Setting;
 use crate::time::Text;
@@ -13,7 +13,7 @@ use crate::time::Text;
 /// How much room is reserved for the bytes of a list whose length is not known to be right.
 const BYTES: usize = 64;
 
-impl Serialize for Config {
+impl Serialize for RedlockConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         write_settings(self, &mut map)?;
@@ -23,7 +23,7 @@ impl Serialize for Config {
 
 /// Writes all settings, but those that are `None`.
 pub(crate) fn write_settings<M: SerializeMap>(
-    config: &Config,
+    config: &RedlockConfig,
     map: &mut M,
 ) -> Result<(), M::Error> {
     for (name, setting) in config.clone().settings() {
@@ -45,19 +45,19 @@ pub(crate) fn write_settings<M: SerializeMap>(
     Ok(())
 }
 
-impl<'de> Deserialize<'de> for Config {
+impl<'de> Deserialize<'de> for RedlockConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
 
         impl<'de> Visitor<'de> for Reader {
-            type Value = Config;
+            type Value = RedlockConfig;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a map of settings")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Config, M::Error> {
-                let mut config = Config::default();
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<RedlockConfig, M::Error> {
+                let mut config = RedlockConfig::default();
                 let mut names = Names::default();
                 while let Some(name) = names.next(&mut map)? {
                     if !read_setting(&mut config, name, &mut map)? {
@@ -99,7 +99,7 @@ pub(crate) fn unknown<E: Error>(name: &str) -> E {
 /// Reads the value of the setting with this name. False if there is no such setting; the value is
 /// still to be read then.
 pub(crate) fn read_setting<'de, M: MapAccess<'de>>(
-    config: &mut Config,
+    config: &mut RedlockConfig,
     name: &str,
     map: &mut M,
 ) -> Result<bool, M::Error> {

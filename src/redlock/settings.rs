@@ -1,13 +1,13 @@
 //! The settings by name, for configurations that are written as text.
 //!
-//! A setting has the name of its field in [`Config`]; those of the drift are `drift_rate_ppm` and
-//! `drift_step`. The environment and serde use these names, and no others.
+//! A setting has the name of its field in [`RedlockConfig`]; those of the drift are
+//! `drift_rate_ppm` and `drift_step`. The environment and serde use these names, and no others.
 
 #[cfg(feature = "net")]
 use core::fmt;
 use core::time::Duration;
 
-use super::config::Config;
+use super::config::RedlockConfig;
 use super::restart_guard::RestartGuard;
 use super::validity::Drift;
 #[cfg(feature = "net")]
@@ -39,7 +39,7 @@ pub(crate) enum Unfit {
     Guard,
 }
 
-impl Config {
+impl RedlockConfig {
     /// Returns all settings with their names, in the order of the fields.
     pub(crate) fn settings(&mut self) -> [(&'static str, Setting<'_>); SETTINGS] {
         // A new field must be named here, or this does not compile.
@@ -129,7 +129,7 @@ impl fmt::Display for Unfit {
 mod tests {
     use super::*;
 
-    fn set(config: &mut Config, name: &str, text: &str) -> Result<(), Unfit> {
+    fn set(config: &mut RedlockConfig, name: &str, text: &str) -> Result<(), Unfit> {
         let mut settings = config.settings();
         let found = settings.iter_mut().find(|(known, _)| *known == name);
         found.unwrap_or_else(|| panic!("{name} is a setting")).1.set(text)
@@ -159,7 +159,7 @@ mod tests {
             ("repair", "false"),
             ("prefix", "locks:"),
         ];
-        let mut config = Config::default();
+        let mut config = RedlockConfig::default();
         for (name, text) in rows {
             let before = config.clone();
             assert_eq!(set(&mut config, name, text), Ok(()), "{name}");
@@ -180,7 +180,7 @@ mod tests {
             ("node_timeout", "1 s", "whose unit is not one of ns, us, ms, s, m and h"),
         ];
         for (name, text, possible) in rows {
-            let error = set(&mut Config::default(), name, text).expect_err(text);
+            let error = set(&mut RedlockConfig::default(), name, text).expect_err(text);
             assert_eq!(error.to_string(), possible, "{name}");
         }
     }

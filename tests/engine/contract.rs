@@ -200,7 +200,7 @@ fn a_lock_is_lost_when_its_validity_ends_and_not_before() {
     let Event::Acquired { valid_until, .. } = owner.next() else { panic!("not acquired") };
     assert_eq!(owner.lost(), LostReason::Expired);
     // It is told a little ahead, so that it is heard in time.
-    let lead = owner.engine.config().lost_lead;
+    let lead = owner.engine.redlock_config().lost_lead;
     assert!(owner.engine.now() + lead >= valid_until);
     assert!(!owner.engine.is_held(lock));
     owner.poll_until("its end", |owner| owner.engine.in_use() == 0);

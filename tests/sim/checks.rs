@@ -8,7 +8,7 @@ use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::HashMap;
 use std::time::Duration;
 
-use redbolt::redlock::{Config, Drift, LockId, Token};
+use redbolt::redlock::{Drift, LockId, RedlockConfig, Token};
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
@@ -240,7 +240,7 @@ impl Checks {
     /// Checks that the memory of a client is bounded by the configuration.
     pub(crate) fn memory(&mut self, now: u64, client: &Client) {
         let (redlock, at, name) = (&client.redlock, client.clock(now), client.name);
-        let Config { max_locks, max_pipeline, max_cleanup, .. } = *redlock.config();
+        let RedlockConfig { max_locks, max_pipeline, max_cleanup, .. } = *redlock.config();
         if redlock.in_use() > max_locks {
             self.fail(now, format_args!("client {name} has more than {max_locks} locks"));
         }

@@ -7,7 +7,7 @@
 use core::fmt;
 use std::time::Duration;
 
-use redbolt::redlock::{Config, Drift, RestartGuard};
+use redbolt::redlock::{Drift, RedlockConfig, RestartGuard};
 
 use crate::book::{RESOURCES, Resources};
 use crate::chance::Chance;
@@ -34,7 +34,7 @@ pub(crate) struct Options {
     pub(crate) masters: usize,
     pub(crate) clients: usize,
     pub(crate) resources: usize,
-    pub(crate) config: Config,
+    pub(crate) config: RedlockConfig,
     /// The greatest error of a clock, in parts per million.
     pub(crate) rate_max: i64,
     /// The greatest step by which a clock is set forward or back; in nanoseconds, as all times.
@@ -169,8 +169,8 @@ fn draw_config(
     drift: Drift,
     round_trip: u64,
     chance: &mut Chance,
-) -> Config {
-    let mut config = Config::default();
+) -> RedlockConfig {
+    let mut config = RedlockConfig::default();
     config.max_ttl = Duration::from_millis(max_ttl / MS);
     config.drift = drift;
     // A configuration may demand more than a majority.
@@ -201,7 +201,8 @@ fn draw_config(
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, masters, clients, resources, config, requests, faults, .. } = self;
-        let Config { max_ttl, drift, quorum, node_timeout, max_locks, max_pipeline, .. } = config;
+        let RedlockConfig { max_ttl, drift, quorum, node_timeout, max_locks, max_pipeline, .. } =
+            config;
         let guard = config.restart_guard;
         let times = [self.latency, self.turn, self.ghost_max, self.request_gap, self.fault_gap];
         let [latency, turn, ghost_max, request_gap, fault_gap] = times.map(Duration::from_nanos);

@@ -27,7 +27,7 @@ mod node;
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use redbolt::redlock::{Config, Event, LockId, Login, NodeId, Redlock, RestartGuard};
+use redbolt::redlock::{Event, LockId, Login, NodeId, Redlock, RedlockConfig, RestartGuard};
 use redbolt::time::Instant;
 
 use self::caller::Caller;
@@ -67,7 +67,7 @@ pub fn core(data: &[u8]) {
 impl World {
     fn new(script: &mut Unstructured<'_>) -> Result<Self> {
         let count = script.int_in_range(1..=5)?;
-        let mut config = Config::default();
+        let mut config = RedlockConfig::default();
         config.max_ttl = Duration::from_secs(2);
         config.max_hold = Duration::from_secs(3);
         config.max_locks = script.int_in_range(1..=8)?;

@@ -76,7 +76,7 @@ impl Worker {
 
     fn begin(&mut self, ticket: &Ticket) -> Result<LockId, RequestError> {
         let order = &ticket.order;
-        let max = self.engine.config().max_hold;
+        let max = self.engine.redlock_config().max_hold;
         if let Some(hold) = order.max_hold.filter(|hold| *hold > max) {
             return Err(RequestError::HoldTooLong { hold, max });
         }

@@ -111,12 +111,12 @@ impl Redlock {
     /// it a reply.
     ///
     /// ```
-    /// # use redbolt::redlock::{Config, Login, Redlock};
+    /// # use redbolt::redlock::{RedlockConfig, Login, Redlock};
     /// # use redbolt::time::Instant;
     /// # use core::time::Duration;
     /// # let now = Instant::from_nanos(1);
     /// # let nodes = vec![Login::default(); 3];
-    /// # let mut redlock = Redlock::new(Config::default(), nodes, 42, [7; 12])?;
+    /// # let mut redlock = Redlock::new(RedlockConfig::default(), nodes, 42, [7; 12])?;
     /// let lock = redlock.acquire(now, b"orders/42", Duration::from_secs(10), Duration::ZERO)?;
     /// assert!(redlock.resources(lock).eq([b"orders/42"]));
     /// # Ok::<(), Box<dyn core::error::Error>>(())

@@ -4,7 +4,7 @@
 use bytes::BytesMut;
 
 #[cfg(redbolt_sabotage)]
-use crate::redlock::config::Config;
+use crate::redlock::config::RedlockConfig;
 use crate::redlock::lock::table::Table;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::batch::{Member, Purpose};
@@ -19,7 +19,7 @@ use crate::redlock::wire::keys::Names;
 /// The places where the names, tokens and ttls of members are stored.
 pub(super) struct Sources<'a> {
     #[cfg(redbolt_sabotage)]
-    pub(super) config: &'a Config,
+    pub(super) config: &'a RedlockConfig,
     pub(super) table: &'a Table,
     pub(super) nonce: &'a Nonce,
     pub(super) cleanup: &'a Cleanup,

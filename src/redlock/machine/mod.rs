@@ -57,7 +57,7 @@ use bytes::BytesMut;
 
 use self::last_request::LastRequest;
 use self::queries::Queries;
-use crate::redlock::config::Config;
+use crate::redlock::config::RedlockConfig;
 use crate::redlock::config_error::ConfigError;
 use crate::redlock::counters::Counters;
 use crate::redlock::event::{Event, LockId};
@@ -101,12 +101,12 @@ use crate::time::Instant;
 /// The `now` of the calls must never go back. The same calls give the same answers, bit for bit.
 ///
 /// ```
-/// use redbolt::redlock::{Action, Config, Login, Redlock};
+/// use redbolt::redlock::{Action, RedlockConfig, Login, Redlock};
 /// use redbolt::time::Instant;
 ///
 /// let mut now = Instant::from_nanos(1);
 /// let nodes = vec![Login::default(); 3];
-/// let mut redlock = Redlock::new(Config::default(), nodes, 42, [7; 12])?;
+/// let mut redlock = Redlock::new(RedlockConfig::default(), nodes, 42, [7; 12])?;
 /// redlock.handle_timeout(now);
 /// while let Some(action) = redlock.poll_action() {
 ///     if let Action::Connect(node) = action {
@@ -118,7 +118,7 @@ use crate::time::Instant;
 /// # Ok::<(), redbolt::redlock::ConfigError>(())
 /// ```
 pub struct Redlock {
-    config: Config,
+    config: RedlockConfig,
     quorum: Quorum,
     nodes: Nodes,
     table: Table,
@@ -185,7 +185,7 @@ impl Redlock {
     ///
     /// Returns a [`ConfigError`] for the first setting that is out of bounds.
     pub fn new(
-        config: Config,
+        config: RedlockConfig,
         nodes: Vec<Login>,
         seed: u64,
         nonce: Nonce,
@@ -218,8 +218,8 @@ impl Redlock {
         })
     }
 
-    /// Returns the settings.
-    pub fn config(&self) -> &Config {
+    /// Returns the settings that were given to [`new`](Self::new).
+    pub fn config(&self) -> &RedlockConfig {
         &self.config
     }
 

@@ -29,7 +29,7 @@ use self::pipeline::{Lateness, Pipeline};
 use self::quarantine::{Quarantine, Record};
 use self::request::{Expected, LatencyClass};
 use self::status::{NodeState, NodeStatus};
-use crate::redlock::config::Config;
+use crate::redlock::config::RedlockConfig;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::login::Login;
 use crate::redlock::sabotage::Saboteur;
@@ -104,7 +104,7 @@ pub(crate) enum Due {
 }
 
 impl Node {
-    pub(crate) fn new(login: Login, config: &Config) -> Self {
+    pub(crate) fn new(login: Login, config: &RedlockConfig) -> Self {
         Self {
             login,
             session: Session::Down { retry_at: Instant::ZERO },
@@ -228,7 +228,7 @@ impl Node {
     }
 
     /// Starts a quarantine: the data of the node may have been exchanged during the session (S11).
-    pub(crate) fn distrust(&mut self, now: Instant, config: &Config) {
+    pub(crate) fn distrust(&mut self, now: Instant, config: &RedlockConfig) {
         if !config.is_sabotaged(Saboteur::QuarantineOff) {
             self.record.distrust(now, config.restart_guard, config.quarantine());
         }

@@ -3,7 +3,7 @@
 use core::ops::{Index, IndexMut};
 
 use super::Node;
-use crate::redlock::config::Config;
+use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::node_set::{NodeId, NodeSet};
 
@@ -11,7 +11,7 @@ use crate::redlock::node_set::{NodeId, NodeSet};
 pub(crate) struct Nodes(Box<[Node]>);
 
 impl Nodes {
-    pub(crate) fn new(logins: Vec<Login>, config: &Config) -> Self {
+    pub(crate) fn new(logins: Vec<Login>, config: &RedlockConfig) -> Self {
         Self(logins.into_iter().map(|login| Node::new(login, config)).collect())
     }
 

@@ -8,7 +8,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use super::request::Expected;
-use crate::redlock::config::Config;
+use crate::redlock::config::RedlockConfig;
 use crate::time::Instant;
 
 /// The requests on their way to one node.
@@ -52,7 +52,7 @@ pub(crate) enum Lateness {
 }
 
 impl Pipeline {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &RedlockConfig) -> Self {
         Self {
             queue: VecDeque::new(),
             max: config.max_pipeline,
@@ -184,8 +184,11 @@ mod tests {
 
     /// Returns a pipeline with requests sent at these times, late after 10 ms and silent after 30.
     fn pipeline(sent: &[u32]) -> Pipeline {
-        let config =
-            Config { node_timeout: Some(10 * MS), close_timeout: 30 * MS, ..Config::default() };
+        let config = RedlockConfig {
+            node_timeout: Some(10 * MS),
+            close_timeout: 30 * MS,
+            ..RedlockConfig::default()
+        };
         let mut pipeline = Pipeline::new(&config);
         for sent in sent {
             push(&mut pipeline, *sent);

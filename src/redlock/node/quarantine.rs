@@ -6,8 +6,8 @@
 //!
 //! Whatever a process may have forgotten was granted before the process started. No holder believes
 //! in that grant for longer than the longest ttl after the start. So a node votes from the start of
-//! its process plus `Config::quarantine`, on any clock within the configured drift. Nobody knows
-//! for certain when the process started. But the start was not after the moment at which this
+//! its process plus `RedlockConfig::quarantine`, on any clock within the configured drift. Nobody
+//! knows for certain when the process started. But the start was not after the moment at which this
 //! client first saw the process, and by the uptime of the process some time before that.
 
 use core::fmt;

@@ -7,7 +7,7 @@ use super::error::NodeError;
 use super::handshake::{Handshake, Identity};
 use super::request::{Expected, Request};
 use super::{Node, Session};
-use crate::redlock::config::Config;
+use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
@@ -60,7 +60,7 @@ impl Node {
     }
 
     /// Ends the handshake: the node proved its `identity`, and may be asked.
-    pub(crate) fn ready(&mut self, now: Instant, mut identity: Identity, config: &Config) {
+    pub(crate) fn ready(&mut self, now: Instant, mut identity: Identity, config: &RedlockConfig) {
         if config.is_sabotaged(Saboteur::ReplicaCredited) {
             identity.was_replica = false;
         }

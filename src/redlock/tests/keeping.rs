@@ -110,7 +110,7 @@ fn a_renewal_that_fails_is_repeated_until_the_validity_ends_and_says_nothing() {
         }
     }
     assert_eq!(rig.event(), Event::Lost { lock, reason: LostReason::Expired });
-    assert_eq!(rig.now, end - Config::default().lost_lead);
+    assert_eq!(rig.now, end - RedlockConfig::default().lost_lead);
     assert!((5..60).contains(&asked), "asked {asked} times");
 }
 
@@ -218,7 +218,7 @@ fn a_warning_that_is_due_already_comes_at_once() {
 fn what_cannot_be_kept_is_refused() {
     let mut rig = Rig::new(1);
     let lock = rig.held("r");
-    let max = Config::default().max_hold;
+    let max = RedlockConfig::default().max_hold;
     let keep = |rig: &mut Rig, ttl, hold| rig.redlock.keep_alive(rig.now, lock, ttl, hold);
     assert_eq!(
         keep(&mut rig, TTL, max + ms(1)),

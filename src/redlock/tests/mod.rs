@@ -60,7 +60,7 @@ impl Rig {
         Self::with(count, |_| ())
     }
 
-    fn with(count: usize, change: impl FnOnce(&mut Config)) -> Self {
+    fn with(count: usize, change: impl FnOnce(&mut RedlockConfig)) -> Self {
         let mut rig = Self::unconnected(count, change);
         rig.connect_all(count);
         rig
@@ -80,12 +80,16 @@ impl Rig {
         rig
     }
 
-    fn unconnected(count: usize, change: impl FnOnce(&mut Config)) -> Self {
+    fn unconnected(count: usize, change: impl FnOnce(&mut RedlockConfig)) -> Self {
         Self::unconnected_seeded(count, 7, change)
     }
 
-    fn unconnected_seeded(count: usize, seed: u64, change: impl FnOnce(&mut Config)) -> Self {
-        let mut config = Config::default();
+    fn unconnected_seeded(
+        count: usize,
+        seed: u64,
+        change: impl FnOnce(&mut RedlockConfig),
+    ) -> Self {
+        let mut config = RedlockConfig::default();
         change(&mut config);
         let redlock = Redlock::new(config, vec![Login::default(); count], seed, NONCE);
         let mut rig = Self {
