@@ -1,6 +1,7 @@
 //! `redbolt bench`, run as its users run it.
 #![cfg(feature = "cli")]
 
+mod ends;
 mod json;
 mod run;
 #[path = "../support/mod.rs"]
@@ -41,7 +42,7 @@ fn one_json_object_tells_all_and_without_contention_nothing_fails() {
     let latencies = r##"{"p50":#,"p90":#,"p99":#,"p999":#,"max":#}"##;
     let expected = [
         r##"{"nodes":#,"servers":"given","in_flight":#,"seconds":#,"cycles":#,"cycles_per_s":#,"##,
-        r##""failed":#,"client_cpu_us_per_cycle":#,"##,
+        r##""failed":#,"unfinished":#,"client_cpu_us_per_cycle":#,"##,
         &format!(r#""acquire_us":{latencies},"release_us":{latencies}}}"#),
     ]
     .concat();

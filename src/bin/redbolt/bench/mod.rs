@@ -19,6 +19,7 @@ mod load;
 mod masters;
 mod names;
 mod object;
+mod outcome;
 mod process;
 mod report;
 mod schedule;
@@ -39,6 +40,7 @@ use self::failure::Failure;
 use self::live::Live;
 use self::load::Load;
 use self::masters::Masters;
+use self::outcome::Outcome;
 use self::report::{Report, Snapshot};
 use self::signals::Signals;
 use crate::number::grouped;
@@ -46,7 +48,12 @@ use crate::output::{print, say};
 
 pub(crate) fn run(args: Args) -> ExitCode {
     match bench(&args) {
-        Ok(text) => print(&text),
+        Ok((text, outcome)) => {
+            let printed = print(&text);
+            let Some((code, message)) = outcome.complaint() else { return printed };
+            say(message);
+            code.into()
+        }
         Err(failure) => {
             say(failure.message.trim_end());
             failure.code.into()
@@ -54,8 +61,8 @@ pub(crate) fn run(args: Args) -> ExitCode {
     }
 }
 
-/// Measures, and returns the report.
-fn bench(args: &Args) -> Result<String, Failure> {
+/// Measures, and returns the report, and whether the run has measured anything.
+fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
     // Signals come before the first child: from here on a signal ends the run in an orderly way.
     let signals = Signals::listen()?;
     let (masters, config) = match args.config() {
@@ -74,8 +81,9 @@ fn bench(args: &Args) -> Result<String, Failure> {
     live.clear();
     load.finish()?;
     let report = Report::new(args, &masters, &load, &before, &after);
+    let outcome = Outcome::of(report.cycles, &report.failures, &signals);
     if !args.json {
-        return Ok(table::table(&report));
+        return Ok((table::table(&report), outcome));
     }
     if report.overdue > 0 {
         // The JSON object has no member for overdue starts, and the rate that it shows must not
@@ -83,7 +91,7 @@ fn bench(args: &Args) -> Result<String, Failure> {
         let overdue = grouped(report.overdue);
         say(format_args!("behind the rate: {overdue} starts due and never made"));
     }
-    Ok(object::of(&report))
+    Ok((object::of(&report), outcome))
 }
 
 fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {

@@ -15,13 +15,14 @@ struct Object<'a> {
     cycles: u64,
     cycles_per_s: f64,
     failed: u64,
-    client_cpu_us_per_cycle: f64,
-    acquire_us: Latencies,
-    release_us: Latencies,
+    unfinished: u64,
+    /// Null, as the latencies are, in a run without any cycle.
+    client_cpu_us_per_cycle: Option<f64>,
+    acquire_us: Option<Latencies>,
+    release_us: Option<Latencies>,
 }
 
 pub(super) fn of(report: &Report) -> String {
-    let latencies = |summary: Option<[f64; 5]>| summary.map(Latencies::new).unwrap_or_default();
     json::line(&Object {
         nodes: report.nodes,
         servers: &report.servers,
@@ -30,10 +31,9 @@ pub(super) fn of(report: &Report) -> String {
         cycles: report.cycles,
         cycles_per_s: tenths(report.cycles_per_s),
         failed: report.failures.total(),
-        client_cpu_us_per_cycle: thousandths(
-            report.per_cycle.as_ref().map_or(0.0, |cycle| cycle.cpu_us),
-        ),
-        acquire_us: latencies(report.acquire),
-        release_us: latencies(report.release),
+        unfinished: report.unfinished,
+        client_cpu_us_per_cycle: report.per_cycle.as_ref().map(|cycle| thousandths(cycle.cpu_us)),
+        acquire_us: report.acquire.map(Latencies::new),
+        release_us: report.release.map(Latencies::new),
     })
 }

@@ -84,6 +84,7 @@ pub(super) struct Failures {
     no_quorum: u64,
     timed_out: u64,
     lost: u64,
+    refused: u64,
     other: u64,
 }
 
@@ -98,11 +99,27 @@ impl Failures {
         }
     }
 
+    /// Counts a request that the client or the engine refused at once: all places were taken.
+    pub(super) fn add_refused(&mut self) {
+        self.refused += 1;
+    }
+
+    /// Counts a request that ended in a way that no load should see.
+    pub(super) fn add_other(&mut self) {
+        self.other += 1;
+    }
+
+    /// Returns whether nodes were missing, rather than the lock.
+    pub(super) fn lacked_quorum(&self) -> bool {
+        self.no_quorum > 0
+    }
+
     fn merge(&mut self, other: &Self) {
         self.held += other.held;
         self.no_quorum += other.no_quorum;
         self.timed_out += other.timed_out;
         self.lost += other.lost;
+        self.refused += other.refused;
         self.other += other.other;
     }
 
@@ -115,12 +132,13 @@ impl Failures {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
-    fn kinds(&self) -> [(&'static str, u64); 5] {
+    fn kinds(&self) -> [(&'static str, u64); 6] {
         [
             ("held", self.held),
             ("no quorum", self.no_quorum),
             ("timed out", self.timed_out),
             ("lost", self.lost),
+            ("refused", self.refused),
             ("other", self.other),
         ]
     }

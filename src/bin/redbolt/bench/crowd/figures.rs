@@ -23,6 +23,10 @@ pub(super) struct Crowd {
     /// The cycles; for locks that are only held, the locks that were held at the end.
     pub(super) cycles: u64,
     pub(super) failures: Failures,
+    /// The requests that still waited for their lock when the client was shut down.
+    pub(super) unfinished: u64,
+    /// Whether all releases were confirmed in time.
+    pub(super) is_clean: bool,
     /// In microseconds: p50, p90, p99, p99.9 and the maximum.
     pub(super) acquire: Option<[f64; 5]>,
     /// From the drop of a guard to the grant of the next one, where all want one resource.
@@ -39,8 +43,6 @@ pub(super) struct Figures {
     pub(super) kind: Kind,
     pub(super) nodes: usize,
     pub(super) servers: String,
-    /// Whether all releases were confirmed in time.
-    pub(super) is_clean: bool,
     pub(super) crowd: Crowd,
 }
 
@@ -50,9 +52,10 @@ impl Figures {
         if seconds > 0.0 { self.crowd.cycles as f64 / seconds } else { 0.0 }
     }
 
-    fn cpu_per_cycle(&self) -> f64 {
-        let cycles = self.crowd.cycles.max(1) as f64;
-        self.crowd.cpu.as_secs_f64() * 1e6 / cycles
+    /// In microseconds; `None` without a cycle.
+    fn cpu_per_cycle(&self) -> Option<f64> {
+        let cycles = self.crowd.cycles;
+        (cycles > 0).then(|| self.crowd.cpu.as_secs_f64() * 1e6 / cycles as f64)
     }
 
     pub(super) fn table(&self) -> String {
@@ -87,9 +90,14 @@ impl Figures {
             row("failed", failed);
             row("by each", format!("{} to {}", grouped(*fewest), grouped(*most)));
             row("longest wait", format!("{:.1} ms", longest.as_secs_f64() * 1e3));
-            row("per cycle", format!("{:.2} µs of client CPU", self.cpu_per_cycle()));
+            if let Some(cpu) = self.cpu_per_cycle() {
+                row("per cycle", format!("{cpu:.2} µs of client CPU"));
+            }
         }
-        if !self.is_clean {
+        if self.crowd.unfinished > 0 {
+            row("unfinished", format!("{} still in line", grouped(self.crowd.unfinished)));
+        }
+        if !self.crowd.is_clean {
             row("left", "releases that no node has confirmed in time".to_owned());
         }
         let titles = ["p50", "p90", "p99", "p99.9", "max"];
@@ -112,12 +120,13 @@ impl Figures {
             cycles: *cycles,
             cycles_per_s: json::tenths(self.rate()),
             failed: failures.total(),
+            unfinished: self.crowd.unfinished,
             fewest_by_one: *fewest,
             most_by_one: *most,
             longest_wait_us: json::tenths(longest.as_secs_f64() * 1e6),
             extended: self.crowd.extended,
             lost: self.crowd.lost,
-            client_cpu_us_per_cycle: json::thousandths(self.cpu_per_cycle()),
+            client_cpu_us_per_cycle: self.cpu_per_cycle().map(json::thousandths),
             acquire_us: self.crowd.acquire.map(Latencies::new),
             hand_over_us: self.crowd.hand_over.map(Latencies::new),
         })
@@ -132,12 +141,13 @@ struct Object {
     cycles: u64,
     cycles_per_s: f64,
     failed: u64,
+    unfinished: u64,
     fewest_by_one: u64,
     most_by_one: u64,
     longest_wait_us: f64,
     extended: u64,
     lost: u64,
-    client_cpu_us_per_cycle: f64,
+    client_cpu_us_per_cycle: Option<f64>,
     acquire_us: Option<Latencies>,
     hand_over_us: Option<Latencies>,
 }

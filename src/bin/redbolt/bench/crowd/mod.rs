@@ -8,8 +8,6 @@ mod hold;
 mod processor;
 mod workers;
 
-use std::time::Duration;
-
 use redbolt::{Client, Config};
 
 use self::figures::Figures;
@@ -17,10 +15,8 @@ use super::args::{Args, Kind};
 use super::connect::{CONNECT_TIMEOUT, connect};
 use super::failure::Failure;
 use super::masters::Masters;
+use super::outcome::Outcome;
 use super::signals::Signals;
-
-/// How long the last releases may take to arrive.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Measures, and returns the report.
 pub(super) fn bench(
@@ -29,7 +25,7 @@ pub(super) fn bench(
     masters: &Masters,
     config: Config,
     signals: &Signals,
-) -> Result<String, Failure> {
+) -> Result<(String, Outcome), Failure> {
     let nodes = config.nodes.len();
     // An engine of its own says what is wrong with the nodes, if anything is.
     drop(connect(config.clone())?);
@@ -41,7 +37,7 @@ pub(super) fn bench(
         Kind::Tasks(count) => workers::tasks(&client, args, count, signals)?,
         Kind::Hold(count) => hold::hold(&client, args, count, signals)?,
     };
-    let is_clean = client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete();
-    let figures = Figures { kind, nodes, servers: masters.kind().to_owned(), is_clean, crowd };
-    Ok(if args.json { figures.object() } else { figures.table() })
+    let outcome = Outcome::of(crowd.cycles, &crowd.failures, signals);
+    let figures = Figures { kind, nodes, servers: masters.kind().to_owned(), crowd };
+    Ok((if args.json { figures.object() } else { figures.table() }, outcome))
 }

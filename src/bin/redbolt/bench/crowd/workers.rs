@@ -1,6 +1,6 @@
 //! Cycles by threads that block, and by tasks that await.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -15,12 +15,25 @@ use super::super::signals::Signals;
 use super::super::tally::{Latencies, Tally};
 use super::figures::Crowd;
 use super::processor::processor_time;
+use crate::output::say;
 
 /// How often to check whether a signal ends the run.
 const CHECK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long to wait for a lock: longer than any fair queue takes.
 const WAIT: Duration = Duration::from_secs(30);
+
+/// How long the last requests may take after the end of the run before the client ends them.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How long they may take after a signal.
+const SHORT_GRACE: Duration = Duration::from_secs(1);
+
+/// How long the end may take in silence.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// How long the last releases may then take to arrive.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How many tallies the workers share.
 const SHARES: u64 = 16;
@@ -30,6 +43,8 @@ struct Run {
     begin: Instant,
     end: Instant,
     is_over: AtomicBool,
+    /// How many workers have not come to their end.
+    left: AtomicUsize,
     /// When the lock that all workers want was released last, in nanoseconds.
     released_at: AtomicU64,
     is_contended: bool,
@@ -64,12 +79,13 @@ impl Sums {
 }
 
 impl Run {
-    fn new(args: &Args) -> Self {
+    fn new(args: &Args, workers: usize) -> Self {
         let begin = Clock::now() + WARM_UP;
         Self {
             begin,
             end: begin + args.seconds,
             is_over: AtomicBool::new(false),
+            left: AtomicUsize::new(workers),
             released_at: AtomicU64::new(0),
             is_contended: args.resources == Some(1),
             confirms: args.confirm,
@@ -93,7 +109,24 @@ impl Run {
         (Clock::now() - start, processor_time().saturating_sub(before))
     }
 
-    fn crowd(self, (seconds, cpu): (Duration, Duration)) -> Crowd {
+    /// Waits until the workers have come to their end, and shuts the client down, which ends what
+    /// they still wait for. Returns whether all releases were confirmed.
+    fn wind_down(&self, client: &Client, signals: &Signals) -> bool {
+        let over = Clock::now();
+        let mut is_told = false;
+        let left = || self.left.load(Ordering::Acquire);
+        let grace = || if signals.caught() { SHORT_GRACE } else { GRACE };
+        while left() > 0 && Clock::now() - over < grace() {
+            if !is_told && Clock::now() - over >= SILENCE {
+                is_told = true;
+                say(format_args!("ending: {} requests still wait for their lock", left()));
+            }
+            thread::park_timeout(CHECK_EVERY);
+        }
+        client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete()
+    }
+
+    fn crowd(self, (seconds, cpu): (Duration, Duration), is_clean: bool) -> Crowd {
         let mut all = Sums::new();
         for sums in self.sums {
             let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -109,6 +142,8 @@ impl Run {
             cpu,
             cycles: tally.cycles,
             failures: tally.failures,
+            unfinished: tally.unfinished,
+            is_clean,
             acquire: tally.acquire.summary(),
             hand_over: hand_over.summary(),
             fewest: fewest.min(most),
@@ -146,13 +181,18 @@ impl Worker {
     /// guard to be released with a confirmation.
     fn finished(&mut self, since: Instant, result: Result<Guard, LockError>) -> Option<Guard> {
         let now = Clock::now();
-        let counts = since >= self.run.begin && !self.is_over();
+        // A wait that crosses the end of the run is a wait, and often the longest. Its cycle is not
+        // one of the run.
+        let waited = since >= self.run.begin;
+        let counts = waited && !self.is_over();
         let mut sums = self.run.sums[self.share].lock().unwrap_or_else(PoisonError::into_inner);
         match result {
             Ok(guard) => {
                 if counts {
                     self.cycles += 1;
                     sums.tally.cycles += 1;
+                }
+                if waited {
                     sums.tally.acquire.record(now - since);
                     sums.longest = sums.longest.max(now - since);
                 }
@@ -168,10 +208,18 @@ impl Worker {
                 }
                 return self.run.confirms.then_some(guard);
             }
-            Err(error) => match error.kind() {
-                LockErrorKind::Acquire(error) => sums.tally.failures.add(error),
-                _ => sums.tally.failures.add_lost(),
-            },
+            Err(error) => {
+                sums.longest = sums.longest.max(now - since.max(self.run.begin));
+                match error.kind() {
+                    // Nobody but the end of the run shuts the client down.
+                    LockErrorKind::Closed if self.is_over() => sums.tally.unfinished += 1,
+                    LockErrorKind::Acquire(error) => sums.tally.failures.add(error),
+                    LockErrorKind::Request(_) | LockErrorKind::Busy { .. } => {
+                        sums.tally.failures.add_refused();
+                    }
+                    _ => sums.tally.failures.add_other(),
+                }
+            }
         }
         None
     }
@@ -180,6 +228,7 @@ impl Worker {
         let mut sums = self.run.sums[self.share].lock().unwrap_or_else(PoisonError::into_inner);
         sums.fewest = sums.fewest.min(self.cycles);
         sums.most = sums.most.max(self.cycles);
+        self.run.left.fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -189,7 +238,7 @@ pub(super) fn threads(
     count: usize,
     signals: &Signals,
 ) -> Result<Crowd, Failure> {
-    let run = Arc::new(Run::new(args));
+    let run = Arc::new(Run::new(args, count));
     let mut threads = Vec::with_capacity(count);
     for number in 0..count {
         let mut worker = Worker::new(&run, number as u64);
@@ -211,10 +260,11 @@ pub(super) fn threads(
         threads.push(spawned?);
     }
     let measured = run.measure(signals);
+    let is_clean = run.wind_down(client, signals);
     for thread in threads {
         thread.join().map_err(|_| Failure::software("a thread of the load panicked"))?;
     }
-    finish(run, measured)
+    finish(run, measured, is_clean)
 }
 
 pub(super) fn tasks(
@@ -224,7 +274,7 @@ pub(super) fn tasks(
     signals: &Signals,
 ) -> Result<Crowd, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
-    let run = Arc::new(Run::new(args));
+    let run = Arc::new(Run::new(args, count));
     let tasks: Vec<_> = (0..count)
         .map(|number| {
             let mut worker = Worker::new(&run, number as u64);
@@ -245,16 +295,17 @@ pub(super) fn tasks(
         })
         .collect();
     let measured = run.measure(signals);
+    let is_clean = run.wind_down(client, signals);
     for task in tasks {
         let joined = runtime.block_on(task);
         joined.map_err(|_| Failure::software("a task of the load panicked"))?;
     }
-    finish(run, measured)
+    finish(run, measured, is_clean)
 }
 
-fn finish(run: Arc<Run>, measured: (Duration, Duration)) -> Result<Crowd, Failure> {
+fn finish(run: Arc<Run>, measured: (Duration, Duration), is_clean: bool) -> Result<Crowd, Failure> {
     // All workers have added their cycles and are gone.
     let run = Arc::into_inner(run);
     let run = run.ok_or_else(|| Failure::software("a worker of the load is left"))?;
-    Ok(run.crowd(measured))
+    Ok(run.crowd(measured, is_clean))
 }
