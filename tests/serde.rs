@@ -59,9 +59,9 @@ fn a_file_has_the_names_and_the_words_of_the_command_line() {
     let text = toml::to_string(&strange()).expect("it can be written");
     let expected = "\
 nodes = [\"a:6379\", \"redis://b:7000/3\", \"[::1]:7001\"]
-busy_poll = \"1500ns\"
+busy_poll = \"1.5us\"
 quorum = 3
-max_ttl = \"10500ms\"
+max_ttl = \"10.5s\"
 restart_guard = \"durable\"
 max_hold = \"forever\"
 lost_lead = \"250us\"
@@ -127,13 +127,29 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
         (r#"max_ttl = "10s""#, "missing field `nodes`"),
         ("nodes = [\"a\"]\nmax_tll = \"10s\"", "there is no setting \"max_tll\""),
         ("nodes = [\"a\"]\nmax_ttl = 10", "expected a duration as text"),
-        ("nodes = [\"a\"]\nmax_ttl = \"10x\"", "a text whose unit is not one of ns, us, ms"),
+        (
+            "nodes = [\"a\"]\nmax_ttl = \"10x\"",
+            "a duration is \"10x\", whose unit is not one of ns",
+        ),
+        ("nodes = [\"a\"]\nmax_ttl = \"1 day\"", "a duration is \"1 day\", whose unit is not"),
         ("nodes = [\"a\"]\nmax_ttl = \"soon\"", "a text which is not a duration such as"),
         (
             "nodes = [\"a\"]\nrestart_guard = \"On\"",
-            "a restart guard is on, strict, durable or off",
+            "restart_guard is \"On\", which is written \"on\"",
         ),
-        ("nodes = [\"a\"]\nmax_locks = -1", "expected"),
+        (
+            "nodes = [\"a\"]\nrestart_guard = \"never\"",
+            "restart_guard is another text than \"on\", \"strict\", \"durable\" or \"off\"",
+        ),
+        ("nodes = [\"a\"]\nmax_locks = -1", "integer `-1`, expected a whole number between 1 and"),
+        ("nodes = [\"a\"]\nmax_locks = 16777217", "`16777217`, expected a whole number between 1"),
+        ("nodes = [\"a\"]\nquorum = 17", "`17`, expected a whole number between 1 and 16"),
+        ("nodes = [\"a\"]\ndrift_rate_ppm = 100001", "`100001`, expected a whole number between 0"),
+        (
+            "nodes = [{ host = \"a\", port = 65536 }]",
+            "`65536`, expected a port between 1 and 65535",
+        ),
+        ("nodes = [{ host = \"a\", database = -1 }]", "`-1`, expected a database between 0 and"),
         ("nodes = [\"a\"]\nuser = \"u\"", "has a user without a password"),
         ("nodes = [\"a:x\"]", "the address \"a:…\" has a port"),
         ("nodes = \"a,b:x\"", "address 2 of the list, \"b:…\", has a port"),
@@ -141,7 +157,7 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
         ("nodes = [1]", "expected an address as text, or a map of host, port, user"),
         ("nodes = [{ port = 1 }]", "missing field `host`"),
         ("nodes = [{ host = \"a\", name = \"b\" }]", "a node has no \"name\""),
-        ("nodes = [{ host = \"a\", port = 0 }]", "has a port that is not between 1 and 65535"),
+        ("nodes = [{ host = \"a\", port = 0 }]", "`0`, expected a port between 1 and 65535"),
     ];
     for (text, message) in rows {
         let error = toml::from_str::<Config>(text).expect_err(text);
@@ -183,7 +199,12 @@ fn no_error_shows_a_secret() {
         r#"{"nodes": ["a"], "password": 5307001.5}"#,
         r#"{"nodes": [{"host": "a", "password": 5307001}]}"#,
         r#"{"nodes": ["a"], "max_ttl": "secret"}"#,
+        r#"{"nodes": ["a"], "max_ttl": "5307001-secret"}"#,
         r#"{"nodes": ["a"], "restart_guard": "secret"}"#,
+        r#"{"nodes": ["a"], "max_locks": "secret"}"#,
+        r#"{"nodes": ["a"], "quorum": "secret"}"#,
+        r#"{"nodes": [{"host": "a", "port": "secret"}]}"#,
+        r#"{"nodes": [{"host": "a", "database": "secret"}]}"#,
     ] {
         let error = serde_json::from_str::<Config>(text).expect_err(text);
         let shown = format!("{error} {error:?} {error:#?}");

@@ -44,7 +44,8 @@ use crate::redlock::{ConfigError, Login, RedlockConfig};
 /// ```
 ///
 /// A node is a text as [`Address`] reads it, or a map of `host`, `port`, `user`, `password` and
-/// `database`. Bounds are checked when an engine is created.
+/// `database`. Bounds are checked when an engine is created; those of numbers already when they are
+/// read.
 ///
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not
@@ -60,14 +61,18 @@ pub struct Config {
     /// The settings of the algorithm.
     pub redlock: RedlockConfig,
     /// How long [`Engine::poll`](super::Engine::poll) looks for replies without sleeping, before it
-    /// sleeps. Busy polling saves the time of a wake-up, and keeps one processor busy. Default:
-    /// zero.
+    /// sleeps. Busy polling saves the time of a wake-up, and keeps one processor busy. At most
+    /// [`MAX_BUSY_POLL`](Self::MAX_BUSY_POLL). Default: zero.
     pub busy_poll: Duration,
     /// The logins of new connections, in the place of those in `nodes`. Default: `None`.
     pub credentials: Option<Credentials>,
 }
 
 impl Config {
+    /// The longest [`busy_poll`](Self::busy_poll): one second. With a longer one, an engine that
+    /// waits for replies would never sleep.
+    pub const MAX_BUSY_POLL: Duration = Duration::from_secs(1);
+
     /// Creates a configuration with these nodes and the default settings. [`Address`] lists the
     /// ways to write a node.
     ///
@@ -108,11 +113,16 @@ impl Config {
         Ok(())
     }
 
-    pub(super) fn check_nodes(&self) -> Result<(), ConfigError> {
+    /// Checks what is not a setting of the algorithm.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         for (index, node) in self.nodes.iter().enumerate() {
             if self.nodes[..index].iter().any(|other| node.is_same_server(other)) {
                 return Err(ConfigError::EqualNodes { name: node.to_string() });
             }
+        }
+        let (value, least, most) = (self.busy_poll, Duration::ZERO, Self::MAX_BUSY_POLL);
+        if value > most {
+            return Err(ConfigError::Duration { what: "busy_poll", value, least, most });
         }
         Ok(())
     }

@@ -126,7 +126,7 @@ impl Engine {
     /// Returns [`EngineError::Config`] for the first invalid setting, and [`EngineError::Io`] if
     /// the system cannot provide an epoll, a timer, a waker or entropy.
     pub fn new(config: Config) -> Result<Self, EngineError> {
-        config.check_nodes()?;
+        config.check()?;
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
         let seed = u64::from_ne_bytes(entropy()?);
         let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;

@@ -114,7 +114,7 @@ impl Config {
             let Some(text) = value(&variable)? else { continue };
             setting.set(&text).map_err(|error| unfit(&variable, &text, error))?;
         }
-        let checked = config.check_nodes().and_then(|()| config.redlock.check(config.nodes.len()));
+        let checked = config.check().and_then(|()| config.redlock.check(config.nodes.len()));
         match checked {
             Ok(_) => Ok(config),
             Err(error) => Err(out_of_bounds(error, value)),
@@ -128,7 +128,7 @@ fn login(user: Option<String>, password: Option<String>) -> Result<Option<Login>
         (None, None) => Ok(None),
         (None, Some(password)) => Ok(Some(Login::with_password(password))),
         (Some(user), Some(password)) => Ok(Some(Login::with_user(user, password))),
-        (Some(_), None) => Err(EnvError::new(PASSWORD, EnvErrorKind::Missing)),
+        (Some(_), None) => Err(EnvError::new(PASSWORD, EnvErrorKind::PasswordMissing)),
     }
 }
 
@@ -239,11 +239,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_named_and_told_what_can() {
-        let rows: [(Vars<'_>, &str); 17] = [
+        let rows: [(Vars<'_>, &str); 20] = [
             (&[(NODES, "")], "REDBOLT_NODES is not set"),
             (&[(NODES, "a,b:x")], "REDBOLT_NODES: address 2 of the list, \"b:…\", has a port that"),
             (&[(NODES, "a,b,a")], "REDBOLT_NODES: node a:6379 is given twice"),
-            (&[(USER, "u")], "REDBOLT_PASSWORD is not set"),
+            (&[(USER, "u")], "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a user needs"),
             (
                 &[("REDBOLT_MAX_TTL", "soon")],
                 "REDBOLT_MAX_TTL is \"soon\", which is not a duration",
@@ -259,11 +259,23 @@ mod tests {
             ),
             (&[(BUSY_POLL, "x")], "REDBOLT_BUSY_POLL is \"x\", which is not a duration"),
             (&[("REDBOLT_QUORUM", "2")], "REDBOLT_QUORUM is \"2\", between 1 and 1 is possible"),
-            (&[("REDBOLT_QUORUM", "two")], "REDBOLT_QUORUM is \"two\", a whole number is possible"),
+            (
+                &[("REDBOLT_QUORUM", "two")],
+                "REDBOLT_QUORUM is \"two\", a whole number between 1 and 16 is",
+            ),
             (
                 &[("REDBOLT_MAX_LOCKS", "0")],
                 "REDBOLT_MAX_LOCKS is \"0\", between 1 and 16777216 is",
             ),
+            (
+                &[("REDBOLT_MAX_LOCKS", "99999999999999999999")],
+                "REDBOLT_MAX_LOCKS is \"99999999999999999999\", between 1 and 16777216 is",
+            ),
+            (
+                &[("REDBOLT_DRIFT_RATE_PPM", "4294967296")],
+                "REDBOLT_DRIFT_RATE_PPM is \"4294967296\", between 0 and 100000 is possible",
+            ),
+            (&[(BUSY_POLL, "1001ms")], "REDBOLT_BUSY_POLL is \"1001ms\", between 0s and 1s is"),
             (
                 &[("REDBOLT_DRIFT_RATE_PPM", "100001")],
                 "REDBOLT_DRIFT_RATE_PPM is \"100001\", between 0 and 100000 is possible",

@@ -40,6 +40,8 @@ pub struct EnvError {
 pub enum EnvErrorKind {
     /// The variable is needed, and is absent or empty.
     Missing,
+    /// There is a `REDBOLT_USER`, but no password for it.
+    PasswordMissing,
     /// The value is not UTF-8.
     NotUtf8,
     /// An address cannot be parsed, or a login cannot be used.
@@ -88,6 +90,9 @@ impl fmt::Display for EnvErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str(" is not set"),
+            Self::PasswordMissing => {
+                f.write_str(" is not set, but REDBOLT_USER is: a user needs a password")
+            }
             Self::NotUtf8 => f.write_str(" is not UTF-8"),
             Self::Address(error) => write!(f, ": {error}"),
             Self::Value { value, reason } => write!(f, " is {value:?}, {reason}"),

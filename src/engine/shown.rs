@@ -59,7 +59,7 @@ pub(crate) fn reason(outcome: NodeOutcome, node: &NodeStatus<'_>) -> String {
         (Some(error), _) => format!("{error} ({})", node.message),
         (None, Some(quarantine)) => {
             let seconds = quarantine.remaining.as_secs_f64();
-            format!("{} ({seconds:.1} s left)", quarantine.reason)
+            format!("{} ({seconds:.1}s left)", quarantine.reason)
         }
         (None, None) => String::new(),
     }

@@ -9,6 +9,12 @@ use super::restart_guard::RestartGuard;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
 
+/// The least and the most of settings that are numbers.
+pub(super) const LOCKS: [usize; 2] = [1, 1 << 24];
+pub(super) const PIPELINE: [usize; 2] = [1, 1 << 20];
+pub(super) const CLEANUP: [usize; 2] = [1, 1 << 20];
+pub(super) const RATE: [usize; 2] = [0, Drift::MAX_RATE as usize];
+
 /// The settings of the algorithm, without nodes and sockets. All clients that lock the same
 /// resources must agree on the nodes, the quorum and `max_ttl`.
 ///
@@ -127,6 +133,12 @@ impl RedlockConfig {
         self.node_timeout.unwrap_or_else(|| (ttl / 20).clamp(LEAST, MOST))
     }
 
+    /// Returns the shortest ttl of a lock: [`MIN_TTL`], or more if the drift leaves nothing of
+    /// that.
+    pub fn shortest_ttl(&self) -> Duration {
+        self.drift.shortest_ttl().max(MIN_TTL)
+    }
+
     /// Returns the time after a restart during which a node does not vote (S11): `max_ttl` and its
     /// drift. On any two clocks within the drift, a forgotten lock can be believed in for that
     /// long.
@@ -167,11 +179,11 @@ impl RedlockConfig {
             return Err(ConfigError::Quorum { need, majority, nodes });
         };
         self.check_durations()?;
-        between("max_locks", self.max_locks, 1, 1 << 24)?;
-        between("max_pipeline", self.max_pipeline, 1, 1 << 20)?;
-        between("max_cleanup", self.max_cleanup, 1, 1 << 20)?;
-        between("prefix length", self.prefix.len(), 0, MAX_RESOURCE / 2)?;
-        between("drift.rate_ppm", self.drift.rate_ppm as usize, 0, Drift::MAX_RATE as usize)?;
+        between("max_locks", self.max_locks, LOCKS)?;
+        between("max_pipeline", self.max_pipeline, PIPELINE)?;
+        between("max_cleanup", self.max_cleanup, CLEANUP)?;
+        between("prefix length", self.prefix.len(), [0, MAX_RESOURCE / 2])?;
+        between("drift.rate_ppm", self.drift.rate_ppm as usize, RATE)?;
         if self.drift.of(self.max_ttl) >= self.max_ttl {
             let drift = self.drift.of(self.max_ttl);
             return Err(ConfigError::Drift { drift, max_ttl: self.max_ttl });
@@ -205,7 +217,7 @@ impl RedlockConfig {
     }
 }
 
-fn between(what: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
+fn between(what: &'static str, value: usize, [least, most]: [usize; 2]) -> Result<(), ConfigError> {
     if value < least || value > most {
         return Err(ConfigError::Size { what, value, least, most });
     }
@@ -252,11 +264,35 @@ mod tests {
         );
         assert_eq!(
             error(|c| c.max_ttl = Duration::from_millis(9), 5),
-            "max_ttl is 9ms, between 10ms and 604800s is possible"
+            "max_ttl is 9ms, between 10ms and 168h is possible"
         );
         assert_eq!(
             error(|c| c.max_hold = Duration::ZERO, 5),
-            "max_hold is 0ns, at least 10ms is possible"
+            "max_hold is 0s, at least 10ms is possible"
+        );
+        assert_eq!(
+            error(|c| c.tenure = Duration::ZERO, 5),
+            "tenure is 0s, at least 1ms is possible"
+        );
+        assert_eq!(
+            error(|c| c.lost_lead = Duration::from_micros(2_500), 5),
+            "lost_lead is 2.5ms, between 0s and 2ms is possible"
+        );
+        assert_eq!(
+            error(|c| c.close_timeout = Duration::from_millis(49), 5),
+            "close_timeout is 49ms, between 50ms and 10m is possible"
+        );
+        assert_eq!(
+            error(|c| c.reconnect_max = Duration::MAX, 5),
+            "reconnect_max is forever, between 1ms and 10m is possible"
+        );
+        assert_eq!(
+            error(|c| c.prefix = vec![0; 2_049], 5),
+            "prefix length is 2049, between 0 and 2048 is possible"
+        );
+        assert_eq!(
+            error(|c| c.drift.rate_ppm = 100_001, 5),
+            "drift.rate_ppm is 100001, between 0 and 100000 is possible"
         );
         assert_eq!(
             error(|c| c.max_locks = 0, 5),
@@ -264,7 +300,7 @@ mod tests {
         );
         assert_eq!(
             error(|c| c.drift.step = Duration::from_secs(60), 5),
-            "a drift of 60.602s leaves nothing of the longest ttl 60s"
+            "a drift of 60.602s leaves nothing of max_ttl = 1m"
         );
     }
 }

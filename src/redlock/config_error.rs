@@ -4,6 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::node_set::MAX_NODES;
+use crate::time::format_duration as shown;
 
 /// The error of a configuration that cannot work, or cannot work safely.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,13 +73,16 @@ impl fmt::Display for ConfigError {
                 write!(f, "a quorum of {need} given, between {majority} and {nodes} are possible")
             }
             Self::Drift { drift, max_ttl } => {
-                write!(f, "a drift of {drift:?} leaves nothing of the longest ttl {max_ttl:?}")
+                let (drift, max_ttl) = (shown(*drift), shown(*max_ttl));
+                write!(f, "a drift of {drift} leaves nothing of max_ttl = {max_ttl}")
             }
             Self::Duration { what, value, least, most } if *most == Duration::MAX => {
-                write!(f, "{what} is {value:?}, at least {least:?} is possible")
+                let (value, least) = (shown(*value), shown(*least));
+                write!(f, "{what} is {value}, at least {least} is possible")
             }
             Self::Duration { what, value, least, most } => {
-                write!(f, "{what} is {value:?}, between {least:?} and {most:?} is possible")
+                let [value, least, most] = [*value, *least, *most].map(shown);
+                write!(f, "{what} is {value}, between {least} and {most} is possible")
             }
             Self::Size { what, value, least, most } => {
                 write!(f, "{what} is {value}, between {least} and {most} is possible")

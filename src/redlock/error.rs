@@ -6,10 +6,10 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::bounds::MAX_QUERIES;
-use super::bounds::{MAX_RESOURCE, MIN_TTL};
+use super::bounds::MAX_RESOURCE;
 use super::bounds::{MAX_SET, MAX_SET_BYTES};
 use super::node_set::{MAX_NODES, NodeId, NodeSet};
-use crate::time::Instant;
+use crate::time::{Instant, format_duration as shown};
 
 /// The error of a request that was refused at once. Nothing was sent, and no event follows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,10 +32,12 @@ pub enum RequestError {
         /// The length of all resources in bytes, prefixes included.
         len: usize,
     },
-    /// The ttl is shorter than [`MIN_TTL`], or the drift leaves nothing of the ttl.
+    /// The ttl is shorter than [`MIN_TTL`](super::MIN_TTL), or the drift leaves nothing of the ttl.
     TtlTooShort {
         /// The given ttl.
         ttl: Duration,
+        /// The shortest ttl that the configured drift allows.
+        least: Duration,
     },
     /// The ttl is longer than the configured `max_ttl`.
     TtlTooLong {
@@ -83,11 +85,13 @@ impl fmt::Display for RequestError {
             Self::SetTooLong { len } => {
                 write!(f, "the resources have {len} bytes, at most {MAX_SET_BYTES} are possible")
             }
-            Self::TtlTooShort { ttl } => {
-                write!(f, "the ttl is {ttl:?}, at least {MIN_TTL:?} and the drift are needed")
+            Self::TtlTooShort { ttl, least } => {
+                let (ttl, least) = (shown(*ttl), shown(*least));
+                write!(f, "the ttl is {ttl}, at least {least} is possible")
             }
             Self::TtlTooLong { ttl, max } => {
-                write!(f, "the ttl is {ttl:?}, at most max_ttl = {max:?} is possible")
+                let (ttl, max) = (shown(*ttl), shown(*max));
+                write!(f, "the ttl is {ttl}, at most max_ttl = {max} is possible")
             }
             Self::Full { max } => write!(f, "max_locks = {max} locks are in use"),
             Self::UnknownLock => write!(f, "the lock is not known"),
@@ -96,10 +100,8 @@ impl fmt::Display for RequestError {
             Self::ExtensionPending => write!(f, "an extension of this lock is under way"),
             Self::TooManyQueries => write!(f, "{MAX_QUERIES} queries are under way"),
             Self::HoldTooLong { hold, max } => {
-                write!(
-                    f,
-                    "the lock would be held for {hold:?}, at most max_hold = {max:?} is possible"
-                )
+                let (hold, max) = (shown(*hold), shown(*max));
+                write!(f, "the lock would be held for {hold}, at most max_hold = {max} is possible")
             }
         }
     }
@@ -176,7 +178,7 @@ impl AcquireError {
                 let seconds = retry_after.as_secs_f64();
                 write!(
                     f,
-                    "no quorum of nodes for another {seconds:.1} s, because restarted nodes may \
+                    "no quorum of nodes for another {seconds:.1}s, because restarted nodes may \
                      have forgotten locks ({nodes}); restart_guard can declare them fresh"
                 )
             }

@@ -110,7 +110,7 @@ impl fmt::Display for Holder {
         }
         match self.is_quorum {
             true if self.remaining == Duration::MAX => f.write_str(" for ever"),
-            true => write!(f, " for another {:.3} s", self.remaining.as_secs_f64()),
+            true => write!(f, " for another {:.3}s", self.remaining.as_secs_f64()),
             false => f.write_str(" without a quorum"),
         }
     }

@@ -2,13 +2,18 @@
 
 use core::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::config::RedlockConfig;
 use super::restart_guard::RestartGuard;
-use super::settings::Setting;
+use super::settings::{Bounds, Setting};
 use crate::time::Text;
+
+/// What the settings are that are numbers.
+const WHOLE: &str = "a whole number";
 
 /// How much room is reserved for the bytes of a list whose length is not known to be right.
 const BYTES: usize = 64;
@@ -30,10 +35,10 @@ pub(crate) fn write_settings<M: SerializeMap>(
         match setting {
             Setting::Duration(value) => map.serialize_entry(name, &Text(*value))?,
             Setting::MaybeDuration(Some(value)) => map.serialize_entry(name, &Text(*value))?,
-            Setting::Count(value) => map.serialize_entry(name, value)?,
-            Setting::MaybeCount(Some(value)) => map.serialize_entry(name, value)?,
-            Setting::MaybeDuration(None) | Setting::MaybeCount(None) => {}
-            Setting::Rate(value) => map.serialize_entry(name, value)?,
+            Setting::Count(value, _) => map.serialize_entry(name, value)?,
+            Setting::MaybeCount(Some(value), _) => map.serialize_entry(name, value)?,
+            Setting::MaybeDuration(None) | Setting::MaybeCount(None, _) => {}
+            Setting::Rate(value, _) => map.serialize_entry(name, value)?,
             Setting::Switch(value) => map.serialize_entry(name, value)?,
             Setting::Guard(value) => map.serialize_entry(name, value)?,
             Setting::Bytes(value) => match core::str::from_utf8(value) {
@@ -111,14 +116,86 @@ pub(crate) fn read_setting<'de, M: MapAccess<'de>>(
         Setting::MaybeDuration(value) => {
             *value = map.next_value::<Option<Text>>()?.map(|text| text.0);
         }
-        Setting::Count(value) => *value = map.next_value()?,
-        Setting::MaybeCount(value) => *value = map.next_value()?,
-        Setting::Rate(value) => *value = map.next_value()?,
+        Setting::Count(value, bounds) => *value = map.next_value_seed(Number(WHOLE, bounds))?,
+        Setting::MaybeCount(value, bounds) => *value = map.next_value_seed(MaybeNumber(bounds))?,
+        Setting::Rate(value, bounds) => {
+            // The bounds are within 32 bits.
+            *value = map.next_value_seed(Number(WHOLE, bounds))? as u32;
+        }
         Setting::Switch(value) => *value = map.next_value()?,
         Setting::Guard(value) => *value = map.next_value()?,
         Setting::Bytes(value) => *value = map.next_value::<Bytes>()?.0,
     }
     Ok(true)
+}
+
+/// A number within bounds, and what the number is.
+pub(crate) struct Number(pub(crate) &'static str, pub(crate) Bounds);
+
+impl<'de> DeserializeSeed<'de> for Number {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        // Not `deserialize_u64`, with which formats show a text themselves: it may be a password.
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Number {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(what, [least, most]) = self;
+        write!(f, "{what} between {least} and {most}")
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<usize, E> {
+        let Self(_, [least, most]) = self;
+        let fits = usize::try_from(value).ok().filter(|value| (least..=most).contains(value));
+        fits.ok_or_else(|| E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<usize, E> {
+        match u64::try_from(value) {
+            Ok(value) => self.visit_u64(value),
+            Err(_) => Err(E::invalid_value(Unexpected::Signed(value), &self)),
+        }
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<usize, E> {
+        Err(E::invalid_type(Unexpected::Other("a text"), &self))
+    }
+}
+
+/// A whole number within bounds, or none.
+struct MaybeNumber(Bounds);
+
+impl<'de> DeserializeSeed<'de> for MaybeNumber {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for MaybeNumber {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Number(WHOLE, self.0).expecting(f)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        Number(WHOLE, self.0).deserialize(deserializer).map(Some)
+    }
 }
 
 /// Bytes from a text or from a list of numbers.
@@ -174,8 +251,20 @@ impl<'de> Deserialize<'de> for RestartGuard {
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<RestartGuard, E> {
-                RestartGuard::from_name(name)
-                    .ok_or_else(|| E::custom("a restart guard is on, strict, durable or off"))
+                if let Some(guard) = RestartGuard::from_name(name) {
+                    return Ok(guard);
+                }
+                let lower = name.trim().to_ascii_lowercase();
+                match RestartGuard::from_name(&lower) {
+                    Some(guard) => Err(E::custom(format!(
+                        "restart_guard is {name:?}, which is written \"{guard}\""
+                    ))),
+                    // The text is not told: it may be a password in the wrong place.
+                    None => Err(E::custom(
+                        "restart_guard is another text than \"on\", \"strict\", \"durable\" or \
+                         \"off\"",
+                    )),
+                }
             }
         }
 

@@ -7,7 +7,8 @@
 use core::fmt;
 use core::time::Duration;
 
-use super::config::RedlockConfig;
+use super::config::{CLEANUP, LOCKS, PIPELINE, RATE, RedlockConfig};
+use super::node_set::MAX_NODES;
 use super::restart_guard::RestartGuard;
 use super::validity::Drift;
 #[cfg(feature = "net")]
@@ -16,25 +17,29 @@ use crate::time::{DurationError, parse_duration};
 /// The number of settings.
 pub(crate) const SETTINGS: usize = 20;
 
-/// A setting that can be changed, by the type of its value.
+/// A setting that can be changed, by the type of its value. Numbers have their bounds beside them;
+/// those of durations depend on other settings.
 #[derive(Debug)]
 pub(crate) enum Setting<'c> {
     Duration(&'c mut Duration),
     MaybeDuration(&'c mut Option<Duration>),
-    Count(&'c mut usize),
-    MaybeCount(&'c mut Option<usize>),
-    Rate(&'c mut u32),
+    Count(&'c mut usize, Bounds),
+    MaybeCount(&'c mut Option<usize>, Bounds),
+    Rate(&'c mut u32, Bounds),
     Switch(&'c mut bool),
     Guard(&'c mut RestartGuard),
     Bytes(&'c mut Vec<u8>),
 }
+
+/// The least and the most of a number.
+pub(crate) type Bounds = [usize; 2];
 
 /// Why a text cannot be the value of a setting: the end of a sentence that names both.
 #[cfg(feature = "net")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unfit {
     Duration(DurationError),
-    Count,
+    Count(Bounds),
     Switch,
     Guard,
 }
@@ -67,12 +72,12 @@ impl RedlockConfig {
                 saboteur: _,
         } = self;
         [
-            ("quorum", Setting::MaybeCount(quorum)),
+            ("quorum", Setting::MaybeCount(quorum, [1, MAX_NODES])),
             ("max_ttl", Setting::Duration(max_ttl)),
             ("restart_guard", Setting::Guard(restart_guard)),
             ("max_hold", Setting::Duration(max_hold)),
             ("lost_lead", Setting::Duration(lost_lead)),
-            ("drift_rate_ppm", Setting::Rate(rate_ppm)),
+            ("drift_rate_ppm", Setting::Rate(rate_ppm, RATE)),
             ("drift_step", Setting::Duration(step)),
             ("node_timeout", Setting::MaybeDuration(node_timeout)),
             ("connect_timeout", Setting::Duration(connect_timeout)),
@@ -82,9 +87,9 @@ impl RedlockConfig {
             ("tenure", Setting::Duration(tenure)),
             ("tenure_gap", Setting::Duration(tenure_gap)),
             ("reconnect_max", Setting::Duration(reconnect_max)),
-            ("max_locks", Setting::Count(max_locks)),
-            ("max_pipeline", Setting::Count(max_pipeline)),
-            ("max_cleanup", Setting::Count(max_cleanup)),
+            ("max_locks", Setting::Count(max_locks, LOCKS)),
+            ("max_pipeline", Setting::Count(max_pipeline, PIPELINE)),
+            ("max_cleanup", Setting::Count(max_cleanup, CLEANUP)),
             ("repair", Setting::Switch(repair)),
             ("prefix", Setting::Bytes(prefix)),
         ]
@@ -97,14 +102,16 @@ impl Setting<'_> {
     /// Spaces around the text do not count, except in bytes.
     pub(crate) fn set(&mut self, text: &str) -> Result<(), Unfit> {
         let (bytes, text) = (text.as_bytes(), text.trim());
-        let count = || text.parse().map_err(|_| Unfit::Count);
+        let count = |bounds: &Bounds| whole_number(text).ok_or(Unfit::Count(*bounds));
         let duration = || parse_duration(text).map_err(Unfit::Duration);
         match self {
             Self::Duration(value) => **value = duration()?,
             Self::MaybeDuration(value) => **value = Some(duration()?),
-            Self::Count(value) => **value = count()?,
-            Self::MaybeCount(value) => **value = Some(count()?),
-            Self::Rate(value) => **value = text.parse().map_err(|_| Unfit::Count)?,
+            Self::Count(value, bounds) => **value = count(bounds)?,
+            Self::MaybeCount(value, bounds) => **value = Some(count(bounds)?),
+            Self::Rate(value, bounds) => {
+                **value = u32::try_from(count(bounds)?).unwrap_or(u32::MAX);
+            }
             Self::Switch(value) => **value = text.parse().map_err(|_| Unfit::Switch)?,
             Self::Guard(value) => **value = RestartGuard::from_name(text).ok_or(Unfit::Guard)?,
             Self::Bytes(value) => **value = bytes.to_vec(),
@@ -113,12 +120,22 @@ impl Setting<'_> {
     }
 }
 
+/// Parses digits. A number that is too large for its type is out of every bound, and becomes the
+/// largest one, so that the check of the bounds finds it.
+#[cfg(feature = "net")]
+fn whole_number(text: &str) -> Option<usize> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(usize::MAX))
+}
+
 #[cfg(feature = "net")]
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Duration(error) => error.fmt(f),
-            Self::Count => f.write_str("a whole number is possible"),
+            Self::Count([least, most]) => {
+                write!(f, "a whole number between {least} and {most} is possible")
+            }
             Self::Switch => f.write_str("true or false is possible"),
             Self::Guard => f.write_str("on, strict, durable or off is possible"),
         }
@@ -173,8 +190,11 @@ mod tests {
     #[test]
     fn what_no_value_can_be_is_told_what_is_possible() {
         let rows = [
-            ("quorum", "-1", "a whole number is possible"),
-            ("drift_rate_ppm", "4294967296", "a whole number is possible"),
+            ("quorum", "-1", "a whole number between 1 and 16 is possible"),
+            ("drift_rate_ppm", "1.5", "a whole number between 0 and 100000 is possible"),
+            ("max_locks", "", "a whole number between 1 and 16777216 is possible"),
+            ("max_pipeline", "+1", "a whole number between 1 and 1048576 is possible"),
+            ("max_cleanup", "1e3", "a whole number between 1 and 1048576 is possible"),
             ("repair", "yes", "true or false is possible"),
             ("restart_guard", "On", "on, strict, durable or off is possible"),
             ("node_timeout", "1 s", "whose unit is not one of ns, us, ms, s, m and h"),
@@ -182,6 +202,24 @@ mod tests {
         for (name, text, possible) in rows {
             let error = set(&mut RedlockConfig::default(), name, text).expect_err(text);
             assert_eq!(error.to_string(), possible, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_number_too_large_for_its_type_is_found_by_the_check_of_its_bounds() {
+        let huge = "9".repeat(100);
+        let rows = [
+            ("quorum", "between 1 and 1 are possible"),
+            ("drift_rate_ppm", "drift.rate_ppm is 4294967295, between 0 and 100000 is possible"),
+            ("max_locks", "between 1 and 16777216 is possible"),
+            ("max_pipeline", "between 1 and 1048576 is possible"),
+            ("max_cleanup", "between 1 and 1048576 is possible"),
+        ];
+        for (name, possible) in rows {
+            let mut config = RedlockConfig::default();
+            assert_eq!(set(&mut config, name, &huge), Ok(()), "{name}");
+            let error = config.check(1).expect_err(name).to_string();
+            assert!(error.ends_with(possible), "{name}: {error}");
         }
     }
 }

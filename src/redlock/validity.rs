@@ -53,6 +53,19 @@ impl Drift {
         Duration::from_nanos(nanos).saturating_add(self.step).saturating_add(Self::PRECISION)
     }
 
+    /// Returns the shortest ttl in whole milliseconds of which this drift leaves something: the
+    /// shortest that can be requested, where it is not less than [`MIN_TTL`](super::MIN_TTL).
+    ///
+    /// With a rate above [`Drift::MAX_RATE`] there may be no such ttl, and the return value is
+    /// `Duration::MAX`.
+    pub fn shortest_ttl(self) -> Duration {
+        let fixed = self.step.saturating_add(Self::PRECISION).as_nanos();
+        let left = 1_000_000_u128.saturating_sub(2 * u128::from(self.rate_ppm));
+        // Of each millisecond of the ttl, the rates leave `left` nanoseconds.
+        let millis = fixed.checked_div(left).and_then(|millis| u64::try_from(millis + 1).ok());
+        millis.map_or(Duration::MAX, Duration::from_millis)
+    }
+
     /// Returns the end of the validity of a lock that was requested at `start`.
     ///
     /// The end is `start` itself when the drift takes up the whole ttl: such a lock is never valid.
@@ -104,6 +117,22 @@ mod tests {
             let found = drift.valid_until(START, ms(ttl)) - START;
             assert_eq!(found, Duration::from_micros(validity), "{drift:?}, ttl {ttl} ms");
         }
+    }
+
+    #[test]
+    fn the_shortest_ttl_is_the_first_millisecond_of_which_something_is_left() {
+        for rate_ppm in [0, 1, 5_000, 49_999, Drift::MAX_RATE] {
+            for step in [0, 1, 7_900_000, 8_000_000, 500_000_001, 60_000_000_000] {
+                let drift = Drift::new(rate_ppm, Duration::from_nanos(step));
+                let shortest = drift.shortest_ttl();
+                let shorter = shortest - ms(1);
+                assert!(drift.of(shortest) < shortest, "{drift:?}: {shortest:?}");
+                assert!(drift.of(shorter) >= shorter, "{drift:?}: {shortest:?}");
+            }
+        }
+        assert_eq!(Drift::default().shortest_ttl(), ms(3));
+        assert_eq!(Drift::new(500_000, Duration::ZERO).shortest_ttl(), Duration::MAX);
+        assert_eq!(Drift::new(u32::MAX, Duration::MAX).shortest_ttl(), Duration::MAX);
     }
 
     #[test]

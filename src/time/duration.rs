@@ -13,6 +13,9 @@ const UNITS: [(&str, u64); 6] = [
     ("ns", 1),
 ];
 
+/// The length of a second. Units up to this one are written with a fraction.
+const SECOND: u128 = 1_000_000_000;
+
 /// Other ways to write a unit. A number alone is in seconds.
 const ALIASES: [(&str, &str); 3] = [("", "s"), ("min", "m"), ("µs", "us")];
 
@@ -36,6 +39,7 @@ const FRACTION: usize = 13;
 /// assert_eq!(parse_duration("1.5m")?, Duration::from_secs(90));
 /// assert_eq!(parse_duration("30")?, Duration::from_secs(30));
 /// assert_eq!(format_duration(Duration::from_secs(90)), "90s");
+/// assert_eq!(format_duration(Duration::from_micros(1_500)), "1.5ms");
 /// # Ok::<(), redbolt::time::DurationError>(())
 /// ```
 ///
@@ -73,18 +77,31 @@ fn digits_of(text: &str) -> Option<u128> {
     if text.is_empty() { Some(0) } else { text.parse().ok() }
 }
 
-/// Returns a duration as [`parse_duration`] reads it: exact, and in the largest unit that needs no
-/// fraction.
+/// Returns a duration as [`parse_duration`] reads it, and exact: in hours or minutes where these
+/// need no fraction, else in the largest unit that gives at least 1. All errors of redbolt write
+/// durations in this way.
 pub fn format_duration(duration: Duration) -> String {
     if duration == Duration::MAX {
         return FOREVER.to_owned();
     }
     let nanos = duration.as_nanos();
-    let fits = |&&(_, length): &&(&str, u64)| nanos % u128::from(length) == 0;
-    match UNITS.iter().find(fits).filter(|_| nanos > 0) {
-        Some((unit, length)) => format!("{}{unit}", nanos / u128::from(*length)),
-        None => "0s".to_owned(),
+    if nanos == 0 {
+        return "0s".to_owned();
     }
+    let fits = |&&(_, length): &&(&str, u64)| match u128::from(length) {
+        length if length > SECOND => nanos % length == 0,
+        length => nanos >= length,
+    };
+    // One nanosecond fits into every duration but zero.
+    let (unit, length) = UNITS.iter().find(fits).unwrap_or(&("ns", 1));
+    let (whole, rest) = (nanos / u128::from(*length), nanos % u128::from(*length));
+    if rest == 0 {
+        return format!("{whole}{unit}");
+    }
+    // Only a second and less can have a rest, and their lengths are powers of ten.
+    let digits = length.ilog10() as usize;
+    let fraction = format!("{rest:0digits$}");
+    format!("{whole}.{}{unit}", fraction.trim_end_matches('0'))
 }
 
 /// The error returned when a text is no duration.
@@ -156,14 +173,46 @@ mod tests {
 
     #[test]
     fn durations_are_written_as_they_are_read() {
-        for text in
-            ["0s", "1500ns", "250us", "20ms", "1500ms", "30s", "90s", "2m", "1h", "168h", "forever"]
-        {
+        let texts = [
+            "0s",
+            "1ns",
+            "510ns",
+            "1.5us",
+            "250us",
+            "20ms",
+            "1.000001ms",
+            "1.5s",
+            "30s",
+            "60.602s",
+            "90s",
+            "2m",
+            "1h",
+            "168h",
+            "forever",
+        ];
+        for text in texts {
             assert_eq!(parse_duration(text).map(format_duration), Ok(text.to_owned()));
         }
-        let longest = Duration::MAX - Duration::from_nanos(1);
-        for duration in [longest, Duration::from_nanos(u64::MAX), Duration::new(1, 1)] {
-            assert_eq!(parse_duration(&format_duration(duration)), Ok(duration));
+    }
+
+    #[test]
+    fn every_duration_that_is_written_can_be_read_back() {
+        let read_back = |duration| {
+            let text = format_duration(duration);
+            assert_eq!(parse_duration(&text), Ok(duration), "{text}");
+        };
+        read_back(Duration::MAX - Duration::from_nanos(1));
+        for (_, length) in UNITS {
+            for nanos in [length - 1, length, length + 1, 2 * length - 1, 10 * length + 3] {
+                read_back(Duration::from_nanos(nanos));
+            }
+        }
+        // Every length of number, with digits of every kind.
+        let mut nanos: u64 = 0;
+        for seed in 0..100_000_u64 {
+            nanos = nanos.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed | 1);
+            read_back(Duration::from_nanos(nanos >> (seed % 64)));
+            read_back(Duration::from_millis(nanos >> (seed % 64)));
         }
     }
 }

@@ -8,6 +8,15 @@ use serde::ser::{Serialize, Serializer};
 
 use super::duration::{format_duration, parse_duration};
 
+/// Whether an error can show a text: only one that looks like a duration, because any other may be
+/// a password in the wrong place.
+fn is_harmless(text: &str) -> bool {
+    const LONGEST: usize = 8;
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let has_unit = unit.len() <= 4 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == ' ');
+    text.len() <= LONGEST && unit.len() < text.len() && has_unit
+}
+
 /// A duration that is written as text, such as `"250ms"`.
 pub(crate) struct Text(pub(crate) Duration);
 
@@ -29,8 +38,10 @@ impl<'de> Deserialize<'de> for Text {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Text, E> {
-                // The text itself is not told: it may be a password in the wrong place.
-                parse_duration(text).map(Text).map_err(|error| E::custom(format!("a text {error}")))
+                parse_duration(text).map(Text).map_err(|error| match is_harmless(text) {
+                    true => E::custom(format!("a duration is {text:?}, {error}")),
+                    false => E::custom(format!("a text {error}")),
+                })
             }
         }
 

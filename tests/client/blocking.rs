@@ -55,8 +55,9 @@ fn an_extension_moves_the_end() {
     let until = guard.extend(TTL).blocking_wait().expect("a majority is there");
     assert!(until > before && guard.valid_until() == until);
     let ttl = Duration::from_millis(1);
+    let too_short = RequestError::TtlTooShort { ttl, least: Duration::from_millis(10) };
     let short = guard.extend(ttl).blocking_wait().expect_err("too short");
-    assert_eq!(short.kind(), &LockErrorKind::Request(RequestError::TtlTooShort { ttl }));
+    assert_eq!(short.kind(), &LockErrorKind::Request(too_short));
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_long_resource_is_cut_in_the_text_and_whole_in_the_error() {
     let error = fixture.client.lock(long).ttl(Duration::ZERO).blocking_acquire();
     let error = error.expect_err("no such ttl");
     assert_eq!(error.resource(), long);
-    let text = format!("lock \"{}…\": the ttl is 0ns", "x".repeat(64));
+    let text = format!("lock \"{}…\": the ttl is 0s", "x".repeat(64));
     assert!(error.to_string().starts_with(&text), "{error}");
     let set = ["a\n", "b", "c"];
     let error = fixture.client.lock_all(set).ttl(Duration::ZERO).blocking_acquire();

@@ -17,7 +17,7 @@ fn a_ttl_out_of_bounds_is_refused_with_its_bound() {
     let ms = Duration::from_millis;
     for ttl in [Duration::ZERO, Duration::from_nanos(1), ms(1), MIN_TTL - Duration::from_nanos(1)] {
         let refused = owner.engine.acquire("resource", ttl, PATIENCE);
-        assert_eq!(refused, Err(RequestError::TtlTooShort { ttl }));
+        assert_eq!(refused, Err(RequestError::TtlTooShort { ttl, least: MIN_TTL }));
     }
     let max = Duration::from_secs(60);
     for ttl in [max + ms(1), LONGEST_TTL, Duration::from_millis(u64::MAX), Duration::MAX] {
@@ -28,7 +28,7 @@ fn a_ttl_out_of_bounds_is_refused_with_its_bound() {
     let refused = owner.engine.extend(lock, Duration::MAX);
     assert_eq!(refused, Err(RequestError::TtlTooLong { ttl: Duration::MAX, max }));
     let refused = owner.engine.extend(lock, ms(9));
-    assert_eq!(refused, Err(RequestError::TtlTooShort { ttl: ms(9) }));
+    assert_eq!(refused, Err(RequestError::TtlTooShort { ttl: ms(9), least: MIN_TTL }));
     assert_eq!(owner.engine.in_use(), 1, "what is refused takes no place");
     owner.let_go(lock);
     owner.finish(cluster.iter());

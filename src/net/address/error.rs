@@ -26,6 +26,8 @@ pub struct AddressError {
     kind: AddressErrorKind,
     /// The place in a list, counted from 1.
     place: Option<usize>,
+    /// Whether the address may be a piece of another one, whose password has a comma.
+    is_part: bool,
 }
 
 /// What is wrong with an address.
@@ -48,7 +50,7 @@ pub enum AddressErrorKind {
     BehindBracket,
     /// The port is not a number between 1 and 65535.
     Port,
-    /// The database is not a number of 32 bits.
+    /// The database is not a number between 0 and 4294967295, which is what 32 bits can hold.
     Database,
     /// There is a database, but no `redis://` in front.
     DatabaseWithoutScheme,
@@ -81,13 +83,13 @@ pub enum AddressErrorKind {
 
 impl AddressError {
     pub(super) fn new(text: &str, kind: AddressErrorKind) -> Self {
-        Self { shown: shown(text, false), kind, place: None }
+        Self { shown: shown(text, false), kind, place: None, is_part: false }
     }
 
     /// An error about one address of a list, at a place counted from 1. `is_part` says that an `@`
     /// follows further on in the list, so that `text` may be a piece of a password with a comma.
     pub(super) fn in_list(text: &str, place: usize, is_part: bool, kind: AddressErrorKind) -> Self {
-        Self { shown: shown(text, is_part), kind, place: Some(place) }
+        Self { shown: shown(text, is_part), kind, place: Some(place), is_part }
     }
 
     /// Returns what is wrong.
@@ -138,10 +140,16 @@ fn shown(text: &str, is_part: bool) -> String {
 
 impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shown, kind, place } = self;
+        let Self { shown, kind, place, is_part } = self;
         match place {
             None => write!(f, "the address {shown:?} {kind}"),
             Some(place) => write!(f, "address {place} of the list, {shown:?}, {kind}"),
+        }?;
+        // The text of the other kind says the same.
+        let is_told = *kind == AddressErrorKind::LoginWithoutScheme;
+        match is_part {
+            true if !is_told => f.write_str(" (a comma in a password is written %2C)"),
+            _ => Ok(()),
         }
     }
 }
@@ -157,7 +165,7 @@ impl fmt::Display for AddressErrorKind {
             Self::NotIpv6 => "has brackets around what is not an IPv6 address",
             Self::BehindBracket => "has something behind the bracket",
             Self::Port => "has a port that is not between 1 and 65535",
-            Self::Database => "has a database that is not a number",
+            Self::Database => "has a database that is not a number between 0 and 4294967295",
             Self::DatabaseWithoutScheme => "has a database, which needs redis:// in front",
             Self::LoginWithoutScheme => {
                 "has a login, which needs redis:// in front (a comma in a password is written %2C)"

@@ -8,7 +8,11 @@ use serde::ser::{Serialize, Serializer};
 use super::Address;
 use super::parse::{DEFAULT_PORT, LEFT_OUT};
 use super::secret::Secret;
-use crate::redlock::Login;
+use crate::redlock::{Login, Number};
+
+/// The least and the most of a port and of a database.
+const PORTS: [usize; 2] = [1, u16::MAX as usize];
+const DATABASES: [usize; 2] = [0, u32::MAX as usize];
 
 impl Serialize for Address {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -54,12 +58,16 @@ impl<'de> Visitor<'de> for Reader {
             }
             match name.as_str() {
                 "host" => host = Some(map.next_value()?),
-                "port" => port = map.next_value()?,
+                // The bounds are those of the types.
+                "port" => port = map.next_value_seed(Number("a port", PORTS))? as u16,
                 "user" => login.username = map.next_value::<Option<Secret>>()?.map(|user| user.0),
                 "password" => {
                     login.password = map.next_value::<Option<Secret>>()?.map(|password| password.0);
                 }
-                "database" => login.database = map.next_value()?,
+                "database" => {
+                    let number = map.next_value_seed(Number("a database", DATABASES))?;
+                    login.database = number as u32;
+                }
                 _ => return Err(M::Error::custom(format!("a node has no {name:?}"))),
             }
             names.push(name);

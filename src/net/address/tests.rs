@@ -71,7 +71,14 @@ fn what_is_wrong_is_said_and_passwords_are_not() {
              %2C)",
         ),
         ("redis://u@h", "\"redis://…@h\" has a user without a password"),
-        ("redis://h/x", "\"redis://h/…\" has a database that is not a number"),
+        (
+            "redis://h/x",
+            "\"redis://h/…\" has a database that is not a number between 0 and 4294967295",
+        ),
+        (
+            "redis://h/4294967296",
+            "\"redis://h/…\" has a database that is not a number between 0 and 4294967295",
+        ),
         ("redis://:p%4@h", "\"redis://…@h\" has a % without two hex digits behind it in its login"),
         ("redis://:%ff@h", "\"redis://…@h\" has a login that is not UTF-8"),
         ("rediss://h", "\"rediss://h\" asks for TLS, which is not supported yet"),

@@ -241,7 +241,8 @@ impl Redlock {
         let whole = Millis::of(ttl);
         let counted = whole.duration();
         if counted < MIN_TTL || self.config.drift.of(counted) >= counted {
-            return Err(RequestError::TtlTooShort { ttl });
+            let least = self.config.shortest_ttl();
+            return Err(RequestError::TtlTooShort { ttl, least });
         }
         Ok(whole)
     }

@@ -75,7 +75,7 @@ impl fmt::Display for NodeStatus<'_> {
         if let Some(Quarantine { reason, remaining }) = self.quarantine {
             let comma = if self.state == NodeState::Quarantined { "" } else { ", quarantined" };
             // A tenth of a second is as exact as a human reader needs.
-            write!(f, "{comma} for another {:.1} s: {reason}", remaining.as_secs_f64())?;
+            write!(f, "{comma} for another {:.1}s: {reason}", remaining.as_secs_f64())?;
         }
         if let Some(error) = self.error {
             write!(f, ": {error}")?;

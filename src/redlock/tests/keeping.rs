@@ -224,7 +224,10 @@ fn what_cannot_be_kept_is_refused() {
         keep(&mut rig, TTL, max + ms(1)),
         Err(RequestError::HoldTooLong { hold: max + ms(1), max })
     );
-    assert_eq!(keep(&mut rig, ms(1), HOLD), Err(RequestError::TtlTooShort { ttl: ms(1) }));
+    assert_eq!(
+        keep(&mut rig, ms(1), HOLD),
+        Err(RequestError::TtlTooShort { ttl: ms(1), least: ms(10) })
+    );
     rig.redlock.release(rig.now, lock).expect("it is held");
     assert_eq!(keep(&mut rig, TTL, HOLD), Err(RequestError::NotHeld));
 }

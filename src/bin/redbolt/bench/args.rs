@@ -26,9 +26,6 @@ const SHORTEST_RUN: Duration = Duration::from_millis(100);
 /// The most starts a second: more than one thread makes.
 const MOST_STARTS: u32 = 1_000_000;
 
-/// The longest time of busy polling; a longer one would mean never to sleep.
-const LONGEST_BUSY_POLL: Duration = Duration::from_secs(1);
-
 /// How long the load runs before anything is counted: connections come up, tables and caches warm.
 pub(super) const WARM_UP: Duration = Duration::from_millis(200);
 
@@ -124,7 +121,7 @@ pub(crate) struct Args {
     /// Look for replies this long before sleeping; when this is absent,
     /// 0s, or REDBOLT_BUSY_POLL for given nodes
     #[arg(long, value_name = "DURATION", verbatim_doc_comment, allow_hyphen_values = true)]
-    #[arg(value_parser = duration::between(Duration::ZERO, LONGEST_BUSY_POLL))]
+    #[arg(value_parser = duration::between(Duration::ZERO, Config::MAX_BUSY_POLL))]
     busy_poll: Option<Duration>,
 }
 

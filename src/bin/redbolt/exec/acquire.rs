@@ -113,7 +113,7 @@ fn wait_for_nodes(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
 fn announce_quarantine(engine: &Engine, wait: Duration) {
     let Some(pause) = nodes::quarantined_for(engine).filter(|pause| *pause < wait) else { return };
     output::say(format_args!(
-        "waiting {:.1} s for a quorum of nodes:\n{}\n{GUARD_HINT}",
+        "waiting {:.1}s for a quorum of nodes:\n{}\n{GUARD_HINT}",
         pause.as_secs_f64(),
         nodes::describe(engine, None).trim_end(),
     ));

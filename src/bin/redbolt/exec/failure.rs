@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
                 let (seconds, nodes) = (retry_after.as_secs_f64(), nodes.trim_end());
                 write!(
                     f,
-                    "no quorum of nodes for {resource} for another {seconds:.1} s:\n{nodes}\n\
+                    "no quorum of nodes for {resource} for another {seconds:.1}s:\n{nodes}\n\
                      a --wait longer than that waits for them; {GUARD_HINT}"
                 )
             }
