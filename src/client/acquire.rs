@@ -50,6 +50,7 @@ impl Acquire {
     /// # Errors
     ///
     /// A [`LockError`]: the request is out of bounds, or the request ended without a lock.
+    #[track_caller]
     pub fn blocking_wait(mut self) -> Result<Guard, LockError> {
         runtime::block(|| block_on(|context| self.poll_once(context)))
     }

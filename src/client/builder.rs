@@ -37,7 +37,7 @@ impl ClientBuilder {
     }
 
     /// Sets the ttl of requests that name none. Default: 10 s, or the configured `max_ttl` if that
-    /// is less. Its bounds are checked with every request, and not when the client is created.
+    /// is less. At least [`shortest_ttl`](crate::RedlockConfig::shortest_ttl), at most `max_ttl`.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self

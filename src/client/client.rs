@@ -252,6 +252,7 @@ impl Client {
 
     /// As [`shutdown`](Self::shutdown), for a thread, which is blocked meanwhile. A callback that
     /// holds up the engine's thread holds up this call for a second more than `timeout` at most.
+    #[track_caller]
     pub fn blocking_shutdown(&self, timeout: Duration) -> ShutdownReport {
         runtime::block(|| self.handle.shared.shut_down_blocking(timeout))
     }

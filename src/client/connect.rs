@@ -7,6 +7,7 @@ use super::client::Client;
 use super::ready::ConnectError;
 use super::shared::Defaults;
 use crate::engine::EngineError;
+use crate::redlock::ConfigError;
 
 /// How long a request lasts that names no ttl, where the configured `max_ttl` allows it.
 const DEFAULT_TTL: Duration = Duration::from_secs(10);
@@ -16,11 +17,18 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// An [`EngineError`]: an address cannot be parsed, a setting is out of bounds, or the system
-    /// does not provide what the engine needs.
+    /// An [`EngineError`]: an address cannot be parsed, a setting or the default ttl is out of
+    /// bounds, or the system does not provide what the engine needs.
     pub fn build(self) -> Result<Client, EngineError> {
         let config = self.config?;
-        let ttl = self.ttl.unwrap_or_else(|| DEFAULT_TTL.min(config.redlock.max_ttl));
+        // The settings are checked first: bounds that are no bounds say nothing of the ttl.
+        config.redlock.check(config.nodes.len())?;
+        let (least, most) = (config.redlock.shortest_ttl(), config.redlock.max_ttl);
+        let ttl = self.ttl.unwrap_or_else(|| DEFAULT_TTL.min(most));
+        if ttl < least || ttl > most {
+            let (what, value) = ("the default ttl", ttl);
+            return Err(ConfigError::Duration { what, value, least, most }.into());
+        }
         Client::start(&config, self.threads, Defaults { ttl, wait: self.wait })
     }
 
@@ -42,6 +50,7 @@ impl ClientBuilder {
     /// # Errors
     ///
     /// As [`connect`](Self::connect).
+    #[track_caller]
     pub fn blocking_connect(self, timeout: Duration) -> Result<Client, ConnectError> {
         let client = self.build().map_err(ConnectError::Engine)?;
         client.ready(timeout).blocking_wait().map_err(ConnectError::Ready)?;

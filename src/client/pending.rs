@@ -35,6 +35,7 @@ impl<T> PendingAnswer<T> {
     }
 
     /// Blocks until the answer is there, and returns the answer.
+    #[track_caller]
     pub fn blocking_wait(self) -> T {
         runtime::block(|| block_on(|context| self.answer.poll(context)))
     }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use core::time::Duration;
 
 use super::error::ClientError;
 use super::gather::Gather;
@@ -11,6 +12,7 @@ use super::report::NodeReport;
 use super::runtime;
 use super::wait::block_on;
 use crate::engine::EngineError;
+use crate::redlock::NodeState;
 
 /// The error of a client whose nodes were not ready in time.
 #[derive(Clone, Debug)]
@@ -27,6 +29,39 @@ pub enum ReadyError {
     Client(ClientError),
 }
 
+impl ReadyError {
+    /// Returns the time until a quorum can vote, if nothing but quarantine prevents a quorum: nodes
+    /// that may have forgotten locks do not vote yet (S11).
+    ///
+    /// Wait for that long, or see [`RestartGuard`](crate::RestartGuard), which explains how to
+    /// declare nodes fresh that are known to be so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let Self::NoQuorum { need, nodes } = self else { return None };
+        let nodes = nodes.iter().map(|node| {
+            (node.state, node.quarantine.map_or(Duration::ZERO, |quarantine| quarantine.remaining))
+        });
+        quarantined_for(*need, nodes)
+    }
+}
+
+/// Returns the time until `need` nodes have left quarantine, from the state of each node and the
+/// rest of its quarantine. `None` if quarantine is not what prevents a quorum.
+fn quarantined_for(
+    need: usize,
+    nodes: impl Iterator<Item = (NodeState, Duration)>,
+) -> Option<Duration> {
+    let mut waits: Vec<_> = nodes
+        .filter_map(|(state, remaining)| match state {
+            NodeState::Quarantined => Some(remaining),
+            NodeState::Ready | NodeState::Stalled | NodeState::Unhealthy => Some(Duration::ZERO),
+            _ => None,
+        })
+        .collect();
+    waits.sort_unstable();
+    let last = waits.get(need.checked_sub(1)?)?;
+    Some(*last).filter(|wait| !wait.is_zero())
+}
+
 impl fmt::Display for ReadyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -34,7 +69,14 @@ impl fmt::Display for ReadyError {
             Self::NoQuorum { need, nodes } => {
                 let ready = nodes.iter().filter(|node| node.is_ready()).count();
                 write!(f, "no quorum: {ready} of {} nodes vote, {need} needed", nodes.len())?;
-                nodes.iter().try_for_each(|node| write!(f, "; {node}"))
+                nodes.iter().try_for_each(|node| write!(f, "; {node}"))?;
+                let Some(pause) = self.retry_after() else { return Ok(()) };
+                let seconds = pause.as_secs_f64();
+                write!(
+                    f,
+                    "; a quorum can vote in {seconds:.1}s: wait for that long, or declare new \
+                     nodes fresh by restart_guard"
+                )
             }
         }
     }
@@ -96,6 +138,7 @@ impl Ready {
     /// # Errors
     ///
     /// A [`ReadyError`]: fewer nodes than a quorum vote, or the client is busy or shut down.
+    #[track_caller]
     pub fn blocking_wait(mut self) -> Result<(), ReadyError> {
         runtime::block(|| block_on(|context| self.poll_once(context)))
     }
@@ -116,5 +159,32 @@ impl Future for Ready {
 impl fmt::Debug for Ready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Ready")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redlock::NodeState::{Down, Quarantined as Waits, Ready as Votes, Stalled};
+
+    #[test]
+    fn the_time_to_wait_is_that_of_the_node_that_makes_the_quorum() {
+        type Row<'r> = (usize, &'r [(NodeState, u64)], Option<u64>);
+        let rows: [Row<'_>; 8] = [
+            (2, &[(Waits, 9), (Waits, 5), (Waits, 7)], Some(7)),
+            (2, &[(Waits, 9), (Votes, 0), (Down, 0)], Some(9)),
+            (2, &[(Waits, 9), (Stalled, 0), (Waits, 8)], Some(8)),
+            // Nodes that vote already are no quorum only because of those that are down.
+            (2, &[(Votes, 0), (Down, 0), (Down, 0)], None),
+            (2, &[(Waits, 9), (Down, 0), (Down, 0)], None),
+            (2, &[(Votes, 0), (Votes, 0), (Waits, 9)], None),
+            (1, &[], None),
+            (0, &[], None),
+        ];
+        for (need, nodes, expected) in rows {
+            let seconds = Duration::from_secs;
+            let found = nodes.iter().map(|(state, rest)| (*state, seconds(*rest)));
+            assert_eq!(quarantined_for(need, found), expected.map(seconds), "{need} of {nodes:?}");
+        }
     }
 }

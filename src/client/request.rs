@@ -124,6 +124,7 @@ impl LockRequest {
     /// # Errors
     ///
     /// A [`LockError`]: the request is out of bounds, or the request ended without a lock.
+    #[track_caller]
     pub fn blocking_acquire(self) -> Result<Guard, LockError> {
         self.acquire().blocking_wait()
     }
@@ -134,6 +135,7 @@ impl LockRequest {
     /// # Errors
     ///
     /// As [`blocking_acquire`](Self::blocking_acquire).
+    #[track_caller]
     pub fn blocking_try_acquire(self) -> Result<Guard, LockError> {
         self.try_acquire().blocking_wait()
     }

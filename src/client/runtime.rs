@@ -26,7 +26,9 @@ fn is_worker(name: &str) -> bool {
 ///
 /// With the feature `tokio`, the other tasks of a thread of a multi-thread runtime move to another
 /// thread first. A current-thread runtime has no other thread, so that tokio panics there, and says
-/// why: the task would wait for ever for others that the runtime cannot run.
+/// why: the task would wait for ever for others that the runtime cannot run. The panic names the
+/// line of the caller, so that every public function on the way here has `track_caller` too.
+#[track_caller]
 pub(super) fn block<T>(wait: impl FnOnce() -> T) -> T {
     #[cfg(feature = "tokio")]
     return tokio::task::block_in_place(wait);

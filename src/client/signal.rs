@@ -46,6 +46,7 @@ impl LockSignal {
     /// Blocks until the signal fires, and returns the reason.
     ///
     /// The signal fires when the deadline of the lock passes, even if the engine's thread is stuck.
+    #[track_caller]
     pub fn blocking_wait(mut self) -> LockNotice {
         loop {
             if let Some(notice) = self.blocking_wait_timeout(Duration::MAX) {
@@ -55,6 +56,7 @@ impl LockSignal {
     }
 
     /// Blocks until the signal fires, for at most `limit`. Returns `None` when the time is up.
+    #[track_caller]
     pub fn blocking_wait_timeout(&mut self, limit: Duration) -> Option<LockNotice> {
         let end = Clock::now() + limit;
         loop {

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::bounds::{LONGEST_TTL, MAX_RESOURCE, MIN_TTL};
 use super::config_error::ConfigError;
+use super::millis::Millis;
 use super::quorum::Quorum;
 use super::restart_guard::RestartGuard;
 use super::sabotage::Saboteur;
@@ -184,9 +185,11 @@ impl RedlockConfig {
         between("max_cleanup", self.max_cleanup, CLEANUP)?;
         between("prefix length", self.prefix.len(), [0, MAX_RESOURCE / 2])?;
         between("drift.rate_ppm", self.drift.rate_ppm as usize, RATE)?;
-        if self.drift.of(self.max_ttl) >= self.max_ttl {
-            let drift = self.drift.of(self.max_ttl);
-            return Err(ConfigError::Drift { drift, max_ttl: self.max_ttl });
+        // A ttl counts in whole milliseconds.
+        let max_ttl = Millis::of(self.max_ttl).duration();
+        let drift = self.drift.of(max_ttl);
+        if drift >= max_ttl {
+            return Err(ConfigError::Drift { drift, max_ttl });
         }
         Ok(quorum)
     }
@@ -247,6 +250,19 @@ mod tests {
         }
         let own = RedlockConfig { node_timeout: Some(Duration::from_millis(300)), ..config };
         assert_eq!(own.node_timeout(Duration::from_secs(1)), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn a_configuration_that_is_accepted_has_room_for_a_ttl() {
+        let micros = Duration::from_micros;
+        for max_ttl in [10_000, 10_500, 10_999, 11_000, 60_000_000].map(micros) {
+            for step in [0, 7_000, 7_900, 8_000, 8_500, 8_780].map(micros) {
+                let drift = Drift::new(5_000, step);
+                let config = RedlockConfig { max_ttl, drift, ..RedlockConfig::default() };
+                let has_room = config.shortest_ttl() <= max_ttl;
+                assert_eq!(config.check(1).is_ok(), has_room, "{max_ttl:?}, {drift:?}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@
 
 mod adoption;
 mod blocking;
+#[cfg(feature = "tokio")]
+mod caller;
 mod counting;
 mod dropping;
 mod dying;

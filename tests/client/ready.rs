@@ -64,6 +64,7 @@ fn nodes_that_are_not_there_are_named_with_their_reason() {
     let text = error.to_string();
     assert!(text.starts_with("no quorum: 1 of 3 nodes vote, 2 needed; "), "{text}");
     assert!(cluster.addrs().iter().all(|addr| text.contains(&addr.to_string())), "{text}");
+    assert!(error.retry_after().is_none() && !text.contains("restart_guard"), "{text}");
 }
 
 /// S11: nodes that may have forgotten locks are waited for, as long as the caller wants.
@@ -76,7 +77,14 @@ fn a_quarantine_is_waited_out() {
     config.redlock.node_timeout = Some(Duration::from_millis(50));
     let client = Client::new(config).expect("a client can be made");
     let soon = client.ready(Duration::from_millis(100)).blocking_wait();
-    let Err(ReadyError::NoQuorum { nodes, .. }) = soon else { panic!("{soon:?}") };
+    let Err(error) = soon else { panic!("{soon:?}") };
+    let left = error.retry_after().expect("nothing but quarantine is in the way");
+    let longest = Duration::from_millis(600);
+    assert!(!left.is_zero() && left < longest, "{left:?}");
+    let text = error.to_string();
+    let hint = format!("; a quorum can vote in {:.1}s: wait for that long, or", left.as_secs_f64());
+    assert!(text.contains(&hint) && text.ends_with("by restart_guard"), "{text}");
+    let ReadyError::NoQuorum { nodes, .. } = error else { panic!("{error:?}") };
     assert!(nodes.iter().any(|node| node.state == NodeState::Quarantined), "{nodes:?}");
     client.ready(PATIENCE).blocking_wait().expect("the quarantine ends");
 }
@@ -171,6 +179,15 @@ fn what_cannot_be_a_client_says_why() {
     let builder = Client::builder(["127.0.0.1:1"]).max_ttl(Duration::from_millis(1));
     assert!(error(builder).starts_with("max_ttl is 1ms"));
     assert!(error(Client::builder(["127.0.0.1:1"]).threads(65)).starts_with("threads is 65"));
+    let with_ttl = |millis| {
+        let ttl = Duration::from_millis(millis);
+        error(Client::builder(["127.0.0.1:1"]).max_ttl(Duration::from_secs(10)).ttl(ttl))
+    };
+    assert_eq!(with_ttl(10_001), "the default ttl is 10.001s, between 10ms and 10s is possible");
+    assert_eq!(with_ttl(9), "the default ttl is 9ms, between 10ms and 10s is possible");
+    let polling = Client::builder(["127.0.0.1:1"])
+        .configure(|config| config.busy_poll = Duration::from_secs(2));
+    assert_eq!(error(polling), "busy_poll is 2s, between 0s and 1s is possible");
 }
 
 #[test]
