@@ -86,8 +86,9 @@ impl AddressError {
         Self { shown: shown(text, false), kind, place: None, is_part: false }
     }
 
-    /// An error about one address of a list, at a place counted from 1. `is_part` says that an `@`
-    /// follows further on in the list, so that `text` may be a piece of a password with a comma.
+    /// An error about one address of a list, at a place counted from 1. `is_part` says that `text`
+    /// may be a piece of a password with a comma: an `@` follows further on in the list, or there
+    /// was a query before.
     pub(super) fn in_list(text: &str, place: usize, is_part: bool, kind: AddressErrorKind) -> Self {
         Self { shown: shown(text, is_part), kind, place: Some(place), is_part }
     }
@@ -104,7 +105,10 @@ fn shown(text: &str, is_part: bool) -> String {
     let (scheme, mut rest) = split_scheme(text);
     // A scheme that nobody knows may be a piece of a password.
     let mut shown = scheme.map_or_else(String::new, |scheme| format!("{}://", scheme.name()));
-    if is_part {
+    let at = rest.rfind('@');
+    // An `@` behind a question mark may be one in a password: `?password=p@ss`.
+    let is_query = at.zip(rest.find('?')).is_some_and(|(at, mark)| mark < at);
+    if is_part || is_query {
         shown.push('…');
         return shown;
     }
@@ -219,6 +223,8 @@ mod tests {
             ("redis://u:123456", "redis://u:…"),
             ("redis://h?password=secret", "redis://h?…"),
             ("redis://:secret@h?password=secret", "redis://…@h?…"),
+            ("redis://h?password=sec@ret", "redis://…"),
+            ("redis://:secret@h?password=sec@ret", "redis://…"),
             ("redis://:secret@h1;redis://:secret@h2;x", "redis://…@h2…"),
             ("redis://:secret@h1;:secret", "redis://…@h1…"),
             ("h1;password=secret", "h1…"),

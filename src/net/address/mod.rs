@@ -107,13 +107,15 @@ impl Address {
     /// the list. The error shows no piece of a password that has a comma in it.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, AddressError> {
         let mut addresses = Vec::new();
-        let mut rest = Some(text);
+        let (mut rest, mut has_query) = (Some(text), false);
         while let Some(list) = rest {
             let (first, others) = match list.split_once(',') {
                 Some((first, others)) => (first.trim(), Some(others)),
                 None => (list.trim(), None),
             };
-            let (place, is_part) = (addresses.len() + 1, others.is_some_and(|o| o.contains('@')));
+            let place = addresses.len() + 1;
+            let is_part = others.is_some_and(|others| others.contains('@')) || has_query;
+            has_query |= first.contains('?');
             let error = |kind| AddressError::in_list(first, place, is_part, kind);
             addresses.push(Self::from_parts(parse::parse(first).map_err(error)?));
             rest = others;
@@ -174,5 +176,7 @@ impl FromStr for Address {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

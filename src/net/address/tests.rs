@@ -165,13 +165,27 @@ fn a_list_is_separated_by_commas_and_tells_no_piece_of_a_password() {
         ("redis://:secret@h;redis://:secret@h", "address 1 of the list, \"redis://…@h\", has ://"),
         ("redis://h1 redis://:secret@h2", "address 1 of the list, \"redis://…@h2\", has ://"),
         ("redis://h1;redis://h2", "address 1 of the list, \"redis://h1…\", has a database"),
+        ("redis://h?password=sec@ret", "address 1 of the list, \"redis://…\", has a user without"),
+        ("redis://h:1?password=s@h,ecr!et", "address 2 of the list, \"…\", has a host with"),
         ("h1;redis://:secret@h2", "address 1 of the list, \"…@h2\", has a login, which"),
     ];
     for (list, message) in rows {
         let error = Address::parse_list(list).expect_err(list);
         assert!(error.to_string().starts_with(message), "{list}: {error}");
-        assert!(!format!("{error:?}").contains("sec"), "{error:?}");
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("sec") && !shown.contains("ecr"), "{shown}");
     }
+}
+
+/// Whoever has a comma in a password is told how to write one, and nobody else.
+#[test]
+fn a_list_that_may_be_cut_in_a_password_says_how_a_comma_is_written() {
+    for list in ["redis://:sec,ret@h", "redis://u:1,secret@h", "redis://u:x,secret@h"] {
+        let error = Address::parse_list(list).expect_err(list).to_string();
+        assert_eq!(error.matches("%2C").count(), 1, "{error}");
+    }
+    let error = Address::parse_list("h:x,i").expect_err("no port").to_string();
+    assert!(!error.contains("%2C"), "{error}");
 }
 
 #[test]
