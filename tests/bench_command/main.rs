@@ -2,6 +2,7 @@
 #![cfg(feature = "cli")]
 
 mod ends;
+mod joining;
 mod json;
 mod run;
 #[path = "../support/mod.rs"]

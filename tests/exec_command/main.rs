@@ -4,6 +4,7 @@
 mod conflict;
 mod counter;
 mod hostile;
+mod joining;
 mod keeping;
 mod outcome;
 mod restart;

@@ -70,7 +70,7 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
         (("REDBOLT_MAX_TTL", "9ms"), &[], 64, "REDBOLT_MAX_TTL is \"9ms\", between 10ms and 168h"),
         (("REDBOLT_MAX_HOLD", "169h"), &[], 64, "REDBOLT_MAX_HOLD is \"169h\", between 30s and 1"),
         (("REDBOLT_QUORUM", "2"), &[], 64, "REDBOLT_QUORUM is \"2\", between 1 and 1 is possible"),
-        (("REDBOLT_USER", "app"), &[], 64, "REDBOLT_PASSWORD is not set"),
+        (("REDBOLT_USER", "app"), &[], 64, "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a"),
     ];
     for (variable, options, code, message) in rows {
         let (found, err) = run(variable, options);

@@ -11,9 +11,10 @@ use redbolt::{Config, Engine, NodeState, NodeStatus};
 
 const NODES_HELP: &str = "\
 The nodes, separated by commas: HOST, HOST:PORT or
-redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. Everybody can
-see arguments, so a list with passwords belongs in the
-variable REDBOLT_NODES, which is used when this is absent.
+redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. A comma in a
+password is written %2C. Everybody can see arguments, so a
+list with passwords belongs in the variable REDBOLT_NODES,
+which is used when this is absent.
 REDBOLT_USER and REDBOLT_PASSWORD are the login to nodes that
 are given without one";
 
@@ -26,6 +27,39 @@ appendfsync always); off, at once: only for nodes that are
 known to be fresh. REDBOLT_RESTART_GUARD is used when this is
 absent";
 
+const MAX_TTL_HELP: &str = "\
+The longest ttl that any client of these nodes uses;
+REDBOLT_MAX_TTL, or 60s, when this is absent";
+
+const PREFIX_HELP: &str = "\
+What stands before every resource to make the key;
+REDBOLT_PREFIX, or nothing, when this is absent";
+
+const QUORUM_HELP: &str = "\
+How many nodes must agree: a majority, or more;
+REDBOLT_QUORUM, or a majority, when this is absent";
+
+const RATE_HELP: &str = "\
+How much faster or slower than real time any clock may run, in
+millionths; REDBOLT_DRIFT_RATE_PPM, or 5000, when this is absent";
+
+const STEP_HELP: &str = "\
+How far the clock of a node may be set while a lock is held;
+REDBOLT_DRIFT_STEP, or 0s, when this is absent";
+
+/// The heading of the options with which a command joins the clients of a service.
+const SHARED: &str = "Options to set as the other clients of the same locks have them";
+
+/// The variable of the nodes.
+const NODES: &str = "REDBOLT_NODES";
+
+/// The variable of the prefix.
+const PREFIX: &str = "REDBOLT_PREFIX";
+
+/// The variable of the longest ttl, and its option.
+const MAX_TTL: &str = "REDBOLT_MAX_TTL";
+const MAX_TTL_OPTION: &str = "--max-ttl";
+
 /// The hint on how to go on without waiting for a restart guard.
 pub(crate) const GUARD_HINT: &str = "nodes that are known to hold no forgotten locks, as those of \
      a new cluster, are declared with --restart-guard off";
@@ -37,6 +71,26 @@ pub(crate) struct NodeArgs {
 
     #[arg(long, value_name = "WHEN", help = GUARD_HELP)]
     restart_guard: Option<OsString>,
+
+    #[arg(long, value_name = "DURATION", help = MAX_TTL_HELP, help_heading = SHARED)]
+    #[arg(allow_hyphen_values = true)]
+    max_ttl: Option<OsString>,
+
+    #[arg(long, value_name = "TEXT", help = PREFIX_HELP, help_heading = SHARED)]
+    #[arg(allow_hyphen_values = true)]
+    prefix: Option<OsString>,
+
+    #[arg(long, value_name = "N", help = QUORUM_HELP, help_heading = SHARED)]
+    #[arg(allow_hyphen_values = true)]
+    quorum: Option<OsString>,
+
+    #[arg(long, value_name = "N", help = RATE_HELP, help_heading = SHARED)]
+    #[arg(allow_hyphen_values = true)]
+    drift_rate_ppm: Option<OsString>,
+
+    #[arg(long, value_name = "DURATION", help = STEP_HELP, help_heading = SHARED)]
+    #[arg(allow_hyphen_values = true)]
+    drift_step: Option<OsString>,
 }
 
 /// An option that takes the place of a variable.
@@ -65,28 +119,74 @@ impl NodeArgs {
         &self,
         others: [Override; N],
     ) -> Option<Result<Config, String>> {
-        const NODES: &str = "REDBOLT_NODES";
-        match &self.nodes {
-            Some(list) if list.is_empty() => {
-                return Some(Err("--nodes is empty: HOST:PORT,HOST:PORT,… is possible".to_owned()));
-            }
-            None if variable(NODES).is_none() => return None,
-            _ => {}
+        if self.nodes.is_none() && variable(NODES).is_none() {
+            return None;
         }
-        let nodes = Override { option: "--nodes", variable: NODES, value: self.nodes.clone() };
-        let guard = Override {
-            option: "--restart-guard",
-            variable: "REDBOLT_RESTART_GUARD",
-            value: self.restart_guard.clone(),
-        };
-        let given: Vec<_> = [nodes, guard].into_iter().chain(others).collect();
+        Some(self.read(others, variable))
+    }
+
+    /// Returns the settings of nodes that this program has started, from the options alone, or what
+    /// is wrong with them.
+    pub(crate) fn local_config<const N: usize>(
+        &self,
+        addresses: &[String],
+        others: [Override; N],
+    ) -> Result<Config, String> {
+        let nodes = addresses.join(",");
+        self.read(others, |name| (name == NODES).then(|| nodes.clone().into()))
+    }
+
+    /// Checks that the settings allow this ttl. The error names what has set the limit.
+    pub(crate) fn check_ttl(&self, ttl: Duration, config: &Config) -> Result<(), String> {
+        let max_ttl = config.redlock.max_ttl;
+        if ttl <= max_ttl {
+            return Ok(());
+        }
+        let is_variable = !self.has_max_ttl() && variable(MAX_TTL).is_some();
+        let name = if is_variable { MAX_TTL } else { MAX_TTL_OPTION };
+        let [ttl, max_ttl] = [ttl, max_ttl].map(format_duration);
+        Err(format!("--ttl is {ttl}, at most {name} = {max_ttl} is possible"))
+    }
+
+    /// Returns whether the longest ttl is given as an option.
+    pub(crate) fn has_max_ttl(&self) -> bool {
+        self.max_ttl.is_some()
+    }
+
+    /// The options, each with the variable that it takes the place of.
+    fn options(&self) -> [Override; 7] {
+        let rows = [
+            ("--nodes", NODES, &self.nodes),
+            ("--restart-guard", "REDBOLT_RESTART_GUARD", &self.restart_guard),
+            (MAX_TTL_OPTION, MAX_TTL, &self.max_ttl),
+            ("--prefix", PREFIX, &self.prefix),
+            ("--quorum", "REDBOLT_QUORUM", &self.quorum),
+            ("--drift-rate-ppm", "REDBOLT_DRIFT_RATE_PPM", &self.drift_rate_ppm),
+            ("--drift-step", "REDBOLT_DRIFT_STEP", &self.drift_step),
+        ];
+        rows.map(|(option, variable, value)| Override { option, variable, value: value.clone() })
+    }
+
+    fn read<const N: usize>(
+        &self,
+        others: [Override; N],
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Config, String> {
+        let given: Vec<_> = self.options().into_iter().chain(others).collect();
+        let is_empty = |given: &&Override| given.value.as_ref().is_some_and(|v| v.is_empty());
+        // An empty prefix is one that can be wanted, and every other value has some text.
+        if let Some(empty) = given.iter().filter(|given| given.variable != PREFIX).find(is_empty) {
+            let hint =
+                if empty.variable == NODES { ": HOST:PORT,HOST:PORT,… is possible" } else { "" };
+            return Err(format!("{} is empty{hint}", empty.option));
+        }
         let given =
             |name: &str| given.iter().find(|given| given.variable == name && given.value.is_some());
         let value = |name: &str| given(name).map_or_else(|| variable(name), |g| g.value.clone());
-        Some(Config::from_vars(value).map_err(|error| match given(error.variable()) {
+        Config::from_vars(value).map_err(|error| match given(error.variable()) {
             Some(given) => format!("{}{}", given.option, error.kind()),
             None => error.to_string(),
-        }))
+        })
     }
 }
 

@@ -39,7 +39,8 @@ redis-server processes where one is on the PATH, else masters inside this proces
 Durations are written like 250us, 20ms, 30s, 1.5m; a bare number is in seconds.
 SIGINT ends a run early, with its figures.
 Given nodes have all settings that the variables REDBOLT_... name, as the library documents them at
-Config::from_env; what the measurement itself needs is set by the options.
+Config::from_env; what the measurement itself needs is set by the options. Masters that are started
+for the measurement have the settings of the options alone, and --restart-guard off.
 Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.";
 
 /// What goes through a client.
@@ -142,23 +143,34 @@ impl Args {
 
     /// The settings of an engine for the given nodes; `None` when none are given.
     pub(super) fn config(&self) -> Option<Result<Config, Failure>> {
-        let busy_poll = Override::duration("--busy-poll", "REDBOLT_BUSY_POLL", self.busy_poll);
-        let config = self.nodes.config([busy_poll])?;
-        Some(config.map(|config| self.apply(config)).map_err(Failure::usage))
+        let config = self.nodes.config([self.busy_poll()])?;
+        let config = config.and_then(|config| {
+            self.nodes.check_ttl(self.ttl, &config)?;
+            Ok(self.apply(config))
+        });
+        Some(config.map_err(Failure::usage))
     }
 
     /// The settings of an engine for local nodes.
     pub(super) fn local_config(&self, addresses: &[String]) -> Result<Config, Failure> {
-        // The addresses were printed from socket addresses, so that they can be parsed.
-        let mut config = Config::new(addresses).map_err(Failure::software)?;
-        // The nodes were started for this run: nobody can have held a lock on them.
+        // The addresses were printed from socket addresses: only an option can be wrong.
+        let config = self.nodes.local_config(addresses, [self.busy_poll()]);
+        let mut config = config.map_err(Failure::usage)?;
+        // The nodes were started for this run: nobody can have held a lock on them, and nobody else
+        // locks there.
         config.redlock.restart_guard = RestartGuard::Off;
-        config.busy_poll = self.busy_poll.unwrap_or_default();
+        if !self.nodes.has_max_ttl() {
+            config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
+        }
+        self.nodes.check_ttl(self.ttl, &config).map_err(Failure::usage)?;
         Ok(self.apply(config))
     }
 
+    fn busy_poll(&self) -> Override {
+        Override::duration("--busy-poll", "REDBOLT_BUSY_POLL", self.busy_poll)
+    }
+
     fn apply(&self, mut config: Config) -> Config {
-        config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
         // A cycle is over when a quorum has answered. Its place in the table is free only when
         // every node has, and a node that hangs keeps as many places as its pipeline has requests.
         let stragglers = config.nodes.len() * config.redlock.max_pipeline;

@@ -11,8 +11,8 @@ use redbolt::embedded::Server;
 
 use super::process::{Process, StartError};
 
-/// The number of masters that Redis' page on Redlock assumes.
-const MASTERS: usize = 5;
+/// The number of masters that Redis' page on Redlock assumes: so many are started.
+pub(super) const MASTERS: usize = 5;
 
 /// The server programs, looked for on the `PATH` in this order.
 const PROGRAMS: [&str; 2] = ["valkey-server", "redis-server"];

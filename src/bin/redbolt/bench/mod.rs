@@ -39,7 +39,7 @@ use self::connect::connect;
 use self::failure::Failure;
 use self::live::Live;
 use self::load::Load;
-use self::masters::Masters;
+use self::masters::{MASTERS, Masters};
 use self::outcome::Outcome;
 use self::report::{Report, Snapshot};
 use self::signals::Signals;
@@ -95,6 +95,9 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
 }
 
 fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {
+    // An option that cannot be used is told of before five servers are started in vain.
+    let nobody = (1..=MASTERS).map(|port| format!("127.0.0.1:{port}"));
+    args.local_config(&nobody.collect::<Vec<_>>())?;
     let masters = Masters::start()?;
     say(&masters);
     let config = args.local_config(&masters.addresses())?;

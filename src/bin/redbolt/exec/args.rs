@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use super::failure::Failure;
 use super::signals;
-use crate::nodes::{self, NodeArgs, Override};
+use crate::nodes::{self, NodeArgs};
 use crate::{duration, exit, output};
 
 /// The longest wait: longer than any ttl, and short enough for every clock.
@@ -24,8 +24,8 @@ const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or s
 
 const AFTER_HELP: &str = "\
 The lock is kept alive as long as the command runs, up to --max-hold. A command that is about to
-outlive the validity of its lock all the same (the ttl less 1 % and 2 ms, counted from the last
-request that a quorum has confirmed) is ended:
+outlive the validity of its lock all the same (the ttl less the drift, which is 1 % and 2 ms by
+default, counted from the last request that a quorum has confirmed) is ended:
   SIGTERM  a tenth of the validity before its end (100 ms to 10 s, at most half of it)
   SIGKILL  a fiftieth of the validity before its end (20 ms to 1 s, at most a quarter of it)
 Both go to the whole process group of the command. When a quorum says that the lock is gone, all of
@@ -44,7 +44,7 @@ COMMAND runs without a shell, in a process group of its own, in the foreground w
 and output are a terminal; Ctrl-Z does not stop it there. Its environment has REDBOLT_RESOURCE and
 REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. REDBOLT_NODES and
 REDBOLT_PASSWORD are passed on: a command that must not know passwords needs `env -u` for both. All
-other settings are read from variables too, such as REDBOLT_PREFIX; the library documents their
+other settings are read from variables too, such as REDBOLT_RETRY_MAX; the library documents their
 names at Config::from_env. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to
 its group, and the lock is released once it has ended; before it has begun they end the wait. If
 redbolt itself is killed with SIGKILL, COMMAND goes on and nobody ends it: others get the lock once
@@ -70,13 +70,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     pub(super) ttl: Duration,
-
-    /// The longest ttl that any client of these nodes uses, the
-    /// same for all of them: REDBOLT_MAX_TTL, or 60s, when this is
-    /// absent
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
-    #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
-    max_ttl: Option<Duration>,
 
     /// For how long the lock is kept alive at most, from its
     /// acquisition: between the ttl and 168h; REDBOLT_MAX_HOLD, or
@@ -127,19 +120,12 @@ impl Args {
     /// Returns the settings of an engine, from the options and the variables.
     pub(super) fn config(&mut self) -> Result<Config, Failure> {
         self.read_max_hold()?;
-        let max_ttl = Override::duration("--max-ttl", "REDBOLT_MAX_TTL", self.max_ttl);
-        let config = self.nodes.config([max_ttl]).unwrap_or_else(|| Err(NO_NODES.to_owned()));
+        let config = self.nodes.config([]).unwrap_or_else(|| Err(NO_NODES.to_owned()));
         let mut config = config.map_err(Failure::Usage)?;
         if self.command.first().is_some_and(|program| program.is_empty()) {
             return Err(Failure::Usage("COMMAND is empty".to_owned()));
         }
-        let is_variable = self.max_ttl.is_none() && nodes::variable("REDBOLT_MAX_TTL").is_some();
-        let name = if is_variable { "REDBOLT_MAX_TTL" } else { "--max-ttl" };
-        if self.ttl > config.redlock.max_ttl {
-            let [ttl, max_ttl] = [self.ttl, config.redlock.max_ttl].map(duration::written);
-            let what = format!("--ttl is {ttl}, at most {name} = {max_ttl} is possible");
-            return Err(Failure::Usage(what));
-        }
+        self.nodes.check_ttl(self.ttl, &config).map_err(Failure::Usage)?;
         if let Some(max_hold) = self.max_hold.filter(|max_hold| *max_hold < self.ttl) {
             let [ttl, max_hold] = [self.ttl, max_hold].map(duration::written);
             let what = format!("--max-hold is {max_hold}, at least --ttl = {ttl} is possible");
