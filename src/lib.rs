@@ -81,7 +81,9 @@
 //!     engine.poll(None)?;
 //!     match engine.next_event() {
 //!         Some(Event::Acquired { .. }) => break,
-//!         Some(Event::AcquireFailed { error, .. }) => return Err(error.into()),
+//!         Some(event @ Event::AcquireFailed { .. }) => {
+//!             return Err(engine.display(&event).to_string().into());
+//!         }
 //!         _ => {}
 //!     }
 //! }
@@ -190,7 +192,7 @@ pub use self::client::{
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;
 #[cfg(feature = "net")]
-pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind};
+pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind, EventDisplay};
 #[cfg(feature = "net")]
 pub use self::net::{
     Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, Waker,

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use crate::engine::{Engine, Status};
 use crate::net::Address;
 use crate::redlock::{
     NodeCounters, NodeError, NodeId, NodeLatencies, NodeState, NodeStatus, Quarantine,
@@ -38,10 +39,16 @@ pub struct NodeReport {
 }
 
 impl NodeReport {
-    pub(super) fn new((node, address, status): (NodeId, &Address, NodeStatus<'_>)) -> Self {
+    /// Reports on all nodes, by number.
+    pub(super) fn all(engine: &Engine, addresses: &[Address]) -> Vec<Self> {
+        engine.nodes().map(|(node, _, status)| Self::new(node, addresses, &status)).collect()
+    }
+
+    /// Reports on one node. `addresses` are those of all nodes.
+    pub(super) fn new(node: NodeId, addresses: &[Address], status: &NodeStatus<'_>) -> Self {
         Self {
             node,
-            address: address.clone(),
+            address: addresses[node.index()].clone(),
             state: status.state,
             error: status.error,
             quarantine: status.quarantine,
@@ -50,7 +57,7 @@ impl NodeReport {
             round_trip: status.round_trip,
             counters: status.counters,
             latencies: status.latencies.clone(),
-            text: status.to_string(),
+            text: Status { status, addresses }.to_string(),
         }
     }
 }

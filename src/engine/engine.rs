@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use super::config::{Config, EngineError};
+use super::display::{EventDisplay, Told};
 use super::observe::Observer;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
@@ -42,7 +43,9 @@ use crate::time::Instant;
 ///                 // The resource is ours while `engine.is_held(lock)` is true.
 ///                 engine.release(lock)?;
 ///             }
-///             Event::AcquireFailed { error, .. } => return Err(error.into()),
+///             Event::AcquireFailed { .. } => {
+///                 return Err(engine.display(&event).to_string().into());
+///             }
 ///             Event::Released { .. } => return Ok(()),
 ///             _ => {}
 ///         }
@@ -327,6 +330,27 @@ impl Engine {
         Some(event)
     }
 
+    /// Returns the text of an event that was just taken: one line, with the resource of the lock,
+    /// the address of every node that has to do with it, and what is wrong with that node. The
+    /// errors in events know the nodes by their numbers only.
+    ///
+    /// The resource is that of the event for sure before the next request to this engine, which may
+    /// give the place of the lock to another. The cost: nothing before the text is written.
+    ///
+    /// ```no_run
+    /// # fn wait(engine: &mut redbolt::Engine) -> Result<(), Box<dyn std::error::Error>> {
+    /// while let Some(event) = engine.next_event() {
+    ///     // lock "orders/42": no quorum of nodes (10.0.0.1:6379: granted; 10.0.0.2:6379: down,
+    ///     // connecting failed: connection refused; 10.0.0.3:6379: no reply in time)
+    ///     println!("{}", engine.display(&event));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn display<'a>(&'a self, event: &'a Event) -> EventDisplay<'a> {
+        EventDisplay::new(Told { redlock: &self.redlock, addresses: &self.addresses }, event)
+    }
+
     /// Reports how long the caller of a granted lock has waited.
     #[inline]
     pub(crate) fn waited(&self, wait: Duration) {
@@ -382,7 +406,7 @@ impl Engine {
         self.redlock.token(lock)
     }
 
-    /// Returns the resources of a lock, also when the last event of the lock has just been taken.
+    /// Returns the resources of a lock, also when the last event of the lock was just taken.
     /// See [`Redlock::resources`].
     pub fn resources(&self, lock: LockId) -> impl Iterator<Item = &[u8]> {
         self.redlock.resources(lock)

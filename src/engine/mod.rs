@@ -3,12 +3,13 @@
 //! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
 //! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
 //! [`mod@env`] reads a configuration from variables, [`env_error`] says which one cannot be used.
-//! [`changes`] knows which change of a node is news, and [`shown`] has the words for resources and
-//! nodes in logs and errors.
+//! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
+//! and [`shown`] has the words for resources and nodes in logs and errors.
 //! This folder must never know threads.
 
 mod changes;
 mod config;
+mod display;
 mod engine;
 mod env;
 mod env_error;
@@ -20,9 +21,10 @@ mod shown;
 
 pub(crate) use self::changes::Changes;
 pub use self::config::{Config, EngineError};
+pub use self::display::EventDisplay;
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
 #[cfg(feature = "tracing")]
 pub use self::observe::TRACING_TARGET;
 pub(crate) use self::settle::Settling;
-pub(crate) use self::shown::{Nodes, Resources, reason};
+pub(crate) use self::shown::{Nodes, Resources, Status, reason};

@@ -4,7 +4,7 @@ use core::fmt;
 use std::borrow::Cow;
 
 use crate::net::Address;
-use crate::redlock::{NodeOutcome, NodeStatus};
+use crate::redlock::{NodeError, NodeOutcome, NodeStatus};
 
 /// The number of bytes that are shown of the name of a resource.
 const SHOWN: usize = 64;
@@ -17,7 +17,6 @@ pub(crate) struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    #[cfg(any(feature = "tracing", test))]
     pub(crate) fn new(mut resources: impl Iterator<Item = &'a [u8]>) -> Self {
         let first = resources.next();
         let count = usize::from(first.is_some()) + resources.count();
@@ -50,10 +49,45 @@ impl fmt::Display for Nodes<'_> {
     }
 }
 
+/// The status of a node. An error that concerns another node names that node by its address.
+#[derive(Clone, Copy)]
+pub(crate) struct Status<'a> {
+    pub(crate) status: &'a NodeStatus<'a>,
+    /// The addresses of all nodes.
+    pub(crate) addresses: &'a [Address],
+}
+
+impl fmt::Display for Status<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = self.status.error.map(|error| Error { error, addresses: self.addresses });
+        self.status.write(f, error.as_ref().map(|error| error as &dyn fmt::Display))
+    }
+}
+
+/// The error of a node, with the address of the node that the error names.
+struct Error<'a> {
+    error: NodeError,
+    addresses: &'a [Address],
+}
+
+impl fmt::Display for Error<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let other = match self.error {
+            NodeError::SameProcess(other) => self.addresses.get(other.index()),
+            _ => None,
+        };
+        match other {
+            Some(other) => write!(f, "{}{other}", NodeError::SAME_PROCESS),
+            None => self.error.fmt(f),
+        }
+    }
+}
+
 /// Returns what is wrong with a node that has neither agreed nor refused, for [`Nodes`]; nothing
-/// for the others.
-pub(crate) fn reason(outcome: NodeOutcome, node: &NodeStatus<'_>) -> String {
-    match (node.error, node.quarantine) {
+/// for the others. `addresses` are those of all nodes.
+pub(crate) fn reason(outcome: NodeOutcome, node: &NodeStatus<'_>, addresses: &[Address]) -> String {
+    let error = node.error.map(|error| Error { error, addresses });
+    match (error, node.quarantine) {
         _ if matches!(outcome, NodeOutcome::Granted | NodeOutcome::Refused) => String::new(),
         (Some(error), _) if node.message.is_empty() => error.to_string(),
         (Some(error), _) => format!("{error} ({})", node.message),

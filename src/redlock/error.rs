@@ -46,8 +46,8 @@ pub enum RequestError {
         /// The configured `max_ttl`.
         max: Duration,
     },
-    /// `max_locks` locks are in use, or as many events wait to be taken. Release locks, or take
-    /// events.
+    /// `max_locks` locks are in use or have events that wait to be taken, or as many events wait.
+    /// Release locks, or take events.
     Full {
         /// The configured `max_locks`.
         max: usize,

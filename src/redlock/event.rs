@@ -25,9 +25,8 @@ impl LockId {
     /// Returns a number below `max_locks` that is unique among the locks which live at the same
     /// time. The number can serve as the index into a table of the caller's own.
     ///
-    /// A lock lives until its last event is made, which is before that event is taken. A caller
-    /// that makes requests between taking two events may therefore get the number of a lock whose
-    /// last event still waits.
+    /// A lock lives until its last event is taken. From then on another lock can get the number,
+    /// once no node owes a reply to the first.
     pub const fn index(self) -> usize {
         self.slot as usize
     }
@@ -42,8 +41,11 @@ impl fmt::Debug for LockId {
 /// An event: the result of a request, or a change of a lock or a node.
 ///
 /// Every accepted request ends in exactly one event. A held lock ends with either
-/// [`Event::Released`] or [`Event::Lost`]. [`Redlock::resources`](super::Redlock::resources) names
-/// the resources of the lock in an event.
+/// [`Event::Released`] or [`Event::Lost`].
+///
+/// [`Redlock::resources`](super::Redlock::resources) names the resources of the lock in an event
+/// that was just taken, also when the lock has ended long before. `Engine::display` writes an event
+/// with its resource and with the addresses of the nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -111,13 +113,45 @@ pub enum Event {
     Queried {
         /// The query.
         query: QueryId,
+        /// The resource, as in the question.
+        resource: Box<[u8]>,
         /// The holder of the resource, as the nodes report.
-        holder: Holder,
+        // In a box, because every event of a lock would be as large.
+        holder: Box<Holder>,
     },
     /// The state of a node changed. [`Redlock::node`](super::Redlock::node) returns the new state.
     /// Several changes between two polls make one event. Each attempt to connect makes events of
     /// its own, also when the node stays down.
     Node(NodeId),
+}
+
+impl Event {
+    /// Returns the lock of the event; `None` for events of queries and nodes.
+    #[must_use]
+    #[inline]
+    pub const fn lock(&self) -> Option<LockId> {
+        match self {
+            Self::Acquired { lock, .. }
+            | Self::AcquireFailed { lock, .. }
+            | Self::Extended { lock, .. }
+            | Self::ExtendFailed { lock, .. }
+            | Self::Released { lock, .. }
+            | Self::Lost { lock, .. }
+            | Self::Expiring { lock, .. } => Some(*lock),
+            Self::Queried { .. } | Self::Node(_) => None,
+        }
+    }
+
+    /// Returns the lock of which this is the last event.
+    #[inline]
+    pub(super) const fn ended(&self) -> Option<LockId> {
+        match self {
+            Self::AcquireFailed { lock, .. }
+            | Self::Released { lock, .. }
+            | Self::Lost { lock, .. } => Some(*lock),
+            _ => None,
+        }
+    }
 }
 
 /// The answers of the nodes to a release.

@@ -14,6 +14,7 @@ mod cancelling;
 mod contention;
 mod contract;
 mod cycle;
+mod display;
 mod embedding;
 mod groups;
 mod hostile;

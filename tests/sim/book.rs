@@ -238,7 +238,7 @@ impl Client {
             Event::Released { lock, .. } => (5, lock),
             Event::Lost { lock, .. } => (6, lock),
             Event::Expiring { lock, .. } => (7, lock),
-            Event::Queried { query, holder } => return self.queried(net, query, holder),
+            Event::Queried { query, holder, .. } => return self.queried(net, query, *holder),
             _ => return,
         };
         net.trace.add(&[net.now, name as u64, kind, id.index() as u64]);

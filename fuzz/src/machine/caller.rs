@@ -358,7 +358,7 @@ impl Caller {
                 assert!(!is_early || reason != LostReason::Expired, "{id:?} has not expired");
                 self.ended(id, State::Held);
             }
-            Event::Queried { query, holder } => {
+            Event::Queried { query, holder, .. } => {
                 let place = self.queries.iter().position(|(open, _)| *open == query);
                 self.queries.swap_remove(place.expect("it was asked, and has no answer"));
                 let sets = [holder.holding, holder.others, holder.free, holder.unknown];

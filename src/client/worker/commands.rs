@@ -50,7 +50,7 @@ impl Worker {
                 }
             }
             Command::Nodes(answer) => {
-                let reports = self.engine.nodes().map(NodeReport::new).collect();
+                let reports = NodeReport::all(&self.engine, &self.addresses);
                 self.complete(&answer, Ok(reports));
             }
             Command::Ready { timeout, answer } => {

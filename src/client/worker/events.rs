@@ -41,9 +41,9 @@ impl Worker {
                     let wakers = self.entry(lock).map(|entry| entry.ticket.warn());
                     self.wakers.extend(wakers.unwrap_or_default());
                 }
-                Event::Queried { query, holder } => {
+                Event::Queried { query, holder, .. } => {
                     if let Some(answer) = self.queries.remove(&query) {
-                        self.complete(&answer, Ok(holder));
+                        self.complete(&answer, Ok(*holder));
                     }
                 }
                 Event::Node(node) => self.tell(node),
@@ -111,7 +111,8 @@ impl Worker {
         let mut reasons = Vec::new();
         for (node, outcome) in outcomes {
             // Where somebody else holds the lock, nothing is wrong and nothing is allocated.
-            let found = self.engine.node(*node).map(|status| reason(*outcome, &status));
+            let text = |status| reason(*outcome, &status, &self.addresses);
+            let found = self.engine.node(*node).map(text);
             if let Some(text) = found.filter(|text| !text.is_empty()) {
                 reasons.resize(reasons.len().max(node.index()), String::new());
                 reasons.push(text);
@@ -135,10 +136,12 @@ impl Worker {
     }
 
     fn tell(&mut self, node: NodeId) {
-        let found = self.engine.nodes().find(|(id, ..)| *id == node);
-        let news = found.filter(|(_, _, status)| self.changes.is_news(node, status.state));
-        let Some(news) = news.filter(|_| !self.watchers.is_empty()) else { return };
-        let report = NodeReport::new(news);
+        let Some(status) = self.engine.node(node) else { return };
+        let is_news = self.changes.is_news(node, status.state);
+        if !is_news || self.watchers.is_empty() {
+            return;
+        }
+        let report = NodeReport::new(node, &self.addresses, &status);
         self.watchers.iter_mut().for_each(|watcher| watcher(&report));
     }
 }

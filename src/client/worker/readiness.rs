@@ -30,7 +30,7 @@ impl Worker {
             } else if readiness.is_quorate() {
                 self.complete(&answer, Ok(()));
             } else {
-                let nodes = self.engine.nodes().map(NodeReport::new).collect();
+                let nodes = NodeReport::all(&self.engine, &self.addresses);
                 let error = ReadyError::NoQuorum { need: readiness.need, nodes };
                 self.complete(&answer, Err(error));
             }

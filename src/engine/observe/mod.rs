@@ -12,6 +12,8 @@ mod log;
 use self::count::Metrics;
 #[cfg(feature = "tracing")]
 pub use self::log::TRACING_TARGET;
+#[cfg(feature = "tracing")]
+use crate::engine::{display::Told, shown::Status};
 use crate::net::Address;
 use crate::redlock::{Event, Redlock};
 #[cfg(any(feature = "tracing", feature = "metrics"))]
@@ -40,7 +42,7 @@ impl Observer {
             let Some(status) = redlock.node(Clock::now(), *id) else { return };
             let is_news = self.changes.is_news(*id, status.state);
             #[cfg(feature = "tracing")]
-            log::node(&addresses[id.index()], &status, is_news);
+            log::node(&addresses[id.index()], Status { status: &status, addresses }, is_news);
             #[cfg(feature = "metrics")]
             if is_news {
                 self.metrics.node(*id, addresses, &status);
@@ -48,7 +50,7 @@ impl Observer {
             return;
         }
         #[cfg(feature = "tracing")]
-        log::lock(redlock, addresses, event);
+        log::lock(Told { redlock, addresses }, event);
         #[cfg(feature = "metrics")]
         self.metrics.lock(redlock, addresses, event);
         let _ = (redlock, addresses, event);

@@ -31,6 +31,7 @@ pub(super) mod votes;
 use self::presence::Presence;
 use self::round::{Origin, Round};
 use self::votes::Votes;
+use crate::redlock::bounds::MAX_RESOURCE;
 use crate::redlock::millis::Millis;
 use crate::redlock::wire::keys::{Names, Resource};
 use crate::time::Instant;
@@ -87,6 +88,8 @@ pub(crate) struct Lock {
     pub(crate) is_adopted: bool,
     /// Whether the owner was warned that this validity ends soon.
     pub(crate) is_warned: bool,
+    /// Whether the last event of this lock waits for the owner.
+    pub(crate) is_untold: bool,
     /// The number of owed replies that name this slot.
     pub(crate) owed: u32,
     pub(crate) retries: u32,
@@ -154,6 +157,7 @@ impl Lock {
             keys: 1,
             is_adopted: false,
             is_warned: false,
+            is_untold: false,
             owed: 0,
             retries: 0,
             resource: Resource::new(),
@@ -194,6 +198,7 @@ impl Lock {
             // Of the slot.
             phase: _,
             generation: _,
+            is_untold: _,
             owed: _,
             resource: _,
             due: _,
@@ -225,6 +230,18 @@ impl Lock {
     /// Returns `true` if the owner waits for the result of an extension.
     pub(crate) fn is_asked_to_extend(&self) -> bool {
         self.round.pending && self.round.origin == Origin::Owner
+    }
+
+    /// Returns `true` if the names take more memory than one resource can. They are those of a set.
+    /// Few slots ever have a set, and none should keep so much memory for ever.
+    fn has_large_names(&self) -> bool {
+        self.resource.capacity() > MAX_RESOURCE
+    }
+
+    /// Drops the names, and their memory.
+    fn forget_names(&mut self) {
+        self.resource.clear();
+        self.resource.shrink_to_fit();
     }
 
     /// Returns the keys of the lock.

@@ -4,7 +4,8 @@
 //! engine allocates nothing. The index by resource is a hash table whose chains run through the
 //! slots. The first lock of each resource is in the index, and the other locks stand in line behind
 //! it. A lock on its way out stays in the index until its slot is vacated, because its release may
-//! not have left for every node.
+//! not have left for every node. A slot whose lock has events that the owner has not taken is not
+//! used again before they are taken, so every event finds the names of its lock.
 
 use core::hash::Hasher;
 use core::ops::{Index, IndexMut};
@@ -12,7 +13,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 
 use super::{Links, Lock, NONE, Phase};
-use crate::redlock::bounds::MAX_RESOURCE;
 use crate::redlock::event::LockId;
 use crate::redlock::token::{Nonce, Token};
 use crate::redlock::wire::keys::Names;
@@ -30,6 +30,12 @@ pub(crate) struct Table {
     max_locks: usize,
     /// The number of slots in the phase `Draining`.
     ended: usize,
+    /// The number of vacated slots whose events the owner has not taken yet.
+    untold: usize,
+    /// The vacated slot of a large set whose last event was taken last, or [`NONE`].
+    last_told: u32,
+    /// The slots of locks without a last event that may have others which wait for the owner.
+    parked: Vec<u32>,
     /// The tokens that were handed over, by slot. There are few of them.
     adopted: HashMap<u32, Token>,
 }
@@ -59,18 +65,73 @@ impl Table {
             seed,
             max_locks,
             ended: 0,
+            untold: 0,
+            last_told: NONE,
+            parked: Vec::new(),
             adopted: HashMap::new(),
         }
     }
 
     /// Returns the number of slots in use.
     pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots.len() - self.free.len() - self.untold
     }
 
     /// Returns `true` if `max_locks` slots are in use.
     pub(crate) fn is_full(&self) -> bool {
         self.len() >= self.max_locks
+    }
+
+    /// Returns `true` if there is a slot for another lock.
+    pub(crate) fn has_room(&self) -> bool {
+        !self.free.is_empty() || self.slots.len() < self.max_locks
+    }
+
+    /// Takes note that the last event of the lock in `slot` waits for the owner.
+    #[inline]
+    pub(crate) fn tell(&mut self, slot: u32) {
+        self[slot].is_untold = true;
+    }
+
+    /// Takes note that the owner has taken the last event of the lock in `slot`.
+    #[inline]
+    pub(crate) fn told(&mut self, slot: u32) {
+        let lock = &mut self[slot];
+        lock.is_untold = false;
+        if lock.phase == Phase::Free {
+            self.untold -= 1;
+            self.free.push(slot);
+            if self[slot].has_large_names() {
+                // The owner reads the event now.
+                self.last_told = slot;
+            }
+        }
+    }
+
+    /// Takes note that no event will be the last of the lock in `slot`, which may have events that
+    /// wait for the owner.
+    pub(crate) fn park(&mut self, slot: u32) {
+        self.tell(slot);
+        self.parked.push(slot);
+    }
+
+    /// Takes note that no event of any lock waits for the owner.
+    #[inline]
+    pub(crate) fn all_told(&mut self) {
+        while let Some(slot) = self.parked.pop() {
+            self.told(slot);
+        }
+    }
+
+    /// Drops the names of the large set whose last event was taken last.
+    #[inline]
+    pub(crate) fn forget_told(&mut self) {
+        if self.last_told != NONE {
+            let slot = core::mem::replace(&mut self.last_told, NONE);
+            if self[slot].phase == Phase::Free {
+                self[slot].forget_names();
+            }
+        }
     }
 
     /// Returns `true` if some slots belong to locks that have ended.
@@ -117,7 +178,7 @@ impl Table {
 
     /// Takes an unused slot. The caller has checked that the table is not full.
     pub(crate) fn claim(&mut self) -> u32 {
-        debug_assert!(!self.is_full());
+        debug_assert!(self.has_room());
         if let Some(slot) = self.free.pop() {
             self[slot].resource.clear();
             return slot;
@@ -142,11 +203,12 @@ impl Table {
         lock.phase = Phase::Free;
         lock.generation = lock.generation.wrapping_add(1);
         // The names stay for those who read the last event of the lock.
-        if lock.resource.capacity() > MAX_RESOURCE {
-            // The names of a set. Few slots ever have a set, and none should keep so much memory
-            // for ever.
-            lock.resource.clear();
-            lock.resource.shrink_to_fit();
+        if lock.is_untold {
+            self.untold += 1;
+            return;
+        }
+        if lock.has_large_names() {
+            lock.forget_names();
         }
         self.free.push(slot);
     }

@@ -105,10 +105,10 @@ impl Redlock {
     /// Returns the resources of a lock, without the prefix: of several, each once, in the order of
     /// their bytes. Nothing for a lock that is not known.
     ///
-    /// The resources are still known when the last event of the lock is read, and until another
-    /// lock gets its place, which the next request may do. The names of many resources, if they
-    /// have more than 4 KiB together, are forgotten as soon as the lock has ended and no node owes
-    /// it a reply.
+    /// Every event finds the resources of its lock: they are known until the last event of the lock
+    /// was taken, and then until the next request. The names of many resources, if they have more
+    /// than 4 KiB together, are then forgotten with the next call of
+    /// [`poll_event`](Self::poll_event), or when the last node has answered.
     ///
     /// ```
     /// # use redbolt::redlock::{RedlockConfig, Login, Redlock};
@@ -186,7 +186,7 @@ impl Redlock {
         if self.table.is_full() && !self.has_unread_events() {
             self.make_room(now);
         }
-        if self.table.is_full() || self.has_unread_events() {
+        if !self.table.has_room() || self.has_unread_events() {
             return Err(RequestError::Full { max: self.config.max_locks });
         }
         self.counters.requested += 1;

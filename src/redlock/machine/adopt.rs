@@ -69,6 +69,9 @@ impl Redlock {
         if found.is_asked_to_extend() {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
         }
+        if self.events.iter().any(|event| event.lock() == Some(lock)) {
+            self.table.park(slot);
+        }
         self.counters.disowned += 1;
         self.leave(now, slot);
         Ok(token)

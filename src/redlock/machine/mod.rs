@@ -24,12 +24,14 @@
 //! * `session`: connections that begin and end, and bytes that come in.
 //! * `reply`: the meaning of one reply for the node and for the request. `resend` sends a request
 //!   again in another form.
-//! * `timeout`: everything that is due at a moment.
+//! * `timeout`: everything that is due at a moment. `action` has what the driver is asked to do,
+//!   and why a timeout is due.
 //!
 //! Beside that way: `query` asks who holds a resource, and `queries` collects the answers. This
 //! file has the struct itself, its getters, and the pollers.
 
 mod acquire;
+mod action;
 mod adopt;
 mod attempt;
 mod backoff;
@@ -55,6 +57,7 @@ use std::collections::VecDeque;
 
 use bytes::BytesMut;
 
+pub use self::action::{Action, Reason};
 use self::last_request::LastRequest;
 use self::queries::Queries;
 use crate::redlock::config::RedlockConfig;
@@ -139,29 +142,6 @@ pub struct Redlock {
     changed: NodeSet,
     to_connect: NodeSet,
     to_close: NodeSet,
-}
-
-/// An action on a connection that the driver must carry out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Action {
-    /// Open a connection, and report the result with [`Redlock::handle_connected`] or
-    /// [`Redlock::handle_closed`].
-    Connect(NodeId),
-    /// Close the connection that is open or being opened. No report is expected.
-    Close(NodeId),
-}
-
-/// The source of the next timeout.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Reason {
-    /// A lock: an attempt, a pause before a retry, a validity or a wait ends.
-    Lock,
-    /// A node: a connection attempt or its timeout, a silent node, or a cleanup.
-    Node(NodeId),
-    /// A query for the holder of a resource.
-    Query,
 }
 
 impl fmt::Debug for Redlock {
@@ -329,11 +309,18 @@ impl Redlock {
     }
 
     /// Returns the next event: first those of locks and queries, in order, then those of nodes.
+    /// [`resources`](Self::resources) names the lock of the event.
     #[must_use]
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
+        self.table.forget_told();
         if let Some(event) = self.events.pop_front() {
+            if let Some(lock) = event.ended() {
+                self.table.told(lock.slot);
+            }
             return Some(event);
         }
+        self.table.all_told();
         let node = self.changed.into_iter().next()?;
         self.changed.remove(node);
         Some(Event::Node(node))
@@ -345,8 +332,13 @@ impl Redlock {
     }
 
     /// Counts an event and queues it for the owner.
+    // Every caller makes one kind of event, so that inlined there is nothing to tell apart.
+    #[inline(always)]
     fn emit(&mut self, event: Event) {
         self.counters.count(&event);
+        if let Some(lock) = event.ended() {
+            self.table.tell(lock.slot);
+        }
         self.events.push_back(event);
     }
 

@@ -22,6 +22,7 @@ pub(super) struct Queries {
 /// One query, and its answers so far.
 pub(super) struct Query {
     pub(super) id: QueryId,
+    pub(super) resource: Box<[u8]>,
     deadline: Instant,
     open: NodeSet,
     views: SmallVec<[(NodeId, View); 5]>,
@@ -39,9 +40,16 @@ impl Queries {
         QueryId::new(self.asked)
     }
 
-    /// Adds a query, which waits until `deadline` for the answers of the nodes in `asked`.
-    pub(super) fn begin(&mut self, id: QueryId, asked: NodeSet, deadline: Instant) {
-        self.open.push(Query { id, deadline, open: asked, views: SmallVec::new() });
+    /// Adds a query for `resource`, which waits until `deadline` for the answers of the nodes in
+    /// `asked`.
+    pub(super) fn begin(
+        &mut self,
+        id: QueryId,
+        resource: Box<[u8]>,
+        asked: NodeSet,
+        deadline: Instant,
+    ) {
+        self.open.push(Query { id, resource, deadline, open: asked, views: SmallVec::new() });
     }
 
     /// Returns the earliest deadline of all queries.

@@ -42,27 +42,28 @@ impl Redlock {
         }
         let timeout = self.config.stall_timeout();
         let deadline = if asked.is_empty() { now } else { now + timeout };
-        self.queries.begin(id, asked, deadline);
+        self.queries.begin(id, resource.into(), asked, deadline);
         Ok(id)
     }
 
     /// Adds the answer of a node, or `None` if no answer will come.
     pub(super) fn handle_view(&mut self, node: NodeId, query: QueryId, view: Option<View>) {
         if let Some(query) = self.queries.add(query, node, view) {
-            self.answer_query(&query);
+            self.answer_query(query);
         }
     }
 
     /// Ends the queries whose time is up, with the answers that are known.
     pub(super) fn end_queries(&mut self, now: Instant) {
         while let Some(query) = self.queries.pop_due(now) {
-            self.answer_query(&query);
+            self.answer_query(query);
         }
     }
 
     /// Reports the result of a query.
-    fn answer_query(&mut self, query: &Query) {
-        let holder = query.tally(self.nodes(), self.quorum);
-        self.emit(Event::Queried { query: query.id, holder });
+    fn answer_query(&mut self, query: Query) {
+        let holder = Box::new(query.tally(self.nodes(), self.quorum));
+        let Query { id, resource, .. } = query;
+        self.emit(Event::Queried { query: id, resource, holder });
     }
 }

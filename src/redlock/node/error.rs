@@ -54,6 +54,9 @@ pub enum NodeError {
 }
 
 impl NodeError {
+    /// The text of [`NodeError::SameProcess`], up to the name of the other node.
+    pub(crate) const SAME_PROCESS: &'static str = "the same server process as ";
+
     /// Returns `true` if a configuration must be changed before the node can vote. The engine tries
     /// such a node again only about twice a minute.
     pub const fn is_misconfiguration(self) -> bool {
@@ -96,7 +99,7 @@ impl fmt::Display for NodeError {
             Self::EvictsKeys => {
                 f.write_str("the server may evict keys: maxmemory-policy is not noeviction")
             }
-            Self::SameProcess(other) => write!(f, "the same server process as {other}"),
+            Self::SameProcess(other) => write!(f, "{}{other}", Self::SAME_PROCESS),
             Self::IncompleteInfo(field) => write!(f, "INFO lacks {field}"),
         }
     }

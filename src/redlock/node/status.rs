@@ -69,20 +69,33 @@ pub struct NodeStatus<'a> {
     pub latencies: &'a NodeLatencies,
 }
 
-impl fmt::Display for NodeStatus<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.state.fmt(f)?;
+impl NodeStatus<'_> {
+    /// Writes the status with the given text of its error. A caller that knows the addresses of the
+    /// nodes can name nodes by them.
+    pub(crate) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        error: Option<&dyn fmt::Display>,
+    ) -> fmt::Result {
+        write!(f, "{}", self.state)?;
         if let Some(Quarantine { reason, remaining }) = self.quarantine {
             let comma = if self.state == NodeState::Quarantined { "" } else { ", quarantined" };
             // A tenth of a second is as exact as a human reader needs.
             write!(f, "{comma} for another {:.1}s: {reason}", remaining.as_secs_f64())?;
         }
-        if let Some(error) = self.error {
+        if let Some(error) = error {
             write!(f, ": {error}")?;
         }
         if !self.message.is_empty() {
             write!(f, " ({})", self.message)?;
         }
         Ok(())
+    }
+}
+
+/// An error that concerns another node names that node by its number.
+impl fmt::Display for NodeStatus<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, self.error.as_ref().map(|error| error as &dyn fmt::Display))
     }
 }

@@ -28,6 +28,39 @@ fn a_lock_has_its_name_until_its_last_event_is_read() {
     assert_eq!((names(&rig, lock), names(&rig, next)), (vec![], vec!["b".to_owned()]));
 }
 
+/// A log line that names another lock is worse than one without a name.
+#[test]
+fn requests_between_two_events_take_no_name_from_an_event_that_waits() {
+    let mut rig = Rig::with(3, |config| config.max_locks = 4);
+    let first = rig.held("a");
+    let second = rig.held("b");
+    rig.redlock.release(rig.now, first).expect("held");
+    // No event says that this one has ended, and the owner has not read that it was ever extended.
+    rig.redlock.extend(rig.now, second, TTL).expect("held");
+    rig.redlock.disown(rig.now, second).expect("held");
+    for index in 0..3 {
+        rig.sent(index);
+        rig.reply(index, ":1");
+        rig.reply(index, ":1");
+    }
+    assert_eq!(rig.redlock.in_use(), 0);
+    let others: Vec<_> = ["c", "d"].map(|name| rig.acquire(name, WAIT)).into();
+    let wait = (TTL, WAIT);
+    let refused = rig.redlock.acquire(rig.now, b"e", wait.0, wait.1);
+    assert_eq!(refused, Err(RequestError::Full { max: 4 }), "the other places have a name to keep");
+
+    let mut told = Vec::new();
+    while let Some(event) = rig.redlock.poll_event() {
+        told.extend(event.lock().map(|lock| (lock, names(&rig, lock))));
+    }
+    let expected = [(second, vec!["b".to_owned()]), (first, vec!["a".to_owned()])];
+    assert!(expected.iter().all(|known| told.contains(known)), "{told:?}");
+    let next = ["e", "f"].map(|name| rig.acquire(name, WAIT));
+    for (lock, name) in others.into_iter().chain(next).zip(["c", "d", "e", "f"]) {
+        assert_eq!(names(&rig, lock), [name]);
+    }
+}
+
 #[test]
 fn a_request_that_fails_at_once_has_its_name_too() {
     let mut rig = Rig::new(3);
@@ -60,5 +93,12 @@ fn a_set_has_all_its_names_in_order_and_long_ones_only_while_it_lives() {
         rig.redlock.handle_closed(rig.now, node(index), NodeError::Closed);
     }
     assert_eq!(rig.redlock.in_use(), 0);
-    assert_eq!((names(&rig, short), names(&rig, large).len()), (vec!["a".into(), "b".into()], 0));
+    let short_names = vec!["a".to_owned(), "b".to_owned()];
+    for (lock, count) in [(short, 2), (large, 3)] {
+        assert_eq!(rig.redlock.poll_event().and_then(|event| event.lock()), Some(lock));
+        assert_eq!((names(&rig, lock).len(), names(&rig, short)), (count, short_names.clone()));
+    }
+    // The three nodes have changed.
+    assert!(rig.redlock.poll_event().is_some());
+    assert_eq!((names(&rig, short), names(&rig, large).len()), (short_names, 0));
 }

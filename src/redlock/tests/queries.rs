@@ -7,8 +7,8 @@ fn ask(rig: &mut Rig) -> QueryId {
 }
 
 fn answer(event: Event) -> (QueryId, Holder) {
-    let Event::Queried { query, holder } = event else { panic!("{event:?}") };
-    (query, holder)
+    let Event::Queried { query, holder, .. } = event else { panic!("{event:?}") };
+    (query, *holder)
 }
 
 #[test]
@@ -25,6 +25,20 @@ fn the_answer_says_who_and_for_how_long_a_quorum_keeps_it() {
     assert_eq!(holder.token(), Some(Token::from_bytes(*b"twenty bytes in all!")));
     assert_eq!((holder.is_quorum, holder.remaining), (true, ms(800)));
     assert_eq!(holder.holding.len(), 3);
+}
+
+/// Whoever logs the answer wants to say what was asked.
+#[test]
+fn the_answer_repeats_the_resource_without_the_prefix() {
+    let mut rig = Rig::with(3, |config| config.prefix = b"p:".to_vec());
+    let query = ask(&mut rig);
+    (0..3).for_each(|index| {
+        rig.sent(index);
+        rig.reply(index, "*2\r\n$-1\r\n:-2");
+    });
+    let event = rig.event();
+    let Event::Queried { query: answered, resource, .. } = event else { panic!("{event:?}") };
+    assert_eq!((answered, &resource[..]), (query, &b"r"[..]));
 }
 
 #[test]

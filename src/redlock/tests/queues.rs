@@ -147,8 +147,9 @@ fn events_that_nobody_takes_stop_new_requests_and_lose_nothing() {
     while rig.redlock.acquire(rig.now, b"r", TTL, NO_WAIT).is_ok() {
         failed += 1;
     }
-    assert_eq!(failed, 4);
-    assert_eq!(rig.events().len(), 4);
+    // Each of them keeps the place with its name until its event is taken.
+    assert_eq!(failed, 3);
+    assert_eq!(rig.events().len(), 3);
     rig.acquire("r", NO_WAIT);
 }
 

@@ -1,0 +1,148 @@
+//! [`EventDisplay`], the text of an event: with the resource, and the nodes by their addresses.
+
+use core::fmt;
+
+use super::shown::{self, Nodes, Resources, Status};
+use crate::net::{Address, Clock};
+use crate::redlock::{
+    AcquireError, AtNodes, Event, ExtendError, LockId, NodeId, NodeSet, Redlock, ReleaseOutcome,
+};
+
+/// The text of an event, from [`Engine::display`](super::Engine::display): one line, with the
+/// resource and the addresses of the nodes.
+#[derive(Clone, Copy)]
+pub struct EventDisplay<'a> {
+    told: Told<'a>,
+    event: &'a Event,
+}
+
+/// What an engine knows of its locks and nodes while an event is told.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) redlock: &'a Redlock,
+    pub(super) addresses: &'a [Address],
+}
+
+impl<'a> EventDisplay<'a> {
+    pub(super) const fn new(told: Told<'a>, event: &'a Event) -> Self {
+        Self { told, event }
+    }
+}
+
+impl<'a> Told<'a> {
+    /// Returns the resources of a lock.
+    pub(super) fn resources(self, lock: LockId) -> Resources<'a> {
+        Resources::new(self.redlock.resources(lock))
+    }
+
+    /// Returns the text of an error, with the addresses of the nodes that were the reason.
+    pub(super) fn failure<E: AboutNodes>(self, error: &'a E) -> Failure<'a, E> {
+        let mut nodes = Vec::new();
+        for (id, outcome) in error.at_nodes() {
+            let status = self.redlock.node(Clock::now(), id);
+            if let (Some(address), Some(status)) = (self.addresses.get(id.index()), status) {
+                let reason = shown::reason(outcome, &status, self.addresses);
+                nodes.push((address, outcome, reason.into()));
+            }
+        }
+        Failure { nodes: Nodes(nodes), error }
+    }
+
+    fn write_node(self, f: &mut fmt::Formatter<'_>, id: NodeId) -> fmt::Result {
+        let status = self.redlock.node(Clock::now(), id);
+        let (Some(address), Some(status)) = (self.addresses.get(id.index()), status) else {
+            return write!(f, "{id}");
+        };
+        write!(f, "{address}: {}", Status { status: &status, addresses: self.addresses })
+    }
+
+    fn write_release(self, f: &mut fmt::Formatter<'_>, outcome: &ReleaseOutcome) -> fmt::Result {
+        f.write_str("released")?;
+        let sets: [(&str, NodeSet); 2] =
+            [("not confirmed by", outcome.unconfirmed), ("another value at", outcome.foreign)];
+        for (what, nodes) in sets {
+            for (place, id) in nodes.into_iter().enumerate() {
+                let Some(address) = self.addresses.get(id.index()) else { continue };
+                let what = if place == 0 { what } else { "" };
+                let space = if place == 0 { " " } else { "" };
+                write!(f, ", {what}{space}{address}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for EventDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { told, event } = *self;
+        if let Some(lock) = event.lock() {
+            write!(f, "lock {}: ", told.resources(lock))?;
+        }
+        match event {
+            Event::Acquired { .. } => f.write_str("acquired"),
+            Event::AcquireFailed { error, .. } => told.failure(error).fmt(f),
+            Event::Extended { .. } => f.write_str("extended"),
+            Event::ExtendFailed { error, .. } => {
+                write!(f, "not extended: {}", told.failure(error))
+            }
+            Event::Released { outcome, .. } => told.write_release(f, outcome),
+            Event::Lost { reason, .. } => write!(f, "lost: {reason}"),
+            Event::Expiring { valid_until, .. } => {
+                let left = (*valid_until - Clock::now()).as_secs_f64();
+                write!(f, "about to end, in {left:.3} s")
+            }
+            Event::Queried { resource, holder, .. } => {
+                write!(f, "holder of {}: {holder}", Resources { first: resource, count: 1 })
+            }
+            Event::Node(id) => told.write_node(f, *id),
+        }
+    }
+}
+
+/// Prints what `Display` writes.
+impl fmt::Debug for EventDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EventDisplay({self})")
+    }
+}
+
+/// The error of a request, with the addresses of the nodes.
+pub(super) struct Failure<'a, E> {
+    nodes: Nodes<'a>,
+    error: &'a E,
+}
+
+/// An error for which nodes were the reason.
+pub(super) trait AboutNodes {
+    /// Returns these nodes, and the outcome at each.
+    fn at_nodes(&self) -> AtNodes;
+
+    /// Writes the error with the given text about its nodes.
+    fn write(&self, f: &mut fmt::Formatter<'_>, nodes: &dyn fmt::Display) -> fmt::Result;
+}
+
+impl AboutNodes for AcquireError {
+    fn at_nodes(&self) -> AtNodes {
+        self.at_nodes()
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, nodes: &dyn fmt::Display) -> fmt::Result {
+        self.write(f, nodes)
+    }
+}
+
+impl AboutNodes for ExtendError {
+    fn at_nodes(&self) -> AtNodes {
+        self.at_nodes()
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, nodes: &dyn fmt::Display) -> fmt::Result {
+        self.write(f, nodes)
+    }
+}
+
+impl<E: AboutNodes> fmt::Display for Failure<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.write(f, &self.nodes)
+    }
+}
