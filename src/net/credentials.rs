@@ -14,10 +14,11 @@ use crate::redlock::Login;
 /// seen. The function runs in the thread of the engine, and no lock makes progress meanwhile: read
 /// the password from memory there, and fetch new ones elsewhere.
 ///
-/// A connection that is up stays up, also with an old password. A node that refuses a login is
-/// tried again after about half a minute, and the function is asked again then. A rotation without
-/// a gap therefore gives the node the new password first, then the function, and takes the old one
-/// away last. A panic of the function ends the call of [`Engine::poll`](crate::Engine::poll), or
+/// A connection that is up stays up, also with an old password. After a node has refused a login,
+/// the function is asked again after the pauses of a reconnect (`reconnect_max` at most). Another
+/// login is tried at once, and the same one after about half a minute. A rotation without a gap
+/// gives the node the new password first, then the function, and takes the old one away last. A
+/// panic of the function ends the call of [`Engine::poll`](crate::Engine::poll), or
 /// the thread of a [`Client`](crate::Client).
 ///
 /// `Debug` shows nothing of the function.

@@ -261,10 +261,15 @@ impl Driver {
 
     /// Tells the state machine that a connection is up, and the login if somebody else knows it.
     fn connected(&self, redlock: &mut Redlock, id: NodeId) {
+        self.ask_for_login(redlock, id);
+        redlock.handle_connected(Clock::now(), id);
+    }
+
+    /// Tells the state machine the present login, if somebody else knows it.
+    fn ask_for_login(&self, redlock: &mut Redlock, id: NodeId) {
         if let Some(credentials) = &self.credentials {
             redlock.set_login(id, credentials.login(&self.links[id.index()].address));
         }
-        redlock.handle_connected(Clock::now(), id);
     }
 
     /// Reads from a node until its socket is empty, at most [`READS_PER_TURN`] times.
@@ -300,6 +305,7 @@ impl Driver {
             match action {
                 Action::Close(id) => self.close(id),
                 Action::Connect(id) => self.connect(redlock, id),
+                Action::Login(id) => self.ask_for_login(redlock, id),
             }
         }
     }

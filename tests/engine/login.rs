@@ -274,3 +274,42 @@ fn a_database_of_its_own() {
     assert_eq!(cluster[0].info("db3"), None);
     owner.finish(cluster.iter());
 }
+
+/// FAULTS 41: the server has the new password before the process has it.
+#[test]
+fn a_refused_login_is_tried_again_as_soon_as_there_is_another() {
+    let cluster = Cluster::start(3);
+    let mut admin = cluster[2].connect(PATIENCE).expect("the node accepts");
+    let password = Arc::new(Mutex::new("old"));
+    let mut config = config(cluster.addrs());
+    config.redlock.reconnect_max = SHORT;
+    config.credentials = Some(Credentials::new({
+        let password = Arc::clone(&password);
+        let third = cluster[2].addr();
+        move |address| match address.to_string() == third {
+            true => Login::with_password(*password.lock().expect("nobody panics with it")),
+            false => Login::default(),
+        }
+    }));
+    let mut admin = |parts: &[&[u8]]| admin.command(parts).expect("a reply");
+    ok(admin(&[b"CONFIG", b"SET", b"requirepass", b"old"]));
+    let mut owner = Owner::new(config);
+    owner.all_ready();
+    ok(admin(&[b"CONFIG", b"SET", b"requirepass", b"new"]));
+    admin(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
+    owner.failed_with(2, NodeError::LoginRefused);
+    wait(&mut owner);
+    let status = owner.status(2);
+    assert_eq!((status.counters.connects, status.counters.failures), (2, 2), "it is not tried");
+    *password.lock().expect("nobody panics with it") = "new";
+    let start = owner.engine.now();
+    owner.poll_until("the node to be back", |owner| owner.status(2).state == NodeState::Ready);
+    // A login that stays the same is tried again after at least 15 s.
+    let waited = owner.engine.now() - start;
+    assert!(waited < Duration::from_secs(10), "{waited:?}");
+    assert_eq!(owner.status(2).counters.connects, 3);
+    let lock = owner.hold("resource");
+    owner.let_go(lock);
+    ok(admin(&[b"CONFIG", b"SET", b"requirepass", b""]));
+    owner.finish(cluster.iter());
+}

@@ -12,6 +12,10 @@ pub enum Action {
     Connect(NodeId),
     /// Close the connection that is open or being opened. No report is expected.
     Close(NodeId),
+    /// The node has refused the login. If there is another login by now, report that login with
+    /// [`set_login`](crate::redlock::Redlock::set_login): the node is then tried at once, and else
+    /// about twice a minute. Only drivers that report logins are asked.
+    Login(NodeId),
 }
 
 /// The source of the next timeout.

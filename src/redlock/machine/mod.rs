@@ -142,6 +142,7 @@ pub struct Redlock {
     changed: NodeSet,
     to_connect: NodeSet,
     to_close: NodeSet,
+    to_log_in: NodeSet,
 }
 
 impl fmt::Debug for Redlock {
@@ -190,6 +191,7 @@ impl Redlock {
             changed: NodeSet::EMPTY,
             to_connect: NodeSet::EMPTY,
             to_close: NodeSet::EMPTY,
+            to_log_in: NodeSet::EMPTY,
             config,
             quorum,
             nodes,
@@ -284,9 +286,13 @@ impl Redlock {
             self.to_close.remove(node);
             return Some(Action::Close(node));
         }
-        let node = self.to_connect.into_iter().next()?;
-        self.to_connect.remove(node);
-        Some(Action::Connect(node))
+        if let Some(node) = self.to_connect.into_iter().next() {
+            self.to_connect.remove(node);
+            return Some(Action::Connect(node));
+        }
+        let node = self.to_log_in.into_iter().next()?;
+        self.to_log_in.remove(node);
+        Some(Action::Login(node))
     }
 
     /// Returns the bytes to write to `node`: everything gathered since the last write. The driver

@@ -16,8 +16,10 @@ impl Redlock {
     /// Sets the login to `node` for the handshakes to come. A connection that is up keeps its own.
     ///
     /// A driver whose passwords change calls this before each
-    /// [`handle_connected`](Self::handle_connected). The database must stay the same, because locks
-    /// of another database are not seen.
+    /// [`handle_connected`](Self::handle_connected), and for each
+    /// [`Action::Login`](super::Action::Login). A node that has refused the login before is then
+    /// due to be connected at once. The database must stay the same, because locks of another
+    /// database are not seen.
     pub fn set_login(&mut self, node: NodeId, login: Login) {
         if let Some(node) = self.nodes.get_mut(node) {
             node.set_login(login);

@@ -59,6 +59,10 @@ impl Redlock {
                 self.to_connect.insert(id);
                 self.changed.insert(id);
             }
+            Due::AskForLogin => {
+                node.asked_for_login(now, self.config.reconnect_max, &mut self.rng);
+                self.to_log_in.insert(id);
+            }
             Due::GiveUp(error) => self.drop_session(now, id, error),
             Due::Check => match node.check(now) {
                 Lateness::NoNews => {}

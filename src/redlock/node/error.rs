@@ -73,6 +73,13 @@ impl NodeError {
     }
 }
 
+impl NodeError {
+    /// Returns `true` if another login may be all that is needed.
+    pub(crate) const fn is_about_login(self) -> bool {
+        matches!(self, Self::LoginRefused | Self::Server(ServerError::Denied))
+    }
+}
+
 // The text of an error has everything, so that none has a source.
 impl core::error::Error for NodeError {}
 

@@ -47,8 +47,11 @@ const MESSAGE_MAX: usize = 128;
 /// One master: its session, its health and its queues.
 pub(crate) struct Node {
     login: Login,
+    /// Whether the driver reports logins, and so may have another one after a refusal.
+    has_other_logins: bool,
     session: Session,
-    /// Sessions that failed or could not be opened, since the last session that lasted.
+    /// Sessions that failed or could not be opened, and questions for another login, since the last
+    /// session that lasted.
     failures: u32,
     run_id: Option<RunId>,
     /// The evidence whether the node may have forgotten locks (S11).
@@ -75,9 +78,11 @@ pub(crate) struct Node {
 
 /// The state of the connection.
 enum Session {
-    /// No connection. The next attempt is due at `retry_at`.
+    /// No connection. The next attempt is due at `retry_at`. After a login was refused, the driver
+    /// is asked at `ask_at` whether there is another one.
     Down {
         retry_at: Instant,
+        ask_at: Instant,
     },
     Connecting {
         until: Instant,
@@ -95,6 +100,7 @@ enum Session {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Due {
     Connect,
+    AskForLogin,
     GiveUp(NodeError),
     /// A check whether the replies are late.
     Check,
@@ -107,7 +113,8 @@ impl Node {
     pub(crate) fn new(login: Login, config: &RedlockConfig) -> Self {
         Self {
             login,
-            session: Session::Down { retry_at: Instant::ZERO },
+            has_other_logins: false,
+            session: Session::Down { retry_at: Instant::ZERO, ask_at: Instant::FAR_FUTURE },
             failures: 0,
             run_id: None,
             record: Record::default(),
@@ -299,7 +306,8 @@ impl Node {
             return None;
         }
         Some(match self.session {
-            Session::Down { .. } => Due::Connect,
+            Session::Down { retry_at, .. } if retry_at <= now => Due::Connect,
+            Session::Down { .. } => Due::AskForLogin,
             Session::Connecting { .. } => Due::GiveUp(NodeError::ConnectTimeout),
             Session::Handshake { .. } => Due::GiveUp(NodeError::HandshakeTimeout),
             Session::Ready { .. } if at == self.pipeline.check_at() => Due::Check,
@@ -314,7 +322,7 @@ impl Node {
     #[inline]
     pub(crate) fn next_due(&self) -> Instant {
         match self.session {
-            Session::Down { retry_at } => retry_at,
+            Session::Down { retry_at, ask_at } => retry_at.min(ask_at),
             Session::Connecting { until } | Session::Handshake { until, .. } => until,
             Session::Ready { .. } => {
                 let healthy_at = self.unhealthy_until.unwrap_or(Instant::FAR_FUTURE);

@@ -24,9 +24,36 @@ const MISCONFIGURED_PAUSE: Duration = Duration::from_secs(30);
 const SETTLED_AFTER: Duration = Duration::from_secs(1);
 
 impl Node {
-    /// Sets the login for the handshakes to come.
+    /// Sets the login for the handshakes to come. After the login was refused, another one is tried
+    /// at once.
     pub(crate) fn set_login(&mut self, login: Login) {
+        self.has_other_logins = true;
+        if let Session::Down { retry_at, ask_at } = &mut self.session {
+            if *ask_at < Instant::FAR_FUTURE && login != self.login {
+                (*retry_at, *ask_at) = (Instant::ZERO, Instant::FAR_FUTURE);
+            }
+        }
         self.login = login;
+    }
+
+    /// Records that the driver is asked for another login, and plans the next question. The pause
+    /// is that before a reconnect: a login may be another one each time, and be refused each time.
+    pub(crate) fn asked_for_login(
+        &mut self,
+        now: Instant,
+        reconnect_max: Duration,
+        rng: &mut fastrand::Rng,
+    ) {
+        let next = now + self.reconnect_pause(reconnect_max, rng);
+        if let Session::Down { ask_at, .. } = &mut self.session {
+            *ask_at = next;
+        }
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    /// Returns the pause before the next attempt. Half of the pause is random.
+    fn reconnect_pause(&self, max: Duration, rng: &mut fastrand::Rng) -> Duration {
+        spread(FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(max), rng)
     }
 
     /// Records that the driver is asked to connect, at the latest by `until`.
@@ -89,13 +116,16 @@ impl Node {
             self.failures = 0;
         }
         let pause = if error.is_misconfiguration() {
-            MISCONFIGURED_PAUSE
+            spread(MISCONFIGURED_PAUSE, rng)
         } else {
-            FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(reconnect_max)
+            self.reconnect_pause(reconnect_max, rng)
         };
-        // Half of the pause is random, so that many clients do not come back at the same moment.
-        let spread = rng.u64(..=pause.as_nanos() as u64 / 2);
-        self.session = Session::Down { retry_at: now + pause / 2 + Duration::from_nanos(spread) };
+        let ask_at = if self.has_other_logins && error.is_about_login() {
+            now + self.reconnect_pause(reconnect_max, rng)
+        } else {
+            Instant::FAR_FUTURE
+        };
+        self.session = Session::Down { retry_at: now + pause, ask_at };
         self.failures = self.failures.saturating_add(1);
         self.counters.failures += 1;
         self.unhealthy_until = None;
@@ -106,4 +136,10 @@ impl Node {
         self.outbox.clear();
         self.pipeline.take()
     }
+}
+
+/// Returns a random time between half of `pause` and all of it, so that many clients do not come
+/// back at the same moment.
+fn spread(pause: Duration, rng: &mut fastrand::Rng) -> Duration {
+    pause / 2 + Duration::from_nanos(rng.u64(..=pause.as_nanos() as u64 / 2))
 }

@@ -10,6 +10,7 @@ mod attempts;
 mod batches;
 mod keeping;
 mod leases;
+mod logins;
 mod names;
 mod queries;
 mod queues;
@@ -48,6 +49,8 @@ struct Rig {
     /// Nodes to which the machine wants a connection, but has none.
     wanted: NodeSet,
     closed: NodeSet,
+    /// Nodes whose login was asked for.
+    asked: Vec<NodeId>,
     /// Commands that have left for each node and were not looked at yet.
     outputs: Vec<Vec<String>>,
     /// The answer of the nodes to the question for native commands.
@@ -97,6 +100,7 @@ impl Rig {
             now: Instant::from_nanos(1_000_000_000),
             wanted: NodeSet::EMPTY,
             closed: NodeSet::EMPTY,
+            asked: Vec::new(),
             outputs: vec![Vec::new(); count],
             native: "*2\r\n*-1\r\n*-1",
         };
@@ -218,6 +222,7 @@ impl Rig {
         while let Some(action) = self.redlock.poll_action() {
             match action {
                 Action::Connect(node) => self.wanted.insert(node),
+                Action::Login(node) => self.asked.push(node),
                 Action::Close(node) => {
                     self.wanted.remove(node);
                     self.closed.insert(node);
