@@ -1,7 +1,9 @@
 //! A lock that is kept alive as long as the command runs, and what happens when it cannot be.
 
-use crate::run::{Run, assert_no_keys, exec, run_until_quorate, start_script};
+use crate::run::{PATIENCE, Run, assert_no_keys, exec, run_until_quorate, start_script};
+use crate::support::fake::Fake;
 use crate::support::servers::Cluster;
+use crate::support::until;
 
 const SHORT: [&str; 2] = ["--ttl", "2s"];
 
@@ -89,4 +91,27 @@ fn the_short_options_are_those_of_flock() {
     let outcome = Run::start(&mut free).finish();
     outcome.assert_code(0);
     assert!(outcome.err.contains("\"s\" is locked after"), "{}", outcome.err);
+}
+
+/// A command that runs for a night beside a node that is gone must not fill the log.
+#[test]
+fn a_node_that_stays_away_is_told_once_for_each_reason_however_often_it_is_tried() {
+    const ATTEMPTS: usize = 6;
+    let cluster = Cluster::start(2);
+    let gone = Fake::closing();
+    let nodes = [cluster.addrs(), vec![gone.addr()]].concat();
+    let script = "echo >ready; until [ -e go ]; do sleep 0.05; done";
+    let run = start_script(&nodes, &["--verbose"], script);
+    run.line("ready");
+    let seen = gone.accepted();
+    assert!(until(PATIENCE, || gone.accepted() >= seen + ATTEMPTS));
+    run.create("go");
+    let outcome = run.finish();
+    outcome.assert_code(0);
+    let lines: Vec<_> = outcome.err.lines().filter(|line| line.contains(&gone.addr())).collect();
+    assert!((1..=4).contains(&lines.len()), "{}", outcome.err);
+    let mut reasons: Vec<_> = lines.iter().map(|line| line.trim()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    assert_eq!(reasons.len(), lines.len(), "{}", outcome.err);
 }

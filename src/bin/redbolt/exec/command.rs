@@ -2,12 +2,13 @@
 
 use std::ffi::OsStr;
 
+use redbolt::Event;
 use redbolt::time::Instant;
-use redbolt::{Event, NodeId};
 use rustix::process::Signal;
 
 use super::acquire::Lease;
 use super::args::Args;
+use super::changes::Changes;
 use super::child::Child;
 use super::failure::Failure;
 use super::group;
@@ -28,6 +29,7 @@ enum Stage {
 pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, Failure> {
     let mut schedule = Schedule::new(watch.engine.now(), lease.valid_until);
     let mut child = start(lease, args)?;
+    let mut changes = Changes::new(&watch.engine);
     let mut stage = Stage::Running;
     loop {
         // A command that has ended by itself need not be ended: this check comes first.
@@ -54,15 +56,13 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
                 args.tell(format_args!("the lock is lost: {reason}"));
                 schedule = Schedule::at_once(watch.engine.now());
             }
-            News::Engine(Event::Node(node)) => tell_of(watch, node, args),
+            News::Engine(Event::Node(node)) => {
+                if let Some(news) = changes.news(&watch.engine, node) {
+                    args.tell(news);
+                }
+            }
             News::Signal(_) | News::Engine(_) | News::Time => {}
         }
-    }
-}
-
-fn tell_of(watch: &Watch, node: NodeId, args: &Args) {
-    if let (Some(address), Some(status)) = (watch.engine.address(node), watch.engine.node(node)) {
-        args.tell(format_args!("{address}: {status}"));
     }
 }
 

@@ -6,10 +6,12 @@
 //! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
 //! acquires the lock ([`acquire`]), runs the command ([`command`]) in a process group of its own
 //! ([`child`], [`terminal`]), and ends that group before the lock ends ([`schedule`], [`group`]).
+//! [`changes`] knows what is worth a line about a node.
 
 mod acquire;
 mod alarm;
 mod args;
+mod changes;
 mod child;
 mod command;
 mod failure;

@@ -1,0 +1,92 @@
+//! Which changes of the nodes `--verbose` tells.
+
+use redbolt::redlock::{NodeError, NodeId};
+use redbolt::{Engine, Event, NodeState};
+
+/// What was told of each node.
+///
+/// A node that is gone is tried again and again, and each attempt is a change of its state. What a
+/// reader wants to know is that the node is gone and why, once for each reason, and when the node
+/// is back.
+pub(super) struct Changes(Vec<Told>);
+
+#[derive(Default)]
+struct Told {
+    state: Option<NodeState>,
+    /// The reasons since the node was last there.
+    reasons: Vec<NodeError>,
+}
+
+impl Changes {
+    /// Takes the present states as told.
+    pub(super) fn new(engine: &Engine) -> Self {
+        let nodes = engine.nodes().map(|(_, _, status)| {
+            let mut told = Told::default();
+            told.is_news(status.state, status.error);
+            told
+        });
+        Self(nodes.collect())
+    }
+
+    /// Returns the line about a node, if its state is news.
+    pub(super) fn news(&mut self, engine: &Engine, node: NodeId) -> Option<String> {
+        let status = engine.node(node)?;
+        let is_news = self.0.get_mut(node.index())?.is_news(status.state, status.error);
+        is_news.then(|| engine.display(&Event::Node(node)).to_string())
+    }
+}
+
+impl Told {
+    fn is_news(&mut self, state: NodeState, error: Option<NodeError>) -> bool {
+        use NodeState::{Connecting, Down, Handshake, Misconfigured};
+        let state = match (state, self.state) {
+            // An attempt whose outcome is not known yet.
+            (Connecting | Handshake, None | Some(Down | Misconfigured)) => return false,
+            // The end of the connection was in the same event as the attempt that follows.
+            (Connecting | Handshake, Some(_)) => Down,
+            (state, _) => state,
+        };
+        let is_change = self.state.replace(state) != Some(state);
+        if !matches!(state, Down | Misconfigured) {
+            self.reasons.clear();
+            return is_change;
+        }
+        let reason = error.filter(|error| !self.reasons.contains(error));
+        self.reasons.extend(reason);
+        is_change || reason.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_told_once_and_then_once_for_each_reason() {
+        use NodeState::{Connecting, Down, Handshake, Quarantined, Ready, Stalled};
+        const CLOSED: Option<NodeError> = Some(NodeError::Closed);
+        const LATE: Option<NodeError> = Some(NodeError::ConnectTimeout);
+        let mut told = Told::default();
+        for (step, (state, error, expected)) in [
+            (Connecting, None, false),
+            (Ready, None, true),
+            (Stalled, None, true),
+            (Ready, None, true),
+            (Connecting, CLOSED, true),
+            (Down, CLOSED, false),
+            (Connecting, CLOSED, false),
+            (Down, LATE, true),
+            (Connecting, LATE, false),
+            (Handshake, LATE, false),
+            (Down, CLOSED, false),
+            (Down, LATE, false),
+            (Quarantined, None, true),
+            (Down, CLOSED, true),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(told.is_news(state, error), expected, "step {step}: {state} {error:?}");
+        }
+    }
+}
