@@ -41,9 +41,11 @@ impl Shard {
     /// asked for more. The answer comes when the thread ends, whatever ends it. Returns `None` if
     /// the thread has ended.
     pub(super) fn stop(&self, timeout: Duration) -> Option<PendingAnswer<ShutdownReport>> {
-        let ended = self.end.wait()?;
-        // A thread that is stopping already refuses the command, and ends all the same.
-        let _ = self.mailbox.push_always(Command::Shutdown(timeout));
+        let (ended, must_be_told) = self.end.wait(timeout)?;
+        if must_be_told {
+            // A thread that is stopping already refuses the command, and ends all the same.
+            let _ = self.mailbox.push_always(Command::Shutdown(timeout));
+        }
         Some(ended)
     }
 

@@ -1,5 +1,6 @@
 //! The end of an engine's thread: the callers who wait for it, and what the thread leaves behind.
 
+use core::time::Duration;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
@@ -9,17 +10,25 @@ use super::shutdown::ShutdownReport;
 use super::sync::{Mutex, lock};
 
 pub(super) struct ThreadEnd {
-    /// The callers of a shutdown; `None` once the thread has ended.
-    shutdown_waiters: Mutex<Option<Vec<Arc<Oneshot<ShutdownReport>>>>>,
+    /// The shutdown; `None` once the thread has ended.
+    shutdown: Mutex<Option<Asked>>,
     /// What is open. Before a shutdown, that the thread has not ended.
     report: Mutex<ShutdownReport>,
     failure: OnceLock<io::ErrorKind>,
 }
 
+/// What callers of a shutdown have asked for.
+#[derive(Default)]
+struct Asked {
+    waiters: Vec<Arc<Oneshot<ShutdownReport>>>,
+    /// The longest time that a caller gives; `None` before the first shutdown.
+    within: Option<Duration>,
+}
+
 impl ThreadEnd {
     pub(super) fn new() -> Self {
         Self {
-            shutdown_waiters: Mutex::new(Some(Vec::new())),
+            shutdown: Mutex::new(Some(Asked::default())),
             report: Mutex::new(ShutdownReport::NOT_ENDED),
             failure: OnceLock::new(),
         }
@@ -27,15 +36,24 @@ impl ThreadEnd {
 
     /// Waits for the end of the thread, for whatever reason the thread ends. Returns `None` if the
     /// thread has ended. The value is that of [`report`](Self::report).
-    pub(super) fn wait(&self) -> Option<PendingAnswer<ShutdownReport>> {
+    ///
+    /// Also returns whether the thread must be told that it is to end within `timeout`: not if it
+    /// was given as much time before. So callers who ask again and again leave nothing behind.
+    pub(super) fn wait(&self, timeout: Duration) -> Option<(PendingAnswer<ShutdownReport>, bool)> {
         let answer = Arc::new(Oneshot::new());
-        lock(&self.shutdown_waiters).as_mut()?.push(Arc::clone(&answer));
-        Some(PendingAnswer::new(answer))
+        let mut shutdown = lock(&self.shutdown);
+        let asked = shutdown.as_mut()?;
+        // A caller who has dropped the wait has left the only other reference.
+        asked.waiters.retain(|waiter| Arc::strong_count(waiter) > 1);
+        asked.waiters.push(Arc::clone(&answer));
+        let is_longer = asked.within < Some(timeout);
+        asked.within = asked.within.max(Some(timeout));
+        Some((PendingAnswer::new(answer), is_longer))
     }
 
     /// Marks the thread as ended. Returns the callers who wait for the end.
     pub(super) fn take_waiters(&self) -> Vec<Arc<Oneshot<ShutdownReport>>> {
-        lock(&self.shutdown_waiters).take().unwrap_or_default()
+        lock(&self.shutdown).take().unwrap_or_default().waiters
     }
 
     /// Returns what the thread has left open. A thread that died has left itself.

@@ -1,6 +1,8 @@
 //! The hand-off of a result between threads: step by step, with wakers that drop tasks, and in
-//! every order, by the model checker.
+//! every order, by the model checker. Also waits for the end of a thread.
 
+#[cfg(not(redbolt_loom))]
+mod endings;
 #[cfg(redbolt_loom)]
 mod models;
 #[cfg(not(redbolt_loom))]
