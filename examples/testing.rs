@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use redbolt::embedded::{Cluster, Memory};
-use redbolt::{Client, LockError, LockNotice};
+use redbolt::{Client, LockError};
 
 /// The code under test: does a job, unless another client is doing the same job.
 fn run_once(client: &Client, job: &str, work: impl FnOnce()) -> Result<bool, LockError> {
@@ -53,6 +53,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let notice = leader.lost().blocking_wait();
     println!("leader: {notice}");
-    assert!(matches!(notice, LockNotice::Lost(_)));
+    assert!(notice.is_lost());
     Ok(())
 }

@@ -186,8 +186,8 @@ pub mod time;
 #[cfg(feature = "net")]
 pub use self::client::{
     Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ConnectError, Guard,
-    Handover, LockError, LockErrorKind, LockNotice, LockRequest, LockSignal, NodeReport,
-    NodeVerdict, PendingAnswer, Ready, ReadyError, Shutdown, ShutdownReport,
+    Handover, LockError, LockErrorKind, LockNotice, LockNoticeKind, LockRequest, LockSignal,
+    NodeReport, NodeVerdict, PendingAnswer, Ready, ReadyError, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;

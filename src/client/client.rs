@@ -11,6 +11,7 @@ use super::builder::ClientBuilder;
 use super::command::Command;
 use super::counters::ClientCounters;
 use super::error::ClientError;
+use super::lock_error::LockError;
 use super::pending::PendingAnswer;
 use super::ready::Ready;
 use super::report::NodeReport;
@@ -174,7 +175,12 @@ impl Client {
     ///
     /// The answer is advice: the holder may have changed while the answer was on its way, and
     /// nothing that a lock should decide may depend on the answer.
-    pub fn query(&self, resource: impl AsRef<[u8]>) -> PendingAnswer<Result<Holder, ClientError>> {
+    ///
+    /// # Errors
+    ///
+    /// The answer is a [`LockError`] with the resource if the question is out of bounds, or if the
+    /// client is busy or has ended.
+    pub fn query(&self, resource: impl AsRef<[u8]>) -> PendingAnswer<Result<Holder, LockError>> {
         PendingAnswer::ask(|answer| {
             let question = |resource| Command::Query { resource, answer };
             self.handle.shared.ask(resource.as_ref(), question)
@@ -285,5 +291,5 @@ const _: fn() = || {
     goes::<super::Acquire>();
     goes::<LockRequest>();
     goes::<NodeReport>();
-    goes::<PendingAnswer<Result<Holder, ClientError>>>();
+    goes::<PendingAnswer<Result<Holder, LockError>>>();
 };

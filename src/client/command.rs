@@ -42,7 +42,7 @@ pub(super) enum Command {
     },
     Query {
         resource: Box<[u8]>,
-        answer: Answer<Result<Holder, ClientError>>,
+        answer: Answer<Result<Holder, LockError>>,
     },
     Counters(Arc<Survey>),
     Nodes(Answer<Result<Vec<NodeReport>, ClientError>>),

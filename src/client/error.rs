@@ -3,7 +3,6 @@
 use core::fmt;
 
 use super::queue::Refused;
-use crate::redlock::RequestError;
 
 /// The text of an error of a client that was shut down.
 pub(super) const CLOSED: &str = "the client is shut down, or its thread has died";
@@ -12,8 +11,6 @@ pub(super) const CLOSED: &str = "the client is shut down, or its thread has died
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The client refused the request at once. The error names the value and the limit.
-    Request(RequestError),
     /// The client has as many callbacks for changes of nodes as it takes.
     TooManyWatchers {
         /// How many callbacks there can be.
@@ -31,7 +28,6 @@ pub enum ClientError {
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Request(error) => error.fmt(f),
             Self::TooManyWatchers { max } => {
                 write!(f, "{max} callbacks are told of the nodes already")
             }

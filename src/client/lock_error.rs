@@ -10,7 +10,8 @@ use crate::engine::{Nodes, Resources};
 use crate::net::Address;
 use crate::redlock::{AcquireError, AtNodes, ExtendError, NodeId, NodeOutcome, RequestError};
 
-/// The error of a lock that was not acquired, not extended, or not handed over.
+/// The error of a lock that was not acquired, not extended, or not handed over, and of a question
+/// for the holder of a resource that was not asked.
 ///
 /// [`kind`](Self::kind) returns the reason, [`resource`](Self::resource) the resource, and
 /// [`nodes`](Self::nodes) what the nodes had to do with it. `Display` writes all of this in one

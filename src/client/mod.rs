@@ -22,7 +22,8 @@
 //! waits for the nodes, [`shutdown`] for the end; [`gather`] makes one answer of those of all
 //! threads. [`runtime`] knows the threads that must not block.
 //!
-//! [`lock_error`] has the errors that name a resource, [`error`] the other one. [`handover`] is the
+//! [`lock_error`] has the errors that name a resource, [`error`] the other one, and [`notice`] what
+//! is told of a lock that ends. [`handover`] is the
 //! data with which another process goes on with a lock. [`report`] is what a client says of a node,
 //! and [`counters`] what the client says of itself. [`thread_end`] is what is left of a thread when
 //! the thread has ended.
@@ -39,6 +40,7 @@ mod guard;
 mod handover;
 mod lock_error;
 mod mailbox;
+mod notice;
 mod oneshot;
 mod pending;
 mod queue;
@@ -66,10 +68,10 @@ pub use self::error::ClientError;
 pub use self::guard::Guard;
 pub use self::handover::Handover;
 pub use self::lock_error::{ClientClosed, LockError, LockErrorKind, NodeVerdict};
+pub use self::notice::{LockNotice, LockNoticeKind};
 pub use self::pending::PendingAnswer;
 pub use self::ready::{ConnectError, Ready, ReadyError};
 pub use self::report::NodeReport;
 pub use self::request::LockRequest;
 pub use self::shutdown::{Shutdown, ShutdownReport};
 pub use self::signal::LockSignal;
-pub use self::ticket::LockNotice;

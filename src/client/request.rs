@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::acquire::Acquire;
 use super::guard::Guard;
 use super::lock_error::LockError;
+use super::notice::LockNotice;
 use super::shared::Shared;
 use super::sync::Mutex;
 use super::ticket::{Order, Ticket};
-use crate::redlock::LostReason;
 
 /// A request for a lock, before the request is sent.
 ///
@@ -91,15 +91,19 @@ impl LockRequest {
         self
     }
 
-    /// Registers `call`, which is called once, on the engine's thread, if the lock is lost.
+    /// Registers `call`, which is called once, on the engine's thread, if the lock is lost. The
+    /// notice names the resource, and its kind is [`LockNoticeKind::Lost`].
     ///
-    /// A lock that ends because the client ends ([`LockNotice::Closed`](crate::LockNotice::Closed))
-    /// is not reported to `call`.
+    /// A lock that ends because the client ends ([`LockNoticeKind::Closed`]) is not reported to
+    /// `call`.
+    ///
+    /// [`LockNoticeKind::Lost`]: crate::LockNoticeKind::Lost
+    /// [`LockNoticeKind::Closed`]: crate::LockNoticeKind::Closed
     ///
     /// `call` must return at once, and must not wait for this client, because all locks of the
     /// engine's thread wait meanwhile. A panic in `call` ends that thread, as any other panic on
     /// that thread would.
-    pub fn on_lost(mut self, call: impl FnOnce(LostReason) + Send + 'static) -> Self {
+    pub fn on_lost(mut self, call: impl FnOnce(LockNotice) + Send + 'static) -> Self {
         self.order.on_lost = Mutex::new(Some(Box::new(call)));
         self
     }

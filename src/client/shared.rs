@@ -116,13 +116,14 @@ impl Shared {
         &self,
         resource: &[u8],
         question: impl FnOnce(Box<[u8]>) -> Command,
-    ) -> Result<(), ClientError> {
+    ) -> Result<(), LockError> {
         if resource.len() > MAX_RESOURCE {
-            let len = resource.len();
-            return Err(ClientError::Request(RequestError::ResourceTooLong { len }));
+            let error = RequestError::ResourceTooLong { len: resource.len() };
+            return Err(LockError::new(error, resource, 1));
         }
         let mailbox = self.mailbox(core::iter::once(resource));
-        Ok(mailbox.push(question(Box::from(resource)))?)
+        let pushed = mailbox.push(question(Box::from(resource)));
+        pushed.map_err(|refused| LockError::new(refused, resource, 1))
     }
 
     /// Hands in a question about the nodes.

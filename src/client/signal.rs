@@ -7,8 +7,9 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::notice::LockNotice;
 use super::runtime;
-use super::ticket::{Awaited, LockNotice, Ticket};
+use super::ticket::{Awaited, Ticket};
 use super::wait::block_for;
 use crate::net::Clock;
 
@@ -23,9 +24,9 @@ use crate::net::Clock;
 /// let guard = client.lock("orders/42").blocking_acquire()?;
 /// let lost = guard.lost();
 /// std::thread::spawn(move || {
-///     match lost.blocking_wait() {
-///         redbolt::LockNotice::Released => {}
-///         notice => eprintln!("stop: {notice}"),
+///     let notice = lost.blocking_wait();
+///     if notice.is_lost() {
+///         eprintln!("stop: {notice}");
 ///     }
 /// });
 /// # Ok(())
@@ -70,7 +71,8 @@ impl LockSignal {
     }
 
     fn poll_once(&mut self, context: &Context<'_>) -> Poll<LockNotice> {
-        self.ticket.poll(self.awaited, &mut self.number, context)
+        let kind = self.ticket.poll(self.awaited, &mut self.number, context);
+        kind.map(|kind| self.ticket.order.notice(kind))
     }
 }
 

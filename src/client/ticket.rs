@@ -1,7 +1,6 @@
 //! The ticket: one request for a lock, and then the lock itself, shared by the owner and the
 //! engine's thread.
 
-use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
@@ -10,6 +9,7 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use super::lock_error::{ClientClosed, LockError, LockErrorKind};
+use super::notice::{LockNotice, LockNoticeKind};
 use super::oneshot::Oneshot;
 use super::sync::{Mutex, lock};
 use crate::net::Clock;
@@ -17,7 +17,7 @@ use crate::redlock::{LockId, LostReason, Token};
 use crate::time::Instant;
 
 /// The callback for a lock that is lost; the engine's thread calls it.
-pub(super) type OnLost = Box<dyn FnOnce(LostReason) + Send>;
+pub(super) type OnLost = Box<dyn FnOnce(LockNotice) + Send>;
 
 /// The settings of a request.
 pub(super) struct Order {
@@ -54,35 +54,10 @@ pub(super) struct Ticket {
     signals: Mutex<Signals>,
 }
 
-/// The reason why a [`LockSignal`](super::LockSignal) has fired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum LockNotice {
-    /// Little is left of the validity of the lock.
-    Expiring,
-    /// The lock is not held any more, although its owner has not given it back.
-    Lost(LostReason),
-    /// The lock is not held any more, because the client was shut down or its thread has died.
-    Closed,
-    /// The owner has released the lock or handed it over.
-    Released,
-}
-
-impl fmt::Display for LockNotice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Expiring => f.write_str("little is left of the validity"),
-            Self::Lost(reason) => reason.fmt(f),
-            Self::Closed => f.write_str("the client is shut down"),
-            Self::Released => f.write_str("released"),
-        }
-    }
-}
-
 #[derive(Default)]
 struct Signals {
     /// The end of the lock. No later end replaces the first.
-    end: Option<LockNotice>,
+    end: Option<LockNoticeKind>,
     is_expiring: bool,
     /// The wakers of the waiting signals, with the numbers of these signals.
     waiting: SmallVec<[(u64, Waker); 1]>,
@@ -109,6 +84,11 @@ impl Order {
     /// Creates an error that names the resource.
     pub(super) fn error(&self, kind: impl Into<LockErrorKind>) -> LockError {
         LockError::new(kind, self.resource(), self.count)
+    }
+
+    /// Creates a notice that names the resource.
+    pub(super) fn notice(&self, kind: LockNoticeKind) -> LockNotice {
+        LockNotice::new(kind, self.resource(), self.count)
     }
 
     /// Creates the error of a release whose client is closed.
@@ -175,7 +155,7 @@ impl Ticket {
 
     /// Ends the lock. If the lock has ended before, the first end stands. Returns the wakers to
     /// call.
-    pub(super) fn end(&self, end: LockNotice) -> Wakers {
+    pub(super) fn end(&self, end: LockNoticeKind) -> Wakers {
         self.hold(Instant::ZERO);
         let mut signals = lock(&self.signals);
         signals.end.get_or_insert(end);
@@ -198,18 +178,18 @@ impl Ticket {
         awaited: Awaited,
         number: &mut u64,
         context: &Context<'_>,
-    ) -> Poll<LockNotice> {
+    ) -> Poll<LockNoticeKind> {
         let valid_until = self.valid_until();
         if valid_until > Instant::ZERO && valid_until <= Clock::now() {
             // The deadline has passed, and the engine's thread has not said so yet.
-            return Poll::Ready(LockNotice::Lost(LostReason::Expired));
+            return Poll::Ready(LockNoticeKind::Lost(LostReason::Expired));
         }
         let mut signals = lock(&self.signals);
         if let Some(end) = signals.end {
             return Poll::Ready(end);
         }
         if awaited == Awaited::Warning && signals.is_expiring {
-            return Poll::Ready(LockNotice::Expiring);
+            return Poll::Ready(LockNoticeKind::Expiring);
         }
         let last = signals.wait(number, context.waker());
         // To drop a waker may drop a task, and that task may wait for this same lock: the mutex is

@@ -54,7 +54,7 @@
 //!
 //! ```
 //! use redbolt::embedded::Cluster;
-//! use redbolt::{Client, LockNotice};
+//! use redbolt::Client;
 //! use std::time::Duration;
 //!
 //! // In a test suite: #[tokio::test]
@@ -65,7 +65,7 @@
 //!     let guard = leader.keep_alive_for(Duration::from_secs(600)).await?;
 //!
 //!     cluster.nodes().iter().for_each(|node| node.flush());
-//!     assert!(matches!(guard.lost().await, LockNotice::Lost(_)));
+//!     assert!(guard.lost().await.is_lost());
 //!     assert!(!guard.is_held());
 //!     Ok(())
 //! }

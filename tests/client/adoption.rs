@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, Client, LockErrorKind, LockNotice, Token};
+use redbolt::{AcquireError, Client, LockErrorKind, Token};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
@@ -40,7 +40,7 @@ fn a_lock_that_has_ended_cannot_be_handed_over() {
     let guard =
         fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).blocking_acquire();
     let guard = guard.expect("free");
-    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_)));
+    assert!(guard.lost().blocking_wait().is_lost());
     let refused = guard.hand_over().blocking_wait();
     let refused = refused.expect_err("it has ended");
     assert_eq!(refused.kind(), &LockErrorKind::Request(RequestError::NotHeld));

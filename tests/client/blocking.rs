@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, ClientBuilder, LockErrorKind, LockNotice};
+use redbolt::{AcquireError, ClientBuilder, LockErrorKind};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
@@ -40,7 +40,7 @@ fn a_lock_that_was_lost_is_released_without_an_error() {
     let guard =
         fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE).blocking_acquire();
     let guard = guard.expect("it is free");
-    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_)));
+    assert!(guard.lost().blocking_wait().is_lost());
     assert!(!guard.is_held());
     let outcome = guard.release().blocking_wait().expect("the client runs");
     assert!(outcome.released.is_empty(), "{outcome:?}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redbolt::redlock::{RELEASE, RELEASE_MANY};
 use redbolt::time::Instant;
-use redbolt::{Client, LockNotice, LostReason};
+use redbolt::{Client, LockNoticeKind, LostReason};
 
 use crate::fixture::{Fixture, PATIENCE, config_of};
 use crate::support::fake::{Action, Fake, Request};
@@ -43,7 +43,7 @@ fn the_end_of_max_hold_is_the_end_of_the_lock() {
             break notice;
         }
     };
-    assert_eq!(notice, LockNotice::Lost(LostReason::Expired));
+    assert_eq!(notice.kind(), LockNoticeKind::Lost(LostReason::Expired));
     assert!(first < last && last <= most, "from {first:?} it went on to {last:?}, not {most:?}");
     fixture.expect_clean();
 }
@@ -73,14 +73,19 @@ fn a_majority_that_does_not_answer_costs_the_lock_in_time() {
     });
     let guard = guard.blocking_acquire().expect("free");
     (0..3).for_each(|index| fixture.cluster[index].stop());
-    assert_eq!(guard.expiring().blocking_wait(), LockNotice::Expiring);
+    assert_eq!(guard.expiring().blocking_wait().kind(), LockNoticeKind::Expiring);
     assert!(guard.is_held(), "a warning comes before the end");
     let valid_until = guard.valid_until();
-    assert_eq!(guard.lost().blocking_wait(), LockNotice::Lost(LostReason::Expired));
+    assert_eq!(guard.lost().blocking_wait().kind(), LockNoticeKind::Lost(LostReason::Expired));
     let late = now().saturating_sub(Duration::from_nanos(valid_until.as_nanos()));
     assert!(!guard.is_held());
     assert!(late < Duration::from_secs(5), "told {late:?} after the end");
-    assert_eq!(told.recv_timeout(PATIENCE), Ok(LostReason::Expired));
+    let told = told.recv_timeout(PATIENCE).expect("the loss is told");
+    assert_eq!(
+        (told.kind(), told.resource()),
+        (LockNoticeKind::Lost(LostReason::Expired), &b"a"[..])
+    );
+    assert_eq!(told.to_string(), "lock \"a\": the validity ended");
     (0..3).for_each(|index| fixture.cluster[index].cont());
     drop(guard);
     fixture.expect_clean();
@@ -95,7 +100,7 @@ fn a_majority_that_says_that_it_is_gone_costs_the_lock_at_once() {
         node.command(&[b"DEL", b"a"]);
     }
     assert!(guard.extend(PATIENCE).blocking_wait().is_err());
-    assert_eq!(guard.lost().blocking_wait(), LockNotice::Lost(LostReason::Majority));
+    assert_eq!(guard.lost().blocking_wait().kind(), LockNoticeKind::Lost(LostReason::Majority));
     assert!(!guard.is_held());
 }
 
@@ -117,7 +122,9 @@ fn a_loss_is_told_at_the_deadline_though_the_engine_is_held_up() {
     thread::spawn(move || tell.send(Some(first.blocking_wait())));
     thread::spawn(move || tell_too.send(second.blocking_wait_timeout(4 * PATIENCE)));
     for _ in 0..2 {
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(Some(LockNotice::Lost(LostReason::Expired))));
+        let notice = told.recv_timeout(PATIENCE).expect("the loss is told").expect("in time");
+        assert_eq!(notice.kind(), LockNoticeKind::Lost(LostReason::Expired));
+        assert_eq!(notice.resource(), b"b");
     }
     assert!(!victim.is_held());
     drop(let_go);

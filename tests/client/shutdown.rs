@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{LockErrorKind, LockNotice};
+use redbolt::{LockErrorKind, LockNoticeKind};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::{now, until};
@@ -19,7 +19,7 @@ fn what_is_held_is_given_back_and_who_waits_is_told() {
     let ended = waiting.blocking_wait().expect_err("the client is shut down");
     assert_eq!(ended.kind(), &LockErrorKind::Closed);
     assert!(!guard.is_held());
-    assert_eq!(lost.blocking_wait(), LockNotice::Closed);
+    assert_eq!(lost.blocking_wait().kind(), LockNoticeKind::Closed);
     let late = fixture.client.lock("b").blocking_acquire().expect_err("the client is shut down");
     assert_eq!(late.kind(), &LockErrorKind::Closed);
     let text = "the client is shut down, or its thread has died";
@@ -72,7 +72,8 @@ fn a_shutdown_can_be_awaited() {
             lost
         });
         let report = fixture.client.shutdown(PATIENCE).await;
-        assert_eq!(holder.await.expect("the task does not panic"), LockNotice::Closed);
+        let notice = holder.await.expect("the task does not panic");
+        assert_eq!(notice.kind(), LockNoticeKind::Closed);
         report
     });
     assert!(report.is_complete(), "{report}");
@@ -114,7 +115,7 @@ fn a_callback_that_ends_the_client_hangs_nobody() {
     });
     let guard = request.blocking_acquire().expect("free");
     assert_eq!(told.recv_timeout(PATIENCE), Ok([false, false]));
-    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_)));
+    assert!(guard.lost().blocking_wait().is_lost());
     let next = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).blocking_acquire();
     assert!(next.expect("the client goes on").is_held());
 }
@@ -143,7 +144,10 @@ fn a_callback_that_panics_leaves_nobody_waiting() {
     let guard = guard.expect("free");
     let waiting: Vec<_> =
         (0..50).map(|_| fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire()).collect();
-    assert!(matches!(guard.lost().blocking_wait(), LockNotice::Lost(_) | LockNotice::Closed));
+    assert!(matches!(
+        guard.lost().blocking_wait().kind(),
+        LockNoticeKind::Lost(_) | LockNoticeKind::Closed
+    ));
     // Some may have been granted before the end; nobody hangs.
     waiting.into_iter().for_each(|request| drop(request.blocking_wait()));
     assert!(!fixture.client.blocking_shutdown(PATIENCE).is_complete(), "nothing was given back");

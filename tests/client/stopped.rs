@@ -65,5 +65,5 @@ fn holder() {
         std::hint::spin_loop();
     }
     println!("found held {}", guard.is_held());
-    println!("found lost {:?}", guard.lost().blocking_wait());
+    println!("found lost {:?}", guard.lost().blocking_wait().kind());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use redbolt::{LockNotice, LostReason};
+use redbolt::{LockNoticeKind, LostReason};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
@@ -83,5 +83,6 @@ fn the_loss_of_a_lock_ends_the_work_that_it_protects() {
             () = std::future::pending() => None,
         }
     });
-    assert_eq!(lost, Some(LockNotice::Lost(LostReason::Expired)));
+    let kind = lost.map(|notice| notice.kind());
+    assert_eq!(kind, Some(LockNoticeKind::Lost(LostReason::Expired)));
 }

@@ -79,13 +79,16 @@ fn questions_and_callbacks_have_their_bounds() {
     let long = vec![b'x'; MAX_RESOURCE + 1];
     let refused = fixture.client.query(&long).blocking_wait().expect_err("too long");
     let len = long.len();
-    assert_eq!(refused, ClientError::Request(RequestError::ResourceTooLong { len }));
+    assert_eq!(refused.kind(), &LockErrorKind::Request(RequestError::ResourceTooLong { len }));
+    assert_eq!(refused.resource(), long);
 
     let (let_go, lost) = fixture.hold_up();
     let open: Vec<_> = (0..16).map(|_| fixture.client.nodes()).collect();
     let busy = ClientError::Busy { max: 16 };
     assert_eq!(fixture.client.nodes().blocking_wait().err(), Some(busy.clone()));
-    assert_eq!(fixture.client.query("a").blocking_wait().err(), Some(busy.clone()));
+    let refused = fixture.client.query("a").blocking_wait().expect_err("too much waits");
+    assert_eq!(refused.kind(), &LockErrorKind::Busy { max: 16 });
+    assert!(refused.to_string().starts_with("lock \"a\": 16 requests wait"), "{refused}");
     assert_eq!(fixture.client.on_node(|_| ()), Err(busy));
     let refused = fixture.client.lock("b").blocking_acquire().expect_err("too much waits");
     assert_eq!(refused.kind(), &LockErrorKind::Busy { max: 16 });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redbolt::{ExtendError, LockErrorKind, LockNotice, LostReason};
+use redbolt::{ExtendError, LockErrorKind, LockNoticeKind, LostReason};
 
 use super::support::until;
 use super::{PATIENCE, TTL, client, cluster, standing};
@@ -59,7 +59,8 @@ fn a_lock_that_is_kept_alive_notices_deleted_keys_by_itself() {
         assert!(node.keys().is_empty());
     }
     let notice = guard.lost().blocking_wait_timeout(PATIENCE);
-    assert_eq!(notice, Some(LockNotice::Lost(LostReason::Majority)));
+    let kind = notice.map(|notice| notice.kind());
+    assert_eq!(kind, Some(LockNoticeKind::Lost(LostReason::Majority)));
 }
 
 #[test]

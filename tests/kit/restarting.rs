@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 
 use redbolt::embedded::Memory;
-use redbolt::{LockNotice, LostReason};
+use redbolt::{LockNoticeKind, LostReason};
 
 use super::support::until;
 use super::{PATIENCE, TTL, client, cluster, standing};
@@ -43,7 +43,7 @@ fn a_restart_without_memory_frees_a_lock_that_is_held() {
         !guard.is_held()
     };
     assert!(until(PATIENCE, is_told), "the first client is told once it has asked");
-    assert_eq!(guard.lost().blocking_wait(), LockNotice::Lost(LostReason::Majority));
+    assert_eq!(guard.lost().blocking_wait().kind(), LockNoticeKind::Lost(LostReason::Majority));
 }
 
 #[test]

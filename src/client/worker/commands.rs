@@ -3,15 +3,15 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::{Entry, Worker};
+use super::{Entry, Question, Worker};
 use crate::client::command::{Answer, Command};
 use crate::client::counters::ClientCounters;
-use crate::client::error::ClientError;
 use crate::client::handover::Handover;
 use crate::client::lock_error::{ClientClosed, LockError};
+use crate::client::notice::LockNoticeKind;
 use crate::client::oneshot::Oneshot;
 use crate::client::report::NodeReport;
-use crate::client::ticket::{LockNotice, Ticket};
+use crate::client::ticket::Ticket;
 use crate::engine::Settling;
 use crate::redlock::{LockId, ReleaseOutcome, RequestError};
 use crate::time::Instant;
@@ -39,9 +39,9 @@ impl Worker {
             Command::Disown { ticket, answer } => self.disown(&ticket, &answer),
             Command::Query { resource, answer } => match self.engine.query(&resource) {
                 Ok(query) => {
-                    self.queries.insert(query, answer);
+                    self.queries.insert(query, Question { resource, answer });
                 }
-                Err(error) => self.complete(&answer, Err(ClientError::Request(error))),
+                Err(error) => self.complete(&answer, Err(LockError::new(error, &resource, 1))),
             },
             Command::Counters(survey) => {
                 let counters = ClientCounters::of_thread(self.engine.counters(), &self.wait);
@@ -114,7 +114,7 @@ impl Worker {
         ticket: &Ticket,
         answer: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
     ) {
-        self.wakers.extend(ticket.end(LockNotice::Released));
+        self.wakers.extend(ticket.end(LockNoticeKind::Released));
         let id = ticket.id.get().copied();
         match id.map(|id| (id, self.engine.release(id))) {
             Some((id, Ok(()))) => {
@@ -134,7 +134,7 @@ impl Worker {
     /// Gives the token away, but only if nothing in this engine will touch the keys of the lock any
     /// more.
     fn disown(&mut self, ticket: &Ticket, answer: &Oneshot<Result<Handover, LockError>>) {
-        self.wakers.extend(ticket.end(LockNotice::Released));
+        self.wakers.extend(ticket.end(LockNoticeKind::Released));
         let id = ticket.id.get().copied();
         match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.disown(id)) {
             Ok(token) => {

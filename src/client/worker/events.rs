@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Worker;
 use crate::client::lock_error::{LockErrorKind, NodeReasons};
+use crate::client::notice::LockNoticeKind;
 use crate::client::report::NodeReport;
 use crate::client::sync::lock;
-use crate::client::ticket::LockNotice;
 use crate::engine::reason;
 use crate::redlock::{AcquireError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome};
 use crate::time::Instant;
@@ -42,8 +42,8 @@ impl Worker {
                     self.wakers.extend(wakers.unwrap_or_default());
                 }
                 Event::Queried { query, holder, .. } => {
-                    if let Some(answer) = self.queries.remove(&query) {
-                        self.complete(&answer, Ok(*holder));
+                    if let Some(question) = self.queries.remove(&query) {
+                        self.complete(&question.answer, Ok(*holder));
                     }
                 }
                 Event::Node(node) => self.tell(node),
@@ -69,7 +69,7 @@ impl Worker {
             }
             Err(_) => {
                 // Nobody waits for the lock any more.
-                self.wakers.extend(ticket.end(LockNotice::Released));
+                self.wakers.extend(ticket.end(LockNoticeKind::Released));
                 let _ = self.engine.release(id);
                 return;
             }
@@ -125,13 +125,13 @@ impl Worker {
         let Some(entry) = self.take_entry(id) else { return };
         // There may be little time left: the wakers of this lock are called before all others, and
         // now instead of at the end of the turn.
-        for waker in entry.ticket.end(LockNotice::Lost(reason)) {
+        for waker in entry.ticket.end(LockNoticeKind::Lost(reason)) {
             self.wakers.push_front(waker);
         }
         self.wake();
         let call = lock(&entry.ticket.order.on_lost).take();
         if let Some(call) = call {
-            call(reason);
+            call(entry.ticket.order.notice(LockNoticeKind::Lost(reason)));
         }
     }
 

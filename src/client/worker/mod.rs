@@ -17,7 +17,6 @@ use std::io;
 use std::sync::Arc;
 
 use super::command::{Answer, Command, OnNode};
-use super::error::ClientError;
 use super::lock_error::{ClientClosed, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
@@ -42,7 +41,7 @@ pub(super) struct Worker {
     entries: HashMap<LockId, Entry>,
     /// How long the callers of granted locks have waited.
     wait: Histogram,
-    queries: HashMap<QueryId, Answer<Result<Holder, ClientError>>>,
+    queries: HashMap<QueryId, Question>,
     /// The callers who wait for the nodes.
     settling: Vec<(Settling, Answer<Result<(), ReadyError>>)>,
     watchers: Vec<OnNode>,
@@ -60,6 +59,12 @@ struct Entry {
     ticket: Arc<Ticket>,
     extension: Option<Answer<Result<Instant, LockError>>>,
     release: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
+}
+
+/// A question for the holder of a resource.
+struct Question {
+    resource: Box<[u8]>,
+    answer: Answer<Result<Holder, LockError>>,
 }
 
 impl Worker {

@@ -6,12 +6,12 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::Worker;
+use super::{Question, Worker};
 use crate::client::command::Command;
 use crate::client::error::ClientError;
-use crate::client::lock_error::LockErrorKind;
+use crate::client::lock_error::{LockError, LockErrorKind};
+use crate::client::notice::LockNoticeKind;
 use crate::client::shutdown::ShutdownReport;
-use crate::client::ticket::LockNotice;
 use crate::redlock::RequestError;
 
 /// The time for which the engine drains at a stretch during a shutdown. After each stretch, the
@@ -29,7 +29,7 @@ impl Worker {
         let held: Vec<_> =
             self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
         for (id, ticket) in held {
-            self.wakers.extend(ticket.end(LockNotice::Closed));
+            self.wakers.extend(ticket.end(LockNoticeKind::Closed));
             if self.engine.release(id) == Err(RequestError::NotHeld) {
                 let _ = self.engine.cancel(id);
             }
@@ -60,7 +60,7 @@ impl Worker {
             self.refuse(command);
         }
         for (_, entry) in mem::take(&mut self.entries) {
-            self.wakers.extend(entry.ticket.end(LockNotice::Closed));
+            self.wakers.extend(entry.ticket.end(LockNoticeKind::Closed));
             let order = &entry.ticket.order;
             self.complete(&entry.ticket.outcome, Err(order.error(LockErrorKind::Closed)));
             if let Some(answer) = entry.extension {
@@ -70,8 +70,8 @@ impl Worker {
                 self.complete(&answer, Err(order.closed()));
             }
         }
-        for (_, answer) in mem::take(&mut self.queries) {
-            self.complete(&answer, Err(ClientError::Closed));
+        for (_, Question { resource, answer }) in mem::take(&mut self.queries) {
+            self.complete(&answer, Err(LockError::new(LockErrorKind::Closed, &resource, 1)));
         }
         for (_, answer) in mem::take(&mut self.settling) {
             self.complete(&answer, Err(ClientError::Closed.into()));
@@ -98,7 +98,9 @@ impl Worker {
             Command::Disown { ticket, answer } => {
                 self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed)));
             }
-            Command::Query { answer, .. } => self.complete(&answer, Err(ClientError::Closed)),
+            Command::Query { resource, answer } => {
+                self.complete(&answer, Err(LockError::new(LockErrorKind::Closed, &resource, 1)));
+            }
             Command::Ready { answer, .. } => {
                 self.complete(&answer, Err(ClientError::Closed.into()));
             }
