@@ -133,8 +133,9 @@
 //! * `tracing`: log events through the `tracing` crate, with the target [`TRACING_TARGET`]. The
 //!   levels are `INFO` for a node that becomes ready, `WARN` for other changes of a node and for a
 //!   lock that is lost or about to end, `ERROR` for a node that needs another configuration, and
-//!   `DEBUG` for connection attempts and failed requests. A node that stays down is told once, by
-//!   each thread of a client. Includes `net`.
+//!   `DEBUG` for connection attempts and failed requests. A node that stays down is told once. The
+//!   threads of a client have connections of their own, and tell of a node together, in the worst
+//!   of its states: down for the first of them, and ready again for the last. Includes `net`.
 //! * `serde`: [`Config`] and [`RedlockConfig`] from and to configuration files; see
 //!   [`Config`](Config#configuration-files).
 //! * `metrics`: counters, gauges and a histogram through the `metrics` crate; see below. Includes

@@ -2,14 +2,17 @@
 #![cfg(all(feature = "tracing", feature = "metrics", feature = "embedded"))]
 
 use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use metrics::{SharedString, Unit};
 use metrics_util::CompositeKey;
-use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use redbolt::embedded::{Cluster, Memory, Server};
-use redbolt::{Client, Config, Engine, Event, NodeId, NodeState, NodeStatus, RestartGuard};
+use redbolt::{
+    Client, ClientBuilder, Clock, Config, Engine, Event, NodeId, NodeState, NodeStatus,
+    RestartGuard,
+};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Metadata, Subscriber};
@@ -209,13 +212,66 @@ fn the_gauge_of_held_locks_goes_up_and_down_and_ends_with_the_engine() {
     });
 }
 
-/// The threads of a client know no recorder but that of the whole process.
+/// What the threads of clients tell, who know no recorder and no subscriber but those of the whole
+/// process.
+fn process() -> (&'static Snapshotter, Lines) {
+    static PROCESS: OnceLock<(Snapshotter, Lines)> = OnceLock::new();
+    let (snapshotter, lines) = PROCESS.get_or_init(|| {
+        let (recorder, lines) = (DebuggingRecorder::new(), Lines::default());
+        let snapshotter = recorder.snapshotter();
+        recorder.install().expect("nobody else installs one");
+        tracing::subscriber::set_global_default(lines.clone()).expect("nobody else sets one");
+        (snapshotter, lines)
+    });
+    (snapshotter, lines.clone())
+}
+
+/// Three threads have three connections to a node, and the operator has one node.
+#[test]
+fn the_threads_of_a_client_tell_of_a_node_once() {
+    let _alone = alone();
+    let (snapshotter, lines) = process();
+    let cluster = Cluster::start(3).expect("masters can be started");
+    let gone = cluster.nodes()[1].addr().to_string();
+    let mut config = cluster.config();
+    config.redlock.reconnect_max = Duration::from_millis(20);
+    let client = ClientBuilder::from(config).threads(3).build().expect("a client can be made");
+    let told = || -> Vec<_> {
+        let lines = lines.0.lock().expect("nobody panics");
+        let lines = lines.iter().filter(|line| line.contains(&gone) && !line.starts_with("DEBUG"));
+        lines.map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
+    };
+    let until = |count| {
+        let end = Clock::now() + PATIENCE;
+        while told().len() < count {
+            assert!(Clock::now() < end, "{:?}", told());
+            // The answer comes from a thread of the client, which has run meanwhile.
+            client.nodes().blocking_wait().expect("the client runs");
+        }
+    };
+    until(1);
+    cluster.nodes()[1].stop().expect("it can be stopped");
+    until(2);
+    cluster.nodes()[1].restart(Memory::Kept).expect("it can be started");
+    until(3);
+    drop(client);
+    assert_eq!(told(), ["INFO", "WARN", "INFO"]);
+    let mut changes = Vec::new();
+    for (key, _, _, value) in snapshotter.snapshot().into_vec() {
+        let labels: Vec<_> = key.key().labels().map(|label| label.value().to_owned()).collect();
+        if key.key().name() == "redbolt_node_changes_total" && labels.contains(&gone) {
+            changes.push((labels[1].clone(), value));
+        }
+    }
+    changes.sort_by(|one, other| one.0.cmp(&other.0));
+    let expected = [("down", 1), ("ready", 2)];
+    assert_eq!(changes, expected.map(|(state, n)| (state.to_owned(), DebugValue::Counter(n))));
+}
+
 #[test]
 fn a_client_records_how_long_its_callers_have_waited() {
     let _alone = alone();
-    let recorder = DebuggingRecorder::new();
-    let snapshotter = recorder.snapshotter();
-    recorder.install().expect("no other test installs one");
+    let (snapshotter, _) = process();
     let cluster = Cluster::start(3).expect("masters can be started");
     let client = Client::new(cluster.config()).expect("a client can be made");
     let mut waits = Vec::new();

@@ -12,7 +12,7 @@ use super::shutdown::ShutdownReport;
 use super::sync::{Mutex, lock};
 use super::thread_end::ThreadEnd;
 use super::worker::Worker;
-use crate::engine::{Config, Engine, EngineError};
+use crate::engine::{Board, Config, Engine, EngineError};
 
 pub(super) struct Shard {
     pub(super) mailbox: Arc<Mailbox>,
@@ -23,9 +23,10 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    pub(super) fn start(config: Config, number: usize) -> Result<Self, EngineError> {
+    /// Starts the thread with this number. The threads of a client share `board`.
+    pub(super) fn start(config: Config, number: usize, board: &Board) -> Result<Self, EngineError> {
         let max = config.redlock.max_locks;
-        let engine = Engine::new(config)?;
+        let engine = Engine::on_board(config, board)?;
         let mailbox = Arc::new(Mailbox::new(max, engine.waker()));
         let end = Arc::new(ThreadEnd::new());
         let worker = Worker::new(engine, Arc::clone(&mailbox), Arc::clone(&end));

@@ -20,7 +20,7 @@ use super::ready::ReadyError;
 use super::shard::Shard;
 use super::shutdown::ShutdownReport;
 use super::ticket::Ticket;
-use crate::engine::{Config, EngineError};
+use crate::engine::{Board, Config, EngineError};
 use crate::redlock::{ConfigError, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, RequestError};
 
 /// The time for which the threads wait for the last releases when nobody waits for the threads any
@@ -61,9 +61,10 @@ impl Shared {
             return Err(ConfigError::Size { what, value, least, most }.into());
         }
         let mut shared = Self { shards: Vec::new(), watchers: AtomicUsize::new(0), defaults };
+        let board = Board::default();
         for number in 0..threads {
             // Should a thread fail to start, the threads before it end as `shared` is dropped.
-            shared.shards.push(Shard::start(config.clone(), number)?);
+            shared.shards.push(Shard::start(config.clone(), number, &board)?);
         }
         Ok(shared)
     }

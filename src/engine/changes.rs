@@ -23,6 +23,12 @@ impl Changes {
         };
         told.replace(outcome) != Some(outcome)
     }
+
+    /// Returns the state that was told last.
+    #[cfg(any(feature = "tracing", feature = "metrics"))]
+    pub(crate) const fn told(&self, node: NodeId) -> Option<NodeState> {
+        self.0[node.index()]
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use super::config::{Config, EngineError};
 use super::display::{EventDisplay, Told};
-use super::observe::Observer;
+use super::observe::{Board, Observer};
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
     Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock, RedlockConfig,
@@ -129,6 +129,12 @@ impl Engine {
     /// Returns [`EngineError::Config`] for the first invalid setting, and [`EngineError::Io`] if
     /// the system cannot provide an epoll, a timer, a waker or entropy.
     pub fn new(config: Config) -> Result<Self, EngineError> {
+        Self::on_board(config, &Board::default())
+    }
+
+    /// Creates one of the engines of a client, which tell `tracing` and `metrics` of a node
+    /// together.
+    pub(crate) fn on_board(config: Config, board: &Board) -> Result<Self, EngineError> {
         config.check()?;
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
         let seed = u64::from_ne_bytes(entropy()?);
@@ -139,7 +145,7 @@ impl Engine {
             driver,
             addresses: config.nodes,
             busy_poll: config.busy_poll,
-            observer: Observer::default(),
+            observer: Observer::new(board),
         })
     }
 

@@ -5,7 +5,7 @@
 //! [`mod@env`] reads a configuration from variables, [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
 //! and [`shown`] has the words for resources and nodes in logs and errors.
-//! This folder must never know threads.
+//! This folder must never know threads. Only a [`Board`] may be shared by the engines of several.
 
 mod changes;
 mod config;
@@ -24,6 +24,7 @@ pub use self::config::{Config, EngineError};
 pub use self::display::EventDisplay;
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
+pub(crate) use self::observe::Board;
 #[cfg(feature = "tracing")]
 pub use self::observe::TRACING_TARGET;
 pub(crate) use self::settle::Settling;

@@ -8,9 +8,7 @@ use metrics::{
 };
 
 use crate::net::Address;
-use crate::redlock::{
-    AcquireError, Event, LostReason, MAX_NODES, NodeId, NodeState, NodeStatus, Redlock,
-};
+use crate::redlock::{AcquireError, Event, LostReason, MAX_NODES, NodeId, NodeState, Redlock};
 
 const ACQUIRED: &str = "redbolt_acquired_total";
 const FAILED: &str = "redbolt_acquire_failed_total";
@@ -81,14 +79,19 @@ impl Metrics {
     }
 
     /// Counts a change of a node, and sets its gauges.
-    pub(super) fn node(&mut self, id: NodeId, addresses: &[Address], status: &NodeStatus<'_>) {
+    pub(super) fn node(
+        &mut self,
+        id: NodeId,
+        addresses: &[Address],
+        state: NodeState,
+        round_trip: Duration,
+    ) {
         self.begin(addresses);
-        self.set_round_trip(id.index(), status.round_trip);
+        self.set_round_trip(id.index(), round_trip);
         let address = addresses[id.index()].to_string();
-        let votes = f64::from(u8::from(status.state == NodeState::Ready));
+        let votes = f64::from(u8::from(state == NodeState::Ready));
         gauge!(VOTES, "node" => address.clone()).set(votes);
-        let state = status.state.to_string();
-        counter!(CHANGES, "node" => address, "state" => state).increment(1);
+        counter!(CHANGES, "node" => address, "state" => state.to_string()).increment(1);
     }
 
     /// Brings the gauge of the held locks up to date.

@@ -2,6 +2,7 @@
 
 use tracing::{debug, error, info, warn};
 
+use super::board::News;
 use crate::engine::display::Told;
 use crate::engine::shown::Status;
 use crate::net::{Address, Clock};
@@ -36,12 +37,21 @@ pub(super) fn lock(told: Told<'_>, event: &Event) {
 }
 
 /// Tells of a node. What is no news is for somebody who looks at every attempt to connect.
-pub(super) fn node(address: &Address, status: Status<'_>, is_news: bool) {
-    let state = status.status.state;
+pub(super) fn node(address: &Address, status: Status<'_>, news: Option<News>) {
+    let Some(News { state, is_own }) = news else {
+        let state = status.status.state;
+        debug!(target: TRACING_TARGET, %address, %state, "node is {status}");
+        return;
+    };
     match state {
-        _ if !is_news => debug!(target: TRACING_TARGET, %address, %state, "node is {status}"),
-        NodeState::Misconfigured => error!(target: TRACING_TARGET, %address, "node is {status}"),
         NodeState::Ready => info!(target: TRACING_TARGET, %address, "node is ready"),
-        _ => warn!(target: TRACING_TARGET, %address, %state, "node is {status}"),
+        NodeState::Misconfigured if is_own => {
+            error!(target: TRACING_TARGET, %address, "node is {status}");
+        }
+        NodeState::Misconfigured => {
+            error!(target: TRACING_TARGET, %address, "node is {state} for another thread");
+        }
+        _ if is_own => warn!(target: TRACING_TARGET, %address, %state, "node is {status}"),
+        _ => warn!(target: TRACING_TARGET, %address, %state, "node is {state} for another thread"),
     }
 }

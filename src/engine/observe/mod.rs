@@ -1,13 +1,20 @@
 //! Events of the engine for `tracing` and `metrics`, each behind its feature: `log` and `count`.
-//! Without these features nothing of this folder is compiled but an empty [`Observer`].
+//! [`board`] knows what was told of the nodes. Without these features nothing of this folder is
+//! compiled but an empty [`Observer`] and an empty [`Board`].
 
 use core::time::Duration;
 
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+mod board;
 #[cfg(feature = "metrics")]
 mod count;
 #[cfg(feature = "tracing")]
 mod log;
 
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+pub(crate) use self::board::Board;
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+use self::board::Seat;
 #[cfg(feature = "metrics")]
 use self::count::Metrics;
 #[cfg(feature = "tracing")]
@@ -15,20 +22,35 @@ pub use self::log::TRACING_TARGET;
 #[cfg(feature = "tracing")]
 use crate::engine::{display::Told, shown::Status};
 use crate::net::Address;
-use crate::redlock::{Event, Redlock};
 #[cfg(any(feature = "tracing", feature = "metrics"))]
-use crate::{engine::changes::Changes, net::Clock};
+use crate::net::Clock;
+use crate::redlock::{Event, Redlock};
+
+/// What the engines of one client have told together: nothing without the features.
+#[cfg(not(any(feature = "tracing", feature = "metrics")))]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Board;
 
 /// Tells of the events of one engine.
-#[derive(Default)]
 pub(super) struct Observer {
     #[cfg(any(feature = "tracing", feature = "metrics"))]
-    changes: Changes,
+    seat: Seat,
     #[cfg(feature = "metrics")]
     metrics: Metrics,
 }
 
 impl Observer {
+    /// Creates the observer of an engine that shares `board` with the other engines of its client.
+    pub(super) fn new(board: &Board) -> Self {
+        let _ = board;
+        Self {
+            #[cfg(any(feature = "tracing", feature = "metrics"))]
+            seat: board.join(),
+            #[cfg(feature = "metrics")]
+            metrics: Metrics::default(),
+        }
+    }
+
     /// Reports an event that is on its way to the owner of the engine. `addresses` are those of the
     /// nodes.
     #[cfg_attr(
@@ -40,12 +62,12 @@ impl Observer {
         #[cfg(any(feature = "tracing", feature = "metrics"))]
         if let Event::Node(id) = event {
             let Some(status) = redlock.node(Clock::now(), *id) else { return };
-            let is_news = self.changes.is_news(*id, status.state);
+            let news = self.seat.news(*id, status.state);
             #[cfg(feature = "tracing")]
-            log::node(&addresses[id.index()], Status { status: &status, addresses }, is_news);
+            log::node(&addresses[id.index()], Status { status: &status, addresses }, news);
             #[cfg(feature = "metrics")]
-            if is_news {
-                self.metrics.node(*id, addresses, &status);
+            if let Some(news) = news {
+                self.metrics.node(*id, addresses, news.state, status.round_trip);
             }
             return;
         }
