@@ -54,7 +54,8 @@ impl Cluster {
         Self::start_with(nodes, &Options::default())
     }
 
-    /// Starts masters with the same options, each with a memory of its own.
+    /// Starts masters with the same options, each with a memory of its own. They are declared
+    /// fresh, unless [`Options::fresh`] says otherwise.
     ///
     /// # Errors
     ///
@@ -65,6 +66,7 @@ impl Cluster {
             let what = format!("{nodes} nodes given, between 1 and {MAX_NODES} are possible");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
+        let options = options.clone().fresh(options.is_fresh.unwrap_or(true));
         let nodes: Vec<_> =
             (0..nodes).map(|_| Node::start(options.clone())).collect::<Result<_, _>>()?;
         let config = Config::new(nodes.iter().map(Node::url));

@@ -12,6 +12,7 @@ pub(super) enum Command {
     Auth,
     ClientSetInfo,
     ClientSetName,
+    ConfigGet,
     Count,
     DbSize,
     Del,
@@ -31,6 +32,7 @@ pub(super) enum Command {
     ScriptLoad,
     Select,
     Set,
+    Time,
 }
 
 /// One row of the table of commands.
@@ -86,11 +88,13 @@ static TABLE: &[Spec] = &[
     spec("echo", 2, &["fast"], NO_KEYS, Command::Echo),
     spec("info", -1, &[], NO_KEYS, Command::Info),
     spec("dbsize", 1, &["readonly", "fast"], NO_KEYS, Command::DbSize),
+    spec("time", 1, &["fast"], NO_KEYS, Command::Time),
     spec("auth", -2, &["noscript", "fast", "no_auth"], NO_KEYS, Command::Auth),
     spec("select", 2, &["fast"], NO_KEYS, Command::Select),
     spec("quit", -1, &["noscript", "fast", "no_auth"], NO_KEYS, Command::Quit),
     container("script", -2, None, SCRIPT),
     container("client", -2, None, CLIENT),
+    container("config", -2, None, CONFIG),
     container("command", -1, Some(Command::Describe), COMMAND),
 ];
 
@@ -104,6 +108,9 @@ static CLIENT: &[Spec] = &[
     spec("client|setname", 3, &["noscript"], NO_KEYS, Command::ClientSetName),
     spec("client|setinfo", 4, &["noscript"], NO_KEYS, Command::ClientSetInfo),
 ];
+
+static CONFIG: &[Spec] =
+    &[spec("config|get", -3, &["admin", "noscript"], NO_KEYS, Command::ConfigGet)];
 
 static COMMAND: &[Spec] = &[
     spec("command|info", -2, &[], NO_KEYS, Command::Describe),

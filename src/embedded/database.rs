@@ -18,12 +18,19 @@ pub(super) struct Database {
     /// allocation of a key.
     deadlines: BTreeSet<(u64, Arc<[u8]>)>,
     bytes: usize,
+    /// The number of keys that the scripts of the witness have written.
+    witnesses: usize,
+    /// An operator has declared that no client can hold a lock here. True of a new database until
+    /// the first loss of a witness.
+    is_declared: bool,
 }
 
 #[derive(Debug)]
 struct Entry {
     value: Box<[u8]>,
     deadline: Option<u64>,
+    /// A script of the witness has written the key.
+    is_witness: bool,
 }
 
 impl Entry {
@@ -43,13 +50,41 @@ pub(super) enum Ttl {
 impl Database {
     /// Sets `key` with its deadline, and replaces any earlier value and deadline.
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8], deadline: Option<u64>) {
+        self.put(key, Entry { value: value.into(), deadline, is_witness: false });
+    }
+
+    /// Sets a key of the witness, without a deadline.
+    pub(super) fn insert_witness(&mut self, key: &[u8], value: &[u8]) {
+        // The declaration outlives a new value, and no other end of the key.
+        let is_declared = self.is_declared;
+        self.put(key, Entry { value: value.into(), deadline: None, is_witness: true });
+        self.is_declared = is_declared;
+    }
+
+    fn put(&mut self, key: &[u8], entry: Entry) {
         self.forget(key);
         let key: Arc<[u8]> = Arc::from(key);
-        self.bytes = self.bytes.saturating_add(cost(&key, value));
-        if let Some(deadline) = deadline {
+        self.bytes = self.bytes.saturating_add(cost(&key, &entry.value));
+        if let Some(deadline) = entry.deadline {
             self.deadlines.insert((deadline, Arc::clone(&key)));
         }
-        self.keys.insert(key, Entry { value: value.into(), deadline });
+        self.witnesses += usize::from(entry.is_witness);
+        self.keys.insert(key, entry);
+    }
+
+    /// Whether a script of the witness has written this key, dead keys included.
+    pub(super) fn is_witness(&self, key: &[u8]) -> bool {
+        self.keys.get(key).is_some_and(|entry| entry.is_witness)
+    }
+
+    /// Whether an operator has declared that no client can hold a lock here.
+    pub(super) fn is_declared(&self) -> bool {
+        self.is_declared
+    }
+
+    /// Declares that no client can hold a lock here, or takes the declaration back.
+    pub(super) fn declare(&mut self, is_declared: bool) {
+        self.is_declared = is_declared;
     }
 
     /// Gives a key a new deadline. Does nothing where there is no such key.
@@ -68,9 +103,11 @@ impl Database {
         self.forget(key).is_some_and(|entry| !entry.is_dead(now))
     }
 
-    /// The keys that are alive, in byte order.
+    /// The keys that are alive, in byte order, without those of the witness.
     pub(super) fn keys(&self, now: u64) -> impl Iterator<Item = &[u8]> {
-        self.keys.iter().filter(move |(_, entry)| !entry.is_dead(now)).map(|(key, _)| &**key)
+        let entries = self.keys.iter();
+        let locks = entries.filter(move |(_, entry)| !entry.is_dead(now) && !entry.is_witness);
+        locks.map(|(key, _)| &**key)
     }
 
     /// Takes back the memory of at most `max` dead keys, the longest dead first. Returns how many.
@@ -112,9 +149,15 @@ impl Database {
         self.deadlines.len() - self.dead(now)
     }
 
-    /// The number of keys that take up memory, dead keys included.
+    /// The number of keys that take up memory, dead keys included, without those of the witness.
     pub(super) fn stored(&self) -> usize {
-        self.keys.len()
+        // Each key of the witness is one of the keys.
+        self.keys.len() - self.witnesses
+    }
+
+    /// The number of keys that the scripts of the witness have written.
+    pub(super) fn witnesses(&self) -> usize {
+        self.witnesses
     }
 
     /// An estimate of the memory in use, dead keys included.
@@ -132,6 +175,10 @@ impl Database {
         self.bytes = self.bytes.saturating_sub(cost(&key, &entry.value));
         if let Some(deadline) = entry.deadline {
             self.deadlines.remove(&(deadline, key));
+        }
+        if entry.is_witness {
+            self.witnesses -= 1;
+            self.is_declared = false;
         }
         Some(entry)
     }

@@ -9,8 +9,10 @@ use super::database::Database;
 use super::info::Info;
 use super::options::{DEFAULT_USER, Options};
 use super::refusal::Refusal;
+use super::scripting::Call;
 use super::scripts::Script;
-use super::{number, scripting, strings};
+use super::witness::{SECTIONS, Server, WITNESS_KEYS_MAX};
+use super::{number, scripting, settings, strings};
 use crate::resp;
 use crate::time::Instant;
 
@@ -19,6 +21,10 @@ pub const DATABASES: usize = 16;
 
 /// The most dead keys whose memory one [`Master::sweep`] takes back.
 pub const SWEEP_MAX: usize = 1024;
+
+/// What `TIME` tells when the master's clock shows zero: the beginning of the year 2000, in
+/// microseconds since 1970.
+const EPOCH: u64 = 946_684_800_000_000;
 
 /// A Redis master as far as redbolt's engine can see: strings with a deadline, `INFO`, and the
 /// engine's own scripts.
@@ -85,12 +91,15 @@ impl Master {
     /// restart.
     pub fn new(seed: u64, options: Options, started: Instant) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
+        let mut databases: [Database; DATABASES] = Default::default();
+        let is_fresh = options.is_fresh.unwrap_or(false);
+        databases.iter_mut().for_each(|database| database.declare(is_fresh));
         Self {
             options,
             run_id: identifier(&mut random),
             replication_id: identifier(&mut random),
             started,
-            databases: Default::default(),
+            databases,
             loaded: Vec::new(),
         }
     }
@@ -119,7 +128,8 @@ impl Master {
         self.reap(millis(now), SWEEP_MAX)
     }
 
-    /// The number of keys alive at `now`, over all databases.
+    /// The number of keys alive at `now`, over all databases. The keys of the witness count, as
+    /// they do in `DBSIZE`.
     pub fn len(&self, now: Instant) -> usize {
         self.databases.iter().map(|database| database.len(millis(now))).sum()
     }
@@ -136,7 +146,8 @@ impl Master {
     }
 
     /// The keys of a database that are alive at `now`, in byte order; none where there is no such
-    /// database. Costs a step for each key.
+    /// database. The keys of the witness are left out: [`get`](Self::get) knows them too. Costs a
+    /// step for each key.
     pub fn keys(&self, database: usize, now: Instant) -> impl Iterator<Item = &[u8]> {
         let database = self.databases.get(database);
         database.into_iter().flat_map(move |database| database.keys(millis(now)))
@@ -148,7 +159,8 @@ impl Master {
         database.is_some_and(|database| database.remove(key, millis(now)))
     }
 
-    /// Deletes all keys of all databases, as `FLUSHALL` does.
+    /// Deletes all keys of all databases, as `FLUSHALL` does. Clients that look at the witness
+    /// afterwards see that data was lost.
     pub fn flush(&mut self) {
         self.databases = Default::default();
     }
@@ -160,9 +172,12 @@ impl Master {
     pub fn restart(&mut self, seed: u64, memory: Memory, started: Instant) {
         let new = Self::new(seed, self.options.clone(), started);
         let old = std::mem::replace(self, new);
-        if memory == Memory::Kept {
-            self.databases = old.databases;
-        }
+        self.databases = match memory {
+            Memory::Kept => old.databases,
+            Memory::Lost => Default::default(),
+        };
+        // What an operator declared was said of the process before.
+        self.databases.iter_mut().for_each(|database| database.declare(false));
     }
 
     /// The forty hexadecimal digits by which clients recognize this master.
@@ -187,12 +202,7 @@ impl Master {
         let words = if name.contains('|') { 2 } else { 1 };
         let arguments = request.get(words..).unwrap_or_default();
         let time = millis(now);
-        let room = match command {
-            Command::Set => self.room(time, 1),
-            // A script makes one key for each key that is named, at most.
-            Command::Eval | Command::EvalSha => self.room(time, arguments.len()),
-            _ => 0,
-        };
+        let room = if command == Command::Set { self.room(time, 1) } else { 0 };
         // A session's database is always below `DATABASES`.
         let database = &mut self.databases[session.database];
         match command {
@@ -203,10 +213,12 @@ impl Master {
             Command::Exists => strings::exists(database, time, arguments, out),
             Command::DbSize => resp::integer(out, number::signed(database.len(time))),
             Command::Eval => {
-                scripting::eval(&mut self.loaded, database, time, room, arguments, out)?;
+                let call = scripting::eval(&mut self.loaded, arguments)?;
+                self.call(now, session.database, &call, out)?;
             }
             Command::EvalSha => {
-                scripting::evalsha(&self.loaded, database, time, room, arguments, out)?;
+                let call = scripting::evalsha(&self.loaded, arguments)?;
+                self.call(now, session.database, &call, out)?;
             }
             Command::ScriptLoad => scripting::load(&mut self.loaded, arguments, out)?,
             Command::ScriptExists => scripting::exists(&self.loaded, arguments, out),
@@ -214,6 +226,8 @@ impl Master {
             Command::Info => {
                 resp::bulk(out, self.info(now).render(arguments).as_bytes());
             }
+            Command::Time => tell_time(now, out),
+            Command::ConfigGet => settings::get(arguments, out),
             Command::Describe => command::describe(arguments, out),
             Command::Docs => resp::array_header(out, 0),
             Command::Count => resp::integer(out, number::signed(command::count())),
@@ -226,6 +240,29 @@ impl Master {
             Command::Quit => session.quit(out),
         }
         Ok(())
+    }
+
+    /// Runs a script in a database, whose number is below [`DATABASES`].
+    fn call(
+        &mut self,
+        now: Instant,
+        database: usize,
+        call: &Call<'_>,
+        out: &mut BytesMut,
+    ) -> Result<(), Refusal> {
+        let Call { script, keys, arguments } = *call;
+        let time = millis(now);
+        if let Script::Witness(witness) = script {
+            let info: String =
+                SECTIONS.iter().map(|section| self.info(now).render(&[*section])).collect();
+            let kept: usize = self.databases.iter().map(Database::witnesses).sum();
+            let room = WITNESS_KEYS_MAX.saturating_sub(kept);
+            let server = Server { now: time, micros: micros(now), info: &info, room };
+            return witness.run(&mut self.databases[database], &server, keys, arguments, out);
+        }
+        // A script makes one key for each key that is named, at most.
+        let room = self.room(time, keys.len());
+        script.run(&mut self.databases[database], time, room, keys, arguments, out)
     }
 
     fn info(&self, now: Instant) -> Info<'_> {
@@ -266,9 +303,16 @@ impl Master {
 
     /// How many more keys may exist. Where that is less than `wanted`, dead keys make room first.
     fn room(&mut self, now: u64, wanted: usize) -> usize {
-        let stored: usize = self.databases.iter().map(|database| database.stored()).sum();
-        let room = self.options.max_keys.saturating_sub(stored);
-        if room >= wanted { room } else { room + self.reap(now, wanted - room) }
+        let room = |master: &Self| {
+            let stored: usize = master.databases.iter().map(Database::stored).sum();
+            master.options.max_keys.saturating_sub(stored)
+        };
+        let before = room(self);
+        if before >= wanted {
+            return before;
+        }
+        self.reap(now, wanted - before);
+        room(self)
     }
 
     fn reap(&mut self, now: u64, max: usize) -> usize {
@@ -313,6 +357,14 @@ fn ping(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Seconds and microseconds, as `TIME` tells them.
+fn tell_time(now: Instant, out: &mut BytesMut) {
+    let micros = micros(now);
+    resp::array_header(out, 2);
+    resp::bulk(out, (micros / 1_000_000).to_string().as_bytes());
+    resp::bulk(out, (micros % 1_000_000).to_string().as_bytes());
+}
+
 /// Accepts a name that Redis would accept, and does not keep the name.
 fn set_client_name(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusal> {
     if arguments.iter().any(|name| !name.iter().all(u8::is_ascii_graphic)) {
@@ -325,6 +377,11 @@ fn set_client_name(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusa
 /// The time in milliseconds, cut and not rounded, as a server reads its clock.
 fn millis(now: Instant) -> u64 {
     now.as_nanos() / 1_000_000
+}
+
+/// The time in microseconds since 1970, if the master was made in the year 2000.
+fn micros(now: Instant) -> u64 {
+    EPOCH + now.as_nanos() / 1_000
 }
 
 /// Returns forty random hexadecimal digits.

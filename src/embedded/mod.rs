@@ -1,10 +1,10 @@
 //! A master inside the process, for demos and for users' own tests. The master is not a Redis.
 //!
 //! The master answers the requests of redbolt's engine as Redis 7 would: the handshake (`AUTH`,
-//! `SELECT`, `INFO`, `COMMAND INFO`, `SCRIPT LOAD`), `SET` with `NX` and `PX`, and the engine's
-//! scripts by `EVAL` and `EVALSHA`. For a look inside with `redis-cli`, the master also knows
-//! `GET`, `PTTL`, `DEL`, `EXISTS`, `DBSIZE`, `PING` and `ECHO`. Error replies have the words of
-//! Redis.
+//! `SELECT`, `INFO`, `CONFIG GET`, `COMMAND INFO`, `SCRIPT LOAD`), `SET` with `NX` and `PX`, and
+//! the engine's scripts by `EVAL` and `EVALSHA`. For a look inside with `redis-cli`, the master
+//! also knows `GET`, `PTTL`, `DEL`, `EXISTS`, `DBSIZE`, `TIME`, `PING` and `ECHO`. Error replies
+//! have the words of Redis.
 //!
 //! The master lacks much of what makes Redis a database:
 //!
@@ -19,7 +19,8 @@
 //!   of a machine need masters on several machines.
 //!
 //! Keys expire by the clock that keeps running in suspend, not by the wall clock: setting the date
-//! expires nothing.
+//! expires nothing. `TIME` is told by the same clock, which counts from the beginning of the year
+//! 2000.
 //!
 //! # In a test
 //!
@@ -78,9 +79,11 @@ mod refusal;
 mod scripting;
 mod scripts;
 mod server;
+mod settings;
 mod shared;
 mod strings;
 pub mod testing;
+mod witness;
 
 #[cfg(test)]
 mod tests;

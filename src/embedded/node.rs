@@ -133,7 +133,9 @@ impl Node {
     }
 
     /// Returns the keys that are alive, in byte order: the locks. The resource is the key without
-    /// the configured prefix, which is empty by default. Costs a copy of each key.
+    /// the configured prefix, which is empty by default. The two keys by which clients know the age
+    /// of the data are left out; [`get`](Self::get) and [`delete`](Self::delete) know them as
+    /// `redbolt:witness` and `redbolt:seen`, with the prefix in front. Costs a copy of each key.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         let state = self.shared.lock();
         state.master.keys(DATABASE, Clock::now()).map(<[u8]>::to_vec).collect()
@@ -154,7 +156,8 @@ impl Node {
         self.shared.lock().master.delete(DATABASE, key.as_ref(), Clock::now())
     }
 
-    /// Deletes all keys, as `FLUSHALL` does.
+    /// Deletes all keys, as `FLUSHALL` does. A client that looks at the master afterwards sees that
+    /// data was lost.
     pub fn flush(&self) {
         self.shared.lock().master.flush();
     }

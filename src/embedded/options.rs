@@ -13,6 +13,8 @@ use core::fmt;
 #[derive(Clone)]
 pub struct Options {
     pub(super) max_keys: usize,
+    /// `None` leaves the answer to who starts the master.
+    pub(super) is_fresh: Option<bool>,
     pub(super) credentials: Option<Credentials>,
 }
 
@@ -30,10 +32,25 @@ impl Options {
     ///
     /// A request that would create one key more is refused with `-OOM`; a lock on several resources
     /// is refused whole. Overwriting and releases still work, as in a Redis that has reached its
-    /// `maxmemory`.
+    /// `maxmemory`. The keys by which clients know the age of the data, two for each prefix and
+    /// database, do not count; 64 of them may exist.
     #[must_use]
     pub fn max_keys(mut self, max_keys: usize) -> Self {
         self.max_keys = max_keys;
+        self
+    }
+
+    /// Sets whether the master is declared fresh at its birth, as `redbolt init --fresh` does: no
+    /// client can hold a lock there, so that clients let the master vote at once. The declaration
+    /// is good for every database, prefix, `max_ttl` and number of nodes, and ends with the first
+    /// restart or loss of data.
+    ///
+    /// Default: yes for the masters of a [`Cluster`](super::Cluster), which are new. No for a
+    /// [`Server`](super::Server) and a [`Master`](super::Master), which may stand for an earlier
+    /// one: clients then wait until every lock from before is over.
+    #[must_use]
+    pub fn fresh(mut self, is_fresh: bool) -> Self {
+        self.is_fresh = Some(is_fresh);
         self
     }
 
@@ -65,7 +82,7 @@ impl Options {
 impl Default for Options {
     /// Returns the options of a master with at most a million keys and without a password.
     fn default() -> Self {
-        Self { max_keys: 1_000_000, credentials: None }
+        Self { max_keys: 1_000_000, is_fresh: None, credentials: None }
     }
 }
 
@@ -74,6 +91,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("max_keys", &self.max_keys)
+            .field("is_fresh", &self.is_fresh)
             .field("user", &self.credentials.as_ref().map(|credentials| &credentials.user))
             .finish_non_exhaustive()
     }

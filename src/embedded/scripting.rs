@@ -1,41 +1,38 @@
 //! `EVAL`, `EVALSHA` and `SCRIPT`, for the scripts that [`super::scripts`] knows.
 //!
 //! `loaded` is the script cache, in which `EVALSHA` looks. The cache never holds a script twice.
-//! `room` is how many more keys may exist.
 
 use bytes::BytesMut;
 
-use super::database::Database;
 use super::number;
 use super::refusal::Refusal;
 use super::scripts::Script;
 use crate::resp;
 
+/// A script that a request calls, and the words for it.
+pub(super) struct Call<'a> {
+    pub(super) script: Script,
+    pub(super) keys: &'a [&'a [u8]],
+    pub(super) arguments: &'a [&'a [u8]],
+}
+
 /// `EVAL script numkeys [key …] [argument …]`. As in Redis, `EVAL` also loads the script.
-pub(super) fn eval(
+pub(super) fn eval<'a>(
     loaded: &mut Vec<Script>,
-    database: &mut Database,
-    now: u64,
-    room: usize,
-    arguments: &[&[u8]],
-    out: &mut BytesMut,
-) -> Result<(), Refusal> {
+    arguments: &'a [&'a [u8]],
+) -> Result<Call<'a>, Refusal> {
     let [text, count, words @ ..] = arguments else { return Err(Refusal::WrongArity("eval")) };
     let (keys, arguments) = split(count, words)?;
     let script = Script::by_text(text).ok_or(Refusal::ForeignScript)?;
     remember(loaded, script);
-    script.run(database, now, room, keys, arguments, out)
+    Ok(Call { script, keys, arguments })
 }
 
 /// `EVALSHA sha numkeys [key …] [argument …]`.
-pub(super) fn evalsha(
+pub(super) fn evalsha<'a>(
     loaded: &[Script],
-    database: &mut Database,
-    now: u64,
-    room: usize,
-    arguments: &[&[u8]],
-    out: &mut BytesMut,
-) -> Result<(), Refusal> {
+    arguments: &'a [&'a [u8]],
+) -> Result<Call<'a>, Refusal> {
     let [sha, count, words @ ..] = arguments else { return Err(Refusal::WrongArity("evalsha")) };
     // For a word that cannot be a SHA-1, Redis checks nothing else.
     if sha.len() != SHA_DIGITS {
@@ -43,7 +40,7 @@ pub(super) fn evalsha(
     }
     let (keys, arguments) = split(count, words)?;
     let script = find(loaded, sha).ok_or(Refusal::NoScript)?;
-    script.run(database, now, room, keys, arguments, out)
+    Ok(Call { script, keys, arguments })
 }
 
 /// `SCRIPT LOAD script`.

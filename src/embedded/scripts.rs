@@ -5,6 +5,7 @@ use bytes::BytesMut;
 use super::database::{Database, Ttl};
 use super::number;
 use super::refusal::Refusal;
+use super::witness::Witness;
 use crate::redlock as script;
 use crate::resp;
 
@@ -32,10 +33,12 @@ pub(super) enum Script {
     ExtendSet,
     /// Returns the value of `KEYS[1]` and its ttl.
     Holder,
+    /// One of the scripts of the witness.
+    Witness(Witness),
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Release,
         Self::Extend,
         Self::ReleaseMany,
@@ -44,6 +47,9 @@ impl Script {
         Self::ReleaseSet,
         Self::ExtendSet,
         Self::Holder,
+        Self::Witness(Witness::Look),
+        Self::Witness(Witness::DeclareFresh),
+        Self::Witness(Witness::RaiseMaxTtl),
     ];
 
     /// The script with exactly this text, to the byte.
@@ -67,6 +73,7 @@ impl Script {
             Self::ReleaseSet => script::RELEASE_SET,
             Self::ExtendSet => script::EXTEND_SET,
             Self::Holder => script::HOLDER,
+            Self::Witness(witness) => witness.source(),
         }
     }
 
@@ -80,6 +87,8 @@ impl Script {
     }
 
     /// Executes the script and appends its reply. `room` is how many more keys may exist.
+    ///
+    /// A script of the witness needs more than that ([`Witness::run`]), and is refused here.
     pub(super) fn run(
         self,
         database: &mut Database,
@@ -106,9 +115,14 @@ impl Script {
                 show_holder(database, now, key, out);
                 Ok(())
             }
-            (Self::AcquireSet | Self::ReleaseSet | Self::ExtendSet | Self::Holder, ..) => {
-                Err(Refusal::ScriptArguments)
-            }
+            (
+                Self::AcquireSet
+                | Self::ReleaseSet
+                | Self::ExtendSet
+                | Self::Holder
+                | Self::Witness(_),
+                ..,
+            ) => Err(Refusal::ScriptArguments),
             _ => self.run_for_each(database, now, keys, arguments, out),
         }
     }

@@ -87,6 +87,7 @@
 //! | a lock runs out | a short ttl: 10 ms are possible |
 //! | no quorum | `pause` or `stop` on a majority |
 //! | a master has no room | [`Options::max_keys`] |
+//! | nobody has declared the masters fresh | [`Options::fresh`] |
 //! | who has a lock | [`keys`], [`get`] |
 //!
 //! # What a test should wait for
@@ -217,5 +218,6 @@
 //! [`Master`]: super::Master
 //! [`Memory::Kept`]: super::Memory::Kept
 //! [`Memory::Lost`]: super::Memory::Lost
+//! [`Options::fresh`]: super::Options::fresh
 //! [`Options::max_keys`]: super::Options::max_keys
 //! [`Redlock`]: crate::redlock::Redlock

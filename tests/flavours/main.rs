@@ -18,6 +18,8 @@ mod refused;
 mod scripts;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "embedded")]
+mod witness;
 
 use std::time::Duration;
 

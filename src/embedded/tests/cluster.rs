@@ -5,7 +5,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use super::lines;
-use crate::embedded::{Cluster, Memory, Node};
+use crate::embedded::{Cluster, Memory, Node, Options};
+use crate::redlock::LOOK;
 
 /// A connection with a timeout that only a failing test reaches.
 fn connect(address: SocketAddr) -> TcpStream {
@@ -79,6 +80,48 @@ fn only_a_restart_with_memory_keeps_keys_and_none_keeps_scripts() {
     node.restart(Memory::Lost).unwrap();
     assert_eq!(node.get("k"), None);
     assert!(ask(node.addr(), "DBSIZE").starts_with(":0\r\n"));
+}
+
+/// The first number of the answer to a look: whether the master has a witness.
+fn look(node: &Node) -> String {
+    let words = ["EVAL", LOOK.text, "2", "redbolt:witness", "redbolt:seen", "0", "7", "60000", "3"];
+    let words: Vec<&[u8]> = words.into_iter().chain(["90000000"]).map(str::as_bytes).collect();
+    let mut request = bytes::BytesMut::new();
+    crate::resp::command(&mut request, &words);
+    let mut stream = connect(node.addr());
+    stream.write_all(&request).unwrap();
+    stream.write_all(&lines(&["QUIT"])).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    reply.lines().nth(1).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_masters_of_a_cluster_are_declared_fresh_unless_told_otherwise() {
+    let options = Options::default().max_keys(2);
+    for (options, found) in
+        [(Options::default(), ":1"), (options.clone(), ":1"), (options.fresh(false), ":0")]
+    {
+        let cluster = Cluster::start_with(1, &options).unwrap();
+        assert_eq!(look(cluster.node(0).unwrap()), found, "{options:?}");
+    }
+}
+
+#[test]
+fn the_witness_goes_with_the_memory_and_is_not_among_the_locks() {
+    let cluster = Cluster::start(1).unwrap();
+    let node = cluster.node(0).unwrap();
+    let known = |before: &Node| (look(before), look(before));
+    assert_eq!(known(node), (":1".into(), ":1".into()));
+    node.restart(Memory::Kept).unwrap();
+    assert_eq!(known(node), (":2".into(), ":1".into()));
+    node.restart(Memory::Lost).unwrap();
+    assert_eq!(known(node), (":0".into(), ":1".into()));
+    node.flush();
+    assert_eq!(known(node), (":0".into(), ":1".into()));
+    assert!(node.get("redbolt:witness").is_some() && node.keys().is_empty());
+    assert!(node.delete("redbolt:witness"));
+    assert_eq!(known(node), (":0".into(), ":1".into()));
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn info_tells_what_a_lock_client_asks_for() {
         "maxmemory_policy:noeviction",
         "loading:0",
         "aof_enabled:0",
+        "evicted_keys:0",
         "cluster_enabled:0",
         "db0:keys=1,expires=0,avg_ttl=0",
         "db2:keys=1,expires=1,avg_ttl=0",
@@ -51,7 +52,7 @@ fn info_selects_sections() {
     assert_eq!(info(&mut client, 0, "keyspace"), "# Keyspace\r\n");
     let all = info(&mut client, 0, "");
     assert_eq!(info(&mut client, 0, "everything"), all);
-    assert_eq!(all.matches("# ").count(), 6);
+    assert_eq!(all.matches("# ").count(), 7);
 }
 
 #[test]

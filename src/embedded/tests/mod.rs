@@ -6,6 +6,7 @@ mod keys;
 mod scripts;
 mod server;
 mod session;
+mod witness;
 
 use bytes::BytesMut;
 
