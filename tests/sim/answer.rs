@@ -12,6 +12,7 @@ use redbolt::resp;
 use redbolt::time::Instant;
 
 use crate::master::Node;
+use crate::witness::Call;
 
 /// What a master answers instead of doing what a request asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Face {
     lineage: u64,
     /// The offset up to which the data came from another master; −1 if none ever did.
     second_offset: i64,
+    /// How many keys the process has evicted.
+    pub(crate) evicted: u64,
     /// The start of the process, by the clock of the master.
     started: Instant,
     pub(crate) mood: Mood,
@@ -55,6 +58,7 @@ impl Face {
             process: index as u64 + 1,
             lineage: index as u64 + 1,
             second_offset: -1,
+            evicted: 0,
             started,
             mood: Mood::Well,
             mood_until: 0,
@@ -70,7 +74,7 @@ impl Face {
         // There are fewer masters than this, so all numbers differ.
         self.process += 64;
         self.lineage += 64;
-        (self.started, self.second_offset) = (started, -1);
+        (self.started, self.second_offset, self.evicted) = (started, -1, 0);
     }
 
     /// The process goes on after a time as a replica of another master.
@@ -90,6 +94,24 @@ impl Face {
         !self.evicts
     }
 
+    /// Returns what the scripts of the witness take for the identity of the data.
+    pub(crate) fn identity(&self, database: &[u8]) -> String {
+        let Self { process, lineage, evicted, .. } = self;
+        format!("{process:040x}:{lineage:040x}:{evicted}:{}", database.escape_ascii())
+    }
+
+    /// Returns the sections of `INFO` that the scripts of the witness read.
+    pub(crate) fn describe_all(&mut self, now: u64, at: Instant) -> String {
+        let mood = self.mood(now);
+        let mut all = String::new();
+        for section in ["server", "replication", "memory", "stats", "persistence"] {
+            // Writing to a `String` never fails.
+            let _ = self.describe(section.as_bytes(), mood, at);
+            let _ = write!(all, "# {section}\r\n{}", self.text);
+        }
+        all
+    }
+
     fn mood(&self, now: u64) -> Mood {
         if now < self.mood_until { self.mood } else { Mood::Well }
     }
@@ -97,7 +119,8 @@ impl Face {
     /// Returns the section of `INFO` with this name, as far as clients read that section.
     fn describe(&mut self, section: &[u8], mood: Mood, at: Instant) -> fmt::Result {
         self.text.clear();
-        let Self { process, lineage, second_offset, started, evicts, is_durable, .. } = *self;
+        let Self { process, lineage, second_offset, evicted, .. } = *self;
+        let Self { started, evicts, is_durable, .. } = *self;
         let text = &mut self.text;
         match section {
             b"server" => {
@@ -116,6 +139,7 @@ impl Face {
                 let policy = if evicts { "volatile-lru" } else { "noeviction" };
                 write!(text, "maxmemory:1000000\r\nmaxmemory_policy:{policy}\r\n")
             }
+            b"stats" => write!(text, "evicted_keys:{evicted}\r\n"),
             _ => {
                 let appends = u8::from(is_durable);
                 write!(text, "loading:0\r\naof_enabled:{appends}\r\naof_last_write_status:ok\r\n")
@@ -128,7 +152,9 @@ impl Node {
     /// Appends one reply, as the mood demands.
     pub(crate) fn answer(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
         let mood = self.face.mood(now);
-        let is_set = words[0] == b"SET" || Asked::read(words).is_some();
+        let look = Call::read(words);
+        // A full master takes no stamp either.
+        let is_set = words[0] == b"SET" || look.is_some() || Asked::read(words).is_some();
         let acts = is_set || matches!(words[0], b"EVALSHA" | b"EVAL" | b"DELIFEQ" | b"DEL");
         let refusal = match mood {
             Mood::Full if is_set => "OOM command not allowed",
@@ -139,11 +165,17 @@ impl Node {
             Mood::KeyDenied if acts => "NOPERM No permissions to access a key",
             Mood::Unclear if acts => {
                 let before = self.out.len();
-                self.execute(now, session, words);
+                match look {
+                    Some(call) => self.look(now, &call),
+                    None => self.execute(now, session, words),
+                }
                 self.out.truncate(before);
                 "ERR something went wrong"
             }
-            _ => return self.execute(now, session, words),
+            _ => match look {
+                Some(call) => return self.look(now, &call),
+                None => return self.execute(now, session, words),
+            },
         };
         resp::error(&mut self.out, refusal);
     }
@@ -155,6 +187,25 @@ impl Node {
                 // Writing to a `String` never fails.
                 let _ = self.face.describe(section, self.face.mood(now), at);
                 resp::bulk(out, self.face.text.as_bytes());
+            }
+            [b"TIME"] => {
+                let micros = at.as_nanos() / 1_000;
+                resp::array_header(out, 2);
+                resp::bulk(out, (micros / 1_000_000).to_string().as_bytes());
+                resp::bulk(out, (micros % 1_000_000).to_string().as_bytes());
+            }
+            [b"CONFIG", b"GET", names @ ..] => {
+                resp::array_header(out, 2 * names.len());
+                for name in names {
+                    let value: &[u8] = match *name {
+                        b"appendfsync" if self.face.is_durable => b"always",
+                        b"appendfsync" => b"everysec",
+                        b"no-appendfsync-on-rewrite" => b"no",
+                        _ => panic!("no master has the setting {}", name.escape_ascii()),
+                    };
+                    resp::bulk(out, name);
+                    resp::bulk(out, value);
+                }
             }
             [b"COMMAND", b"INFO", ..] => {
                 // Clients ask about two commands. The master has the first of them, or none.
@@ -197,6 +248,8 @@ pub(crate) struct Named<'a> {
 impl<'a> Named<'a> {
     pub(crate) fn read(words: &'a [&'a [u8]]) -> Self {
         let (keys, tokens) = match words {
+            // The keys of the witness are no locks.
+            _ if Call::read(words).is_some() => (&[][..], &[][..]),
             [b"EVALSHA" | b"EVAL", script, count, named @ ..] => {
                 let count = number(count) as usize;
                 let (keys, rest) = named.split_at(count.min(named.len()));

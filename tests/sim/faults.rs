@@ -204,7 +204,8 @@ impl World {
             Fault::Evict if !node.face.evicts => {}
             // A trusted master keeps its files: no operator replaces them by those of another.
             Fault::RoleChange | Fault::Failover if node.face.is_durable => {}
-            Fault::Evict | Fault::Loss => node.evict(now, chance),
+            Fault::Evict => node.face.evicted += node.evict(now, chance),
+            Fault::Loss => _ = node.evict(now, chance),
             Fault::Step => node.set_clock(now, options.step_max, chance),
             Fault::Mood => {
                 use Mood::{Busy, Denied, Full, KeyDenied, Loading, Replica, Unclear};

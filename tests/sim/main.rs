@@ -36,6 +36,7 @@ mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;
 mod trace;
+mod witness;
 mod world;
 
 use std::process::ExitCode;

@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::link::Link;
 use crate::net::Weather;
 use crate::trace::Trace;
+use crate::witness::{Call, is_witness};
 
 /// The most masters that a world has.
 pub(crate) const MASTERS_MAX: usize = 7;
@@ -64,9 +65,9 @@ impl Node {
         }
     }
 
-    /// Returns how many keys are alive.
+    /// Returns how many keys are alive, without those of the witness.
     pub(crate) fn keys(&self, now: u64) -> usize {
-        self.store.len(self.clock.show(now))
+        self.store.keys(0, self.clock.show(now)).filter(|key| !is_witness(key)).count()
     }
 
     pub(crate) fn holds(&self, now: u64, resource: &[u8], token: &Token) -> bool {
@@ -120,14 +121,20 @@ impl Node {
         self.forgot_at = now;
     }
 
-    /// Deletes some keys, as a master does that runs out of memory.
-    pub(crate) fn evict(&mut self, now: u64, chance: &mut Chance) {
+    /// Deletes some locks. Returns how many.
+    ///
+    /// The witness stays: a master that runs out of memory evicts keys with a ttl, and a replica
+    /// lacks what was written last.
+    pub(crate) fn evict(&mut self, now: u64, chance: &mut Chance) -> u64 {
+        self.forgot_at = now;
+        let at = self.clock.show(now);
+        let mut evicted = 0;
         for resource in RESOURCES {
             if chance.one_in(2) {
-                self.command(now, &[b"DEL", resource]);
+                evicted += u64::from(self.store.delete(0, resource, at));
             }
         }
-        self.forgot_at = now;
+        evicted
     }
 
     /// Executes a command that belongs to no connection.
@@ -198,8 +205,13 @@ impl Node {
             trace.add_bytes(request);
             trace.add_bytes(reply);
             if trace.is_loud() && !matches!(words[0], b"SCRIPT" | b"INFO" | b"COMMAND") {
-                let words = words.join(&b' ');
-                let (request, reply) = (words.escape_ascii(), reply.escape_ascii());
+                // Of a look, the script and `INFO` are left out.
+                let is_look = Call::read(&words).is_some();
+                let told = if is_look { &words[3..] } else { &words[..] };
+                let end = reply.iter().position(|byte| is_look && *byte == b'$');
+                let reply = &reply[..end.unwrap_or(reply.len())];
+                let told = told.join(&b' ');
+                let (request, reply) = (told.escape_ascii(), reply.escape_ascii());
                 let ghost = if link.is_heard { "" } else { ", a ghost" };
                 let (index, client, id) = (self.index, link.client, link.id);
                 let told = format!("master {index}: {request} -> {reply}");

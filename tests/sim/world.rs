@@ -290,7 +290,12 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     face.is_durable = is_among(options.durable) && is_believed;
     face.evicts = options.evictor == Some(index);
     let age = if face.is_durable { BIRTH } else { age };
-    Node::new(index, BIRTH, age, clock, face)
+    let mut node = Node::new(index, BIRTH, age, clock, face);
+    // Of young masters, half have never been seen by a client.
+    if !options.is_young || index % 2 == 0 || node.face.is_durable {
+        node.be_known(BIRTH, age, options.max_ttl(), options.masters);
+    }
+    node
 }
 
 /// Returns any of the locks.
