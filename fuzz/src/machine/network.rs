@@ -4,13 +4,18 @@ use std::collections::HashMap;
 use std::mem;
 
 use arbitrary::{Result, Unstructured};
+use redbolt::embedded::Memory;
 use redbolt::redlock::{Action, Drift, NodeError, NodeId, NodeState, Redlock, Token};
 use redbolt::time::Instant;
 
 use super::caller::{Caller, RESOURCES};
 use super::id;
-use super::lies::Lie;
+use super::lies::{Lie, Twist};
 use super::node::{Extension, Link, Node, Set};
+
+/// The keys of the witness, with each of the prefixes.
+const WITNESS: [&[u8]; 4] =
+    [b"redbolt:witness", b"redbolt:seen", b"locks:redbolt:witness", b"locks:redbolt:seen"];
 
 pub(super) struct Network {
     nodes: Vec<Node>,
@@ -143,13 +148,39 @@ impl Network {
             0 => {
                 self.restarts += 1;
                 // Each process has a seed of its own, or two nodes would have one identity.
-                node.restart(now, 1_000 + self.restarts);
+                node.restart(now, 1_000 + self.restarts, Memory::Lost);
                 self.cut(now, redlock, index);
             }
             1 => node.apply(now, &[b"SCRIPT", b"FLUSH"]),
             2 => node.apply(now, &[b"DEL", resource]),
             3 => node.apply(now, &[b"SET", resource, b"foreign", b"PX", b"50"]),
+            5 => return self.lose(now, redlock, index, script),
             _ => node.apply(now, &[b"SET", resource, b"foreign", b"NX", b"PX", b"500"]),
+        }
+        Ok(())
+    }
+
+    /// Takes away what a server knows of its own data.
+    fn lose(
+        &mut self,
+        now: Instant,
+        redlock: &mut Redlock,
+        index: usize,
+        script: &mut Unstructured<'_>,
+    ) -> Result<()> {
+        const FORGED: [&[u8]; 4] =
+            [b"", b"garbage", b"another:server:0:0 1 1 1 2000 3", b"9000000000000000 1 1 7"];
+        let witness = *script.choose(&WITNESS)?;
+        let node = &mut self.nodes[index];
+        match script.int_in_range(0..=3)? {
+            0 => {
+                self.restarts += 1;
+                node.restart(now, 1_000 + self.restarts, Memory::Kept);
+                self.cut(now, redlock, index);
+            }
+            1 => node.flush(),
+            2 => node.apply(now, &[b"DEL", witness]),
+            _ => node.apply(now, &[b"SET", witness, script.choose(&FORGED)?]),
         }
         Ok(())
     }
@@ -196,6 +227,13 @@ impl Network {
                 };
                 node.serve(now, Some(lie))
             }
+            15 => match node.look() {
+                Some(at) => {
+                    let lie = Lie::twisted(at, Twist::choose(script)?);
+                    node.serve(now, Some(lie))
+                }
+                None => node.serve(now, None),
+            },
             _ => node.serve(now, None),
         };
         let (seen, there) = node.arrive(&bytes);

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use redbolt::embedded::{Master, Options, Session};
-use redbolt::redlock::{ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, Script, Token};
+use redbolt::embedded::{Master, Memory, Options, Session};
+use redbolt::redlock::{ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, LOOK, Script, Token};
 use redbolt::resp::{self, Status, Value};
 use redbolt::time::Instant;
 
@@ -70,7 +70,7 @@ impl Node {
             window: usize::MAX,
             granted: HashSet::new(),
             extended: HashMap::new(),
-            master: Master::new(index as u64, Options::default(), Instant::ZERO),
+            master: Master::new(index as u64, Options::default().fresh(true), Instant::ZERO),
             session: Session::default(),
             sent: Vec::new(),
             offered: 0,
@@ -91,9 +91,14 @@ impl Node {
         self.shown = 0;
     }
 
-    /// Replaces the process by another one, which has no memory.
-    pub(super) fn restart(&mut self, now: Instant, seed: u64) {
-        self.master = Master::new(seed, Options::default(), now);
+    /// Replaces the process by another one.
+    pub(super) fn restart(&mut self, now: Instant, seed: u64, memory: Memory) {
+        self.master.restart(seed, memory, now);
+    }
+
+    /// Deletes all keys.
+    pub(super) fn flush(&mut self) {
+        self.master.flush();
     }
 
     /// Executes a command of another client.
@@ -143,14 +148,28 @@ impl Node {
                 self.master.apply(now, &mut self.session, &words, &mut out);
             }
             if let Some(lie) = lie {
-                out.truncate(honest);
-                out.extend_from_slice(lie.reply);
+                let told = lie.tell(&out.split_off(honest));
+                out.extend_from_slice(&told);
             }
             done += used;
             count += 1;
         }
         self.sent.drain(..done);
         out.to_vec()
+    }
+
+    /// Returns the index of the first look among the whole commands that were sent.
+    pub(super) fn look(&self) -> Option<usize> {
+        let (mut done, mut count) = (0, 0);
+        while let Some((words, used)) = command(&self.sent[done..]) {
+            let is_called =
+                |script: &&[u8]| *script == LOOK.sha.as_bytes() || *script == LOOK.text.as_bytes();
+            if words.get(1).is_some_and(is_called) {
+                return Some(count);
+            }
+            (done, count) = (done + used, count + 1);
+        }
+        None
     }
 
     /// Puts bytes behind those under way to the core. Returns how many of all bytes the core has
