@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
+use redbolt::redlock::LOOK;
 use rustix::process::{Pid, Signal, kill_process};
 use support::clocks::Clocks;
 use support::fake::{Action, Fake};
@@ -268,7 +269,35 @@ fn a_fake_handshake_is_a_real_one() {
     for field in fields(faked) {
         assert!(real.contains(&field), "a real server has no field {field}");
     }
+    let look = [b"0", &b"0"[..], b"60000", b"3", b"90000000"];
+    let look =
+        [&[b"EVAL", LOOK.text.as_bytes(), b"2", b"redbolt:witness", b"redbolt:seen"], &look[..]];
+    let look = look.concat();
+    for count in 1..=2 {
+        let (faked, real) = both(&look);
+        let (faked, real) = (numbers(faked), numbers(real));
+        assert_eq!((faked.len(), real.len()), (11, 11));
+        // What the client said, and how often clients have looked.
+        let same = |numbers: &[i64]| [numbers[5], numbers[6], numbers[8], numbers[9], numbers[10]];
+        assert_eq!(
+            (same(&faked), same(&real)),
+            ([60_000, 3, 0, 0, count], [60_000, 3, 0, 0, count])
+        );
+        assert!((faked[1] - real[1]).abs() < 60_000_000, "both tell the time");
+    }
+    for name in [&b"appendfsync"[..], b"no-appendfsync-on-rewrite", b"no-such-setting"] {
+        let (faked, real) = both(&[b"CONFIG", b"GET", name]);
+        assert_eq!(faked, real, "{}", name.escape_ascii());
+    }
     assert_eq!(both(&[b"GET", b"resource"]).0, Reply::Error("OOM".to_owned()));
+}
+
+/// The integers of an array whose last element is `INFO`.
+fn numbers(reply: Reply) -> Vec<i64> {
+    let Reply::Array(mut fields) = reply else { panic!("{reply:?} to a look") };
+    assert!(matches!(fields.pop(), Some(Reply::Bulk(_))), "INFO comes last");
+    let number = |field| if let Reply::Integer(number) = field { Some(number) } else { None };
+    fields.into_iter().filter_map(number).collect()
 }
 
 /// Which of the commands asked for are known.

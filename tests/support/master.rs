@@ -4,7 +4,9 @@
 //! any order. All other commands are for the test to answer.
 
 use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use sha1_smol::Sha1;
@@ -30,6 +32,14 @@ pub(crate) struct Master {
     /// The memory limit in bytes, 0 for none.
     pub(crate) maxmemory: u64,
     pub(crate) maxmemory_policy: String,
+    /// How many keys were evicted.
+    pub(crate) evicted: u64,
+    /// What a look finds: 1 for the witness of this server, 2 for that of another, 0 for none.
+    pub(crate) found: u8,
+    /// How old the witness is.
+    pub(crate) witness_age: Duration,
+    /// How often clients have looked. Clones count together.
+    pub(crate) looks: Arc<AtomicU64>,
 }
 
 impl Master {
@@ -45,6 +55,10 @@ impl Master {
             cluster: false,
             maxmemory: 0,
             maxmemory_policy: "noeviction".to_owned(),
+            evicted: 0,
+            found: 1,
+            witness_age: Duration::from_secs(86_400),
+            looks: Arc::default(),
         }
     }
 
@@ -57,10 +71,32 @@ impl Master {
             "INFO" => bulk(self.info().as_bytes()),
             "TIME" => time(),
             "COMMAND" => command_info(request),
+            "CONFIG" => settings(request),
             "SCRIPT" => script(request),
+            "EVAL" | "EVALSHA" if request.part(3).ends_with(b"redbolt:witness") => {
+                self.look(request)
+            }
             _ => return None,
         };
         Some(reply)
+    }
+
+    /// Answers a script of the witness. The deployment is as the client says.
+    fn look(&self, request: &Request) -> Vec<u8> {
+        let now = Duration::try_from(clock_gettime(ClockId::Realtime)).expect("after 1970");
+        let time = now.as_micros();
+        let birth = time - self.witness_age.as_micros();
+        let count = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
+        let argument = |index| String::from_utf8_lossy(request.part(index)).into_owned();
+        let (max_ttl, nodes) = (argument(7), argument(8));
+        let found = self.found;
+        let mut reply = format!(
+            "*12\r\n:{found}\r\n:{time}\r\n:{birth}\r\n:{birth}\r\n:{birth}\r\n\
+             :{max_ttl}\r\n:{nodes}\r\n:{time}\r\n:0\r\n:0\r\n:{count}\r\n"
+        )
+        .into_bytes();
+        reply.extend(bulk(self.info().as_bytes()));
+        reply
     }
 
     fn hello(&self, request: &Request) -> Vec<u8> {
@@ -79,7 +115,7 @@ impl Master {
     /// fields.
     fn info(&self) -> String {
         let mode = if self.cluster { "cluster" } else { "standalone" };
-        let Self { run_id, uptime, role, maxmemory, maxmemory_policy, .. } = self;
+        let Self { run_id, uptime, role, maxmemory, maxmemory_policy, evicted, .. } = self;
         let (loading, cluster) = (u8::from(self.loading), u8::from(self.cluster));
         let pid = process::id();
         format!(
@@ -88,6 +124,7 @@ impl Master {
              # Memory\r\nmaxmemory:{maxmemory}\r\nmaxmemory_policy:{maxmemory_policy}\r\n\r\n\
              # Persistence\r\nloading:{loading}\r\naof_enabled:0\r\n\
              aof_last_write_status:ok\r\n\r\n\
+             # Stats\r\nevicted_keys:{evicted}\r\n\r\n\
              # Replication\r\nrole:{role}\r\nmaster_replid:{run_id}\r\n\
              second_repl_offset:-1\r\n\r\n\
              # Cluster\r\ncluster_enabled:{cluster}\r\n"
@@ -115,6 +152,19 @@ fn command_info(request: &Request) -> Vec<u8> {
         } else {
             reply.extend_from_slice(b"*-1\r\n");
         }
+    }
+    reply
+}
+
+/// Answers `CONFIG GET name …` as a server whose append-only file is off.
+fn settings(request: &Request) -> Vec<u8> {
+    let known = [(&b"appendfsync"[..], &b"everysec"[..]), (b"no-appendfsync-on-rewrite", b"no")];
+    let names = request.parts.get(2..).unwrap_or_default();
+    let asked: Vec<_> = known.iter().filter(|(name, _)| names.iter().any(|n| n == name)).collect();
+    let mut reply = format!("*{}\r\n", 2 * asked.len()).into_bytes();
+    for (name, value) in asked {
+        reply.extend(bulk(name));
+        reply.extend(bulk(value));
     }
     reply
 }
