@@ -29,7 +29,7 @@ const WITNESSES: [&str; 16] = [
     "IDENTITY:0 5 6  7 8000 9",
     "IDENTITY:0 5 6 -7 8000 9",
     " IDENTITY:0 5 6 7 8000 9",
-    "IDENTITY:0\t5 6 7 8000 9",
+    "IDENTITY:0\t5 6 7 8000 9 10",
     "IDENTITY:0",
     "",
 ];
