@@ -97,6 +97,16 @@ fn a_declared_master_is_as_old_as_can_be_for_every_prefix_until_data_is_lost() {
     }
 }
 
+/// The declaration was about the process before.
+#[test]
+fn a_restart_ends_a_declaration_that_no_client_has_seen() {
+    for memory in [Memory::Kept, Memory::Lost] {
+        let mut client = Client::new(Options::default().fresh(true));
+        client.master.restart(2, memory, ms(1));
+        assert_eq!(look(&mut client, 5)[..3], [0, at(5), at(5)], "{memory:?}");
+    }
+}
+
 #[test]
 fn only_an_empty_master_can_be_declared_fresh() {
     let mut client = client();
