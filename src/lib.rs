@@ -196,7 +196,7 @@ pub use self::engine::TRACING_TARGET;
 pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind, EventDisplay};
 #[cfg(feature = "net")]
 pub use self::net::{
-    Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, Waker,
+    Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, OtherProcess, Waker,
 };
 pub use self::redlock::{
     AcquireError, ConfigError, Counters, Drift, Event, ExtendError, Histogram, Holder, LockId,

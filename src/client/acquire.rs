@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::command::Command;
 use super::guard::Guard;
-use super::lock_error::LockError;
+use super::lock_error::{LockError, LockErrorKind};
 use super::runtime;
 use super::shared::Shared;
 use super::ticket::Ticket;
@@ -62,6 +62,9 @@ impl Acquire {
         }
         // Without a ticket the request has ended before, and its guard is somewhere else.
         let Some(ticket) = self.ticket.take() else { return Poll::Pending };
+        if let Err(error) = self.shared.check_process() {
+            return Poll::Ready(Err(ticket.order.error(LockErrorKind::OtherProcess(error))));
+        }
         match ticket.outcome.poll(context) {
             Poll::Ready(Ok(())) => Poll::Ready(Ok(Guard::new(Arc::clone(&self.shared), ticket))),
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
@@ -84,6 +87,9 @@ impl Future for Acquire {
 impl Drop for Acquire {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket.take().filter(|_| self.refused.is_none()) else { return };
+        if !self.shared.is_at_home() {
+            return;
+        }
         match ticket.outcome.abandon() {
             // The lock was granted, and nobody has polled since then.
             Some(Ok(())) => drop(Guard::new(Arc::clone(&self.shared), ticket)),

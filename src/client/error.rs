@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::queue::Refused;
+use crate::net::OtherProcess;
 
 /// The text of an error of a client that was shut down.
 pub(super) const CLOSED: &str = "the client is shut down, or its thread has died";
@@ -23,6 +24,8 @@ pub enum ClientError {
     },
     /// The client was shut down, or its thread has died.
     Closed,
+    /// This process is a child of the one that made the client.
+    OtherProcess(OtherProcess),
 }
 
 impl fmt::Display for ClientError {
@@ -33,6 +36,7 @@ impl fmt::Display for ClientError {
             }
             Self::Busy { max } => write_busy(f, *max),
             Self::Closed => f.write_str(CLOSED),
+            Self::OtherProcess(error) => error.fmt(f),
         }
     }
 }
@@ -46,6 +50,7 @@ impl From<Refused> for ClientError {
         match refused {
             Refused::Full { max } => Self::Busy { max },
             Refused::Closed => Self::Closed,
+            Refused::OtherProcess(error) => Self::OtherProcess(error),
         }
     }
 }

@@ -82,11 +82,11 @@ impl Guard {
         self.ticket.token.get().copied().unwrap_or(Token::NONE)
     }
 
-    /// Returns the validity that is left; zero once the lock is lost. Costs one reading of the
-    /// clock.
+    /// Returns the validity that is left; zero once the lock is lost, and zero in a child of `fork`:
+    /// the lock belongs to the parent. Costs one reading of the clock, and one call of `getpid`.
     #[must_use]
     pub fn remaining(&self) -> Duration {
-        self.ticket.remaining()
+        if self.shared.is_at_home() { self.ticket.remaining() } else { Duration::ZERO }
     }
 
     /// Returns whether the lock is held now, by its deadline and the clock (S8).
@@ -95,11 +95,11 @@ impl Guard {
         !self.remaining().is_zero()
     }
 
-    /// Returns the end of the validity, in time since boot; [`Instant::ZERO`] once the lock is
-    /// lost.
+    /// Returns the end of the validity, in time since boot; [`Instant::ZERO`] once the lock is lost,
+    /// and in a child of `fork`.
     #[must_use]
     pub fn valid_until(&self) -> Instant {
-        self.ticket.valid_until()
+        if self.shared.is_at_home() { self.ticket.valid_until() } else { Instant::ZERO }
     }
 
     /// Asks the nodes to keep the lock for another `ttl` from now.
@@ -180,7 +180,8 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if self.is_spent {
+        // In a child of `fork` the lock is that of the parent.
+        if self.is_spent || !self.shared.is_at_home() {
             return;
         }
         self.ticket.hold(Instant::ZERO);

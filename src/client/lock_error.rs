@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::error::{CLOSED, write_busy};
 use super::queue::Refused;
 use crate::engine::{Nodes, Resources};
-use crate::net::Address;
+use crate::net::{Address, OtherProcess};
 use crate::redlock::{AcquireError, AtNodes, ExtendError, NodeId, NodeOutcome, RequestError};
 
 /// The error of a lock that was not acquired, not extended, or not handed over, and of a question
@@ -84,6 +84,8 @@ pub enum LockErrorKind {
     },
     /// The client was shut down, or its thread has died.
     Closed,
+    /// This process is a child of the one that made the client.
+    OtherProcess(OtherProcess),
 }
 
 /// What one node had to do with a [`LockError`]. `Display` writes the address, the outcome and the
@@ -184,6 +186,7 @@ impl fmt::Display for LockError {
             LockErrorKind::Extend(error) => error.write(f, &nodes),
             LockErrorKind::Busy { max } => write_busy(f, *max),
             LockErrorKind::Closed => f.write_str(CLOSED),
+            LockErrorKind::OtherProcess(error) => error.fmt(f),
         }
     }
 }
@@ -200,6 +203,7 @@ impl From<Refused> for LockErrorKind {
         match refused {
             Refused::Full { max } => Self::Busy { max },
             Refused::Closed => Self::Closed,
+            Refused::OtherProcess(error) => Self::OtherProcess(error),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! and the sleeper has looked at the list before the sleep began.
 
 use super::sync::{Mutex, lock};
+use crate::net::OtherProcess;
 
 pub(super) struct Queue<T> {
     inner: Mutex<Inner<T>>,
@@ -27,6 +28,8 @@ pub(super) enum Refused {
         max: usize,
     },
     Closed,
+    /// This process is a child of the one that the queue belongs to.
+    OtherProcess(OtherProcess),
 }
 
 /// What the caller must do after adding an item.

@@ -21,6 +21,7 @@ use super::shard::Shard;
 use super::shutdown::ShutdownReport;
 use super::ticket::Ticket;
 use crate::engine::{Board, Config, EngineError};
+use crate::net::OtherProcess;
 use crate::redlock::{ConfigError, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, RequestError};
 
 /// The time for which the threads wait for the last releases when nobody waits for the threads any
@@ -178,7 +179,7 @@ impl Shared {
 
     /// Stops all threads at once. The reports come as the threads end.
     pub(super) fn shut_down(&self, timeout: Duration) -> Gather<ShutdownReport> {
-        if self.is_own_thread() {
+        if self.is_own_thread() || !self.is_at_home() {
             return Gather::new([PendingAnswer::ready(ShutdownReport::NOT_ENDED)]);
         }
         Gather::new(self.shards.iter().map(|shard| {
@@ -194,12 +195,22 @@ impl Shared {
         let limit = timeout.saturating_add(JOIN_GRACE);
         let (reports, is_over) = self.shut_down(timeout).wait_for(limit);
         let mut report = ShutdownReport::sum(reports.iter().copied());
-        if is_over && !self.is_own_thread() {
+        if is_over && !self.is_own_thread() && self.is_at_home() {
             self.shards.iter().for_each(Shard::join);
         } else if !is_over {
             report.threads += self.shards.len() - reports.len();
         }
         report
+    }
+
+    /// Returns whether this process has the threads of the client. Costs one system call.
+    pub(super) fn is_at_home(&self) -> bool {
+        self.first().is_at_home()
+    }
+
+    /// Fails in a child of `fork`, which has none of the threads.
+    pub(super) fn check_process(&self) -> Result<(), OtherProcess> {
+        self.first().check_process()
     }
 
     fn is_own_thread(&self) -> bool {
@@ -219,6 +230,10 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        // The threads belong to the process that started them.
+        if !self.is_at_home() {
+            return;
+        }
         // The last owner may be a guard in a task, or a clone in a callback, and neither can wait
         // here.
         self.shards.iter().for_each(|shard| drop(shard.stop(BACKGROUND_DRAIN)));

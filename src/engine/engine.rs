@@ -8,6 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use super::config::{Config, EngineError};
 use super::display::{EventDisplay, Told};
 use super::observe::{Board, Observer};
+#[cfg(doc)]
+use crate::net::OtherProcess;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
     Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock, RedlockConfig,
@@ -297,12 +299,13 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Returns the error of `epoll_wait` or of the timer. A node cannot cause an error here.
+    /// Returns the error of `epoll_wait` or of the timer, or [`OtherProcess`] after a `fork`. A node
+    /// cannot cause an error here.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.turn(timeout)?;
         // What the state machine sends by itself, such as retries, leaves now: a caller without an
         // event to react to may not call again for long.
-        self.flush()
+        self.driver.flush(&mut self.redlock)
     }
 
     /// Runs one turn as [`poll`](Self::poll) does, but without the last write. The caller passes
@@ -322,8 +325,10 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Returns the error of the timer. A node cannot cause an error here.
+    /// Returns the error of the timer, or [`OtherProcess`] after a `fork`. A node cannot cause an
+    /// error here.
     pub fn flush(&mut self) -> io::Result<()> {
+        self.driver.check_process()?;
         self.driver.flush(&mut self.redlock)
     }
 
@@ -391,18 +396,22 @@ impl Engine {
         self.redlock.poll_timeout().map(|(at, _)| at)
     }
 
-    /// Returns the remaining validity of a lock; zero unless the lock is held. Computed from the
-    /// deadline and the clock at every call (S8).
+    /// Returns the remaining validity of a lock; zero unless the lock is held, and zero in a child
+    /// of `fork`. Computed from the deadline and the clock at every call (S8).
     #[must_use]
     pub fn remaining(&self, lock: LockId) -> Duration {
+        // A lock belongs to the process that acquired it.
+        if !self.driver.is_at_home() {
+            return Duration::ZERO;
+        }
         self.redlock.remaining(Clock::now(), lock)
     }
 
-    /// Returns `true` if the lock is held now. Computed from the deadline and the clock at every
-    /// call (S8).
+    /// Returns `true` if the lock is held now, by this process. Computed from the deadline and the
+    /// clock at every call (S8).
     #[must_use]
     pub fn is_held(&self, lock: LockId) -> bool {
-        self.redlock.is_held(Clock::now(), lock)
+        self.driver.is_at_home() && self.redlock.is_held(Clock::now(), lock)
     }
 
     /// Returns the token of a lock, which is the value of its keys on the nodes. Returns `None`

@@ -24,6 +24,7 @@ use super::clock::Clock;
 use super::connection::Connection;
 use super::credentials::Credentials;
 use super::inbox::Inbox;
+use super::process::{OtherProcess, Process};
 use super::resolver::{Answer, Resolver};
 use super::waker::Waker;
 use super::wakeup::Wakeup;
@@ -55,12 +56,14 @@ pub struct IoCounters {
     pub waits: u64,
     /// Calls that armed the timer.
     pub timers: u64,
+    /// Calls of `getpid`, which show that the process has not forked.
+    pub getpids: u64,
 }
 
 impl IoCounters {
     /// Returns the sum of all system calls counted here, which are those of the hot path.
     pub const fn system_calls(&self) -> u64 {
-        self.writes + self.reads + self.waits + self.timers
+        self.writes + self.reads + self.waits + self.timers + self.getpids
     }
 }
 
@@ -74,6 +77,8 @@ pub(crate) struct Driver {
     links: Vec<Link>,
     credentials: Option<Credentials>,
     counters: IoCounters,
+    /// The process whose sockets these are.
+    home: Process,
 }
 
 /// The connection to one node, and what is needed to connect again.
@@ -106,8 +111,8 @@ impl Driver {
         let resolver = Resolver::new(waker.clone());
         let links = addresses.into_iter().map(Link::new).collect();
         let events = Events::with_capacity(2 * MAX_NODES);
-        let counters = IoCounters::default();
-        Ok(Self { poll, events, wakeup, resolver, waker, links, credentials, counters })
+        let (counters, home) = (IoCounters::default(), Process::current());
+        Ok(Self { poll, events, wakeup, resolver, waker, links, credentials, counters, home })
     }
 
     pub(crate) fn waker(&self) -> Waker {
@@ -116,6 +121,18 @@ impl Driver {
 
     pub(crate) fn counters(&self) -> IoCounters {
         self.counters
+    }
+
+    /// Fails in any process but the one that made this driver. All that follows until the next wait
+    /// has ended needs no further call: only a caller can fork.
+    pub(crate) fn check_process(&mut self) -> Result<(), OtherProcess> {
+        self.counters.getpids += 1;
+        self.home.check()
+    }
+
+    /// Returns whether this is the process that made this driver.
+    pub(crate) fn is_at_home(&self) -> bool {
+        self.home.is_current()
     }
 
     /// Opens and closes connections as the state machine asks, writes the gathered bytes to every
