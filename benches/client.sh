@@ -48,6 +48,7 @@ measure() {
         cut -d' ' -f1 >>"$folder/$1.wake"
     run "$1.engine_1" p50 --in-flight 1
     run "$1.client_1" p50 --client --threads 1 --confirm
+    run "$1.client_busy" p50 --client --threads 1 --confirm --busy-poll 50us
     run "$1.engine_64" cycles_per_s --in-flight 64
     run "$1.engine_512" cycles_per_s
     run "$1.threads_64" cycles_per_s --client --threads 64
@@ -63,6 +64,8 @@ report() {
     row "acquire p50, engine, one in flight, µs" "$1.engine_1"
     row "acquire p50, one thread through a client, µs" "$1.client_1"
     compare "  the client costs, µs" - "$1.client_1" "$1.engine_1"
+    row "acquire p50, the same with busy_poll of 50 µs" "$1.client_busy"
+    compare "  of the one without" / "$1.client_busy" "$1.client_1"
     row "cycles/s, engine, 64 in flight" "$1.engine_64"
     row "cycles/s, engine, 512 in flight" "$1.engine_512"
     row "cycles/s, 64 threads through a client" "$1.threads_64"
