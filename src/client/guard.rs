@@ -82,8 +82,8 @@ impl Guard {
         self.ticket.token.get().copied().unwrap_or(Token::NONE)
     }
 
-    /// Returns the validity that is left; zero once the lock is lost, and zero in a child of `fork`:
-    /// the lock belongs to the parent. Costs one reading of the clock, and one call of `getpid`.
+    /// Returns the validity that is left; zero once the lock is lost, and in a child of `fork`:
+    /// the lock is that of the parent. Costs one reading of the clock, and one call of `getpid`.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         if self.shared.is_at_home() { self.ticket.remaining() } else { Duration::ZERO }
@@ -95,8 +95,8 @@ impl Guard {
         !self.remaining().is_zero()
     }
 
-    /// Returns the end of the validity, in time since boot; [`Instant::ZERO`] once the lock is lost,
-    /// and in a child of `fork`.
+    /// Returns the end of the validity, in time since boot; [`Instant::ZERO`] once the lock is
+    /// lost, and in a child of `fork`.
     #[must_use]
     pub fn valid_until(&self) -> Instant {
         if self.shared.is_at_home() { self.ticket.valid_until() } else { Instant::ZERO }

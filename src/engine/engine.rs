@@ -299,8 +299,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Returns the error of `epoll_wait` or of the timer, or [`OtherProcess`] after a `fork`. A node
-    /// cannot cause an error here.
+    /// Returns the error of `epoll_wait` or of the timer, or [`OtherProcess`] after a `fork`. A
+    /// node cannot cause an error here.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.turn(timeout)?;
         // What the state machine sends by itself, such as retries, leaves now: a caller without an
