@@ -199,10 +199,11 @@ pub use self::net::{
     Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, OtherProcess, Waker,
 };
 pub use self::redlock::{
-    AcquireError, ConfigError, Counters, Drift, Event, ExtendError, Histogram, Holder, LockId,
-    Login, LostReason, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome, NodeOutcomes,
-    NodeSet, NodeState, NodeStatus, Quarantine, QuarantineReason, QueryId, Quorum, RedlockConfig,
-    ReleaseOutcome, RequestError, RestartGuard, ServerError, Token, TokenError,
+    AcquireError, AcquireOptions, ConfigError, Counters, Drift, Event, ExtendError, Histogram,
+    Holder, LockId, Login, LostReason, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome,
+    NodeOutcomes, NodeSet, NodeState, NodeStatus, Quarantine, QuarantineReason, QueryId, Quorum,
+    RedlockConfig, ReleaseOutcome, RequestError, RestartGuard, RetryContext, ServerError, Token,
+    TokenError, TokenRefusal,
 };
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.

@@ -12,8 +12,8 @@ use super::observe::{Board, Observer};
 use crate::net::OtherProcess;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock, RedlockConfig,
-    RequestError, Token,
+    AcquireOptions, Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock,
+    RedlockConfig, RequestError, Token,
 };
 use crate::time::Instant;
 
@@ -203,6 +203,44 @@ impl Engine {
         wait: Duration,
     ) -> Result<LockId, RequestError> {
         self.redlock.adopt(Clock::now(), resources, token, ttl, wait)
+    }
+
+    /// Requests one lock on `resources`, with `options`: a number of tries, pauses, a node timeout
+    /// or a token of the caller's own.
+    ///
+    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. [`AcquireOptions`]
+    /// has the limits. A function that chooses the pauses is called on this thread, most often
+    /// inside [`poll`](Self::poll).
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`RequestError`] that names the value out of bounds, or why the token is refused.
+    /// No event follows then.
+    pub fn acquire_with<R: AsRef<[u8]>>(
+        &mut self,
+        resources: &[R],
+        ttl: Duration,
+        wait: Duration,
+        options: &AcquireOptions,
+    ) -> Result<LockId, RequestError> {
+        self.redlock.acquire_with(Clock::now(), resources, ttl, wait, options)
+    }
+
+    /// Requests to take over a lock, as [`adopt`](Self::adopt) does, with `options`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`RequestError`] that names the value out of bounds, or refuses a token in
+    /// `options`. No event follows then.
+    pub fn adopt_with<R: AsRef<[u8]>>(
+        &mut self,
+        resources: &[R],
+        token: Token,
+        ttl: Duration,
+        wait: Duration,
+        options: &AcquireOptions,
+    ) -> Result<LockId, RequestError> {
+        self.redlock.adopt_with(Clock::now(), resources, token, ttl, wait, options)
     }
 
     /// Gives up a held lock without releasing its keys. Returns the token with which another

@@ -12,6 +12,12 @@ pub const MIN_TTL: Duration = Duration::from_millis(10);
 /// The longest ttl that [`max_ttl`](super::RedlockConfig::max_ttl) can allow: one week.
 pub const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// The shortest time for which an attempt can wait for its nodes.
+pub const MIN_NODE_TIMEOUT: Duration = Duration::from_millis(1);
+
+/// The longest time for which an attempt can wait for its nodes.
+pub const MAX_NODE_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The maximum number of resources of one lock: as many keys as one script call takes.
 pub const MAX_SET: usize = 64;
 

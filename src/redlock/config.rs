@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::bounds::{LONGEST_TTL, MAX_RESOURCE, MIN_TTL};
+use super::bounds::{LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_RESOURCE, MIN_NODE_TIMEOUT, MIN_TTL};
 use super::config_error::ConfigError;
 use super::millis::Millis;
 use super::quorum::Quorum;
@@ -202,7 +202,12 @@ impl RedlockConfig {
             ("max_ttl", self.max_ttl, MIN_TTL, LONGEST_TTL),
             ("max_hold", self.max_hold, MIN_TTL, Duration::MAX),
             ("lost_lead", self.lost_lead, Duration::ZERO, 2 * MS),
-            ("node_timeout", self.node_timeout.unwrap_or(MS), MS, MINUTE),
+            (
+                "node_timeout",
+                self.node_timeout.unwrap_or(MIN_NODE_TIMEOUT),
+                MIN_NODE_TIMEOUT,
+                MAX_NODE_TIMEOUT,
+            ),
             ("connect_timeout", self.connect_timeout, MS, MINUTE),
             ("close_timeout", self.close_timeout, node_timeout, 10 * MINUTE),
             ("release_timeout", self.release_timeout, MS, MINUTE),

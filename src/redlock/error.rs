@@ -9,6 +9,7 @@ use super::bounds::MAX_QUERIES;
 use super::bounds::MAX_RESOURCE;
 use super::bounds::{MAX_SET, MAX_SET_BYTES};
 use super::node_set::{MAX_NODES, NodeId, NodeSet};
+use super::token::TokenRefusal;
 use crate::time::{Instant, format_duration as shown};
 
 /// The error of a request that was refused at once. Nothing was sent, and no event follows.
@@ -46,6 +47,24 @@ pub enum RequestError {
         /// The configured `max_ttl`.
         max: Duration,
     },
+    /// No tries were asked for, and at least one is needed.
+    NoTries,
+    /// Several tries were asked for, and no wait. Without a wait there is one attempt.
+    TriesWithoutWait {
+        /// The given number of tries.
+        tries: u32,
+    },
+    /// The node timeout of the request is out of bounds.
+    NodeTimeout {
+        /// The given node timeout.
+        timeout: Duration,
+        /// The smallest allowed value.
+        least: Duration,
+        /// The largest allowed value.
+        most: Duration,
+    },
+    /// The token that the caller has chosen is refused.
+    Token(TokenRefusal),
     /// `max_locks` locks are in use or have events that wait to be taken, or as many events wait.
     /// Release locks, or take events.
     Full {
@@ -93,6 +112,15 @@ impl fmt::Display for RequestError {
                 let (ttl, max) = (shown(*ttl), shown(*max));
                 write!(f, "the ttl is {ttl}, at most max_ttl = {max} is possible")
             }
+            Self::NoTries => write!(f, "0 tries are asked for, at least 1 is needed"),
+            Self::TriesWithoutWait { tries } => {
+                write!(f, "{tries} tries need a wait, and the request has none")
+            }
+            Self::NodeTimeout { timeout, least, most } => {
+                let [timeout, least, most] = [timeout, least, most].map(|time| shown(*time));
+                write!(f, "the node timeout is {timeout}, between {least} and {most} is possible")
+            }
+            Self::Token(refusal) => write!(f, "the token is refused: {refusal}"),
             Self::Full { max } => write!(f, "max_locks = {max} locks are in use"),
             Self::UnknownLock => write!(f, "the lock is not known"),
             Self::NotHeld => write!(f, "the lock is not held"),

@@ -46,6 +46,7 @@ mod machine;
 mod millis;
 mod node;
 mod node_set;
+mod options;
 mod quorum;
 mod restart_guard;
 mod sabotage;
@@ -61,7 +62,8 @@ mod validity;
 mod wire;
 
 pub use self::bounds::{
-    LONGEST_TTL, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL,
+    LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES,
+    MIN_NODE_TIMEOUT, MIN_TTL,
 };
 pub use self::config::RedlockConfig;
 pub use self::config_error::ConfigError;
@@ -80,6 +82,7 @@ pub use self::node::error::NodeError;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 pub use self::node_set::{MAX_NODES, NodeId, NodeSet, NodeSetIter};
+pub use self::options::{AcquireOptions, RetryContext};
 pub use self::quorum::{Quorum, Verdict};
 pub use self::restart_guard::RestartGuard;
 #[cfg(redbolt_sabotage)]
@@ -88,7 +91,7 @@ pub use self::sabotage::{RECREATE, Saboteur};
 pub(crate) use self::serde_impl::{Names, Number, read_setting, unknown, write_settings};
 #[cfg(feature = "net")]
 pub(crate) use self::settings::Unfit;
-pub use self::token::{Nonce, Token, TokenError};
+pub use self::token::{Nonce, Token, TokenError, TokenRefusal};
 pub use self::validity::Drift;
 #[doc(hidden)]
 pub use self::wire::script::{

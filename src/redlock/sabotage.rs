@@ -20,6 +20,9 @@ compile_error!("saboteurs must not reach a release: `--cfg redbolt_sabotage` is 
 pub enum Saboteur {
     /// S1: a retry uses the token of the attempt before it.
     TokenReused,
+    /// S1: a token of the caller's is used again, although requests for its last lock may be on
+    /// their way.
+    SpentTokenReused,
     /// S2: the start of an attempt is sampled when its quorum is there.
     StartAfterQuorum,
     /// S2: a lock is believed for its whole ttl.

@@ -57,6 +57,11 @@ impl Token {
         text
     }
 
+    /// Returns `true` if the engine with this `nonce` has drawn the token, or may draw it.
+    pub(super) fn is_drawn_with(&self, nonce: &Nonce) -> bool {
+        self.0.starts_with(nonce)
+    }
+
     /// Returns the token of attempt number `serial` of the engine with this `nonce`.
     pub(super) fn of_attempt(nonce: &Nonce, serial: u64) -> Self {
         let mut bytes = [0; Self::LEN];
@@ -125,6 +130,47 @@ fn write_hex(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Token({self})")
+    }
+}
+
+/// The reason why a token of the caller was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TokenRefusal {
+    /// Another lock of this engine on one of the resources has the token, or the lock has ended and
+    /// a node still owes a reply about it.
+    InUse,
+    /// A lock of this engine on one of the resources had the token, and a connection broke or a
+    /// node failed while a request for that lock was on its way; or the token came from another
+    /// process or was handed to one. What is still on its way could not be told from the requests
+    /// for this lock.
+    Spent,
+    /// The engine makes such tokens itself: the first twelve bytes are its nonce.
+    Drawn,
+    /// All bytes of the token are zero.
+    Zero,
+    /// A token of the caller is for one attempt (S1), and more were asked for.
+    Tries {
+        /// The given number of tries.
+        tries: u32,
+    },
+    /// An adoption has a token already.
+    Adoption,
+}
+
+impl fmt::Display for TokenRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InUse => f.write_str("another lock of this engine has it for the same resource"),
+            Self::Spent => f.write_str(
+                "an earlier lock had it for the same resource, and what is still on its way for \
+                 that lock cannot be told apart",
+            ),
+            Self::Drawn => f.write_str("the engine makes such tokens itself"),
+            Self::Zero => f.write_str("all its bytes are zero"),
+            Self::Tries { tries } => write!(f, "it is for 1 try, and {tries} were asked for"),
+            Self::Adoption => f.write_str("an adoption has a token already"),
+        }
     }
 }
 

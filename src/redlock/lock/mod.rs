@@ -19,6 +19,7 @@
 //! Every way out ends in `Draining`: the last event of the lock has been reported, and the slot
 //! only waits for the replies that are still owed to it.
 
+pub(super) mod claims;
 pub(super) mod presence;
 pub(super) mod queue;
 pub(super) mod round;
@@ -83,9 +84,11 @@ pub(crate) struct Lock {
     pub(crate) follows: bool,
     /// The number of keys in `resource`.
     pub(crate) keys: u8,
-    /// Whether the token was handed over by another process. The table keeps such a token, and an
-    /// adoption looks for it on the nodes.
+    /// Whether the token was handed over by another process. An adoption looks for such a token on
+    /// the nodes.
     pub(crate) is_adopted: bool,
+    /// Whether the table keeps options for the lock, or a token that this engine did not draw.
+    pub(crate) has_options: bool,
     /// Whether the owner was warned that this validity ends soon.
     pub(crate) is_warned: bool,
     /// Whether the last event of this lock waits for the owner.
@@ -156,6 +159,7 @@ impl Lock {
             follows: false,
             keys: 1,
             is_adopted: false,
+            has_options: false,
             is_warned: false,
             is_untold: false,
             owed: 0,
@@ -186,6 +190,7 @@ impl Lock {
         let Self {
             keys,
             is_adopted,
+            has_options,
             is_warned,
             last_try,
             follows,
@@ -215,7 +220,8 @@ impl Lock {
         } = self;
         (*own_ttl, *own_wait_until, *own_deadline) = (ttl, wait_until, deadline);
         (*keys, *retries, *tenure) = (1, 0, Instant::ZERO);
-        (*is_adopted, *is_warned, *last_try, *follows) = (false, false, false, false);
+        (*is_adopted, *has_options, *is_warned) = (false, false, false);
+        (*last_try, *follows) = (false, false);
         *votes = Votes::default();
         *presence = Presence::default();
         *round = Round::default();

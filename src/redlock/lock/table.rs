@@ -12,8 +12,10 @@ use core::ops::{Index, IndexMut};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 
+use super::claims::Claims;
 use super::{Links, Lock, NONE, Phase};
 use crate::redlock::event::LockId;
+use crate::redlock::options::AcquireOptions;
 use crate::redlock::token::{Nonce, Token};
 use crate::redlock::wire::keys::Names;
 
@@ -36,8 +38,10 @@ pub(crate) struct Table {
     last_told: u32,
     /// The slots of locks without a last event that may have others which wait for the owner.
     parked: Vec<u32>,
-    /// The tokens that were handed over, by slot. There are few of them.
-    adopted: HashMap<u32, Token>,
+    /// The options of the locks that have any, by slot, and the tokens that this engine did not
+    /// draw. Most locks have neither, and pay nothing here.
+    options: HashMap<u32, AcquireOptions>,
+    claims: Claims,
 }
 
 impl Index<u32> for Table {
@@ -68,7 +72,8 @@ impl Table {
             untold: 0,
             last_told: NONE,
             parked: Vec::new(),
-            adopted: HashMap::new(),
+            options: HashMap::new(),
+            claims: Claims::new(seed),
         }
     }
 
@@ -196,8 +201,8 @@ impl Table {
         if lock.links.is_indexed {
             self.unlink(slot);
         }
-        if self[slot].is_adopted {
-            self.adopted.remove(&slot);
+        if self[slot].has_options {
+            self.forget_options(slot);
         }
         let lock = &mut self[slot];
         lock.phase = Phase::Free;
@@ -213,21 +218,57 @@ impl Table {
         self.free.push(slot);
     }
 
-    /// Gives the lock in `slot` a token that was handed over.
-    pub(crate) fn set_token(&mut self, slot: u32, token: Token) {
-        self[slot].is_adopted = true;
-        self.adopted.insert(slot, token);
+    /// Gives options to the lock in `slot`, whose resources are set.
+    pub(crate) fn set_options(&mut self, slot: u32, options: AcquireOptions) {
+        let Self { slots, claims, .. } = self;
+        let lock = &mut slots[slot as usize];
+        lock.has_options = true;
+        if let Some(token) = &options.token {
+            claims.claim(lock.names(), token);
+        }
+        self.options.insert(slot, options);
+    }
+
+    /// Returns the options of the lock in `slot`, if there are any.
+    #[inline]
+    pub(crate) fn options(&self, slot: u32) -> Option<&AcquireOptions> {
+        if self[slot].has_options { self.look_up_options(slot) } else { None }
+    }
+
+    #[cold]
+    fn look_up_options(&self, slot: u32) -> Option<&AcquireOptions> {
+        self.options.get(&slot)
+    }
+
+    #[cold]
+    fn forget_options(&mut self, slot: u32) {
+        let Self { slots, options, claims, .. } = self;
+        let token = options.remove(&slot).and_then(|options| options.token);
+        if let Some(token) = token {
+            claims.end(slots[slot as usize].names(), &token);
+        }
+    }
+
+    /// Returns the tokens that this engine did not draw.
+    pub(crate) fn claims(&self) -> &Claims {
+        &self.claims
+    }
+
+    /// Records that the token of the lock in `slot` must not be used again, unless this engine has
+    /// drawn the token, and so uses it once in any case.
+    pub(crate) fn spend_token(&mut self, slot: u32) {
+        let token = self.options(slot).and_then(|options| options.token);
+        if let Some(token) = token {
+            let Self { slots, claims, .. } = self;
+            claims.spend(slots[slot as usize].names(), &token);
+        }
     }
 
     /// Returns the token of the attempt with this `serial` for the lock in `slot`.
     #[inline]
     pub(crate) fn token(&self, slot: u32, nonce: &Nonce, serial: u64) -> Token {
         let own = || Token::of_attempt(nonce, serial);
-        if self[slot].is_adopted {
-            self.adopted.get(&slot).copied().unwrap_or_else(own)
-        } else {
-            own()
-        }
+        self.options(slot).and_then(|options| options.token).unwrap_or_else(own)
     }
 
     /// Returns the first lock of this resource, if there is any.
@@ -334,66 +375,4 @@ impl Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn add(table: &mut Table, resource: &[u8]) -> u32 {
-        let slot = table.claim();
-        let hash = table.hash(resource);
-        table[slot].phase = Phase::Ready;
-        table[slot].resource.extend_from_slice(resource);
-        table[slot].links.hash = hash;
-        match table.first_of(Names { count: 1, bytes: resource }, hash) {
-            Some(first) => table.line_up(first, slot),
-            None => table.lead(slot),
-        }
-        slot
-    }
-
-    #[test]
-    fn an_id_is_spent_when_its_slot_is_vacated() {
-        let mut table = Table::new(2, 1);
-        let slot = add(&mut table, b"a");
-        let id = table.id(slot);
-        assert_eq!(table.find(id), Some(slot));
-        table.leave_line(slot);
-        table.vacate(slot);
-        assert_eq!(table.find(id), None);
-        assert_eq!(add(&mut table, b"a"), slot);
-        assert_eq!(table.find(id), None);
-    }
-
-    #[test]
-    fn lines_agree_with_a_model_under_random_use() {
-        for seed in 0..300 {
-            let mut rng = fastrand::Rng::with_seed(seed);
-            // Few buckets and many resources make long chains.
-            let mut table = Table::new(64, seed);
-            table.buckets = vec![0; 4].into_boxed_slice();
-            let mut lines: Vec<Vec<u32>> = vec![Vec::new(); 12];
-            for _ in 0..400 {
-                let name = rng.usize(..lines.len());
-                let resource = [b'r', name as u8];
-                let names = Names { count: 1, bytes: &resource };
-                if rng.bool() && !table.is_full() {
-                    let slot = add(&mut table, &resource);
-                    lines[name].push(slot);
-                } else if !lines[name].is_empty() {
-                    let place = rng.usize(..lines[name].len());
-                    let slot = lines[name].remove(place);
-                    let heir = table.leave_line(slot);
-                    table[slot].phase = Phase::Draining;
-                    table.count_ended();
-                    let hash = table.hash(&resource);
-                    assert_eq!(table.predecessor(names, hash).is_some(), place == 0, "seed {seed}");
-                    let expected = lines[name].first().copied().filter(|_| place == 0);
-                    assert_eq!(heir, expected, "seed {seed}");
-                    table.vacate(slot);
-                }
-                let hash = table.hash(&resource);
-                let first = lines[name].first().copied();
-                assert_eq!(table.first_of(names, hash), first, "seed {seed}");
-            }
-        }
-    }
-}
+mod tests;

@@ -44,8 +44,7 @@ impl Redlock {
         self.check_resource(resource)?;
         let slot = self.claim(now, ttl, wait)?;
         let lock = &mut self.table[slot];
-        lock.resource.extend_from_slice(&self.config.prefix);
-        lock.resource.extend_from_slice(resource);
+        keys::join(&mut lock.resource, &self.config.prefix, resource);
         Ok(self.begin(now, slot, wait))
     }
 
@@ -166,9 +165,7 @@ impl Redlock {
         let lock = &mut self.table[slot];
         let prefix = &self.config.prefix;
         if let [resource] = resources {
-            lock.resource.extend_from_slice(prefix);
-            lock.resource.extend_from_slice(resource);
-            return;
+            return keys::join(&mut lock.resource, prefix, resource);
         }
         // At most `MAX_SET`, which fits.
         lock.keys = resources.len() as u8;

@@ -13,6 +13,7 @@ use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::options::AcquireOptions;
 use crate::redlock::quorum::Verdict;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::token::Token;
@@ -44,11 +45,7 @@ impl Redlock {
         ttl: Duration,
         wait: Duration,
     ) -> Result<LockId, RequestError> {
-        let resources = self.check_resources(resources)?;
-        let slot = self.claim(now, ttl, wait)?;
-        self.set_resources(slot, &resources);
-        self.table.set_token(slot, token);
-        Ok(self.begin(now, slot, wait))
+        self.adopt_with(now, resources, token, ttl, wait, &AcquireOptions::new())
     }
 
     /// Gives up a held lock without releasing its keys. Returns the token with which another
@@ -72,6 +69,7 @@ impl Redlock {
         if self.events.iter().any(|event| event.lock() == Some(lock)) {
             self.table.park(slot);
         }
+        self.table.spend_token(slot);
         self.counters.disowned += 1;
         self.leave(now, slot);
         Ok(token)
@@ -88,7 +86,7 @@ impl Redlock {
         // The serial names the token of this lock on cleanup lists.
         lock.begin_adoption(serial, number, now, valid_until, voters, all);
         let is_set = lock.is_set();
-        let due = (now + self.config.node_timeout(ttl.duration())).min(valid_until);
+        let due = (now + self.node_timeout(slot, ttl.duration())).min(valid_until);
         let member = Member { purpose: Purpose::Adopt, slot, serial: number, is_set };
         self.add_to_batches(voters, member);
         self.schedule(slot, due);

@@ -49,7 +49,7 @@ impl Redlock {
         }
         let lock = &self.table[slot];
         // Votes after the validity would not count.
-        let due = (now + self.config.node_timeout(lock.ttl.duration())).min(lock.valid_until);
+        let due = (now + self.node_timeout(slot, lock.ttl.duration())).min(lock.valid_until);
         self.schedule(slot, due);
     }
 
@@ -173,18 +173,21 @@ impl Redlock {
         self.schedule(slot, retry_at);
     }
 
-    /// Returns the moment of the next try, or `None` if the wait of the caller ends before. A pause
+    /// Returns the moment of the next try, or `None` if the wait of the caller ends before, or if
+    /// the caller wants no more tries. A pause
     /// that would outlast the wait is cut short for one last try.
     pub(super) fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
         let round_trip = self.quorum_round_trip();
-        let lock = &mut self.table[slot];
+        let lock = &self.table[slot];
         let left = lock.wait_until - now;
         if lock.last_try || left <= round_trip {
             return None;
         }
         let pause = backoff::pause(lock.retries, round_trip, self.config.retry_max, &mut self.rng);
-        lock.last_try = pause >= left;
-        Some(now + if lock.last_try { left / 2 } else { pause })
+        let pause = self.own_pause(slot, pause)?;
+        let is_last = pause >= left;
+        self.table[slot].last_try = is_last;
+        Some(now + if is_last { left / 2 } else { pause })
     }
 
     /// Returns the round trip of the slowest node in the fastest quorum: the time that an attempt

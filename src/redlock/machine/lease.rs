@@ -62,7 +62,7 @@ impl Redlock {
     /// Starts one round of compare-and-expire over all nodes that may have the token.
     pub(super) fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Millis, origin: Origin) {
         let number = self.next_serial();
-        let timeout = self.config.node_timeout(ttl.duration());
+        let timeout = self.node_timeout(slot, ttl.duration());
         let lock = &mut self.table[slot];
         let most = self.config.max_pipeline + self.config.max_locks;
         let can_extend = |id: &NodeId| {

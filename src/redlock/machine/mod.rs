@@ -8,7 +8,8 @@
 //!
 //! The files, in the order in which a request passes them:
 //!
-//! * `acquire`: a request for a lock, its bounds and its slot; also `cancel`.
+//! * `acquire`: a request for a lock, its bounds and its slot; also `cancel`. `options` has the
+//!   requests with tries, pauses, a node timeout or a token of their own.
 //! * `line`: the queues inside the engine, and the start of an attempt or an adoption.
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `backoff` is the pause before the
 //!   next attempt, and `outcome` says why a request failed.
@@ -40,6 +41,7 @@ mod groups;
 mod last_request;
 mod lease;
 mod line;
+mod options;
 mod outcome;
 mod queries;
 mod query;
@@ -84,7 +86,8 @@ use crate::time::Instant;
 ///
 /// * getters take `&self`;
 /// * commands make a request: [`acquire`](Self::acquire), [`acquire_all`](Self::acquire_all),
-///   [`adopt`](Self::adopt), [`extend`](Self::extend), [`keep_alive`](Self::keep_alive),
+///   [`acquire_with`](Self::acquire_with), [`adopt`](Self::adopt),
+///   [`adopt_with`](Self::adopt_with), [`extend`](Self::extend), [`keep_alive`](Self::keep_alive),
 ///   [`warn`](Self::warn), [`release`](Self::release), [`disown`](Self::disown),
 ///   [`cancel`](Self::cancel), [`query`](Self::query);
 /// * handlers report what has happened: [`handle_connected`](Self::handle_connected),

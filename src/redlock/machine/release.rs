@@ -80,6 +80,7 @@ impl Redlock {
         if self.config.is_sabotaged(Saboteur::CleanupForgotten) {
             return;
         }
+        self.table.spend_token(slot);
         let lock = &self.table[slot];
         // The former owner may have asked for a longer ttl than this engine.
         let ttl = if lock.is_adopted { self.config.max_ttl } else { lock.ttl.duration() };

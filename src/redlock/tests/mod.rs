@@ -12,6 +12,7 @@ mod keeping;
 mod leases;
 mod logins;
 mod names;
+mod options;
 mod queries;
 mod queues;
 mod repairs;

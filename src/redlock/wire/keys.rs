@@ -25,13 +25,19 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Appends the key of a resource to `out`.
+#[inline]
+pub(crate) fn join(out: &mut Resource, prefix: &[u8], resource: &[u8]) {
+    out.extend_from_slice(prefix);
+    out.extend_from_slice(resource);
+}
+
 /// Appends one of several keys to `out`.
 pub(crate) fn append(out: &mut Resource, prefix: &[u8], resource: &[u8]) {
     // The length fits, because MAX_RESOURCE is far below 64 Ki.
     let len = (prefix.len() + resource.len()) as u16;
     out.extend_from_slice(&len.to_be_bytes());
-    out.extend_from_slice(prefix);
-    out.extend_from_slice(resource);
+    join(out, prefix, resource);
 }
 
 /// An iterator over the keys of one lock.
