@@ -164,6 +164,7 @@ impl Client {
             ttl: self.handle.shared.defaults.ttl,
             wait: self.handle.shared.defaults.wait,
             adopts,
+            options: None,
             max_hold: None,
             ahead: Duration::ZERO,
             on_lost: Mutex::new(None),

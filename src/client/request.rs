@@ -12,6 +12,7 @@ use super::notice::LockNotice;
 use super::shared::Shared;
 use super::sync::Mutex;
 use super::ticket::{Order, Ticket};
+use crate::redlock::{AcquireOptions, RetryContext, Token};
 
 /// A request for a lock, before the request is sent.
 ///
@@ -66,6 +67,106 @@ impl LockRequest {
         self
     }
 
+    /// Sets the maximum number of attempts. The request fails with the result of the last of them,
+    /// or when its [`wait`](Self::wait) is over, whichever comes first. Default: no limit but the
+    /// wait.
+    ///
+    /// Several tries need a wait, else the request is refused with
+    /// [`RequestError::TriesWithoutWait`]: without a wait there is one attempt. Time in line behind
+    /// another lock of this client, and time without a quorum of nodes, is no attempt.
+    ///
+    /// ```no_run
+    /// # async fn job(client: redbolt::Client) -> Result<(), redbolt::LockError> {
+    /// use std::time::Duration;
+    ///
+    /// let request = client.lock("jobs/7").tries(5).wait(Duration::from_secs(10));
+    /// let guard = request.retry_delay(|retry| Duration::from_millis(100) * retry.failed()).await?;
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`RequestError::TriesWithoutWait`]: crate::RequestError::TriesWithoutWait
+    pub fn tries(self, tries: u32) -> Self {
+        self.option(|options| options.tries(tries))
+    }
+
+    /// Sets the function that chooses the pause before each retry. Default: a random time, short at
+    /// first, which doubles up to the configured
+    /// [`retry_max`](crate::RedlockConfig::retry_max).
+    ///
+    /// `delay` is told how many attempts have failed, and the pause that the client would choose.
+    /// The pause is cut to between 100 µs and 1 h, and, near the end of the wait, so that there is
+    /// one last try. Clients that pause for the same time meet again at each retry, and can split
+    /// the votes of the nodes each time: a pause should have a random part.
+    ///
+    /// `delay` is called on the engine's thread, and must return at once, without waiting for this
+    /// client. A panic in `delay` ends that thread, as any other panic on that thread would.
+    ///
+    /// ```no_run
+    /// # async fn job(client: redbolt::Client) -> Result<(), redbolt::LockError> {
+    /// use std::time::Duration;
+    ///
+    /// let (least, most) = (Duration::from_millis(50), Duration::from_millis(250));
+    /// let request = client.lock("jobs/7").wait(Duration::from_secs(10));
+    /// let guard = request.retry_delay(move |retry| retry.random_between(least, most)).await?;
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn retry_delay(
+        self,
+        delay: impl Fn(RetryContext) -> Duration + Send + Sync + 'static,
+    ) -> Self {
+        self.option(|options| options.retry_delay(delay))
+    }
+
+    /// Sets how long each attempt, and each extension of the lock, waits for the nodes: from 1 ms
+    /// to 1 min. Default: the configured node timeout, or 5 % of the ttl, at least 5 ms and at most
+    /// 50 ms. Where another library has a timeout factor, use that factor times the ttl.
+    pub fn node_timeout(self, timeout: Duration) -> Self {
+        self.option(|options| options.node_timeout(timeout))
+    }
+
+    /// Sets the token, which is the value of the keys, in place of one that the client draws. A
+    /// process that writes its token down first can [`adopt`](crate::Client::adopt) its lock after
+    /// a crash.
+    ///
+    /// The request makes one attempt. A wait covers only the time until that attempt can start.
+    ///
+    /// **The token must be unique**: nobody may have used it for the same resource before, this
+    /// process included. Else a release that was sent for the earlier lock and arrives late deletes
+    /// the keys of this one. The client refuses a token with [`RequestError::Token`] where it knows
+    /// that the token could not be told from another's; [`TokenRefusal`] lists the reasons. Clients
+    /// with several threads know less: each thread knows its own locks.
+    ///
+    /// Nodes that have the token already refuse the lock as if the token were somebody else's, and
+    /// the attempt that fails releases the token on all other nodes. So do not ask for a lock that
+    /// may exist under this token, left by a process that is gone: adopt the lock.
+    ///
+    /// ```no_run
+    /// # use redbolt::{Client, LockError};
+    /// # async fn job(client: Client, random: [u8; 20]) -> Result<(), LockError> {
+    /// let token = redbolt::Token::from_bytes(random); // written down by the caller
+    /// let guard = client.lock("jobs/7").token(token).await?;
+    /// assert_eq!(guard.token(), token);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`RequestError::Token`]: crate::RequestError::Token
+    /// [`TokenRefusal`]: crate::TokenRefusal
+    pub fn token(self, token: Token) -> Self {
+        self.option(|options| options.token(token))
+    }
+
+    fn option(mut self, set: impl FnOnce(AcquireOptions) -> AcquireOptions) -> Self {
+        let options =
+            self.order.options.take().map_or_else(AcquireOptions::new, |options| *options);
+        self.order.options = Some(Box::new(set(options)));
+        self
+    }
+
     /// Keeps the lock alive: the client extends the lock again and again, until `max_hold` after
     /// the acquisition.
     ///
@@ -114,10 +215,13 @@ impl LockRequest {
         Acquire::new(self.shared, Arc::new(Ticket::new(self.order)))
     }
 
-    /// Makes one attempt, whatever [`wait`](Self::wait) says. Else as [`acquire`](Self::acquire).
-    /// [`LockError::is_contended`] says that somebody else has the lock.
+    /// Makes one attempt, whatever [`wait`](Self::wait) and [`tries`](Self::tries) say. Else as
+    /// [`acquire`](Self::acquire). [`LockError::is_contended`] says that somebody else has the
+    /// lock.
     pub fn try_acquire(self) -> Acquire {
-        self.wait(Duration::ZERO).acquire()
+        let is_limited = self.order.options.is_some();
+        let request = if is_limited { self.tries(1) } else { self };
+        request.wait(Duration::ZERO).acquire()
     }
 
     /// Sends the request, and blocks the thread until the lock is held or the request has failed.
@@ -133,8 +237,8 @@ impl LockRequest {
         self.acquire().blocking_wait()
     }
 
-    /// Makes one attempt, whatever [`wait`](Self::wait) says, and blocks the thread until it is
-    /// decided.
+    /// Makes one attempt, as [`try_acquire`](Self::try_acquire) does, and blocks the thread until
+    /// the attempt is decided.
     ///
     /// # Errors
     ///
@@ -160,6 +264,7 @@ impl fmt::Debug for LockRequest {
             .field("resources", &self.order.resources.len())
             .field("ttl", &self.order.ttl)
             .field("wait", &self.order.wait)
+            .field("options", &self.order.options)
             .finish_non_exhaustive()
     }
 }

@@ -13,7 +13,7 @@ use super::notice::{LockNotice, LockNoticeKind};
 use super::oneshot::Oneshot;
 use super::sync::{Mutex, lock};
 use crate::net::Clock;
-use crate::redlock::{LockId, LostReason, Token};
+use crate::redlock::{AcquireOptions, LockId, LostReason, Token};
 use crate::time::Instant;
 
 /// The callback for a lock that is lost; the engine's thread calls it.
@@ -28,6 +28,8 @@ pub(super) struct Order {
     pub(super) wait: Duration,
     /// The token of a lock that another process has handed over; `None` for a new lock.
     pub(super) adopts: Option<Token>,
+    /// What most requests do not ask for.
+    pub(super) options: Option<Box<AcquireOptions>>,
     /// How long to keep the lock alive; `None` for not at all.
     pub(super) max_hold: Option<Duration>,
     /// How long before the end of the lock to warn the owner; zero for never.

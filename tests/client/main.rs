@@ -12,6 +12,7 @@ mod dying;
 mod errors;
 mod fixture;
 mod keeping;
+mod options;
 mod order;
 mod ready;
 mod recycling;

@@ -61,6 +61,7 @@ fn two_signals() -> (LockSignal, LockSignal) {
         ttl: Duration::ZERO,
         wait: Duration::ZERO,
         adopts: None,
+        options: None,
         max_hold: None,
         ahead: Duration::ZERO,
         on_lost: Mutex::new(None),

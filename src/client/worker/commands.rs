@@ -11,7 +11,7 @@ use crate::client::lock_error::{ClientClosed, LockError};
 use crate::client::notice::LockNoticeKind;
 use crate::client::oneshot::Oneshot;
 use crate::client::report::NodeReport;
-use crate::client::ticket::Ticket;
+use crate::client::ticket::{Order, Ticket};
 use crate::engine::Settling;
 use crate::redlock::{LockId, ReleaseOutcome, RequestError};
 use crate::time::Instant;
@@ -80,10 +80,17 @@ impl Worker {
         if let Some(hold) = order.max_hold.filter(|hold| *hold > max) {
             return Err(RequestError::HoldTooLong { hold, max });
         }
-        match (&order.resources[..], order.adopts) {
-            ([resource], None) => self.engine.acquire(resource, order.ttl, order.wait),
-            (resources, None) => self.engine.acquire_all(resources, order.ttl, order.wait),
-            (resources, Some(token)) => self.engine.adopt(resources, token, order.ttl, order.wait),
+        let Order { ttl, wait, .. } = *order;
+        match (&order.resources[..], order.adopts, &order.options) {
+            ([resource], None, None) => self.engine.acquire(resource, ttl, wait),
+            (resources, None, None) => self.engine.acquire_all(resources, ttl, wait),
+            (resources, Some(token), None) => self.engine.adopt(resources, token, ttl, wait),
+            (resources, None, Some(options)) => {
+                self.engine.acquire_with(resources, ttl, wait, options)
+            }
+            (resources, Some(token), Some(options)) => {
+                self.engine.adopt_with(resources, token, ttl, wait, options)
+            }
         }
     }
 
