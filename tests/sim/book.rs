@@ -8,6 +8,7 @@ use redbolt::time::Instant;
 
 use crate::client::Client;
 use crate::clock::MS;
+use crate::manner::Manner;
 use crate::net::Net;
 
 /// Names of all lengths. The longest does not fit into a lock without an allocation.
@@ -38,6 +39,8 @@ pub(crate) struct Lock {
     extension: Option<Extension>,
     /// The ttl and the end of a lock that is kept alive.
     keep: Option<(Duration, Instant)>,
+    /// The node timeout of its own, if it has one.
+    node_timeout: Option<Duration>,
     /// The time of the request, for a lock that was handed over.
     adopted_at: Option<Instant>,
 }
@@ -55,7 +58,7 @@ impl Resources {
         (0..RESOURCES.len()).filter(move |resource| self.0 & 1 << resource != 0)
     }
 
-    fn names(self) -> Vec<&'static [u8]> {
+    pub(crate) fn names(self) -> Vec<&'static [u8]> {
         self.iter().map(|resource| RESOURCES[resource]).collect()
     }
 }
@@ -64,7 +67,7 @@ impl Resources {
 #[derive(Clone, Copy)]
 pub(crate) struct Orphan {
     pub(crate) resources: Resources,
-    token: Token,
+    pub(crate) token: Token,
 }
 
 /// An extension that was asked for.
@@ -85,26 +88,21 @@ pub(crate) enum State {
 const NOBODYS: Token = Token::from_bytes([0; Token::LEN]);
 
 impl Client {
-    /// Asks for a lock on some resources; with an orphan, for the lock that was let go of.
+    /// Asks for a lock on some resources.
     pub(crate) fn acquire(
         &mut self,
         net: &mut Net,
         resources: Resources,
-        orphan: Option<Orphan>,
+        manner: &Manner,
         ttl: u64,
         wait: u64,
     ) {
         let (ttl, wait) = (Duration::from_millis(ttl), Duration::from_millis(wait));
         let now = self.clock(net.now);
-        let timeout = self.redlock.config().node_timeout(ttl);
-        let names = resources.names();
-        let asked = match (&names[..], orphan) {
-            (names, Some(Orphan { token, .. })) => self.redlock.adopt(now, names, token, ttl, wait),
-            ([name], None) => self.redlock.acquire(now, name, ttl, wait),
-            (names, None) => self.redlock.acquire_all(now, names, ttl, wait),
-        };
-        // A full engine refuses, and then there is nothing to wait for.
-        let Ok(id) = asked else { return };
+        let Manner { orphan, node_timeout, .. } = *manner;
+        let timeout = node_timeout.unwrap_or_else(|| self.redlock.config().node_timeout(ttl));
+        // What is refused has nothing to wait for.
+        let Ok(id) = self.ask(net, resources, manner, ttl, wait) else { return };
         let due = net.now + allowed((wait + timeout).max(2 * timeout));
         net.trace.add(&[net.now, id.index() as u64, due]);
         let name = self.name;
@@ -124,6 +122,7 @@ impl Client {
             due,
             extension: None,
             keep: None,
+            node_timeout,
             adopted_at: orphan.map(|_| now),
         });
     }
@@ -198,7 +197,10 @@ impl Client {
     /// Asks for an extension. Returns false if the lock may not be extended that far.
     pub(crate) fn extend(&mut self, net: &mut Net, id: LockId, ttl: u64) -> bool {
         let (now, ttl) = (self.clock(net.now), Duration::from_millis(ttl));
-        let due = net.now + allowed(self.redlock.config().node_timeout(ttl));
+        let usual = self.redlock.config().node_timeout(ttl);
+        let lock = self.locks.iter().find(|lock| lock.id == id);
+        let timeout = lock.and_then(|lock| lock.node_timeout).unwrap_or(usual);
+        let due = net.now + allowed(timeout);
         let extended = self.redlock.extend(now, id, ttl);
         if extended.is_ok() {
             let name = self.name;

@@ -124,6 +124,11 @@ impl Checks {
         }
     }
 
+    /// Forgets the votes for a token that its client is allowed to use again.
+    pub(crate) fn begins_anew(&mut self, token: &Token) {
+        self.attempts.remove(token);
+    }
+
     /// Records that a client received a vote.
     pub(crate) fn voted(&mut self, client: usize, vote: &Vote) {
         let Vote { token, master, counts, extended_at } = *vote;

@@ -15,6 +15,7 @@ const UNSENT_MAX: usize = 1 << 20;
 pub(crate) struct Client {
     pub(crate) redlock: Redlock,
     pub(crate) name: usize,
+    pub(crate) nonce: u8,
     pub(crate) clock: Clock,
     /// The client reads a clock that stops in suspend, against S9.
     reads_stopping_clock: bool,
@@ -67,6 +68,7 @@ impl Client {
         Self {
             redlock: redlock.expect("the configuration is drawn within its bounds"),
             name,
+            nonce,
             clock,
             reads_stopping_clock: options.clock_stops,
             is_timely: options.is_timely,

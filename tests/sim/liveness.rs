@@ -6,6 +6,7 @@ use crate::book::{Resources, State};
 use crate::checks::Violation;
 use crate::client::Client;
 use crate::clock::{MS, SECOND};
+use crate::manner::Manner;
 use crate::net::Net;
 use crate::options::Outside;
 use crate::world::World;
@@ -49,7 +50,7 @@ impl World {
         let before = |client: &Client| (client.grants, client.extensions);
         let before: Vec<_> = self.clients.iter().map(before).collect();
         for client in &mut self.clients {
-            client.acquire(&mut self.net, Resources::one(0), None, ttl, wait);
+            client.acquire(&mut self.net, Resources::one(0), &Manner::default(), ttl, wait);
             client.settle(&mut self.net);
         }
         let end = self.net.now + SERVED_AFTER;

@@ -29,6 +29,7 @@ mod clock;
 mod faults;
 mod link;
 mod liveness;
+mod manner;
 mod master;
 mod net;
 mod options;

@@ -60,7 +60,8 @@ pub(crate) struct Options {
     pub(crate) misrouted: Option<usize>,
     /// The masters have just been started.
     pub(crate) is_young: bool,
-    /// Clients keep locks alive, take sets, hand locks over, and ask for holders.
+    /// Clients keep locks alive, take sets, hand locks over, have tries, pauses and tokens of their
+    /// own, and ask for holders.
     pub(crate) is_rich: bool,
     /// Clients look for what is due before they read.
     pub(crate) is_timely: bool,

@@ -23,8 +23,9 @@ const BOUND: u64 = 5_000;
 /// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 26] = [
+const SABOTEURS: [(&str, Saboteur); 27] = [
     ("S1", Saboteur::TokenReused),
+    ("S1", Saboteur::SpentTokenReused),
     ("S2", Saboteur::StartAfterQuorum),
     ("S2", Saboteur::DriftIgnored),
     ("S3", Saboteur::HalfIsEnough),

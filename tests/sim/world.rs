@@ -13,6 +13,7 @@ use crate::checks::{Checks, Rules, Violation};
 use crate::client::Client;
 use crate::clock::{Clock, MS, SECOND};
 use crate::faults::Fault;
+use crate::manner::Manner;
 use crate::master::Node;
 use crate::net::{Net, Weather};
 use crate::options::Options;
@@ -165,7 +166,11 @@ impl World {
         match what {
             0..=3 => {
                 let (resources, wait) = self.options.wish(chance);
-                client.acquire(net, resources, None, ttl, wait);
+                let manner = match self.options.is_rich {
+                    true => Manner::draw(chance, client, resources, wait),
+                    false => Manner::default(),
+                };
+                client.acquire(net, resources, &manner, ttl, wait);
             }
             4 => {
                 let Some(id) = any(client.locks_in(State::Wanted), chance) else { return };
@@ -179,7 +184,7 @@ impl World {
                 let place = chance.index(self.orphans.len());
                 let wait = chance.below(1_000);
                 let orphan = self.orphans.swap_remove(place);
-                client.acquire(net, orphan.resources, Some(orphan), ttl, wait);
+                client.acquire(net, orphan.resources, &Manner::adopting(orphan), ttl, wait);
             }
             _ => {
                 let Some(id) = any(client.locks_in(State::Held), chance) else { return };
