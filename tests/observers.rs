@@ -154,11 +154,15 @@ fn the_round_trip_of_a_node_that_has_recovered_recovers_too() {
         };
         until(&mut engine, is(NodeState::Ready));
         slow.delay(late);
-        engine.acquire("slow", TTL, PATIENCE).expect("in bounds");
-        until(&mut engine, is(NodeState::Stalled));
-        until(&mut engine, is(NodeState::Ready));
         let round_trip = |engine: &Engine| engine.node(third).expect("it is there").round_trip;
-        assert!(round_trip(&engine) > late / 20, "the gauge was set to this");
+        // One late reply at most doubles the round trip.
+        let is_learned = (0..40).any(|number| {
+            engine.acquire(format!("slow {number}"), TTL, PATIENCE).expect("in bounds");
+            until(&mut engine, is(NodeState::Stalled));
+            until(&mut engine, is(NodeState::Ready));
+            round_trip(&engine) > late / 20
+        });
+        assert!(is_learned, "the gauge was set to this");
         slow.delay(Duration::ZERO);
         let mut number = 0;
         while round_trip(&engine) > late / 50 {
@@ -168,7 +172,7 @@ fn the_round_trip_of_a_node_that_has_recovered_recovers_too() {
             engine.release(lock).expect("it is held");
             until(&mut engine, |_, event| matches!(event, Event::Released { .. }));
         }
-        engine.query("slow").expect("in bounds");
+        engine.query("slow 0").expect("in bounds");
         until(&mut engine, |_, event| matches!(event, Event::Queried { .. }));
     });
     let addr = slow.addr().to_string();

@@ -27,6 +27,7 @@ mod owner;
 mod peers;
 mod refusals;
 mod scripts;
+mod stalls;
 mod stopped;
 mod stream;
 #[path = "../support/mod.rs"]

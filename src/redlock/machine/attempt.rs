@@ -174,10 +174,12 @@ impl Redlock {
     }
 
     /// Returns the moment of the next try, or `None` if the wait of the caller ends before, or if
-    /// the caller wants no more tries. A pause
-    /// that would outlast the wait is cut short for one last try.
+    /// the caller wants no more tries. A pause that would outlast the wait is cut short for one last
+    /// try.
     pub(super) fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
-        let round_trip = self.quorum_round_trip();
+        let ttl = self.table[slot].ttl.duration();
+        // No attempt takes longer than a node timeout, however far away the nodes seem to be.
+        let round_trip = self.quorum_round_trip().min(self.node_timeout(slot, ttl));
         let lock = &self.table[slot];
         let left = lock.wait_until - now;
         if lock.last_try || left <= round_trip {

@@ -55,7 +55,7 @@ impl Redlock {
         let node = &mut self.nodes[id];
         match due {
             Due::Connect => {
-                node.connecting(now + self.config.connect_timeout);
+                node.connecting(now, now + self.config.connect_timeout);
                 self.to_connect.insert(id);
                 self.changed.insert(id);
             }

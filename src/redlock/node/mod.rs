@@ -17,6 +17,7 @@ mod outbox;
 pub(super) mod pipeline;
 pub(super) mod quarantine;
 pub(super) mod request;
+mod round_trip;
 mod session;
 pub(super) mod status;
 
@@ -28,6 +29,7 @@ use self::outbox::Outbox;
 use self::pipeline::{Lateness, Pipeline};
 use self::quarantine::{Quarantine, Record};
 use self::request::{Expected, LatencyClass};
+use self::round_trip::RoundTrip;
 use self::status::{NodeState, NodeStatus};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
@@ -61,8 +63,7 @@ pub(crate) struct Node {
     error: Option<NodeError>,
     /// The last error of the server, in its own words.
     message: String,
-    /// Smoothed round trip in nanoseconds; zero before the first reply.
-    round_trip: u64,
+    round_trip: RoundTrip,
     pub(crate) counters: NodeCounters,
     latencies: NodeLatencies,
     /// The server's own compare-and-delete command, if there is one.
@@ -121,7 +122,7 @@ impl Node {
             unhealthy_until: None,
             error: None,
             message: String::new(),
-            round_trip: 0,
+            round_trip: RoundTrip::new(),
             counters: NodeCounters::default(),
             latencies: NodeLatencies::default(),
             native: None,
@@ -251,7 +252,7 @@ impl Node {
     }
 
     pub(crate) fn round_trip(&self) -> Duration {
-        Duration::from_nanos(self.round_trip)
+        self.round_trip.get()
     }
 
     /// Takes the oldest request off the pipeline: it was sent at `sent`, and its reply has come.
@@ -267,9 +268,7 @@ impl Node {
             LatencyClass::Extend => self.latencies.extend.record_nanos(sample),
             LatencyClass::Other => {}
         }
-        // Each new sample counts for an eighth, as TCP smooths its round trips.
-        let old = self.round_trip;
-        self.round_trip = if old == 0 { sample } else { old - old / 8 + sample / 8 };
+        self.round_trip.answered(now, sent, sample);
         self.pipeline.answered(now)
     }
 

@@ -57,7 +57,8 @@ impl Node {
     }
 
     /// Records that the driver is asked to connect, at the latest by `until`.
-    pub(crate) fn connecting(&mut self, until: Instant) {
+    pub(crate) fn connecting(&mut self, now: Instant, until: Instant) {
+        self.round_trip.connecting(now);
         self.session = Session::Connecting { until };
     }
 
@@ -68,6 +69,7 @@ impl Node {
             return false;
         }
         self.counters.connects += 1;
+        self.round_trip.connected(now);
         self.parser.reset();
         let handshake = Handshake::new(&self.login);
         let expected = Expected { request: Request::Handshake, sent: now };

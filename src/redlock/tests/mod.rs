@@ -19,6 +19,7 @@ mod repairs;
 mod restarts;
 mod sessions;
 mod sets;
+mod stalls;
 mod watching;
 
 use core::time::Duration;
