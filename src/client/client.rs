@@ -140,7 +140,8 @@ impl Client {
     /// [`Guard::hand_over`](super::Guard::hand_over).
     ///
     /// The adoption needs only the resources and the token of those parts. The ttl and `max_hold`
-    /// count anew from the adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    /// count anew from the adoption. Requests of this client that wait for the lock wait behind the
+    /// adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
     pub fn adopt<R: AsRef<[u8]>>(
         &self,
         resources: impl IntoIterator<Item = R>,

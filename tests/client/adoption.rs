@@ -6,6 +6,7 @@ use redbolt::redlock::RequestError;
 use redbolt::{AcquireError, Client, LockErrorKind, Token};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
+use crate::support::until;
 
 #[test]
 fn another_client_goes_on_with_a_lock_by_its_token() {
@@ -21,6 +22,26 @@ fn another_client_goes_on_with_a_lock_by_its_token() {
     assert!(fixture.cluster.holding(b"a", parts.token.as_ref()) >= 2);
     second.extend(TTL).blocking_wait().expect("a majority is there");
     drop(second);
+    fixture.expect_clean();
+}
+
+/// A rolling restart: the new process wants the lock by itself already when it is handed the token.
+/// As long as the token is there, whoever waits in line cannot succeed.
+#[test]
+fn an_adoption_goes_ahead_of_the_waiters_of_its_own_process() {
+    let fixture = Fixture::new(3);
+    let first = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire();
+    let parts = first.expect("free").hand_over().blocking_wait().expect("it is still held");
+    let other = Client::new(config(&fixture.cluster)).expect("a client can be made");
+    let waiting = other.lock("a").ttl(TTL).wait(PATIENCE).acquire();
+    let attempts =
+        || other.counters().blocking_wait().map_or(0, |counters| counters.locks.attempts);
+    assert!(until(PATIENCE, || attempts() > 0), "it never tried");
+    let request = other.adopt(&parts.resources, parts.token).ttl(TTL).wait(PATIENCE / 4);
+    let adopted = request.blocking_acquire().expect("its token is there");
+    assert_eq!(adopted.token(), parts.token);
+    drop(adopted);
+    drop(waiting.blocking_wait().expect("it is its turn"));
     fixture.expect_clean();
 }
 

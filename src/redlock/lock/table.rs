@@ -321,6 +321,16 @@ impl Table {
         self[first].links.last = slot;
     }
 
+    /// Makes `slot` the first lock of its resource, ahead of `first` and the line behind `first`.
+    pub(crate) fn overtake(&mut self, first: u32, slot: u32) {
+        let Links { hash, behind, last, .. } = self[first].links;
+        self.unlink(first);
+        self.lead(slot);
+        let links = &mut self[slot].links;
+        (links.behind, links.last) = (first, last);
+        self[first].links = Links { hash, before: slot, behind, ..Links::UNLINKED };
+    }
+
     /// Removes `slot` from its line. If `slot` was the first, the next in line becomes the first
     /// and is returned.
     pub(crate) fn leave_line(&mut self, slot: u32) -> Option<u32> {

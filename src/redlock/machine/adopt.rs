@@ -29,6 +29,10 @@ impl Redlock {
     /// deadline as [`acquire`](Self::acquire). A failure leaves the keys alone, so another process
     /// may try. [`AcquireError::Gone`] means that a majority of the nodes does not have the token.
     ///
+    /// An adoption goes first: other requests of this engine for the same resources stand in line
+    /// behind it, also those that were there before, because nobody else gets the lock while the
+    /// token is on the nodes. Only a lock that this engine holds, and another adoption, go before.
+    ///
     /// The former owner must have let go of the lock before, by [`disown`](Self::disown). Otherwise
     /// two processes believe that they hold the lock. `max_hold` counts from the adoption.
     ///

@@ -29,12 +29,33 @@ impl Redlock {
             self.enqueue(slot);
             return;
         };
+        if self.table[slot].is_adopted && self.step_back(now, first) {
+            self.table.overtake(first, slot);
+            return self.enqueue(slot);
+        }
         if wait.is_zero() {
             return self.acquire_ended(now, slot, AcquireError::HELD_HERE);
         }
         self.table[slot].phase = Phase::InLine;
         self.table.line_up(first, slot);
         self.schedule(slot, self.table[slot].deadline);
+    }
+
+    /// Sends the first lock of a resource back into the line, because an adoption goes first: as
+    /// long as the token of the adoption is on the nodes, nobody else gets the lock. Returns
+    /// `false` for a lock that is held, and for another adoption.
+    fn step_back(&mut self, now: Instant, first: u32) -> bool {
+        let lock = &self.table[first];
+        match lock.phase {
+            _ if lock.is_adopted => return false,
+            Phase::Attempt => self.send_releases(now, first),
+            Phase::Ready => self.ready.remove(&mut self.table, first),
+            Phase::Backoff => {}
+            _ => return false,
+        }
+        self.table[first].phase = Phase::InLine;
+        self.schedule(first, self.table[first].deadline);
+        true
     }
 
     /// Queues a lock for its next attempt.

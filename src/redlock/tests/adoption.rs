@@ -9,6 +9,24 @@ impl Rig {
         let lock = self.redlock.adopt(self.now, &["r"], TOKEN, TTL, wait);
         lock.expect("the request is in bounds")
     }
+
+    /// Returns what has left for a node, and lets the node answer: it refuses every `SET`, has no
+    /// key to release, and answers `looked` to the adoption.
+    fn answer_adoption(&mut self, index: usize, looked: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        while self.has_output(index) {
+            for command in self.sent(index) {
+                let reply = match &command[..] {
+                    set if set.starts_with("SET") => "$-1",
+                    release if release.starts_with("EVALSHA release") => ":-1",
+                    _ => looked,
+                };
+                self.reply(index, reply);
+                all.push(command);
+            }
+        }
+        all
+    }
 }
 
 #[test]
@@ -148,4 +166,102 @@ fn a_node_that_has_not_answered_an_adoption_is_cleaned_up() {
     rig.sent(2);
     rig.reply(2, ":0");
     assert!(rig.redlock.cleanup() > 0, "the SET of its former owner may still come");
+}
+
+/// A local request for the lock cannot succeed while the token is there, whatever its phase.
+#[test]
+fn an_adoption_goes_ahead_of_those_who_wait_for_the_lock() {
+    for phase in ["ready", "under way", "pausing"] {
+        let mut rig = Rig::new(3);
+        if phase == "ready" {
+            rig.close(0);
+            rig.close(1);
+        }
+        let first = rig.acquire("r", WAIT);
+        let second = rig.acquire("r", WAIT);
+        // An attempt needs two nodes.
+        let asked: &[usize] = if phase == "ready" { &[] } else { &[0, 1, 2] };
+        let reply = |rig: &mut Rig| asked.iter().for_each(|index| rig.reply(*index, "$-1"));
+        asked.iter().for_each(|index| assert_eq!(rig.sent(*index), ["SET r #1 NX PX 10000"]));
+        if phase == "pausing" {
+            reply(&mut rig);
+        }
+        let adopted = rig.adopt(WAIT);
+        match phase {
+            "ready" => (0..2).for_each(|index| rig.connect(index)),
+            "under way" => reply(&mut rig),
+            _ => {}
+        }
+        // Node 1 comes too late to be asked.
+        let asked: &[usize] = if phase == "ready" { &[2, 0] } else { &[0, 1, 2] };
+        for index in asked.iter().copied() {
+            let sent = rig.answer_adoption(index, ":1");
+            assert!(
+                sent.contains(&"EVALSHA extend 1 r #999 10000".to_owned()),
+                "{phase}: {sent:?}"
+            );
+            // The attempt was given up (S5).
+            let releases = sent.contains(&"EVALSHA release 1 r #1".to_owned());
+            assert!(releases || phase != "under way", "{phase}: {sent:?}");
+        }
+        let event = rig.event();
+        assert!(matches!(event, Event::Acquired { lock, .. } if lock == adopted), "{phase}");
+
+        // From now on everybody stands behind the adopted lock, in the order as before.
+        let mut holder = adopted;
+        for next in [first, second] {
+            rig.redlock.release(rig.now, holder).expect("it is held");
+            for index in asked.iter().copied() {
+                let sent = rig.sent(index);
+                assert!(sent[0].starts_with("EVALSHA release"), "{phase}: {sent:?}");
+                assert!(sent[1].starts_with("SET r"), "{phase}: {sent:?}");
+                rig.reply(index, ":1");
+                rig.reply(index, "+OK");
+            }
+            let events = rig.events();
+            let is_next =
+                |event: &Event| matches!(event, Event::Acquired { lock, .. } if *lock == next);
+            assert!(events.iter().any(is_next), "{phase}: {events:?}");
+            holder = next;
+        }
+    }
+}
+
+#[test]
+fn a_waiter_gets_its_turn_when_the_adopted_token_is_gone() {
+    let mut rig = Rig::new(3);
+    let waiter = rig.acquire("r", WAIT);
+    (0..3).for_each(|index| drop(rig.sent(index)));
+    (0..3).for_each(|index| rig.reply(index, "$-1"));
+    rig.adopt(WAIT);
+    drop(rig.answer_adoption(0, ":0"));
+    assert_eq!(rig.sent(1), ["EVALSHA extend 1 r #999 10000"]);
+    rig.reply(1, ":0");
+    assert!(matches!(rig.event(), Event::AcquireFailed { error: AcquireError::Gone, .. }));
+    for index in 0..2 {
+        assert_eq!(rig.sent(index), ["SET r #4 NX PX 10000"]);
+        rig.reply(index, "+OK");
+    }
+    assert!(matches!(rig.event(), Event::Acquired { lock, .. } if lock == waiter));
+}
+
+#[test]
+fn a_waiter_whose_wait_ends_behind_an_adoption_fails_in_time() {
+    let mut rig = Rig::new(3);
+    let waiter = rig.acquire("r", ms(100));
+    (0..3).for_each(|index| rig.reply(index, "$-1"));
+    rig.adopt(WAIT);
+    rig.advance(ms(100));
+    let error = AcquireError::TimedOut;
+    assert_eq!(rig.event(), Event::AcquireFailed { lock: waiter, error });
+}
+
+#[test]
+fn an_adoption_waits_behind_a_lock_that_is_held() {
+    let mut rig = Rig::new(3);
+    let held = rig.held("r");
+    let adopted = rig.adopt(NO_WAIT);
+    let error = AcquireError::HELD_HERE;
+    assert_eq!(rig.event(), Event::AcquireFailed { lock: adopted, error });
+    assert!(rig.redlock.is_held(rig.now, held));
 }

@@ -1,14 +1,16 @@
-//! The table under random use, and the ids of its slots.
+//! The index and the lines of the table, against a model.
 
 use super::*;
 
-fn add(table: &mut Table, resource: &[u8]) -> u32 {
+/// Adds a lock at the end of its line, or `ahead` of the first one there.
+fn add(table: &mut Table, resource: &[u8], ahead: Option<u32>) -> u32 {
     let slot = table.claim();
     let hash = table.hash(resource);
     table[slot].phase = Phase::Ready;
     table[slot].resource.extend_from_slice(resource);
     table[slot].links.hash = hash;
     match table.first_of(Names { count: 1, bytes: resource }, hash) {
+        Some(first) if ahead == Some(first) => table.overtake(first, slot),
         Some(first) => table.line_up(first, slot),
         None => table.lead(slot),
     }
@@ -18,13 +20,13 @@ fn add(table: &mut Table, resource: &[u8]) -> u32 {
 #[test]
 fn an_id_is_spent_when_its_slot_is_vacated() {
     let mut table = Table::new(2, 1);
-    let slot = add(&mut table, b"a");
+    let slot = add(&mut table, b"a", None);
     let id = table.id(slot);
     assert_eq!(table.find(id), Some(slot));
     table.leave_line(slot);
     table.vacate(slot);
     assert_eq!(table.find(id), None);
-    assert_eq!(add(&mut table, b"a"), slot);
+    assert_eq!(add(&mut table, b"a", None), slot);
     assert_eq!(table.find(id), None);
 }
 
@@ -41,8 +43,10 @@ fn lines_agree_with_a_model_under_random_use() {
             let resource = [b'r', name as u8];
             let names = Names { count: 1, bytes: &resource };
             if rng.bool() && !table.is_full() {
-                let slot = add(&mut table, &resource);
-                lines[name].push(slot);
+                let ahead = lines[name].first().copied().filter(|_| rng.u8(..4) == 0);
+                let slot = add(&mut table, &resource, ahead);
+                let place = if ahead.is_some() { 0 } else { lines[name].len() };
+                lines[name].insert(place, slot);
             } else if !lines[name].is_empty() {
                 let place = rng.usize(..lines[name].len());
                 let slot = lines[name].remove(place);
