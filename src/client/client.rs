@@ -235,8 +235,10 @@ impl Client {
     }
 
     /// Releases all locks, ends all requests with [`LockErrorKind::Closed`], and ends the threads
-    /// once the nodes have confirmed the releases or `timeout` is over. The result is a future,
-    /// with what was left open. The shutdown begins at once, whether or not the future is awaited.
+    /// once a quorum of the nodes has confirmed the releases or `timeout` is over. The other nodes
+    /// get a moment more, as in [`Engine::drain`](crate::Engine::drain), but nobody waits for nodes
+    /// that are down. The result is a future, with what was left open. The shutdown begins at once,
+    /// whether or not the future is awaited.
     ///
     /// [`LockErrorKind::Closed`]: crate::LockErrorKind::Closed
     ///

@@ -6,34 +6,53 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use super::gather::Gather;
+use crate::redlock::NodeSet;
 
 /// What was left open when a client ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+///
+/// A lock that is free on a quorum of the nodes is free for everybody. So a shutdown is complete
+/// once each thread of the client has nothing held or owed on a quorum. What is left on the other
+/// nodes, which may be down, is told here, and ends with its ttl.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// How many locks still waited for the answer of a node to their release.
+    /// Whether on a quorum of the nodes nothing was held or owed any more: all releases were
+    /// confirmed, and no token waited to be cleaned up.
+    pub is_quorum_free: bool,
+    /// How many locks still waited for the answer of a node, to their release or to a request
+    /// before.
     pub locks: usize,
     /// How many tokens, on all nodes together, waited to be cleaned up after a broken connection.
     pub cleanup: usize,
+    /// The nodes for which these locks and tokens waited.
+    pub nodes: NodeSet,
     /// How many threads of the client have not ended in time, or have died before.
     pub threads: usize,
 }
 
 impl ShutdownReport {
-    /// The report of a thread that died, or that nobody can wait for.
-    pub(super) const NOT_ENDED: Self = Self { locks: 0, cleanup: 0, threads: 1 };
+    /// The report of a thread that has left nothing open.
+    const NOTHING: Self =
+        Self { is_quorum_free: true, locks: 0, cleanup: 0, nodes: NodeSet::EMPTY, threads: 0 };
 
-    /// Returns `true` if nothing was left open: every node has confirmed every release.
+    /// The report of a thread that died, or that nobody can wait for.
+    pub(super) const NOT_ENDED: Self = Self { is_quorum_free: false, threads: 1, ..Self::NOTHING };
+
+    /// Returns `true` if nothing was left open that could keep anybody from a lock: all threads
+    /// have ended, and nothing was held or owed on a quorum of the nodes. What may be left on the
+    /// other nodes is in the fields.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
-        self.locks == 0 && self.cleanup == 0 && self.threads == 0
+        self.is_quorum_free && self.threads == 0
     }
 
     /// Adds the reports of all threads.
     pub(super) fn sum(reports: impl IntoIterator<Item = Self>) -> Self {
-        reports.into_iter().fold(Self::default(), |sum, report| Self {
+        reports.into_iter().fold(Self::NOTHING, |sum, report| Self {
+            is_quorum_free: sum.is_quorum_free && report.is_quorum_free,
             locks: sum.locks + report.locks,
             cleanup: sum.cleanup + report.cleanup,
+            nodes: sum.nodes.union(report.nodes),
             threads: sum.threads + report.threads,
         })
     }
@@ -41,10 +60,14 @@ impl ShutdownReport {
 
 impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { locks, cleanup, threads, .. } = self;
         if self.is_complete() {
-            return f.write_str("all locks are released");
+            f.write_str("all locks are released")?;
+            if *locks == 0 && *cleanup == 0 {
+                return Ok(());
+            }
+            f.write_str("; left on a minority of the nodes: ")?;
         }
-        let Self { locks, cleanup, threads } = self;
         write!(f, "{locks} locks not confirmed, {cleanup} tokens to clean up")?;
         if *threads > 0 {
             write!(f, ", {threads} threads not ended")?;

@@ -12,7 +12,7 @@ use super::observe::{Board, Observer};
 use crate::net::OtherProcess;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    AcquireOptions, Counters, Event, LockId, NodeId, NodeStatus, QueryId, Quorum, Redlock,
+    AcquireOptions, Counters, Event, LockId, NodeId, NodeSet, NodeStatus, QueryId, Quorum, Redlock,
     RedlockConfig, RequestError, Token,
 };
 use crate::time::Instant;
@@ -475,6 +475,13 @@ impl Engine {
     #[must_use]
     pub fn cleanup(&self) -> usize {
         self.redlock.cleanup()
+    }
+
+    /// Returns the nodes on which something may be left: the nodes that owe an answer about a lock,
+    /// and those with tokens to be cleaned up.
+    #[must_use]
+    pub fn owing(&self) -> NodeSet {
+        self.redlock.owing()
     }
 
     /// Returns the address of a node, or `None` for a node that is not configured.

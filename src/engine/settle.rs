@@ -28,7 +28,7 @@ impl Engine {
         loop {
             let now = Clock::now();
             let readiness = self.readiness();
-            let until = settling.until(now, &readiness);
+            let until = settling.until(now, readiness.is_quorate());
             if readiness.untried == 0 || now >= until {
                 self.flush()?;
                 return Ok(readiness.ready);
@@ -47,8 +47,15 @@ impl Engine {
         }
     }
 
-    /// Polls until no lock is wanted, held or owed a reply, and no token waits for cleanup, or
-    /// until `timeout` is over. Returns `true` if all of this is done.
+    /// Polls until nothing of this engine is held or owed on a quorum of the nodes, or until
+    /// `timeout` is over. Returns `true` if that is so: no lock is wanted or held, and on a quorum
+    /// of the nodes no answer about a lock is owed and no token waits for cleanup.
+    ///
+    /// Once a quorum is done, the other nodes get as much time as the quorum took, and at least
+    /// 10 ms, but never more than `timeout` in total. A minority that is down holds nobody up. What
+    /// is left there is told by [`in_use`](Self::in_use), [`cleanup`](Self::cleanup) and
+    /// [`owing`](Self::owing); when the engine is dropped, it is left to its ttl, and keeps nobody
+    /// from a lock.
     ///
     /// Call `drain` before you drop an engine or stop polling for long, so that the last releases
     /// arrive. On a node that has not yet answered an earlier release, later ones wait for this
@@ -61,17 +68,35 @@ impl Engine {
     ///
     /// Returns the same errors as [`poll`](Self::poll).
     pub fn drain(&mut self, timeout: Duration) -> io::Result<bool> {
-        let until = Clock::now() + timeout;
+        let mut settling = Settling::new(Clock::now(), timeout);
+        while !self.drain_for(&mut settling, timeout)? {}
+        Ok(self.is_drained())
+    }
+
+    /// Drains for at most `step`. Returns `true` once there is nothing more to wait for.
+    pub(crate) fn drain_for(
+        &mut self,
+        settling: &mut Settling,
+        step: Duration,
+    ) -> io::Result<bool> {
+        let end = Clock::now() + step;
         loop {
             let now = Clock::now();
-            let is_done = self.redlock.in_use() == 0 && self.redlock.cleanup() == 0;
-            if is_done || now >= until {
+            let until = settling.until(now, self.is_drained());
+            let is_empty = self.redlock.in_use() == 0 && self.redlock.cleanup() == 0;
+            let is_over = is_empty || now >= until;
+            if is_over || now >= end {
                 self.redlock.flush_batches(now);
                 self.flush()?;
-                return Ok(is_done);
+                return Ok(is_over);
             }
-            self.wait(Some(until - now))?;
+            self.wait(Some(until.min(end) - now))?;
         }
+    }
+
+    /// Returns `true` if no lock is wanted or held, and a quorum of the nodes owes nothing.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.redlock.is_drained()
     }
 }
 
@@ -92,8 +117,8 @@ impl Readiness {
     }
 }
 
-/// A wait for the nodes. Once a quorum is ready, the other nodes get as much time as the quorum
-/// took, and at least 10 ms.
+/// A wait for the nodes. Once a quorum is there, or done, the other nodes get as much time as the
+/// quorum took, and at least 10 ms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settling {
     start: Instant,
@@ -106,10 +131,10 @@ impl Settling {
         Self { start, until: start + timeout, is_quorate: false }
     }
 
-    /// Returns the end of the wait, as far as it is known at `now`.
-    pub(crate) fn until(&mut self, now: Instant, readiness: &Readiness) -> Instant {
+    /// Returns the end of the wait, as far as it is known at `now`, when a quorum is there or not.
+    pub(crate) fn until(&mut self, now: Instant, is_quorate: bool) -> Instant {
         const LEAST_GRACE: Duration = Duration::from_millis(10);
-        if !self.is_quorate && readiness.is_quorate() {
+        if !self.is_quorate && is_quorate {
             self.is_quorate = true;
             self.until = self.until.min(now + LEAST_GRACE.max(now - self.start));
         }

@@ -4,10 +4,13 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{LockErrorKind, LockNoticeKind};
+use redbolt::{LockErrorKind, LockNoticeKind, NodeId};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::{now, until};
+
+/// For what mostly happens at once, and is tried again otherwise.
+const SHORT: Duration = Duration::from_millis(100);
 
 #[test]
 fn what_is_held_is_given_back_and_who_waits_is_told() {
@@ -56,6 +59,31 @@ fn servers_that_do_not_answer_hold_nobody_up_for_longer_than_allowed() {
     assert!(!report.is_complete());
     assert!(now() - start < Duration::from_secs(5));
     (0..3).for_each(|index| fixture.cluster[index].cont());
+    fixture.expect_clean();
+}
+
+/// What may be left on a node that has died keeps nobody from a lock, and ends with its ttl.
+#[test]
+fn a_minority_that_has_died_holds_nobody_up() {
+    let mut fixture = Fixture::new(3);
+    let has_all = || {
+        let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire();
+        guard.is_ok() && until(SHORT, || fixture.standing("a") == 3)
+    };
+    assert!(until(PATIENCE, has_all), "a node is not connected");
+    fixture.cluster[2].stop();
+    let guard = fixture.client.lock("b").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    fixture.cluster[2].kill();
+    drop(guard);
+    let start = now();
+    let report = fixture.client.blocking_shutdown(PATIENCE);
+    assert!(now() - start < PATIENCE, "it waited for the dead node");
+    assert!(report.is_complete(), "{report}");
+    let left: Vec<_> = report.nodes.into_iter().map(NodeId::index).collect();
+    assert_eq!(left, [2], "{report}");
+    assert!(report.locks + report.cleanup > 0, "{report}");
+    assert!(report.to_string().starts_with("all locks are released; left on a minority"));
+    fixture.cluster[2].restart();
     fixture.expect_clean();
 }
 

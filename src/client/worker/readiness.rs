@@ -22,7 +22,7 @@ impl Worker {
                 // The caller has dropped the wait, which may have been without end.
                 continue;
             }
-            let until = settling.until(now, &readiness);
+            let until = settling.until(now, readiness.is_quorate());
             let is_tried = readiness.is_quorate() && readiness.untried == 0;
             if !is_tried && now < until {
                 next = next.min(until);

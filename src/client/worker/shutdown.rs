@@ -12,6 +12,7 @@ use crate::client::error::ClientError;
 use crate::client::lock_error::{LockError, LockErrorKind};
 use crate::client::notice::LockNoticeKind;
 use crate::client::shutdown::ShutdownReport;
+use crate::engine::Settling;
 use crate::redlock::RequestError;
 
 /// The time for which the engine drains at a stretch during a shutdown. After each stretch, the
@@ -35,21 +36,32 @@ impl Worker {
             }
             self.take_events();
         }
-        let end = self.engine.now() + self.end_within.unwrap_or_default();
+        let timeout = self.end_within.unwrap_or_default();
+        let mut settling = Settling::new(self.engine.now(), timeout);
         loop {
             // Callers who have lost a lock, or who wait for one, are told before the wait for the
             // servers.
             self.hand_out()?;
-            let left = end - self.engine.now();
-            let is_done = self.engine.drain(left.min(DRAIN_STEP))?;
-            let (locks, cleanup) = (self.engine.in_use(), self.engine.cleanup());
+            let is_over = self.engine.drain_for(&mut settling, timeout.min(DRAIN_STEP))?;
+            let report = self.left_open();
             // A callback may panic yet.
-            self.end.set_report(ShutdownReport { locks, cleanup, ..ShutdownReport::NOT_ENDED });
+            self.end.set_report(ShutdownReport { threads: 1, ..report });
             self.take_events();
-            if is_done || left.is_zero() {
-                self.end.set_report(ShutdownReport { locks, cleanup, threads: 0 });
+            if is_over {
+                self.end.set_report(report);
                 return Ok(());
             }
+        }
+    }
+
+    /// Returns what would be left open if the thread ended now.
+    fn left_open(&self) -> ShutdownReport {
+        ShutdownReport {
+            is_quorum_free: self.engine.is_drained(),
+            locks: self.engine.in_use(),
+            cleanup: self.engine.cleanup(),
+            nodes: self.engine.owing(),
+            threads: 0,
         }
     }
 

@@ -139,6 +139,11 @@ impl Table {
         }
     }
 
+    /// Returns `true` if all locks have ended, whether or not replies are owed to them.
+    pub(crate) fn has_only_ended_locks(&self) -> bool {
+        self.ended == self.len()
+    }
+
     /// Returns `true` if some slots belong to locks that have ended.
     pub(crate) fn has_ended_locks(&self) -> bool {
         self.ended > 0

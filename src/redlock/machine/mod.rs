@@ -28,8 +28,9 @@
 //! * `timeout`: everything that is due at a moment. `action` has what the driver is asked to do,
 //!   and why a timeout is due.
 //!
-//! Beside that way: `query` asks who holds a resource, and `queries` collects the answers. This
-//! file has the struct itself, its getters, and the pollers.
+//! Beside that way: `query` asks who holds a resource, and `queries` collects the answers.
+//! `leftovers` says what is not done yet when an owner is about to stop. This file has the struct
+//! itself, its getters, and the pollers.
 
 mod acquire;
 mod action;
@@ -40,6 +41,7 @@ mod encode;
 mod groups;
 mod last_request;
 mod lease;
+mod leftovers;
 mod line;
 mod options;
 mod outcome;
@@ -238,18 +240,6 @@ impl Redlock {
         self.counters
     }
 
-    /// Returns the number of tokens, on all nodes together, that still have to be cleaned up (S6).
-    #[must_use]
-    pub fn cleanup(&self) -> usize {
-        self.nodes.iter().map(|node| node.cleanup.len()).sum()
-    }
-
-    /// Returns the number of locks that are wanted, held, or still owed a reply.
-    #[must_use]
-    pub fn in_use(&self) -> usize {
-        self.table.len()
-    }
-
     /// Returns for how long after `now` the lock is valid: zero unless the lock is held. The time
     /// is computed from the deadline at every call (S8).
     #[must_use]
@@ -306,15 +296,6 @@ impl Redlock {
         self.nodes.get(node)?;
         self.flush_batch(now, node, Flush::WhenIdle);
         self.nodes[node].transmit()
-    }
-
-    /// Adds to the bytes of each node the batch that waits for the reply to an earlier group. The
-    /// bytes leave with the next [`poll_transmit`](Self::poll_transmit). For an owner that is about
-    /// to stop and will not see that reply.
-    pub fn flush_batches(&mut self, now: Instant) {
-        for node in self.nodes() {
-            self.flush_batch(now, node, Flush::Now);
-        }
     }
 
     /// Returns the next event: first those of locks and queries, in order, then those of nodes.

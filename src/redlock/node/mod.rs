@@ -180,6 +180,12 @@ impl Node {
         self.pipeline.next_expected()
     }
 
+    /// Returns `true` if a key of ours may be on the node although nobody needs it: an answer about
+    /// a lock is owed, a release waits, or a token has to be cleaned up.
+    pub(crate) fn owes(&self) -> bool {
+        self.cleanup.len() > 0 || self.batch.len() > 0 || self.pipeline.has_lock_request()
+    }
+
     /// Returns the time at which the oldest request without a reply was sent.
     pub(crate) fn oldest_request(&self) -> Option<Instant> {
         self.pipeline.oldest()

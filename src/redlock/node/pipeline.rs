@@ -7,7 +7,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use super::request::Expected;
+use super::request::{Expected, Request};
 use crate::redlock::config::RedlockConfig;
 use crate::time::Instant;
 
@@ -158,6 +158,12 @@ impl Pipeline {
         Instant::from_nanos(request.sent.as_nanos().saturating_add(self.stall_timeout))
     }
 
+    /// Returns `true` if a request about a lock is on its way.
+    pub(crate) fn has_lock_request(&self) -> bool {
+        let is_about_lock = |request| matches!(request, Request::Set(_) | Request::Compare(_));
+        self.queue.iter().any(|expected| is_about_lock(expected.request))
+    }
+
     /// Returns the time at which the oldest request was sent, or `None` if there is none.
     pub(crate) fn oldest(&self) -> Option<Instant> {
         self.queue.front().map(|expected| expected.sent)
@@ -174,7 +180,6 @@ impl Pipeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redlock::node::request::Request;
 
     const MS: Duration = Duration::from_millis(1);
 

@@ -10,6 +10,7 @@ mod attempts;
 mod batches;
 mod keeping;
 mod leases;
+mod leftovers;
 mod logins;
 mod names;
 mod options;

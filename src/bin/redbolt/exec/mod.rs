@@ -69,6 +69,6 @@ fn acquire_and_run(config: Config, args: &Args) -> Result<u8, Failure> {
     // An error means that the lock has ended already, and that the engine releases it by itself.
     _ = watch.engine.release(lease.lock);
     let is_done = watch.engine.drain(RELEASE_TIMEOUT).unwrap_or(false);
-    args.tell(if is_done { "released" } else { "released, but not every node has confirmed it" });
+    args.tell(if is_done { "released" } else { "released, but too few nodes have confirmed it" });
     result
 }
