@@ -41,6 +41,8 @@ pub enum Saboteur {
     ReleaseWithoutCompare,
     /// S5: a release is sent only to nodes that have voted.
     UnknownNotReleased,
+    /// S5: a grant that comes when its attempt has failed is not released.
+    LateGrantKept,
     /// S6: a token whose fate a broken connection left open is forgotten.
     CleanupForgotten,
     /// S7: one node is enough for an extension.

@@ -120,6 +120,28 @@ fn clients_that_tie_over_an_even_number_of_nodes_get_their_turns() {
     rivals.finish(&cluster);
 }
 
+/// A script costs a node more than a `SET`. Against a holder, the votes that are still open when
+/// the attempt has failed are refusals too, and leave nothing to release.
+#[test]
+fn attempts_against_a_holder_cost_no_releases() {
+    const ATTEMPTS: u64 = 200;
+    let cluster = Cluster::start(5);
+    let mut owner = Owner::new(config(&cluster));
+    owner.all_ready();
+    cluster.iter().for_each(|node| node.set_px(b"resource", b"somebody else", TTL));
+    for _ in 0..ATTEMPTS {
+        owner.attempt("resource");
+        owner.not_acquired();
+        owner.all_answered();
+    }
+    let calls = |command| cluster.iter().map(|node| node.calls(command)).sum::<u64>();
+    assert_eq!((calls("evalsha"), calls("eval"), calls("set")), (0, 0, 5 * (ATTEMPTS + 1)));
+    for node in cluster.iter() {
+        node.command(&[b"DEL", b"resource"]);
+    }
+    owner.finish(cluster.iter());
+}
+
 /// FAULTS 57.
 #[test]
 fn a_hundred_clients_take_turns_at_one_resource() {

@@ -35,6 +35,7 @@ const SABOTEURS: [(&str, Saboteur); 27] = [
     ("S4", Saboteur::UnknownCounts),
     ("S5", Saboteur::ReleaseWithoutCompare),
     ("S5", Saboteur::UnknownNotReleased),
+    ("S5", Saboteur::LateGrantKept),
     ("S6", Saboteur::CleanupForgotten),
     ("S7", Saboteur::ExtensionByOne),
     ("S7", Saboteur::ExtensionRecreates),

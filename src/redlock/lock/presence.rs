@@ -12,6 +12,9 @@ pub(crate) struct Presence {
     unresolved: NodeSet,
     /// Nodes in `may_hold` that owe the answer to a repair. An older answer removes none of them.
     repairing: NodeSet,
+    /// Nodes whose refusal of a failed attempt is expected, outside the other sets. Such a node is
+    /// sent a release only if its answer is no refusal, or if nobody wants to wait for the answer.
+    awaited: NodeSet,
 }
 
 impl Presence {
@@ -29,6 +32,32 @@ impl Presence {
     /// Returns the nodes that have the token or may come to have it.
     pub(crate) const fn anywhere(&self) -> NodeSet {
         self.may_hold.union(self.unresolved)
+    }
+
+    /// Takes the nodes from which refusals are expected out of those that may have the token.
+    pub(super) const fn set_aside(&mut self, nodes: NodeSet) -> NodeSet {
+        let aside = self.may_hold.intersection(nodes);
+        self.may_hold = self.may_hold.without(aside);
+        aside
+    }
+
+    /// Creates the presence of a token that was released everywhere, except on the nodes in
+    /// `awaited`, which are expected to refuse the token.
+    pub(super) fn awaiting(awaited: NodeSet) -> Self {
+        Self { awaited, ..Self::default() }
+    }
+
+    /// Returns `true` if refusals of a failed attempt are expected.
+    #[inline]
+    pub(crate) const fn is_awaiting(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// Stops waiting for the refusal of `node`. Returns `false` if none was expected.
+    pub(super) const fn awaits_no_more(&mut self, node: NodeId) -> bool {
+        let was_awaited = self.awaited.contains(node);
+        self.awaited.remove(node);
+        was_awaited
     }
 
     /// Records the answer of `node` to a `SET`.
@@ -97,8 +126,8 @@ impl Presence {
     /// Forgets the token. Returns the nodes where a release runs behind the `SET` on the same
     /// connection, and the nodes where the fate of the `SET` is open.
     pub(super) fn take(&mut self) -> (NodeSet, NodeSet) {
-        let Self { may_hold, unresolved, .. } = core::mem::take(self);
-        (may_hold, unresolved)
+        let Self { may_hold, unresolved, awaited, .. } = core::mem::take(self);
+        (may_hold.union(awaited), unresolved)
     }
 
     /// Forgets all nodes that have not voted for this lock: the work of a saboteur.

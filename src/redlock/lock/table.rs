@@ -7,6 +7,9 @@
 //! not have left for every node. A slot whose lock has events that the owner has not taken is not
 //! used again before they are taken, so every event finds the names of its lock.
 
+#[cfg(test)]
+mod tests;
+
 use core::hash::Hasher;
 use core::ops::{Index, IndexMut};
 use std::collections::HashMap;
@@ -139,6 +142,12 @@ impl Table {
         }
     }
 
+    /// Returns the slots of the locks that expect refusals of a failed attempt.
+    pub(crate) fn awaiting(&self) -> Vec<u32> {
+        let slots = self.slots.iter().zip(0..);
+        slots.filter(|(lock, _)| lock.presence.is_awaiting()).map(|(_, slot)| slot).collect()
+    }
+
     /// Returns `true` if all locks have ended, whether or not replies are owed to them.
     pub(crate) fn has_only_ended_locks(&self) -> bool {
         self.ended == self.len()
@@ -201,6 +210,7 @@ impl Table {
     pub(crate) fn vacate(&mut self, slot: u32) {
         self.ended -= usize::from(self[slot].phase == Phase::Draining);
         let lock = &mut self[slot];
+        debug_assert!(!lock.presence.is_awaiting(), "an answer that is awaited is owed");
         let is_named = lock.owed > 0 || lock.place.is_taken();
         assert!(!is_named, "a slot that is still named must not be reused");
         if lock.links.is_indexed {
@@ -388,6 +398,3 @@ impl Table {
         hash as usize & (self.buckets.len() - 1)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -83,6 +83,33 @@ impl Lock {
         (asked, later)
     }
 
+    /// Takes the nodes that are expected to refuse the token of a failed attempt out of those that
+    /// may have the token, and returns them: all open votes, if every answer so far is a refusal. A
+    /// set has none, because requests for single resources of the set must not overtake its
+    /// release.
+    pub(crate) fn set_aside_refusals(&mut self) -> NodeSet {
+        let votes = &self.votes;
+        let is_refused = votes.asked().without(votes.open()) == votes.refused();
+        if is_refused && !votes.refused().is_empty() && !self.is_set() {
+            self.presence.set_aside(votes.open())
+        } else {
+            NodeSet::EMPTY
+        }
+    }
+
+    /// Expects refusals of `nodes`, which were set aside. All other nodes have got their releases.
+    pub(crate) fn await_refusals(&mut self, nodes: NodeSet) {
+        self.presence = Presence::awaiting(nodes);
+    }
+
+    /// Records the answer of a node to a failed attempt. Returns `true` if the node was expected to
+    /// refuse the token, and may have the token.
+    pub(crate) fn answered_late(&mut self, node: NodeId, serial: u64, vote: Vote) -> bool {
+        self.serial == serial
+            && self.presence.awaits_no_more(node)
+            && matches!(vote, Vote::Granted | Vote::Unclear)
+    }
+
     /// Starts a repair: the token goes to nodes that lack the key.
     pub(crate) fn begin_repair(&mut self, nodes: NodeSet) {
         self.presence.repair_sent(nodes);
@@ -91,7 +118,8 @@ impl Lock {
 
     /// Records a vote. Returns `false` for a vote that does not count: only one for the `SET` of
     /// this very attempt does (S4). For an older attempt, and for a lock that was given up, the
-    /// release is behind the `SET` on the same connection already.
+    /// release is behind the `SET` on the same connection already, unless the node was expected to
+    /// refuse: see [`answered_late`](Self::answered_late).
     pub(crate) fn voted(&mut self, node: NodeId, serial: u64, vote: Vote) -> bool {
         self.reply_settled();
         if self.serial != serial || !matches!(self.phase, Phase::Attempt | Phase::Held) {

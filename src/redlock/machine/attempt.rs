@@ -21,6 +21,7 @@ use crate::time::Instant;
 impl Redlock {
     /// Starts an attempt: sends the same `SET`, with a new token, to all `voters` at once.
     pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
+        self.release_awaited(now, slot);
         // S1: a retry has a new token. S2: `now` was read before any of these bytes can leave.
         let mut serial = self.next_serial();
         self.counters.attempts += 1;
@@ -99,13 +100,18 @@ impl Redlock {
             if vote != Vote::Granted {
                 self.repair_soon(now, slot);
             }
+        } else if lock.answered_late(id, serial, vote)
+            && !self.config.is_sabotaged(Saboteur::LateGrantKept)
+        {
+            self.release_late(now, id, slot);
         }
         self.recycle(slot);
     }
 
     /// Handles a `SET` whose reply will never come, of an attempt or of a repair: the token may
     /// come to exist (S6). For a lock that was given up, the release died with the `SET` on the
-    /// same connection, and goes to the cleanup list by itself.
+    /// same connection, and goes to the cleanup list by itself. A release that waited for this vote
+    /// goes there from here.
     pub(super) fn set_lost(&mut self, now: Instant, id: NodeId, request: SetRequest) {
         let slot = request.slot;
         if self.table[slot].connection_lost(id, request.serial) {
@@ -117,6 +123,8 @@ impl Redlock {
             }
             self.count_votes(now, slot);
             self.repair_soon(now, slot);
+        } else if self.table[slot].answered_late(id, request.serial, Vote::Unclear) {
+            self.release_late(now, id, slot);
         }
         self.recycle(slot);
     }
@@ -154,7 +162,7 @@ impl Redlock {
     /// Ends an attempt without a lock. Releases what the attempt may have taken, and schedules the
     /// next try unless the wait of the caller ends before.
     fn attempt_failed(&mut self, now: Instant, slot: u32) {
-        self.send_releases(now, slot);
+        self.release_failed(now, slot);
         let Some(retry_at) = self.next_retry(now, slot) else {
             // Refusals that left no quorum possible, even with the votes still open, mean a holder.
             // Everything else means that too few nodes were there.

@@ -34,10 +34,14 @@ impl Redlock {
         self.table.has_only_ended_locks() && free >= self.quorum.need()
     }
 
-    /// Adds to the bytes of each node the batch that waits for the reply to an earlier group. The
-    /// bytes leave with the next [`poll_transmit`](Self::poll_transmit). For an owner that is about
-    /// to stop and will not see that reply.
+    /// Adds to the bytes of each node what waits there: the batch that waits for the reply to an
+    /// earlier group, and the release of a failed attempt that waits for a vote. The bytes leave
+    /// with the next [`poll_transmit`](Self::poll_transmit). For an owner that is about to stop and
+    /// will not see that reply. The cost: a look at every lock.
     pub fn flush_batches(&mut self, now: Instant) {
+        for slot in self.table.awaiting() {
+            self.release_awaited(now, slot);
+        }
         for node in self.nodes() {
             self.flush_batch(now, node, Flush::Now);
         }

@@ -24,7 +24,8 @@ impl Redlock {
         let Some(first) = self.table.first_of(self.table[slot].names(), hash) else {
             self.table.lead(slot);
             if let Some(predecessor) = predecessor {
-                return self.start_next(now, predecessor, slot);
+                self.start_next(now, predecessor, slot);
+                return self.release_awaited(now, predecessor);
             }
             self.enqueue(slot);
             return;
@@ -53,6 +54,7 @@ impl Redlock {
             Phase::Backoff => {}
             _ => return false,
         }
+        self.release_awaited(now, first);
         self.table[first].phase = Phase::InLine;
         self.schedule(first, self.table[first].deadline);
         true
@@ -133,6 +135,7 @@ impl Redlock {
         if let Some(next) = self.table.leave_line(slot) {
             self.table[next].follows = true;
             self.start_next(now, slot, next);
+            self.release_awaited(now, slot);
         }
     }
 
@@ -164,6 +167,10 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Draining;
         lock.due = Instant::FAR_FUTURE;
+        if lock.presence.is_awaiting() {
+            let due = lock.started + self.config.node_timeout(lock.ttl.duration());
+            self.schedule(slot, due);
+        }
         self.table.count_ended();
         self.ready.remove(&mut self.table, slot);
         self.recycle(slot);

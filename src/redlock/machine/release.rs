@@ -75,6 +75,42 @@ impl Redlock {
         }
     }
 
+    /// Releases what a failed attempt may have taken, except on nodes that are about to refuse.
+    ///
+    /// Against somebody who holds the lock, all nodes refuse, and the attempt fails before the last
+    /// refusals are there. A release behind each `SET` on the way would delete nothing, and cost
+    /// such a node more than the `SET`. So the release waits for the vote, and leaves at once if
+    /// the vote is a grant after all. The release goes ahead of the next `SET` of this engine for
+    /// the resource, and waits for no longer than a node timeout or the pause before a retry. If
+    /// the connection dies first, the cleanup list takes the token (S6).
+    pub(super) fn release_failed(&mut self, now: Instant, slot: u32) {
+        let awaited = self.table[slot].set_aside_refusals();
+        self.send_releases(now, slot);
+        self.table[slot].await_refusals(awaited);
+    }
+
+    /// Sends the releases that wait for a vote.
+    #[inline]
+    pub(super) fn release_awaited(&mut self, now: Instant, slot: u32) {
+        if self.table[slot].presence.is_awaiting() {
+            self.send_releases(now, slot);
+        }
+    }
+
+    /// Releases the token of a failed attempt on a node that was expected to refuse the token and
+    /// granted it, or may have.
+    pub(super) fn release_late(&mut self, now: Instant, id: NodeId, slot: u32) {
+        let lock = &mut self.table[slot];
+        let serial = lock.serial;
+        if !self.nodes[id].is_ready() {
+            return self.add_to_cleanup(id, slot, serial, now);
+        }
+        lock.owed += 1;
+        let is_set = lock.is_set();
+        let member = Member { purpose: Purpose::Release, slot, serial, is_set };
+        self.nodes[id].batch.add(member);
+    }
+
     /// Puts the token with this `serial` on the cleanup list of a node (S6).
     fn add_to_cleanup(&mut self, id: NodeId, slot: u32, serial: u64, first_check: Instant) {
         if self.config.is_sabotaged(Saboteur::CleanupForgotten) {

@@ -91,7 +91,8 @@ impl Redlock {
             Phase::Held => self.held_due(now, slot),
             Phase::Lapsing => self.lapsed(now, slot),
             Phase::Releasing => self.release_due(slot),
-            Phase::Free | Phase::Draining => {}
+            Phase::Draining => self.release_awaited(now, slot),
+            Phase::Free => {}
         }
     }
 }

@@ -16,6 +16,7 @@ mod names;
 mod options;
 mod queries;
 mod queues;
+mod refusals;
 mod repairs;
 mod restarts;
 mod sessions;
