@@ -182,8 +182,8 @@ impl Redlock {
     }
 
     /// Returns the moment of the next try, or `None` if the wait of the caller ends before, or if
-    /// the caller wants no more tries. A pause that would outlast the wait is cut short for one last
-    /// try.
+    /// the caller wants no more tries. A pause that would outlast the wait is cut short for one
+    /// last try.
     pub(super) fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
         let ttl = self.table[slot].ttl.duration();
         // No attempt takes longer than a node timeout, however far away the nodes seem to be.
