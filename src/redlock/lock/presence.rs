@@ -10,11 +10,11 @@ pub(crate) struct Presence {
     may_hold: NodeSet,
     /// Nodes whose connection died with a `SET` on its way: the token may come to exist there (S6).
     unresolved: NodeSet,
-    /// Nodes in `may_hold` that owe the answer to a repair. An older answer removes none of them.
-    repairing: NodeSet,
-    /// Nodes whose refusal of a failed attempt is expected, outside the other sets. Such a node is
-    /// sent a release only if its answer is no refusal, or if nobody wants to wait for the answer.
-    awaited: NodeSet,
+    /// Nodes that owe the answer to a `SET` which needs care. In `may_hold`, that is the answer to a
+    /// repair: an older answer removes none of these nodes. Outside, that is the refusal of a failed
+    /// attempt, which is expected: such a node is sent a release only if its answer is no refusal,
+    /// or if nobody wants to wait for the answer. One field for both keeps locks small.
+    owing: NodeSet,
 }
 
 impl Presence {
@@ -44,19 +44,26 @@ impl Presence {
     /// Creates the presence of a token that was released everywhere, except on the nodes in
     /// `awaited`, which are expected to refuse the token.
     pub(super) fn awaiting(awaited: NodeSet) -> Self {
-        Self { awaited, ..Self::default() }
+        Self { owing: awaited, ..Self::default() }
+    }
+
+    /// Returns the nodes that are expected to refuse the token of a failed attempt.
+    const fn awaited(&self) -> NodeSet {
+        self.owing.without(self.may_hold)
     }
 
     /// Returns `true` if refusals of a failed attempt are expected.
     #[inline]
     pub(crate) const fn is_awaiting(&self) -> bool {
-        !self.awaited.is_empty()
+        !self.awaited().is_empty()
     }
 
     /// Stops waiting for the refusal of `node`. Returns `false` if none was expected.
     pub(super) const fn awaits_no_more(&mut self, node: NodeId) -> bool {
-        let was_awaited = self.awaited.contains(node);
-        self.awaited.remove(node);
+        let was_awaited = self.awaited().contains(node);
+        if was_awaited {
+            self.owing.remove(node);
+        }
         was_awaited
     }
 
@@ -71,7 +78,7 @@ impl Presence {
 
     /// Records that the connection of `node` died with the `SET` on its way.
     pub(super) const fn connection_lost(&mut self, node: NodeId) {
-        self.repairing.remove(node);
+        self.owing.remove(node);
         self.may_hold.remove(node);
         self.unresolved.insert(node);
     }
@@ -80,12 +87,12 @@ impl Presence {
     /// nodes as well (S5).
     pub(super) const fn repair_sent(&mut self, nodes: NodeSet) {
         self.may_hold = self.may_hold.union(nodes);
-        self.repairing = self.repairing.union(nodes);
+        self.owing = self.owing.union(nodes);
     }
 
     /// Records the answer of `node` to a repair.
     pub(super) const fn repaired(&mut self, node: NodeId, vote: Vote) {
-        self.repairing.remove(node);
+        self.owing.remove(node);
         self.voted(node, vote);
     }
 
@@ -102,8 +109,7 @@ impl Presence {
         awaited: NodeSet,
     ) {
         match answer {
-            Compared::Absent | Compared::Foreign
-                if self.repairing.union(awaited).contains(node) => {}
+            Compared::Absent | Compared::Foreign if self.owing.union(awaited).contains(node) => {}
             Compared::Absent => self.may_hold.remove(node),
             Compared::Foreign => {
                 self.may_hold.remove(node);
@@ -126,8 +132,8 @@ impl Presence {
     /// Forgets the token. Returns the nodes where a release runs behind the `SET` on the same
     /// connection, and the nodes where the fate of the `SET` is open.
     pub(super) fn take(&mut self) -> (NodeSet, NodeSet) {
-        let Self { may_hold, unresolved, awaited, .. } = core::mem::take(self);
-        (may_hold.union(awaited), unresolved)
+        let Self { may_hold, unresolved, owing } = core::mem::take(self);
+        (may_hold.union(owing), unresolved)
     }
 
     /// Forgets all nodes that have not voted for this lock: the work of a saboteur.

@@ -83,6 +83,11 @@ impl Lock {
         (asked, later)
     }
 
+    /// Forgets where the token is: the token is somebody else's now, and nobody here releases it.
+    pub(crate) fn disowned(&mut self) {
+        self.presence = Presence::default();
+    }
+
     /// Takes the nodes that are expected to refuse the token of a failed attempt out of those that
     /// may have the token, and returns them: all open votes, if every answer so far is a refusal. A
     /// set has none, because requests for single resources of the set must not overtake its

@@ -75,6 +75,7 @@ impl Redlock {
         }
         self.table.spend_token(slot);
         self.counters.disowned += 1;
+        self.table[slot].disowned();
         self.leave(now, slot);
         Ok(token)
     }
