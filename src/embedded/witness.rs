@@ -120,7 +120,8 @@ impl Witness {
         if keys.iter().filter(|key| !database.is_witness(key)).count() > server.room {
             return Err(Refusal::OutOfMemory);
         }
-        let stamp = Stamp::new(stamp.filter(|_| found != 0), lua(server.micros), request.span);
+        let span = request.span.max(float(&record.numbers[MAX_TTL]) * 1_000.0);
+        let stamp = Stamp::new(stamp.filter(|_| found != 0), lua(server.micros), span);
         if self != Self::Look || !record.is_stored {
             database.insert_witness(request.witness, &record.write());
         }

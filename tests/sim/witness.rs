@@ -128,7 +128,7 @@ impl Node {
         let before = before.and_then(|text| Stamp::read(&text));
         let before = before.unwrap_or(Stamp { at, from: 0, to: 0, count: 0 });
         let mut stamp = Stamp { at, count: before.count + 1, ..before };
-        if at.saturating_sub(before.at) > call.span {
+        if at.saturating_sub(before.at) > call.span.max(1_000 * record.max_ttl) {
             (stamp.from, stamp.to) = (before.at, at);
         }
         self.keep(now, call.witness, &record.to_string());

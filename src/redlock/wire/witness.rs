@@ -14,6 +14,15 @@
 
 use super::script::Script;
 
+/// The beginning of all names, after the configured prefix, that no resource may have.
+pub(crate) const RESERVED: &[u8] = b"redbolt:";
+
+/// The name of the witness, after the configured prefix.
+pub(crate) const WITNESS: &[u8] = b"redbolt:witness";
+
+/// The name of the stamp, after the configured prefix.
+pub(crate) const STAMP: &[u8] = b"redbolt:seen";
+
 /// Reads both keys, the time and `INFO`. Leaves the fields of the witness in `w`, those of the
 /// stamp in `s`, the text of `INFO` in `info`, the identity in `id`.
 macro_rules! head {
@@ -50,7 +59,8 @@ macro_rules! tail {
     () => {
         "if #s == 0 or found == 0 then s = {now, 0, 0, 0} end \
          for i = 1, 4 do s[i] = tonumber(s[i]) end \
-         if now - s[1] > tonumber(ARGV[5]) then s[2], s[3] = s[1], now end \
+         local span = math.max(tonumber(ARGV[5]), w[5] * 1000) \
+         if now - s[1] > span then s[2], s[3] = s[1], now end \
          redis.call('SET', KEYS[2], \
          string.format('%.0f %.0f %.0f %.0f', now, s[2], s[3], s[4] + 1)) \
          return {found, now, tonumber(w[2]), tonumber(w[3]), tonumber(w[4]), tonumber(w[5]), \
@@ -69,7 +79,8 @@ macro_rules! tail {
 /// this identity, 2 when the witness had another identity, 0 when there was none; the time; birth,
 /// wall clock, origin, `max_ttl` and number of nodes of the witness; the last stamp before this
 /// one; the beginning and the end of the last time in which nobody looked for longer than a span,
-/// or twice 0; how often clients have looked; `INFO`.
+/// or twice 0; how often clients have looked; `INFO`. The span is at least the `max_ttl` of the
+/// witness: a client with a shorter `max_ttl` looks for the first time before it knows better.
 pub const LOOK: Script = Script {
     text: concat!(
         head!(),
@@ -77,7 +88,7 @@ pub const LOOK: Script = Script {
         "if found ~= 1 then redis.call('SET', KEYS[1], table.concat(w, ' ')) end ",
         tail!()
     ),
-    sha: "81a7c141ffbe09d709ab2e12acd655033d1a2a33",
+    sha: "852538d2648cdd0aef176c6a5bf2ff51ba302be1",
 };
 
 /// The script by which an operator declares that a node is empty and that no client can hold a
@@ -97,7 +108,7 @@ pub const DECLARE_FRESH: Script = Script {
          redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
         tail!()
     ),
-    sha: "8ffa8321dd59512cb8762634f38c53b2a0fde2a1",
+    sha: "4b5a9d52019bb3b9faeb662626aaa2fa58de628a",
 };
 
 /// The script by which an operator raises `max_ttl`, the longest ttl of the deployment.
@@ -111,7 +122,7 @@ pub const RAISE_MAX_TTL: Script = Script {
          redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
         tail!()
     ),
-    sha: "fc236a7d4608ce37f97ee73640b10c358cc4840f",
+    sha: "f3d60547ec6ba40fda6162f139bbf0a7dc0b15fc",
 };
 
 #[cfg(test)]
