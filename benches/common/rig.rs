@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Options, Session};
-use redbolt::redlock::{Action, Event, LockId, Login, NodeId, Redlock, RedlockConfig};
+use redbolt::redlock::{Action, Event, LONGEST_TTL, LockId, Login, NodeId, Redlock, RedlockConfig};
 use redbolt::resp::{Status, Value, parse};
 use redbolt::time::Instant;
 
@@ -36,15 +36,18 @@ pub(crate) struct Turn {
 }
 
 impl Rig {
-    pub(crate) fn new(nodes: usize, config: RedlockConfig) -> Self {
+    pub(crate) fn new(nodes: usize, mut config: RedlockConfig) -> Self {
+        // A span is so long that no look at the masters falls into a measurement.
+        config.max_ttl = LONGEST_TTL;
         let redlock = Redlock::new(config, vec![Login::default(); nodes], 1, [7; 12]);
-        let master =
-            |seed| (Master::new(seed, Options::default(), Instant::ZERO), Session::default());
+        let options = Options::default().fresh(true);
+        let master = |seed| (Master::new(seed, options.clone(), Instant::ZERO), Session::default());
         let mut rig = Self {
             redlock: redlock.expect("the configuration is in bounds"),
             now: START,
             masters: (0..nodes as u64).map(master).collect(),
         };
+        rig.redlock.set_wall_clock(START, Duration::from_nanos(START.as_nanos()));
         rig.connect();
         rig
     }

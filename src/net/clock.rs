@@ -1,5 +1,7 @@
 //! The clock. No other file of the library reads the time.
 
+use core::time::Duration;
+
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::time::Instant;
@@ -21,5 +23,14 @@ impl Clock {
         let time = clock_gettime(ClockId::Boottime);
         // The kernel keeps both fields at or above zero, and 2⁶⁴ ns are 584 years.
         Instant::from_nanos((time.tv_sec as u64) * 1_000_000_000 + time.tv_nsec as u64)
+    }
+
+    /// Returns the time since 1970, by the wall clock. No lock depends on this time alone: it is
+    /// compared with what another machine wrote, and the older of two ages never counts (S11).
+    pub(super) fn since_1970() -> Duration {
+        let time = clock_gettime(ClockId::Realtime);
+        // A clock that is set before 1970 gives no time.
+        let secs = u64::try_from(time.tv_sec).unwrap_or(0);
+        Duration::new(secs, u32::try_from(time.tv_nsec).unwrap_or(0))
     }
 }

@@ -79,6 +79,7 @@ pub(crate) struct Driver {
     counters: IoCounters,
     /// The process whose sockets these are.
     home: Process,
+    wall_at: Instant,
 }
 
 /// The connection to one node, and what is needed to connect again.
@@ -112,7 +113,18 @@ impl Driver {
         let links = addresses.into_iter().map(Link::new).collect();
         let events = Events::with_capacity(2 * MAX_NODES);
         let (counters, home) = (IoCounters::default(), Process::current());
-        Ok(Self { poll, events, wakeup, resolver, waker, links, credentials, counters, home })
+        Ok(Self {
+            poll,
+            events,
+            wakeup,
+            resolver,
+            waker,
+            links,
+            credentials,
+            counters,
+            home,
+            wall_at: Instant::ZERO,
+        })
     }
 
     pub(crate) fn waker(&self) -> Waker {
@@ -192,7 +204,11 @@ impl Driver {
                 self.read(redlock, id, false);
             }
         }
-        redlock.handle_timeout(Clock::now());
+        let now = Clock::now();
+        if now >= self.wall_at {
+            self.tell_wall_clock(redlock);
+        }
+        redlock.handle_timeout(now);
         self.run_actions(redlock);
         Ok(())
     }
@@ -276,9 +292,10 @@ impl Driver {
         }
     }
 
-    /// Tells the state machine that a connection is up, and the login if somebody else knows it.
-    fn connected(&self, redlock: &mut Redlock, id: NodeId) {
+    /// Tells the state machine that a connection is up, the time, and the login if it can change.
+    fn connected(&mut self, redlock: &mut Redlock, id: NodeId) {
         self.ask_for_login(redlock, id);
+        self.tell_wall_clock(redlock);
         redlock.handle_connected(Clock::now(), id);
     }
 
@@ -287,6 +304,13 @@ impl Driver {
         if let Some(credentials) = &self.credentials {
             redlock.set_login(id, credentials.login(&self.links[id.index()].address));
         }
+    }
+
+    fn tell_wall_clock(&mut self, redlock: &mut Redlock) {
+        let now = Clock::now();
+        redlock.set_wall_clock(now, Clock::since_1970());
+        // A wall clock is set so rarely that once a second is often enough.
+        self.wall_at = now + Duration::from_secs(1);
     }
 
     /// Reads from a node until its socket is empty, at most [`READS_PER_TURN`] times.

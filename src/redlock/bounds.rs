@@ -27,7 +27,7 @@ pub const MAX_SET_BYTES: usize = 16 * 1024;
 /// The maximum number of queries under way at once.
 pub const MAX_QUERIES: usize = 64;
 
-/// The longest reply that a connection may have, in bytes. The longest reply to any request, a
-/// section of `INFO`, has about two thousand. A driver with a read buffer of this size can always
-/// go on.
+/// The longest reply that a connection may have, in bytes. The longest reply to any request, five
+/// sections of `INFO` in the answer to a look, has about five thousand. A driver with a read buffer
+/// of this size can always go on.
 pub const MAX_REPLY: usize = 64 * 1024;

@@ -144,7 +144,13 @@ impl RedlockConfig {
     /// drift. On any two clocks within the drift, a forgotten lock can be believed in for that
     /// long.
     pub fn quarantine(&self) -> Duration {
-        self.max_ttl + self.drift.of(self.max_ttl)
+        self.span(self.max_ttl)
+    }
+
+    /// Returns for how long a lock with this ttl can be believed after it was granted, on any clock
+    /// within the drift.
+    pub(super) fn span(&self, ttl: Duration) -> Duration {
+        ttl.saturating_add(self.drift.of(ttl))
     }
 
     /// Returns the time without a reply after which a node is skipped, whatever the ttl of a lock.

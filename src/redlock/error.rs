@@ -23,6 +23,9 @@ pub enum RequestError {
         /// The length of the resource in bytes, prefix included.
         len: usize,
     },
+    /// The resource begins with `redbolt:`. These names, behind the prefix, are the engine's own
+    /// (S11).
+    ReservedResource,
     /// The lock has no resources, or more than [`MAX_SET`].
     SetSize {
         /// The number of given resources; a client counts no more than about a million.
@@ -98,6 +101,9 @@ impl fmt::Display for RequestError {
             Self::ResourceTooLong { len } => {
                 write!(f, "the resource has {len} bytes, at most {MAX_RESOURCE} are possible")
             }
+            Self::ReservedResource => {
+                write!(f, "the resource begins with `redbolt:`, which is reserved")
+            }
             Self::SetSize { len } => {
                 write!(f, "{len} resources for one lock, between 1 and {MAX_SET} are possible")
             }
@@ -156,7 +162,8 @@ pub enum AcquireError {
     /// yet (S11).
     ///
     /// A request with a wait of more than `retry_after` lasts until enough nodes may vote.
-    /// [`RestartGuard`](super::RestartGuard) explains how to declare a cluster fresh or durable.
+    /// [`RestartGuard`](super::RestartGuard) explains what nodes must prove, and how an operator
+    /// declares a new cluster fresh.
     Unavailable {
         /// The outcome of the last attempt at each node.
         outcomes: NodeOutcomes,
@@ -206,8 +213,9 @@ impl AcquireError {
                 let seconds = retry_after.as_secs_f64();
                 write!(
                     f,
-                    "no quorum of nodes for another {seconds:.1}s, because restarted nodes may \
-                     have forgotten locks ({nodes}); restart_guard can declare them fresh"
+                    "no quorum of nodes for another {seconds:.1}s, because nodes may have \
+                     forgotten locks ({nodes}); on a new cluster, `redbolt init --fresh` declares \
+                     that there are none"
                 )
             }
             Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),

@@ -6,22 +6,29 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum RestartGuard {
-    /// A server process that is new to this client votes once its own uptime reaches
-    /// [`RedlockConfig::quarantine`](super::RedlockConfig::quarantine). The uptime comes from the
-    /// wall clock of the server, and is too long if that clock is stepped forward by more than
-    /// `drift.step` after the start of the server.
+    /// A node votes once its *witness* proves that the data of the node has been in one piece for a
+    /// span, which is [`RedlockConfig::quarantine`](super::RedlockConfig::quarantine). The witness
+    /// is a key that the server writes beside the locks, with its own identity and time, when a
+    /// client looks. So the first client of a cluster waits for a span, and later clients do not,
+    /// in other processes neither. On a new cluster, `redbolt init --fresh` makes an end of the
+    /// first wait: the operator declares that the nodes are empty and that no client holds a lock.
+    ///
+    /// A node without rights to keep a witness is treated as with [`Strict`](Self::Strict).
     #[default]
     On,
-    /// The same as [`On`](Self::On), but counted from when this client first saw the process,
-    /// whatever uptime the process reports. Every client waits for that long after its own start.
+    /// The same as [`On`](Self::On), but counted from when this client first saw the node, whatever
+    /// its witness says. Every client waits for a span after its own start.
     Strict,
-    /// A node votes at once if its append-only file is on and the last write to that file
-    /// succeeded. This is safe only with `appendfsync always`, `no-appendfsync-on-rewrite no` and
-    /// one data directory for each node, which the operator must ensure. Any other node is treated
-    /// as with [`On`](Self::On).
+    /// The same as [`On`](Self::On), but the witness of a durable node counts from the first
+    /// witness of its data, through all restarts. A node is durable if its append-only file is on,
+    /// the last write to that file succeeded, and its settings are `appendfsync always` and
+    /// `no-appendfsync-on-rewrite no`; the client asks. A server that was a replica is not durable,
+    /// as long as the server itself knows (`second_repl_offset`). The operator must ensure one data
+    /// directory for each node, and disks that keep what they have synced.
     Durable,
-    /// Every node votes at once. Use this for a cluster that is known to be fresh, in which no lock
-    /// can have been forgotten. With nodes that restart, two clients can hold the same lock.
+    /// Every node votes at once, and no witness is written. This is for tests. With nodes that
+    /// restart, two clients can hold the same lock. A new cluster is better declared fresh, by
+    /// `redbolt init --fresh`.
     Off,
 }
 

@@ -62,10 +62,12 @@ pub enum Saboteur {
     SameProcessVotes,
     /// S11: a node that may have forgotten locks votes.
     QuarantineOff,
-    /// S11: the uptime of a node that was a replica counts as evidence.
-    ReplicaCredited,
-    /// S11: an uptime in whole seconds counts in full, although it may be one second too long.
-    UptimeNotRounded,
+    /// S11: a node that is met for the first time is believed without a witness.
+    WitnessIgnored,
+    /// S11: the age of a witness counts in full, although a clock may have been stepped.
+    AgeWithoutEpsilon,
+    /// S11: a witness counts although another process or other data has come since the last look.
+    WitnessKeptAcrossIdentity,
     /// S11: the answer of a node that may have forgotten locks counts for an extension.
     QuarantinedAgrees,
     /// Repair: a key that a node was given counts for the extension under way.

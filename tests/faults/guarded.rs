@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::{Quarantine, QuarantineReason, RestartGuard};
+use redbolt::redlock::{DECLARE_FRESH, Quarantine, QuarantineReason, RestartGuard};
 use redbolt::{LockId, NodeState};
 
 use crate::owner::{Owner, PATIENCE, config};
 use crate::support::servers::Node;
-use crate::support::until;
+use crate::support::wire::Reply;
 
 pub(crate) const KEY: &[u8] = b"resource";
 
@@ -38,14 +38,26 @@ pub(crate) fn hasty(nodes: &[Node], guard: RestartGuard) -> Owner {
     Owner::new(config)
 }
 
-/// Waits until the nodes have been up for so long that a guard lets them vote, with locks of ttl
-/// [`SHORT`]. Uptimes are rounded, and the guard takes a second off.
-pub(crate) fn season(nodes: &[Node]) {
-    let is_old = |node: &Node| {
-        let uptime = node.info("uptime_in_seconds").and_then(|uptime| uptime.parse().ok());
-        uptime.is_some_and(|uptime| Duration::from_secs(uptime) >= 2 * SHORT)
-    };
-    assert!(until(PATIENCE, || nodes.iter().all(is_old)), "they do not grow old");
+/// Declares that these nodes, which have just been started, are a fresh cluster with locks of up to
+/// `max_ttl`.
+pub(crate) fn declare(nodes: &[Node], max_ttl: Duration) {
+    let text = |number: u128| number.to_string().into_bytes();
+    let (max_ttl, span) = (text(max_ttl.as_millis()), text(2 * max_ttl.as_micros()));
+    let (script, count) = (DECLARE_FRESH.text.as_bytes(), text(nodes.len() as u128));
+    for node in nodes {
+        let keys: [&[u8]; 3] = [b"2", b"redbolt:witness", b"redbolt:seen"];
+        let arguments: [&[u8]; 5] = [b"0", b"0", &max_ttl, &count, &span];
+        let reply = node.command(&[&[b"EVAL", script], &keys[..], &arguments].concat());
+        let is_done = matches!(&reply, Reply::Array(parts) if parts.len() == 12);
+        assert!(is_done, "{}: {reply:?}", node.addr());
+    }
+}
+
+/// Returns how many `SET`s came to a node that had no witness when its process began. Of the `SET`s
+/// in scripts, one is the witness, and each look has one more.
+pub(crate) fn sets(node: &Node) -> u64 {
+    let in_looks = 1 + node.calls("time");
+    node.calls("set") - in_looks
 }
 
 /// Takes a lock that only the first two of three nodes have, and leaves the third without it.

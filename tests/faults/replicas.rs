@@ -1,9 +1,9 @@
 //! Masters that once were replicas: one promoted behind the same address, and one that turned and
 //! came back.
 
-use redbolt::redlock::{QuarantineReason, RestartGuard};
+use redbolt::redlock::{LONGEST_TTL, NodeError, QuarantineReason, RestartGuard};
 
-use crate::guarded::{DURABLE, KEY, hold_on_two, owner, quarantined};
+use crate::guarded::{DURABLE, KEY, SHORT, declare, hold_on_two, owner, quarantined};
 use crate::owner::{PATIENCE, TTL};
 use crate::support::flavours::leave_out;
 use crate::support::servers::{Cluster, Node};
@@ -23,10 +23,11 @@ fn promote(replica: &Node) {
 }
 
 /// FAULTS 51: replication is asynchronous, so a promoted replica may lack what its master granted.
-/// Neither the uptime nor the file of the replica speaks for it.
+/// Neither the witness, which the replica has from its master, nor its file speaks for it.
 #[test]
 fn a_promoted_replica_behind_the_address_of_its_master_does_not_vote() {
     let mut cluster = Cluster::start_with(3, &DURABLE);
+    declare(&cluster, TTL);
     let replica = Node::start_with(&DURABLE);
     let mut holder = owner(cluster.iter(), RestartGuard::Durable, TTL);
     holder.all_ready();
@@ -44,10 +45,10 @@ fn a_promoted_replica_behind_the_address_of_its_master_does_not_vote() {
     if let Reply::Error(why) = replica.command(&[b"CONFIG", b"SET", b"port", port.as_bytes()]) {
         return leave_out("a failover", &why);
     }
-    let left = quarantined(&mut holder, 0, QuarantineReason::WasReplica);
+    let left = quarantined(&mut holder, 0, QuarantineReason::Restarted);
     assert!(left > TTL / 2, "{left:?}");
     let mut rival = owner(cluster.iter(), RestartGuard::Durable, TTL);
-    let left = quarantined(&mut rival, 0, QuarantineReason::WasReplica);
+    let left = quarantined(&mut rival, 0, QuarantineReason::FirstContact);
     assert!(left > TTL / 2, "{left:?}");
     let asked = rival.status(0).counters.asked;
     rival.attempt(KEY);
@@ -62,6 +63,7 @@ fn a_promoted_replica_behind_the_address_of_its_master_does_not_vote() {
 #[test]
 fn a_node_that_was_a_replica_in_between_does_not_vote() {
     let cluster = Cluster::start_with(3, &DURABLE);
+    declare(&cluster, TTL);
     let mut owner = owner(cluster.iter(), RestartGuard::Durable, TTL);
     owner.all_ready();
     // Nobody listens at this address.
@@ -70,7 +72,7 @@ fn a_node_that_was_a_replica_in_between_does_not_vote() {
     owner.poll_until("the refusal", |owner| owner.status(2).counters.failures > 0);
     promote(&cluster[2]);
     owner.poll_until("the reconnect", |owner| owner.status(2).counters.connects > 1);
-    let left = quarantined(&mut owner, 2, QuarantineReason::WasReplica);
+    let left = quarantined(&mut owner, 2, QuarantineReason::StoppedServing);
     assert!(left > TTL / 2, "{left:?}");
     owner.extend(lock);
     owner.extended();
@@ -82,38 +84,62 @@ fn a_node_that_was_a_replica_in_between_does_not_vote() {
 #[test]
 fn a_round_trip_that_nobody_saw_is_found_by_the_next_handshake() {
     let cluster = Cluster::start_with(3, &DURABLE);
+    declare(&cluster, TTL);
     let mut owner = owner(cluster.iter(), RestartGuard::Durable, TTL);
     owner.all_ready();
     follow(&cluster[2], "127.0.0.1:1");
     promote(&cluster[2]);
     cluster[2].command(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
-    let left = quarantined(&mut owner, 2, QuarantineReason::WasReplica);
+    let left = quarantined(&mut owner, 2, QuarantineReason::NewReplicationId);
     assert!(left > TTL / 2, "{left:?}");
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 47, the limit of the guard: the connections of clients survive the round trip, and
-/// without a new connection no handshake can reveal the round trip. Node 1 comes back with the data
-/// of another node.
+/// FAULTS 47, the limit of the guard: the connections of clients survive the round trip, and until
+/// the next look nothing reveals it. Node 1 comes back with the data of another node.
 #[test]
-fn a_round_trip_between_two_requests_of_one_connection_is_not_noticed() {
-    let cluster = Cluster::start_with(3, &DURABLE);
-    let empty = Node::start();
-    let mut holder = owner(cluster.iter(), RestartGuard::Durable, TTL);
-    let mut rival = owner(cluster.iter(), RestartGuard::Durable, TTL);
+fn a_round_trip_between_two_looks_is_not_noticed() {
+    let (cluster, empty) = (Cluster::start_with(3, &DURABLE), Node::start());
+    // The next look is days away.
+    declare(&cluster, LONGEST_TTL);
+    let mut holder = owner(cluster.iter(), RestartGuard::Durable, LONGEST_TTL);
+    let mut rival = owner(cluster.iter(), RestartGuard::Durable, LONGEST_TTL);
     holder.all_ready();
     rival.all_ready();
     let lock = hold_on_two(&cluster, &mut holder, TTL);
-    empty.command(&[b"CONFIG", b"SET", b"repl-diskless-sync-delay", b"0"]);
-    follow(&cluster[1], &empty.addr());
-    // A loading node answers with an error.
-    let forgets = || cluster[1].command(&[b"GET", KEY]) == Reply::Null;
-    assert!(until(PATIENCE, forgets), "it keeps its data");
-    promote(&cluster[1]);
+    exchange(&cluster[1], &empty);
     let second = rival.hold(KEY);
     assert!(holder.engine.is_held(lock) && rival.engine.is_held(second));
     rival.let_go(second);
     holder.let_go(lock);
     rival.finish([]);
     holder.finish(cluster.iter());
+}
+
+/// FAULTS 47: the next look reveals the round trip.
+#[test]
+fn a_round_trip_is_noticed_by_the_next_look() {
+    let (cluster, empty) = (Cluster::start_with(3, &DURABLE), Node::start());
+    declare(&cluster, SHORT);
+    let mut owner = owner(cluster.iter(), RestartGuard::Durable, SHORT);
+    owner.all_ready();
+    exchange(&cluster[1], &empty);
+    owner.poll_until("the next look", |owner| {
+        // Between the two, the node may also have been seen as a replica.
+        let error = owner.status(1).error;
+        matches!(error, Some(NodeError::OtherData | NodeError::Replica | NodeError::Server(_)))
+            || owner.status(1).quarantine.is_some()
+    });
+    owner.finish(cluster.iter());
+}
+
+/// Lets a node have the data of another one, without a break of its connections.
+fn exchange(node: &Node, other: &Node) {
+    other.command(&[b"CONFIG", b"SET", b"repl-diskless-sync-delay", b"0"]);
+    node.command(&[b"SET", b"mark", b""]);
+    follow(node, &other.addr());
+    // A loading node answers with an error.
+    let forgets = || node.command(&[b"GET", b"mark"]) == Reply::Null;
+    assert!(until(PATIENCE, forgets), "it keeps its data");
+    promote(node);
 }

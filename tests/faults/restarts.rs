@@ -3,7 +3,7 @@
 use redbolt::AcquireError;
 use redbolt::redlock::{NodeOutcome, QuarantineReason, RestartGuard};
 
-use crate::guarded::{DURABLE, KEY, SHORT, hasty, hold_on_two, owner, quarantined, season};
+use crate::guarded::{DURABLE, KEY, SHORT, declare, hasty, hold_on_two, owner, quarantined, sets};
 use crate::owner::{Owner, PATIENCE, TTL};
 use crate::support::servers::{Cluster, Node};
 
@@ -11,7 +11,7 @@ use crate::support::servers::{Cluster, Node};
 #[test]
 fn a_lock_forgotten_in_a_restart_is_not_granted_again_before_it_has_ended() {
     let mut cluster = Cluster::start(3);
-    season(&cluster);
+    declare(&cluster, SHORT);
     let mut holder = owner(cluster.iter(), RestartGuard::On, SHORT);
     holder.all_ready();
     let lock = hold_on_two(&cluster, &mut holder, SHORT);
@@ -33,6 +33,7 @@ fn a_lock_forgotten_in_a_restart_is_not_granted_again_before_it_has_ended() {
 fn a_restarted_node_is_not_asked_by_a_client_that_starts_after_it() {
     let durable = || Node::start_with(&DURABLE);
     let mut nodes = [durable(), Node::start(), durable()];
+    declare(&nodes, TTL);
     let mut holder = Owner::of(nodes.iter().map(Node::addr));
     holder.all_ready();
     let lock = hold_on_two(&nodes, &mut holder, TTL);
@@ -41,7 +42,7 @@ fn a_restarted_node_is_not_asked_by_a_client_that_starts_after_it() {
     quarantined(&mut rival, 1, QuarantineReason::FirstContact);
     rival.attempt(KEY);
     rival.not_acquired();
-    assert_eq!((rival.status(1).counters.asked, nodes[1].calls("set")), (0, 0));
+    assert_eq!((rival.status(1).counters.asked, sets(&nodes[1])), (0, 0));
     assert!(holder.engine.is_held(lock));
     holder.let_go(lock);
     rival.finish([]);
@@ -69,6 +70,7 @@ fn without_the_guard_a_restart_makes_two_holders() {
 #[test]
 fn durable_nodes_keep_the_lock_over_a_restart_and_vote_at_once() {
     let mut cluster = Cluster::start_with(3, &DURABLE);
+    declare(&cluster, TTL);
     let mut holder = owner(cluster.iter(), RestartGuard::Durable, TTL);
     holder.all_ready();
     let lock = holder.hold(KEY);
@@ -123,7 +125,7 @@ fn nodes_restarted_together_are_no_quorum_and_say_until_when() {
     let AcquireError::Unavailable { at, retry_after, .. } = error else { panic!("{error}") };
     assert!(at > owner.engine.now() && retry_after < TTL + TTL / 50, "{error}");
     for node in cluster.iter() {
-        assert_eq!(node.calls("set"), 0);
+        assert_eq!(sets(node), 0);
     }
     owner.finish(cluster.iter());
 }
@@ -132,6 +134,7 @@ fn nodes_restarted_together_are_no_quorum_and_say_until_when() {
 #[test]
 fn nodes_restarted_one_after_another_leave_a_quorum() {
     let mut cluster = Cluster::start(3);
+    declare(&cluster, SHORT / 2);
     let mut owner = owner(cluster.iter(), RestartGuard::On, SHORT / 2);
     owner.all_ready();
     for index in 0..3 {

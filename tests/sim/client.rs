@@ -1,5 +1,7 @@
 //! A client: the core under test, the driver's part around it, and its ends of the links.
 
+use std::time::Duration;
+
 use redbolt::redlock::{Action, Login, NodeError, NodeId, QueryId, Redlock};
 use redbolt::time::Instant;
 
@@ -127,6 +129,7 @@ impl Client {
         self.wake(net.now);
         self.busy_until = net.now + net.weather.turn;
         let now = self.clock(net.now);
+        self.redlock.set_wall_clock(now, Duration::from_nanos(net.now));
         if self.is_timely {
             self.redlock.handle_timeout(now);
         }

@@ -141,7 +141,8 @@ impl Client {
             net.fail(format_args!("S6: client {name} looks for tokens for ever"));
         }
         for node in (0..net.nodes.len()).filter_map(NodeId::new) {
-            let waits = self.redlock.node(now, node).is_none_or(|status| status.in_flight > 0);
+            let waits =
+                self.redlock.node(now, node).is_none_or(|status| status.in_flight > status.looks);
             if waits {
                 net.fail(format_args!("client {name} waits for {node:?} for ever"));
             }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::mem;
+use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use redbolt::embedded::Memory;
@@ -124,6 +125,7 @@ impl Network {
         match (node.link, choice) {
             (Link::Wanted, 1..) => {
                 node.link = Link::Up;
+                redlock.set_wall_clock(now, Duration::from_nanos(now.as_nanos()));
                 redlock.handle_connected(now, id(index));
             }
             (Link::Up, 1) => node.window = script.int_in_range(0..=300)?,

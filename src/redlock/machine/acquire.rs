@@ -13,6 +13,7 @@ use crate::redlock::millis::Millis;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::keys;
+use crate::redlock::wire::witness::RESERVED;
 use crate::time::Instant;
 
 impl Redlock {
@@ -130,6 +131,9 @@ impl Redlock {
         let len = self.config.prefix.len() + resource.len();
         if resource.is_empty() {
             return Err(RequestError::EmptyResource);
+        }
+        if resource.starts_with(RESERVED) {
+            return Err(RequestError::ReservedResource);
         }
         if len > MAX_RESOURCE {
             return Err(RequestError::ResourceTooLong { len });

@@ -110,7 +110,7 @@ impl Redlock {
         if self.table[slot].phase != Phase::Adoption {
             return self.handle_extension(now, id, member, answer);
         }
-        let is_quarantined = self.nodes[id].is_quarantined();
+        let is_quarantined = self.nodes[id].is_quarantined(now);
         if self.table[slot].adoption_answered(id, member.serial, answer, is_quarantined) {
             self.count_adoption(now, slot);
         }

@@ -99,7 +99,7 @@ impl Redlock {
         answer: Compared,
     ) {
         let slot = member.slot;
-        let is_quarantined = self.nodes[id].is_quarantined()
+        let is_quarantined = self.nodes[id].is_quarantined(now)
             && !self.config.is_sabotaged(Saboteur::QuarantinedAgrees);
         let lock = &mut self.table[slot];
         if lock.extension_answered(id, member.serial, answer, is_quarantined) {

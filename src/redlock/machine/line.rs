@@ -70,7 +70,7 @@ impl Redlock {
     }
 
     /// Starts attempts and adoptions, in the order of the queue, as long as a quorum of nodes has
-    /// room.
+    /// room. Each of these nodes has answered a look, so a quorum has told its longest ttl (S11).
     pub(super) fn admit(&mut self, now: Instant) {
         while let Some(slot) = self.ready.first() {
             let voters = self.voters(now);

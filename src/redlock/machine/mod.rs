@@ -27,6 +27,7 @@
 //!   again in another form.
 //! * `timeout`: everything that is due at a moment. `action` has what the driver is asked to do,
 //!   and why a timeout is due.
+//! * `look`: whether the nodes still have their data, asked again and again.
 //!
 //! Beside that way: `query` asks who holds a resource, and `queries` collects the answers.
 //! `leftovers` says what is not done yet when an owner is about to stop. This file has the struct
@@ -43,6 +44,7 @@ mod last_request;
 mod lease;
 mod leftovers;
 mod line;
+mod look;
 mod options;
 mod outcome;
 mod queries;
@@ -73,6 +75,7 @@ use crate::redlock::lock::queue::Queue;
 use crate::redlock::lock::table::Table;
 use crate::redlock::login::Login;
 use crate::redlock::node::batch::Flush;
+use crate::redlock::node::look::Watch;
 use crate::redlock::node::nodes::Nodes;
 use crate::redlock::node::status::NodeStatus;
 use crate::redlock::node_set::{NodeId, NodeSet};
@@ -94,7 +97,7 @@ use crate::time::Instant;
 ///   [`cancel`](Self::cancel), [`query`](Self::query);
 /// * handlers report what has happened: [`handle_connected`](Self::handle_connected),
 ///   [`handle_received`](Self::handle_received), [`handle_closed`](Self::handle_closed),
-///   [`handle_timeout`](Self::handle_timeout);
+///   [`handle_timeout`](Self::handle_timeout), [`set_wall_clock`](Self::set_wall_clock);
 /// * pollers return what the driver must do next: [`poll_action`](Self::poll_action),
 ///   [`poll_transmit`](Self::poll_transmit), [`poll_timeout`](Self::poll_timeout),
 ///   [`poll_event`](Self::poll_event).
@@ -140,6 +143,8 @@ pub struct Redlock {
     /// The last serial. Rounds and attempts share the counter, so no number has two meanings.
     serials: u64,
     nonce: Nonce,
+    /// What all looks at the nodes have in common.
+    watch: Watch,
     /// Queries that are under way.
     queries: Queries,
     counters: Counters,
@@ -190,6 +195,7 @@ impl Redlock {
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),
             serials: 0,
+            watch: Watch::new(&config, &nonce),
             queries: Queries::default(),
             counters: Counters::default(),
             events: VecDeque::new(),

@@ -40,7 +40,7 @@ impl Redlock {
     fn quorum_possible_at(&self, now: Instant) -> Option<Instant> {
         let ready = self.nodes.iter().filter(|node| node.is_ready());
         let mut times: SmallVec<[Instant; MAX_NODES]> =
-            ready.map(|node| node.quarantined_until().unwrap_or(now)).collect();
+            ready.map(|node| node.quarantined_until(now).unwrap_or(now)).collect();
         times.sort_unstable();
         times.get(self.quorum.need() - 1).copied()
     }
@@ -52,7 +52,7 @@ impl Redlock {
                 NodeOutcome::Granted
             } else if votes.refused().contains(node) {
                 NodeOutcome::Refused
-            } else if votes.failed().contains(node) && self.nodes[node].is_quarantined() {
+            } else if votes.failed().contains(node) && self.nodes[node].is_quarantined(now) {
                 NodeOutcome::Quarantined
             } else if votes.failed().contains(node) {
                 NodeOutcome::Failed

@@ -5,7 +5,7 @@ use core::iter;
 use super::Redlock;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
-use crate::redlock::node::handshake::Progress;
+use crate::redlock::node::inquiry::Progress;
 use crate::redlock::node::request::{
     CompareRequest, Expected, GROUP, Intent, LatencyClass, Request, SetRequest,
 };
@@ -55,7 +55,12 @@ impl Redlock {
             // The handshake reads its own replies.
             (Request::Handshake, _) => {
                 answered(self);
-                self.handle_handshake(now, id, value);
+                self.handle_handshake(now, id, sent, value);
+            }
+            // So does a look.
+            (Request::Look, _) => {
+                answered(self);
+                self.handle_look(now, id, sent, value);
             }
             (_, Value::Error(text) | Value::BulkError(text)) => {
                 answered(self);
@@ -163,6 +168,7 @@ impl Redlock {
         text: &[u8],
     ) {
         use ServerError::{Cluster, Denied, NotServing, Overloaded, Unsupported};
+        let terms = self.terms(now);
         let node = &mut self.nodes[id];
         node.keep_message(text);
         match error {
@@ -174,7 +180,7 @@ impl Redlock {
             Denied | Unsupported if matches!(request, Request::Query(_)) => {}
             NotServing | Denied | Cluster | Unsupported => {
                 if error == NotServing {
-                    node.distrust(now, &self.config);
+                    node.distrust(now, &self.config, terms);
                 }
                 self.drop_session(now, id, NodeError::Server(error));
             }
@@ -192,24 +198,34 @@ impl Redlock {
                 let count = request.count as usize;
                 self.group_answered(now, id, iter::repeat_n(Compared::of_error(error), count));
             }
-            Request::Compare(_) | Request::Handshake => {}
+            Request::Compare(_) | Request::Handshake | Request::Look => {}
         }
     }
 
     /// Handles the reply to the next step of the handshake.
-    fn handle_handshake(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
+    fn handle_handshake(&mut self, now: Instant, id: NodeId, sent: Instant, value: &Value<'_>) {
         let node = &mut self.nodes[id];
         let Some(handshake) = node.handshake() else { return };
         match handshake.handle_reply(value) {
-            Progress::More => {}
-            Progress::Done(identity) => self.session_ready(now, id, identity),
+            // The last two are for later looks.
+            Progress::More | Progress::Again | Progress::Unanswered { .. } => {}
+            Progress::Done(found) => {
+                self.session_ready(now, id, sent, &found);
+                // Why the node keeps no witness.
+                self.keep_error(id, value);
+            }
             Progress::Failed(error) => {
-                if let Value::Error(text) = value {
-                    node.counters.errors += 1;
-                    node.keep_message(text);
-                }
+                self.keep_error(id, value);
                 self.drop_session(now, id, error);
             }
+        }
+    }
+
+    /// Counts an error of a node, and keeps its words. Does nothing for other replies.
+    pub(super) fn keep_error(&mut self, id: NodeId, value: &Value<'_>) {
+        if let Value::Error(text) | Value::BulkError(text) = value {
+            self.nodes[id].counters.errors += 1;
+            self.nodes[id].keep_message(text);
         }
     }
 }

@@ -44,7 +44,7 @@ impl Redlock {
                 Form::Native(_) | Form::Script(_) => false,
             },
             Request::Set(request) => error == NoScript && self.resend_set(now, id, request),
-            Request::Query(_) | Request::Handshake => false,
+            Request::Query(_) | Request::Handshake | Request::Look => false,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::redlock::bounds::MAX_REPLY;
 use crate::redlock::login::Login;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
-use crate::redlock::node::handshake::Identity;
+use crate::redlock::node::inquiry::Findings;
 use crate::redlock::node::request::Request;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
@@ -29,9 +29,9 @@ impl Redlock {
     /// Reports that the connection requested by [`Action::Connect`](super::Action::Connect) is up.
     /// The handshake is queued for the next [`poll_transmit`](Self::poll_transmit).
     pub fn handle_connected(&mut self, now: Instant, node: NodeId) {
-        let until = now + self.config.connect_timeout;
+        let terms = self.terms(now);
         let Some(found) = self.nodes.get_mut(node) else { return };
-        if found.connected(now, until) {
+        if found.connected(now, &self.config, terms) {
             self.node_changed(node);
         }
     }
@@ -87,18 +87,30 @@ impl Redlock {
         done
     }
 
-    /// Ends the handshake of a node that has proved what it must (S10). From here on the node
-    /// votes, unless it may have forgotten locks (S11).
-    pub(super) fn session_ready(&mut self, now: Instant, id: NodeId, identity: Identity) {
-        let same =
-            |other: &NodeId| *other != id && self.nodes[*other].process() == Some(identity.run_id);
+    /// Ends the handshake of a node that has proved what it must (S10). The handshake left at
+    /// `sent`. From here on the node votes, unless it may have forgotten locks (S11).
+    pub(super) fn session_ready(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        sent: Instant,
+        found: &Findings,
+    ) {
+        let run_id = Some(found.identity.run_id);
+        let same = |other: &NodeId| *other != id && self.nodes[*other].process() == run_id;
         let duplicate = self.nodes().into_iter().find(same);
         if let Some(other) =
             duplicate.filter(|_| !self.config.is_sabotaged(Saboteur::SameProcessVotes))
         {
             return self.drop_session(now, id, NodeError::SameProcess(other));
         }
-        self.nodes[id].ready(now, identity, &self.config);
+        let terms = self.terms(now);
+        self.nodes[id].ready(now, found, terms);
+        // Other data is no reason to end a session that begins with it.
+        match self.looked(now, id, sent, found) {
+            Ok(()) | Err(NodeError::OtherData) => {}
+            Err(error) => return self.drop_session(now, id, error),
+        }
         self.node_changed(id);
         self.clean_up(now, id);
     }
@@ -126,13 +138,14 @@ impl Redlock {
     fn session_ended(&mut self, now: Instant, id: NodeId, error: NodeError) {
         let max = self.config.reconnect_max;
         let lost = self.nodes[id].down(now, error, max, &mut self.rng);
+        self.settle_nodes(now);
         self.node_changed(id);
         for expected in lost {
             match expected.request {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
-                Request::Compare(_) | Request::Handshake => {}
+                Request::Compare(_) | Request::Handshake | Request::Look => {}
             }
         }
         for member in self.nodes[id].batch.take() {

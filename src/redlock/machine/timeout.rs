@@ -74,10 +74,7 @@ impl Redlock {
                 node.healthy();
                 self.changed.insert(id);
             }
-            Due::EndQuarantine => {
-                node.end_quarantine();
-                self.changed.insert(id);
-            }
+            Due::Watch => self.watch(now, id),
         }
     }
 

@@ -49,6 +49,24 @@ pub enum NodeError {
     EvictsKeys,
     /// The node is the same server process as this other configured node, and would vote twice.
     SameProcess(NodeId),
+    /// The deployment of the node has a shorter `max_ttl`, as its witness says (S11). `redbolt init
+    /// --max-ttl` raises it on all nodes.
+    MaxTtlTooLong {
+        /// The `max_ttl` of this client, in milliseconds.
+        ours: u64,
+        /// The `max_ttl` of the deployment, in milliseconds.
+        recorded: u64,
+    },
+    /// The deployment of the node has another number of nodes, as its witness says (S11).
+    OtherNodes {
+        /// The number of nodes of this client.
+        ours: u64,
+        /// The number of nodes of the deployment.
+        recorded: u64,
+    },
+    /// The data of the node is not what a look has seen before (S11).
+    /// [`NodeStatus::quarantine`](crate::redlock::NodeStatus::quarantine) has the reason.
+    OtherData,
     /// `INFO` lacks this field, or its value cannot be read.
     IncompleteInfo(&'static str),
 }
@@ -68,6 +86,8 @@ impl NodeError {
                 | Self::NotStandalone
                 | Self::EvictsKeys
                 | Self::SameProcess(_)
+                | Self::MaxTtlTooLong { .. }
+                | Self::OtherNodes { .. }
                 | Self::IncompleteInfo(_)
         )
     }
@@ -107,6 +127,15 @@ impl fmt::Display for NodeError {
                 f.write_str("the server may evict keys: maxmemory-policy is not noeviction")
             }
             Self::SameProcess(other) => write!(f, "{}{other}", Self::SAME_PROCESS),
+            Self::MaxTtlTooLong { ours, recorded } => write!(
+                f,
+                "max_ttl is {ours} ms here and {recorded} ms in the deployment; \
+                 `redbolt init --max-ttl` raises it"
+            ),
+            Self::OtherNodes { ours, recorded } => {
+                write!(f, "{ours} nodes are configured here, and {recorded} in the deployment")
+            }
+            Self::OtherData => f.write_str("the server does not have the data that it had"),
             Self::IncompleteInfo(field) => write!(f, "INFO lacks {field}"),
         }
     }

@@ -11,30 +11,35 @@ use core::time::Duration;
 pub(super) mod batch;
 pub(super) mod cleanup;
 pub(super) mod error;
-pub(super) mod handshake;
+pub(super) mod identity;
+pub(super) mod inquiry;
+pub(super) mod look;
 pub(super) mod nodes;
 mod outbox;
 pub(super) mod pipeline;
 pub(super) mod quarantine;
+mod record;
 pub(super) mod request;
 mod round_trip;
 mod session;
 pub(super) mod status;
+pub(super) mod witness;
 
 use self::batch::Batch;
 use self::cleanup::Cleanup;
 use self::error::NodeError;
-use self::handshake::{Handshake, RunId};
+use self::identity::RunId;
+use self::inquiry::{Inquiry, Means};
 use self::outbox::Outbox;
 use self::pipeline::{Lateness, Pipeline};
-use self::quarantine::{Quarantine, Record};
+use self::quarantine::{Quarantine, QuarantineReason};
+use self::record::Record;
 use self::request::{Expected, LatencyClass};
 use self::round_trip::RoundTrip;
 use self::status::{NodeState, NodeStatus};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::login::Login;
-use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::command::Native;
 use crate::resp::{self, Parser, Status, Value};
 use crate::time::Instant;
@@ -58,6 +63,17 @@ pub(crate) struct Node {
     run_id: Option<RunId>,
     /// The evidence whether the node may have forgotten locks (S11).
     record: Record,
+    /// How the node is looked at. Each handshake tries the better way first.
+    means: Means,
+    /// The look that is under way on this session.
+    look: Option<Box<Inquiry>>,
+    /// The time of the next look; never while one is under way.
+    look_at: Instant,
+    /// The next time at which the evidence changes or is looked for. One number, because this is
+    /// asked after every call.
+    watch_at: Instant,
+    /// Whether the node was believed when that was last looked at.
+    is_believed: bool,
     /// The end of the pause after an error that says "not for the moment".
     unhealthy_until: Option<Instant>,
     error: Option<NodeError>,
@@ -90,7 +106,7 @@ enum Session {
     },
     Handshake {
         until: Instant,
-        handshake: Handshake,
+        handshake: Inquiry,
     },
     Ready {
         since: Instant,
@@ -107,7 +123,8 @@ pub(crate) enum Due {
     Check,
     CleanUp,
     BecomeHealthy,
-    EndQuarantine,
+    /// A look, or a change of what the looks have shown.
+    Watch,
 }
 
 impl Node {
@@ -118,7 +135,12 @@ impl Node {
             session: Session::Down { retry_at: Instant::ZERO, ask_at: Instant::FAR_FUTURE },
             failures: 0,
             run_id: None,
-            record: Record::default(),
+            record: Record::new(),
+            means: Means::Witness,
+            look: None,
+            look_at: Instant::FAR_FUTURE,
+            watch_at: Instant::FAR_FUTURE,
+            is_believed: false,
             unhealthy_until: None,
             error: None,
             message: String::new(),
@@ -212,7 +234,7 @@ impl Node {
     /// `SET` would be for nothing.
     #[inline]
     pub(crate) fn can_vote(&self, now: Instant) -> bool {
-        self.can_take(now) && !self.is_quarantined()
+        self.can_take(now) && !self.is_quarantined(now)
     }
 
     /// Returns `true` if the oldest request has waited for longer than a node timeout.
@@ -227,25 +249,13 @@ impl Node {
 
     /// Returns `true` if the node may have forgotten locks, so its votes do not count (S11).
     #[inline]
-    pub(crate) fn is_quarantined(&self) -> bool {
-        self.record.pending().is_some()
+    pub(crate) fn is_quarantined(&self, now: Instant) -> bool {
+        self.record.is_quarantined(now)
     }
 
     /// Returns the moment from which the votes of the node count, or `None` outside quarantine.
-    #[inline]
-    pub(crate) fn quarantined_until(&self) -> Option<Instant> {
-        self.record.pending().map(|(until, _)| until)
-    }
-
-    pub(crate) fn end_quarantine(&mut self) {
-        self.record.end();
-    }
-
-    /// Starts a quarantine: the data of the node may have been exchanged during the session (S11).
-    pub(crate) fn distrust(&mut self, now: Instant, config: &RedlockConfig) {
-        if !config.is_sabotaged(Saboteur::QuarantineOff) {
-            self.record.distrust(now, config.restart_guard, config.quarantine());
-        }
+    pub(crate) fn quarantined_until(&self, now: Instant) -> Option<Instant> {
+        self.record.pending(now).map(|(until, _)| until)
     }
 
     fn is_misconfigured(&self) -> bool {
@@ -318,7 +328,7 @@ impl Node {
             Session::Ready { .. } if at == self.pipeline.check_at() => Due::Check,
             Session::Ready { .. } if at == self.cleanup.due_at() => Due::CleanUp,
             Session::Ready { .. } if Some(at) == self.unhealthy_until => Due::BecomeHealthy,
-            Session::Ready { .. } => Due::EndQuarantine,
+            Session::Ready { .. } => Due::Watch,
         })
     }
 
@@ -331,9 +341,8 @@ impl Node {
             Session::Connecting { until } | Session::Handshake { until, .. } => until,
             Session::Ready { .. } => {
                 let healthy_at = self.unhealthy_until.unwrap_or(Instant::FAR_FUTURE);
-                let voting_at = self.quarantined_until().unwrap_or(Instant::FAR_FUTURE);
                 let check_at = self.pipeline.check_at();
-                self.cleanup.due_at().min(check_at).min(healthy_at).min(voting_at)
+                self.cleanup.due_at().min(check_at).min(healthy_at).min(self.watch_at)
             }
         }
     }
@@ -344,23 +353,29 @@ impl Node {
             Session::Down { .. } => NodeState::Down,
             Session::Connecting { .. } => NodeState::Connecting,
             Session::Handshake { .. } => NodeState::Handshake,
-            Session::Ready { .. } if self.is_quarantined() => NodeState::Quarantined,
+            Session::Ready { .. } if self.is_quarantined(now) => NodeState::Quarantined,
             Session::Ready { .. } if self.is_stalled(now) => NodeState::Stalled,
             Session::Ready { .. } if self.is_unhealthy() => NodeState::Unhealthy,
             Session::Ready { .. } => NodeState::Ready,
         }
     }
 
+    /// Returns the quarantine that a user sees. Without a session, no look can be answered.
+    fn quarantine(&self, now: Instant) -> Option<Quarantine> {
+        let (until, reason) = self.record.pending(now)?;
+        let is_seen = self.is_ready() || reason != QuarantineReason::Unseen;
+        is_seen.then(|| Quarantine { reason, remaining: until - now })
+    }
+
     pub(crate) fn status(&self, now: Instant) -> NodeStatus<'_> {
         NodeStatus {
             state: self.state(now),
             error: self.error,
-            quarantine: self
-                .record
-                .pending()
-                .map(|(until, reason)| Quarantine { reason, remaining: until - now }),
+            quarantine: self.quarantine(now),
+            lacks_witness: self.is_ready() && self.means == Means::Denied,
             message: &self.message,
             in_flight: self.pipeline.len(),
+            looks: self.look.as_ref().map_or(0, |look| look.owed()),
             cleanup: self.cleanup.len(),
             round_trip: self.round_trip(),
             counters: self.counters,

@@ -3,9 +3,13 @@
 use core::ops::{Index, IndexMut};
 
 use super::Node;
+use super::look::Terms;
+use super::witness::Alibi;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::quorum::Quorum;
+use crate::time::Instant;
 
 /// The masters of one engine, indexed by their ids.
 pub(crate) struct Nodes(Box<[Node]>);
@@ -22,6 +26,50 @@ impl Nodes {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Node> {
         self.0.iter()
+    }
+
+    /// Decides for each node that was out of service whether the others were idle too (S11), and
+    /// brings the evidence of all nodes up to date. Returns the nodes that begin to vote or end to.
+    ///
+    /// A lock that another process granted under the name of the node was granted by a quorum of
+    /// the other names too. So the others know of it, or were not in use.
+    pub(crate) fn settle(
+        &mut self,
+        now: Instant,
+        quorum: Quorum,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> NodeSet {
+        for id in self.ids() {
+            if let Some(is_excused) = self.is_excused(now, id, quorum, config, terms) {
+                self[id].excuse(is_excused);
+            }
+        }
+        let ids = self.ids().into_iter();
+        ids.filter(|id| self[*id].settle(now, config, terms)).collect()
+    }
+
+    /// Returns whether all others were idle while a node was out of service. Returns `None` if it
+    /// was not, or if too little is known.
+    fn is_excused(
+        &self,
+        now: Instant,
+        id: NodeId,
+        quorum: Quorum,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> Option<bool> {
+        let gap = self[id].recent_gap(now, config, terms)?;
+        let (mut idle, mut unknown) = (0, 0);
+        for other in self.ids().into_iter().filter(|other| *other != id) {
+            match self[other].alibi(&gap, now, config, terms) {
+                Alibi::Idle => idle += 1,
+                Alibi::InUse => return Some(false),
+                Alibi::Unknown => unknown += 1,
+                Alibi::Silent => {}
+            }
+        }
+        (unknown == 0 && idle + 1 >= quorum.need()).then_some(true)
     }
 
     /// Returns the node with this id, or `None` if there is no such node.

@@ -24,6 +24,8 @@ pub(crate) enum Request {
     Query(QueryId),
     /// The next step of the handshake.
     Handshake,
+    /// The next step of a look at the data of the node.
+    Look,
 }
 
 /// The class of a request. Latencies are counted per class.
@@ -41,7 +43,7 @@ impl Request {
             Self::Set(_) => LatencyClass::Set,
             Self::Compare(CompareRequest { op: Op::Release, .. }) => LatencyClass::Release,
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
-            Self::Query(_) | Self::Handshake => LatencyClass::Other,
+            Self::Query(_) | Self::Handshake | Self::Look => LatencyClass::Other,
         }
     }
 }

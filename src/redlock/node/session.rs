@@ -4,12 +4,12 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use super::error::NodeError;
-use super::handshake::{Handshake, Identity};
+use super::inquiry::{Findings, Inquiry};
+use super::look::Terms;
 use super::request::{Expected, Request};
 use super::{Node, Session};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
-use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 
 /// The first pause before a connection attempt is repeated. The pause doubles up to
@@ -64,44 +64,39 @@ impl Node {
 
     /// Sends the handshake on a connection that is up. Returns `false` if no connection was
     /// expected.
-    pub(crate) fn connected(&mut self, now: Instant, until: Instant) -> bool {
+    pub(crate) fn connected(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) -> bool {
         if !matches!(self.session, Session::Connecting { .. }) {
             return false;
         }
         self.counters.connects += 1;
         self.round_trip.connected(now);
         self.parser.reset();
-        let handshake = Handshake::new(&self.login);
+        let handshake = Inquiry::handshake(&self.login, config.restart_guard);
         let expected = Expected { request: Request::Handshake, sent: now };
-        for command in handshake.commands(&self.login) {
+        let look = terms.look(config, self.login.database);
+        for command in handshake.commands(&self.login, &look) {
             self.send(&command, expected);
         }
+        let until = now + config.connect_timeout;
         self.session = Session::Handshake { until, handshake };
         true
     }
 
     /// Returns the handshake, if it is under way.
-    pub(crate) fn handshake(&mut self) -> Option<&mut Handshake> {
+    pub(crate) fn handshake(&mut self) -> Option<&mut Inquiry> {
         match &mut self.session {
             Session::Handshake { handshake, .. } => Some(handshake),
             _ => None,
         }
     }
 
-    /// Ends the handshake: the node proved its `identity`, and may be asked.
-    pub(crate) fn ready(&mut self, now: Instant, mut identity: Identity, config: &RedlockConfig) {
-        if config.is_sabotaged(Saboteur::ReplicaCredited) {
-            identity.was_replica = false;
-        }
-        if config.is_sabotaged(Saboteur::UptimeNotRounded) {
-            identity.uptime += Duration::from_secs(1);
-        }
-        if !config.is_sabotaged(Saboteur::QuarantineOff) {
-            self.record.meet(now, &identity, config.restart_guard, config.quarantine());
-        }
-        self.run_id = Some(identity.run_id);
-        self.native = identity.native;
+    /// Ends the handshake: the node proved what it must, and may be asked. The caller settles the
+    /// evidence behind this.
+    pub(crate) fn ready(&mut self, now: Instant, found: &Findings, terms: Terms) {
+        self.run_id = Some(found.identity.run_id);
+        self.native = found.native;
         self.session = Session::Ready { since: now };
+        self.plan_looks(now, found, terms);
         self.error = None;
         self.message.clear();
     }
@@ -135,6 +130,8 @@ impl Node {
             self.message.clear();
         }
         self.error = Some(error);
+        self.look = None;
+        self.look_at = Instant::FAR_FUTURE;
         self.outbox.clear();
         self.pipeline.take()
     }

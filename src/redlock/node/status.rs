@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::error::NodeError;
-use super::quarantine::Quarantine;
+use super::quarantine::{Quarantine, QuarantineReason};
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 
 /// The state of a node.
@@ -55,10 +55,16 @@ pub struct NodeStatus<'a> {
     pub error: Option<NodeError>,
     /// Set while the node may have forgotten locks and does not vote (S11), connected or not.
     pub quarantine: Option<Quarantine>,
+    /// Set on a session with a node that does not allow the witness (S11). The node is treated as
+    /// with [`RestartGuard::Strict`](crate::redlock::RestartGuard::Strict).
+    pub lacks_witness: bool,
     /// The server's own words, if it answered with an error; at most 128 characters.
     pub message: &'a str,
     /// The number of requests that the node has not answered.
     pub in_flight: usize,
+    /// How many of these look at the data of the node (S11). All others belong to locks, to queries
+    /// or to the handshake.
+    pub looks: usize,
     /// The number of tokens that wait to be cleaned up on the node (S6).
     pub cleanup: usize,
     /// The smoothed time from sending a request to its reply; zero before the first reply.
@@ -81,7 +87,14 @@ impl NodeStatus<'_> {
         if let Some(Quarantine { reason, remaining }) = self.quarantine {
             let comma = if self.state == NodeState::Quarantined { "" } else { ", quarantined" };
             // A tenth of a second is as exact as a human reader needs.
-            write!(f, "{comma} for another {:.1}s: {reason}", remaining.as_secs_f64())?;
+            let seconds = remaining.as_secs_f64();
+            match reason {
+                QuarantineReason::Unseen => write!(f, "{comma}: {reason}")?,
+                _ => write!(f, "{comma} for another {seconds:.1}s: {reason}")?,
+            }
+        }
+        if self.lacks_witness {
+            f.write_str(", no right to keep a witness")?;
         }
         if let Some(error) = error {
             write!(f, ": {error}")?;

@@ -12,6 +12,8 @@ mod keeping;
 mod leases;
 mod leftovers;
 mod logins;
+mod looked_at;
+mod looks;
 mod names;
 mod options;
 mod queries;
@@ -25,7 +27,9 @@ mod stalls;
 mod watching;
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
+use self::looked_at::{Master, is_look, micros};
 use super::*;
 use crate::resp::{Parser, Status, Value};
 use crate::time::Instant;
@@ -59,6 +63,12 @@ struct Rig {
     outputs: Vec<Vec<String>>,
     /// The answer of the nodes to the question for native commands.
     native: &'static str,
+    /// What the nodes say when they are looked at.
+    masters: Vec<Master>,
+    /// The commands without a reply, for each node: the words of a look, or nothing.
+    owed: Vec<VecDeque<Option<Vec<String>>>>,
+    /// Looks are answered at once, and do not show in the outputs.
+    answers_looks: bool,
 }
 
 impl Rig {
@@ -96,20 +106,44 @@ impl Rig {
         seed: u64,
         change: impl FnOnce(&mut RedlockConfig),
     ) -> Self {
+        Self::unconnected_at(Instant::from_nanos(1_000_000_000), count, seed, change)
+    }
+
+    fn unconnected_at(
+        now: Instant,
+        count: usize,
+        seed: u64,
+        change: impl FnOnce(&mut RedlockConfig),
+    ) -> Self {
         let mut config = RedlockConfig::default();
         change(&mut config);
+        let max_ttl = config.max_ttl;
+        let master = |index| Master::old(index as u8, now, max_ttl, count);
         let redlock = Redlock::new(config, vec![Login::default(); count], seed, NONCE);
         let mut rig = Self {
             redlock: redlock.expect("the configurations of the tests are in bounds"),
-            now: Instant::from_nanos(1_000_000_000),
+            now,
             wanted: NodeSet::EMPTY,
             closed: NodeSet::EMPTY,
             asked: Vec::new(),
             outputs: vec![Vec::new(); count],
             native: "*2\r\n*-1\r\n*-1",
+            masters: (0..count).map(master).collect(),
+            owed: vec![VecDeque::new(); count],
+            answers_looks: true,
         };
         rig.advance(Duration::ZERO);
         rig
+    }
+
+    /// Returns a machine that begins some time later, for the same masters and with the same
+    /// `max_ttl`. Nothing is connected.
+    fn later(&self, by: Duration) -> Self {
+        let (count, max_ttl) = (self.masters.len(), self.redlock.config().max_ttl);
+        let now = self.now + by;
+        let mut later = Self::unconnected_at(now, count, 8, |config| config.max_ttl = max_ttl);
+        later.masters = self.masters.clone();
+        later
     }
 
     /// Connects a node, and answers its handshake.
@@ -126,20 +160,17 @@ impl Rig {
             self.advance(at - self.now);
         }
         self.wanted.remove(node(index));
+        self.masters[index].process = process;
+        self.masters[index].extra = extra.to_owned();
         self.redlock.handle_connected(self.now, node(index));
         let commands = self.sent(index);
         for command in &commands {
             let reply = match command.as_str() {
-                "INFO server" => info(&format!(
-                    "run_id:{:040x}\r\nuptime_in_seconds:900\r\nredis_mode:standalone\r\n{extra}",
-                    process
-                )),
-                "INFO replication" => {
-                    info(&format!("role:master\r\nsecond_repl_offset:-1\r\n{extra}"))
-                }
-                "INFO memory" => info(&format!("maxmemory:0\r\n{extra}")),
-                "INFO persistence" => info(&format!("loading:0\r\n{extra}")),
                 "COMMAND INFO DELIFEQ DELEX" => self.native.to_owned(),
+                look if look.starts_with("EVAL look-text ") => return,
+                command if command.starts_with("INFO ") => {
+                    info(&self.masters[index].section(&command[5..]))
+                }
                 load => {
                     let script =
                         wire::script::ALL.iter().find(|script| load.ends_with(script.text));
@@ -169,8 +200,23 @@ impl Rig {
                 panic!("the machine sent what is no command: {:?}", rest.escape_ascii());
             };
             let words: Vec<_> = parts.map(|part| word(&part)).collect();
-            self.outputs[index].push(words.join(" "));
+            let is_look = is_look(&words);
+            if !is_look || !self.answers_looks {
+                let words = words.iter().map(|word| short(word)).collect::<Vec<_>>();
+                self.outputs[index].push(words.join(" "));
+            }
+            self.owed[index].push_back((is_look && self.answers_looks).then_some(words));
             rest = &rest[used..];
+        }
+    }
+
+    /// Answers the looks at a node that are next to be answered.
+    fn answer_looks(&mut self, index: usize) {
+        self.transmit(index);
+        while let Some(Some(words)) = self.owed[index].front() {
+            let reply = self.masters[index].answer(self.now, words);
+            self.receive(index, &reply);
+            self.transmit(index);
         }
     }
 
@@ -181,8 +227,16 @@ impl Rig {
 
     /// Lets a node answer what has left for it. The final CRLF is added.
     fn reply(&mut self, index: usize, reply: &str) {
-        self.transmit(index);
+        self.answer_looks(index);
+        self.receive(index, reply);
+        if self.owed[index].front().is_some_and(Option::is_some) {
+            self.answer_looks(index);
+        }
+    }
+
+    fn receive(&mut self, index: usize, reply: &str) {
         let bytes = format!("{reply}\r\n");
+        self.owed[index].pop_front();
         let done = self.redlock.handle_received(self.now, node(index), bytes.as_bytes());
         assert_eq!(done, bytes.len(), "all of {reply:?} is one reply");
         self.run_actions();
@@ -191,13 +245,28 @@ impl Rig {
     /// Breaks the connection of a node.
     fn close(&mut self, index: usize) {
         self.redlock.handle_closed(self.now, node(index), NodeError::Closed);
+        self.owed[index].clear();
         self.run_actions();
     }
 
     fn advance(&mut self, by: Duration) {
-        self.now = self.now + by;
-        self.redlock.handle_timeout(self.now);
-        self.run_actions();
+        let (mut left, step) = (by, self.redlock.config().quarantine() / 4);
+        loop {
+            let part = left.min(step);
+            left -= part;
+            self.now = self.now + part;
+            self.redlock.set_wall_clock(self.now, Duration::from_micros(micros(self.now)));
+            self.redlock.handle_timeout(self.now);
+            self.run_actions();
+            for index in 0..self.masters.len() {
+                if self.answers_looks && self.redlock.is_looking(node(index)) {
+                    self.answer_looks(index);
+                }
+            }
+            if left.is_zero() {
+                return;
+            }
+        }
     }
 
     /// Lets time pass from deadline to deadline until `done`.
@@ -230,6 +299,7 @@ impl Rig {
                 Action::Close(node) => {
                     self.wanted.remove(node);
                     self.closed.insert(node);
+                    self.owed[node.index()].clear();
                 }
             }
         }
@@ -265,6 +335,15 @@ impl Rig {
 
     fn state(&self, index: usize) -> NodeState {
         self.redlock.node(self.now, node(index)).expect("the node is there").state
+    }
+}
+
+/// Shortens the script of a look, which is told by its words before.
+fn short(word: &str) -> &str {
+    match word {
+        word if word == LOOK.sha => "look",
+        word if word == LOOK.text => "look-text",
+        word => word,
     }
 }
 

@@ -96,6 +96,9 @@ fn a_majority_that_breaks_ends_an_attempt_at_once() {
 #[test]
 fn the_same_process_twice_votes_once() {
     let mut rig = Rig::unconnected(3, |_| ());
+    for (index, process) in [(0, 9), (1, 9), (2, 10)] {
+        rig.masters[index] = Master::old(process, rig.now, Duration::from_secs(60), 3);
+    }
     rig.connect_as(0, 9, "");
     rig.connect_as(1, 9, "");
     assert_eq!(rig.state(0), NodeState::Ready);
@@ -116,6 +119,7 @@ fn a_node_that_may_not_vote_is_told_once_and_tried_again_slowly() {
         ("loading:1\r\n", NodeError::Loading),
         ("redis_mode:cluster\r\n", NodeError::NotStandalone),
         ("maxmemory:5\r\nmaxmemory_policy:allkeys-lru\r\n", NodeError::EvictsKeys),
+        ("maxmemory_policy:volatile-ttl\r\n", NodeError::EvictsKeys),
     ] {
         let mut rig = Rig::unconnected(1, |_| ());
         rig.connect_as(0, 0, extra);

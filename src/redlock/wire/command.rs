@@ -1,5 +1,7 @@
 //! The commands that the engine sends, encoded as bytes.
 
+use core::time::Duration;
+
 use bytes::BytesMut;
 
 use super::keys::{Keys, Names};
@@ -7,6 +9,7 @@ use super::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script,
 };
+use super::witness::{LOOK, STAMP, WITNESS};
 use crate::redlock::millis::Millis;
 use crate::redlock::token::Token;
 use crate::resp;
@@ -65,6 +68,20 @@ pub(crate) struct Subject<'a> {
     pub(crate) ttl: Millis,
 }
 
+/// What a client says of itself when it looks at a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look<'a> {
+    /// The prefix of all keys.
+    pub(crate) prefix: &'a [u8],
+    pub(crate) database: u32,
+    /// The wall clock of the client, in microseconds since 1970.
+    pub(crate) wall: u64,
+    pub(crate) max_ttl: Millis,
+    pub(crate) nodes: usize,
+    /// From which time without a look on the node counts as out of service.
+    pub(crate) span: Duration,
+}
+
 /// Appends `SET resource token NX PX ttl`.
 pub(crate) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Millis) {
     // The constant parts are copied as ready bytes, which saves 46 instructions.
@@ -116,6 +133,19 @@ fn about_all(
 pub(crate) fn holder(out: &mut BytesMut, resource: &[u8]) {
     begin_script(out, HOLDER, Call::Text, 1, 0);
     resp::bulk(out, resource);
+}
+
+/// Appends a look at the witness.
+pub(crate) fn look(out: &mut BytesMut, call: Call, look: &Look<'_>) {
+    begin_script(out, LOOK, call, 2, 5);
+    resp::bulk(out, &[look.prefix, WITNESS].concat());
+    resp::bulk(out, &[look.prefix, STAMP].concat());
+    resp::bulk_integer(out, i64::from(look.database));
+    resp::bulk_integer(out, i64::try_from(look.wall).unwrap_or(i64::MAX));
+    resp::bulk_integer(out, look.max_ttl.count());
+    resp::bulk_integer(out, look.nodes as i64);
+    // No span is longer than two weeks.
+    resp::bulk_integer(out, look.span.as_micros() as i64);
 }
 
 /// Appends a compare-and-delete for one key or many.
@@ -194,8 +224,6 @@ fn begin_script(out: &mut BytesMut, script: Script, call: Call, keys: usize, val
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
-
     use super::*;
 
     const TOKEN: Token = Token::from_bytes(*b"twenty bytes in all!");
@@ -232,6 +260,23 @@ mod tests {
             ttl: Millis::of(Duration::from_millis(1_500)),
         };
         (0..count).map(subject)
+    }
+
+    #[test]
+    fn a_look_tells_the_node_what_to_write() {
+        let asked = Look {
+            prefix: b"p:",
+            database: 3,
+            wall: 1_700_000_000_000_000,
+            max_ttl: Millis::of(Duration::from_secs(60)),
+            nodes: 5,
+            span: Duration::from_millis(60_602),
+        };
+        let rest = "2 p:redbolt:witness p:redbolt:seen 3 1700000000000000 60000 5 60602000";
+        let by_sha = words(|out| look(out, Call::Sha, &asked));
+        assert_eq!(by_sha, format!("EVALSHA {} {rest}", LOOK.sha));
+        let by_text = words(|out| look(out, Call::Text, &asked));
+        assert_eq!(by_text, format!("EVAL {} {rest}", LOOK.text));
     }
 
     #[test]

@@ -9,4 +9,5 @@ pub(super) mod command;
 pub(super) mod keys;
 pub(super) mod script;
 pub(super) mod server_error;
+pub(super) mod testimony;
 pub(super) mod witness;

@@ -1,0 +1,131 @@
+//! Looks at the nodes: whether each still has its data, and what that means for the votes (S11).
+
+use core::time::Duration;
+
+use super::Redlock;
+use crate::redlock::bounds::LONGEST_TTL;
+use crate::redlock::millis::Millis;
+use crate::redlock::node::error::NodeError;
+use crate::redlock::node::inquiry::{Findings, Progress, Word};
+use crate::redlock::node::look::Terms;
+use crate::redlock::node_set::NodeId;
+use crate::redlock::wire::server_error::ServerError;
+use crate::resp::Value;
+use crate::time::Instant;
+
+impl Redlock {
+    /// Tells the time since 1970, by the wall clock of this machine. The witness on each node is
+    /// dated by two clocks, so that one that is wrong earns no credit (S11).
+    ///
+    /// A driver calls this before each [`handle_connected`](Self::handle_connected), and at least
+    /// once a minute: in between, the time is taken to have gone on evenly. Without a call, the
+    /// witnesses that this client finds or writes earn no credit, for any client.
+    pub fn set_wall_clock(&mut self, now: Instant, since_1970: Duration) {
+        self.watch.set_wall(now, since_1970);
+    }
+
+    /// Returns what all looks at this moment have in common.
+    pub(super) fn terms(&self, now: Instant) -> Terms {
+        self.watch.terms(now, self.quorum.nodes())
+    }
+
+    /// Returns whether a look at a node is under way.
+    #[cfg(test)]
+    pub(in crate::redlock) fn is_looking(&self, id: NodeId) -> bool {
+        self.nodes[id].is_looking()
+    }
+
+    /// Brings the evidence about all nodes up to date.
+    pub(super) fn settle_nodes(&mut self, now: Instant) {
+        let terms = self.terms(now);
+        for id in self.nodes.settle(now, self.quorum, &self.config, terms) {
+            if self.nodes[id].is_ready() {
+                self.changed.insert(id);
+            }
+        }
+    }
+
+    /// Looks at a node if it is time to, and ends or begins its quarantine.
+    pub(super) fn watch(&mut self, now: Instant, id: NodeId) {
+        let terms = self.terms(now);
+        let node = &mut self.nodes[id];
+        if node.wants_look(now) {
+            node.start_look(now, &self.config, terms);
+        }
+        if node.settle(now, &self.config, terms) {
+            self.changed.insert(id);
+        }
+    }
+
+    /// Takes over what a look or a handshake, which left at `sent`, has found. Returns the reason
+    /// why the session cannot go on.
+    pub(super) fn looked(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        sent: Instant,
+        found: &Findings,
+    ) -> Result<(), NodeError> {
+        self.check_constants(found)?;
+        if let Word::Given(word) = found.word {
+            // No client can have a longer `max_ttl`, whatever the witness says.
+            let max_ttl = Duration::from_millis(word.max_ttl).min(LONGEST_TTL);
+            self.watch.raise_span(self.config.span(max_ttl));
+        }
+        let terms = self.terms(now);
+        let is_same = self.nodes[id].judge(now, sent, found, &self.config, terms);
+        self.settle_nodes(now);
+        // Requests on their way count for nothing, because the node may have answered them with
+        // other data.
+        if is_same { Ok(()) } else { Err(NodeError::OtherData) }
+    }
+
+    /// Compares the constants of the deployment with the configuration.
+    fn check_constants(&self, found: &Findings) -> Result<(), NodeError> {
+        let Word::Given(word) = found.word else { return Ok(()) };
+        let max_ttl = Millis::of(self.config.max_ttl).count().unsigned_abs();
+        let nodes = self.quorum.nodes() as u64;
+        if word.nodes != nodes {
+            return Err(NodeError::OtherNodes { ours: nodes, recorded: word.nodes });
+        }
+        if word.max_ttl < max_ttl {
+            return Err(NodeError::MaxTtlTooLong { ours: max_ttl, recorded: word.max_ttl });
+        }
+        Ok(())
+    }
+
+    /// Handles a reply to the look under way.
+    pub(super) fn handle_look(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        sent: Instant,
+        value: &Value<'_>,
+    ) {
+        use NodeError::{EvictsKeys, Loading, NotStandalone, Replica, Server};
+        let terms = self.terms(now);
+        let result = match self.nodes[id].look_answered(now, value, &self.config, terms) {
+            Progress::More | Progress::Again => return,
+            Progress::Unanswered { .. } => {
+                self.keep_error(id, value);
+                self.watch(now, id);
+                self.changed.insert(id);
+                Ok(())
+            }
+            Progress::Done(found) => self.looked(now, id, sent, &found),
+            Progress::Failed(error) => {
+                self.keep_error(id, value);
+                Err(error)
+            }
+        };
+        let Err(error) = result else { return };
+        let is_no_master = matches!(
+            error,
+            EvictsKeys | Loading | NotStandalone | Replica | Server(ServerError::NotServing)
+        );
+        if is_no_master {
+            self.nodes[id].distrust(now, &self.config, terms);
+        }
+        self.drop_session(now, id, error);
+    }
+}

@@ -1,0 +1,370 @@
+//! What a node is asked about itself: in the handshake, before the node may vote (S10), and by each
+//! later look at the node (S11).
+//!
+//! The commands of an inquiry leave in one write, and their replies come in order. The first vote
+//! comes behind the replies of the handshake. Any doubt keeps the node out: a node without a vote
+//! costs availability, a wrong vote costs the lock.
+
+use bytes::BytesMut;
+
+use super::error::NodeError;
+use super::identity::{Identity, Info};
+use crate::redlock::login::Login;
+use crate::redlock::restart_guard::RestartGuard;
+use crate::redlock::wire::command::{self, Call, Look, Native};
+use crate::redlock::wire::script::{self, Script};
+use crate::redlock::wire::server_error::ServerError;
+use crate::redlock::wire::testimony::Testimony;
+use crate::resp::{self, Elements, Value};
+
+/// The steps, in the order in which they are sent. Steps that are not needed are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Auth,
+    Select,
+    /// One section of `INFO`.
+    Info(&'static [u8]),
+    Capabilities,
+    Load(Script),
+    /// One setting of the server.
+    Setting(&'static [u8]),
+    /// The witness, always last: the locks of the session come behind its stamp.
+    Witness(Call),
+}
+
+/// The sections of `INFO` that are read, one call each: several in one call need Redis 7.
+const SECTIONS: [&[u8]; 5] = [b"server", b"replication", b"memory", b"stats", b"persistence"];
+
+/// The settings that decide whether a node is durable.
+const SETTINGS: [&[u8]; 2] = [b"appendfsync", b"no-appendfsync-on-rewrite"];
+
+/// How a node is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Means {
+    /// By the witness.
+    Witness,
+    /// By `INFO` alone, because no guard is wanted.
+    Unwanted,
+    /// By `INFO` alone, because the node does not allow the question for the witness.
+    Denied,
+}
+
+/// An inquiry under way on one connection.
+pub(crate) struct Inquiry {
+    steps: Vec<Step>,
+    answered: usize,
+    info: Info,
+    native: Option<Native>,
+}
+
+/// What a node has proved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Findings {
+    pub(crate) identity: Identity,
+    /// Whether a crash of the node loses nothing that the node has answered.
+    pub(crate) is_durable: bool,
+    /// The server's own compare-and-delete command, if there is one. Only a handshake asks.
+    pub(crate) native: Option<Native>,
+    pub(crate) word: Word,
+}
+
+/// What came of the question for the witness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Word {
+    /// Nobody asked.
+    Unasked,
+    Given(Testimony),
+    /// The node does not allow the question.
+    Denied,
+    /// The node cannot answer for the moment.
+    Later,
+}
+
+/// The meaning of one reply to an inquiry.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// More replies are owed.
+    More,
+    /// The last command must be sent again, with the text of its script.
+    Again,
+    /// The node has proved everything.
+    Done(Findings),
+    /// The node did not answer a look. `true`: it does not allow the question. `false`: it cannot
+    /// answer for the moment.
+    Unanswered { is_denied: bool },
+    /// The node cannot vote.
+    Failed(NodeError),
+}
+
+impl Inquiry {
+    /// Creates the handshake of a connection with this `login`.
+    pub(crate) fn handshake(login: &Login, guard: RestartGuard) -> Self {
+        let mut steps = Vec::with_capacity(18);
+        if login.has_auth() {
+            steps.push(Step::Auth);
+        }
+        if login.database != 0 {
+            steps.push(Step::Select);
+        }
+        steps.extend(SECTIONS.map(Step::Info));
+        steps.push(Step::Capabilities);
+        steps.extend(script::ALL.map(Step::Load));
+        if guard != RestartGuard::Off {
+            steps.extend(about_witness(guard, Call::Text));
+        }
+        Self::of(steps)
+    }
+
+    /// Creates a look at a node on a connection whose handshake is over.
+    pub(crate) fn look(means: Means, guard: RestartGuard) -> Self {
+        Self::of(match means {
+            Means::Witness => about_witness(guard, Call::Sha).collect(),
+            Means::Unwanted | Means::Denied => SECTIONS.map(Step::Info).to_vec(),
+        })
+    }
+
+    fn of(steps: Vec<Step>) -> Self {
+        Self { steps, answered: 0, info: Info::default(), native: None }
+    }
+
+    /// Returns the commands of all steps without a reply, in their order.
+    pub(crate) fn commands(&self, login: &Login, look: &Look<'_>) -> Vec<BytesMut> {
+        let encode = |step: &Step| {
+            let mut command = BytesMut::new();
+            step.encode(login, look, &mut command);
+            command
+        };
+        self.steps[self.answered..].iter().map(encode).collect()
+    }
+
+    /// Returns the number of steps without a reply.
+    pub(crate) fn owed(&self) -> usize {
+        self.steps.len() - self.answered
+    }
+
+    /// Handles the reply to the oldest step without a reply.
+    pub(crate) fn handle_reply(&mut self, value: &Value<'_>) -> Progress {
+        let Some(&step) = self.steps.get(self.answered) else {
+            return Progress::Failed(NodeError::UnsolicitedReply);
+        };
+        let error = match (step, value) {
+            (Step::Witness(call), value) => return self.handle_testimony(call, value),
+            // A node that forbids us to load scripts may still run their text. A node that does not
+            // tell its commands is taken to have only the old ones, and a node that does not tell
+            // its settings is not durable.
+            (Step::Load(_) | Step::Capabilities | Step::Setting(_), Value::Error(_)) => None,
+            (Step::Load(script), Value::Bulk(sha)) if *sha == script.sha.as_bytes() => None,
+            (Step::Capabilities, Value::Array(commands)) => {
+                self.native = native(commands.clone());
+                None
+            }
+            (Step::Setting(_), Value::Array(pair) | Value::Map(pair)) => {
+                self.read_settings(pair.clone());
+                None
+            }
+            (step, Value::Error(text)) => Some(refusal(step, ServerError::classify(text))),
+            (Step::Auth | Step::Select, Value::Simple(b"OK")) => None,
+            (Step::Info(_), Value::Bulk(text) | Value::Verbatim { text, .. }) => {
+                self.info.read(text);
+                None
+            }
+            _ => Some(NodeError::UnexpectedReply),
+        };
+        self.answered += 1;
+        match error {
+            Some(error) => Progress::Failed(error),
+            None if self.answered < self.steps.len() => Progress::More,
+            None => self.done(Word::Unasked),
+        }
+    }
+
+    /// Handles the reply to the last step.
+    fn handle_testimony(&mut self, call: Call, value: &Value<'_>) -> Progress {
+        use ServerError::{Cluster, NoScript, NotServing, Overloaded};
+        let (Value::Error(text) | Value::BulkError(text)) = value else {
+            let Some((testimony, info)) = Testimony::read(value) else {
+                return Progress::Failed(NodeError::UnexpectedReply);
+            };
+            self.answered += 1;
+            self.info.read(info);
+            return self.done(Word::Given(testimony));
+        };
+        let error = ServerError::classify(text);
+        if error == NoScript && call == Call::Sha {
+            self.steps[self.answered] = Step::Witness(Call::Text);
+            return Progress::Again;
+        }
+        self.answered += 1;
+        let is_denied = error != Overloaded;
+        let has_info = self.steps.contains(&Step::Info(SECTIONS[0]));
+        let verdict = if has_info { self.info.verdict().err() } else { None };
+        match (verdict, error) {
+            // `INFO` says more exactly than the error why a node is no master.
+            (Some(error), _) => Progress::Failed(error),
+            (None, NotServing | Cluster) => Progress::Failed(NodeError::Server(error)),
+            (None, _) if !has_info => Progress::Unanswered { is_denied },
+            (None, _) => self.done(if is_denied { Word::Denied } else { Word::Later }),
+        }
+    }
+
+    fn done(&self, word: Word) -> Progress {
+        match self.info.verdict() {
+            Ok(identity) => Progress::Done(Findings {
+                identity,
+                is_durable: self.info.is_durable(),
+                native: self.native,
+                word,
+            }),
+            Err(error) => Progress::Failed(error),
+        }
+    }
+
+    fn read_settings(&mut self, mut pairs: Elements<'_>) {
+        while let (Some(Value::Bulk(name)), Some(Value::Bulk(value))) = (pairs.next(), pairs.next())
+        {
+            self.info.read_setting(name, value);
+        }
+    }
+}
+
+/// Returns the steps of a question for the witness.
+fn about_witness(guard: RestartGuard, call: Call) -> impl Iterator<Item = Step> {
+    let settings = SETTINGS.map(Step::Setting).into_iter();
+    let wanted = if guard == RestartGuard::Durable { SETTINGS.len() } else { 0 };
+    settings.take(wanted).chain([Step::Witness(call)])
+}
+
+impl Step {
+    fn encode(self, login: &Login, look: &Look<'_>, out: &mut BytesMut) {
+        match self {
+            Self::Auth => resp::command(out, &login.auth()),
+            Self::Select => {
+                resp::command(out, &[b"SELECT", login.database.to_string().as_bytes()]);
+            }
+            Self::Info(section) => resp::command(out, &[b"INFO", section]),
+            Self::Capabilities => resp::command(out, &[b"COMMAND", b"INFO", b"DELIFEQ", b"DELEX"]),
+            Self::Load(script) => {
+                resp::command(out, &[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
+            }
+            Self::Setting(name) => resp::command(out, &[b"CONFIG", b"GET", name]),
+            Self::Witness(call) => command::look(out, call, look),
+        }
+    }
+}
+
+/// Returns the meaning of an error reply to a step. An error about a login needs a person to mend
+/// it, unless the server says that the error is only for the moment.
+fn refusal(step: Step, error: ServerError) -> NodeError {
+    let passing = matches!(error, ServerError::NotServing | ServerError::Overloaded);
+    match step {
+        Step::Auth | Step::Select if !passing => NodeError::LoginRefused,
+        _ => NodeError::Server(error),
+    }
+}
+
+/// Returns the first of the native commands that the server has.
+fn native(commands: Elements<'_>) -> Option<Native> {
+    let known = [Native::DelIfEq, Native::DelEx].into_iter().zip(commands);
+    known.filter(|(_, entry)| matches!(entry, Value::Array(_))).map(|(native, _)| native).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+    use crate::redlock::millis::Millis;
+
+    const LOOK: Look<'_> = Look {
+        prefix: b"",
+        database: 0,
+        wall: 1,
+        max_ttl: Millis::ZERO,
+        nodes: 3,
+        span: Duration::from_secs(60),
+    };
+
+    fn handshake(login: &Login, guard: RestartGuard) -> (usize, String) {
+        let commands = Inquiry::handshake(login, guard).commands(login, &LOOK);
+        let text = String::from_utf8_lossy(&commands.concat()).into_owned();
+        assert_eq!(text.matches("*2\r\n$4\r\nINFO").count(), SECTIONS.len());
+        (commands.len(), text)
+    }
+
+    #[test]
+    fn login_comes_first_and_only_where_it_is_needed() {
+        let commands = |login: &Login| handshake(login, RestartGuard::Off);
+        assert_eq!(commands(&Login::default()).0, 13);
+        let mut login = Login { password: Some("p".into()), database: 3, ..Login::default() };
+        let (len, text) = commands(&login);
+        assert_eq!(len, 15);
+        assert!(
+            text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n")
+        );
+        login.username = Some("u".into());
+        assert!(commands(&login).1.starts_with("*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$1\r\np\r\n"));
+        login.password = None;
+        assert!(commands(&login).1.starts_with("*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$0\r\n\r\n"));
+    }
+
+    #[test]
+    fn the_witness_comes_last_and_is_left_alone_where_no_guard_is_wanted() {
+        for (guard, len, has_witness) in [
+            (RestartGuard::Off, 13, false),
+            (RestartGuard::On, 14, true),
+            (RestartGuard::Strict, 14, true),
+            (RestartGuard::Durable, 16, true),
+        ] {
+            let (found, text) = handshake(&Login::default(), guard);
+            assert_eq!(found, len, "{guard:?}");
+            let last = text.rsplit("\r\n*").next().unwrap_or_default();
+            assert_eq!(last.contains("$4\r\nEVAL\r\n"), has_witness, "{guard:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_type_or_a_reply_too_many_fails() {
+        let mut handshake = Inquiry::handshake(&Login::default(), RestartGuard::On);
+        let progress = handshake.handle_reply(&Value::Simple(b"OK"));
+        assert_eq!(progress, Progress::Failed(NodeError::UnexpectedReply));
+        handshake.answered = handshake.steps.len() - 1;
+        let progress = handshake.handle_reply(&Value::Integer(1));
+        assert_eq!(progress, Progress::Failed(NodeError::UnexpectedReply));
+        handshake.answered = handshake.steps.len();
+        let progress = handshake.handle_reply(&Value::Simple(b"OK"));
+        assert_eq!(progress, Progress::Failed(NodeError::UnsolicitedReply));
+    }
+
+    #[test]
+    fn an_error_to_a_look_is_no_reason_to_end_the_session_unless_the_node_is_no_master() {
+        let unanswered = |is_denied| Progress::Unanswered { is_denied };
+        let failed = |error| Progress::Failed(NodeError::Server(error));
+        let rows: [(&[u8], Progress); 8] = [
+            (b"NOSCRIPT No matching script", Progress::Again),
+            (b"NOPERM this user has no permissions to access one of the keys", unanswered(true)),
+            (b"ERR The user executing the script can't run this command", unanswered(true)),
+            (b"WRONGTYPE Operation against a key", unanswered(true)),
+            (b"OOM command not allowed", unanswered(false)),
+            (b"BUSY Redis is busy", unanswered(false)),
+            (b"READONLY You can't write", failed(ServerError::NotServing)),
+            (b"MOVED 1 host:1", failed(ServerError::Cluster)),
+        ];
+        for (text, expected) in rows {
+            let mut look = Inquiry::look(Means::Witness, RestartGuard::On);
+            let progress = look.handle_reply(&Value::Error(text));
+            assert_eq!(progress, expected, "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_script_that_was_forgotten_is_sent_once_more_and_no_more() {
+        let mut look = Inquiry::look(Means::Witness, RestartGuard::On);
+        let login = Login::default();
+        assert!(look.commands(&login, &LOOK)[0].starts_with(b"*10\r\n$7\r\nEVALSHA"));
+        let forgotten = Value::Error(b"NOSCRIPT No matching script");
+        assert_eq!(look.handle_reply(&forgotten), Progress::Again);
+        let again = look.commands(&login, &LOOK);
+        assert!(again.len() == 1 && again[0].starts_with(b"*10\r\n$4\r\nEVAL\r\n"));
+        assert_eq!(look.handle_reply(&forgotten), Progress::Unanswered { is_denied: true });
+    }
+}

@@ -1,0 +1,238 @@
+//! Looks: how a node is asked again and again whether it still has its data (S11).
+
+use core::time::Duration;
+
+use super::Node;
+use super::inquiry::{Findings, Inquiry, Means, Progress, Word};
+use super::request::{Expected, Request};
+use super::witness::{Alibi, Gap};
+use crate::redlock::config::RedlockConfig;
+use crate::redlock::millis::Millis;
+use crate::redlock::restart_guard::RestartGuard;
+use crate::redlock::token::Nonce;
+use crate::redlock::wire::command::Look;
+use crate::resp::Value;
+use crate::time::Instant;
+
+/// The wall clock that a client without one sends: so late that the witness earns no credit.
+const NO_WALL: u64 = (1 << 53) - 1;
+
+/// What all looks of an engine have in common.
+pub(crate) struct Watch {
+    span: Duration,
+    /// The wall clock of this machine, and when it was told.
+    wall: Option<(Instant, Duration)>,
+    phase: u64,
+}
+
+impl Watch {
+    pub(crate) fn new(config: &RedlockConfig, nonce: &Nonce) -> Self {
+        let phase = nonce.iter().fold(0, |phase, byte| (phase << 8) | u64::from(*byte));
+        Self { span: config.quarantine(), wall: None, phase }
+    }
+
+    pub(crate) fn set_wall(&mut self, now: Instant, since_1970: Duration) {
+        self.wall = Some((now, since_1970));
+    }
+
+    /// A witness has told a `max_ttl` with this span.
+    pub(crate) fn raise_span(&mut self, span: Duration) {
+        self.span = self.span.max(span);
+    }
+
+    pub(crate) fn terms(&self, now: Instant, nodes: usize) -> Terms {
+        let wall = self.wall.map(|(then, wall)| wall.saturating_add(now - then).as_micros());
+        let wall = wall.map(|micros| u64::try_from(micros).unwrap_or(u64::MAX));
+        Terms { span: self.span, wall, nodes, phase: self.phase }
+    }
+}
+
+/// What all looks of an engine have in common at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// How long a lock can be believed after a crash of a node that granted it: the longest
+    /// `max_ttl` that a witness has told, and its drift.
+    pub(crate) span: Duration,
+    /// The wall clock of this client, in microseconds since 1970, if the client knows the time.
+    pub(crate) wall: Option<u64>,
+    /// The number of nodes.
+    pub(crate) nodes: usize,
+    /// All nodes are looked at together, each third of a span and this much later. So no node seems
+    /// to have been in use for longer than another. Engines differ in this, so that they do not all
+    /// ask at once.
+    pub(crate) phase: u64,
+}
+
+impl Terms {
+    /// Returns the arguments of a look, for the database of a node.
+    pub(super) fn look<'a>(&self, config: &'a RedlockConfig, database: u32) -> Look<'a> {
+        Look {
+            prefix: &config.prefix,
+            database,
+            wall: self.wall.unwrap_or(NO_WALL),
+            max_ttl: Millis::of(config.max_ttl),
+            nodes: self.nodes,
+            span: self.span,
+        }
+    }
+
+    /// Returns the time of the next look after `now`.
+    fn next_look(&self, now: Instant) -> Instant {
+        let period = (Instant::ZERO + self.span / 3).as_nanos().max(1);
+        let rest = (now.as_nanos() % period + period - self.phase % period) % period;
+        now + Duration::from_nanos(period - rest)
+    }
+}
+
+impl Node {
+    /// Returns `true` if it is time to look at the node.
+    pub(crate) fn wants_look(&self, now: Instant) -> bool {
+        self.is_ready() && self.look_at <= now
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_looking(&self) -> bool {
+        self.look.is_some()
+    }
+
+    /// Looks at the node.
+    pub(crate) fn start_look(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) {
+        let look = Inquiry::look(self.means, config.restart_guard);
+        self.send_look(now, &look, config, terms);
+        self.look = Some(Box::new(look));
+        self.look_at = Instant::FAR_FUTURE;
+    }
+
+    /// Sends the commands of a look that have no answer yet.
+    fn send_look(&mut self, now: Instant, look: &Inquiry, config: &RedlockConfig, terms: Terms) {
+        let arguments = terms.look(config, self.login.database);
+        for command in look.commands(&self.login, &arguments) {
+            self.send(&command, Expected { request: Request::Look, sent: now });
+        }
+    }
+
+    /// Handles the next reply to the look under way. Returns what the node has proved.
+    pub(crate) fn look_answered(
+        &mut self,
+        now: Instant,
+        value: &Value<'_>,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> Progress {
+        let Some(mut look) = self.look.take() else { return Progress::More };
+        let progress = look.handle_reply(value);
+        match progress {
+            Progress::More => self.look = Some(look),
+            Progress::Again => {
+                self.send_look(now, &look, config, terms);
+                self.look = Some(look);
+            }
+            Progress::Unanswered { is_denied: true } => {
+                self.means = Means::Denied;
+                self.look_at = now;
+            }
+            Progress::Unanswered { is_denied: false } => self.look_later(now, terms),
+            Progress::Done(_) => self.look_at = terms.next_look(now),
+            Progress::Failed(_) => {}
+        }
+        progress
+    }
+
+    /// Asks again soon a node that could not answer for the moment.
+    fn look_later(&mut self, now: Instant, terms: Terms) {
+        self.look_at = now + terms.span / 12;
+    }
+
+    /// Sets the time of the first look of a session, whose handshake has found this.
+    pub(super) fn plan_looks(&mut self, now: Instant, found: &Findings, terms: Terms) {
+        self.means = match found.word {
+            Word::Unasked => Means::Unwanted,
+            Word::Denied => Means::Denied,
+            Word::Given(_) | Word::Later => Means::Witness,
+        };
+        self.look = None;
+        self.look_at = terms.next_look(now);
+        if found.word == Word::Later {
+            self.look_later(now, terms);
+        }
+    }
+
+    /// Judges the node by what a look, which left at `sent`, has found. Returns `false` if the data
+    /// is not what the look before has seen.
+    pub(crate) fn judge(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        found: &Findings,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> bool {
+        let is_same = self.record.look(now, sent, found, terms.wall, config);
+        is_same || config.restart_guard == RestartGuard::Off
+    }
+
+    /// Returns the last time in which nobody looked at the node, if that was less than a span ago.
+    pub(super) fn recent_gap(
+        &self,
+        now: Instant,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> Option<Gap> {
+        self.record.recent_gap(now, config, terms.span)
+    }
+
+    /// Returns what this node says about a time in which another node was out of service.
+    pub(super) fn alibi(
+        &self,
+        about: &Gap,
+        now: Instant,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> Alibi {
+        // One handshake may take this much longer than another.
+        let leeway = config.connect_timeout.min(terms.span / 3);
+        match self.record.alibi(about, now, terms.span, leeway) {
+            // A node that cannot be reached has been asked.
+            Alibi::Unknown if self.counters.failures > 0 => Alibi::Silent,
+            alibi => alibi,
+        }
+    }
+
+    pub(super) fn excuse(&mut self, is_excused: bool) {
+        self.record.excuse_gap(is_excused);
+    }
+
+    /// Starts a quarantine: the data of the node may have been exchanged during the session.
+    pub(crate) fn distrust(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) {
+        self.record.stopped_serving(now);
+        self.settle(now, config, terms);
+    }
+
+    /// Brings the evidence up to date, which changes with time, with each look, and with the looks
+    /// at other nodes. Returns `true` if the node begins to vote or ends to.
+    pub(crate) fn settle(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) -> bool {
+        let was_believed = self.is_believed;
+        self.record.settle(now, config, terms.span);
+        self.watch_at = self.look_at.min(self.record.changes_at(now));
+        self.is_believed = !self.is_quarantined(now);
+        was_believed != self.is_believed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_come_each_third_of_a_span_at_the_same_times_for_all_nodes() {
+        let terms = |phase| Terms { span: Duration::from_secs(60), wall: None, nodes: 3, phase };
+        let secs = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
+        let rows = [(0, 0, 20), (0, 19, 20), (0, 20, 40), (0, 41, 60), (7, 0, 7), (7, 7, 27)];
+        for (phase, now, next) in rows {
+            let found = terms(phase * 1_000_000_000).next_look(secs(now));
+            assert_eq!(found, secs(next), "phase {phase}, now {now}");
+        }
+        let all = Terms { span: Duration::ZERO, ..terms(u64::MAX) };
+        assert!(all.next_look(secs(1)) > secs(1), "time goes on");
+    }
+}

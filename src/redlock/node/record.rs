@@ -1,0 +1,179 @@
+//! Delayed restart, kept by the client (S11): from when to when a node is believed.
+//!
+//! A master that has lost its data, or part of it, may grant what it granted before. Redlock's page
+//! asks that such a master stays away for the longest ttl. Nobody makes a server do so, therefore
+//! each client does it for itself.
+//!
+//! Whatever a node may have forgotten was granted before the data began that the node has now. No
+//! holder believes in that grant for longer than a *span* after that: `max_ttl` and its drift. So a
+//! node votes from a span after the beginning of its data. `witness.rs` says when that was. A node
+//! is looked at again and again, and votes for half a span after each look.
+
+use core::time::Duration;
+
+use super::inquiry::{Findings, Word};
+use super::quarantine::QuarantineReason;
+use super::witness::{Alibi, Evidence, Gap, Moment, Past, Service, judge};
+use crate::redlock::config::RedlockConfig;
+use crate::redlock::restart_guard::RestartGuard;
+use crate::redlock::sabotage::Saboteur;
+use crate::time::Instant;
+
+/// The evidence about one node, kept through all its sessions.
+pub(crate) struct Record {
+    past: Option<Past>,
+    /// The moment since which the data is in one piece, and why not earlier; `None` before the
+    /// first look.
+    whole: Option<(Moment, QuarantineReason)>,
+    gap: Option<Gap>,
+    service: Option<Service>,
+    /// The time at which the last look left that was answered.
+    seen: Instant,
+    /// The end of the quarantine, and the reason.
+    quarantine: Option<(Instant, QuarantineReason)>,
+    /// The node is believed before this instant: [`Instant::ZERO`] in quarantine. One number,
+    /// because every attempt asks for it.
+    believed_until: Instant,
+}
+
+impl Record {
+    pub(crate) const fn new() -> Self {
+        Self {
+            past: None,
+            whole: None,
+            gap: None,
+            service: None,
+            seen: Instant::ZERO,
+            quarantine: None,
+            believed_until: Instant::ZERO,
+        }
+    }
+
+    /// Judges a node by what a look has found. The look left at `sent`, and `now` is read after the
+    /// answer was. `wall` is the wall clock of this client. Returns `false` if the data is not what
+    /// the look before has seen. The caller calls [`settle`](Self::settle) behind this.
+    pub(crate) fn look(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        findings: &Findings,
+        wall: Option<u64>,
+        config: &RedlockConfig,
+    ) -> bool {
+        let testimony = match findings.word {
+            Word::Given(testimony) => Some(testimony),
+            Word::Unasked | Word::Denied => None,
+            // The node cannot be judged before the answer.
+            Word::Later => return true,
+        };
+        self.seen = sent;
+        let Findings { identity, is_durable, .. } = *findings;
+        let found = Evidence { identity, is_durable, testimony, wall };
+        let verdict = judge(self.past.as_ref(), &found, config);
+        if let Some((age, reason)) = verdict {
+            self.distrust(Moment::before(now, age), reason);
+        }
+        let is_known = self.past.is_some();
+        let past = self.past.and_then(|past| past.testimony);
+        self.past = Some(Past { identity, testimony: testimony.or(past) });
+        self.gap = testimony.and_then(|word| Gap::read(now, &word, self.gap));
+        self.service = testimony.map(|word| Service::read(now, &word, self.gap));
+        !is_known || verdict.is_none()
+    }
+
+    /// The node said during a session that it has no data of its own to answer from. The next look
+    /// counts as a first one, and the witness proves nothing against this.
+    pub(crate) fn stopped_serving(&mut self, now: Instant) {
+        self.past = None;
+        self.distrust(Moment::before(now, Duration::ZERO), QuarantineReason::StoppedServing);
+    }
+
+    /// The data of the node is in one piece only since then. An older quarantine can last longer
+    /// than a new one, and is not shortened.
+    fn distrust(&mut self, since: Moment, reason: QuarantineReason) {
+        match self.whole {
+            Some((whole, _)) if since <= whole => {}
+            // The reason of the older quarantine says more.
+            Some((_, why)) if reason == QuarantineReason::FirstContact => {
+                self.whole = Some((since, why));
+            }
+            _ => self.whole = Some((since, reason)),
+        }
+    }
+
+    /// Computes from when to when the node is believed. `span` is how long a lock can be believed
+    /// after a crash of the node that granted it.
+    pub(crate) fn settle(&mut self, now: Instant, config: &RedlockConfig, span: Duration) {
+        self.quarantine = None;
+        self.believed_until = Instant::FAR_FUTURE;
+        let guard = config.restart_guard;
+        if guard == RestartGuard::Off || config.is_sabotaged(Saboteur::QuarantineOff) {
+            return;
+        }
+        let whole = self.whole.map(|(since, reason)| (since.after(span), reason));
+        let gap = self.recent_gap(now, config, span);
+        let gap = gap.filter(|gap| !gap.is_excused && guard != RestartGuard::Strict);
+        let gap = gap.map(|gap| (gap.over_at(config, span), QuarantineReason::OutOfService));
+        let latest = whole.into_iter().chain(gap).max_by_key(|(until, _)| *until);
+        self.quarantine = latest.filter(|(until, _)| *until > now);
+        self.believed_until = match self.quarantine {
+            None if self.whole.is_some() => self.seen + span / 2,
+            _ => Instant::ZERO,
+        };
+    }
+
+    /// Returns the last time in which nobody looked at the node, if that was less than a span ago.
+    pub(crate) fn recent_gap(
+        &self,
+        now: Instant,
+        config: &RedlockConfig,
+        span: Duration,
+    ) -> Option<Gap> {
+        self.gap.filter(|gap| gap.over_at(config, span) > now)
+    }
+
+    pub(crate) fn excuse_gap(&mut self, is_excused: bool) {
+        if let Some(gap) = &mut self.gap {
+            gap.is_excused = is_excused;
+        }
+    }
+
+    /// Returns what the node says about a time in which another node was out of service.
+    pub(crate) fn alibi(
+        &self,
+        about: &Gap,
+        now: Instant,
+        span: Duration,
+        leeway: Duration,
+    ) -> Alibi {
+        match (self.service, self.past) {
+            (Some(service), _) => service.alibi(about, now, span, leeway),
+            (None, Some(_)) => Alibi::Silent,
+            (None, None) => Alibi::Unknown,
+        }
+    }
+
+    /// Returns the moment from which the node is believed, and why not before. Returns `None` if it
+    /// is believed now.
+    pub(crate) fn pending(&self, now: Instant) -> Option<(Instant, QuarantineReason)> {
+        let unseen = (now, QuarantineReason::Unseen);
+        match self.quarantine {
+            Some((until, reason)) if until > now => Some((until, reason)),
+            // The end of the quarantine is due.
+            Some(_) => None,
+            None => (now >= self.believed_until).then_some(unseen),
+        }
+    }
+
+    /// Returns `true` if the node is not believed, so its votes do not count.
+    #[inline]
+    pub(crate) fn is_quarantined(&self, now: Instant) -> bool {
+        now >= self.believed_until
+    }
+
+    /// Returns the next instant at which somebody must call [`settle`](Self::settle).
+    pub(crate) fn changes_at(&self, now: Instant) -> Instant {
+        let end = self.quarantine.map_or(self.believed_until, |(until, _)| until);
+        if end > now { end } else { Instant::FAR_FUTURE }
+    }
+}
