@@ -11,7 +11,7 @@ fn a_young_cluster_is_refused_with_its_time_and_the_way_out() {
     outcome.assert_code(69);
     assert!(outcome.err.contains("no quorum of nodes for \"r\" for another"), "{}", outcome.err);
     assert_eq!(outcome.err.matches("quarantined for another").count(), 3, "{}", outcome.err);
-    assert!(outcome.err.contains("--restart-guard off"), "{}", outcome.err);
+    assert!(outcome.err.contains("redbolt init --fresh"), "{}", outcome.err);
     run(&cluster.addrs(), &["--restart-guard", "off", "r", "--", "true"]).assert_code(0);
 }
 
@@ -24,7 +24,7 @@ fn a_wait_that_is_long_enough_says_so_and_waits() {
     let outcome = Run::start(&mut command).finish();
     outcome.assert_code(0);
     assert!(outcome.err.contains("for a quorum of nodes:"), "{}", outcome.err);
-    assert!(outcome.err.contains("--restart-guard off"), "{}", outcome.err);
+    assert!(outcome.err.contains("redbolt init --fresh"), "{}", outcome.err);
 }
 
 #[test]

@@ -19,13 +19,12 @@ REDBOLT_USER and REDBOLT_PASSWORD are the login to nodes that
 are given without one";
 
 const GUARD_HELP: &str = "\
-When a node counts that may have forgotten locks in a restart:
-on (the default), once it has been up for the longest ttl;
-strict, the same from when it is first seen, whatever it says
-of its uptime; durable, at once if it appends to a file (with
-appendfsync always); off, at once: only for nodes that are
-known to be fresh. REDBOLT_RESTART_GUARD is used when this is
-absent";
+When a node counts that may have forgotten locks: on (the
+default), once a witness among its keys has been there for the
+longest ttl; strict, that long after it is first seen; durable,
+through restarts as well if it appends to a file (with
+appendfsync always); off, at once: only for tests.
+REDBOLT_RESTART_GUARD is used when this is absent";
 
 const MAX_TTL_HELP: &str = "\
 The longest ttl that any client of these nodes uses;
@@ -61,8 +60,8 @@ const MAX_TTL: &str = "REDBOLT_MAX_TTL";
 const MAX_TTL_OPTION: &str = "--max-ttl";
 
 /// The hint on how to go on without waiting for a restart guard.
-pub(crate) const GUARD_HINT: &str = "nodes that are known to hold no forgotten locks, as those of \
-     a new cluster, are declared with --restart-guard off";
+pub(crate) const GUARD_HINT: &str =
+    "a new cluster, on which no client can hold a lock, is declared so by redbolt init --fresh";
 
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {
