@@ -19,9 +19,9 @@ fn main() -> ExitCode {
 }
 
 fn example(config: Config) -> Result<(), Box<dyn Error>> {
-    let client = Client::new(config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
     runtime.block_on(async {
+        let client = Client::new(config)?;
         let mut tasks = JoinSet::new();
         for number in 1..=100 {
             tasks.spawn(bill(client.clone(), number % 10));
@@ -29,11 +29,9 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
         while let Some(result) = tasks.join_next().await {
             result??;
         }
-        Ok::<(), Box<dyn Error>>(())
-    })?;
-    // `shutdown` blocks, so call it outside of the runtime.
-    println!("{}", client.blocking_shutdown(Duration::from_secs(1)));
-    Ok(())
+        println!("{}", client.shutdown(Duration::from_secs(1)).await);
+        Ok(())
+    })
 }
 
 async fn bill(client: Client, order: u32) -> Result<(), LockError> {
