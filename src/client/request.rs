@@ -45,14 +45,15 @@ impl LockRequest {
 
     /// Sets the ttl, which is how long the lock lasts unless it is extended or kept alive.
     ///
-    /// Default: 10 s, or the configured `max_ttl` if that is less. The ttl counts in whole
-    /// milliseconds, from 10 ms to `max_ttl`.
+    /// Default: the ttl of the [builder](crate::ClientBuilder::ttl), else 10 s, or the configured
+    /// `max_ttl` if that is less. The ttl counts in whole milliseconds, from 10 ms to `max_ttl`.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.order.ttl = ttl;
         self
     }
 
-    /// Sets how long to wait for the lock. With zero, the default, the request makes one attempt.
+    /// Sets how long to wait for the lock. With zero, the request makes one attempt. Default: the
+    /// wait of the [builder](crate::ClientBuilder::wait), else zero.
     ///
     /// That one attempt waits for connections that are still being set up, but not for longer than
     /// a node timeout: 5 % of the ttl, at least 5 ms and at most 50 ms, unless configured. The
