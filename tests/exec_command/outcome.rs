@@ -87,11 +87,11 @@ fn a_password_in_a_variable_needs_no_encoding() {
     Run::start(&mut command).finish().assert_code(0);
 }
 
-const CODES: &str = "between 1 and 125 is possible, but not 64, 69 or 76";
+const CODES: &str = "between 1 and 125 is possible, but not 64, 69, 70 or 76";
 
 #[test]
 fn what_cannot_be_used_is_named() {
-    let rows: [(&[&str], &str); 26] = [
+    let rows: [(&[&str], &str); 27] = [
         (&["r", "--", "true"], "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set"),
         (&["--nodes", "", "r", "--", "true"], "--nodes is empty"),
         (&["--nodes", "a,b,", "r", "--", "true"], "--nodes: address 3 of the list, \"\", lacks"),
@@ -128,6 +128,7 @@ fn what_cannot_be_used_is_named() {
         (&["--nodes", "a", "--conflict-exit-code", "0", "r", "--", "true"], CODES),
         (&["--nodes", "a", "--conflict-exit-code", "64", "r", "--", "true"], CODES),
         (&["--nodes", "a", "--conflict-exit-code", "69", "r", "--", "true"], CODES),
+        (&["--nodes", "a", "--conflict-exit-code", "70", "r", "--", "true"], CODES),
         (&["--nodes", "a", "--conflict-exit-code", "76", "r", "--", "true"], CODES),
         (&["--nodes", "a", "--conflict-exit-code", "126", "r", "--", "true"], CODES),
         (&["--nodes", "a", "--conflict-exit-code", "-1", "r", "--", "true"], CODES),

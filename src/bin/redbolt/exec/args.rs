@@ -98,7 +98,7 @@ pub(crate) struct Args {
     no_wait: bool,
 
     /// The exit code when another holds the lock: 1 to 125, but
-    /// not 64, 69 or 76
+    /// not 64, 69, 70 or 76
     #[arg(short = 'E', long, value_name = "CODE", default_value_t = exit::HELD)]
     #[arg(allow_hyphen_values = true, verbatim_doc_comment, value_parser = conflict_exit_code)]
     pub(super) conflict_exit_code: u8,
@@ -177,10 +177,10 @@ impl Args {
 /// Parses an exit code that scripts can tell from all others. Shells use the codes over 125
 /// themselves.
 fn conflict_exit_code(text: &str) -> Result<u8, String> {
-    const TAKEN: [u8; 3] = [exit::USAGE, exit::NO_QUORUM, exit::LOST];
+    const TAKEN: [u8; 4] = [exit::USAGE, exit::NO_QUORUM, exit::SOFTWARE, exit::LOST];
     let code = text.parse().ok().filter(|code| (1..=125).contains(code) && !TAKEN.contains(code));
     code.ok_or_else(|| {
-        let [usage, no_quorum, lost] = TAKEN;
-        format!("between 1 and 125 is possible, but not {usage}, {no_quorum} or {lost}")
+        let [usage, no_quorum, software, lost] = TAKEN;
+        format!("between 1 and 125 is possible, but not {usage}, {no_quorum}, {software} or {lost}")
     })
 }
