@@ -60,10 +60,10 @@
 //!
 //! In a task these calls would hold up all other tasks of the thread. With the feature `tokio` such
 //! a call is noticed: in a multi-thread runtime the other tasks move to another thread first; in a
-//! current-thread runtime tokio panics, and says why. The same feature makes the drop of the last
-//! client in a task wait for nothing. Without the feature only the names of the threads tell, so
-//! that a drop on the thread of a current-thread runtime waits for up to a quarter of a second:
-//! await [`Client::shutdown`] before.
+//! current-thread runtime the call panics, at the line of the caller, and names `.await`. The same
+//! feature makes the drop of the last client in a task wait for nothing. Without the feature only
+//! the names of the threads tell, so that a drop on the thread of a current-thread runtime waits
+//! for up to a quarter of a second: await [`Client::shutdown`] before.
 //!
 //! # The engine alone
 //!

@@ -22,17 +22,44 @@ fn is_worker(name: &str) -> bool {
     WORKERS.iter().any(|worker| name.starts_with(worker))
 }
 
+/// What a call is told that would block the only thread of a runtime.
+#[cfg(feature = "tokio")]
+const ONLY_THREAD: &str = "a task must not block here, because its runtime has no other thread for \
+     the other tasks: `.await` the call that has no `blocking` in its name, or block in \
+     `tokio::task::spawn_blocking`";
+
 /// Runs something that blocks the thread.
 ///
 /// With the feature `tokio`, the other tasks of a thread of a multi-thread runtime move to another
-/// thread first. A current-thread runtime has no other thread, so that tokio panics there, and says
-/// why: the task would wait for ever for others that the runtime cannot run. The panic names the
-/// line of the caller, so that every public function on the way here has `track_caller` too.
+/// thread first. A current-thread runtime has no other thread, nor has a `LocalSet`: the task would
+/// wait for ever for others that the runtime cannot run. tokio panics there, and so does this
+/// function, with a text that names the way out. The panic names the line of the caller, so that
+/// every public function on the way here has `track_caller` too.
+#[cfg(feature = "tokio")]
 #[track_caller]
 pub(super) fn block<T>(wait: impl FnOnce() -> T) -> T {
-    #[cfg(feature = "tokio")]
-    return tokio::task::block_in_place(wait);
-    #[cfg(not(feature = "tokio"))]
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    let mut has_begun = false;
+    // tokio has no question whose answer says that it will panic. `wait` is not looked at again
+    // after a panic, so that no broken state of it can be seen.
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        tokio::task::block_in_place(|| {
+            has_begun = true;
+            wait()
+        })
+    }));
+    match result {
+        Ok(value) => value,
+        Err(panic) if has_begun => resume_unwind(panic),
+        Err(_) => panic!("{ONLY_THREAD}"),
+    }
+}
+
+/// Runs something that blocks the thread.
+#[cfg(not(feature = "tokio"))]
+#[track_caller]
+pub(super) fn block<T>(wait: impl FnOnce() -> T) -> T {
     wait()
 }
 
@@ -86,12 +113,29 @@ mod tests {
         assert_eq!(runtime.block_on(waiting).expect("the task does not panic"), Ok(7));
     }
 
+    #[cfg(feature = "tokio")]
+    fn current_thread() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made")
+    }
+
     #[test]
     #[cfg(feature = "tokio")]
-    #[should_panic(expected = "can call blocking only when running on the multi-threaded runtime")]
+    #[should_panic(expected = "`.await` the call that has no `blocking` in its name")]
     fn blocking_in_a_task_that_has_the_only_thread_is_told() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let runtime = runtime.expect("a runtime can be made");
-        runtime.block_on(async { block(|| ()) });
+        current_thread().block_on(async { block(|| ()) });
+    }
+
+    /// A pool for blocking work belongs to the same runtime.
+    #[test]
+    #[cfg(feature = "tokio")]
+    fn a_thread_that_may_block_blocks_and_keeps_its_own_panics() {
+        let pool = || async {
+            let value = tokio::task::spawn_blocking(|| block(|| 7)).await;
+            let panic = tokio::task::spawn_blocking(|| block::<()>(|| panic!("its own"))).await;
+            let panic = panic.expect_err("it panics").into_panic();
+            (value.expect("no panic"), panic.downcast_ref::<&str>().copied())
+        };
+        assert_eq!(current_thread().block_on(pool()), (7, Some("its own")));
+        assert_eq!(block(|| 8), 8);
     }
 }
