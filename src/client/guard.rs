@@ -22,6 +22,9 @@ use crate::time::Instant;
 /// [`shutdown`](super::Client::shutdown) that ran out of time or by a panic in a callback, the ttl
 /// ends the lock.
 ///
+/// Give the guard a name, `_guard` where nothing else is done with it: `let _ = …` releases the
+/// lock at once, and so does a statement without `let`.
+///
 /// A lock can end while the work that the guard protects is still going on. Check
 /// [`is_held`](Self::is_held) before each step: `is_held` reads the clock at every call.
 ///
@@ -41,7 +44,7 @@ use crate::time::Instant;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "to drop a guard releases the lock"]
+#[must_use = "to drop a guard releases the lock: name it `_guard`, `let _ =` drops it"]
 pub struct Guard {
     shared: Arc<Shared>,
     ticket: Arc<Ticket>,
