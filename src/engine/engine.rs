@@ -79,11 +79,15 @@ use crate::time::Instant;
 /// use tokio::io::Interest;
 /// use tokio::io::unix::AsyncFd;
 ///
-/// # #[allow(deprecated)]
+/// /// Whoever forbids `unsafe` writes this; before tokio 1.54 the first line is not needed.
+/// #[expect(deprecated, reason = "the new call is unsafe")]
+/// fn watch(engine: Engine) -> std::io::Result<AsyncFd<Engine>> {
+///     AsyncFd::with_interest(engine, Interest::READABLE)
+/// }
+///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let engine = Engine::new(Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?)?;
-/// // Or, since tokio 1.54, the unsafe `register_with_interest`: see the promise below.
-/// let mut engine = AsyncFd::with_interest(engine, Interest::READABLE)?;
+/// let mut engine = watch(engine)?;
 /// engine.get_mut().poll(Some(Duration::ZERO))?;
 /// engine.get_mut().acquire("orders/42", Duration::from_secs(10), Duration::from_secs(2))?;
 /// loop {
@@ -96,6 +100,12 @@ use crate::time::Instant;
 /// }
 /// # }
 /// ```
+///
+/// Since tokio 1.54, `AsyncFd::with_interest` is deprecated. The unsafe
+/// `AsyncFd::register_with_interest` takes its place, and demands the first promise below. The
+/// deprecated call does the same, and is sound for an engine, which keeps the promise. A program
+/// with `#![forbid(unsafe_code)]` keeps the deprecated call with `#[expect(deprecated)]`, as
+/// `examples/async_fd.rs` does.
 ///
 /// What a loop can rely on:
 ///
