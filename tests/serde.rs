@@ -9,6 +9,8 @@ use redbolt::{Config, Drift, Login, RedlockConfig, RestartGuard};
 fn strange() -> Config {
     let mut config = Config::new(["a", "redis://b:7000/3", "[::1]:7001"]).expect("addresses");
     config.busy_poll = Duration::from_nanos(1_500);
+    (config.ttl, config.wait) = (Some(Duration::from_secs(5)), Duration::from_secs(2));
+    config.threads = 2;
     let settings = &mut config.redlock;
     settings.quorum = Some(3);
     settings.max_ttl = Duration::from_millis(10_500);
@@ -60,6 +62,9 @@ fn a_file_has_the_names_and_the_words_of_the_command_line() {
     let expected = "\
 nodes = [\"a:6379\", \"redis://b:7000/3\", \"[::1]:7001\"]
 busy_poll = \"1.5us\"
+ttl = \"5s\"
+wait = \"2s\"
+threads = 2
 quorum = 3
 max_ttl = \"10.5s\"
 restart_guard = \"durable\"
@@ -126,7 +131,13 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
     let rows = [
         (r#"max_ttl = "10s""#, "missing field `nodes`"),
         ("nodes = [\"a\"]\nmax_tll = \"10s\"", "there is no setting \"max_tll\""),
-        ("nodes = [\"a\"]\nmax_ttl = 10", "expected a duration as text"),
+        (
+            "nodes = [\"a\"]\nmax_ttl = 10",
+            "a duration is the number 10, and needs a unit: \"10s\", with quotes, stands for",
+        ),
+        ("nodes = [\"a\"]\nmax_ttl = 1.5", "a duration is the number 1.5, and needs a unit"),
+        ("nodes = [\"a\"]\nttl = -1", "integer `-1`, expected a duration as text"),
+        ("nodes = [\"a\"]\nttl = true", "expected a duration as text"),
         (
             "nodes = [\"a\"]\nmax_ttl = \"10x\"",
             "a duration is \"10x\", whose unit is not one of ns",
@@ -150,7 +161,9 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
             "`65536`, expected a port between 1 and 65535",
         ),
         ("nodes = [{ host = \"a\", database = -1 }]", "`-1`, expected a database between 0 and"),
-        ("nodes = [\"a\"]\nuser = \"u\"", "has a user without a password"),
+        ("nodes = [\"a\"]\nuser = \"u\"", "`user` is set, but `password` is not: a user needs one"),
+        ("nodes = [{ host = \"a\", user = \"u\" }]", "address \"a\" has a user without a password"),
+        ("nodes = [\"a\"]\nthreads = 65", "`65`, expected a whole number between 1 and 64"),
         ("nodes = [\"a:x\"]", "the address \"a:…\" has a port"),
         ("nodes = \"a,b:x\"", "address 2 of the list, \"b:…\", has a port"),
         ("nodes = 1", "expected a list of addresses"),

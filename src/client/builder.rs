@@ -26,27 +26,22 @@ use crate::redlock::RestartGuard;
 #[must_use = "there is no client before `build` or `connect`"]
 pub struct ClientBuilder {
     pub(super) config: Result<Config, AddressError>,
-    pub(super) threads: usize,
-    pub(super) ttl: Option<Duration>,
-    pub(super) wait: Duration,
 }
 
 impl ClientBuilder {
     pub(super) fn new(config: Result<Config, AddressError>) -> Self {
-        Self { config, threads: 1, ttl: None, wait: Duration::ZERO }
+        Self { config }
     }
 
     /// Sets the ttl of requests that name none. Default: 10 s, or the configured `max_ttl` if that
     /// is less. At least [`shortest_ttl`](crate::RedlockConfig::shortest_ttl), at most `max_ttl`.
-    pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = Some(ttl);
-        self
+    pub fn ttl(self, ttl: Duration) -> Self {
+        self.configure(|config| config.ttl = Some(ttl))
     }
 
     /// Sets how long requests wait that name no time. Default: zero, which is one attempt.
-    pub fn wait(mut self, wait: Duration) -> Self {
-        self.wait = wait;
-        self
+    pub fn wait(self, wait: Duration) -> Self {
+        self.configure(|config| config.wait = wait)
     }
 
     /// Sets the number of threads, from 1 to 64. Each has an engine and connections of its own;
@@ -54,9 +49,8 @@ impl ClientBuilder {
     ///
     /// One thread is enough until its processor is busy all the time; PERFORMANCE.md has the
     /// figures.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
+    pub fn threads(self, threads: usize) -> Self {
+        self.configure(|config| config.threads = threads)
     }
 
     /// Sets when a node that may have forgotten locks votes again. See [`RestartGuard`].
@@ -90,6 +84,26 @@ impl ClientBuilder {
             change(config);
         }
         self
+    }
+}
+
+impl Config {
+    /// Starts the settings of a client with this configuration: one from the environment or from a
+    /// file, or one whose nodes are an [`Address`](crate::Address) each.
+    ///
+    /// ```no_run
+    /// use redbolt::{Address, Config};
+    /// use std::time::Duration;
+    ///
+    /// let nodes = ["db1", "db2", "db3"].map(|host| Address::new(host, 7000));
+    /// let nodes = nodes.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// let builder = Config::with_addresses(nodes).into_builder();
+    /// let client = builder.wait(Duration::from_secs(2)).build()?;
+    /// # drop(client);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_builder(self) -> ClientBuilder {
+        self.into()
     }
 }
 

@@ -79,7 +79,7 @@ struct Handle {
 }
 
 impl Client {
-    /// Creates a client with one thread and the settings in `config`.
+    /// Creates a client with the settings in `config`.
     ///
     /// # Errors
     ///
@@ -91,6 +91,9 @@ impl Client {
 
     /// Starts the settings of a client of these nodes. [`Address`] lists the ways to write a node.
     ///
+    /// A [`Config`] that is there already, from the environment, a file or a list of [`Address`],
+    /// becomes a builder by [`Config::into_builder`].
+    ///
     /// [`Address`]: crate::Address
     pub fn builder<I>(nodes: I) -> ClientBuilder
     where
@@ -99,12 +102,8 @@ impl Client {
         ClientBuilder::new(Config::new(nodes))
     }
 
-    pub(super) fn start(
-        config: &Config,
-        threads: usize,
-        defaults: Defaults,
-    ) -> Result<Self, EngineError> {
-        let shared = Arc::new(Shared::new(config, threads, defaults)?);
+    pub(super) fn start(config: &Config, defaults: Defaults) -> Result<Self, EngineError> {
+        let shared = Arc::new(Shared::new(config, defaults)?);
         Ok(Self { handle: Arc::new(Handle { shared }) })
     }
 

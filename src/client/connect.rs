@@ -7,10 +7,6 @@ use super::client::Client;
 use super::ready::ConnectError;
 use super::shared::Defaults;
 use crate::engine::EngineError;
-use crate::redlock::ConfigError;
-
-/// How long a request lasts that names no ttl, where the configured `max_ttl` allows it.
-const DEFAULT_TTL: Duration = Duration::from_secs(10);
 
 impl ClientBuilder {
     /// Creates the client, which connects to its nodes in the background.
@@ -21,15 +17,10 @@ impl ClientBuilder {
     /// bounds, or the system does not provide what the engine needs.
     pub fn build(self) -> Result<Client, EngineError> {
         let config = self.config?;
-        // The settings are checked first: bounds that are no bounds say nothing of the ttl.
+        config.check()?;
         config.redlock.check(config.nodes.len())?;
-        let (least, most) = (config.redlock.shortest_ttl(), config.redlock.max_ttl);
-        let ttl = self.ttl.unwrap_or_else(|| DEFAULT_TTL.min(most));
-        if ttl < least || ttl > most {
-            let (what, value) = ("the default ttl", ttl);
-            return Err(ConfigError::Duration { what, value, least, most }.into());
-        }
-        Client::start(&config, self.threads, Defaults { ttl, wait: self.wait })
+        let defaults = Defaults { ttl: config.default_ttl()?, wait: config.wait };
+        Client::start(&config, defaults)
     }
 
     /// Creates the client, and waits until a quorum of its nodes votes: see

@@ -22,7 +22,7 @@ use super::shutdown::ShutdownReport;
 use super::ticket::Ticket;
 use crate::engine::{Board, Config, EngineError};
 use crate::net::OtherProcess;
-use crate::redlock::{ConfigError, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, RequestError};
+use crate::redlock::{MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, RequestError};
 
 /// The time for which the threads wait for the last releases when nobody waits for the threads any
 /// more.
@@ -30,9 +30,6 @@ const BACKGROUND_DRAIN: Duration = Duration::from_secs(5);
 
 /// The time by which the end of the engine's thread may exceed the timeout of a shutdown.
 const JOIN_GRACE: Duration = Duration::from_secs(1);
-
-/// The maximum number of threads of one client.
-const MAX_THREADS: usize = 64;
 
 /// The maximum number of callbacks for changes of nodes.
 pub(super) const MAX_WATCHERS: usize = 64;
@@ -51,19 +48,11 @@ pub(super) struct Defaults {
 }
 
 impl Shared {
-    pub(super) fn new(
-        config: &Config,
-        threads: usize,
-        defaults: Defaults,
-    ) -> Result<Self, EngineError> {
-        if !(1..=MAX_THREADS).contains(&threads) {
-            let (what, value) = ("threads", threads);
-            let (least, most) = (1, MAX_THREADS);
-            return Err(ConfigError::Size { what, value, least, most }.into());
-        }
+    /// Starts the threads of a configuration that was checked.
+    pub(super) fn new(config: &Config, defaults: Defaults) -> Result<Self, EngineError> {
         let mut shared = Self { shards: Vec::new(), watchers: AtomicUsize::new(0), defaults };
         let board = Board::default();
-        for number in 0..threads {
+        for number in 0..config.threads {
             // Should a thread fail to start, the threads before it end as `shared` is dropped.
             shared.shards.push(Shard::start(config.clone(), number, &board)?);
         }

@@ -7,13 +7,20 @@ use std::io;
 use crate::net::{Address, AddressError, Credentials};
 use crate::redlock::{ConfigError, Login, RedlockConfig};
 
+/// How long a lock lasts whose request names no ttl, where `max_ttl` allows it.
+const DEFAULT_TTL: Duration = Duration::from_secs(10);
+
+/// The least and the most threads of a client.
+pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
+
 /// The configuration of an [`Engine`](super::Engine) or a [`Client`](crate::Client): the nodes, how
 /// they are reached, and in [`redlock`](Self::redlock) the settings of the algorithm.
 ///
 /// This is the configuration of everything that connects. A [`RedlockConfig`] is a part of this
 /// type. Alone, a `RedlockConfig` is for those who drive the state machine
 /// [`Redlock`](crate::redlock::Redlock) themselves.
-/// [`Client::builder`](crate::Client::builder) makes a `Config` from addresses.
+/// [`Client::builder`](crate::Client::builder) makes a `Config` from addresses, and
+/// [`into_builder`](Self::into_builder) goes on from a `Config` to a client.
 ///
 /// ```
 /// use redbolt::Config;
@@ -25,7 +32,8 @@ use crate::redlock::{ConfigError, Login, RedlockConfig};
 /// # Ok::<(), redbolt::AddressError>(())
 /// ```
 ///
-/// [`Config::from_env`] reads a configuration from environment variables.
+/// [`Config::from_env`] reads a configuration from environment variables. The defaults of requests
+/// (`ttl`, `wait`) and the number of threads are for clients; an engine does not look at them.
 ///
 /// # Configuration files
 ///
@@ -39,8 +47,22 @@ use crate::redlock::{ConfigError, Login, RedlockConfig};
 /// user = "locks"          # the login to the nodes that are given without one
 /// password = "p@ss/word"
 /// max_ttl = "10s"         # a duration, as the command line writes it
+/// ttl = "5s"              # the ttl of requests that name none
+/// wait = "2s"
 /// restart_guard = "strict"
 /// prefix = "locks:"       # a text, or a list of bytes
+/// ```
+///
+/// ```
+/// use redbolt::{Client, Config};
+///
+/// fn client(file: &str) -> Result<Client, Box<dyn std::error::Error>> {
+///     # #[cfg(feature = "serde")]
+///     let config: Config = toml::from_str(file)?;
+///     # #[cfg(not(feature = "serde"))]
+///     # let config = Config::new([file])?;
+///     Ok(config.into_builder().build()?)
+/// }
 /// ```
 ///
 /// A node is a text as [`Address`] reads it, or a map of `host`, `port`, `user`, `password` and
@@ -66,12 +88,24 @@ pub struct Config {
     pub busy_poll: Duration,
     /// The logins of new connections, in the place of those in `nodes`. Default: `None`.
     pub credentials: Option<Credentials>,
+    /// The ttl of requests to a client that name none, from
+    /// [`shortest_ttl`](RedlockConfig::shortest_ttl) to `max_ttl`. `None`, the default, stands for
+    /// 10 s, or for `max_ttl` if that is less.
+    pub ttl: Option<Duration>,
+    /// How long requests to a client wait that name no time. Default: zero, which is one attempt.
+    pub wait: Duration,
+    /// The number of threads of a client, from 1 to [`MAX_THREADS`](Self::MAX_THREADS). Each has an
+    /// engine and connections of its own. Default: 1.
+    pub threads: usize,
 }
 
 impl Config {
     /// The longest [`busy_poll`](Self::busy_poll): one second. With a longer one, an engine that
     /// waits for replies would never sleep.
     pub const MAX_BUSY_POLL: Duration = Duration::from_secs(1);
+
+    /// The largest number of [`threads`](Self::threads) of a client.
+    pub const MAX_THREADS: usize = 64;
 
     /// Creates a configuration with these nodes and the default settings. [`Address`] lists the
     /// ways to write a node.
@@ -101,7 +135,8 @@ impl Config {
     pub fn with_addresses(nodes: impl IntoIterator<Item = Address>) -> Self {
         let nodes = nodes.into_iter().collect();
         let redlock = RedlockConfig::default();
-        Self { nodes, redlock, busy_poll: Duration::ZERO, credentials: None }
+        let (busy_poll, wait) = (Duration::ZERO, Duration::ZERO);
+        Self { nodes, redlock, busy_poll, credentials: None, ttl: None, wait, threads: 1 }
     }
 
     /// Gives a login to the nodes that have none. Their databases stay.
@@ -113,8 +148,8 @@ impl Config {
         Ok(())
     }
 
-    /// Checks what is not a setting of the algorithm.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    /// Checks what is not a setting of the algorithm, and depends on none of them.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
         for (index, node) in self.nodes.iter().enumerate() {
             if self.nodes[..index].iter().any(|other| node.is_same_server(other)) {
                 return Err(ConfigError::EqualNodes { name: node.to_string() });
@@ -124,7 +159,24 @@ impl Config {
         if value > most {
             return Err(ConfigError::Duration { what: "busy_poll", value, least, most });
         }
+        let [least, most] = THREADS;
+        if !(least..=most).contains(&self.threads) {
+            let (what, value) = ("threads", self.threads);
+            return Err(ConfigError::Size { what, value, least, most });
+        }
         Ok(())
+    }
+
+    /// Returns the ttl of requests that name none. The settings of the algorithm must have been
+    /// checked: bounds that are no bounds say nothing of the ttl.
+    pub(crate) fn default_ttl(&self) -> Result<Duration, ConfigError> {
+        let (least, most) = (self.redlock.shortest_ttl(), self.redlock.max_ttl);
+        let ttl = self.ttl.unwrap_or_else(|| DEFAULT_TTL.min(most));
+        if ttl < least || ttl > most {
+            let (what, value) = ("the default ttl", ttl);
+            return Err(ConfigError::Duration { what, value, least, most });
+        }
+        Ok(ttl)
     }
 }
 

@@ -2,19 +2,20 @@
 
 use std::ffi::OsString;
 
-use super::config::Config;
+use super::config::{self, Config};
 use super::env_error::{EnvError, EnvErrorKind};
+use super::env_names::{self, PREFIX};
 use crate::net::Address;
-use crate::redlock::{ConfigError, Login, Unfit};
-use crate::time::{format_duration, parse_duration};
-
-/// What every name begins with.
-const PREFIX: &str = "REDBOLT_";
+use crate::redlock::{ConfigError, Login, Setting, Unfit};
+use crate::time::format_duration;
 
 const NODES: &str = "REDBOLT_NODES";
 const USER: &str = "REDBOLT_USER";
 const PASSWORD: &str = "REDBOLT_PASSWORD";
 const BUSY_POLL: &str = "REDBOLT_BUSY_POLL";
+const TTL: &str = "REDBOLT_TTL";
+const WAIT: &str = "REDBOLT_WAIT";
+const THREADS: &str = "REDBOLT_THREADS";
 
 impl Config {
     /// Creates a configuration from the variables of this process. The command line of redbolt
@@ -26,6 +27,9 @@ impl Config {
     /// | `REDBOLT_USER` | the user for the nodes that are given without a login |
     /// | `REDBOLT_PASSWORD` | the password for the nodes that are given without a login |
     /// | `REDBOLT_BUSY_POLL` | duration |
+    /// | `REDBOLT_TTL` | duration |
+    /// | `REDBOLT_WAIT` | duration |
+    /// | `REDBOLT_THREADS` | number |
     /// | `REDBOLT_QUORUM` | number |
     /// | `REDBOLT_MAX_TTL` | duration |
     /// | `REDBOLT_RESTART_GUARD` | `on`, `strict`, `durable` or `off` |
@@ -53,17 +57,64 @@ impl Config {
     /// [`Drift`](crate::Drift) or of this type, where their meaning and their defaults are
     /// documented.
     ///
-    /// A duration is written as [`parse_duration`] reads it: `250us`, `20ms`, `30s`, `1.5m`, `1h`,
-    /// `forever`. A variable that is absent or empty leaves the default. Spaces around a value do
-    /// not count, except in the user, the password and the prefix. Other variables with the same
-    /// beginning are not looked at.
+    /// A duration is written as [`parse_duration`](crate::time::parse_duration) reads it: `250us`,
+    /// `20ms`, `30s`, `1.5m`, `1h`, `forever`. A variable that is absent or empty leaves the
+    /// default. Spaces around a value do not count, except in the user, the password and the
+    /// prefix.
+    ///
+    /// ```no_run
+    /// # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
+    /// use redbolt::Config;
+    /// use std::time::Duration;
+    ///
+    /// let client = Config::from_env()?.into_builder().connect(Duration::from_secs(3)).await?;
+    /// # drop(client);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
     /// Returns an [`EnvError`] that names the first variable which cannot be used, and what is
-    /// possible. All bounds have been checked then, as [`Engine::new`](super::Engine::new) does.
+    /// possible. All bounds have been checked then, as [`Engine::new`](super::Engine::new) does. A
+    /// name that begins with `REDBOLT_` and is not in the table is an error as well:
+    /// [`check_names`](Self::check_names) has the exceptions.
     pub fn from_env() -> Result<Self, EnvError> {
+        Self::check_names(std::env::vars_os().map(|(name, _)| name))?;
         Self::from_vars(|name| std::env::var_os(name))
+    }
+
+    /// Checks that each of these names is one of the table of [`from_env`](Self::from_env), if the
+    /// name begins with `REDBOLT_`. A misspelt name would leave a default in force, and clients
+    /// with different quorums or longest ttls do not exclude each other.
+    ///
+    /// Some names are left alone: `REDBOLT_RESOURCE` and `REDBOLT_TOKEN`, which `redbolt exec` sets
+    /// for its command; those of the tests of redbolt itself, which begin with `REDBOLT_TEST_`,
+    /// `REDBOLT_SIM_`, `REDBOLT_JEPSEN_` or `REDBOLT_MSRV_`; and those with a word `PORT` or
+    /// `SERVICE`, which Kubernetes sets in its containers where a service is called `redbolt`.
+    ///
+    /// ```
+    /// let error = redbolt::Config::check_names(["PATH", "REDBOLT_MAXTTL"]).unwrap_err();
+    /// let expected = "REDBOLT_MAXTTL is not a setting, REDBOLT_MAX_TTL is one";
+    /// assert_eq!(error.to_string(), expected);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`EnvError`] for the first name that is not a setting, with the name of the
+    /// setting that is most like it.
+    pub fn check_names<N: Into<OsString>>(
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<(), EnvError> {
+        for name in names {
+            let name = name.into();
+            let name = name.to_string_lossy();
+            if name.starts_with(PREFIX) && !env_names::is_known(&name) {
+                let nearest = env_names::nearest(&name);
+                return Err(EnvError::new(&name, EnvErrorKind::Unknown { nearest }));
+            }
+        }
+        Ok(())
     }
 
     /// Creates a configuration as [`from_env`](Self::from_env) does, from variables that `lookup`
@@ -104,21 +155,29 @@ impl Config {
             let result = config.log_in(&login);
             result.map_err(|error| EnvError::new(PASSWORD, EnvErrorKind::Address(error)))?;
         }
-        if let Some(text) = value(BUSY_POLL)? {
-            let busy_poll = parse_duration(text.trim());
-            config.busy_poll =
-                busy_poll.map_err(|error| unfit(BUSY_POLL, &text, Unfit::Duration(error)))?;
-        }
-        for (name, mut setting) in config.redlock.settings() {
-            let variable = variable(name);
+        let own = [
+            (BUSY_POLL, Setting::Duration(&mut config.busy_poll)),
+            (TTL, Setting::MaybeDuration(&mut config.ttl)),
+            (WAIT, Setting::Duration(&mut config.wait)),
+            (THREADS, Setting::Count(&mut config.threads, config::THREADS)),
+        ];
+        let settings = config.redlock.settings().map(|(name, setting)| (variable(name), setting));
+        let own = own.map(|(name, setting)| (name.to_owned(), setting));
+        for (variable, mut setting) in own.into_iter().chain(settings) {
             let Some(text) = value(&variable)? else { continue };
             setting.set(&text).map_err(|error| unfit(&variable, &text, error))?;
         }
-        let checked = config.check().and_then(|()| config.redlock.check(config.nodes.len()));
-        match checked {
-            Ok(_) => Ok(config),
+        match config.check_all() {
+            Ok(()) => Ok(config),
             Err(error) => Err(out_of_bounds(error, value)),
         }
+    }
+
+    fn check_all(&self) -> Result<(), ConfigError> {
+        self.check()?;
+        self.redlock.check(self.nodes.len())?;
+        // Without a ttl the default may not fit, which only matters to a client.
+        self.ttl.map_or(Ok(()), |_| self.default_ttl().map(drop))
     }
 }
 
@@ -160,6 +219,7 @@ fn out_of_bounds(
         _ => ("nodes", None),
     };
     // `drift.rate_ppm` and `prefix length` are settings of a part and of a whole.
+    let name = name.strip_prefix("the default ").unwrap_or(name);
     let name = name.split(' ').next().unwrap_or_default().replace('.', "_");
     let variable = variable(&name);
     let given = value(&variable).ok().flatten();
@@ -203,6 +263,7 @@ mod tests {
             .flat_map(|line| line.split('`').filter(|word| word.starts_with(PREFIX)))
             .collect();
         assert_eq!(asked, documented);
+        assert_eq!(asked, env_names::SETTINGS);
     }
 
     #[test]
@@ -219,6 +280,9 @@ mod tests {
             ("REDBOLT_BUSY_POLL", "50us"),
             ("REDBOLT_PREFIX", " locks:"),
             ("REDBOLT_MAX_HOLD", ""),
+            ("REDBOLT_TTL", "5s"),
+            ("REDBOLT_WAIT", "forever"),
+            ("REDBOLT_THREADS", "64"),
         ]);
         let config = config.expect("all of them can be used");
         let app = Login::with_user("app", " p@ss,w%rd ");
@@ -226,6 +290,8 @@ mod tests {
         let own = Login::with_user("u", "p,q").in_database(2);
         assert_eq!(logins, [app.clone(), own, app.in_database(3)]);
         assert_eq!(config.busy_poll, Duration::from_micros(50));
+        let of_requests = (config.ttl, config.wait, config.threads);
+        assert_eq!(of_requests, (Some(Duration::from_secs(5)), Duration::MAX, 64));
         let settings = config.redlock;
         assert_eq!((settings.quorum, settings.max_ttl), (Some(3), Duration::from_secs(10)));
         assert_eq!(
@@ -239,7 +305,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_named_and_told_what_can() {
-        let rows: [(Vars<'_>, &str); 20] = [
+        let rows: [(Vars<'_>, &str); 24] = [
             (&[(NODES, "")], "REDBOLT_NODES is not set"),
             (&[(NODES, "a,b:x")], "REDBOLT_NODES: address 2 of the list, \"b:…\", has a port that"),
             (&[(NODES, "a,b,a")], "REDBOLT_NODES: node a:6379 is given twice"),
@@ -275,6 +341,10 @@ mod tests {
                 &[("REDBOLT_DRIFT_RATE_PPM", "4294967296")],
                 "REDBOLT_DRIFT_RATE_PPM is \"4294967296\", between 0 and 100000 is possible",
             ),
+            (&[(TTL, "61s")], "REDBOLT_TTL is \"61s\", between 10ms and 1m is possible"),
+            (&[(TTL, "0")], "REDBOLT_TTL is \"0\", between 10ms and 1m is possible"),
+            (&[(WAIT, "x")], "REDBOLT_WAIT is \"x\", which is not a duration"),
+            (&[(THREADS, "65")], "REDBOLT_THREADS is \"65\", between 1 and 64 is possible"),
             (&[(BUSY_POLL, "1001ms")], "REDBOLT_BUSY_POLL is \"1001ms\", between 0s and 1s is"),
             (
                 &[("REDBOLT_DRIFT_RATE_PPM", "100001")],

@@ -55,6 +55,11 @@ pub enum EnvErrorKind {
     },
     /// The settings do not fit together.
     Config(ConfigError),
+    /// There is no setting with this name.
+    Unknown {
+        /// The variable whose name is most like this one; `None` if none is like it.
+        nearest: Option<&'static str>,
+    },
 }
 
 impl EnvError {
@@ -97,6 +102,8 @@ impl fmt::Display for EnvErrorKind {
             Self::Address(error) => write!(f, ": {error}"),
             Self::Value { value, reason } => write!(f, " is {value:?}, {reason}"),
             Self::Config(error) => write!(f, ": {error}"),
+            Self::Unknown { nearest: Some(name) } => write!(f, " is not a setting, {name} is one"),
+            Self::Unknown { nearest: None } => f.write_str(" is not a setting"),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
 //! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
-//! [`mod@env`] reads a configuration from variables, [`env_error`] says which one cannot be used.
+//! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
+//! [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
 //! and [`shown`] has the words for resources and nodes in logs and errors.
 //! This folder must never know threads. Only a [`Board`] may be shared by the engines of several.
@@ -13,6 +14,7 @@ mod display;
 mod engine;
 mod env;
 mod env_error;
+mod env_names;
 mod observe;
 #[cfg(feature = "serde")]
 mod serde_impl;

@@ -5,9 +5,9 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::config::Config;
+use super::config::{Config, THREADS};
 use crate::net::{Address, Secret};
-use crate::redlock::{self, Login, Names};
+use crate::redlock::{self, Login, Names, Number};
 use crate::time::Text;
 
 impl Serialize for Config {
@@ -15,6 +15,11 @@ impl Serialize for Config {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("nodes", &self.nodes)?;
         map.serialize_entry("busy_poll", &Text(self.busy_poll))?;
+        if let Some(ttl) = self.ttl {
+            map.serialize_entry("ttl", &Text(ttl))?;
+        }
+        map.serialize_entry("wait", &Text(self.wait))?;
+        map.serialize_entry("threads", &self.threads)?;
         redlock::write_settings(&self.redlock, &mut map)?;
         map.end()
     }
@@ -53,11 +58,20 @@ fn read<'de, M: MapAccess<'de>>(mut map: M) -> Result<Config, M::Error> {
                 login.password = map.next_value::<Option<Secret>>()?.map(|password| password.0);
             }
             "busy_poll" => config.busy_poll = map.next_value::<Text>()?.0,
+            "ttl" => config.ttl = map.next_value::<Option<Text>>()?.map(|text| text.0),
+            "wait" => config.wait = map.next_value::<Text>()?.0,
+            "threads" => {
+                config.threads = map.next_value_seed(Number("a whole number", THREADS))?;
+            }
             name if redlock::read_setting(&mut config.redlock, name, &mut map)? => {}
             name => return Err(redlock::unknown(name)),
         }
     }
     config.nodes = nodes.ok_or_else(|| M::Error::missing_field("nodes"))?;
+    if login.username.is_some() && login.password.is_none() {
+        // The address of a node is not what is wrong.
+        return Err(M::Error::custom("`user` is set, but `password` is not: a user needs one"));
+    }
     config.log_in(&login).map_err(M::Error::custom)?;
     Ok(config)
 }

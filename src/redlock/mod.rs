@@ -90,7 +90,7 @@ pub use self::sabotage::{RECREATE, Saboteur};
 #[cfg(all(feature = "net", feature = "serde"))]
 pub(crate) use self::serde_impl::{Names, Number, read_setting, unknown, write_settings};
 #[cfg(feature = "net")]
-pub(crate) use self::settings::Unfit;
+pub(crate) use self::settings::{Setting, Unfit};
 pub use self::token::{Nonce, Token, TokenError, TokenRefusal};
 pub use self::validity::Drift;
 #[doc(hidden)]

@@ -63,13 +63,22 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
         (outcome.status.code(), outcome.err)
     };
     let max_ttl = ("REDBOLT_MAX_TTL", "20s");
-    let rows: [(_, &[&str], _, &str); 7] = [
+    let ttl = ("REDBOLT_TTL", "61s");
+    let rows: [(_, &[&str], _, &str); 15] = [
         (max_ttl, &[], 64, "--ttl is 30s, at most REDBOLT_MAX_TTL = 20s is possible"),
         (max_ttl, &["--max-ttl", "10s"], 64, "--ttl is 30s, at most --max-ttl = 10s is possible"),
         (max_ttl, &["--max-ttl", "40s", "--no-wait"], 69, "no quorum"),
         (("REDBOLT_MAX_TTL", "9ms"), &[], 64, "REDBOLT_MAX_TTL is \"9ms\", between 10ms and 168h"),
         (("REDBOLT_MAX_HOLD", "169h"), &[], 64, "REDBOLT_MAX_HOLD is \"169h\", between 30s and 1"),
         (("REDBOLT_QUORUM", "2"), &[], 64, "REDBOLT_QUORUM is \"2\", between 1 and 1 is possible"),
+        (ttl, &[], 64, "REDBOLT_TTL is 61s, at most --max-ttl = 1m is possible"),
+        (ttl, &["--max-hold", "1m", "--max-ttl", "2m"], 64, "1m, at least REDBOLT_TTL = 61s is"),
+        (ttl, &["--ttl", "1m", "--no-wait"], 69, "no quorum"),
+        (("REDBOLT_TTL", "9ms"), &[], 64, "REDBOLT_TTL is \"9ms\", between 10ms and 168h is"),
+        (("REDBOLT_WAIT", "forever"), &[], 64, "REDBOLT_WAIT is \"forever\", between 0s and 168h"),
+        (("REDBOLT_WAIT", "forever"), &["-w", "0"], 69, "no quorum"),
+        (("REDBOLT_THREADS", "many"), &["--no-wait"], 69, "no quorum"),
+        (("REDBOLT_MAXTTL", "20s"), &[], 64, "REDBOLT_MAXTTL is not a setting, REDBOLT_MAX_TTL is"),
         (("REDBOLT_USER", "app"), &[], 64, "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a"),
     ];
     for (variable, options, code, message) in rows {

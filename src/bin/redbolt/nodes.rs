@@ -59,6 +59,9 @@ const PREFIX: &str = "REDBOLT_PREFIX";
 const MAX_TTL: &str = "REDBOLT_MAX_TTL";
 const MAX_TTL_OPTION: &str = "--max-ttl";
 
+/// The variables of the clients of the library, which here belong to options of one command.
+const OF_CLIENTS: [&str; 3] = ["REDBOLT_TTL", "REDBOLT_WAIT", "REDBOLT_THREADS"];
+
 /// The hint on how to go on without waiting for a restart guard.
 pub(crate) const GUARD_HINT: &str =
     "a new cluster, on which no client can hold a lock, is declared so by redbolt init --fresh";
@@ -118,6 +121,10 @@ impl NodeArgs {
         &self,
         others: [Override; N],
     ) -> Option<Result<Config, String>> {
+        let names = Config::check_names(env::vars_os().map(|(name, _)| name));
+        if let Err(unknown) = names {
+            return Some(Err(unknown.to_string()));
+        }
         if self.nodes.is_none() && variable(NODES).is_none() {
             return None;
         }
@@ -135,16 +142,22 @@ impl NodeArgs {
         self.read(others, |name| (name == NODES).then(|| nodes.clone().into()))
     }
 
-    /// Checks that the settings allow this ttl. The error names what has set the limit.
-    pub(crate) fn check_ttl(&self, ttl: Duration, config: &Config) -> Result<(), String> {
+    /// Checks that the settings allow this ttl, which was given by `name`. The error names what has
+    /// set the limit.
+    pub(crate) fn check_ttl(
+        &self,
+        name: &str,
+        ttl: Duration,
+        config: &Config,
+    ) -> Result<(), String> {
         let max_ttl = config.redlock.max_ttl;
         if ttl <= max_ttl {
             return Ok(());
         }
         let is_variable = !self.has_max_ttl() && variable(MAX_TTL).is_some();
-        let name = if is_variable { MAX_TTL } else { MAX_TTL_OPTION };
+        let limit = if is_variable { MAX_TTL } else { MAX_TTL_OPTION };
         let [ttl, max_ttl] = [ttl, max_ttl].map(format_duration);
-        Err(format!("--ttl is {ttl}, at most {name} = {max_ttl} is possible"))
+        Err(format!("{name} is {ttl}, at most {limit} = {max_ttl} is possible"))
     }
 
     /// Returns whether the longest ttl is given as an option.
@@ -181,6 +194,7 @@ impl NodeArgs {
         }
         let given =
             |name: &str| given.iter().find(|given| given.variable == name && given.value.is_some());
+        let variable = |name: &str| variable(name).filter(|_| !OF_CLIENTS.contains(&name));
         let value = |name: &str| given(name).map_or_else(|| variable(name), |g| g.value.clone());
         Config::from_vars(value).map_err(|error| match given(error.variable()) {
             Some(given) => format!("{}{}", given.option, error.kind()),

@@ -145,7 +145,7 @@ impl Args {
     pub(super) fn config(&self) -> Option<Result<Config, Failure>> {
         let config = self.nodes.config([self.busy_poll()])?;
         let config = config.and_then(|config| {
-            self.nodes.check_ttl(self.ttl, &config)?;
+            self.nodes.check_ttl("--ttl", self.ttl, &config)?;
             Ok(self.apply(config))
         });
         Some(config.map_err(Failure::usage))
@@ -162,7 +162,7 @@ impl Args {
         if !self.nodes.has_max_ttl() {
             config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
         }
-        self.nodes.check_ttl(self.ttl, &config).map_err(Failure::usage)?;
+        self.nodes.check_ttl("--ttl", self.ttl, &config).map_err(Failure::usage)?;
         Ok(self.apply(config))
     }
 

@@ -35,7 +35,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
     wait_for_nodes(watch, args.wait())?;
     let wait = args.wait().saturating_sub(watch.engine.now() - start);
     announce_quarantine(&watch.engine, wait);
-    let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl, wait);
+    let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl(), wait);
     let lock = request.map_err(|error| Failure::Usage(error.to_string()))?;
     loop {
         match watch.next(Instant::FAR_FUTURE)? {
@@ -55,7 +55,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                 }
                 if let Some(max_hold) = args.keep_alive() {
                     // An error means that the lock has just ended, which has an event of its own.
-                    _ = watch.engine.keep_alive(lock, args.ttl, max_hold);
+                    _ = watch.engine.keep_alive(lock, args.ttl(), max_hold);
                 }
                 return Ok(Lease { lock, token, valid_until });
             }

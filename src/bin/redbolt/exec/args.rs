@@ -20,6 +20,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long a lock is kept alive at most, where the command line does not say.
 const MAX_HOLD: Duration = Duration::from_secs(24 * 3600);
 
+/// How long the lock lasts, and how long to wait for it, where nobody says.
+const TTL: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_secs(10);
+
 const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
 
 const AFTER_HELP: &str = "\
@@ -45,10 +49,10 @@ and output are a terminal; Ctrl-Z does not stop it there. Its environment has RE
 REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. REDBOLT_NODES and
 REDBOLT_PASSWORD are passed on: a command that must not know passwords needs `env -u` for both. All
 other settings are read from variables too, such as REDBOLT_RETRY_MAX; the library documents their
-names at Config::from_env. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to
-its group, and the lock is released once it has ended; before it has begun they end the wait. If
-redbolt itself is killed with SIGKILL, COMMAND goes on and nobody ends it: others get the lock once
-the ttl has passed.
+names at Config::from_env, and any other name that begins with REDBOLT_ is refused. SIGHUP, SIGINT,
+SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to its group, and the lock is released once it
+has ended; before it has begun they end the wait. If redbolt itself is killed with SIGKILL, COMMAND
+goes on and nobody ends it: others get the lock once the ttl has passed.
 
 Exit codes, besides those of COMMAND (128 + N when it died of signal N):
   64   the command line, or a value in it, cannot be used
@@ -66,10 +70,10 @@ pub(crate) struct Args {
     nodes: NodeArgs,
 
     /// How long the lock lasts unless it is renewed or
-    /// released
-    #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
+    /// released; REDBOLT_TTL, or 30s, when this is absent
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
-    pub(super) ttl: Duration,
+    ttl: Option<Duration>,
 
     /// For how long the lock is kept alive at most, from its
     /// acquisition: between the ttl and 168h; REDBOLT_MAX_HOLD, or
@@ -88,10 +92,10 @@ pub(crate) struct Args {
     pub(super) expiring_signal: Option<Signal>,
 
     /// How long to wait for the lock, connecting included: at
-    /// most 168h
-    #[arg(short, long, value_name = "DURATION", default_value = "10s", allow_hyphen_values = true)]
+    /// most 168h; REDBOLT_WAIT, or 10s, when this is absent
+    #[arg(short, long, value_name = "DURATION", allow_hyphen_values = true)]
     #[arg(verbatim_doc_comment, value_parser = duration::between(Duration::ZERO, LONGEST_WAIT))]
-    wait: Duration,
+    wait: Option<Duration>,
 
     /// Do not wait: one attempt, after at most 1 s for connecting
     #[arg(short, long, alias = "nonblock", conflicts_with = "wait")]
@@ -119,32 +123,31 @@ pub(crate) struct Args {
 impl Args {
     /// Returns the settings of an engine, from the options and the variables.
     pub(super) fn config(&mut self) -> Result<Config, Failure> {
-        self.read_max_hold()?;
+        let is_option = self.ttl.is_some();
+        read(&mut self.ttl, "REDBOLT_TTL", MIN_TTL, LONGEST_TTL)?;
+        if !self.no_wait {
+            read(&mut self.wait, "REDBOLT_WAIT", Duration::ZERO, LONGEST_WAIT)?;
+        }
+        if !self.no_keep_alive {
+            let least = self.ttl();
+            read(&mut self.max_hold, "REDBOLT_MAX_HOLD", least, LONGEST_WAIT)?;
+        }
+        let is_variable = self.ttl.is_some() && !is_option;
+        let ttl_name = if is_variable { "REDBOLT_TTL" } else { "--ttl" };
         let config = self.nodes.config([]).unwrap_or_else(|| Err(NO_NODES.to_owned()));
         let mut config = config.map_err(Failure::Usage)?;
         if self.command.first().is_some_and(|program| program.is_empty()) {
             return Err(Failure::Usage("COMMAND is empty".to_owned()));
         }
-        self.nodes.check_ttl(self.ttl, &config).map_err(Failure::Usage)?;
-        if let Some(max_hold) = self.max_hold.filter(|max_hold| *max_hold < self.ttl) {
-            let [ttl, max_hold] = [self.ttl, max_hold].map(duration::written);
-            let what = format!("--max-hold is {max_hold}, at least --ttl = {ttl} is possible");
+        let ttl = self.ttl();
+        self.nodes.check_ttl(ttl_name, ttl, &config).map_err(Failure::Usage)?;
+        if let Some(max_hold) = self.max_hold.filter(|max_hold| *max_hold < ttl) {
+            let [ttl, max_hold] = [ttl, max_hold].map(duration::written);
+            let what = format!("--max-hold is {max_hold}, at least {ttl_name} = {ttl} is possible");
             return Err(Failure::Usage(what));
         }
         config.redlock.max_hold = self.max_hold().max(config.redlock.max_ttl);
         Ok(config)
-    }
-
-    /// Takes `--max-hold` from its variable where the option is absent.
-    fn read_max_hold(&mut self) -> Result<(), Failure> {
-        const NAME: &str = "REDBOLT_MAX_HOLD";
-        let is_unused = self.no_keep_alive || self.max_hold.is_some();
-        let Some(text) = nodes::variable(NAME).filter(|_| !is_unused) else { return Ok(()) };
-        let text = text.to_string_lossy();
-        let max_hold = duration::between(self.ttl, LONGEST_WAIT)(text.trim());
-        let max_hold = max_hold.map_err(|error| format!("{NAME} is {text:?}, {error}"));
-        self.max_hold = Some(max_hold.map_err(Failure::Usage)?);
-        Ok(())
     }
 
     /// How long the lock is renewed; `None` for not at all.
@@ -153,7 +156,7 @@ impl Args {
     }
 
     fn max_hold(&self) -> Duration {
-        self.max_hold.unwrap_or_else(|| MAX_HOLD.max(self.ttl))
+        self.max_hold.unwrap_or_else(|| MAX_HOLD.max(self.ttl()))
     }
 
     /// Prints a message that only `--verbose` shows.
@@ -163,15 +166,35 @@ impl Args {
         }
     }
 
+    /// How long the lock lasts unless it is renewed or released.
+    pub(super) fn ttl(&self) -> Duration {
+        self.ttl.unwrap_or(TTL)
+    }
+
     /// How long to wait for the lock; zero for a single attempt.
     pub(super) fn wait(&self) -> Duration {
-        if self.no_wait { Duration::ZERO } else { self.wait }
+        if self.no_wait { Duration::ZERO } else { self.wait.unwrap_or(WAIT) }
     }
 
     /// The resource, quoted for a message.
     pub(super) fn resource_name(&self) -> String {
         format!("{:?}", self.resource.to_string_lossy())
     }
+}
+
+/// Takes an option from its variable where the option is absent.
+fn read(
+    option: &mut Option<Duration>,
+    name: &str,
+    least: Duration,
+    most: Duration,
+) -> Result<(), Failure> {
+    let Some(text) = nodes::variable(name).filter(|_| option.is_none()) else { return Ok(()) };
+    let text = text.to_string_lossy();
+    let value = duration::between(least, most)(text.trim());
+    let value = value.map_err(|error| format!("{name} is {text:?}, {error}"));
+    *option = Some(value.map_err(Failure::Usage)?);
+    Ok(())
 }
 
 /// Parses an exit code that scripts can tell from all others. Shells use the codes over 125
