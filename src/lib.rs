@@ -137,7 +137,7 @@
 //!   threads of a client have connections of their own, and tell of a node together, in the worst
 //!   of its states: down for the first of them, and ready again for the last. Includes `net`.
 //! * `serde`: [`Config`] and [`RedlockConfig`] from and to configuration files; see
-//!   [`Config`](Config#configuration-files).
+//!   [`Config`](Config#configuration-files). [`Handover`] and [`Token`] as texts.
 //! * `metrics`: counters, gauges and a histogram through the `metrics` crate; see below. Includes
 //!   `net`.
 //! * `tokio`: notices calls that block in a task of tokio; see above. Includes `net`.
@@ -187,8 +187,9 @@ pub mod time;
 #[cfg(feature = "net")]
 pub use self::client::{
     Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ConnectError, Guard,
-    Handover, LockError, LockErrorKind, LockNotice, LockNoticeKind, LockRequest, LockSignal,
-    NodeReport, NodeVerdict, PendingAnswer, Ready, ReadyError, Shutdown, ShutdownReport,
+    Handover, HandoverError, LockError, LockErrorKind, LockNotice, LockNoticeKind, LockRequest,
+    LockSignal, NodeReport, NodeVerdict, PendingAnswer, Ready, ReadyError, Shutdown,
+    ShutdownReport,
 };
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;

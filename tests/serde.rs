@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use redbolt::{Config, Drift, Login, RedlockConfig, RestartGuard};
+use redbolt::{Config, Drift, Handover, Login, RedlockConfig, RestartGuard, Token};
 
 /// A configuration in which nothing is the default.
 fn strange() -> Config {
@@ -222,5 +222,25 @@ fn no_error_shows_a_secret() {
         let error = serde_json::from_str::<Config>(text).expect_err(text);
         let shown = format!("{error} {error:?} {error:#?}");
         assert!(!shown.contains("sec") && !shown.contains("5307001"), "{text}: {shown}");
+    }
+}
+
+#[test]
+fn a_token_and_a_handover_go_to_another_process_as_text() {
+    let hex = "ab".repeat(20);
+    let token: Token = hex.parse().expect("forty digits");
+    assert_eq!(serde_json::to_string(&token).expect("it can be written"), format!("\"{hex}\""));
+    assert_eq!(
+        serde_json::from_str::<Token>(&format!("\"{hex}\"")).expect("it can be read"),
+        token
+    );
+    let json = format!("\"1:{hex}:7:61:00ff\"");
+    let handover: Handover = serde_json::from_str(&json).expect("it can be read");
+    assert_eq!(handover.resources, [&b"a"[..], b"\x00\xff"]);
+    assert_eq!(serde_json::to_string(&handover).expect("it can be written"), json);
+    for text in ["\"abab-abab\"", "\"1:abab:7:61\""] {
+        let token = serde_json::from_str::<Token>(text).expect_err(text);
+        let handover = serde_json::from_str::<Handover>(text).expect_err(text);
+        assert!(!format!("{token} {handover}").contains("abab"), "{text}");
     }
 }

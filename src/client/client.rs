@@ -138,9 +138,14 @@ impl Client {
     /// Starts a request for a lock that another process has given up with
     /// [`Guard::hand_over`](super::Guard::hand_over).
     ///
-    /// The adoption needs only the resources and the token of those parts. The ttl and `max_hold`
-    /// count anew from the adoption. Requests of this client that wait for the lock wait behind the
-    /// adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    /// The adoption needs only the resources and the token of those parts;
+    /// [`Handover`](super::Handover) shows how they get here. The ttl and `max_hold` count anew
+    /// from the adoption. Requests of this client that wait for the lock wait behind the adoption.
+    /// See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    ///
+    /// An adoption never shortens the life of the keys. After `extend` by 30 s, a guard adopted
+    /// with a ttl of 5 s believes in the lock for 4.95 s, and the nodes keep the keys for the 30 s
+    /// unless the guard is dropped before.
     pub fn adopt<R: AsRef<[u8]>>(
         &self,
         resources: impl IntoIterator<Item = R>,

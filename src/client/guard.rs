@@ -165,6 +165,7 @@ impl Guard {
     /// The result is the data that the other process needs. The result comes only once nothing on
     /// this side can release the lock any more. A token that was passed on earlier could be
     /// released while the new owner holds the lock. Dropping the result leaves the lock to its ttl.
+    /// [`Handover::to_text`] is the form in which the result goes to the other process.
     pub fn hand_over(self) -> PendingAnswer<Result<Handover, LockError>> {
         let (shared, ticket) = self.take_apart();
         ticket.disown();

@@ -66,7 +66,7 @@ pub use self::client::Client;
 pub use self::counters::ClientCounters;
 pub use self::error::ClientError;
 pub use self::guard::Guard;
-pub use self::handover::Handover;
+pub use self::handover::{Handover, HandoverError};
 pub use self::lock_error::{ClientClosed, LockError, LockErrorKind, NodeVerdict};
 pub use self::notice::{LockNotice, LockNoticeKind};
 pub use self::pending::PendingAnswer;

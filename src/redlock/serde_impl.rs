@@ -1,4 +1,5 @@
-//! The settings, in what serde reads and writes: a map from the names of `settings` to values.
+//! The settings, in what serde reads and writes: a map from the names of `settings` to values. And
+//! tokens, as hex digits.
 
 use core::fmt;
 
@@ -10,6 +11,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::config::RedlockConfig;
 use super::restart_guard::RestartGuard;
 use super::settings::{Bounds, Setting};
+use super::token::Token;
 use crate::time::Text;
 
 /// What the settings are that are numbers.
@@ -230,6 +232,33 @@ impl<'de> Deserialize<'de> for Bytes {
         }
 
         deserializer.deserialize_any(Reader)
+    }
+}
+
+/// Writes the whole token, as [`Token::to_hex`] does.
+impl Serialize for Token {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.to_hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for Token {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl Visitor<'_> for Reader {
+            type Value = Token;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a token as forty hex digits")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Token, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Reader)
     }
 }
 

@@ -11,7 +11,8 @@ use core::str::FromStr;
 ///
 /// Whoever has a token can release its lock, so that a token is a secret. `Display` and `Debug`
 /// write a short form for logs: eight hex digits, from which nobody can make the token.
-/// [`to_hex`](Self::to_hex) returns the whole token, as forty hex digits.
+/// [`to_hex`](Self::to_hex) returns the whole token, as forty hex digits, and so does the feature
+/// `serde`.
 ///
 /// ```
 /// use redbolt::redlock::Token;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, Client, LockErrorKind, Token};
+use redbolt::{AcquireError, Client, Handover, LockErrorKind, Token};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 use crate::support::until;
@@ -13,6 +13,7 @@ fn another_client_goes_on_with_a_lock_by_its_token() {
     let fixture = Fixture::new(3);
     let first = fixture.client.lock_all(["a", "b"]).ttl(TTL).wait(PATIENCE).blocking_acquire();
     let parts = first.expect("free").hand_over().blocking_wait().expect("it is still held");
+    let parts: Handover = parts.to_text().parse().expect("it reads what it has written");
     let other = Client::new(config(&fixture.cluster)).expect("a client can be made");
     let request = other.adopt(&parts.resources, parts.token).ttl(TTL).wait(PATIENCE);
     let second = request.blocking_acquire().expect("it was handed over");
