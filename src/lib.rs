@@ -199,6 +199,7 @@ pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind, Even
 pub use self::net::{
     Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, OtherProcess, Waker,
 };
+#[doc(inline)]
 pub use self::redlock::{
     AcquireError, AcquireOptions, ConfigError, Counters, Drift, Event, ExtendError, Histogram,
     Holder, LockId, Login, LostReason, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome,

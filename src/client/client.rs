@@ -127,7 +127,7 @@ impl Client {
         self.request([resource], None)
     }
 
-    /// Starts a request for one lock on several resources, at most [`MAX_SET`].
+    /// Starts a request for one lock on several resources, at most 64 ([`MAX_SET`]).
     ///
     /// The lock takes all resources or none, and one guard holds all of them. See
     /// [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).

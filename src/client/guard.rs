@@ -100,6 +100,18 @@ impl Guard {
 
     /// Returns the end of the validity, in time since boot; [`Instant::ZERO`] once the lock is
     /// lost, and in a child of `fork`.
+    ///
+    /// The [`Instant`] is the one of [`redbolt::time`](crate::time), because the clock of
+    /// `std::time::Instant` stops while the machine is suspended. [`Clock::now`](crate::Clock::now)
+    /// reads the clock that goes on:
+    ///
+    /// ```no_run
+    /// # fn left(guard: &redbolt::Guard) -> std::time::Duration {
+    /// use redbolt::Clock;
+    ///
+    /// guard.valid_until() - Clock::now() // as `guard.remaining()`: zero when it is over
+    /// # }
+    /// ```
     #[must_use]
     pub fn valid_until(&self) -> Instant {
         if self.shared.is_at_home() { self.ticket.valid_until() } else { Instant::ZERO }
