@@ -125,30 +125,42 @@
 //!
 //! # Features
 //!
-//! * `net` (default): [`Client`], [`Engine`] and everything they need from the system. Linux only,
-//!   because the validity of a lock needs a clock that keeps running in suspend. Without this
-//!   feature, the crate consists of [`time`], [`resp`] and [`redlock`].
-//! * `embedded`: the module [`embedded`], masters inside the process, for demos and for tests of
-//!   your own code. Includes `net`.
-//! * `tracing`: log events through the `tracing` crate, with the target [`TRACING_TARGET`]. The
-//!   levels are `INFO` for a node that becomes ready, `WARN` for other changes of a node and for a
-//!   lock that is lost or about to end, `ERROR` for a node that needs another configuration, and
-//!   `DEBUG` for connection attempts and failed requests. A node that stays down is told once. The
-//!   threads of a client have connections of their own, and tell of a node together, in the worst
-//!   of its states: down for the first of them, and ready again for the last. Includes `net`.
-//! * `serde`: [`Config`] and [`RedlockConfig`] from and to configuration files; see
-//!   [`Config`](Config#configuration-files). [`Handover`] and [`Token`] as texts.
-//! * `metrics`: counters, gauges and a histogram through the `metrics` crate; see below. Includes
-//!   `net`.
-//! * `tokio`: notices calls that block in a task of tokio; see above. Includes `net`.
-//! * `cli`: the command line, `redbolt bench` and `redbolt exec`. Includes `net` and `embedded`.
+//! ```toml
+//! redbolt = { version = "0.1", features = ["tokio", "tracing", "metrics", "serde"] }
+//! ```
+//!
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `net` (default) | [`Client`], [`Engine`] and everything they need from the system |
+//! | `tokio` | calls that block in a task of tokio are noticed: see [above](#threads) |
+//! | `tracing` | [log events](#log-events) through the `tracing` crate |
+//! | `metrics` | [metrics](#metrics) through the `metrics` crate, version 0.24 |
+//! | `serde` | [configuration files](Config#configuration-files), a [`Handover`] as text |
+//! | `embedded` | [masters inside the process](embedded), for demos and tests of your own code |
+//! | `cli` | the command line, `redbolt bench` and `redbolt exec`, with `net` and `embedded` |
+//!
+//! `tokio`, `tracing`, `metrics` and `embedded` include `net`. Without `net` the crate consists of
+//! [`time`], [`resp`] and [`redlock`]. `net` is for Linux only, because the validity of a lock
+//! needs a clock that keeps running in suspend.
+//!
+//! # Log events
+//!
+//! The target of all events of the feature `tracing` is [`TRACING_TARGET`]. The levels are `INFO`
+//! for a node that becomes ready, `WARN` for other changes of a node and for a lock that is lost or
+//! about to end, `ERROR` for a node that needs another configuration, and `DEBUG` for connection
+//! attempts and failed requests. A node that stays down is told once. The threads of a client have
+//! connections of their own, and tell of a node together, in the worst of its states: down for the
+//! first of them, and ready again for the last.
+//!
+//! # Metrics
 //!
 //! The feature `metrics` provides the metrics of this table, and describes them to the recorder
-//! with their units. All engines of a process share them. The label `node` is the address of the
-//! node. The gauges of a node are set whenever the state of the node changes. The round trip is
-//! also set at an event of a lock, if the round trip has changed by more than a quarter. The
-//! latencies of each node are not in the table: see [`NodeReport::latencies`] and
-//! [`NodeStatus::latencies`]. Without the feature, [`Client::counters`] has the same figures.
+//! with their units. All engines of a process share them. The counters without the label `node`
+//! stand at 0 from the first event of an engine, which is when a node has answered. The gauges of a
+//! node are set whenever the state of the node changes. The round trip is also set at an event of a
+//! lock, if the round trip has changed by more than a quarter. The latencies of each node are not
+//! in the table: see [`NodeReport::latencies`] and [`NodeStatus::latencies`]. Without the feature,
+//! [`Client::counters`] has the same figures.
 //!
 //! | metric | kind | value |
 //! | --- | --- | --- |
@@ -165,6 +177,31 @@
 //! | `redbolt_wait_seconds` | histogram | time from a request of a [`Client`] to the grant |
 //! | `redbolt_node_votes{node}` | gauge | 1 if the node may vote, otherwise 0 |
 //! | `redbolt_node_round_trip_seconds{node}` | gauge | round trip of the node |
+//!
+//! The labels:
+//!
+//! * `reason` of a request that failed: `held`, `no_quorum`, `unavailable`, `timed_out`, `gone`,
+//!   `cancelled`. See [`AcquireError`].
+//! * `reason` of a lost lock: `expired`, `majority`. See [`LostReason`].
+//! * `state`: `down`, `misconfigured`, `quarantined`, `ready`, `stalled`, `unhealthy`. See
+//!   [`NodeState`].
+//! * `node`: the address of the node, without a login.
+//!
+//! A request whose future is dropped is `cancelled`: a visitor of a web service who disconnects
+//! counts there, and is no reason for an alarm.
+//!
+//! A recorder comes from an exporter, such as metrics-exporter-prometheus (0.18 goes with metrics
+//! 0.24). Waits are about a round trip long where nobody else has the lock, and as long as others
+//! hold the lock where somebody has; these buckets tell both apart:
+//!
+//! ```ignore
+//! // Before the first client: what is counted without a recorder is lost.
+//! let seconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
+//! let metrics = PrometheusBuilder::new()
+//!     .set_buckets_for_metric(Matcher::Full("redbolt_wait_seconds".to_owned()), &seconds)?
+//!     .install_recorder()?;
+//! let page = metrics.render(); // the answer to GET /metrics
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

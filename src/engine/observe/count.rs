@@ -24,6 +24,10 @@ const VOTES: &str = "redbolt_node_votes";
 const ROUND_TRIP: &str = "redbolt_node_round_trip_seconds";
 const WAIT: &str = "redbolt_wait_seconds";
 
+/// The values of the label `reason`.
+const FAILURES: [&str; 6] = ["held", "no_quorum", "unavailable", "timed_out", "gone", "cancelled"];
+const LOSSES: [&str; 2] = ["expired", "majority"];
+
 /// What the macros of `metrics` say of the place of a metric.
 static METADATA: Metadata<'static> =
     Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
@@ -112,8 +116,9 @@ impl Metrics {
         });
     }
 
-    /// Makes names, and describes all metrics, once. Not when the engine is made, because a program
-    /// may install its recorder later.
+    /// Makes names, and describes all metrics, once. Counters begin with 0, because an alarm on a
+    /// counter that is absent until the first loss does not see the first loss. Not when the engine
+    /// is made, because a program may install its recorder later.
     fn begin(&mut self, addresses: &[Address]) {
         if !self.names.is_empty() {
             return;
@@ -134,6 +139,16 @@ impl Metrics {
         describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
         describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
         describe_histogram!(WAIT, Unit::Seconds, "Time from a request to the grant of its lock");
+        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, RELEASED, EXPIRING, QUERIED] {
+            counter!(name).increment(0);
+        }
+        for reason in FAILURES {
+            counter!(FAILED, "reason" => reason).increment(0);
+        }
+        for reason in LOSSES {
+            counter!(LOST, "reason" => reason).increment(0);
+        }
+        gauge!(HELD).increment(0.0);
     }
 }
 
@@ -149,4 +164,25 @@ impl Drop for Metrics {
 /// Records how long the caller of a granted lock has waited.
 pub(super) fn waited(wait: Duration) {
     histogram!(WAIT).record(wait);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Such as `=> "held"`: the reasons that are counted.
+    #[test]
+    fn every_reason_begins_with_zero_and_is_in_the_table() {
+        let source = include_str!("count.rs").split("mod tests").next().unwrap_or_default();
+        let page = include_str!("../../lib.rs");
+        for (name, known) in [("FAILED", &FAILURES[..]), ("LOST", &LOSSES)] {
+            let begin = format!("counter!({name}, \"reason\" => \"");
+            let counted: Vec<_> =
+                source.split(&begin).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+            assert_eq!(counted, known, "{name}");
+            for reason in known {
+                assert!(page.contains(&format!("`{reason}`")), "{reason}");
+            }
+        }
+    }
 }
