@@ -1,4 +1,5 @@
-//! The examples that put an engine into another loop, on masters inside this process.
+//! The examples that put an engine into another loop, and the one that leads, on masters inside
+//! this process.
 #![allow(clippy::duplicate_mod, reason = "each example brings what all of them share")]
 
 #[allow(dead_code, reason = "the test calls what `main` calls")]
@@ -8,6 +9,10 @@ mod async_fd;
 #[path = "../examples/foreign_loop.rs"]
 mod foreign_loop;
 
+#[allow(dead_code, reason = "the test calls what `main` calls")]
+#[path = "../examples/leader.rs"]
+mod leader;
+
 use std::error::Error;
 use std::sync::mpsc;
 use std::thread;
@@ -16,7 +21,7 @@ use std::time::Duration;
 use redbolt::Config;
 use redbolt::embedded::Cluster;
 
-/// An example takes less than a second. One that nobody wakes would never end.
+/// An example takes a few seconds at most. One that nobody wakes would never end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn run(example: fn(Config) -> Result<(), Box<dyn Error>>) {
@@ -30,6 +35,11 @@ fn run(example: fn(Config) -> Result<(), Box<dyn Error>>) {
 #[test]
 fn tasks_of_tokio_share_an_engine_that_tokio_wakes() {
     run(async_fd::example);
+}
+
+#[test]
+fn candidates_lead_one_after_the_other() {
+    run(leader::example);
 }
 
 #[test]
