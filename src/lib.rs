@@ -39,6 +39,12 @@
 //! # }
 //! ```
 //!
+//! A [`LockError`] tells apart what a caller must tell apart: somebody else has the lock
+//! ([`is_contended`](LockError::is_contended), for which a web service answers 409), or too few
+//! nodes vote ([`is_unavailable`](LockError::is_unavailable), 503). [`Config::from_env`] and
+//! [configuration files](Config#configuration-files) take the place of addresses in the program.
+//! [`embedded::testing`] shows how to test code that locks.
+//!
 //! A restarted master may have forgotten locks. By default, a master therefore votes only after it
 //! has been up for the longest ttl and a little more: about a minute. The masters of a new cluster
 //! have forgotten nothing; [`RestartGuard`] explains how to let them vote at once.
