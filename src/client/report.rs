@@ -21,6 +21,9 @@ pub struct NodeReport {
     pub state: NodeState,
     /// The last error of the node; `None` when nothing is wrong.
     pub error: Option<NodeError>,
+    /// The time until the next attempt to connect; `None` while there is a connection, or an
+    /// attempt under way.
+    pub retry_in: Option<Duration>,
     /// The quarantine of the node, while the node does not vote because it may have forgotten locks
     /// (S11).
     pub quarantine: Option<Quarantine>,
@@ -51,6 +54,7 @@ impl NodeReport {
             address: addresses[node.index()].clone(),
             state: status.state,
             error: status.error,
+            retry_in: status.retry_in,
             quarantine: status.quarantine,
             in_flight: status.in_flight,
             cleanup: status.cleanup,

@@ -87,10 +87,13 @@ impl fmt::Display for Error<'_> {
 /// for the others. `addresses` are those of all nodes.
 pub(crate) fn reason(outcome: NodeOutcome, node: &NodeStatus<'_>, addresses: &[Address]) -> String {
     let error = node.error.map(|error| Error { error, addresses });
+    let mut retry = String::new();
+    // A string takes everything.
+    let _ = node.write_retry(&mut retry);
     match (error, node.quarantine) {
         _ if matches!(outcome, NodeOutcome::Granted | NodeOutcome::Refused) => String::new(),
-        (Some(error), _) if node.message.is_empty() => error.to_string(),
-        (Some(error), _) => format!("{error} ({})", node.message),
+        (Some(error), _) if node.message.is_empty() => format!("{error}{retry}"),
+        (Some(error), _) => format!("{error} ({}){retry}", node.message),
         (None, Some(quarantine)) => {
             let seconds = quarantine.remaining.as_secs_f64();
             format!("{} ({seconds:.1}s left)", quarantine.reason)

@@ -368,9 +368,14 @@ impl Node {
     }
 
     pub(crate) fn status(&self, now: Instant) -> NodeStatus<'_> {
+        let retry_in = match self.session {
+            Session::Down { retry_at, .. } => Some(retry_at - now),
+            _ => None,
+        };
         NodeStatus {
             state: self.state(now),
             error: self.error,
+            retry_in,
             quarantine: self.quarantine(now),
             lacks_witness: self.is_ready() && self.means == Means::Denied,
             message: &self.message,

@@ -53,6 +53,9 @@ pub struct NodeStatus<'a> {
     pub state: NodeState,
     /// The last error; `None` when nothing is wrong.
     pub error: Option<NodeError>,
+    /// The time until the next attempt to connect; `None` while there is a connection, or an
+    /// attempt under way. A login that differs from the one that was refused is tried sooner.
+    pub retry_in: Option<Duration>,
     /// Set while the node may have forgotten locks and does not vote (S11), connected or not.
     pub quarantine: Option<Quarantine>,
     /// Set on a session with a node that does not allow the witness (S11). The node is treated as
@@ -102,7 +105,18 @@ impl NodeStatus<'_> {
         if !self.message.is_empty() {
             write!(f, " ({})", self.message)?;
         }
-        Ok(())
+        self.write_retry(f)
+    }
+
+    /// Writes when a node is tried again that needs another configuration. The pauses of other
+    /// nodes are too short to tell.
+    pub(crate) fn write_retry(&self, f: &mut impl fmt::Write) -> fmt::Result {
+        match self.retry_in {
+            Some(wait) if self.state == NodeState::Misconfigured && !wait.is_zero() => {
+                write!(f, ", tried again in {:.0}s", wait.as_secs_f64().ceil())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

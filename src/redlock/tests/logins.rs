@@ -75,3 +75,18 @@ fn without_other_logins_nobody_is_asked() {
     rig.until(|rig| rig.wanted.contains(node(0)));
     assert_eq!(rig.asked, []);
 }
+
+/// Whoever mends the configuration wants to know when that will be noticed.
+#[test]
+fn a_node_that_refuses_a_login_says_when_it_is_tried_again() {
+    let mut rig = Rig::unconnected(1, |_| ());
+    refused(&mut rig, &Login::with_password("first"));
+    let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
+    let wait = status.retry_in.expect("it is down");
+    assert!((15..=30).contains(&wait.as_secs()), "{wait:?}");
+    let end = format!("), tried again in {:.0}s", wait.as_secs_f64().ceil());
+    assert!(status.to_string().ends_with(&end), "{status}");
+    rig.until(|rig| rig.wanted.contains(node(0)));
+    let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
+    assert_eq!(status.retry_in, None, "{status}");
+}
