@@ -260,8 +260,9 @@ impl Master {
             let server = Server { now: time, micros: micros(now), info: &info, room };
             return witness.run(&mut self.databases[database], &server, keys, arguments, out);
         }
-        // A script makes one key for each key that is named, at most.
-        let room = self.room(time, keys.len());
+        // A script makes one key for each key that is named, at most, and the probe its own.
+        let wanted = if script == Script::Probe { 1 } else { keys.len() };
+        let room = self.room(time, wanted);
         script.run(&mut self.databases[database], time, room, keys, arguments, out)
     }
 

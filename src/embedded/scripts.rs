@@ -33,12 +33,14 @@ pub(super) enum Script {
     ExtendSet,
     /// Returns the value of `KEYS[1]` and its ttl.
     Holder,
+    /// Tries all commands on the key `ARGV[1]`, and tells which of them fail.
+    Probe,
     /// One of the scripts of the witness.
     Witness(Witness),
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Release,
         Self::Extend,
         Self::ReleaseMany,
@@ -47,6 +49,7 @@ impl Script {
         Self::ReleaseSet,
         Self::ExtendSet,
         Self::Holder,
+        Self::Probe,
         Self::Witness(Witness::Look),
         Self::Witness(Witness::DeclareFresh),
         Self::Witness(Witness::RaiseMaxTtl),
@@ -73,6 +76,7 @@ impl Script {
             Self::ReleaseSet => script::RELEASE_SET,
             Self::ExtendSet => script::EXTEND_SET,
             Self::Holder => script::HOLDER,
+            Self::Probe => script::PROBE,
             Self::Witness(witness) => witness.source(),
         }
     }
@@ -113,6 +117,14 @@ impl Script {
             }
             (Self::Holder, [key, ..], _) => {
                 show_holder(database, now, key, out);
+                Ok(())
+            }
+            (Self::Probe, _, []) => {
+                resp::array_header(out, 0);
+                Ok(())
+            }
+            (Self::Probe, _, [key, ..]) => {
+                probe(database, now, room, key, out);
                 Ok(())
             }
             (
@@ -235,6 +247,17 @@ fn show_holder(database: &Database, now: u64, key: &[u8], out: &mut BytesMut) {
             Ttl::Millis(millis) => number::signed(millis),
         },
     );
+}
+
+/// Sets and deletes a key. Only the first can fail, for want of room.
+fn probe(database: &mut Database, now: u64, room: usize, key: &[u8], out: &mut BytesMut) {
+    let was_there = database.remove(key, now);
+    if was_there || room > 0 {
+        return resp::array_header(out, 0);
+    }
+    resp::array_header(out, 2);
+    resp::bulk(out, b"set");
+    resp::bulk(out, Refusal::OutOfMemory.to_string().as_bytes());
 }
 
 /// Compares the value of a key with a token.

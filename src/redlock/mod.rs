@@ -93,6 +93,9 @@ pub(crate) use self::serde_impl::{Names, Number, read_setting, unknown, write_se
 pub(crate) use self::settings::{Setting, Unfit};
 pub use self::token::{Nonce, Token, TokenError, TokenRefusal};
 pub use self::validity::Drift;
+pub use self::wire::probe::MissingRights;
+#[doc(hidden)]
+pub use self::wire::probe::PROBE;
 #[doc(hidden)]
 pub use self::wire::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,

@@ -26,6 +26,7 @@ mod outage;
 mod owner;
 mod peers;
 mod refusals;
+mod rights;
 mod scripts;
 mod stalls;
 mod stopped;

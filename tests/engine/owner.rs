@@ -231,6 +231,13 @@ impl Owner {
         });
     }
 
+    /// Waits for an error with this text.
+    pub(crate) fn failed_with_text(&mut self, index: usize, text: &str) {
+        self.poll_until(&format!("node {index}: {text}"), |owner| {
+            owner.status(index).error.is_some_and(|error| error.to_string() == text)
+        });
+    }
+
     pub(crate) fn status(&self, index: usize) -> NodeStatus<'_> {
         self.engine.node(node(index)).expect("the node is configured")
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
 
-use super::master::Master;
+use super::master::{Master, is_probe};
 use super::wire::read_request;
 
 /// The pause between two bytes of [`Fake::dripping`].
@@ -155,9 +155,10 @@ impl Fake {
         self.shared.state().open.len()
     }
 
-    /// Returns the requests so far, in the order of reading.
+    /// Returns the requests so far, in the order of reading, without the probes of rights.
     pub(crate) fn requests(&self) -> Vec<Request> {
-        self.shared.state().requests.clone()
+        let state = self.shared.state();
+        state.requests.iter().filter(|request| !is_probe(request)).cloned().collect()
     }
 }
 

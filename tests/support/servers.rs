@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, io, thread};
 
+use redbolt::redlock::PROBE;
 use rustix::process::Signal;
 
 use super::ports::Port;
@@ -206,14 +207,22 @@ impl Node {
     }
 
     /// Returns how often the server has executed this command, scripts included, by the server's
-    /// own count.
+    /// own count. The tries of the command in handshakes do not count: each handshake tries each
+    /// command of the scripts once.
     pub(crate) fn calls(&self, command: &str) -> u64 {
         let stats = bytes(self.command(&[b"INFO", b"commandstats"]));
         let stats = String::from_utf8_lossy(&stats).into_owned();
-        let start = format!("cmdstat_{command}:calls=");
-        let line = stats.lines().find_map(|line| line.strip_prefix(start.as_str()));
-        let calls = line.and_then(|rest| rest.split(',').next());
-        calls.map_or(0, |calls| calls.parse().expect("a count is a number"))
+        let count = |command: &str| {
+            let start = format!("cmdstat_{command}:calls=");
+            let line = stats.lines().find_map(|line| line.strip_prefix(start.as_str()));
+            let calls = line.and_then(|rest| rest.split(',').next());
+            calls.map_or(0, |calls| calls.parse().expect("a count is a number"))
+        };
+        let is_tried = ["eval", "evalsha"].contains(&command)
+            || PROBE.text.contains(&format!("try('{command}'"));
+        // Only handshakes ask for this.
+        let handshakes: u64 = if is_tried { count("command|info") } else { 0 };
+        count(command) - handshakes
     }
 
     fn launch(&mut self) -> Result<(), StartError> {

@@ -167,7 +167,7 @@ impl Redlock {
         error: ServerError,
         text: &[u8],
     ) {
-        use ServerError::{Cluster, Denied, NotServing, Overloaded, Unsupported};
+        use ServerError::{Cluster, Denied, NotServing, Overloaded, ScriptDenied, Unsupported};
         let terms = self.terms(now);
         let node = &mut self.nodes[id];
         node.keep_message(text);
@@ -177,8 +177,8 @@ impl Redlock {
                 self.node_changed(id);
             }
             // A query is not worth a session.
-            Denied | Unsupported if matches!(request, Request::Query(_)) => {}
-            NotServing | Denied | Cluster | Unsupported => {
+            Denied | ScriptDenied | Unsupported if matches!(request, Request::Query(_)) => {}
+            NotServing | Denied | ScriptDenied | Cluster | Unsupported => {
                 if error == NotServing {
                     node.distrust(now, &self.config, terms);
                 }

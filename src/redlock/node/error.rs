@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::redlock::node_set::NodeId;
+use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp;
 
@@ -37,6 +38,9 @@ pub enum NodeError {
     ReplyTooLong,
     /// The server refused `AUTH` or `SELECT`.
     LoginRefused,
+    /// The server does not run these commands for us, and no lock can be had, kept and given back
+    /// without them: the user lacks the right, or somebody has renamed the command.
+    MissingRights(MissingRights),
     /// The server answered with an error.
     Server(ServerError),
     /// The node is loading its data.
@@ -78,11 +82,12 @@ impl NodeError {
     /// Returns `true` if a configuration must be changed before the node can vote. The engine tries
     /// such a node again only about twice a minute.
     pub const fn is_misconfiguration(self) -> bool {
-        use ServerError::{Cluster, Denied, Unsupported};
+        use ServerError::{Cluster, Denied, ScriptDenied, Unsupported};
         matches!(
             self,
-            Self::Server(Denied | Cluster | Unsupported)
+            Self::Server(Denied | ScriptDenied | Cluster | Unsupported)
                 | Self::LoginRefused
+                | Self::MissingRights(_)
                 | Self::NotStandalone
                 | Self::EvictsKeys
                 | Self::SameProcess(_)
@@ -96,7 +101,11 @@ impl NodeError {
 impl NodeError {
     /// Returns `true` if another login may be all that is needed.
     pub(crate) const fn is_about_login(self) -> bool {
-        matches!(self, Self::LoginRefused | Self::Server(ServerError::Denied))
+        use ServerError::{Denied, ScriptDenied};
+        matches!(
+            self,
+            Self::LoginRefused | Self::MissingRights(_) | Self::Server(Denied | ScriptDenied)
+        )
     }
 }
 
@@ -119,6 +128,9 @@ impl fmt::Display for NodeError {
             Self::UnsolicitedReply => f.write_str("a reply to no command"),
             Self::ReplyTooLong => f.write_str("a reply longer than any asked for"),
             Self::LoginRefused => f.write_str("the server refused AUTH or SELECT"),
+            Self::MissingRights(missing) => {
+                write!(f, "the user may not run: {missing} (ACL, or a renamed command)")
+            }
             Self::Server(error) => error.fmt(f),
             Self::Loading => f.write_str("the server is loading its data"),
             Self::Replica => f.write_str("the server is a replica"),

@@ -12,6 +12,7 @@ use super::identity::{Identity, Info};
 use crate::redlock::login::Login;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::wire::command::{self, Call, Look, Native};
+use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::script::{self, Script};
 use crate::redlock::wire::server_error::ServerError;
 use crate::redlock::wire::testimony::Testimony;
@@ -26,6 +27,8 @@ enum Step {
     Info(&'static [u8]),
     Capabilities,
     Load(Script),
+    /// A try of all commands, by the text of the script and then by its SHA-1.
+    Probe(Call),
     /// One setting of the server.
     Setting(&'static [u8]),
     /// The witness, always last: the locks of the session come behind its stamp.
@@ -55,6 +58,7 @@ pub(crate) struct Inquiry {
     answered: usize,
     info: Info,
     native: Option<Native>,
+    missing: MissingRights,
 }
 
 /// What a node has proved.
@@ -65,6 +69,8 @@ pub(crate) struct Findings {
     pub(crate) is_durable: bool,
     /// The server's own compare-and-delete command, if there is one. Only a handshake asks.
     pub(crate) native: Option<Native>,
+    /// The commands that the node does not run for us. No lock needs one of them.
+    pub(crate) missing: MissingRights,
     pub(crate) word: Word,
 }
 
@@ -99,7 +105,7 @@ pub(crate) enum Progress {
 impl Inquiry {
     /// Creates the handshake of a connection with this `login`.
     pub(crate) fn handshake(login: &Login, guard: RestartGuard) -> Self {
-        let mut steps = Vec::with_capacity(18);
+        let mut steps = Vec::with_capacity(20);
         if login.has_auth() {
             steps.push(Step::Auth);
         }
@@ -109,6 +115,7 @@ impl Inquiry {
         steps.extend(SECTIONS.map(Step::Info));
         steps.push(Step::Capabilities);
         steps.extend(script::ALL.map(Step::Load));
+        steps.extend([Call::Text, Call::Sha].map(Step::Probe));
         if guard != RestartGuard::Off {
             steps.extend(about_witness(guard, Call::Text));
         }
@@ -124,7 +131,13 @@ impl Inquiry {
     }
 
     fn of(steps: Vec<Step>) -> Self {
-        Self { steps, answered: 0, info: Info::default(), native: None }
+        Self {
+            steps,
+            answered: 0,
+            info: Info::default(),
+            native: None,
+            missing: MissingRights::default(),
+        }
     }
 
     /// Returns the commands of all steps without a reply, in their order.
@@ -149,6 +162,15 @@ impl Inquiry {
         };
         let error = match (step, value) {
             (Step::Witness(call), value) => return self.handle_testimony(call, value),
+            (Step::Probe(call), value) => {
+                let by = if call == Call::Text { "eval" } else { "evalsha" };
+                self.missing.read(by, value).is_none().then_some(NodeError::UnexpectedReply)
+            }
+            // The probe finds what else is missing.
+            (Step::Info(_), Value::Error(text)) if text.starts_with(b"NOPERM ") => {
+                self.missing.insert(b"info");
+                None
+            }
             // A node that forbids us to load scripts may still run their text. A node that does not
             // tell its commands is taken to have only the old ones, and a node that does not tell
             // its settings is not durable.
@@ -197,7 +219,7 @@ impl Inquiry {
         self.answered += 1;
         let is_denied = error != Overloaded;
         let has_info = self.steps.contains(&Step::Info(SECTIONS[0]));
-        let verdict = if has_info { self.info.verdict().err() } else { None };
+        let verdict = if has_info { self.verdict().err() } else { None };
         match (verdict, error) {
             // `INFO` says more exactly than the error why a node is no master.
             (Some(error), _) => Progress::Failed(error),
@@ -208,14 +230,25 @@ impl Inquiry {
     }
 
     fn done(&self, word: Word) -> Progress {
-        match self.info.verdict() {
+        match self.verdict() {
             Ok(identity) => Progress::Done(Findings {
                 identity,
                 is_durable: self.info.is_durable(),
                 native: self.native,
+                missing: self.missing,
                 word,
             }),
             Err(error) => Progress::Failed(error),
+        }
+    }
+
+    /// Returns who the server is, or why the node cannot serve.
+    fn verdict(&self) -> Result<Identity, NodeError> {
+        let missing = self.missing.for_locks();
+        if missing.is_empty() {
+            self.info.verdict()
+        } else {
+            Err(NodeError::MissingRights(missing))
         }
     }
 
@@ -246,6 +279,7 @@ impl Step {
             Self::Load(script) => {
                 resp::command(out, &[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
             }
+            Self::Probe(call) => command::probe(out, call, look.prefix),
             Self::Setting(name) => resp::command(out, &[b"CONFIG", b"GET", name]),
             Self::Witness(call) => command::look(out, call, look),
         }
@@ -294,10 +328,10 @@ mod tests {
     #[test]
     fn login_comes_first_and_only_where_it_is_needed() {
         let commands = |login: &Login| handshake(login, RestartGuard::Off);
-        assert_eq!(commands(&Login::default()).0, 13);
+        assert_eq!(commands(&Login::default()).0, 15);
         let mut login = Login { password: Some("p".into()), database: 3, ..Login::default() };
         let (len, text) = commands(&login);
-        assert_eq!(len, 15);
+        assert_eq!(len, 17);
         assert!(
             text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n")
         );
@@ -310,15 +344,15 @@ mod tests {
     #[test]
     fn the_witness_comes_last_and_is_left_alone_where_no_guard_is_wanted() {
         for (guard, len, has_witness) in [
-            (RestartGuard::Off, 13, false),
-            (RestartGuard::On, 14, true),
-            (RestartGuard::Strict, 14, true),
-            (RestartGuard::Durable, 16, true),
+            (RestartGuard::Off, 15, false),
+            (RestartGuard::On, 16, true),
+            (RestartGuard::Strict, 16, true),
+            (RestartGuard::Durable, 18, true),
         ] {
             let (found, text) = handshake(&Login::default(), guard);
             assert_eq!(found, len, "{guard:?}");
             let last = text.rsplit("\r\n*").next().unwrap_or_default();
-            assert_eq!(last.contains("$4\r\nEVAL\r\n"), has_witness, "{guard:?}");
+            assert_eq!(last.contains("redbolt:witness"), has_witness, "{guard:?}");
         }
     }
 

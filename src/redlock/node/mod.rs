@@ -41,6 +41,7 @@ use crate::redlock::config::RedlockConfig;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::login::Login;
 use crate::redlock::wire::command::Native;
+use crate::redlock::wire::probe::MissingRights;
 use crate::resp::{self, Parser, Status, Value};
 use crate::time::Instant;
 
@@ -65,6 +66,8 @@ pub(crate) struct Node {
     record: Record,
     /// How the node is looked at. Each handshake tries the better way first.
     means: Means,
+    /// The commands that the node does not run for us. No lock needs one of them.
+    missing: MissingRights,
     /// The look that is under way on this session.
     look: Option<Box<Inquiry>>,
     /// The time of the next look; never while one is under way.
@@ -137,6 +140,7 @@ impl Node {
             run_id: None,
             record: Record::new(),
             means: Means::Witness,
+            missing: MissingRights::default(),
             look: None,
             look_at: Instant::FAR_FUTURE,
             watch_at: Instant::FAR_FUTURE,
@@ -378,6 +382,7 @@ impl Node {
             retry_in,
             quarantine: self.quarantine(now),
             lacks_witness: self.is_ready() && self.means == Means::Denied,
+            missing: if self.is_ready() { self.missing } else { MissingRights::default() },
             message: &self.message,
             in_flight: self.pipeline.len(),
             looks: self.look.as_ref().map_or(0, |look| look.owed()),

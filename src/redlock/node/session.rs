@@ -95,6 +95,7 @@ impl Node {
     pub(crate) fn ready(&mut self, now: Instant, found: &Findings, terms: Terms) {
         self.run_id = Some(found.identity.run_id);
         self.native = found.native;
+        self.missing = found.missing;
         self.session = Session::Ready { since: now };
         self.plan_looks(now, found, terms);
         self.error = None;

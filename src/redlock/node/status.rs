@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::error::NodeError;
 use super::quarantine::{Quarantine, QuarantineReason};
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
+use crate::redlock::wire::probe::MissingRights;
 
 /// The state of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +62,9 @@ pub struct NodeStatus<'a> {
     /// Set on a session with a node that does not allow the witness (S11). The node is treated as
     /// with [`RestartGuard::Strict`](crate::redlock::RestartGuard::Strict).
     pub lacks_witness: bool,
+    /// The commands that the node does not run for us, on a session that needs none of them for
+    /// locks. Without them a node may lack the witness.
+    pub missing: MissingRights,
     /// The server's own words, if it answered with an error; at most 128 characters.
     pub message: &'a str,
     /// The number of requests that the node has not answered.
@@ -98,6 +102,9 @@ impl NodeStatus<'_> {
         }
         if self.lacks_witness {
             f.write_str(", no right to keep a witness")?;
+            if !self.missing.is_empty() {
+                write!(f, " (may not run: {})", self.missing)?;
+            }
         }
         if let Some(error) = error {
             write!(f, ": {error}")?;

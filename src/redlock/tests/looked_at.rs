@@ -1,6 +1,7 @@
 //! The scripted side of a look: what one master has written, and what it answers.
 
 use super::*;
+use crate::redlock::wire::probe::PROBE;
 use crate::redlock::wire::witness::LOOK;
 
 /// The time of all masters when the clock of the rig is zero, in microseconds since 1970.
@@ -18,6 +19,8 @@ pub(super) struct Master {
     pub(super) stamp: Option<(u64, u64, u64, u64)>,
     /// What the master answers instead, if it does not run the script.
     pub(super) refusal: Option<&'static str>,
+    /// What the master answers to a probe, if it lacks a right: by text, and by SHA-1.
+    pub(super) probed: Option<[&'static str; 2]>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,6 +58,10 @@ impl Master {
     pub(super) fn answer(&mut self, now: Instant, words: &[String]) -> String {
         if words[0] == "CONFIG" {
             return self.setting(&words[2]);
+        }
+        if is_probe(words) {
+            let [by_text, by_sha] = self.probed.unwrap_or(["*0"; 2]);
+            return (if words[0] == "EVAL" { by_text } else { by_sha }).to_owned();
         }
         if let Some(refusal) = self.refusal {
             return refusal.to_owned();
@@ -108,6 +115,11 @@ impl Master {
         };
         format!("{text}{extra}")
     }
+}
+
+/// Returns whether this command tries our rights.
+pub(super) fn is_probe(words: &[String]) -> bool {
+    words.get(1).is_some_and(|word| word == PROBE.text || word == PROBE.sha)
 }
 
 /// Returns whether this command belongs to a look, or to the end of a handshake.

@@ -21,6 +21,7 @@ mod queues;
 mod refusals;
 mod repairs;
 mod restarts;
+mod rights;
 mod sessions;
 mod sets;
 mod stalls;
@@ -29,7 +30,7 @@ mod watching;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use self::looked_at::{Master, is_look, micros};
+use self::looked_at::{Master, is_look, is_probe, micros};
 use super::*;
 use crate::resp::{Parser, Status, Value};
 use crate::time::Instant;
@@ -200,12 +201,13 @@ impl Rig {
                 panic!("the machine sent what is no command: {:?}", rest.escape_ascii());
             };
             let words: Vec<_> = parts.map(|part| word(&part)).collect();
-            let is_look = is_look(&words);
-            if !is_look || !self.answers_looks {
+            let is_probe = is_probe(&words);
+            let is_look = is_probe || is_look(&words) && self.answers_looks;
+            if !is_look {
                 let words = words.iter().map(|word| short(word)).collect::<Vec<_>>();
                 self.outputs[index].push(words.join(" "));
             }
-            self.owed[index].push_back((is_look && self.answers_looks).then_some(words));
+            self.owed[index].push_back(is_look.then_some(words));
             rest = &rest[used..];
         }
     }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use bytes::BytesMut;
 
 use super::keys::{Keys, Names};
+use super::probe::{PROBE, PROBED};
 use super::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script,
@@ -133,6 +134,15 @@ fn about_all(
 pub(crate) fn holder(out: &mut BytesMut, resource: &[u8]) {
     begin_script(out, HOLDER, Call::Text, 1, 0);
     resp::bulk(out, resource);
+}
+
+/// Appends a probe of the rights that this client has on a node. The call by text tries all
+/// commands, and the call by SHA-1 only itself.
+pub(crate) fn probe(out: &mut BytesMut, call: Call, prefix: &[u8]) {
+    begin_script(out, PROBE, call, 0, usize::from(call == Call::Text));
+    if call == Call::Text {
+        resp::bulk(out, &[prefix, PROBED].concat());
+    }
 }
 
 /// Appends a look at the witness.
@@ -277,6 +287,14 @@ mod tests {
         assert_eq!(by_sha, format!("EVALSHA {} {rest}", LOOK.sha));
         let by_text = words(|out| look(out, Call::Text, &asked));
         assert_eq!(by_text, format!("EVAL {} {rest}", LOOK.text));
+    }
+
+    #[test]
+    fn a_probe_names_its_key_as_an_argument_once() {
+        let by_text = words(|out| probe(out, Call::Text, b"p:"));
+        assert_eq!(by_text, format!("EVAL {} 0 p:redbolt:probe", PROBE.text));
+        let by_sha = words(|out| probe(out, Call::Sha, b""));
+        assert_eq!(by_sha, format!("EVALSHA {} 0", PROBE.sha));
     }
 
     #[test]

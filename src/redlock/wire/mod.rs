@@ -7,6 +7,7 @@
 pub(super) mod answer;
 pub(super) mod command;
 pub(super) mod keys;
+pub(super) mod probe;
 pub(super) mod script;
 pub(super) mod server_error;
 pub(super) mod testimony;

@@ -22,6 +22,9 @@ pub enum ServerError {
     Denied,
     /// `NOPERM` for the key alone: not executed; other keys are not affected.
     KeyDenied,
+    /// A script may not run one of its commands: somebody must change the configuration. Whether
+    /// the commands before that one were executed is unknown.
+    ScriptDenied,
     /// `MOVED`, `ASK`, `CLUSTERDOWN`, `CROSSSLOT`: not executed; the node belongs to a Redis
     /// Cluster.
     Cluster,
@@ -47,7 +50,7 @@ impl ServerError {
             b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" => Self::Cluster,
             b"WRONGTYPE" => Self::WrongType,
             b"ERR" => Self::classify_generic(&text[word.len()..]),
-            _ => Self::Other,
+            _ => Self::classify_in_script(text),
         }
     }
 
@@ -69,13 +72,22 @@ impl ServerError {
             // Only `DELEX` reports a wrong type in these words.
             Self::WrongType
         } else {
-            Self::Other
+            Self::classify_in_script(sentence)
         }
+    }
+
+    /// Returns the class of an error of a command that a script has called. The sentence may stand
+    /// behind another one, about the place in the script.
+    fn classify_in_script(text: &[u8]) -> Self {
+        let has = |words: &[u8]| memchr::memmem::find(text, words).is_some();
+        // The first is of Redis up to 7.0, the second of Redis 7.2 and of Valkey.
+        let is_denied = has(b"can't run this command") || has(b"ACL failure in script");
+        if is_denied && !names_key(text) { Self::ScriptDenied } else { Self::Other }
     }
 
     /// Returns whether the error proves that the command was not executed.
     pub const fn ruled_out_execution(self) -> bool {
-        !matches!(self, Self::Other)
+        !matches!(self, Self::Other | Self::ScriptDenied)
     }
 }
 
@@ -89,6 +101,7 @@ impl fmt::Display for ServerError {
             Self::NotServing => "the server is loading or is not a master",
             Self::Denied => "access is denied",
             Self::KeyDenied => "access to the key is denied",
+            Self::ScriptDenied => "a command of a script is denied",
             Self::Cluster => "the server is a node of a cluster",
             Self::WrongType => "the key holds data that is not a lock",
             Self::Unsupported => "the server does not know the command",
@@ -100,7 +113,7 @@ impl fmt::Display for ServerError {
 /// Returns whether a `NOPERM` is about the key. The texts are "No permissions to access a key", and
 /// before Redis 7.2 "this user has no permissions to access one of the keys used as arguments".
 /// About a command, Redis writes "run" and not "access".
-fn names_key(text: &[u8]) -> bool {
+pub(super) fn names_key(text: &[u8]) -> bool {
     let has = |words: &[u8]| memchr::memmem::find(text, words).is_some();
     has(b" access ") && has(b" key")
 }
@@ -112,7 +125,7 @@ mod tests {
     #[test]
     fn errors_fall_into_their_classes() {
         use ServerError::*;
-        let rows: [(&str, ServerError); 27] = [
+        let rows: [(&str, ServerError); 32] = [
             ("NOSCRIPT No matching script. Please use EVAL.", NoScript),
             ("OOM command not allowed when used memory > 'maxmemory'.", Overloaded),
             ("MISCONF Redis is configured to save RDB snapshots", Overloaded),
@@ -126,6 +139,21 @@ mod tests {
             ("NOPERM this user has no permissions to run the 'set' command", Denied),
             ("NOPERM this user has no permissions to access one of the keys", KeyDenied),
             ("NOPERM No permissions to access a key", KeyDenied),
+            (
+                "ERR The user executing the script can't run this command or subcommand",
+                ScriptDenied,
+            ),
+            (
+                "ERR Error running script (call to f_0): @user_script:1: @user_script: 1: The user \
+                 executing the script can't run this command or subcommand",
+                ScriptDenied,
+            ),
+            (
+                "ERR ACL failure in script: User a has no permissions to run the 'get' command",
+                ScriptDenied,
+            ),
+            ("ERR ACL failure in script: No permissions to access a key", Other),
+            ("ERR The user executing the script can't access at least one of the keys", Other),
             ("DENIED Redis is running in protected mode", Denied),
             ("-DENIED Redis is running in protected mode", Denied),
             ("ERR operation not permitted", Denied),

@@ -1,0 +1,221 @@
+//! The probe: which commands a node lets us run (S10).
+//!
+//! A user of a server may lack a right, or a command may have been renamed. Without `GET` or `DEL`
+//! no lock can be released, without `PTTL` or `PEXPIRE` none can be renewed: each would show only
+//! when the locks are there. So each handshake tries all commands of all scripts once.
+
+use core::fmt;
+
+use super::script::Script;
+use super::server_error::{ServerError, names_key};
+use crate::resp::Value;
+
+/// The name of the key of the probe, after the configured prefix.
+pub(crate) const PROBED: &[u8] = b"redbolt:probe";
+
+/// The script that tries all commands of all scripts.
+///
+/// `ARGV[1]` is the key, which the script makes and deletes. The key is an argument and not one of
+/// `KEYS`: a server refuses a call that names a key to which the user has no right, and then tells
+/// nothing of the commands. Without an argument the script does nothing: such a call by SHA-1 shows
+/// that calls by SHA-1 are allowed. The script answers with an array: the name of each command that
+/// failed, and its error behind the name.
+///
+/// Where the key cannot be deleted, the key is gone after a millisecond.
+pub const PROBE: Script = Script {
+    text: "local k, out = ARGV[1], {} if not k then return out end \
+           local function try(name, ...) local r = redis.pcall(name, ...) \
+           if type(r) == 'table' and r.err then out[#out + 1] = name out[#out + 1] = r.err end end \
+           try('set', k, '1', 'PX', 1) try('get', k) try('mget', k) try('exists', k) \
+           try('pttl', k) try('pexpire', k, 1) try('del', k) try('time') try('info', 'server') \
+           return out",
+    sha: "9728b4b1affadd75d70ad7eadb4094c6ffdf8523",
+};
+
+/// The commands that redbolt needs on a server, in the order of `Display`.
+const NAMES: [&str; 11] =
+    ["info", "eval", "evalsha", "set", "get", "mget", "exists", "pttl", "pexpire", "del", "time"];
+
+/// A set of commands that a node does not let this client run.
+///
+/// `Display` writes the names, separated by commas.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct MissingRights(u16);
+
+impl MissingRights {
+    /// The only command that no lock needs: the witness tells the time (S11).
+    const TIME: Self = Self(1 << (NAMES.len() - 1));
+
+    /// Returns `true` if nothing is missing.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns the names of the commands, in lower case.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let names = NAMES.into_iter().enumerate();
+        names.filter(move |(place, _)| self.0 & (1 << place) != 0).map(|(_, name)| name)
+    }
+
+    /// Returns those of the commands without which no lock can be had, kept and given back.
+    pub(crate) const fn for_locks(self) -> Self {
+        Self(self.0 & !Self::TIME.0)
+    }
+
+    /// Adds a command. Does nothing for a command that redbolt does not need.
+    pub(crate) fn insert(&mut self, name: &[u8]) {
+        if let Some(place) = NAMES.iter().position(|known| known.as_bytes() == name) {
+            self.0 |= 1 << place;
+        }
+    }
+
+    /// Adds what the reply to a probe says. The command `by` has sent the probe. Returns `None` if
+    /// no probe can have this reply.
+    ///
+    /// Only an error about the command counts. A server whose memory is full, that is busy or that
+    /// is no master answers with other errors, and none of them is about a right.
+    pub(crate) fn read(&mut self, by: &str, value: &Value<'_>) -> Option<()> {
+        let elements = match value {
+            Value::Array(elements) => elements,
+            Value::Error(text) | Value::BulkError(text) => {
+                let error = ServerError::classify(text);
+                if matches!(error, ServerError::Denied | ServerError::Unsupported) {
+                    self.insert(by.as_bytes());
+                }
+                return Some(());
+            }
+            _ => return None,
+        };
+        let mut elements = elements.clone();
+        while let Some(name) = elements.next() {
+            let (Value::Bulk(name), Value::Bulk(error)) = (name, elements.next()?) else {
+                return None;
+            };
+            if is_refusal(error) {
+                self.insert(name);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Returns whether an error says that the command may not be run, or is not there.
+fn is_refusal(error: &[u8]) -> bool {
+    let is_unknown = memchr::memmem::find(error, b"ommand called from script").is_some();
+    let class = ServerError::classify(error);
+    matches!(class, ServerError::Denied | ServerError::ScriptDenied) && !names_key(error)
+        || is_unknown
+}
+
+impl fmt::Display for MissingRights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, name) in self.names().enumerate() {
+            f.write_str(if place == 0 { "" } else { ", " })?;
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for MissingRights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resp::{self, Status};
+
+    fn read(by: &str, reply: &str) -> Option<String> {
+        let Ok(Status::Complete((value, _))) = resp::parse(reply.as_bytes()) else {
+            panic!("no reply: {reply:?}")
+        };
+        let mut missing = MissingRights::default();
+        missing.read(by, &value).map(|()| missing.to_string())
+    }
+
+    fn failed(commands: &[(&str, &str)]) -> String {
+        let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+        let pairs = commands.iter().map(|(name, error)| bulk(name) + &bulk(error));
+        format!("*{}\r\n{}", 2 * commands.len(), pairs.collect::<String>())
+    }
+
+    #[test]
+    fn the_sha_belongs_to_the_text() {
+        let sha = sha1_smol::Sha1::from(PROBE.text).digest().to_string();
+        assert_eq!(sha, PROBE.sha);
+    }
+
+    #[test]
+    fn the_script_tries_every_command_that_is_known() {
+        for name in NAMES.iter().filter(|name| !name.starts_with("eval")) {
+            assert!(PROBE.text.contains(&format!("try('{name}'")), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_an_error_about_a_command_is_a_missing_right() {
+        let rows = [
+            ("ERR The user executing the script can't run this command or subcommand", "get"),
+            ("@user_script: 1: The user executing the script can't run this command", "get"),
+            (
+                "ERR ACL failure in script: User a has no permissions to run the 'get' command",
+                "get",
+            ),
+            ("NOPERM User a has no permissions to run the 'get' command", "get"),
+            ("ERR Unknown Redis command called from script", "get"),
+            ("ERR Unknown command called from script", "get"),
+            ("ERR The user executing the script can't access at least one of the keys", ""),
+            ("ERR ACL failure in script: No permissions to access a key", ""),
+            ("OOM command not allowed when used memory > 'maxmemory'.", ""),
+            ("MISCONF Redis is configured to save RDB snapshots", ""),
+            ("NOREPLICAS Not enough good replicas to write.", ""),
+            ("READONLY You can't write against a read only replica.", ""),
+            ("WRONGTYPE Operation against a key holding the wrong kind of value", ""),
+            ("ERR something else", ""),
+        ];
+        for (error, missing) in rows {
+            let found = read("eval", &failed(&[("get", error)]));
+            assert_eq!(found.as_deref(), Some(missing), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_probe_that_may_not_run_lacks_its_own_right() {
+        let rows = [
+            ("-NOPERM User a has no permissions to run the 'eval' command\r\n", "eval", "evalsha"),
+            ("-ERR unknown command 'EVAL', with args beginning with: \r\n", "eval", "evalsha"),
+            ("-NOPERM No permissions to access a key\r\n", "", ""),
+            ("-NOSCRIPT No matching script. Please use EVAL.\r\n", "", ""),
+            ("-BUSY Redis is busy running a script.\r\n", "", ""),
+            ("-LOADING Redis is loading the dataset in memory\r\n", "", ""),
+            ("-OOM command not allowed\r\n", "", ""),
+        ];
+        for (reply, by_text, by_sha) in rows {
+            assert_eq!(read("eval", reply).as_deref(), Some(by_text), "{reply}");
+            assert_eq!(read("evalsha", reply).as_deref(), Some(by_sha), "{reply}");
+        }
+    }
+
+    #[test]
+    fn names_are_told_in_one_order_and_strange_ones_not_at_all() {
+        let denied = "ERR The user executing the script can't run this command";
+        let reply = failed(&["time", "del", "get", "flushall"].map(|name| (name, denied)));
+        assert_eq!(read("eval", &reply).as_deref(), Some("get, del, time"));
+        assert_eq!(read("eval", "*0\r\n").as_deref(), Some(""));
+        let mut missing = MissingRights::default();
+        missing.insert(b"time");
+        assert!(missing.for_locks().is_empty() && !missing.is_empty());
+        missing.insert(b"get");
+        assert_eq!(missing.for_locks().to_string(), "get");
+    }
+
+    #[test]
+    fn no_other_reply_is_read() {
+        for reply in ["+OK\r\n", ":1\r\n", "$-1\r\n", "*1\r\n$3\r\nget\r\n", "*2\r\n:1\r\n:1\r\n"] {
+            assert_eq!(read("eval", reply), None, "{reply}");
+        }
+    }
+}

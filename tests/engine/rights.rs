@@ -1,0 +1,168 @@
+//! Users who lack a right: each missing one is named, and none is noticed only by its locks.
+
+use std::time::Duration;
+
+use redbolt::redlock::{NodeError, QuarantineReason, RestartGuard};
+use redbolt::{Config, NodeState};
+
+use crate::owner::{Owner, PATIENCE, config};
+use crate::support::servers::Node;
+use crate::support::wire::Reply;
+
+/// The smallest rules, as README.md has them. The keys of the locks come first.
+const RULES: [&str; 14] = [
+    "~locks:*",
+    "~redbolt:*",
+    "+info",
+    "+eval",
+    "+evalsha",
+    "+set",
+    "+get",
+    "+mget",
+    "+exists",
+    "+pttl",
+    "+pexpire",
+    "+del",
+    "+time",
+    "+script|load",
+];
+
+/// The first and the last rule that no lock can be without.
+const NEEDED: core::ops::Range<usize> = 2..12;
+
+/// Makes the user `app` with these rules, and nothing else. Returns the address.
+fn user(node: &Node, rules: &[&str]) -> String {
+    let mut parts: Vec<&[u8]> = [&b"ACL"[..], b"SETUSER", b"app", b"reset", b"on", b">pw"].to_vec();
+    parts.extend(rules.iter().map(|rule| rule.as_bytes()));
+    assert_eq!(node.command(&parts), Reply::Simple("OK".to_owned()), "{rules:?}");
+    format!("redis://app:pw@{}", node.addr())
+}
+
+fn without(index: usize) -> Vec<&'static str> {
+    let rules = RULES.iter().enumerate().filter(|(place, _)| *place != index);
+    rules.map(|(_, rule)| *rule).collect()
+}
+
+/// The ttl of the locks here: as long as the span of a quarantine, roughly.
+const TTL: Duration = Duration::from_secs(1);
+
+/// Returns a configuration with the witness, whose quarantines are over soon.
+fn guarded(url: &str) -> Config {
+    let mut config = config([url.to_owned()]);
+    config.redlock.restart_guard = RestartGuard::On;
+    config.redlock.max_ttl = TTL;
+    config
+}
+
+fn error(owner: &Owner) -> Option<NodeError> {
+    owner.status(0).error
+}
+
+/// FAULTS 41: a lock that could be had but not given back, or not extended, is not had.
+#[test]
+fn each_right_that_locks_need_keeps_the_node_out_by_its_name_when_it_is_missing() {
+    let node = Node::start();
+    for index in NEEDED {
+        let mut owner = Owner::of([user(&node, &without(index))]);
+        owner.poll_until("the node to be refused", |owner| {
+            owner.status(0).state == NodeState::Misconfigured
+        });
+        let Some(NodeError::MissingRights(missing)) = error(&owner) else {
+            panic!("{}: {}", RULES[index], owner.status(0))
+        };
+        assert!(missing.names().eq([&RULES[index][1..]]), "{}: {missing}", RULES[index]);
+        let text = format!("the user may not run: {missing} (ACL, or a renamed command)");
+        assert!(owner.status(0).to_string().contains(&text), "{}", owner.status(0));
+        assert_eq!(owner.status(0).counters.failures, 1);
+        // Where the key of the probe cannot be deleted, it goes by itself.
+        owner.poll_until("the key to be gone", |_| node.keys().is_empty());
+    }
+}
+
+#[test]
+fn all_missing_rights_are_named_at_once() {
+    let node = Node::start();
+    let rules = ["~*", "+eval", "+evalsha", "+set", "+exists", "+time"];
+    let mut owner = Owner::of([user(&node, &rules)]);
+    owner.poll_until("the node to be refused", |owner| error(owner).is_some());
+    let text = "the user may not run: info, get, mget, pttl, pexpire, del (ACL, or a renamed \
+                command)";
+    assert_eq!(error(&owner).map(|error| error.to_string()).as_deref(), Some(text));
+    // The key of the probe cannot be deleted, and goes by itself.
+    owner.poll_until("the key to be gone", |_| node.keys().is_empty());
+}
+
+/// What README.md names as the rights that are needed, with the witness and without loading.
+#[test]
+fn the_smallest_rules_are_enough_for_locks_and_for_the_witness() {
+    for rules in [&RULES[..], &RULES[..13]] {
+        let node = Node::start();
+        let mut owner = Owner::new(guarded(&user(&node, rules)));
+        owner.all_ready();
+        let status = owner.status(0);
+        assert!(!status.lacks_witness && status.missing.is_empty(), "{status}");
+        assert!(node.get(b"redbolt:witness").is_some(), "the witness is there");
+        assert_eq!(node.keys(), Vec::<Vec<u8>>::new(), "and nothing but the witness");
+        for together in [1, 20] {
+            let locks: Vec<_> = (0..together)
+                .map(|n| owner.acquire_for(format!("locks:{n}"), TTL, PATIENCE))
+                .collect();
+            locks.iter().for_each(|_| _ = owner.acquired());
+            locks.iter().for_each(|lock| owner.extend_for(*lock, TTL));
+            locks.iter().for_each(|_| owner.extended());
+            locks.iter().for_each(|lock| owner.release(*lock));
+            locks.iter().for_each(|_| assert_eq!(owner.released().unconfirmed.len(), 0));
+        }
+        owner.finish([&node]);
+    }
+}
+
+/// S11: a node without these rights serves as with `Strict`.
+#[test]
+fn rights_that_only_the_witness_needs_cost_only_the_witness() {
+    let rows = [("+time", "time"), ("~redbolt:*", "")];
+    for (rule, missing) in rows {
+        let node = Node::start();
+        let index = RULES.iter().position(|known| *known == rule).expect("a known rule");
+        let mut owner = Owner::new(guarded(&user(&node, &without(index))));
+        owner.poll_until("the node to be in quarantine", |owner| {
+            owner.status(0).quarantine.is_some()
+        });
+        let status = owner.status(0);
+        assert!(status.lacks_witness && status.error.is_none(), "{rule}: {status}");
+        assert_eq!(status.quarantine.map(|it| it.reason), Some(QuarantineReason::FirstContact));
+        assert_eq!(status.missing.to_string(), missing, "{status}");
+        owner.all_ready();
+        assert_eq!(node.keys(), Vec::<Vec<u8>>::new(), "{rule}");
+    }
+}
+
+/// Without rights on the keys of redbolt, the rights to run commands are tried all the same.
+#[test]
+fn a_missing_right_is_named_even_where_the_key_of_the_probe_is_forbidden() {
+    let node = Node::start();
+    let rules: Vec<_> = without(1).into_iter().filter(|rule| *rule != "+del").collect();
+    let mut owner = Owner::of([user(&node, &rules)]);
+    owner.poll_until("the node to be refused", |owner| error(owner).is_some());
+    let text = error(&owner).map(|error| error.to_string()).unwrap_or_default();
+    assert!(text.starts_with("the user may not run: del ("), "{text}");
+}
+
+#[test]
+fn a_command_that_somebody_has_renamed_is_a_missing_right() {
+    let node = Node::start_with(&["--rename-command", "DEL", "\"\""]);
+    let mut owner = Owner::of([node.addr()]);
+    owner.poll_until("the node to be refused", |owner| error(owner).is_some());
+    let text = error(&owner).map(|error| error.to_string()).unwrap_or_default();
+    assert!(text.starts_with("the user may not run: del ("), "{text}");
+}
+
+/// A server whose memory is full grants nothing and is well for the locks that are there.
+#[test]
+fn a_server_that_is_full_is_not_called_misconfigured() {
+    let node = Node::start();
+    node.command(&[b"CONFIG", b"SET", b"maxmemory", b"1"]);
+    let mut owner = Owner::of([user(&node, &RULES)]);
+    owner.all_ready();
+    assert!(error(&owner).is_none() && owner.status(0).missing.is_empty());
+}
