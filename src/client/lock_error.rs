@@ -157,7 +157,7 @@ impl LockError {
     pub const fn is_unavailable(&self) -> bool {
         matches!(
             self.kind(),
-            LockErrorKind::Acquire(AcquireError::NoQuorum(_) | AcquireError::Unavailable { .. })
+            LockErrorKind::Acquire(AcquireError::NoQuorum(_) | AcquireError::Quarantined { .. })
                 | LockErrorKind::Extend(ExtendError::NoQuorum(_))
         )
     }

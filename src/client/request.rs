@@ -59,10 +59,17 @@ impl LockRequest {
     /// a node timeout: 5 % of the ttl, at least 5 ms and at most 50 ms, unless configured. The
     /// first request of a process that has just started therefore needs a wait of a second or more.
     ///
-    /// A request may end later than its wait: [`Redlock::acquire`] has the latest moment. A wait
-    /// that is shorter than a node timeout can last as long as one.
+    /// A request that stands in line behind another request or lock of this client for the same
+    /// resource ends with its wait. A request that waits for nodes may end later, by a node timeout
+    /// at most, because an attempt under way needs its round trip; a wait that is shorter than a
+    /// node timeout can then last as long as one. [`Redlock::acquire`] has the latest moment.
+    ///
+    /// A wait lasts to its end also where masters that have restarted may not vote before: evidence
+    /// from other masters can end a quarantine early. [`LockError::retry_after`] then says when to
+    /// come back.
     ///
     /// [`Redlock::acquire`]: crate::redlock::Redlock::acquire
+    /// [`LockError::retry_after`]: crate::LockError::retry_after
     pub fn wait(mut self, wait: Duration) -> Self {
         self.order.wait = wait;
         self

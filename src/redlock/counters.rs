@@ -23,13 +23,14 @@ pub struct Counters {
     pub attempts: u64,
     /// Locks that were granted.
     pub acquired: u64,
-    /// Requests that ended because somebody else held the lock.
+    /// Requests that ended because somebody else held the lock, or was ahead in the line for the
+    /// lock.
     pub held: u64,
     /// Requests that ended because a quorum of nodes was missing. A quarantined node counts as
     /// missing.
     pub no_quorum: u64,
-    /// Requests whose wait ended in a queue of the engine.
-    pub timed_out: u64,
+    /// Requests whose wait ended before the pipelines of a quorum had room.
+    pub no_room: u64,
     /// Requests that were cancelled.
     pub cancelled: u64,
     /// Adoptions that failed because a majority of the nodes did not have the token.
@@ -59,7 +60,7 @@ impl Counters {
     /// Returns the number of requests for a lock that wait now.
     #[must_use]
     pub const fn waiting_now(&self) -> u64 {
-        let failed = self.held + self.no_quorum + self.timed_out + self.cancelled + self.gone;
+        let failed = self.held + self.no_quorum + self.no_room + self.cancelled + self.gone;
         self.requested.saturating_sub(self.acquired + failed)
     }
 
@@ -67,9 +68,9 @@ impl Counters {
         let counter = match event {
             Event::Acquired { .. } => &mut self.acquired,
             Event::AcquireFailed { error, .. } => match error {
-                AcquireError::Held { .. } => &mut self.held,
-                AcquireError::NoQuorum(_) | AcquireError::Unavailable { .. } => &mut self.no_quorum,
-                AcquireError::TimedOut => &mut self.timed_out,
+                AcquireError::Held { .. } | AcquireError::InLine => &mut self.held,
+                AcquireError::NoQuorum(_) | AcquireError::Quarantined { .. } => &mut self.no_quorum,
+                AcquireError::NoRoom => &mut self.no_room,
                 AcquireError::Gone => &mut self.gone,
                 AcquireError::Cancelled => &mut self.cancelled,
             },
@@ -94,7 +95,7 @@ impl AddAssign for Counters {
             acquired,
             held,
             no_quorum,
-            timed_out,
+            no_room,
             cancelled,
             gone,
             extended,
@@ -109,7 +110,7 @@ impl AddAssign for Counters {
         self.acquired += acquired;
         self.held += held;
         self.no_quorum += no_quorum;
-        self.timed_out += timed_out;
+        self.no_room += no_room;
         self.cancelled += cancelled;
         self.gone += gone;
         self.extended += extended;

@@ -153,9 +153,12 @@ pub enum AcquireError {
     /// not a lock looks the same, because `SET NX` refuses both alike.
     Held {
         /// The nodes that refused the last attempt. Empty when no node was asked, because another
-        /// lock of this engine has the resource.
+        /// lock of this engine was held.
         refused: NodeSet,
     },
+    /// The wait ended in line behind another request of this engine for the same resource, while
+    /// enough nodes could vote. Nobody has asked the nodes for this request.
+    InLine,
     /// The last attempt found no quorum of nodes that could answer.
     NoQuorum(NodeOutcomes),
     /// Too few nodes may vote, because others may have forgotten locks in a restart and do not vote
@@ -164,7 +167,7 @@ pub enum AcquireError {
     /// A request with a wait of more than `retry_after` lasts until enough nodes may vote.
     /// [`RestartGuard`](super::RestartGuard) explains what nodes must prove, and how an operator
     /// declares a new cluster fresh.
-    Unavailable {
+    Quarantined {
         /// The outcome of the last attempt at each node.
         outcomes: NodeOutcomes,
         /// The earliest moment at which the nodes that are connected now can be a quorum.
@@ -172,8 +175,9 @@ pub enum AcquireError {
         /// The time from the end of the request to `at`.
         retry_after: Duration,
     },
-    /// The wait ended while the request stood in a queue of this engine.
-    TimedOut,
+    /// The wait ended before enough nodes that could vote had room for the request: other requests
+    /// of this engine filled their pipelines.
+    NoRoom,
     /// An adoption failed, because a majority of the nodes does not have the token, or not any
     /// more.
     Gone,
@@ -188,11 +192,11 @@ impl AcquireError {
     /// Returns the nodes that were the reason, and the outcome at each.
     pub(crate) fn at_nodes(&self) -> AtNodes {
         match self {
-            Self::NoQuorum(outcomes) | Self::Unavailable { outcomes, .. } => outcomes.at_nodes(),
+            Self::NoQuorum(outcomes) | Self::Quarantined { outcomes, .. } => outcomes.at_nodes(),
             Self::Held { refused } => {
                 refused.into_iter().map(|node| (node, NodeOutcome::Refused)).collect()
             }
-            Self::TimedOut | Self::Gone | Self::Cancelled => AtNodes::new(),
+            Self::InLine | Self::NoRoom | Self::Gone | Self::Cancelled => AtNodes::new(),
         }
     }
 
@@ -205,11 +209,12 @@ impl AcquireError {
     ) -> fmt::Result {
         match self {
             Self::Held { refused } if refused.is_empty() => {
-                write!(f, "held by another lock of this process")
+                write!(f, "held by another lock of this client")
             }
             Self::Held { .. } => write!(f, "held by another ({nodes})"),
+            Self::InLine => write!(f, "the wait ended behind another request of this client"),
             Self::NoQuorum(_) => write!(f, "no quorum of nodes ({nodes})"),
-            Self::Unavailable { retry_after, .. } => {
+            Self::Quarantined { retry_after, .. } => {
                 let seconds = retry_after.as_secs_f64();
                 write!(
                     f,
@@ -218,7 +223,9 @@ impl AcquireError {
                      that there are none"
                 )
             }
-            Self::TimedOut => write!(f, "the wait ended in the queue of this engine"),
+            Self::NoRoom => {
+                write!(f, "the wait ended while other requests of this client filled the pipelines")
+            }
             Self::Gone => write!(f, "a majority of the nodes does not have the token"),
             Self::Cancelled => write!(f, "cancelled"),
         }

@@ -38,7 +38,7 @@ fn a_witness_is_not_older_than_either_of_two_clocks_says() {
         assert!(left > TTL / 2, "{guard}: {left:?}");
         second.attempt(KEY);
         let error = second.not_acquired();
-        assert!(matches!(error, AcquireError::Unavailable { .. }), "{error}");
+        assert!(matches!(error, AcquireError::Quarantined { .. }), "{error}");
         second.finish(&nodes);
     }
 }

@@ -105,7 +105,7 @@ fn a_node_with_a_file_is_taken_as_one_that_forgot_unless_it_is_declared_durable(
     quarantined(&mut guarded, 0, QuarantineReason::FirstContact);
     guarded.attempt(KEY);
     let error = guarded.not_acquired();
-    let AcquireError::Unavailable { outcomes, .. } = error else { panic!("{error}") };
+    let AcquireError::Quarantined { outcomes, .. } = error else { panic!("{error}") };
     assert_eq!(outcomes.as_slice(), [NodeOutcome::Quarantined]);
     guarded.finish(cluster.iter());
 }
@@ -122,7 +122,7 @@ fn nodes_restarted_together_are_no_quorum_and_say_until_when() {
     }
     owner.attempt(KEY);
     let error = owner.not_acquired();
-    let AcquireError::Unavailable { at, retry_after, .. } = error else { panic!("{error}") };
+    let AcquireError::Quarantined { at, retry_after, .. } = error else { panic!("{error}") };
     assert!(at > owner.engine.now() && retry_after < TTL + TTL / 50, "{error}");
     for node in cluster.iter() {
         assert_eq!(sets(node), 0);

@@ -52,8 +52,9 @@ impl Metrics {
             Event::AcquireFailed { error, .. } => match error {
                 AcquireError::Held { .. } => counter!(FAILED, "reason" => "held"),
                 AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),
-                AcquireError::Unavailable { .. } => counter!(FAILED, "reason" => "unavailable"),
-                AcquireError::TimedOut => counter!(FAILED, "reason" => "timed_out"),
+                AcquireError::InLine => counter!(FAILED, "reason" => "in_line"),
+                AcquireError::Quarantined { .. } => counter!(FAILED, "reason" => "quarantined"),
+                AcquireError::NoRoom => counter!(FAILED, "reason" => "no_room"),
                 AcquireError::Gone => counter!(FAILED, "reason" => "gone"),
                 AcquireError::Cancelled => counter!(FAILED, "reason" => "cancelled"),
             }

@@ -21,8 +21,9 @@ impl Redlock {
     /// `wait` of zero there is one attempt.
     ///
     /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`], at the latest one
-    /// node timeout after `wait`, or two node timeouts from now if that is later. The ttl counts in
-    /// whole milliseconds; a fraction is cut off.
+    /// node timeout after `wait`, or two node timeouts from now if that is later. A request that
+    /// stands in line behind another request or lock of this engine for the same resource waits for
+    /// no node, and ends with `wait`. The ttl counts in whole milliseconds; a fraction is cut off.
     ///
     /// The cost: a copy of the resource, one look-up, and one encoded command copied to each node.
     /// Once warm nothing is allocated, unless the resource is longer than any before in the same

@@ -39,7 +39,8 @@ impl Redlock {
         }
         self.table[slot].phase = Phase::InLine;
         self.table.line_up(first, slot);
-        self.schedule(slot, self.table[slot].deadline);
+        // No node is asked, so the wait is not stretched to a node timeout.
+        self.schedule(slot, self.table[slot].wait_until);
     }
 
     /// Sends the first lock of a resource back into the line, because an adoption goes first: as
@@ -101,11 +102,22 @@ impl Redlock {
     /// Ends a request whose wait ended in a queue.
     pub(super) fn wait_ended(&mut self, now: Instant, slot: u32) {
         let error = match self.table[slot].phase {
-            Phase::InLine if self.is_behind_holder(slot) => AcquireError::HELD_HERE,
-            Phase::InLine => AcquireError::TimedOut,
+            Phase::InLine => self.line_error(now, slot),
             _ => self.acquire_error(now, slot),
         };
         self.acquire_ended(now, slot, error);
+    }
+
+    /// Returns the reason why a request that stood in line was not acquired. Whoever is ahead can
+    /// lack a quorum of nodes, and then so does everybody behind.
+    fn line_error(&self, now: Instant, slot: u32) -> AcquireError {
+        if self.is_behind_holder(slot) {
+            return AcquireError::HELD_HERE;
+        }
+        match self.acquire_error(now, slot) {
+            AcquireError::NoRoom => AcquireError::InLine,
+            error => error,
+        }
     }
 
     /// Returns `true` if the first lock of the same resource is held.

@@ -24,11 +24,11 @@ impl Redlock {
             |outcome: &&NodeOutcome| matches!(outcome, NodeOutcome::NotAsked | NodeOutcome::Full);
         let open = outcomes.as_slice().iter().filter(could_vote).count();
         if asked_none && open >= self.quorum.need() {
-            return AcquireError::TimedOut;
+            return AcquireError::NoRoom;
         }
         match self.quorum_possible_at(now) {
             Some(at) if at > now => {
-                AcquireError::Unavailable { outcomes, at, retry_after: at - now }
+                AcquireError::Quarantined { outcomes, at, retry_after: at - now }
             }
             _ => AcquireError::NoQuorum(outcomes),
         }

@@ -43,13 +43,65 @@ fn a_wait_that_ends_in_line_says_why() {
     let behind_holder = rig.acquire("a", ms(100));
     rig.acquire("b", WAIT);
     let behind_attempt = rig.acquire("b", ms(10));
-    rig.advance(ms(50));
-    let error = AcquireError::TimedOut;
-    assert_eq!(rig.events()[0], Event::AcquireFailed { lock: behind_attempt, error });
-    rig.advance(ms(50));
+    rig.advance(ms(10));
+    let error = AcquireError::InLine;
+    assert_eq!(rig.events(), [Event::AcquireFailed { lock: behind_attempt, error }]);
+    rig.advance(ms(90));
     let error = AcquireError::HELD_HERE;
     let failed = Event::AcquireFailed { lock: behind_holder, error };
     assert!(rig.events().contains(&failed));
+}
+
+/// The one ahead cannot get the lock either: somebody who is told of contention would try again.
+#[test]
+fn a_wait_that_ends_in_line_while_the_nodes_are_missing_is_no_contention() {
+    let mut rig = Rig::unconnected(3, |_| ());
+    rig.acquire("r", WAIT);
+    let behind = rig.acquire("r", ms(10));
+    rig.advance(ms(10));
+    let [Event::AcquireFailed { lock, error: AcquireError::NoQuorum(_) }] = rig.events()[..] else {
+        panic!("it ended in another way");
+    };
+    assert_eq!(lock, behind);
+}
+
+/// An attempt takes a node timeout at most, and a wait in line asks no node.
+#[test]
+fn a_wait_in_line_is_never_stretched_to_a_node_timeout() {
+    let mut rig = Rig::with(3, |config| config.retry_max = ms(1));
+    let first = rig.held("r");
+    let short = rig.acquire("r", ms(1));
+    let longer = rig.acquire("r", ms(30));
+    rig.advance(ms(1));
+    let error = AcquireError::HELD_HERE;
+    assert_eq!(rig.events(), [Event::AcquireFailed { lock: short, error }]);
+    rig.advance(ms(28));
+    rig.redlock.release(rig.now, first).expect("held");
+    assert!(rig.sent(0)[1].starts_with("SET r #2 NX PX"), "its turn came in time");
+    // The attempt is under way, and has its node timeout.
+    rig.advance(ms(10));
+    (0..3).for_each(|index| [":1", "+OK"].iter().for_each(|reply| rig.reply(index, reply)));
+    let events = rig.events();
+    assert!(matches!(events[1], Event::Acquired { lock, .. } if lock == longer), "{events:?}");
+}
+
+/// The owner polls late: everything that was due before is due now.
+#[test]
+fn nobody_gets_a_turn_after_the_wait_is_over() {
+    let mut rig = Rig::new(3);
+    let first = rig.held("r");
+    let short = [ms(10), ms(20)].map(|wait| rig.acquire("r", wait));
+    let patient = rig.acquire("r", WAIT);
+    rig.now = rig.now + ms(25);
+    rig.redlock.release(rig.now, first).expect("held");
+    let sent = rig.sent(0);
+    assert_eq!(sent, ["EVALSHA release 1 r #1", "SET r #2 NX PX 10000"], "one attempt");
+    let failed = rig.events();
+    assert_eq!(failed.iter().map(Event::lock).collect::<Vec<_>>(), short.map(Some));
+    (0..3).for_each(|index| [":1", "+OK"].iter().for_each(|reply| rig.reply(index, reply)));
+    let events = rig.events();
+    assert!(events.iter().any(|event| event.lock() == Some(patient)), "{events:?}");
+    assert_eq!(rig.redlock.in_use(), 1);
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn a_request_that_cannot_outlast_it_says_when_a_quorum_is_possible() {
     let event = rig.wait().remove(0);
     let Event::AcquireFailed { lock: failed, error } = event else { panic!("{event:?}") };
     assert_eq!(failed, lock);
-    let AcquireError::Unavailable { outcomes, at, retry_after } = error else {
+    let AcquireError::Quarantined { outcomes, at, retry_after } = error else {
         panic!("{error}");
     };
     // Node 4 is down. Three of the other nodes are a quorum as soon as the quarantines of nodes 0,

@@ -82,7 +82,7 @@ impl Latencies {
 pub(super) struct Failures {
     held: u64,
     no_quorum: u64,
-    timed_out: u64,
+    no_room: u64,
     lost: u64,
     refused: u64,
     other: u64,
@@ -91,10 +91,10 @@ pub(super) struct Failures {
 impl Failures {
     pub(super) fn add(&mut self, error: &AcquireError) {
         match error {
-            AcquireError::Held { .. } => self.held += 1,
+            AcquireError::Held { .. } | AcquireError::InLine => self.held += 1,
             // A cycle that waits until the end of the run, and longer, waits for nodes.
             AcquireError::NoQuorum(_) | AcquireError::Cancelled => self.no_quorum += 1,
-            AcquireError::TimedOut => self.timed_out += 1,
+            AcquireError::NoRoom => self.no_room += 1,
             _ => self.other += 1,
         }
     }
@@ -117,7 +117,7 @@ impl Failures {
     fn merge(&mut self, other: &Self) {
         self.held += other.held;
         self.no_quorum += other.no_quorum;
-        self.timed_out += other.timed_out;
+        self.no_room += other.no_room;
         self.lost += other.lost;
         self.refused += other.refused;
         self.other += other.other;
@@ -136,7 +136,7 @@ impl Failures {
         [
             ("held", self.held),
             ("no quorum", self.no_quorum),
-            ("timed out", self.timed_out),
+            ("no room", self.no_room),
             ("lost", self.lost),
             ("refused", self.refused),
             ("other", self.other),

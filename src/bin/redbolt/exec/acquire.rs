@@ -150,7 +150,7 @@ fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
         AcquireError::NoQuorum(outcomes) => {
             Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
         }
-        AcquireError::Unavailable { outcomes, retry_after, .. } => {
+        AcquireError::Quarantined { outcomes, retry_after, .. } => {
             let nodes = nodes::describe(engine, Some(&outcomes));
             Failure::Unavailable { resource, retry_after, nodes }
         }
