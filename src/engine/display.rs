@@ -5,7 +5,8 @@ use core::fmt;
 use super::shown::{self, Nodes, Resources, Status};
 use crate::net::{Address, Clock};
 use crate::redlock::{
-    AcquireError, AtNodes, Event, ExtendError, LockId, NodeId, NodeSet, Redlock, ReleaseOutcome,
+    AcquireError, AtNodes, Event, ExtendError, LockId, LostReason, NodeId, NodeSet, Redlock,
+    ReleaseOutcome,
 };
 
 /// The text of an event, from [`Engine::display`](super::Engine::display): one line, with the
@@ -87,9 +88,11 @@ impl fmt::Display for EventDisplay<'_> {
             }
             Event::Released { outcome, .. } => told.write_release(f, outcome),
             Event::Lost { reason, .. } => write!(f, "lost: {reason}"),
-            Event::Expiring { valid_until, .. } => {
+            Event::Expiring { valid_until, reason, .. } => {
                 let left = (*valid_until - Clock::now()).as_secs_f64();
-                write!(f, "about to end, in {left:.3} s")
+                let planned =
+                    if *reason == LostReason::MaxHold { " with its max_hold" } else { "" };
+                write!(f, "about to end{planned}, in {left:.3} s")
             }
             Event::Queried { resource, holder, .. } => {
                 write!(f, "holder of {}: {holder}", Resources { first: resource, count: 1 })

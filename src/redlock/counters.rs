@@ -43,6 +43,8 @@ pub struct Counters {
     pub released: u64,
     /// Locks that were lost because their validity ended.
     pub expired: u64,
+    /// Locks that were kept alive until their `max_hold` was over.
+    pub max_hold: u64,
     /// Locks that were lost because a majority of the nodes was known not to have them.
     pub lost: u64,
     /// Locks that were given up without a release, for another process to adopt.
@@ -54,7 +56,8 @@ impl Counters {
     /// or its loss is reported.
     #[must_use]
     pub const fn held_now(&self) -> u64 {
-        self.acquired.saturating_sub(self.released + self.expired + self.lost + self.disowned)
+        let ended = self.released + self.expired + self.max_hold + self.lost + self.disowned;
+        self.acquired.saturating_sub(ended)
     }
 
     /// Returns the number of requests for a lock that wait now.
@@ -78,6 +81,7 @@ impl Counters {
             Event::ExtendFailed { .. } => &mut self.not_extended,
             Event::Released { .. } => &mut self.released,
             Event::Lost { reason: LostReason::Expired, .. } => &mut self.expired,
+            Event::Lost { reason: LostReason::MaxHold, .. } => &mut self.max_hold,
             Event::Lost { reason: LostReason::Majority, .. } => &mut self.lost,
             Event::Expiring { .. } | Event::Queried { .. } | Event::Node(_) => return,
         };
@@ -102,6 +106,7 @@ impl AddAssign for Counters {
             not_extended,
             released,
             expired,
+            max_hold,
             lost,
             disowned,
         } = other;
@@ -117,6 +122,7 @@ impl AddAssign for Counters {
         self.not_extended += not_extended;
         self.released += released;
         self.expired += expired;
+        self.max_hold += max_hold;
         self.lost += lost;
         self.disowned += disowned;
     }

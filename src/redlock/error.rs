@@ -292,6 +292,8 @@ impl core::error::Error for ExtendError {}
 pub enum LostReason {
     /// The validity of the lock ended.
     Expired,
+    /// The lock was kept alive, and its `max_hold` is over: the end that the owner has planned.
+    MaxHold,
     /// So many nodes reported that they do not have the lock that no quorum can have it.
     Majority,
 }
@@ -300,6 +302,7 @@ impl fmt::Display for LostReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Expired => "the validity ended",
+            Self::MaxHold => "max_hold is over",
             Self::Majority => "too few nodes still have it",
         })
     }

@@ -108,6 +108,9 @@ pub enum Event {
         lock: LockId,
         /// The end of the validity.
         valid_until: Instant,
+        /// The reason for which the lock will be lost at this end, unless an extension succeeds:
+        /// [`LostReason::MaxHold`] for the end that was planned, [`LostReason::Expired`] otherwise.
+        reason: LostReason,
     },
     /// A query was answered.
     Queried {

@@ -344,8 +344,9 @@ impl Caller {
                     self.ended(id, State::HandedOn);
                 }
             }
-            Event::Expiring { lock, valid_until } => {
+            Event::Expiring { lock, valid_until, reason } => {
                 let lock = self.expect(lock, State::Held);
+                assert!(reason != LostReason::MaxHold || lock.keep.is_some(), "it has no max_hold");
                 assert!(!lock.is_warned && valid_until == lock.valid_until);
                 assert!(now + lock.ahead >= valid_until, "warned too early");
                 lock.is_warned = true;
@@ -355,7 +356,7 @@ impl Caller {
             Event::Lost { lock: id, reason } => {
                 let lock = self.expect(id, State::Held);
                 let is_early = now + redlock.config().lost_lead < lock.valid_until;
-                assert!(!is_early || reason != LostReason::Expired, "{id:?} has not expired");
+                assert!(!is_early || reason == LostReason::Majority, "{id:?} has not expired");
                 self.ended(id, State::Held);
             }
             Event::Queried { query, holder, .. } => {

@@ -64,10 +64,15 @@ impl Metrics {
             Event::Released { .. } => counter!(RELEASED).increment(1),
             Event::Lost { reason, .. } => match reason {
                 LostReason::Expired => counter!(LOST, "reason" => "expired"),
+                LostReason::MaxHold => counter!(LOST, "reason" => "max_hold"),
                 LostReason::Majority => counter!(LOST, "reason" => "majority"),
             }
             .increment(1),
-            Event::Expiring { .. } => counter!(EXPIRING).increment(1),
+            Event::Expiring { reason, .. } => match reason {
+                LostReason::MaxHold => counter!(EXPIRING, "reason" => "max_hold"),
+                _ => counter!(EXPIRING, "reason" => "expired"),
+            }
+            .increment(1),
             Event::Queried { .. } => counter!(QUERIED).increment(1),
             Event::Node(_) => {}
         }

@@ -6,7 +6,7 @@ use super::board::News;
 use crate::engine::display::Told;
 use crate::engine::shown::Status;
 use crate::net::{Address, Clock};
-use crate::redlock::{Event, NodeState};
+use crate::redlock::{Event, LostReason, NodeState};
 
 /// The target of all events for the `tracing` crate, for filters such as `redbolt=info`.
 pub const TRACING_TARGET: &str = "redbolt";
@@ -16,11 +16,19 @@ pub(super) fn lock(told: Told<'_>, event: &Event) {
     let of = |lock| told.resources(lock);
     // The texts are only made if somebody listens.
     match event {
+        Event::Lost { lock, reason: LostReason::MaxHold } => {
+            let resource = of(*lock);
+            info!(target: TRACING_TARGET, ?lock, %resource, "a lock has ended with its max_hold");
+        }
         Event::Lost { lock, reason } => {
             let resource = of(*lock);
             warn!(target: TRACING_TARGET, ?lock, %resource, %reason, "a lock is lost");
         }
-        Event::Expiring { lock, valid_until } => {
+        Event::Expiring { lock, valid_until, reason: LostReason::MaxHold } => {
+            let (resource, left) = (of(*lock), *valid_until - Clock::now());
+            info!(target: TRACING_TARGET, ?lock, %resource, ?left, "the max_hold is about to end");
+        }
+        Event::Expiring { lock, valid_until, .. } => {
             let (resource, left) = (of(*lock), *valid_until - Clock::now());
             warn!(target: TRACING_TARGET, ?lock, %resource, ?left, "a lock is about to end");
         }

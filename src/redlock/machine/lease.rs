@@ -124,7 +124,7 @@ impl Redlock {
         let lock = &self.table[slot];
         if now >= lock.valid_until && !self.config.is_sabotaged(Saboteur::ExtensionTooLate) {
             // The end of the validity is checked before the votes.
-            return self.lost(now, slot, LostReason::Expired);
+            return self.lost(now, slot, self.end_reason(slot));
         }
         if lock.may_be_held_by().len() < self.quorum.need() {
             return self.lost(now, slot, LostReason::Majority);
@@ -191,7 +191,7 @@ impl Redlock {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Lost(reason) });
         }
         self.emit(Event::Lost { lock, reason });
-        if reason == LostReason::Expired && now < self.table[slot].valid_until {
+        if reason != LostReason::Majority && now < self.table[slot].valid_until {
             // The report comes early. An owner that has not read the report yet may believe in the
             // lock until its end, so the keys stay until then.
             self.table[slot].phase = Phase::Lapsing;

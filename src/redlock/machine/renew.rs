@@ -7,8 +7,8 @@ use super::Redlock;
 use crate::redlock::bounds::MIN_TTL;
 use crate::redlock::error::{LostReason, RequestError};
 use crate::redlock::event::{Event, LockId};
-use crate::redlock::lock::Phase;
 use crate::redlock::lock::round::Origin;
+use crate::redlock::lock::{Lock, Phase};
 use crate::redlock::millis::Millis;
 use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
@@ -128,7 +128,7 @@ impl Redlock {
     pub(super) fn held_due(&mut self, now: Instant, slot: u32) {
         let lock = &self.table[slot];
         if now + self.config.lost_lead >= lock.valid_until {
-            return self.lost(now, slot, LostReason::Expired);
+            return self.lost(now, slot, self.end_reason(slot));
         }
         if lock.round.pending && now >= lock.deadline.min(lock.valid_until) {
             self.extension_failed(now, slot);
@@ -150,7 +150,8 @@ impl Redlock {
         let valid_until = lock.valid_until;
         if !ahead.is_zero() && !lock.is_warned && valid_until - now <= ahead.duration() {
             lock.is_warned = true;
-            self.emit(Event::Expiring { lock: id, valid_until });
+            let reason = self.end_reason(slot);
+            self.emit(Event::Expiring { lock: id, valid_until, reason });
         }
     }
 
@@ -168,12 +169,12 @@ impl Redlock {
             return;
         }
         let is_endless = self.config.is_sabotaged(Saboteur::HoldWithoutEnd);
-        let drift = self.config.drift.of(lock.renewal.ttl.duration());
-        if lock.valid_until + drift >= lock.renewal.until && !is_endless {
+        if self.is_renewed_to_the_end(slot) && !is_endless {
             // The last, shortened renewal is done. Each further one would gain next to nothing, and
             // would put off the warning until no time is left for it.
             return self.repair(now, slot);
         }
+        let lock = &self.table[slot];
         let ttl = lock.renewal.ttl;
         let left = Millis::of(lock.renewal.until - now);
         let ttl = if is_endless { ttl } else { ttl.min(left) };
@@ -186,6 +187,19 @@ impl Redlock {
             return self.plan_renewal(now, slot);
         }
         self.begin_extension(now, slot, ttl, Origin::Renewal);
+    }
+
+    /// Returns `true` if the lock is kept alive, and its validity reaches as far as renewals can.
+    fn is_renewed_to_the_end(&self, slot: u32) -> bool {
+        let Lock { renewal, valid_until, .. } = &self.table[slot];
+        let drift = self.config.drift.of(renewal.ttl.duration());
+        !renewal.ttl.is_zero() && *valid_until + drift >= renewal.until
+    }
+
+    /// Returns the reason for which the lock ends with its present validity.
+    pub(super) fn end_reason(&self, slot: u32) -> LostReason {
+        let is_planned = self.is_renewed_to_the_end(slot);
+        if is_planned { LostReason::MaxHold } else { LostReason::Expired }
     }
 
     /// Chooses the moment of the next renewal: when a third of the remaining validity has passed,

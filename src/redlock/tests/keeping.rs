@@ -63,7 +63,7 @@ fn renewals_end_with_max_hold_and_the_lock_with_them() {
         rig.confirm();
         assert!(matches!(rig.event(), Event::Extended { .. }));
     };
-    assert_eq!(events, [Event::Lost { lock, reason: LostReason::Expired }]);
+    assert_eq!(events, [Event::Lost { lock, reason: LostReason::MaxHold }]);
     let held = rig.now - start;
     assert!(held > ms(24_000) && held <= ms(25_000), "held for {held:?}");
 }
@@ -82,7 +82,9 @@ fn the_last_renewal_leaves_time_for_the_warning() {
             events = rig.events();
             !events.is_empty() || rig.has_output(0)
         });
-        if events.iter().any(|event| matches!(event, Event::Expiring { .. })) {
+        let planned =
+            |event: &Event| matches!(event, Event::Expiring { reason: LostReason::MaxHold, .. });
+        if events.iter().any(planned) {
             break rig.now;
         }
         rig.confirm();
@@ -90,7 +92,7 @@ fn the_last_renewal_leaves_time_for_the_warning() {
     };
     assert!(renewals < 20, "{renewals} renewals");
     rig.events();
-    assert_eq!(rig.wait(), [Event::Lost { lock, reason: LostReason::Expired }]);
+    assert_eq!(rig.wait(), [Event::Lost { lock, reason: LostReason::MaxHold }]);
     assert_eq!(rig.now - warned, ms(2_999), "the warning, then the loss");
 }
 
@@ -193,7 +195,9 @@ fn a_warning_comes_once_for_each_validity() {
     let mut rig = Rig::new(1);
     let lock = rig.held("r");
     rig.redlock.warn(rig.now, lock, ms(2_000)).expect("it is held");
-    let [Event::Expiring { lock: warned, valid_until }] = rig.wait()[..] else {
+    let [Event::Expiring { lock: warned, valid_until, reason: LostReason::Expired }] =
+        rig.wait()[..]
+    else {
         panic!("no warning")
     };
     assert_eq!((warned, valid_until - rig.now), (lock, ms(2_000)));
