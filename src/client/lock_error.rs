@@ -1,14 +1,15 @@
 //! [`LockError`] and [`ClientClosed`], the errors that concern a lock and name its resource.
 
 use core::fmt;
+use core::time::Duration;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::cause::{Cause, LockErrorKind};
 use super::error::{CLOSED, write_busy};
-use super::queue::Refused;
 use crate::engine::{Nodes, Resources};
-use crate::net::{Address, OtherProcess};
-use crate::redlock::{AcquireError, AtNodes, ExtendError, NodeId, NodeOutcome, RequestError};
+use crate::net::Address;
+use crate::redlock::{AcquireError, AtNodes, NodeId, NodeOutcome};
 
 /// The error of a lock that was not acquired, not extended, or not handed over, and of a question
 /// for the holder of a resource that was not asked.
@@ -26,6 +27,25 @@ use crate::redlock::{AcquireError, AtNodes, ExtendError, NodeId, NodeOutcome, Re
 /// background. A lock that was not extended keeps its old validity, unless the error says that the
 /// lock is lost.
 ///
+/// For every error one of six predicates is true. A service can map them to answers of its own:
+///
+/// | predicate | meaning | HTTP status |
+/// |---|---|---|
+/// | [`is_contended`] | somebody else has the lock | 409 |
+/// | [`is_unavailable`] | too few nodes vote | 503, with [`retry_after`] if there is one |
+/// | [`is_overloaded`] | this client has too many requests | 503, or 429 |
+/// | [`is_closed`] | this client has ended | 503 |
+/// | [`is_lost`] | the lock is not held any more | 500: the work was cut short |
+/// | [`is_invalid`] | out of bounds | 500, or 400 for a resource from outside |
+///
+/// [`is_contended`]: Self::is_contended
+/// [`is_unavailable`]: Self::is_unavailable
+/// [`retry_after`]: Self::retry_after
+/// [`is_overloaded`]: Self::is_overloaded
+/// [`is_closed`]: Self::is_closed
+/// [`is_lost`]: Self::is_lost
+/// [`is_invalid`]: Self::is_invalid
+///
 /// The cost of an error: two allocations, and a few more where a quorum was missing.
 ///
 /// ```no_run
@@ -35,7 +55,9 @@ use crate::redlock::{AcquireError, AtNodes, ExtendError, NodeId, NodeOutcome, Re
 /// match client.lock("orders/42").await {
 ///     Ok(guard) => drop(guard),
 ///     Err(error) if error.is_contended() => println!("somebody else is at it: {error}"),
-///     Err(error) if error.is_unavailable() => println!("try again later: {error}"),
+///     Err(error) if error.is_unavailable() => {
+///         println!("try again in {:?}: {error}", error.retry_after());
+///     }
 ///     Err(error) => match error.kind() {
 ///         LockErrorKind::Request(RequestError::TtlTooLong { max, .. }) => println!("{max:?}"),
 ///         _ => return Err(error),
@@ -64,28 +86,6 @@ pub(super) struct NodeReasons {
     pub(super) addresses: Arc<[Address]>,
     /// By node; empty where nothing is known to be wrong.
     pub(super) reasons: Vec<String>,
-}
-
-/// The reason of a [`LockError`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum LockErrorKind {
-    /// The client refused the request at once. The error names the value and the limit, or says
-    /// that the lock is not held any more.
-    Request(RequestError),
-    /// The request for a lock ended without the lock.
-    Acquire(AcquireError),
-    /// Too few nodes confirmed the extension, or the lock ended meanwhile.
-    Extend(ExtendError),
-    /// The queue of the client's thread is full.
-    Busy {
-        /// How many requests may wait for each thread: the configured `max_locks`.
-        max: usize,
-    },
-    /// The client was shut down, or its thread has died.
-    Closed,
-    /// This process is a child of the one that made the client.
-    OtherProcess(OtherProcess),
 }
 
 /// What one node had to do with a [`LockError`]. `Display` writes the address, the outcome and the
@@ -145,21 +145,58 @@ impl LockError {
         })
     }
 
-    /// Returns `true` if somebody else held the lock until the wait ended.
+    /// Returns `true` if somebody else held the lock until the wait ended, or another request of
+    /// this client was ahead in the line for the lock.
     #[must_use]
     pub const fn is_contended(&self) -> bool {
-        matches!(self.kind(), LockErrorKind::Acquire(AcquireError::Held { .. }))
+        matches!(Cause::of(self.kind()), Cause::Contended)
     }
 
     /// Returns `true` if too few nodes could be asked or have answered: the nodes are the problem,
     /// and not another owner of the lock.
     #[must_use]
     pub const fn is_unavailable(&self) -> bool {
-        matches!(
-            self.kind(),
-            LockErrorKind::Acquire(AcquireError::NoQuorum(_) | AcquireError::Quarantined { .. })
-                | LockErrorKind::Extend(ExtendError::NoQuorum(_))
-        )
+        matches!(Cause::of(self.kind()), Cause::Unavailable)
+    }
+
+    /// Returns `true` if this client has as many requests as its bounds allow: `max_locks` in the
+    /// queue of a thread or in use, or the pipelines to a quorum of the nodes until the wait ended.
+    #[must_use]
+    pub const fn is_overloaded(&self) -> bool {
+        matches!(Cause::of(self.kind()), Cause::Overloaded)
+    }
+
+    /// Returns `true` if the client was shut down, or its thread has died.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        matches!(Cause::of(self.kind()), Cause::Closed)
+    }
+
+    /// Returns `true` if there is no lock to extend, to hand over or to adopt any more: the lock
+    /// was lost, released or never there. Work under the lock must stop.
+    #[must_use]
+    pub const fn is_lost(&self) -> bool {
+        matches!(Cause::of(self.kind()), Cause::Lost)
+    }
+
+    /// Returns `true` if the request is out of bounds, so that the same request fails again. The
+    /// error names the value and the limit.
+    #[must_use]
+    pub const fn is_invalid(&self) -> bool {
+        matches!(Cause::of(self.kind()), Cause::Invalid)
+    }
+
+    /// Returns how long it takes until the nodes that are connected can be a quorum again, because
+    /// some of them may have forgotten locks in a restart and do not vote yet. The time counts from
+    /// the moment of the error. `None` where no such moment is known, as for nodes that are down.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self.kind() {
+            LockErrorKind::Acquire(AcquireError::Quarantined { retry_after, .. }) => {
+                Some(*retry_after)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -195,22 +232,6 @@ impl fmt::Display for LockError {
 impl fmt::Debug for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LockError({self})")
-    }
-}
-
-impl From<Refused> for LockErrorKind {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Full { max } => Self::Busy { max },
-            Refused::Closed => Self::Closed,
-            Refused::OtherProcess(error) => Self::OtherProcess(error),
-        }
-    }
-}
-
-impl From<RequestError> for LockErrorKind {
-    fn from(error: RequestError) -> Self {
-        Self::Request(error)
     }
 }
 

@@ -22,14 +22,14 @@
 //! waits for the nodes, [`shutdown`] for the end; [`gather`] makes one answer of those of all
 //! threads. [`runtime`] knows the threads that must not block.
 //!
-//! [`lock_error`] has the errors that name a resource, [`error`] the other one, and [`notice`] what
-//! is told of a lock that ends. [`handover`] is the
-//! data with which another process goes on with a lock. [`report`] is what a client says of a node,
-//! and [`counters`] what the client says of itself. [`thread_end`] is what is left of a thread when
-//! the thread has ended.
+//! [`lock_error`] has the errors that name a resource, and [`cause`] their kinds; [`error`] has the other one, and [`notice`] what is told of a lock that ends. [`handover`]
+//! is the data with which another process goes on with a lock. [`report`] is what a client says of
+//! a node, and [`counters`] what the client says of itself. [`thread_end`] is what is left of a
+//! thread when the thread has ended.
 
 mod acquire;
 mod builder;
+mod cause;
 mod client;
 mod command;
 mod connect;
@@ -62,12 +62,13 @@ mod worker;
 
 pub use self::acquire::Acquire;
 pub use self::builder::ClientBuilder;
+pub use self::cause::LockErrorKind;
 pub use self::client::Client;
 pub use self::counters::ClientCounters;
 pub use self::error::ClientError;
 pub use self::guard::Guard;
 pub use self::handover::{Handover, HandoverError};
-pub use self::lock_error::{ClientClosed, LockError, LockErrorKind, NodeVerdict};
+pub use self::lock_error::{ClientClosed, LockError, NodeVerdict};
 pub use self::notice::{LockNotice, LockNoticeKind};
 pub use self::pending::PendingAnswer;
 pub use self::ready::{ConnectError, Ready, ReadyError};

@@ -179,11 +179,39 @@ impl LockRequest {
     /// the acquisition.
     ///
     /// A `max_hold` of less than the ttl does not shorten the ttl. See [`Redlock::keep_alive`].
+    /// At its end the lock is lost, with [`LostReason::MaxHold`]: release before, or end the work
+    /// at [`Guard::expiring`].
     ///
-    /// `max_hold` may not be more than the configured one (S12): without a limit, a holder that
-    /// hangs would hold the lock for ever. Check [`Guard::is_held`] before every step, or wait for
-    /// [`Guard::lost`].
+    /// `max_hold` may not be more than the configured one (S12), an hour unless
+    /// [`RedlockConfig::max_hold`] says otherwise: without a limit, a holder that hangs would hold
+    /// the lock for ever. Check [`Guard::is_held`] before every step, or wait for [`Guard::lost`].
     ///
+    /// A leader that leads for as long as it lives acquires again. Others get their chance in
+    /// between, and so does a leader whose work has hung without anybody noticing:
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # async fn lead() {}
+    /// # async fn run(client: redbolt::Client) -> Result<(), redbolt::LockError> {
+    /// loop {
+    ///     let leader = client.lock("leader").wait(Duration::from_secs(3600));
+    ///     let guard = match leader.keep_alive_for(Duration::from_secs(3600)).await {
+    ///         Ok(guard) => guard,
+    ///         // Another leads.
+    ///         Err(error) if error.is_contended() => continue,
+    ///         Err(error) => return Err(error),
+    ///     };
+    ///     tokio::select! {
+    ///         () = lead() => return Ok(()),
+    ///         // Also at the end of max_hold: others may lead for a while.
+    ///         _ = guard.lost() => {}
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// [`LostReason::MaxHold`]: crate::LostReason::MaxHold
+    /// [`RedlockConfig::max_hold`]: crate::RedlockConfig::max_hold
     /// [`Redlock::keep_alive`]: crate::redlock::Redlock::keep_alive
     pub fn keep_alive_for(mut self, max_hold: Duration) -> Self {
         self.order.max_hold = Some(max_hold);

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
-use super::lock_error::{ClientClosed, LockError, LockErrorKind};
+use super::cause::LockErrorKind;
+use super::lock_error::{ClientClosed, LockError};
 use super::notice::{LockNotice, LockNoticeKind};
 use super::oneshot::Oneshot;
 use super::sync::{Mutex, lock};

@@ -366,7 +366,7 @@ pub struct NodeOutcomes {
 }
 
 impl NodeOutcomes {
-    pub(super) fn new(nodes: usize, outcome: impl Fn(NodeId) -> NodeOutcome) -> Self {
+    pub(crate) fn new(nodes: usize, outcome: impl Fn(NodeId) -> NodeOutcome) -> Self {
         let mut outcomes = [NodeOutcome::Down; MAX_NODES];
         for (index, slot) in outcomes.iter_mut().enumerate().take(nodes) {
             if let Some(node) = NodeId::new(index) {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Worker;
-use crate::client::lock_error::{LockErrorKind, NodeReasons};
+use crate::client::cause::LockErrorKind;
+use crate::client::lock_error::NodeReasons;
 use crate::client::notice::LockNoticeKind;
 use crate::client::report::NodeReport;
 use crate::client::sync::lock;

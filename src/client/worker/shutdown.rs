@@ -7,9 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{Question, Worker};
+use crate::client::cause::LockErrorKind;
 use crate::client::command::Command;
 use crate::client::error::ClientError;
-use crate::client::lock_error::{LockError, LockErrorKind};
+use crate::client::lock_error::LockError;
 use crate::client::notice::LockNoticeKind;
 use crate::client::shutdown::ShutdownReport;
 use crate::engine::Settling;
