@@ -143,12 +143,16 @@ impl Redlock {
     }
 
     /// Gives the next in line its turn. On every connection its `SET` follows the release.
+    ///
+    /// Whoever has waited long enough by now gets no turn. The end of that wait is due, and gives
+    /// the turn to the next: no command ends the request of another caller.
     pub(super) fn hand_over(&mut self, now: Instant, slot: u32) {
-        if let Some(next) = self.table.leave_line(slot) {
-            self.table[next].follows = true;
+        let Some(next) = self.table.leave_line(slot) else { return };
+        self.table[next].follows = true;
+        if now < self.table[next].wait_until {
             self.start_next(now, slot, next);
-            self.release_awaited(now, slot);
         }
+        self.release_awaited(now, slot);
     }
 
     /// Lets one lock of this engine follow another on the same resource.
