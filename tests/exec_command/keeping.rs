@@ -23,7 +23,10 @@ fn the_end_of_max_hold_ends_the_command() {
     let outcome = start_script(&cluster.addrs(), &options, script).finish();
     outcome.assert_code(76);
     assert_eq!(outcome.out, "bye\n");
-    for said in ["is locked after", "SIGTERM", "released"] {
+    let ended = "--max-hold ended the lock on \"r\" before the command did";
+    for said in
+        ["is locked after", "--max-hold is about to end the lock: SIGTERM", ended, "released"]
+    {
         assert!(outcome.err.contains(said), "{said}: {}", outcome.err);
     }
     assert_no_keys(&cluster);

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{AcquireError, Engine, Event, LockId, NodeState, Token};
+use redbolt::{AcquireError, Engine, Event, LockId, LostReason, NodeState, Token};
 use rustix::process::Signal;
 
 use super::args::Args;
@@ -43,6 +43,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                 let token = watch.engine.token(lock).filter(|_| watch.engine.is_held(lock));
                 let token = token.ok_or_else(|| Failure::Overrun {
                     resource: args.resource_name(),
+                    end: LostReason::Expired,
                     what: "it ended before the command could be started",
                     survivors: false,
                 })?;
@@ -56,6 +57,8 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                 if let Some(max_hold) = args.keep_alive() {
                     // An error means that the lock has just ended, which has an event of its own.
                     _ = watch.engine.keep_alive(lock, args.ttl(), max_hold);
+                    // Renewals come earlier, so that only an end is announced.
+                    _ = watch.engine.warn(lock, args.ttl() / 2);
                 }
                 return Ok(Lease { lock, token, valid_until });
             }

@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 
-use redbolt::Event;
 use redbolt::time::Instant;
+use redbolt::{Event, LostReason};
 use rustix::process::Signal;
 
 use super::acquire::Lease;
@@ -31,6 +31,7 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
     let mut child = start(lease, args)?;
     let mut changes = Changes::new(&watch.engine);
     let mut stage = Stage::Running;
+    let mut end = LostReason::Expired;
     loop {
         // A command that has ended by itself need not be ended: this check comes first.
         if let Some(code) = child.exit_code()? {
@@ -43,16 +44,18 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
             let group = child.end_group();
             let survivors = !group::is_gone(watch, group)?;
             let (resource, what) = (args.resource_name(), stage.tell());
-            return Err(Failure::Overrun { resource, what, survivors });
+            return Err(Failure::Overrun { resource, end, what, survivors });
         }
-        stage = stage.advance(watch.engine.now(), &schedule, &child, args);
+        stage = stage.advance(watch.engine.now(), &schedule, &child, args, end);
         match watch.next(stage.ends_at(&schedule))? {
             News::Signal(signal) if signal != Signal::CHILD => child.signal(signal),
             News::Engine(Event::Extended { valid_until, .. }) => {
                 schedule = Schedule::new(watch.engine.now(), valid_until);
                 stage = stage.renewed();
             }
+            News::Engine(Event::Expiring { reason, .. }) => end = reason,
             News::Engine(Event::Lost { reason, .. }) => {
+                end = reason;
                 args.tell(format_args!("the lock is lost: {reason}"));
                 schedule = Schedule::at_once(watch.engine.now());
             }
@@ -82,14 +85,25 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
 
 impl Stage {
     /// Sends the signals that are due. After a long stop of this process, `SIGKILL` comes at once.
-    fn advance(self, now: Instant, schedule: &Schedule, child: &Child, args: &Args) -> Self {
+    fn advance(
+        self,
+        now: Instant,
+        schedule: &Schedule,
+        child: &Child,
+        args: &Args,
+        end: LostReason,
+    ) -> Self {
+        let what = match end {
+            LostReason::MaxHold => "--max-hold is about to end the lock",
+            _ => "the lock is about to end",
+        };
         if self != Self::Killed && now >= schedule.kill_at {
-            args.tell("the lock is about to end: SIGKILL");
+            args.tell(format_args!("{what}: SIGKILL"));
             child.kill();
             return Self::Killed;
         }
         if self < Self::Terminated && now >= schedule.terminate_at {
-            args.tell("the lock is about to end: SIGTERM");
+            args.tell(format_args!("{what}: SIGTERM"));
             child.terminate();
             return Self::Terminated;
         }

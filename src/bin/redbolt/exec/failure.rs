@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use redbolt::EngineError;
+use redbolt::{EngineError, LostReason};
 use rustix::process::Signal;
 
 use super::signals;
@@ -37,9 +37,10 @@ pub(super) enum Failure {
     Interrupted { signal: Signal },
     /// The command could not be started.
     Start { command: String, error: io::Error },
-    /// The validity of the lock ended before the command did. `what` says what was done about the
-    /// command, `survivors` whether processes of the command may still be dying.
-    Overrun { resource: String, what: &'static str, survivors: bool },
+    /// The validity of the lock ended before the command did. `end` says why the lock ended, `what`
+    /// what was done about the command, `survivors` whether processes of the command may still be
+    /// dying.
+    Overrun { resource: String, end: LostReason, what: &'static str, survivors: bool },
     /// The system failed.
     System(io::Error),
 }
@@ -92,6 +93,9 @@ impl fmt::Display for Failure {
                 write!(f, "{} ended the wait for the lock", signals::name(*signal))
             }
             Self::Start { command, error } => write!(f, "cannot run {command}: {error}"),
+            Self::Overrun { resource, end: LostReason::MaxHold, what, .. } => {
+                write!(f, "--max-hold ended the lock on {resource} before the command did: {what}")
+            }
             Self::Overrun { resource, what, .. } => {
                 write!(f, "the lock on {resource} ended before the command did: {what}")
             }
