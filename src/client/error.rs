@@ -9,7 +9,7 @@ use crate::net::OtherProcess;
 pub(super) const CLOSED: &str = "the client is shut down, or its thread has died";
 
 /// The error of a request to a client that concerns no lock.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientError {
     /// The client has as many callbacks for changes of nodes as it takes.
@@ -52,6 +52,13 @@ impl From<Refused> for ClientError {
             Refused::Closed => Self::Closed,
             Refused::OtherProcess(error) => Self::OtherProcess(error),
         }
+    }
+}
+
+/// Prints what `Display` writes: `fn main` that returns the error shows this.
+impl fmt::Debug for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ClientError({self})")
     }
 }
 

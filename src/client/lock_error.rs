@@ -237,7 +237,7 @@ impl fmt::Debug for LockError {
 
 /// The error of a release whose client was shut down, or whose thread has died. The ttl ends the
 /// lock.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientClosed {
     resource: Box<[u8]>,
@@ -260,6 +260,13 @@ impl fmt::Display for ClientClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { resource, count } = self;
         write!(f, "lock {}: {CLOSED}", Resources { first: resource, count: *count })
+    }
+}
+
+/// Prints what `Display` writes: `fn main` that returns the error shows this.
+impl fmt::Debug for ClientClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ClientClosed({self})")
     }
 }
 

@@ -15,7 +15,7 @@ use crate::engine::EngineError;
 use crate::redlock::NodeState;
 
 /// The error of a client whose nodes were not ready in time.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum ReadyError {
     /// Fewer nodes vote than a lock needs.
@@ -82,6 +82,13 @@ impl fmt::Display for ReadyError {
     }
 }
 
+/// Prints what `Display` writes: `fn main` that returns the error shows this.
+impl fmt::Debug for ReadyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReadyError({self})")
+    }
+}
+
 impl core::error::Error for ReadyError {}
 
 impl From<ClientError> for ReadyError {
@@ -91,7 +98,6 @@ impl From<ClientError> for ReadyError {
 }
 
 /// The error of [`ClientBuilder::connect`](super::ClientBuilder::connect).
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The client could not be created.
@@ -106,6 +112,13 @@ impl fmt::Display for ConnectError {
             Self::Engine(error) => error.fmt(f),
             Self::Ready(error) => error.fmt(f),
         }
+    }
+}
+
+/// Prints what `Display` writes: `fn main` that returns the error shows this.
+impl fmt::Debug for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ConnectError({self})")
     }
 }
 

@@ -181,7 +181,6 @@ impl Config {
 }
 
 /// The error returned when an engine cannot be created.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum EngineError {
     /// The address of a node cannot be parsed.
@@ -199,6 +198,13 @@ impl fmt::Display for EngineError {
             Self::Config(error) => error.fmt(f),
             Self::Io(error) => write!(f, "the system cannot run an engine: {error}"),
         }
+    }
+}
+
+/// Prints what `Display` writes: `fn main` that returns the error shows this.
+impl fmt::Debug for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EngineError({self})")
     }
 }
 

@@ -26,7 +26,7 @@ const MOST_SHOWN: usize = 32;
 /// let expected = r#"REDBOLT_MAX_TTL is "5ms", between 10ms and 168h is possible"#;
 /// assert_eq!(error.to_string(), expected);
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EnvError {
     variable: String,
     kind: EnvErrorKind,
@@ -105,6 +105,13 @@ impl fmt::Display for EnvErrorKind {
             Self::Unknown { nearest: Some(name) } => write!(f, " is not a setting, {name} is one"),
             Self::Unknown { nearest: None } => f.write_str(" is not a setting"),
         }
+    }
+}
+
+/// Prints what `Display` writes: `fn main` that returns the error shows this.
+impl fmt::Debug for EnvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EnvError({self})")
     }
 }
 
