@@ -370,7 +370,7 @@ fn what_happens_is_told_to_both() {
     assert!(told("WARN", &gone), "{lines:?}");
     assert!(told("WARN", "a lock is lost"), "{lines:?}");
     assert!(told("WARN", "resource=\"b\""), "{lines:?}");
-    assert!(told("DEBUG", "held by another lock of this process"), "{lines:?}");
+    assert!(told("DEBUG", "held by another lock of this client"), "{lines:?}");
     assert!(told("DEBUG", "resource=\"a\""), "{lines:?}");
 
     let snapshot = recorder.snapshotter().snapshot().into_vec();

@@ -6,6 +6,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use super::gather::Gather;
+use crate::engine::Count;
 use crate::redlock::NodeSet;
 
 /// What was left open when a client ended.
@@ -68,9 +69,10 @@ impl fmt::Display for ShutdownReport {
             }
             f.write_str("; left on a minority of the nodes: ")?;
         }
-        write!(f, "{locks} locks not confirmed, {cleanup} tokens to clean up")?;
+        let (locks, tokens) = (Count(*locks, "lock"), Count(*cleanup, "token"));
+        write!(f, "{locks} not confirmed, {tokens} to clean up")?;
         if *threads > 0 {
-            write!(f, ", {threads} threads not ended")?;
+            write!(f, ", {} not ended", Count(*threads, "thread"))?;
         }
         Ok(())
     }

@@ -30,4 +30,4 @@ pub(crate) use self::observe::Board;
 #[cfg(feature = "tracing")]
 pub use self::observe::TRACING_TARGET;
 pub(crate) use self::settle::Settling;
-pub(crate) use self::shown::{Nodes, Resources, Status, reason};
+pub(crate) use self::shown::{Count, Nodes, Resources, Status, reason};

@@ -35,6 +35,16 @@ impl fmt::Display for Resources<'_> {
     }
 }
 
+/// A number of things: `1 lock`, `2 locks`.
+pub(crate) struct Count<'a>(pub(crate) usize, pub(crate) &'a str);
+
+impl fmt::Display for Count<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, thing) = self;
+        write!(f, "{count} {thing}{}", if *count == 1 { "" } else { "s" })
+    }
+}
+
 /// The outcomes of a request at nodes, each with the address of the node and what is wrong with it.
 pub(crate) struct Nodes<'a>(pub(crate) Vec<(&'a Address, NodeOutcome, Cow<'a, str>)>);
 

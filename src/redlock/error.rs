@@ -127,7 +127,7 @@ impl fmt::Display for RequestError {
                 write!(f, "the node timeout is {timeout}, between {least} and {most} is possible")
             }
             Self::Token(refusal) => write!(f, "the token is refused: {refusal}"),
-            Self::Full { max } => write!(f, "max_locks = {max} locks are in use"),
+            Self::Full { max } => write!(f, "max_locks = {max} is how many locks may be in use"),
             Self::UnknownLock => write!(f, "the lock is not known"),
             Self::NotHeld => write!(f, "the lock is not held"),
             Self::AlreadyHeld => write!(f, "the lock is held already"),

@@ -29,7 +29,7 @@ fn a_lock_that_somebody_else_holds_names_the_nodes_that_refused() {
     // The nodes were not asked: the lock that is in the way is one of the same client.
     let error = fixture.client.lock("orders/42").blocking_try_acquire().expect_err("it is held");
     assert_eq!(error.nodes().count(), 0);
-    assert_eq!(error.to_string(), "lock \"orders/42\": held by another lock of this process");
+    assert_eq!(error.to_string(), "lock \"orders/42\": held by another lock of this client");
     drop(guard);
 }
 

@@ -40,7 +40,7 @@ fn an_event_of_a_lock_is_shown_with_the_resource_and_the_addresses_of_the_nodes(
     );
     engine.acquire("orders/42", TTL, Duration::ZERO).expect("in bounds");
     let text = shown(&mut engine, |event, _| event.lock().is_some());
-    assert_eq!(text, r#"lock "orders/42": held by another lock of this process"#);
+    assert_eq!(text, r#"lock "orders/42": held by another lock of this client"#);
     engine.query("orders/42").expect("in bounds");
     let text = shown(&mut engine, |event, _| matches!(event, Event::Queried { .. }));
     assert!(text.starts_with(r#"holder of "orders/42": "#), "{text}");

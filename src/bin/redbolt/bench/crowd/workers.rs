@@ -119,7 +119,12 @@ impl Run {
         while left() > 0 && Clock::now() - over < grace() {
             if !is_told && Clock::now() - over >= SILENCE {
                 is_told = true;
-                say(format_args!("ending: {} requests still wait for their lock", left()));
+                match left() {
+                    1 => say("ending: 1 request still waits for its lock"),
+                    count => {
+                        say(format_args!("ending: {count} requests still wait for their lock"));
+                    }
+                }
             }
             thread::park_timeout(CHECK_EVERY);
         }
