@@ -176,8 +176,9 @@
 //! | `redbolt_extend_failed_total` | counter | extensions failed, renewals not included |
 //! | `redbolt_released_total` | counter | locks released |
 //! | `redbolt_lost_total{reason}` | counter | locks lost |
-//! | `redbolt_expiring_total` | counter | warnings that a lock is about to end |
+//! | `redbolt_expiring_total{reason}` | counter | warnings that a lock is about to end |
 //! | `redbolt_queried_total` | counter | queries answered |
+//! | `redbolt_callback_panics_total{callback}` | counter | callbacks that panicked |
 //! | `redbolt_node_changes_total{node, state}` | counter | changes of the state of a node |
 //! | `redbolt_held` | gauge | locks held now; a lock counts until its release is confirmed |
 //! | `redbolt_wait_seconds` | histogram | time from a request of a [`Client`] to the grant |
@@ -229,10 +230,10 @@ pub mod time;
 
 #[cfg(feature = "net")]
 pub use self::client::{
-    Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ConnectError, Guard,
-    Handover, HandoverError, LockError, LockErrorKind, LockNotice, LockNoticeKind, LockRequest,
-    LockSignal, NodeReport, NodeVerdict, PendingAnswer, Ready, ReadyError, Shutdown,
-    ShutdownReport,
+    Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ClientFailure,
+    ConnectError, Guard, Handover, HandoverError, LockError, LockErrorKind, LockNotice,
+    LockNoticeKind, LockRequest, LockSignal, NodeReport, NodeVerdict, PendingAnswer, Ready,
+    ReadyError, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;

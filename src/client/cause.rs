@@ -1,5 +1,5 @@
-//! [`LockErrorKind`], the reason of a [`LockError`](super::LockError), and the cause of each kind of
-//! error, for the predicates.
+//! [`LockErrorKind`], the reason of a [`LockError`](super::LockError), and the cause of each kind
+//! of error, for the predicates.
 
 use super::queue::Refused;
 use crate::net::OtherProcess;

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::io;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -11,6 +10,7 @@ use super::builder::ClientBuilder;
 use super::command::Command;
 use super::counters::ClientCounters;
 use super::error::ClientError;
+use super::failure::ClientFailure;
 use super::lock_error::LockError;
 use super::pending::PendingAnswer;
 use super::ready::Ready;
@@ -211,13 +211,19 @@ impl Client {
         self.handle.shared.counters()
     }
 
-    /// Returns the error of the system that ended a thread of this client, if there was one.
-    ///
-    /// From then on, every request that goes to that thread fails with
-    /// [`LockErrorKind::Closed`]. A thread that ended by a panic is not reported here.
+    /// Returns `true` if the client was shut down, or one of its threads has died: requests that go
+    /// to that thread fail with [`LockErrorKind::Closed`].
     ///
     /// [`LockErrorKind::Closed`]: crate::LockErrorKind::Closed
-    pub fn failure(&self) -> Option<io::ErrorKind> {
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.handle.shared.is_closed()
+    }
+
+    /// Returns why a thread of this client has died, if one did: an error of the system, or a panic
+    /// that no callback has made. From then on [`is_closed`](Self::is_closed) is true.
+    #[must_use]
+    pub fn failure(&self) -> Option<ClientFailure> {
         self.handle.shared.failure()
     }
 
@@ -226,7 +232,8 @@ impl Client {
     /// its outcome is known, and none if a node that was down stays down.
     ///
     /// `watch` must return at once. The client keeps `watch` as long as the client lives, so
-    /// `watch` must not own a clone of the client.
+    /// `watch` must not own a clone of the client. If `watch` panics, it is not called again, and
+    /// [`ClientCounters::panics`] counts the panic.
     ///
     /// # Errors
     ///

@@ -27,21 +27,25 @@ pub struct ClientCounters {
     pub held_now: u64,
     /// How many requests for a lock wait now, those in the queues of the threads not included.
     pub waiting_now: u64,
+    /// How many callbacks have panicked, of `on_lost`, [`on_node`](super::Client::on_node) and
+    /// [`Credentials`](crate::Credentials). The log has a line for each, and the thread lives on.
+    pub panics: u64,
     /// How long the locks that were granted had been waited for: from the request to the grant.
     pub wait: Histogram,
 }
 
 impl ClientCounters {
     /// Creates the counters of one thread.
-    pub(super) fn of_thread(locks: Counters, wait: &Histogram) -> Self {
+    pub(super) fn of_thread(locks: Counters, panics: u64, wait: &Histogram) -> Self {
         let (held_now, waiting_now) = (locks.held_now(), locks.waiting_now());
-        Self { locks, held_now, waiting_now, wait: wait.clone() }
+        Self { locks, held_now, waiting_now, panics, wait: wait.clone() }
     }
 
     fn add(&mut self, other: &Self) {
         self.locks += other.locks;
         self.held_now += other.held_now;
         self.waiting_now += other.waiting_now;
+        self.panics += other.panics;
         self.wait.merge(&other.wait);
     }
 }

@@ -22,10 +22,11 @@
 //! waits for the nodes, [`shutdown`] for the end; [`gather`] makes one answer of those of all
 //! threads. [`runtime`] knows the threads that must not block.
 //!
-//! [`lock_error`] has the errors that name a resource, and [`cause`] their kinds; [`error`] has the other one, and [`notice`] what is told of a lock that ends. [`handover`]
-//! is the data with which another process goes on with a lock. [`report`] is what a client says of
-//! a node, and [`counters`] what the client says of itself. [`thread_end`] is what is left of a
-//! thread when the thread has ended.
+//! [`lock_error`] has the errors that name a resource, and [`cause`] their kinds; [`error`] has the
+//! other one, and [`notice`] what is told of a lock that ends. [`handover`] is the data with which
+//! another process goes on with a lock. [`report`] is what a client says of a node, and
+//! [`counters`] what the client says of itself. [`thread_end`] is what is left of a thread when the
+//! thread has ended, and [`failure`] why a thread has died.
 
 mod acquire;
 mod builder;
@@ -35,6 +36,7 @@ mod command;
 mod connect;
 mod counters;
 mod error;
+mod failure;
 mod gather;
 mod guard;
 mod handover;
@@ -66,6 +68,7 @@ pub use self::cause::LockErrorKind;
 pub use self::client::Client;
 pub use self::counters::ClientCounters;
 pub use self::error::ClientError;
+pub use self::failure::ClientFailure;
 pub use self::guard::Guard;
 pub use self::handover::{Handover, HandoverError};
 pub use self::lock_error::{ClientClosed, LockError, NodeVerdict};

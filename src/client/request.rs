@@ -238,8 +238,8 @@ impl LockRequest {
     /// [`LockNoticeKind::Closed`]: crate::LockNoticeKind::Closed
     ///
     /// `call` must return at once, and must not wait for this client, because all locks of the
-    /// engine's thread wait meanwhile. A panic in `call` ends that thread, as any other panic on
-    /// that thread would.
+    /// engine's thread wait meanwhile. A panic in `call` is caught, and
+    /// [`ClientCounters::panics`](crate::ClientCounters::panics) counts the panic.
     pub fn on_lost(mut self, call: impl FnOnce(LockNotice) + Send + 'static) -> Self {
         self.order.on_lost = Mutex::new(Some(Box::new(call)));
         self

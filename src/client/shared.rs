@@ -5,12 +5,12 @@ use core::hash::{Hash, Hasher};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::collections::hash_map::DefaultHasher;
-use std::io;
 use std::sync::Arc;
 
 use super::command::{Command, OnNode};
 use super::counters::{ClientCounters, Survey};
 use super::error::ClientError;
+use super::failure::ClientFailure;
 use super::gather::Gather;
 use super::lock_error::LockError;
 use super::mailbox::Mailbox;
@@ -161,8 +161,13 @@ impl Shared {
         let _ = self.try_send(ticket, command);
     }
 
-    /// Returns the error of the system that ended a thread, if there was one.
-    pub(super) fn failure(&self) -> Option<io::ErrorKind> {
+    /// Returns `true` if a thread has ended, or is to end.
+    pub(super) fn is_closed(&self) -> bool {
+        self.shards.iter().any(|shard| shard.end.has_begun())
+    }
+
+    /// Returns why a thread has died, if one did.
+    pub(super) fn failure(&self) -> Option<ClientFailure> {
         self.shards.iter().find_map(|shard| shard.end.failure())
     }
 

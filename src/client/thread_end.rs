@@ -1,9 +1,9 @@
 //! The end of an engine's thread: the callers who wait for it, and what the thread leaves behind.
 
 use core::time::Duration;
-use std::io;
 use std::sync::{Arc, OnceLock};
 
+use super::failure::ClientFailure;
 use super::oneshot::Oneshot;
 use super::pending::PendingAnswer;
 use super::shutdown::ShutdownReport;
@@ -14,7 +14,7 @@ pub(super) struct ThreadEnd {
     shutdown: Mutex<Option<Asked>>,
     /// What is open. Before a shutdown, that the thread has not ended.
     report: Mutex<ShutdownReport>,
-    failure: OnceLock<io::ErrorKind>,
+    failure: OnceLock<ClientFailure>,
 }
 
 /// What callers of a shutdown have asked for.
@@ -66,14 +66,19 @@ impl ThreadEnd {
         *lock(&self.report) = report;
     }
 
-    /// Returns the error of the system that ended the thread, if one did.
-    pub(super) fn failure(&self) -> Option<io::ErrorKind> {
+    /// Returns `true` if the thread has ended, or is to end.
+    pub(super) fn has_begun(&self) -> bool {
+        lock(&self.shutdown).as_ref().is_none_or(|asked| asked.within.is_some())
+    }
+
+    /// Returns why the thread has died, if it did.
+    pub(super) fn failure(&self) -> Option<ClientFailure> {
         self.failure.get().copied()
     }
 
-    /// Notes the error of the system that ends the thread.
-    pub(super) fn set_failure(&self, kind: io::ErrorKind) {
-        // The thread ends with its first error, so that there is no second one.
-        let _ = self.failure.set(kind);
+    /// Notes why the thread dies.
+    pub(super) fn set_failure(&self, failure: ClientFailure) {
+        // A panic after an error of the system changes nothing.
+        let _ = self.failure.set(failure);
     }
 }

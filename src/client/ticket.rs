@@ -1,7 +1,7 @@
 //! The ticket: one request for a lock, and then the lock itself, shared by the owner and the
 //! engine's thread.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 use std::sync::OnceLock;
@@ -51,6 +51,8 @@ pub(super) struct Ticket {
     /// The end of the validity in nanoseconds since boot; zero while the lock is not held yet, or
     /// not any more.
     valid_until: AtomicU64,
+    /// Whether this end is that of `max_hold`.
+    is_last: AtomicBool,
     /// The end of the validity that the lock had when it was handed over, in nanoseconds since
     /// boot.
     disowned_until: AtomicU64,
@@ -109,6 +111,7 @@ impl Ticket {
             id: OnceLock::new(),
             token: OnceLock::new(),
             valid_until: AtomicU64::new(0),
+            is_last: AtomicBool::new(false),
             disowned_until: AtomicU64::new(0),
             signals: Mutex::new(Signals::default()),
         }
@@ -150,6 +153,11 @@ impl Ticket {
         self.valid_until.store(valid_until.as_nanos(), Ordering::Release);
     }
 
+    /// Says whether the validity reaches as far as the renewals can.
+    pub(super) fn set_last(&self, is_last: bool) {
+        self.is_last.store(is_last, Ordering::Release);
+    }
+
     /// Says that the validity was extended; from now on there may be another warning.
     pub(super) fn extend(&self, valid_until: Instant) {
         lock(&self.signals).is_expiring = false;
@@ -185,7 +193,9 @@ impl Ticket {
         let valid_until = self.valid_until();
         if valid_until > Instant::ZERO && valid_until <= Clock::now() {
             // The deadline has passed, and the engine's thread has not said so yet.
-            return Poll::Ready(LockNoticeKind::Lost(LostReason::Expired));
+            let is_last = self.is_last.load(Ordering::Acquire);
+            let reason = if is_last { LostReason::MaxHold } else { LostReason::Expired };
+            return Poll::Ready(LockNoticeKind::Lost(reason));
         }
         let mut signals = lock(&self.signals);
         if let Some(end) = signals.end {

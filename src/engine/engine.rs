@@ -12,8 +12,8 @@ use super::observe::{Board, Observer};
 use crate::net::OtherProcess;
 use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
 use crate::redlock::{
-    AcquireOptions, Counters, Event, LockId, NodeId, NodeSet, NodeStatus, QueryId, Quorum, Redlock,
-    RedlockConfig, RequestError, Token,
+    AcquireOptions, Counters, Event, LockId, LostReason, NodeId, NodeSet, NodeStatus, QueryId,
+    Quorum, Redlock, RedlockConfig, RequestError, Token,
 };
 use crate::time::Instant;
 
@@ -414,6 +414,22 @@ impl Engine {
     #[inline]
     pub(crate) fn waited(&self, wait: Duration) {
         self.observer.waited(wait);
+    }
+
+    /// Returns the reason for which a lock ends with its present validity.
+    pub(crate) fn end_reason(&self, lock: LockId) -> LostReason {
+        self.redlock.end_reason_of(lock)
+    }
+
+    /// Reports that a function of the caller's has panicked.
+    #[cold]
+    pub(crate) fn panicked(&self, callback: &'static str) {
+        self.observer.panicked(callback);
+    }
+
+    /// Returns how many calls of the credentials have panicked.
+    pub(crate) fn credential_panics(&self) -> u64 {
+        self.driver.credential_panics()
     }
 
     /// Returns a handle with which other threads end the wait of [`poll`](Self::poll), for example

@@ -1,6 +1,7 @@
 //! [`Credentials`]: logins that are asked for at each new connection.
 
 use core::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::address::Address;
@@ -17,9 +18,9 @@ use crate::redlock::Login;
 /// A connection that is up stays up, also with an old password. After a node has refused a login,
 /// the function is asked again after the pauses of a reconnect (`reconnect_max` at most). Another
 /// login is tried at once, and the same one after about half a minute. A rotation without a gap
-/// gives the node the new password first, then the function, and takes the old one away last. A
-/// panic of the function ends the call of [`Engine::poll`](crate::Engine::poll), or
-/// the thread of a [`Client`](crate::Client).
+/// gives the node the new password first, then the function, and takes the old one away last. If
+/// the function panics, the connection is made with the login that was known before, which at first
+/// is that of the address, and the function is asked again the next time.
 ///
 /// `Debug` shows nothing of the function.
 ///
@@ -46,9 +47,13 @@ impl Credentials {
         Self(Arc::new(login))
     }
 
-    /// The login for a new connection to a node.
-    pub(super) fn login(&self, address: &Address) -> Login {
-        (self.0)(address).in_database(address.login().database)
+    /// Returns the login for a new connection to a node; `None` if the function has panicked.
+    pub(super) fn login(&self, address: &Address) -> Option<Login> {
+        // The function sees nothing but the address.
+        let result = catch_unwind(AssertUnwindSafe(|| (self.0)(address)));
+        // The drop of a payload may panic as well.
+        let login = result.map_err(core::mem::forget).ok()?;
+        Some(login.in_database(address.login().database))
     }
 }
 
@@ -70,7 +75,7 @@ mod tests {
         });
         let address = "redis://h/3".parse::<Address>().expect("an address");
         let expected = Login::with_password("secret").in_database(3);
-        assert_eq!(credentials.login(&address), expected);
+        assert_eq!(credentials.login(&address), Some(expected));
         assert_eq!(format!("{credentials:?} {credentials:#?}"), "Credentials(…) Credentials(…)");
     }
 }

@@ -76,6 +76,7 @@ pub(crate) struct Driver {
     waker: Waker,
     links: Vec<Link>,
     credentials: Option<Credentials>,
+    credential_panics: u64,
     counters: IoCounters,
     /// The process whose sockets these are.
     home: Process,
@@ -121,6 +122,7 @@ impl Driver {
             waker,
             links,
             credentials,
+            credential_panics: 0,
             counters,
             home,
             wall_at: Instant::ZERO,
@@ -292,6 +294,11 @@ impl Driver {
         }
     }
 
+    /// Returns how many calls of the credentials have panicked.
+    pub(crate) const fn credential_panics(&self) -> u64 {
+        self.credential_panics
+    }
+
     /// Tells the state machine that a connection is up, the time, and the login if it can change.
     fn connected(&mut self, redlock: &mut Redlock, id: NodeId) {
         self.ask_for_login(redlock, id);
@@ -300,9 +307,12 @@ impl Driver {
     }
 
     /// Tells the state machine the present login, if somebody else knows it.
-    fn ask_for_login(&self, redlock: &mut Redlock, id: NodeId) {
-        if let Some(credentials) = &self.credentials {
-            redlock.set_login(id, credentials.login(&self.links[id.index()].address));
+    fn ask_for_login(&mut self, redlock: &mut Redlock, id: NodeId) {
+        let Some(credentials) = &self.credentials else { return };
+        match credentials.login(&self.links[id.index()].address) {
+            Some(login) => redlock.set_login(id, login),
+            // The login that was known before stands.
+            None => self.credential_panics += 1,
         }
     }
 

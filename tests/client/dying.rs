@@ -9,7 +9,7 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{Client, NodeReport};
+use redbolt::{Client, ClientFailure};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
@@ -44,13 +44,10 @@ fn a_thread_that_dies_in_its_shutdown_is_counted() {
     let mut fixture = Fixture::new(1);
     let client = fixture.client.clone();
     let guard = client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
-    let watch = |node: &NodeReport| {
-        if !node.is_ready() {
-            resume_unwind(Box::new("on purpose"));
-        }
-    };
-    client.on_node(watch).expect("the client lives");
     fixture.cluster[0].stop();
+    let waker = Waker::from(Arc::new(Panicking));
+    let mut release = guard.release();
+    assert!(Pin::new(&mut release).poll(&mut Context::from_waker(&waker)).is_pending());
     let shutdown = client.shutdown(PATIENCE);
     let (tell, told) = channel();
     thread::spawn(move || tell.send(client.blocking_shutdown(PATIENCE)));
@@ -58,5 +55,7 @@ fn a_thread_that_dies_in_its_shutdown_is_counted() {
     fixture.cluster[0].kill();
     let report = told.recv_timeout(PATIENCE).expect("the thread has died");
     assert_eq!(report.threads, 1, "{report}");
-    drop((shutdown, guard));
+    assert!(fixture.client.is_closed());
+    assert_eq!(fixture.client.failure(), Some(ClientFailure::Panic));
+    drop((shutdown, release));
 }

@@ -43,7 +43,7 @@ fn the_end_of_max_hold_is_the_end_of_the_lock() {
             break notice;
         }
     };
-    assert_eq!(notice.kind(), LockNoticeKind::Lost(LostReason::Expired));
+    assert_eq!(notice.kind(), LockNoticeKind::Lost(LostReason::MaxHold));
     assert!(first < last && last <= most, "from {first:?} it went on to {last:?}, not {most:?}");
     fixture.expect_clean();
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{LockErrorKind, LockNoticeKind, NodeId};
+use redbolt::{LockErrorKind, LockNoticeKind, NodeId, NodeReport};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::{now, until};
@@ -55,7 +55,7 @@ fn servers_that_do_not_answer_hold_nobody_up_for_longer_than_allowed() {
     let start = now();
     let report = fixture.client.blocking_shutdown(Duration::from_millis(100));
     assert_eq!((report.locks, report.cleanup, report.threads), (1, 0, 0), "{report}");
-    assert_eq!(report.to_string(), "1 locks not confirmed, 0 tokens to clean up");
+    assert_eq!(report.to_string(), "1 lock not confirmed, 0 tokens to clean up");
     assert!(!report.is_complete());
     assert!(now() - start < Duration::from_secs(5));
     (0..3).for_each(|index| fixture.cluster[index].cont());
@@ -164,21 +164,36 @@ fn a_callback_that_has_the_last_handle_ends_the_thread() {
 }
 
 #[test]
-fn a_callback_that_panics_leaves_nobody_waiting() {
+fn callbacks_that_panic_are_counted_and_harm_nobody_else() {
     let fixture = Fixture::new(1);
-    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
+    let client = &fixture.client;
+    let (tell, told) = channel();
+    let panicking = move |_: &NodeReport| {
+        // The test may be over.
+        let _ = tell.send(());
+        std::panic::resume_unwind(Box::new("on purpose"));
+    };
+    client.on_node(panicking).expect("the client lives");
+    let request = client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
     let guard =
         request.on_lost(|_| std::panic::resume_unwind(Box::new("on purpose"))).blocking_acquire();
     let guard = guard.expect("free");
     let waiting: Vec<_> =
-        (0..50).map(|_| fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire()).collect();
-    assert!(matches!(
-        guard.lost().blocking_wait().kind(),
-        LockNoticeKind::Lost(_) | LockNoticeKind::Closed
-    ));
-    // Some may have been granted before the end; nobody hangs.
-    waiting.into_iter().for_each(|request| drop(request.blocking_wait()));
-    assert!(!fixture.client.blocking_shutdown(PATIENCE).is_complete(), "nothing was given back");
+        (0..50).map(|_| client.lock("a").ttl(TTL).wait(PATIENCE).acquire()).collect();
+    assert!(matches!(guard.lost().blocking_wait().kind(), LockNoticeKind::Lost(_)));
+    for request in waiting {
+        drop(request.blocking_wait().expect("the thread lives"));
+    }
+    fixture.cluster[0].stop();
+    fixture.cluster[0].cont();
+    let panics = || client.counters().blocking_wait().expect("the thread lives").panics;
+    assert!(until(PATIENCE, || panics() == 1 + told.try_iter().count() as u64));
+    assert!(!client.is_closed());
+    assert_eq!(client.failure(), None);
+    let report = client.blocking_shutdown(PATIENCE);
+    assert!(report.is_complete(), "{report}");
+    assert!(client.is_closed());
+    assert_eq!(client.failure(), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The hand-off of a result between threads: step by step, with wakers that drop tasks, and in
-//! every order, by the model checker. Also waits for the end of a thread, and the predicates of errors.
+//! every order, by the model checker. Also waits for the end of a thread, and the predicates of
+//! errors.
 
 #[cfg(not(redbolt_loom))]
 mod endings;

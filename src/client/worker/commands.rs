@@ -44,7 +44,9 @@ impl Worker {
                 Err(error) => self.complete(&answer, Err(LockError::new(error, &resource, 1))),
             },
             Command::Counters(survey) => {
-                let counters = ClientCounters::of_thread(self.engine.counters(), &self.wait);
+                let panics = self.panics + self.engine.credential_panics();
+                let locks = self.engine.counters();
+                let counters = ClientCounters::of_thread(locks, panics, &self.wait);
                 if let Some(sum) = survey.add(&counters) {
                     self.complete(&survey.answer, Ok(sum));
                 }

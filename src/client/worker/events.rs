@@ -6,7 +6,6 @@ use super::Worker;
 use crate::client::cause::LockErrorKind;
 use crate::client::lock_error::NodeReasons;
 use crate::client::notice::LockNoticeKind;
-use crate::client::report::NodeReport;
 use crate::client::sync::lock;
 use crate::engine::reason;
 use crate::redlock::{AcquireError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome};
@@ -24,7 +23,9 @@ impl Worker {
                 }
                 Event::AcquireFailed { lock, error } => self.acquire_failed(lock, error),
                 Event::Extended { lock, valid_until } => {
+                    let is_last = self.engine.end_reason(lock) == LostReason::MaxHold;
                     let Some(entry) = self.entry(lock) else { continue };
+                    entry.ticket.set_last(is_last);
                     entry.ticket.extend(valid_until);
                     if let Some(answer) = entry.extension.take() {
                         self.complete(&answer, Ok(valid_until));
@@ -79,6 +80,7 @@ impl Worker {
         // and its end has an event of its own.
         if let Some(max_hold) = order.max_hold {
             let _ = self.engine.keep_alive(id, order.ttl, max_hold);
+            ticket.set_last(self.engine.end_reason(id) == LostReason::MaxHold);
         }
         if !order.ahead.is_zero() {
             let _ = self.engine.warn(id, order.ahead);
@@ -132,17 +134,8 @@ impl Worker {
         self.wake();
         let call = lock(&entry.ticket.order.on_lost).take();
         if let Some(call) = call {
-            call(entry.ticket.order.notice(LockNoticeKind::Lost(reason)));
+            let notice = entry.ticket.order.notice(LockNoticeKind::Lost(reason));
+            self.call_on_lost(call, notice);
         }
-    }
-
-    fn tell(&mut self, node: NodeId) {
-        let Some(status) = self.engine.node(node) else { return };
-        let is_news = self.changes.is_news(node, status.state);
-        if !is_news || self.watchers.is_empty() {
-            return;
-        }
-        let report = NodeReport::new(node, &self.addresses, &status);
-        self.watchers.iter_mut().for_each(|watcher| watcher(&report));
     }
 }

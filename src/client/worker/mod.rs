@@ -2,8 +2,10 @@
 //!
 //! This file has what the worker owns. [`turn`] is the loop of the thread, [`commands`] carries out
 //! the commands of callers, [`readiness`] answers the callers who wait for the nodes, [`events`]
-//! passes on the events of the engine, and [`shutdown`] ends the thread.
+//! passes on the events of the engine, [`callbacks`] calls the functions of callers, and
+//! [`shutdown`] ends the thread.
 
+mod callbacks;
 mod commands;
 mod events;
 mod readiness;
@@ -47,6 +49,9 @@ pub(super) struct Worker {
     watchers: Vec<OnNode>,
     /// What the watchers know of the nodes.
     changes: Changes,
+    /// How many callbacks have panicked, those of the credentials not included.
+    panics: u64,
+    is_credential_panic_told: bool,
     /// The wakers to call at the end of the turn.
     wakers: VecDeque<Waker>,
     /// The time in which all locks must be released, once the thread is to end.
@@ -83,6 +88,8 @@ impl Worker {
             settling: Vec::new(),
             watchers: Vec::new(),
             changes: Changes::default(),
+            panics: 0,
+            is_credential_panic_told: false,
             wakers: VecDeque::new(),
             end_within: None,
             is_stopping: false,

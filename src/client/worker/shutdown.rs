@@ -10,6 +10,7 @@ use super::{Question, Worker};
 use crate::client::cause::LockErrorKind;
 use crate::client::command::Command;
 use crate::client::error::ClientError;
+use crate::client::failure::ClientFailure;
 use crate::client::lock_error::LockError;
 use crate::client::notice::LockNoticeKind;
 use crate::client::shutdown::ShutdownReport;
@@ -132,6 +133,9 @@ impl Worker {
 /// Answers every waiting caller, however the thread ends, a panic included.
 impl Drop for Worker {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.end.set_failure(ClientFailure::Panic);
+        }
         self.close();
     }
 }

@@ -8,6 +8,7 @@ use core::time::Duration;
 use std::io;
 
 use super::Worker;
+use crate::client::failure::ClientFailure;
 
 /// The maximum number of times in a row that the mailbox is emptied before the servers get their
 /// turn.
@@ -20,7 +21,7 @@ impl Worker {
         while !self.is_stopping {
             if let Err(error) = self.turn() {
                 // No node can cause such an error. Dropping the worker closes everything.
-                self.end.set_failure(error.kind());
+                self.end.set_failure(ClientFailure::System(error.kind()));
                 return;
             }
         }

@@ -22,6 +22,7 @@ const CHANGES: &str = "redbolt_node_changes_total";
 const HELD: &str = "redbolt_held";
 const VOTES: &str = "redbolt_node_votes";
 const ROUND_TRIP: &str = "redbolt_node_round_trip_seconds";
+const PANICS: &str = "redbolt_callback_panics_total";
 const WAIT: &str = "redbolt_wait_seconds";
 
 /// The values of the label `reason`.
@@ -141,6 +142,7 @@ impl Metrics {
         describe_counter!(EXPIRING, Unit::Count, "Warnings that a lock is about to end");
         describe_counter!(QUERIED, Unit::Count, "Queries answered");
         describe_counter!(CHANGES, Unit::Count, "Changes of the state of a node");
+        describe_counter!(PANICS, Unit::Count, "Callbacks that panicked");
         describe_gauge!(HELD, Unit::Count, "Locks held now");
         describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
         describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
@@ -165,6 +167,11 @@ impl Drop for Metrics {
             gauge!(HELD).decrement(self.held as f64);
         }
     }
+}
+
+/// Counts a function of the caller's that has panicked.
+pub(super) fn panicked(callback: &'static str) {
+    counter!(PANICS, "callback" => callback).increment(1);
 }
 
 /// Records how long the caller of a granted lock has waited.

@@ -44,6 +44,11 @@ pub(super) fn lock(told: Told<'_>, event: &Event) {
     }
 }
 
+/// Tells of a function of the caller's that has panicked.
+pub(super) fn panicked(callback: &str) {
+    error!(target: TRACING_TARGET, callback, "a callback has panicked");
+}
+
 /// Tells of a node. What is no news is for somebody who looks at every attempt to connect.
 pub(super) fn node(address: &Address, status: Status<'_>, news: Option<News>) {
     let Some(News { state, is_own }) = news else {

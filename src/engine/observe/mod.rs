@@ -89,6 +89,15 @@ impl Observer {
         let _ = redlock;
     }
 
+    /// Reports that a function of the caller's has panicked.
+    pub(super) fn panicked(&self, callback: &'static str) {
+        #[cfg(feature = "tracing")]
+        log::panicked(callback);
+        #[cfg(feature = "metrics")]
+        count::panicked(callback);
+        let _ = callback;
+    }
+
     /// Reports how long the caller of a granted lock has waited.
     #[inline]
     pub(super) fn waited(&self, wait: Duration) {

@@ -57,7 +57,7 @@ impl Redlock {
         }
         self.release_awaited(now, first);
         self.table[first].phase = Phase::InLine;
-        self.schedule(first, self.table[first].deadline);
+        self.schedule(first, self.table[first].wait_until);
         true
     }
 

@@ -196,6 +196,12 @@ impl Redlock {
         !renewal.ttl.is_zero() && *valid_until + drift >= renewal.until
     }
 
+    /// Returns the reason for which a held lock ends with its present validity.
+    #[cfg(feature = "net")]
+    pub(crate) fn end_reason_of(&self, lock: LockId) -> LostReason {
+        self.table.find(lock).map_or(LostReason::Expired, |slot| self.end_reason(slot))
+    }
+
     /// Returns the reason for which the lock ends with its present validity.
     pub(super) fn end_reason(&self, slot: u32) -> LostReason {
         let is_planned = self.is_renewed_to_the_end(slot);
