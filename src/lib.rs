@@ -233,7 +233,7 @@ pub use self::client::{
     Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ClientFailure,
     ConnectError, Guard, Handover, HandoverError, LockError, LockErrorKind, LockNotice,
     LockNoticeKind, LockRequest, LockSignal, NodeReport, NodeVerdict, PendingAnswer, Ready,
-    ReadyError, Shutdown, ShutdownReport,
+    ReadyError, ReleaseReport, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;

@@ -9,9 +9,10 @@ use super::handover::Handover;
 use super::lock_error::{ClientClosed, LockError};
 use super::oneshot::Oneshot;
 use super::ready::ReadyError;
+use super::release::ReleaseReport;
 use super::report::NodeReport;
 use super::ticket::Ticket;
-use crate::redlock::{Holder, ReleaseOutcome};
+use crate::redlock::Holder;
 use crate::time::Instant;
 
 /// The place where the answer to a command is left.
@@ -34,7 +35,7 @@ pub(super) enum Command {
     Release {
         ticket: Arc<Ticket>,
         /// `None` for a guard that was dropped.
-        answer: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
+        answer: Option<Answer<Result<ReleaseReport, ClientClosed>>>,
     },
     Disown {
         ticket: Arc<Ticket>,

@@ -8,11 +8,12 @@ use super::command::Command;
 use super::handover::Handover;
 use super::lock_error::{ClientClosed, LockError};
 use super::pending::PendingAnswer;
+use super::release::ReleaseReport;
 use super::shared::Shared;
 use super::signal::LockSignal;
 use super::ticket::{Awaited, Ticket};
 use crate::engine::Resources;
-use crate::redlock::{LockId, ReleaseOutcome, Token};
+use crate::redlock::{LockId, Token};
 use crate::time::Instant;
 
 /// A lock that is held. Dropping the guard releases the lock.
@@ -134,7 +135,7 @@ impl Guard {
     /// empty outcome and not an error.
     ///
     /// From this call on the lock is not held, whether or not anybody waits for the result.
-    pub fn release(self) -> PendingAnswer<Result<ReleaseOutcome, ClientClosed>> {
+    pub fn release(self) -> PendingAnswer<Result<ReleaseReport, ClientClosed>> {
         let (shared, ticket) = self.take_apart();
         ticket.hold(Instant::ZERO);
         PendingAnswer::ask(|answer| {

@@ -24,9 +24,9 @@
 //!
 //! [`lock_error`] has the errors that name a resource, and [`cause`] their kinds; [`error`] has the
 //! other one, and [`notice`] what is told of a lock that ends. [`handover`] is the data with which
-//! another process goes on with a lock. [`report`] is what a client says of a node, and
-//! [`counters`] what the client says of itself. [`thread_end`] is what is left of a thread when the
-//! thread has ended, and [`failure`] why a thread has died.
+//! another process goes on with a lock. [`report`] is what a client says of a node, [`release`] of
+//! a release, and [`counters`] what the client says of itself. [`thread_end`] is what is left of a
+//! thread when the thread has ended, and [`failure`] why a thread has died.
 
 mod acquire;
 mod builder;
@@ -47,6 +47,7 @@ mod oneshot;
 mod pending;
 mod queue;
 mod ready;
+mod release;
 mod report;
 mod request;
 mod runtime;
@@ -75,6 +76,7 @@ pub use self::lock_error::{ClientClosed, LockError, NodeVerdict};
 pub use self::notice::{LockNotice, LockNoticeKind};
 pub use self::pending::PendingAnswer;
 pub use self::ready::{ConnectError, Ready, ReadyError};
+pub use self::release::ReleaseReport;
 pub use self::report::NodeReport;
 pub use self::request::LockRequest;
 pub use self::shutdown::{Shutdown, ShutdownReport};

@@ -5,8 +5,7 @@ use core::fmt;
 use super::shown::{self, Nodes, Resources, Status};
 use crate::net::{Address, Clock};
 use crate::redlock::{
-    AcquireError, AtNodes, Event, ExtendError, LockId, LostReason, NodeId, NodeSet, Redlock,
-    ReleaseOutcome,
+    AcquireError, AtNodes, Event, ExtendError, LockId, LostReason, NodeId, Redlock,
 };
 
 /// The text of an event, from [`Engine::display`](super::Engine::display): one line, with the
@@ -56,21 +55,6 @@ impl<'a> Told<'a> {
         };
         write!(f, "{address}: {}", Status { status: &status, addresses: self.addresses })
     }
-
-    fn write_release(self, f: &mut fmt::Formatter<'_>, outcome: &ReleaseOutcome) -> fmt::Result {
-        f.write_str("released")?;
-        let sets: [(&str, NodeSet); 2] =
-            [("not confirmed by", outcome.unconfirmed), ("another value at", outcome.foreign)];
-        for (what, nodes) in sets {
-            for (place, id) in nodes.into_iter().enumerate() {
-                let Some(address) = self.addresses.get(id.index()) else { continue };
-                let what = if place == 0 { what } else { "" };
-                let space = if place == 0 { " " } else { "" };
-                write!(f, ", {what}{space}{address}")?;
-            }
-        }
-        Ok(())
-    }
 }
 
 impl fmt::Display for EventDisplay<'_> {
@@ -86,7 +70,9 @@ impl fmt::Display for EventDisplay<'_> {
             Event::ExtendFailed { error, .. } => {
                 write!(f, "not extended: {}", told.failure(error))
             }
-            Event::Released { outcome, .. } => told.write_release(f, outcome),
+            Event::Released { outcome, .. } => {
+                outcome.write(f, |node| told.addresses.get(node.index()))
+            }
             Event::Lost { reason, .. } => write!(f, "lost: {reason}"),
             Event::Expiring { valid_until, reason, .. } => {
                 let left = (*valid_until - Clock::now()).as_secs_f64();

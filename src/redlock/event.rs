@@ -177,3 +177,28 @@ pub struct ReleaseOutcome {
     /// The nodes that have not answered yet, or answered with an error.
     pub unconfirmed: NodeSet,
 }
+
+impl ReleaseOutcome {
+    /// Writes the outcome, with the nodes by their names. A node without a name is left out.
+    pub(crate) fn write<N: fmt::Display>(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        name: impl Fn(NodeId) -> Option<N>,
+    ) -> fmt::Result {
+        f.write_str("released")?;
+        let sets = [("not confirmed by ", self.unconfirmed), ("another value at ", self.foreign)];
+        for (what, nodes) in sets {
+            for (place, name) in nodes.into_iter().filter_map(&name).enumerate() {
+                write!(f, ", {}{name}", if place == 0 { what } else { "" })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names the nodes by their numbers.
+impl fmt::Display for ReleaseOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, Some)
+    }
+}

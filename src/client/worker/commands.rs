@@ -10,6 +10,7 @@ use crate::client::handover::Handover;
 use crate::client::lock_error::{ClientClosed, LockError};
 use crate::client::notice::LockNoticeKind;
 use crate::client::oneshot::Oneshot;
+use crate::client::release::ReleaseReport;
 use crate::client::report::NodeReport;
 use crate::client::ticket::{Order, Ticket};
 use crate::engine::Settling;
@@ -121,7 +122,7 @@ impl Worker {
     fn release(
         &mut self,
         ticket: &Ticket,
-        answer: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
+        answer: Option<Answer<Result<ReleaseReport, ClientClosed>>>,
     ) {
         self.wakers.extend(ticket.end(LockNoticeKind::Released));
         let id = ticket.id.get().copied();
@@ -134,7 +135,9 @@ impl Worker {
             // The lock was lost before, and its keys on the nodes have been released.
             _ => {
                 if let Some(answer) = answer {
-                    self.complete(&answer, Ok(ReleaseOutcome::default()));
+                    let addresses = Arc::clone(&self.addresses);
+                    let report = ReleaseReport::new(ReleaseOutcome::default(), addresses);
+                    self.complete(&answer, Ok(report));
                 }
             }
         }

@@ -6,6 +6,7 @@ use super::Worker;
 use crate::client::cause::LockErrorKind;
 use crate::client::lock_error::NodeReasons;
 use crate::client::notice::LockNoticeKind;
+use crate::client::release::ReleaseReport;
 use crate::client::sync::lock;
 use crate::engine::reason;
 use crate::redlock::{AcquireError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome};
@@ -35,7 +36,8 @@ impl Worker {
                 Event::Released { lock, outcome } => {
                     let answer = self.take_entry(lock).and_then(|entry| entry.release);
                     if let Some(answer) = answer {
-                        self.complete(&answer, Ok(outcome));
+                        let addresses = Arc::clone(&self.addresses);
+                        self.complete(&answer, Ok(ReleaseReport::new(outcome, addresses)));
                     }
                 }
                 Event::Lost { lock, reason } => self.lost(lock, reason),

@@ -23,11 +23,12 @@ use super::lock_error::{ClientClosed, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
 use super::ready::ReadyError;
+use super::release::ReleaseReport;
 use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
 use crate::engine::{Changes, Engine, Settling};
 use crate::net::Address;
-use crate::redlock::{Histogram, Holder, LockId, QueryId, ReleaseOutcome};
+use crate::redlock::{Histogram, Holder, LockId, QueryId};
 use crate::time::Instant;
 
 pub(super) struct Worker {
@@ -63,7 +64,7 @@ pub(super) struct Worker {
 struct Entry {
     ticket: Arc<Ticket>,
     extension: Option<Answer<Result<Instant, LockError>>>,
-    release: Option<Answer<Result<ReleaseOutcome, ClientClosed>>>,
+    release: Option<Answer<Result<ReleaseReport, ClientClosed>>>,
 }
 
 /// A question for the holder of a resource.
