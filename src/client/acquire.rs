@@ -6,9 +6,10 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::sync::Arc;
 
+use super::cause::LockErrorKind;
 use super::command::Command;
 use super::guard::Guard;
-use super::lock_error::{LockError, LockErrorKind};
+use super::lock_error::LockError;
 use super::runtime;
 use super::shared::Shared;
 use super::ticket::Ticket;

@@ -76,6 +76,10 @@ impl Cause {
             | RequestError::TtlTooShort { .. }
             | RequestError::TtlTooLong { .. }
             | RequestError::HoldTooLong { .. }
+            | RequestError::NoTries
+            | RequestError::TriesWithoutWait { .. }
+            | RequestError::NodeTimeout { .. }
+            | RequestError::Token(_)
             | RequestError::AlreadyHeld
             | RequestError::ExtensionPending => Self::Invalid,
         }

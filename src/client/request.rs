@@ -3,6 +3,7 @@
 use core::fmt;
 use core::future::IntoFuture;
 use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::acquire::Acquire;
@@ -109,7 +110,7 @@ impl LockRequest {
     /// the votes of the nodes each time: a pause should have a random part.
     ///
     /// `delay` is called on the engine's thread, and must return at once, without waiting for this
-    /// client. A panic in `delay` ends that thread, as any other panic on that thread would.
+    /// client. If `delay` panics, the pause is the one that the client would choose.
     ///
     /// ```no_run
     /// # async fn job(client: redbolt::Client) -> Result<(), redbolt::LockError> {
@@ -126,7 +127,13 @@ impl LockRequest {
         self,
         delay: impl Fn(RetryContext) -> Duration + Send + Sync + 'static,
     ) -> Self {
-        self.option(|options| options.retry_delay(delay))
+        let guarded = move |retry: RetryContext| {
+            let own = retry.engine_pause();
+            let chosen = catch_unwind(AssertUnwindSafe(|| delay(retry)));
+            // The drop of a payload may panic as well.
+            chosen.map_err(core::mem::forget).unwrap_or(own)
+        };
+        self.option(|options| options.retry_delay(guarded))
     }
 
     /// Sets how long each attempt, and each extension of the lock, waits for the nodes: from 1 ms

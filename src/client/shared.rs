@@ -199,7 +199,8 @@ impl Shared {
 
     /// Returns whether this process has the threads of the client. Costs one system call.
     pub(super) fn is_at_home(&self) -> bool {
-        self.first().is_at_home()
+        // A client that could not be made has no thread.
+        self.shards.first().is_none_or(|shard| shard.mailbox.is_at_home())
     }
 
     /// Fails in a child of `fork`, which has none of the threads.

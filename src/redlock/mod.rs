@@ -45,6 +45,7 @@ mod login;
 mod machine;
 mod millis;
 mod node;
+mod node_outcome;
 mod node_set;
 mod options;
 mod quorum;
@@ -68,11 +69,7 @@ pub use self::bounds::{
 pub use self::config::RedlockConfig;
 pub use self::config_error::ConfigError;
 pub use self::counters::{Counters, NodeCounters, NodeLatencies};
-#[cfg(feature = "net")]
-pub(crate) use self::error::AtNodes;
-pub use self::error::{
-    AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, RequestError,
-};
+pub use self::error::{AcquireError, ExtendError, LostReason, RequestError};
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::histogram::Histogram;
 pub use self::holder::{Holder, QueryId};
@@ -81,6 +78,9 @@ pub use self::machine::{Action, Reason, Redlock};
 pub use self::node::error::NodeError;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
+#[cfg(feature = "net")]
+pub(crate) use self::node_outcome::AtNodes;
+pub use self::node_outcome::{NodeOutcome, NodeOutcomes};
 pub use self::node_set::{MAX_NODES, NodeId, NodeSet, NodeSetIter};
 pub use self::options::{AcquireOptions, RetryContext};
 pub use self::quorum::{Quorum, Verdict};

@@ -40,6 +40,21 @@ fn a_request_ends_with_its_last_try() {
     fixture.expect_clean();
 }
 
+/// The pause is then the client's own.
+#[test]
+fn a_pause_that_panics_is_one_of_the_client() {
+    let fixture = Fixture::new(3);
+    let holder = Client::new(config(&fixture.cluster)).expect("a client can be made");
+    let held = holder.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    let request = fixture.client.lock("a").wait(TTL).tries(3);
+    let request = request.retry_delay(|_| std::panic::resume_unwind(Box::new("on purpose")));
+    let error = request.blocking_acquire().expect_err("somebody else has it");
+    assert!(error.is_contended(), "{error}");
+    assert!(!fixture.client.is_closed());
+    drop(held);
+    fixture.expect_clean();
+}
+
 #[test]
 fn a_try_is_one_attempt_whatever_the_tries_are() {
     let fixture = Fixture::new(1);

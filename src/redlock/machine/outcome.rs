@@ -3,9 +3,10 @@
 use smallvec::SmallVec;
 
 use super::Redlock;
-use crate::redlock::error::{AcquireError, NodeOutcome, NodeOutcomes};
+use crate::redlock::error::AcquireError;
 use crate::redlock::lock::votes::Votes;
 use crate::redlock::node::status::NodeState;
+use crate::redlock::node_outcome::{NodeOutcome, NodeOutcomes};
 use crate::redlock::node_set::{MAX_NODES, NodeId};
 use crate::time::Instant;
 
