@@ -187,9 +187,9 @@
 //!
 //! The labels:
 //!
-//! * `reason` of a request that failed: `held`, `no_quorum`, `unavailable`, `timed_out`, `gone`,
-//!   `cancelled`. See [`AcquireError`].
-//! * `reason` of a lost lock: `expired`, `majority`. See [`LostReason`].
+//! * `reason` of a request that failed: `held`, `in_line`, `no_quorum`, `quarantined`, `no_room`,
+//!   `gone`, `cancelled`. See [`AcquireError`].
+//! * `reason` of a lost lock: `expired`, `majority`, `max_hold`. See [`LostReason`].
 //! * `state`: `down`, `misconfigured`, `quarantined`, `ready`, `stalled`, `unhealthy`. See
 //!   [`NodeState`].
 //! * `node`: the address of the node, without a login.

@@ -71,6 +71,7 @@ impl Cause {
             RequestError::UnknownLock | RequestError::NotHeld => Self::Lost,
             RequestError::EmptyResource
             | RequestError::ResourceTooLong { .. }
+            | RequestError::ReservedResource
             | RequestError::SetSize { .. }
             | RequestError::SetTooLong { .. }
             | RequestError::TtlTooShort { .. }

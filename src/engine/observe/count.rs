@@ -26,8 +26,9 @@ const PANICS: &str = "redbolt_callback_panics_total";
 const WAIT: &str = "redbolt_wait_seconds";
 
 /// The values of the label `reason`.
-const FAILURES: [&str; 6] = ["held", "no_quorum", "unavailable", "timed_out", "gone", "cancelled"];
-const LOSSES: [&str; 2] = ["expired", "majority"];
+const FAILURES: [&str; 7] =
+    ["held", "no_quorum", "in_line", "quarantined", "no_room", "gone", "cancelled"];
+const LOSSES: [&str; 3] = ["expired", "max_hold", "majority"];
 
 /// What the macros of `metrics` say of the place of a metric.
 static METADATA: Metadata<'static> =
