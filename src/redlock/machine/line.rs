@@ -30,7 +30,8 @@ impl Redlock {
             self.enqueue(slot);
             return;
         };
-        if self.table[slot].is_adopted && self.step_back(now, first) {
+        let goes_first = self.table[slot].is_adopted;
+        if goes_first && self.step_back(now, first) {
             self.table.overtake(first, slot);
             return self.enqueue(slot);
         }
@@ -38,19 +39,35 @@ impl Redlock {
             return self.acquire_ended(now, slot, AcquireError::HELD_HERE);
         }
         self.table[slot].phase = Phase::InLine;
-        self.table.line_up(first, slot);
+        if goes_first {
+            self.table.line_up_next(first, slot);
+        } else {
+            self.table.line_up(first, slot);
+        }
         // No node is asked, so the wait is not stretched to a node timeout.
         self.schedule(slot, self.table[slot].wait_until);
     }
 
     /// Sends the first lock of a resource back into the line, because an adoption goes first: as
     /// long as the token of the adoption is on the nodes, nobody else gets the lock. Returns
-    /// `false` for a lock that is held, and for another adoption.
+    /// `false` for a lock that is held, for another adoption, and for a lock that is in its last
+    /// attempt: such an attempt ends soon, and could not be made again.
     fn step_back(&mut self, now: Instant, first: u32) -> bool {
         let lock = &self.table[first];
+        if lock.is_adopted || lock.wait_until <= now {
+            return false;
+        }
         match lock.phase {
-            _ if lock.is_adopted => return false,
-            Phase::Attempt => self.send_releases(now, first),
+            Phase::Attempt => {
+                // S1: a token of the caller is good for one attempt.
+                let tried = lock.retries.saturating_add(1);
+                let options = self.table.options(first);
+                if lock.last_try || options.is_some_and(|options| options.is_over(tried)) {
+                    return false;
+                }
+                self.table[first].retries = tried;
+                self.send_releases(now, first);
+            }
             Phase::Ready => self.ready.remove(&mut self.table, first),
             Phase::Backoff => {}
             _ => return false,

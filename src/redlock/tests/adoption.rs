@@ -265,3 +265,47 @@ fn an_adoption_waits_behind_a_lock_that_is_held() {
     assert_eq!(rig.event(), Event::AcquireFailed { lock: adopted, error });
     assert!(rig.redlock.is_held(rig.now, held));
 }
+
+/// S1: an attempt under a token of the caller is the only one. The adoption is next, ahead of all
+/// others, and so it is behind an attempt that is the last for want of time or of tries.
+#[test]
+fn an_adoption_is_next_behind_an_attempt_that_cannot_be_made_again() {
+    let own = Token::from_bytes(*b"a-token-of-my-making");
+    let rows = [
+        (WAIT, AcquireOptions::new().token(own)),
+        (WAIT, AcquireOptions::new().tries(1)),
+        (NO_WAIT, AcquireOptions::new()),
+    ];
+    for (wait, options) in rows {
+        let mut rig = Rig::new(3);
+        rig.redlock.acquire_with(rig.now, &["r"], TTL, wait, &options).expect("in bounds");
+        rig.acquire("r", WAIT);
+        (0..3).for_each(|index| assert_eq!(rig.sent(index).len(), 1));
+        let adopted = rig.adopt(WAIT);
+        (0..3).for_each(|index| assert_eq!(rig.sent(index), [""; 0], "{options:?}"));
+        (0..3).for_each(|index| rig.reply(index, "$-1"));
+        (0..3).for_each(|index| drop(rig.answer_adoption(index, ":1")));
+        let events = rig.events();
+        assert!(matches!(events[0], Event::AcquireFailed { .. }), "{options:?}: {events:?}");
+        let is_adopted = matches!(events[1], Event::Acquired { lock, .. } if lock == adopted);
+        assert!(is_adopted, "{options:?}: {events:?}");
+    }
+}
+
+/// An attempt that is given up for an adoption was one.
+#[test]
+fn an_attempt_that_is_given_up_for_an_adoption_counts() {
+    let mut rig = Rig::new(3);
+    let options = AcquireOptions::new().tries(2);
+    let lock = rig.redlock.acquire_with(rig.now, &["r"], TTL, WAIT, &options).expect("in bounds");
+    (0..3).for_each(|index| assert_eq!(rig.sent(index).len(), 1));
+    rig.adopt(WAIT);
+    (0..3).for_each(|index| rig.reply(index, "$-1"));
+    rig.answer_adoption(0, ":0");
+    rig.answer_adoption(1, ":0");
+    assert!(matches!(rig.events()[0], Event::AcquireFailed { error: AcquireError::Gone, .. }));
+    rig.answer_adoption(2, ":0");
+    let events = rig.wait();
+    assert!(matches!(events[..], [Event::AcquireFailed { lock: failed, .. }] if failed == lock));
+    assert_eq!(rig.redlock.counters().attempts, 2);
+}

@@ -2,15 +2,17 @@
 
 use super::*;
 
-/// Adds a lock at the end of its line, or `ahead` of the first one there.
-fn add(table: &mut Table, resource: &[u8], ahead: Option<u32>) -> u32 {
+/// Adds a lock to its line, at this place of its line, or else at the end: at place 0 ahead of the
+/// first lock, at place 1 right behind the first.
+fn add(table: &mut Table, resource: &[u8], place: Option<usize>) -> u32 {
     let slot = table.claim();
     let hash = table.hash(resource);
     table[slot].phase = Phase::Ready;
     table[slot].resource.extend_from_slice(resource);
     table[slot].links.hash = hash;
     match table.first_of(Names { count: 1, bytes: resource }, hash) {
-        Some(first) if ahead == Some(first) => table.overtake(first, slot),
+        Some(first) if place == Some(0) => table.overtake(first, slot),
+        Some(first) if place == Some(1) => table.line_up_next(first, slot),
         Some(first) => table.line_up(first, slot),
         None => table.lead(slot),
     }
@@ -43,10 +45,10 @@ fn lines_agree_with_a_model_under_random_use() {
             let resource = [b'r', name as u8];
             let names = Names { count: 1, bytes: &resource };
             if rng.bool() && !table.is_full() {
-                let ahead = lines[name].first().copied().filter(|_| rng.u8(..4) == 0);
-                let slot = add(&mut table, &resource, ahead);
-                let place = if ahead.is_some() { 0 } else { lines[name].len() };
-                lines[name].insert(place, slot);
+                let place = Some(rng.usize(..6)).filter(|place| *place < 2);
+                let slot = add(&mut table, &resource, place);
+                let len = lines[name].len();
+                lines[name].insert(place.map_or(len, |place| place.min(len)), slot);
             } else if !lines[name].is_empty() {
                 let place = rng.usize(..lines[name].len());
                 let slot = lines[name].remove(place);

@@ -1,0 +1,73 @@
+//! The line of the locks that want one resource. The first lock of the line is in the index.
+
+use super::Table;
+use crate::redlock::lock::{Links, NONE};
+
+impl Table {
+    /// Makes `slot` the first lock of its resource, which has none yet.
+    pub(crate) fn lead(&mut self, slot: u32) {
+        let bucket = self.bucket(self[slot].links.hash);
+        let next = self.buckets[bucket].wrapping_sub(1);
+        let links = &mut self[slot].links;
+        links.bucket = next;
+        links.last = slot;
+        links.is_indexed = true;
+        self.buckets[bucket] = slot + 1;
+    }
+
+    /// Adds `slot` at the end of the line behind `first`.
+    pub(crate) fn line_up(&mut self, first: u32, slot: u32) {
+        let last = self[first].links.last;
+        self[last].links.behind = slot;
+        self[slot].links.before = last;
+        self[first].links.last = slot;
+    }
+
+    /// Adds `slot` right behind `first`, ahead of all others in the line.
+    pub(crate) fn line_up_next(&mut self, first: u32, slot: u32) {
+        let next = self[first].links.behind;
+        if next == NONE {
+            return self.line_up(first, slot);
+        }
+        (self[slot].links.before, self[slot].links.behind) = (first, next);
+        self[first].links.behind = slot;
+        self[next].links.before = slot;
+    }
+
+    /// Makes `slot` the first lock of its resource, ahead of `first` and the line behind `first`.
+    pub(crate) fn overtake(&mut self, first: u32, slot: u32) {
+        let Links { hash, behind, last, .. } = self[first].links;
+        self.unlink(first);
+        self.lead(slot);
+        let links = &mut self[slot].links;
+        (links.behind, links.last) = (first, last);
+        self[first].links = Links { hash, before: slot, behind, ..Links::UNLINKED };
+    }
+
+    /// Removes `slot` from its line. If `slot` was the first, the next in line becomes the first
+    /// and is returned.
+    pub(crate) fn leave_line(&mut self, slot: u32) -> Option<u32> {
+        let Links { hash, before, behind, last, .. } = self[slot].links;
+        let links = &mut self[slot].links;
+        (links.before, links.behind, links.last) = (NONE, NONE, NONE);
+        if behind != NONE {
+            self[behind].links.before = before;
+        }
+        if before == NONE {
+            if behind == NONE {
+                return None;
+            }
+            self.lead(behind);
+            self[behind].links.last = last;
+            return Some(behind);
+        }
+        self[before].links.behind = behind;
+        if behind == NONE {
+            // The last lock has left the line: the first lock must know the new end.
+            if let Some(first) = self.first_of(self[slot].names(), hash) {
+                self[first].links.last = before;
+            }
+        }
+        None
+    }
+}
