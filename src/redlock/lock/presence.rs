@@ -10,10 +10,10 @@ pub(crate) struct Presence {
     may_hold: NodeSet,
     /// Nodes whose connection died with a `SET` on its way: the token may come to exist there (S6).
     unresolved: NodeSet,
-    /// Nodes that owe the answer to a `SET` which needs care. In `may_hold`, that is the answer to a
-    /// repair: an older answer removes none of these nodes. Outside, that is the refusal of a failed
-    /// attempt, which is expected: such a node is sent a release only if its answer is no refusal,
-    /// or if nobody wants to wait for the answer. One field for both keeps locks small.
+    /// Nodes that owe the answer to a `SET` which needs care. In `may_hold`, that is the answer to
+    /// a repair: an older answer removes none of these nodes. Outside, that is the refusal of a
+    /// failed attempt, which is expected: such a node is sent a release only if its answer is no
+    /// refusal, or if nobody wants to wait for the answer. One field for both keeps locks small.
     owing: NodeSet,
 }
 

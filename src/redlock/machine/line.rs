@@ -131,6 +131,10 @@ impl Redlock {
         if self.is_behind_holder(slot) {
             return AcquireError::HELD_HERE;
         }
+        if self.voters(now).len() >= self.quorum.need() {
+            // Also for a request that had to step back from an attempt.
+            return AcquireError::InLine;
+        }
         match self.acquire_error(now, slot) {
             AcquireError::NoRoom => AcquireError::InLine,
             error => error,

@@ -252,7 +252,7 @@ fn a_waiter_whose_wait_ends_behind_an_adoption_fails_in_time() {
     (0..3).for_each(|index| rig.reply(index, "$-1"));
     rig.adopt(WAIT);
     rig.advance(ms(100));
-    let error = AcquireError::Held { refused: (0..2).map(node).collect() };
+    let error = AcquireError::InLine;
     assert_eq!(rig.event(), Event::AcquireFailed { lock: waiter, error });
 }
 
