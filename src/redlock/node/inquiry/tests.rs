@@ -28,9 +28,7 @@ fn login_comes_first_and_only_where_it_is_needed() {
     let mut login = Login { password: Some("p".into()), database: 3, ..Login::default() };
     let (len, text) = commands(&login);
     assert_eq!(len, 17);
-    assert!(
-        text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n")
-    );
+    assert!(text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n"));
     login.username = Some("u".into());
     assert!(commands(&login).1.starts_with("*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$1\r\np\r\n"));
     login.password = None;
