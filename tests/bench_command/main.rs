@@ -274,7 +274,8 @@ fn nodes_that_do_not_answer_at_the_end_are_named() {
     for (index, node) in cluster.iter().enumerate() {
         assert_eq!(stdout.contains(&format!(" {}: ", node.addr())), index < 2, "{stdout}");
     }
-    assert!(stdout.contains("s after the end for replies\n"), "{stdout}");
+    // A minority that does not answer holds up nobody.
+    assert!(!stdout.contains("s after the end for replies\n"), "{stdout}");
 }
 
 /// A ttl over the usual 60 s is a setting like any other.

@@ -31,8 +31,8 @@ impl Redlock {
     ///
     /// An adoption goes first: other requests of this engine for the same resources stand in line
     /// behind it, also those that were there before, because nobody else gets the lock while the
-    /// token is on the nodes. Only a lock that this engine holds, another adoption, and a request in
-    /// its last attempt go before.
+    /// token is on the nodes. Only a lock that this engine holds, another adoption, and a request
+    /// in its last attempt go before.
     ///
     /// The former owner must have let go of the lock before, by [`disown`](Self::disown). Otherwise
     /// two processes believe that they hold the lock. `max_hold` counts from the adoption.
