@@ -246,10 +246,10 @@ pub use self::net::{
 #[doc(inline)]
 pub use self::redlock::{
     AcquireError, AcquireOptions, ConfigError, Counters, Drift, Event, ExtendError, Histogram,
-    Holder, LockId, Login, LostReason, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome,
-    NodeOutcomes, NodeSet, NodeState, NodeStatus, Quarantine, QuarantineReason, QueryId, Quorum,
-    RedlockConfig, ReleaseOutcome, RequestError, RestartGuard, RetryContext, ServerError, Token,
-    TokenError, TokenRefusal,
+    Holder, LockId, Login, LostReason, MissingRights, NodeCounters, NodeError, NodeId,
+    NodeLatencies, NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus, Occupancy,
+    Quarantine, QuarantineReason, QueryId, Quorum, RedlockConfig, ReleaseOutcome, RequestError,
+    RestartGuard, RetryContext, ServerError, Token, TokenError, TokenRefusal,
 };
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.

@@ -5,6 +5,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::node_set::NodeSet;
+use super::quorum::Quorum;
 use super::token::Token;
 
 /// The maximum number of bytes of a value that are looked at. Other Redlock libraries have values
@@ -24,6 +25,22 @@ impl QueryId {
     }
 }
 
+/// What the answers of the nodes say about a resource, taken together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Occupancy {
+    /// A quorum of the nodes has the same value: somebody holds the resource, or somebody's value
+    /// stands there.
+    Held,
+    /// A quorum of the nodes has nothing: nobody holds the resource.
+    Free,
+    /// Nobody holds the resource, and nobody gets it for now: too many nodes have different values,
+    /// or data that is not a lock.
+    Blocked,
+    /// Too many nodes did not answer, or answered with an error, to say any of this.
+    Unknown,
+}
+
 /// The holder of a resource, as the nodes report: advice, not a lock.
 ///
 /// Every node is in exactly one of the sets. `Display` and `Debug` show only the begin of a value,
@@ -37,10 +54,16 @@ pub struct Holder {
     pub holding: NodeSet,
     /// The nodes that have another value, or data that is not a lock.
     pub others: NodeSet,
+    /// Those of `others` whose data is no string, and so neither a lock of redbolt nor of any other
+    /// library.
+    pub data: NodeSet,
     /// The nodes that have nothing at the key.
     pub free: NodeSet,
-    /// The nodes that were not connected, did not answer in time, or answered with an error.
+    /// The nodes that were not connected, did not answer in time, or answered with an error, and
+    /// those that have nothing at the key but may have forgotten locks (S11).
     pub unknown: NodeSet,
+    /// What all this says.
+    pub occupancy: Occupancy,
     /// Whether a quorum of the nodes is in `holding`.
     pub is_quorum: bool,
     /// The longest time for which a quorum of nodes keeps the value from now on; zero without a
@@ -50,17 +73,18 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Creates the report that nobody holds the resource, as far as the nodes say: the nodes in
-    /// `free` have no key, the nodes in `others` have data of an unknown owner, and the nodes in
-    /// `unknown` did not say.
-    pub(crate) const fn nobody(free: NodeSet, others: NodeSet, unknown: NodeSet) -> Self {
+    /// Creates the report without a value: the nodes in `free` have no key, the nodes in `others`
+    /// have data of an unknown owner, and the nodes in `unknown` did not say.
+    pub(crate) const fn without_value(free: NodeSet, others: NodeSet, unknown: NodeSet) -> Self {
         Self {
             value: [0; MAX_VALUE],
             len: 0,
             holding: NodeSet::EMPTY,
             others,
+            data: NodeSet::EMPTY,
             free,
             unknown,
+            occupancy: Occupancy::Unknown,
             is_quorum: false,
             remaining: Duration::ZERO,
         }
@@ -73,6 +97,23 @@ impl Holder {
         self.value[..value.len()].copy_from_slice(value);
         // At most MAX_VALUE.
         self.len = value.len() as u8;
+    }
+
+    /// Draws the conclusion from the sets of nodes.
+    ///
+    /// Two majorities have a node in common: where a quorum has nothing, no value has a quorum.
+    pub(crate) fn conclude(&mut self, quorum: Quorum) {
+        let may_be = |set: NodeSet| set.union(self.unknown).len() >= quorum.need();
+        self.is_quorum = self.holding.len() >= quorum.need();
+        self.occupancy = if self.is_quorum {
+            Occupancy::Held
+        } else if self.free.len() >= quorum.need() {
+            Occupancy::Free
+        } else if may_be(self.holding) || may_be(self.free) {
+            Occupancy::Unknown
+        } else {
+            Occupancy::Blocked
+        };
     }
 
     /// Returns the most frequent value on the nodes, cut to 40 bytes; `None` when no node has a
@@ -94,8 +135,10 @@ impl fmt::Debug for Holder {
             .field("value", &format_args!("{}", Shown(self)))
             .field("holding", &self.holding)
             .field("others", &self.others)
+            .field("data", &self.data)
             .field("free", &self.free)
             .field("unknown", &self.unknown)
+            .field("occupancy", &self.occupancy)
             .field("is_quorum", &self.is_quorum)
             .field("remaining", &self.remaining)
             .finish()
@@ -104,15 +147,26 @@ impl fmt::Debug for Holder {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Shown(self).fmt(f)?;
-        if self.holding.is_empty() {
-            return Ok(());
+        let Self { occupancy, unknown, data, .. } = self;
+        match occupancy {
+            Occupancy::Held if self.remaining == Duration::MAX => {
+                return write!(f, "{} for ever (no ttl)", Shown(self));
+            }
+            Occupancy::Held => {
+                let seconds = self.remaining.as_secs_f64();
+                return write!(f, "{} for another {seconds:.3}s", Shown(self));
+            }
+            Occupancy::Free => f.write_str("nobody")?,
+            Occupancy::Blocked => f.write_str("nobody, and the resource is not free")?,
+            Occupancy::Unknown => write!(f, "unknown: no answer from {unknown:?}")?,
         }
-        match self.is_quorum {
-            true if self.remaining == Duration::MAX => f.write_str(" for ever"),
-            true => write!(f, " for another {:.3}s", self.remaining.as_secs_f64()),
-            false => f.write_str(" without a quorum"),
+        if !self.holding.is_empty() {
+            write!(f, "; {} without a quorum at {:?}", Shown(self), self.holding)?;
         }
+        if !data.is_empty() {
+            write!(f, "; data that is not a lock at {data:?}")?;
+        }
+        Ok(())
     }
 }
 
@@ -138,9 +192,10 @@ mod tests {
 
     fn holder(value: &[u8]) -> Holder {
         let none = NodeSet::EMPTY;
-        let mut holder = Holder::nobody(none, none, none);
+        let mut holder = Holder::without_value(none, none, none);
         holder.set_value(value);
         holder.holding = NodeSet::first(3);
+        (holder.occupancy, holder.remaining) = (Occupancy::Held, Duration::MAX);
         holder
     }
 
@@ -153,12 +208,74 @@ mod tests {
             (b"1", "…"),
         ] {
             let shown = holder(value);
-            assert_eq!(shown.to_string(), format!("{expected} without a quorum"));
+            assert_eq!(shown.to_string(), format!("{expected} for ever (no ttl)"));
             let debug = format!("{shown:?}");
             assert!(debug.starts_with(&format!("Holder {{ value: {expected}, ")), "{debug}");
             assert_eq!(shown.value(), Some(value), "whoever asks gets the value");
         }
+    }
+
+    /// What is said of no, one or more nodes out of three or five, whose quorum is a majority.
+    #[test]
+    fn nobody_holds_a_resource_only_where_a_quorum_says_so() {
+        use Occupancy::{Blocked, Free, Held, Unknown};
+        // Nodes with the most frequent value, with others, with nothing, and without an answer.
+        let rows = [
+            ([3, 0, 0, 0], Held),
+            ([2, 0, 0, 1], Held),
+            ([0, 0, 3, 0], Free),
+            ([0, 0, 2, 1], Free),
+            ([1, 0, 2, 0], Free),
+            ([0, 0, 0, 3], Unknown),
+            ([0, 0, 1, 2], Unknown),
+            ([1, 0, 1, 1], Unknown),
+            ([1, 0, 0, 2], Unknown),
+            ([0, 1, 1, 1], Unknown),
+            ([0, 3, 0, 0], Blocked),
+            ([0, 2, 0, 1], Blocked),
+            ([1, 2, 0, 0], Blocked),
+            ([1, 1, 1, 0], Blocked),
+            ([3, 0, 2, 0], Held),
+            ([2, 1, 2, 0], Blocked),
+            ([2, 1, 1, 1], Unknown),
+            ([1, 2, 1, 1], Blocked),
+            ([1, 1, 1, 2], Unknown),
+        ];
+        for (counts, expected) in rows {
+            let (mut next, total) = (0, counts.iter().sum());
+            let [holding, others, free, unknown] = counts.map(|count: usize| {
+                next += count;
+                NodeSet::first(next).without(NodeSet::first(next - count))
+            });
+            let mut holder = Holder::without_value(free, others, unknown);
+            holder.set_value(b"value");
+            holder.holding = holding;
+            holder.conclude(Quorum::new(total, total / 2 + 1).expect("a majority"));
+            assert_eq!(holder.occupancy, expected, "{counts:?}");
+            assert_eq!(holder.is_quorum, expected == Held, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_shown_report_says_what_is_not_known() {
         let none = NodeSet::EMPTY;
-        assert_eq!(Holder::nobody(none, none, none).to_string(), "nobody");
+        let three = Quorum::new(3, 2).expect("a majority");
+        let (one, all) = (NodeSet::first(1), NodeSet::first(3));
+        let show = |mut holder: Holder| {
+            holder.conclude(three);
+            holder.to_string()
+        };
+        assert_eq!(show(Holder::without_value(all, none, none)), "nobody");
+        let silent = Holder::without_value(none, none, all);
+        assert_eq!(show(silent), "unknown: no answer from {0, 1, 2}");
+        let mut list = Holder::without_value(none, all, none);
+        list.data = all;
+        let text = "nobody, and the resource is not free; data that is not a lock at {0, 1, 2}";
+        assert_eq!(show(list), text);
+        let mut half = Holder::without_value(none, none, all.without(one));
+        half.set_value(&[0xab; 20]);
+        half.holding = one;
+        let text = "unknown: no answer from {1, 2}; abab…abab without a quorum at {0}";
+        assert_eq!(show(half), text);
     }
 }

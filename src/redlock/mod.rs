@@ -72,7 +72,7 @@ pub use self::counters::{Counters, NodeCounters, NodeLatencies};
 pub use self::error::{AcquireError, ExtendError, LostReason, RequestError};
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::histogram::Histogram;
-pub use self::holder::{Holder, QueryId};
+pub use self::holder::{Holder, Occupancy, QueryId};
 pub use self::login::Login;
 pub use self::machine::{Action, Reason, Redlock};
 pub use self::node::error::NodeError;

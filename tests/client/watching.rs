@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::redlock::MAX_RESOURCE;
-use redbolt::{ClientError, LockErrorKind, NodeState, RequestError};
+use redbolt::{ClientError, LockErrorKind, NodeState, Occupancy, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::until;
@@ -18,8 +18,41 @@ fn a_query_tells_who_holds_a_resource_and_changes_nothing() {
     assert_eq!(holder.token(), Some(guard.token()));
     assert!(holder.is_quorum && holder.remaining <= TTL, "{holder}");
     let nobody = fixture.client.query("b").blocking_wait().expect("the request is in bounds");
-    assert_eq!(nobody.value(), None);
+    assert_eq!((nobody.value(), nobody.occupancy), (None, Occupancy::Free));
+    assert_eq!((holder.occupancy, nobody.to_string()), (Occupancy::Held, "nobody".to_owned()));
     assert!(guard.is_held());
+}
+
+/// "Nobody" would be an invitation to take what somebody may have.
+#[test]
+fn a_query_says_what_it_does_not_know_and_what_is_no_lock() {
+    let mut fixture = Fixture::new(3);
+    fixture.client.ready(PATIENCE).blocking_wait().expect("the nodes are there");
+    let node = |fixture: &Fixture, index: usize| {
+        fixture.client.nodes().blocking_wait().expect("the client runs")[index].is_ready()
+    };
+    assert!(until(PATIENCE, || (0..3).all(|index| node(&fixture, index))));
+    let ask = |fixture: &Fixture, resource: &str| {
+        fixture.client.query(resource).blocking_wait().expect("the request is in bounds")
+    };
+    let long = "x".repeat(100_000);
+    for node in fixture.cluster.iter() {
+        node.command(&[b"RPUSH", b"list", b"element"]);
+        node.command(&[b"SET", b"text", long.as_bytes()]);
+    }
+    let list = ask(&fixture, "list");
+    assert_eq!((list.occupancy, list.data.len()), (Occupancy::Blocked, 3));
+    let said = "nobody, and the resource is not free; data that is not a lock at {0, 1, 2}";
+    assert_eq!(list.to_string(), said);
+    let text = ask(&fixture, "text");
+    assert_eq!((text.occupancy, text.value().map(<[u8]>::len)), (Occupancy::Held, Some(40)));
+    assert_eq!(text.to_string(), "xxxxxxxx… for ever (no ttl)");
+    // Two of three nodes that are out may have anything.
+    (0..2).for_each(|index| fixture.cluster[index].kill());
+    assert!(until(PATIENCE, || (0..2).all(|index| !node(&fixture, index))));
+    let unknown = ask(&fixture, "free");
+    assert_eq!((unknown.occupancy, unknown.free.len()), (Occupancy::Unknown, 1));
+    assert_eq!(unknown.to_string(), "unknown: no answer from {0, 1}");
 }
 
 #[test]

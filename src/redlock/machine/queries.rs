@@ -81,13 +81,16 @@ impl Query {
         let most = values.map(|(_, view)| (self.with(view), view)).max_by_key(|(set, _)| set.len());
         let answered: NodeSet = self.views.iter().map(|(id, _)| *id).collect();
         let free = self.with(&View::Nothing);
-        let mut holder = Holder::nobody(free, answered.without(free), nodes.without(answered));
-        let Some((holding, View::Value { value, .. })) = most else { return holder };
-        holder.set_value(value);
-        holder.holding = holding;
-        holder.others = holder.others.without(holding);
-        holder.is_quorum = holding.len() >= quorum.need();
-        holder.remaining = self.remaining(holding, quorum);
+        let (others, unknown) = (answered.without(free), nodes.without(answered));
+        let mut holder = Holder::without_value(free, others, unknown);
+        holder.data = self.with(&View::Data);
+        if let Some((holding, View::Value { value, .. })) = most {
+            holder.set_value(value);
+            holder.holding = holding;
+            holder.others = others.without(holding);
+            holder.remaining = self.remaining(holding, quorum);
+        }
+        holder.conclude(quorum);
         holder
     }
 

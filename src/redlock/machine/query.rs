@@ -14,6 +14,8 @@ use crate::time::Instant;
 impl Redlock {
     /// Asks the nodes who holds `resource`. The answer is advice, not a lock. Every node that is
     /// connected and has room is asked, also a node in quarantine.
+    /// [`Occupancy`](crate::redlock::Occupancy) tells a resource that nobody has from one of which
+    /// the nodes say too little.
     ///
     /// The query ends in one [`Event::Queried`], at the latest after one node timeout (that of
     /// `max_ttl`).

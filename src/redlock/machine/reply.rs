@@ -85,7 +85,9 @@ impl Redlock {
             (Request::Query(query), _) => {
                 let view = View::read(value)?;
                 answered(self);
-                self.handle_view(id, query, Some(view));
+                // A node that may have forgotten locks does not know that nobody has the key (S11).
+                let forgot = view == View::Nothing && self.nodes[id].is_quarantined(now);
+                self.handle_view(id, query, (!forgot).then_some(view));
             }
             // This reply to a `SET` is neither a vote nor an error.
             (Request::Set(_), _) => return None,

@@ -60,6 +60,7 @@ fn nodes_that_disagree_are_told_apart() {
     assert_eq!((holder.value(), holder.token()), (Some(&b"a"[..]), None));
     assert_eq!((holder.is_quorum, holder.remaining), (false, Duration::ZERO));
     assert_eq!((holder.holding, holder.others), (nodes([0, 1]), nodes([2, 4])));
+    assert_eq!((holder.data, holder.occupancy), (nodes([4]), Occupancy::Blocked));
     assert_eq!((holder.free, holder.unknown), (nodes([3]), NodeSet::EMPTY));
 }
 
@@ -94,7 +95,7 @@ fn no_more_queries_are_taken_than_there_is_room_for() {
     ask(&mut rig);
 }
 
-/// Access rights may allow scripts by their SHA-1 alone, which is enough for locks.
+/// A right that is taken away from a session is noticed by the locks, or by the next connection.
 #[test]
 fn a_query_that_is_not_allowed_costs_no_node() {
     let mut rig = Rig::new(3);
@@ -105,5 +106,56 @@ fn a_query_that_is_not_allowed_costs_no_node() {
     }
     assert_eq!([0, 1, 2].map(|index| rig.state(index)), [NodeState::Ready; 3]);
     let Event::Queried { holder, .. } = rig.event() else { panic!("no answer") };
-    assert_eq!(holder.unknown.len(), 3);
+    assert_eq!((holder.unknown.len(), holder.occupancy), (3, Occupancy::Unknown));
+    assert_eq!(holder.to_string(), "unknown: no answer from {0, 1, 2}");
+}
+
+#[test]
+fn nobody_is_said_only_if_a_quorum_of_nodes_says_so() {
+    let nothing = "*2\r\n$-1\r\n:-2";
+    let denied = "-ERR The user executing the script can't run this command or subcommand";
+    let rows = [
+        ([nothing, nothing, denied], Occupancy::Free),
+        ([nothing, denied, denied], Occupancy::Unknown),
+        ([nothing, "-LOADING it is", "-BUSY it is"], Occupancy::Unknown),
+    ];
+    for (replies, occupancy) in rows {
+        let mut rig = Rig::new(3);
+        ask(&mut rig);
+        for (index, reply) in replies.into_iter().enumerate() {
+            rig.sent(index);
+            rig.reply(index, reply);
+        }
+        let (_, holder) = answer(rig.event());
+        assert_eq!(holder.occupancy, occupancy, "{replies:?}: {holder}");
+        assert_eq!(holder.to_string() == "nobody", occupancy == Occupancy::Free, "{holder}");
+    }
+}
+
+#[test]
+fn a_query_without_any_node_knows_nothing() {
+    let mut rig = Rig::unconnected(3, |_| ());
+    ask(&mut rig);
+    let (_, holder) = answer(rig.wait().remove(0));
+    assert_eq!(holder.occupancy, Occupancy::Unknown, "{holder}");
+}
+
+/// S11: such a node has nothing, and does not know whether it had.
+#[test]
+fn a_node_in_quarantine_does_not_say_that_a_resource_is_free() {
+    let mut rig = Rig::new(3);
+    for index in [1, 2] {
+        rig.close(index);
+        rig.masters[index].flush();
+        rig.connect_as(index, 7 + index as u8, "");
+        assert_eq!(rig.state(index), NodeState::Quarantined);
+    }
+    ask(&mut rig);
+    for index in 0..3 {
+        rig.sent(index);
+        rig.reply(index, "*2\r\n$-1\r\n:-2");
+    }
+    let (_, holder) = answer(rig.event());
+    assert_eq!((holder.free, holder.unknown), (nodes([0]), nodes([1, 2])));
+    assert_eq!(holder.occupancy, Occupancy::Unknown);
 }
