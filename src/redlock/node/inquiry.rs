@@ -6,6 +6,7 @@
 //! costs availability, a wrong vote costs the lock.
 
 use bytes::BytesMut;
+use smallvec::SmallVec;
 
 use super::error::NodeError;
 use super::identity::{Identity, Info};
@@ -54,7 +55,8 @@ pub(crate) enum Means {
 
 /// An inquiry under way on one connection.
 pub(crate) struct Inquiry {
-    steps: Vec<Step>,
+    /// Those of a look lie here, so that a look allocates nothing.
+    steps: SmallVec<[Step; SECTIONS.len()]>,
     answered: usize,
     info: Info,
     native: Option<Native>,
@@ -105,7 +107,7 @@ pub(crate) enum Progress {
 impl Inquiry {
     /// Creates the handshake of a connection with this `login`.
     pub(crate) fn handshake(login: &Login, guard: RestartGuard) -> Self {
-        let mut steps = Vec::with_capacity(20);
+        let mut steps = SmallVec::with_capacity(20);
         if login.has_auth() {
             steps.push(Step::Auth);
         }
@@ -126,11 +128,11 @@ impl Inquiry {
     pub(crate) fn look(means: Means, guard: RestartGuard) -> Self {
         Self::of(match means {
             Means::Witness => about_witness(guard, Call::Sha).collect(),
-            Means::Unwanted | Means::Denied => SECTIONS.map(Step::Info).to_vec(),
+            Means::Unwanted | Means::Denied => SECTIONS.map(Step::Info).into(),
         })
     }
 
-    fn of(steps: Vec<Step>) -> Self {
+    fn of(steps: SmallVec<[Step; SECTIONS.len()]>) -> Self {
         Self {
             steps,
             answered: 0,
@@ -140,14 +142,11 @@ impl Inquiry {
         }
     }
 
-    /// Returns the commands of all steps without a reply, in their order.
-    pub(crate) fn commands(&self, login: &Login, look: &Look<'_>) -> Vec<BytesMut> {
-        let encode = |step: &Step| {
-            let mut command = BytesMut::new();
-            step.encode(login, look, &mut command);
-            command
-        };
-        self.steps[self.answered..].iter().map(encode).collect()
+    /// Appends the commands of all steps without a reply, in their order. Returns their number.
+    pub(crate) fn encode(&self, login: &Login, look: &Look<'_>, out: &mut BytesMut) -> usize {
+        let steps = &self.steps[self.answered..];
+        steps.iter().for_each(|step| step.encode(login, look, out));
+        steps.len()
     }
 
     /// Returns the number of steps without a reply.

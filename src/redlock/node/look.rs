@@ -98,16 +98,24 @@ impl Node {
     /// Looks at the node.
     pub(crate) fn start_look(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) {
         let look = Inquiry::look(self.means, config.restart_guard);
-        self.send_look(now, &look, config, terms);
-        self.look = Some(Box::new(look));
+        self.ask(now, &look, Request::Look, config, terms);
+        self.look = Some(look);
         self.look_at = Instant::FAR_FUTURE;
     }
 
-    /// Sends the commands of a look that have no answer yet.
-    fn send_look(&mut self, now: Instant, look: &Inquiry, config: &RedlockConfig, terms: Terms) {
-        let arguments = terms.look(config, self.login.database);
-        for command in look.commands(&self.login, &arguments) {
-            self.send(&command, Expected { request: Request::Look, sent: now });
+    /// Sends the commands of an inquiry that have no answer yet, each with its own expected reply.
+    pub(super) fn ask(
+        &mut self,
+        now: Instant,
+        inquiry: &Inquiry,
+        request: Request,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) {
+        let look = terms.look(config, self.login.database);
+        let count = inquiry.encode(&self.login, &look, self.outbox.buffer());
+        for _ in 0..count {
+            self.pipeline.push(Expected { request, sent: now });
         }
     }
 
@@ -124,7 +132,7 @@ impl Node {
         match progress {
             Progress::More => self.look = Some(look),
             Progress::Again => {
-                self.send_look(now, &look, config, terms);
+                self.ask(now, &look, Request::Look, config, terms);
                 self.look = Some(look);
             }
             Progress::Unanswered { is_denied: true } => {

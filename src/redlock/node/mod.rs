@@ -69,7 +69,7 @@ pub(crate) struct Node {
     /// The commands that the node does not run for us. No lock needs one of them.
     missing: MissingRights,
     /// The look that is under way on this session.
-    look: Option<Box<Inquiry>>,
+    look: Option<Inquiry>,
     /// The time of the next look; never while one is under way.
     look_at: Instant,
     /// The next time at which the evidence changes or is looked for. One number, because this is
@@ -89,7 +89,7 @@ pub(crate) struct Node {
     pub(crate) native: Option<Native>,
     parser: Parser,
     /// Requests that are owed a reply, and the bytes that wait to be written. Only [`Node::send`]
-    /// adds to either, so each request is owed exactly one reply (S4).
+    /// and [`Node::ask`] add to either, so each request is owed exactly one reply (S4).
     pipeline: Pipeline,
     outbox: Outbox,
     pub(crate) batch: Batch,
@@ -109,7 +109,7 @@ enum Session {
     },
     Handshake {
         until: Instant,
-        handshake: Inquiry,
+        handshake: Box<Inquiry>,
     },
     Ready {
         since: Instant,

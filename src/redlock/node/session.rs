@@ -72,13 +72,9 @@ impl Node {
         self.round_trip.connected(now);
         self.parser.reset();
         let handshake = Inquiry::handshake(&self.login, config.restart_guard);
-        let expected = Expected { request: Request::Handshake, sent: now };
-        let look = terms.look(config, self.login.database);
-        for command in handshake.commands(&self.login, &look) {
-            self.send(&command, expected);
-        }
+        self.ask(now, &handshake, Request::Handshake, config, terms);
         let until = now + config.connect_timeout;
-        self.session = Session::Handshake { until, handshake };
+        self.session = Session::Handshake { until, handshake: Box::new(handshake) };
         true
     }
 

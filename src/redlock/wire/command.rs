@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use bytes::BytesMut;
+use smallvec::SmallVec;
 
 use super::keys::{Keys, Names};
 use super::probe::{PROBE, PROBED};
@@ -148,8 +149,11 @@ pub(crate) fn probe(out: &mut BytesMut, call: Call, prefix: &[u8]) {
 /// Appends a look at the witness.
 pub(crate) fn look(out: &mut BytesMut, call: Call, look: &Look<'_>) {
     begin_script(out, LOOK, call, 2, 5);
-    resp::bulk(out, &[look.prefix, WITNESS].concat());
-    resp::bulk(out, &[look.prefix, STAMP].concat());
+    for name in [WITNESS, STAMP] {
+        let mut key: SmallVec<[u8; 64]> = SmallVec::from_slice(look.prefix);
+        key.extend_from_slice(name);
+        resp::bulk(out, &key);
+    }
     resp::bulk_integer(out, i64::from(look.database));
     resp::bulk_integer(out, i64::try_from(look.wall).unwrap_or(i64::MAX));
     resp::bulk_integer(out, look.max_ttl.count());

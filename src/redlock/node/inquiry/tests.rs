@@ -14,11 +14,17 @@ const LOOK: Look<'_> = Look {
     span: Duration::from_secs(60),
 };
 
+/// Returns the number of commands of an inquiry, and their bytes.
+fn text(inquiry: &Inquiry, login: &Login) -> (usize, String) {
+    let mut out = BytesMut::new();
+    let len = inquiry.encode(login, &LOOK, &mut out);
+    (len, String::from_utf8_lossy(&out).into_owned())
+}
+
 fn handshake(login: &Login, guard: RestartGuard) -> (usize, String) {
-    let commands = Inquiry::handshake(login, guard).commands(login, &LOOK);
-    let text = String::from_utf8_lossy(&commands.concat()).into_owned();
+    let (len, text) = text(&Inquiry::handshake(login, guard), login);
     assert_eq!(text.matches("*2\r\n$4\r\nINFO").count(), SECTIONS.len());
-    (commands.len(), text)
+    (len, text)
 }
 
 #[test]
@@ -88,10 +94,10 @@ fn an_error_to_a_look_is_no_reason_to_end_the_session_unless_the_node_is_no_mast
 fn a_script_that_was_forgotten_is_sent_once_more_and_no_more() {
     let mut look = Inquiry::look(Means::Witness, RestartGuard::On);
     let login = Login::default();
-    assert!(look.commands(&login, &LOOK)[0].starts_with(b"*10\r\n$7\r\nEVALSHA"));
+    assert!(text(&look, &login).1.starts_with("*10\r\n$7\r\nEVALSHA"));
     let forgotten = Value::Error(b"NOSCRIPT No matching script");
     assert_eq!(look.handle_reply(&forgotten), Progress::Again);
-    let again = look.commands(&login, &LOOK);
-    assert!(again.len() == 1 && again[0].starts_with(b"*10\r\n$4\r\nEVAL\r\n"));
+    let (len, again) = text(&look, &login);
+    assert!(len == 1 && again.starts_with("*10\r\n$4\r\nEVAL\r\n"));
     assert_eq!(look.handle_reply(&forgotten), Progress::Unanswered { is_denied: true });
 }
