@@ -121,7 +121,8 @@ impl Witness {
             return Err(Refusal::OutOfMemory);
         }
         let span = request.span.max(float(&record.numbers[MAX_TTL]) * 1_000.0);
-        let stamp = Stamp::new(stamp.filter(|_| found != 0), lua(server.micros), span);
+        let goes_on = found != 0 && self != Self::DeclareFresh;
+        let stamp = Stamp::new(stamp.filter(|_| goes_on), lua(server.micros), span);
         if self != Self::Look || !record.is_stored {
             database.insert_witness(request.witness, &record.write());
         }

@@ -124,7 +124,8 @@ impl Node {
         if call.script == RAISE_MAX_TTL {
             record.max_ttl = record.max_ttl.max(call.max_ttl);
         }
-        let before = self.value(now, call.seen).filter(|_| found != 0);
+        let goes_on = found != 0 && call.script != DECLARE_FRESH;
+        let before = self.value(now, call.seen).filter(|_| goes_on);
         let before = before.and_then(|text| Stamp::read(&text));
         let before = before.unwrap_or(Stamp { at, from: 0, to: 0, count: 0 });
         let mut stamp = Stamp { at, count: before.count + 1, ..before };

@@ -97,18 +97,19 @@ pub const LOOK: Script = Script {
 /// Keys and arguments are those of [`LOOK`]. The birth becomes 0, which earns every credit. The
 /// script does so only in an empty database, or where nothing but an earlier declaration stands;
 /// elsewhere the script changes nothing and answers −1 and the number of keys. Otherwise the answer
-/// is that of `LOOK`.
+/// is that of `LOOK`. The stamp begins anew: nodes that were declared at different times must not
+/// look as if some of them had been out of service.
 pub const DECLARE_FRESH: Script = Script {
     text: concat!(
         head!(),
         "local size = redis.call('DBSIZE') \
          local again = w[1] == id and w[2] == '0' and size <= 2 \
          if size > 0 and not again then return {-1, size} end \
-         w = {id, '0', '0', '0', ARGV[3], ARGV[4]} \
+         w, s = {id, '0', '0', '0', ARGV[3], ARGV[4]}, {} \
          redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
         tail!()
     ),
-    sha: "4b5a9d52019bb3b9faeb662626aaa2fa58de628a",
+    sha: "5b39500ccedec7b3b0a0a48e4c9c839d1ba15996",
 };
 
 /// The script by which an operator raises `max_ttl`, the longest ttl of the deployment.
