@@ -238,7 +238,10 @@ pub use self::client::{
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;
 #[cfg(feature = "net")]
-pub use self::engine::{Config, Engine, EngineError, EnvError, EnvErrorKind, EventDisplay};
+pub use self::engine::{
+    Config, Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitError,
+    InitFinding, InitNode, InitRefusal, InitReport,
+};
 #[cfg(feature = "net")]
 pub use self::net::{
     Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, OtherProcess, Waker,

@@ -2,6 +2,7 @@
 //!
 //! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
 //! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
+//! [`init`] prepares the nodes of a deployment for their clients.
 //! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
 //! [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
@@ -15,6 +16,7 @@ mod engine;
 mod env;
 mod env_error;
 mod env_names;
+mod init;
 mod observe;
 #[cfg(feature = "serde")]
 mod serde_impl;
@@ -26,6 +28,7 @@ pub use self::config::{Config, EngineError};
 pub use self::display::EventDisplay;
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
+pub use self::init::{Init, InitAction, InitError, InitFinding, InitNode, InitRefusal, InitReport};
 pub(crate) use self::observe::Board;
 #[cfg(feature = "tracing")]
 pub use self::observe::TRACING_TARGET;

@@ -16,6 +16,7 @@ mod entropy;
 mod inbox;
 mod process;
 mod resolver;
+mod visit;
 mod waker;
 mod wakeup;
 
@@ -29,4 +30,5 @@ pub use self::driver::IoCounters;
 pub(crate) use self::entropy::entropy;
 pub use self::process::OtherProcess;
 pub(crate) use self::process::Process;
+pub(crate) use self::visit::{Visit, in_threads};
 pub use self::waker::Waker;

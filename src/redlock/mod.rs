@@ -79,6 +79,8 @@ pub use self::node::error::NodeError;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 #[cfg(feature = "net")]
+pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Terms};
+#[cfg(feature = "net")]
 pub(crate) use self::node_outcome::AtNodes;
 pub use self::node_outcome::{NodeOutcome, NodeOutcomes};
 pub use self::node_set::{MAX_NODES, NodeId, NodeSet, NodeSetIter};
@@ -102,5 +104,7 @@ pub use self::wire::script::{
     Script,
 };
 pub use self::wire::server_error::ServerError;
+#[cfg(feature = "net")]
+pub(crate) use self::wire::testimony::Testimony;
 #[doc(hidden)]
 pub use self::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL};

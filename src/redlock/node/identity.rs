@@ -105,6 +105,17 @@ impl Info {
     }
 }
 
+impl Identity {
+    /// Returns the name under which a node keeps its witness in this database, as the scripts of
+    /// the witness make it.
+    pub(crate) fn in_witness(&self, database: u32) -> Vec<u8> {
+        let replication = self.replication.as_ref().map_or(&b""[..], |id| id);
+        let evicted = self.evicted.map(|count| count.to_string()).unwrap_or_default();
+        let parts = [&self.run_id.0, replication, evicted.as_bytes()];
+        [&parts.join(&b':')[..], format!(":{database}").as_bytes()].concat()
+    }
+}
+
 fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.parse().ok()
 }

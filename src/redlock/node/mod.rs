@@ -23,6 +23,8 @@ pub(super) mod request;
 mod round_trip;
 mod session;
 pub(super) mod status;
+#[cfg(feature = "net")]
+pub(super) mod visit;
 pub(super) mod witness;
 
 use self::batch::Batch;

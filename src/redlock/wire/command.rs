@@ -148,7 +148,12 @@ pub(crate) fn probe(out: &mut BytesMut, call: Call, prefix: &[u8]) {
 
 /// Appends a look at the witness.
 pub(crate) fn look(out: &mut BytesMut, call: Call, look: &Look<'_>) {
-    begin_script(out, LOOK, call, 2, 5);
+    about_witness(out, LOOK, call, look);
+}
+
+/// Appends a call of one of the scripts of the witness.
+pub(crate) fn about_witness(out: &mut BytesMut, script: Script, call: Call, look: &Look<'_>) {
+    begin_script(out, script, call, 2, 5);
     for name in [WITNESS, STAMP] {
         let mut key: SmallVec<[u8; 64]> = SmallVec::from_slice(look.prefix);
         key.extend_from_slice(name);

@@ -38,6 +38,12 @@ pub(crate) enum Found {
 }
 
 impl Testimony {
+    /// Returns whether the look has written a witness.
+    #[cfg(feature = "net")]
+    pub(crate) fn is_new(&self) -> bool {
+        self.found != Found::Same
+    }
+
     /// Reads the reply to a look. Returns the text of `INFO` as well, and `None` for any other
     /// reply.
     pub(crate) fn read<'b>(value: &Value<'b>) -> Option<(Self, &'b [u8])> {

@@ -1,0 +1,307 @@
+//! Visits: what an operator asks of a node, and has the node write into its witness (S11).
+//!
+//! A visit has two parts. The *inspection* writes nothing: the handshake of every session, and then
+//! the witness, the time and the number of keys. The *order* calls one of the scripts of the
+//! witness. Whoever visits all nodes can so look at each before the first is changed.
+
+use core::time::Duration;
+
+use bytes::BytesMut;
+
+use super::error::NodeError;
+use super::identity::{Identity, RunId};
+use super::inquiry::{Inquiry, Progress};
+use crate::redlock::config::RedlockConfig;
+use crate::redlock::login::Login;
+use crate::redlock::millis::Millis;
+use crate::redlock::restart_guard::RestartGuard;
+use crate::redlock::wire::command::{self, Call, Look};
+use crate::redlock::wire::script::Script;
+use crate::redlock::wire::server_error::ServerError;
+use crate::redlock::wire::testimony::Testimony;
+use crate::redlock::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL, WITNESS};
+use crate::resp::{self, Value};
+
+/// What a node is to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// A witness, where there is none of this data.
+    Witness,
+    /// The declaration that the node is new.
+    Declaration,
+    /// A longer `max_ttl`, and a witness as above.
+    MaxTtl,
+}
+
+/// What the visitor tells a node of the deployment and of the time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms<'a> {
+    pub(crate) config: &'a RedlockConfig,
+    /// The number of nodes.
+    pub(crate) nodes: usize,
+    /// The wall clock of the visitor.
+    pub(crate) since_1970: Duration,
+}
+
+impl<'a> Terms<'a> {
+    fn look(&self, login: &Login) -> Look<'a> {
+        Look {
+            prefix: &self.config.prefix,
+            database: login.database,
+            wall: u64::try_from(self.since_1970.as_micros()).unwrap_or(u64::MAX),
+            max_ttl: Millis::of(self.config.max_ttl),
+            nodes: self.nodes,
+            span: self.config.quarantine(),
+        }
+    }
+}
+
+/// What an inspection has found on a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sight {
+    pub(crate) run_id: RunId,
+    /// The witness that stands, if any.
+    pub(crate) standing: Option<Standing>,
+    /// The time by the clock of the node, in microseconds since 1970.
+    pub(crate) time: u64,
+    /// The number of keys in the database, those of the witness included.
+    pub(crate) keys: u64,
+}
+
+/// A witness that stands on a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Standing {
+    /// The identity is that of the node.
+    pub(crate) is_own: bool,
+    /// The time since when the data is in one piece, in microseconds since 1970; 0 if an operator
+    /// declared the node fresh.
+    pub(crate) born: u64,
+    /// The longest ttl of the deployment, in milliseconds.
+    pub(crate) max_ttl: u64,
+    /// The number of nodes of the deployment.
+    pub(crate) nodes: u64,
+}
+
+/// What a node has answered to an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Receipt {
+    Done(Testimony),
+    /// The node has this number of keys, and nothing was written.
+    NotEmpty(u64),
+}
+
+/// The questions behind the handshake, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Question {
+    Witness,
+    Time,
+    Keys,
+}
+
+const QUESTIONS: [Question; 3] = [Question::Witness, Question::Time, Question::Keys];
+
+/// An inspection under way.
+pub(crate) struct Inspection {
+    handshake: Inquiry,
+    identity: Option<Identity>,
+    database: u32,
+    answered: usize,
+    standing: Option<Standing>,
+    time: u64,
+}
+
+impl Inspection {
+    pub(crate) fn new(login: &Login) -> Self {
+        Self {
+            handshake: Inquiry::handshake(login, RestartGuard::Off),
+            identity: None,
+            database: login.database,
+            answered: 0,
+            standing: None,
+            time: 0,
+        }
+    }
+
+    /// Returns all commands of the inspection. None of them writes a key.
+    pub(crate) fn commands(&self, login: &Login, terms: Terms<'_>) -> BytesMut {
+        let mut out = BytesMut::new();
+        let look = terms.look(login);
+        for command in self.handshake.commands(login, &look) {
+            out.extend_from_slice(&command);
+        }
+        for question in QUESTIONS {
+            match question {
+                Question::Witness => {
+                    resp::command(&mut out, &[b"GET", &[look.prefix, WITNESS].concat()]);
+                }
+                Question::Time => resp::command(&mut out, &[b"TIME"]),
+                Question::Keys => resp::command(&mut out, &[b"DBSIZE"]),
+            }
+        }
+        out
+    }
+
+    /// Handles the next reply. Returns `None` if more replies are owed.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the node cannot serve.
+    pub(crate) fn handle_reply(&mut self, value: &Value<'_>) -> Result<Option<Sight>, NodeError> {
+        let Some(identity) = self.identity else {
+            match self.handshake.handle_reply(value) {
+                Progress::Done(found) => self.identity = Some(found.identity),
+                Progress::Failed(error) => return Err(error),
+                Progress::More | Progress::Again | Progress::Unanswered { .. } => {}
+            }
+            return Ok(None);
+        };
+        if let Value::Error(text) | Value::BulkError(text) = value {
+            return Err(NodeError::Server(ServerError::classify(text)));
+        }
+        match (QUESTIONS.get(self.answered), value) {
+            (Some(Question::Witness), Value::Null) => {}
+            (Some(Question::Witness), Value::Bulk(text)) => {
+                self.standing = Standing::read(text, &identity.in_witness(self.database));
+            }
+            (Some(Question::Time), Value::Array(parts)) => {
+                let mut parts = parts.clone().map(|part| match part {
+                    Value::Bulk(digits) => number(digits),
+                    _ => None,
+                });
+                let (Some(Some(seconds)), Some(Some(micros))) = (parts.next(), parts.next()) else {
+                    return Err(NodeError::UnexpectedReply);
+                };
+                self.time = seconds.saturating_mul(1_000_000).saturating_add(micros);
+            }
+            (Some(Question::Keys), Value::Integer(keys)) => {
+                let keys = u64::try_from(*keys).map_err(|_| NodeError::UnexpectedReply)?;
+                let (run_id, standing, time) = (identity.run_id, self.standing, self.time);
+                return Ok(Some(Sight { run_id, standing, time, keys }));
+            }
+            _ => return Err(NodeError::UnexpectedReply),
+        }
+        self.answered += 1;
+        Ok(None)
+    }
+}
+
+impl Standing {
+    /// Reads the value of a witness. Any other value counts as no witness, as in the scripts.
+    fn read(text: &[u8], own: &[u8]) -> Option<Self> {
+        let mut words = text.split(u8::is_ascii_whitespace);
+        let identity = words.next().filter(|word| !word.is_empty())?;
+        let mut next = || number(words.next()?);
+        let (born, _wall, _origin) = (next()?, next()?, next()?);
+        let (max_ttl, nodes) = (next()?, next()?);
+        Some(Self { is_own: identity == own, born, max_ttl, nodes })
+    }
+
+    /// Whether an operator has declared the node fresh, and the process is still the same.
+    pub(crate) fn is_declared(&self) -> bool {
+        self.is_own && self.born == 0
+    }
+}
+
+impl Order {
+    const fn script(self) -> Script {
+        match self {
+            Self::Witness => LOOK,
+            Self::Declaration => DECLARE_FRESH,
+            Self::MaxTtl => RAISE_MAX_TTL,
+        }
+    }
+
+    /// Returns the command of the order.
+    pub(crate) fn command(self, login: &Login, terms: Terms<'_>) -> BytesMut {
+        let mut out = BytesMut::new();
+        command::about_witness(&mut out, self.script(), Call::Text, &terms.look(login));
+        out
+    }
+
+    /// Reads the reply to the order.
+    ///
+    /// # Errors
+    ///
+    /// Returns the class of an error reply, and [`NodeError::UnexpectedReply`] for any other that
+    /// the script cannot have.
+    pub(crate) fn read(self, value: &Value<'_>) -> Result<Receipt, NodeError> {
+        match value {
+            Value::Error(text) | Value::BulkError(text) => {
+                return Err(NodeError::Server(ServerError::classify(text)));
+            }
+            Value::Array(parts) if self == Self::Declaration && parts.len() == 2 => {
+                let mut parts = parts.clone();
+                if let (Some(Value::Integer(-1)), Some(Value::Integer(keys))) =
+                    (parts.next(), parts.next())
+                {
+                    return Ok(Receipt::NotEmpty(keys.unsigned_abs()));
+                }
+            }
+            _ => {}
+        }
+        let testimony = Testimony::read(value).map(|(testimony, _)| Receipt::Done(testimony));
+        testimony.ok_or(NodeError::UnexpectedReply)
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    core::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redlock::node::identity::identity;
+    use crate::resp::Status;
+
+    #[test]
+    fn a_witness_is_read_as_the_scripts_read_it() {
+        let standing = |is_own| Standing { is_own, born: 5, max_ttl: 60_000, nodes: 3 };
+        let rows = [
+            ("me 5 6 7 60000 3", Some(standing(true))),
+            ("me 5 6 7 60000 3 more", Some(standing(true))),
+            ("other 5 6 7 60000 3", Some(standing(false))),
+            ("me 5 6 7 60000", None),
+            (" me 5 6 7 60000 3", None),
+            ("me x 6 7 60000 3", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(Standing::read(text.as_bytes(), b"me"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_declaration_of_the_same_process_can_be_repeated() {
+        for (is_own, born, expected) in [(true, 0, true), (true, 1, false), (false, 0, false)] {
+            let standing = Standing { is_own, born, max_ttl: 60_000, nodes: 3 };
+            assert_eq!(standing.is_declared(), expected, "{standing:?}");
+        }
+    }
+
+    #[test]
+    fn an_identity_is_written_as_the_scripts_write_it() {
+        let mut identity = identity(b'a');
+        let id = "a".repeat(40);
+        assert_eq!(identity.in_witness(3), format!("{id}:{id}:0:3").into_bytes());
+        (identity.replication, identity.evicted) = (None, None);
+        assert_eq!(identity.in_witness(0), format!("{id}:::0").into_bytes());
+    }
+
+    #[test]
+    fn a_reply_that_no_script_gives_is_told_from_a_refusal() {
+        let rows: [(&[u8], Result<Receipt, NodeError>); 5] = [
+            (b"*2\r\n:-1\r\n:7\r\n", Ok(Receipt::NotEmpty(7))),
+            (b"*2\r\n:1\r\n:7\r\n", Err(NodeError::UnexpectedReply)),
+            (b"+OK\r\n", Err(NodeError::UnexpectedReply)),
+            (b"-OOM no memory\r\n", Err(NodeError::Server(ServerError::Overloaded))),
+            (b"$-1\r\n", Err(NodeError::UnexpectedReply)),
+        ];
+        for (bytes, expected) in rows {
+            let Ok(Status::Complete((value, _))) = resp::parse(bytes) else { panic!("a reply") };
+            assert_eq!(Order::Declaration.read(&value), expected, "{}", bytes.escape_ascii());
+        }
+        let Ok(Status::Complete((refusal, _))) = resp::parse(rows[0].0) else { panic!("a reply") };
+        assert_eq!(Order::Witness.read(&refusal), Err(NodeError::UnexpectedReply));
+    }
+}
