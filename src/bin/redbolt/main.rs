@@ -6,6 +6,7 @@ mod complaint;
 mod duration;
 mod exec;
 mod exit;
+mod init;
 mod nodes;
 mod number;
 mod output;
@@ -30,12 +31,15 @@ enum Command {
     Bench(bench::Args),
     /// Run a command while holding a lock
     Exec(exec::Args),
+    /// Prepare the nodes of a new deployment, or of one that is to change
+    Init(init::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::try_parse().map(|cli| cli.command) {
         Ok(Command::Bench(args)) => bench::run(args),
         Ok(Command::Exec(args)) => exec::run(args),
+        Ok(Command::Init(args)) => init::run(args),
         Err(asked) if is_asked_for(&asked) => output::print(&asked.to_string()),
         Err(error) => {
             output::say(complaint::describe(&error, env::args_os().nth(1).as_deref()));

@@ -46,6 +46,9 @@ const STEP_HELP: &str = "\
 How far the clock of a node may be set while a lock is held;
 REDBOLT_DRIFT_STEP, or 0s, when this is absent";
 
+pub(crate) const NO_NODES: &str =
+    "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
+
 /// The heading of the options with which a command joins the clients of a service.
 const SHARED: &str = "Options to set as the other clients of the same locks have them";
 

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use super::failure::Failure;
 use super::signals;
-use crate::nodes::{self, NodeArgs};
+use crate::nodes::{self, NO_NODES, NodeArgs};
 use crate::{duration, exit, output};
 
 /// The longest wait: longer than any ttl, and short enough for every clock.
@@ -23,8 +23,6 @@ const MAX_HOLD: Duration = Duration::from_secs(24 * 3600);
 /// How long the lock lasts, and how long to wait for it, where nobody says.
 const TTL: Duration = Duration::from_secs(30);
 const WAIT: Duration = Duration::from_secs(10);
-
-const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
 
 const AFTER_HELP: &str = "\
 The lock is kept alive as long as the command runs, up to --max-hold. A command that is about to

@@ -1,0 +1,69 @@
+//! The command line of `redbolt init`.
+
+use redbolt::{Config, Init};
+
+use super::Failure;
+use crate::nodes::{NO_NODES, NodeArgs};
+
+const AFTER_HELP: &str = "\
+A node votes for locks once nothing in it can have been forgotten. Its witness says since when that
+is so: two keys beside the locks, redbolt:witness and redbolt:seen behind the prefix. Without
+`init`, the first client writes the witnesses, and waits until they are as old as the longest ttl
+and its drift, about a minute.
+
+Without options, init writes a witness where there is none, keeps those that stand, and waits until
+a quorum votes. This is safe at any time, with clients at work and with nodes down. --fresh saves
+the wait on new servers; on servers that have lost their data under clients, it lets two of them
+hold one lock. --max-ttl makes the longest ttl of the deployment longer: all its clients may use
+longer ttls once init is done. Nothing makes it shorter, and nothing changes the number of nodes.
+
+With --fresh or --max-ttl nothing is written anywhere unless every node is there and fit. All nodes
+are inspected before the first is written to. Whatever has happened, init may be run again.
+
+A line for each node says what was found, and what was done or is to be done. Settings are also
+read from variables, as the library documents them at Config::from_env.
+
+Exit codes:
+  0    every node has what was wanted, and, unless --no-wait, a quorum votes
+  64   the command line, or a value in it, cannot be used
+  69   a node is missing or unfit: a line for the node says why
+  70   something in this program or the system failed";
+
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    nodes: NodeArgs,
+
+    /// Declare the nodes new: they are empty, and no client can
+    /// believe in a lock on any of them, because none has run for
+    /// as long as the longest ttl. The nodes vote at once
+    #[arg(long, verbatim_doc_comment)]
+    fresh: bool,
+
+    /// Do not wait until a quorum of the nodes votes
+    #[arg(short, long)]
+    no_wait: bool,
+}
+
+impl Args {
+    /// Returns the settings, from the options and the variables.
+    pub(super) fn config(&self) -> Result<Config, Failure> {
+        let config = self.nodes.config([]).unwrap_or_else(|| Err(NO_NODES.to_owned()));
+        config.map_err(Failure::usage)
+    }
+
+    /// What is wanted. A `max_ttl` from a variable is only compared.
+    pub(super) fn init(&self, config: Config) -> Init {
+        let init = Init::new(config);
+        match self.fresh {
+            true => init.fresh(),
+            false if self.nodes.has_max_ttl() => init.raise_max_ttl(),
+            false => init,
+        }
+    }
+
+    pub(super) fn waits(&self) -> bool {
+        !self.no_wait
+    }
+}
