@@ -1,0 +1,113 @@
+//! `init --fresh`: the oath that no client can believe in a lock.
+
+use std::time::Duration;
+
+use crate::support::servers::{Cluster, Node};
+use crate::{SHORT, all, exec_at_once, init, written};
+
+#[test]
+fn a_declared_cluster_works_at_once_and_after_the_restart_of_a_minority() {
+    let mut cluster = Cluster::start(3);
+    let [declared, votes] = [": empty: declared fresh", "a quorum of the nodes votes"];
+    let outcome = init(&cluster.addrs(), &["--fresh"]);
+    outcome.assert(0, &[declared, votes]);
+    assert_eq!(outcome.out.matches(declared).count(), 3, "{}", outcome.out);
+    exec_at_once(&cluster.addrs(), "60s").assert(0, &[]);
+    for index in 0..3 {
+        cluster[index].restart();
+        exec_at_once(&cluster.addrs(), "60s").assert(if index == 0 { 0 } else { 69 }, &[]);
+    }
+}
+
+#[test]
+fn a_refusal_writes_nothing_on_any_node() {
+    // What is wrong with the last of three nodes, and what is said about it.
+    type Row = (fn(&Cluster) -> Option<Node>, &'static str);
+    let rows: [Row; 4] = [
+        (
+            |cluster| {
+                cluster[2].set_px(b"lock", b"token", Duration::from_secs(60));
+                None
+            },
+            "not new, it has 1 key: use init without --fresh",
+        ),
+        (
+            |cluster| {
+                let prefixed = ["--prefix", "p:", "--no-wait"];
+                init(&[cluster[2].addr()], &prefixed).assert(0, &[]);
+                None
+            },
+            "not new, it has 2 keys: use init without --fresh",
+        ),
+        (
+            |cluster| {
+                let alone = [cluster[2].addr()];
+                init(&alone, &["--no-wait"]).assert(0, &["empty: a witness written"]);
+                None
+            },
+            ": use init without --fresh",
+        ),
+        (
+            |cluster| {
+                let master = Node::start();
+                let addr = master.addr();
+                let (host, port) = addr.split_once(':').expect("an address");
+                cluster[2].command(&[b"REPLICAOF", host.as_bytes(), port.as_bytes()]);
+                Some(master)
+            },
+            "the server is a replica",
+        ),
+    ];
+    for (spoil, expected) in rows {
+        let cluster = Cluster::start(3);
+        let _master = spoil(&cluster);
+        let before = written(&all(&cluster));
+        let outcome = init(&cluster.addrs(), &["--fresh"]);
+        outcome.assert(69, &["nothing was written on any node", expected]);
+        assert_eq!(outcome.err.matches("fit, nothing written").count(), 2, "{}", outcome.err);
+        assert_eq!(written(&all(&cluster)), before, "{expected}");
+    }
+}
+
+#[test]
+fn a_node_that_is_down_or_given_twice_keeps_the_others_as_they_are() {
+    let mut cluster = Cluster::start(3);
+    let twice = [cluster.addrs(), vec![cluster[0].addr().replace("127.0.0.1", "localhost")]];
+    init(&twice.concat(), &["--fresh"]).assert(69, &["the same server process as 127.0.0.1"]);
+    cluster[2].kill();
+    init(&cluster.addrs(), &["--fresh"]).assert(69, &["connecting failed"]);
+    assert_eq!(written(&[&cluster[0], &cluster[1]]), [None, None, None, None]);
+}
+
+#[test]
+fn a_declaration_that_was_cut_short_is_finished_by_another() {
+    let mut cluster = Cluster::start(3);
+    let fresh = [&["--fresh"][..], &SHORT].concat();
+    init(&cluster.addrs(), &fresh).assert(0, &[]);
+    // The same as if this node had failed before its declaration, and somebody came back much
+    // later than a span.
+    cluster[2].restart();
+    for node in [&cluster[0], &cluster[1]] {
+        let seen = node.get(b"redbolt:seen").expect("a stamp");
+        let seen = String::from_utf8(seen).expect("digits");
+        let (at, rest) = seen.split_once(' ').expect("four numbers");
+        let long_ago = at.parse::<u64>().expect("digits") - 3_600_000_000;
+        node.command(&[b"SET", b"redbolt:seen", format!("{long_ago} {rest}").as_bytes()]);
+    }
+    let again = [&["--no-wait"][..], &fresh].concat();
+    init(&cluster.addrs(), &again).assert(0, &["declared fresh before", "empty: declared fresh"]);
+    exec_at_once(&cluster.addrs(), "2s").assert(0, &[]);
+    cluster[2].kill();
+    exec_at_once(&cluster.addrs(), "2s").assert(0, &[]);
+}
+
+#[test]
+fn a_power_cut_that_kept_the_witnesses_is_refused() {
+    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes"]);
+    init(&cluster.addrs(), &["--fresh"]).assert(0, &[]);
+    for index in 0..3 {
+        cluster[index].restart();
+    }
+    let refused = "the witness of an earlier process or other data: use init without --fresh";
+    init(&cluster.addrs(), &["--fresh"]).assert(69, &[refused]);
+}
