@@ -5,16 +5,17 @@
 //! cargo run --example blocking --features embedded
 //! ```
 //!
-//! `--new` declares servers that were started just now and cannot have forgotten locks. Without
-//! `--new`, a server votes only after it has been up for about a minute. Without nodes, an example
-//! runs on masters inside its own process, which the feature `embedded` provides.
+//! `--new` declares the servers fresh, as `redbolt init --fresh` does: they are empty, and no client
+//! can believe in a lock there. Without `--new`, the servers of a new cluster vote only a minute
+//! after a client has met them for the first time. Without nodes, an example runs on masters inside
+//! its own process, which the feature `embedded` provides.
 
 use std::error::Error;
 use std::process::ExitCode;
 
 #[cfg(feature = "embedded")]
 use redbolt::embedded::Cluster;
-use redbolt::{Config, RestartGuard};
+use redbolt::{Config, Init};
 
 const USAGE: &str = "say which nodes: host:port,host:port,… and --new if they are; \
                      or say no nodes, with --features embedded";
@@ -35,11 +36,11 @@ pub(crate) fn run(example: impl FnOnce(Config) -> Result<(), Box<dyn Error>>) ->
 }
 
 fn config(nodes: &str, option: Option<String>) -> Result<Config, Box<dyn Error>> {
-    let mut config = Config::new(nodes.split(','))?;
+    let config = Config::new(nodes.split(','))?;
     match option.as_deref() {
         None => Ok(config),
         Some("--new") => {
-            config.redlock.restart_guard = RestartGuard::Off;
+            Init::new(config.clone()).fresh().run()?;
             Ok(config)
         }
         Some(_) => Err(USAGE.into()),

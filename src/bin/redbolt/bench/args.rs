@@ -40,7 +40,7 @@ Durations are written like 250us, 20ms, 30s, 1.5m; a bare number is in seconds.
 SIGINT ends a run early, with its figures.
 Given nodes have all settings that the variables REDBOLT_... name, as the library documents them at
 Config::from_env; what the measurement itself needs is set by the options. Masters that are started
-for the measurement have the settings of the options alone, and --restart-guard off.
+for the measurement have the settings of the options alone; they are declared fresh.
 Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.";
 
 /// What goes through a client.
@@ -158,7 +158,7 @@ impl Args {
         let mut config = config.map_err(Failure::usage)?;
         // The nodes were started for this run: nobody can have held a lock on them, and nobody else
         // locks there.
-        config.redlock.restart_guard = RestartGuard::Off;
+        config.redlock.restart_guard = RestartGuard::On;
         if !self.nodes.has_max_ttl() {
             config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
         }

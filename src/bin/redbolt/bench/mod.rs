@@ -31,7 +31,7 @@ use std::io;
 use std::process::ExitCode;
 
 use redbolt::time::Instant;
-use redbolt::{Clock, Config};
+use redbolt::{Clock, Config, Init};
 
 pub(crate) use self::args::Args;
 use self::args::WARM_UP;
@@ -101,6 +101,8 @@ fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {
     let masters = Masters::start()?;
     say(&masters);
     let config = args.local_config(&masters.addresses())?;
+    // Nobody but this process knows these masters, and no lock was ever held there.
+    Init::new(config.clone()).fresh().run().map_err(Failure::software)?;
     Ok((masters, config))
 }
 
