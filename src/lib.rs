@@ -45,9 +45,9 @@
 //! [configuration files](Config#configuration-files) take the place of addresses in the program.
 //! [`embedded::testing`] shows how to test code that locks.
 //!
-//! A restarted master may have forgotten locks. By default, a master therefore votes only after it
-//! has been up for the longest ttl and a little more: about a minute. The masters of a new cluster
-//! have forgotten nothing; [`RestartGuard`] explains how to let them vote at once.
+//! A restarted master may have forgotten locks. By default, a master therefore votes only once its
+//! data has been in one piece for the longest ttl and a little more: about a minute. The masters of a
+//! new cluster have forgotten nothing; [`Init::fresh`] lets them vote at once.
 //!
 //! # Threads
 //!
@@ -143,7 +143,7 @@
 //! | `metrics` | [metrics](#metrics) through the `metrics` crate, version 0.24 |
 //! | `serde` | [configuration files](Config#configuration-files), a [`Handover`] as text |
 //! | `embedded` | [masters inside the process](embedded), for demos and tests of your own code |
-//! | `cli` | the command line, `redbolt bench` and `redbolt exec`, with `net` and `embedded` |
+//! | `cli` | the command line, `redbolt bench`, `exec` and `init`, with `net` and `embedded` |
 //!
 //! `tokio`, `tracing`, `metrics` and `embedded` include `net`. Without `net` the crate consists of
 //! [`time`], [`resp`] and [`redlock`]. `net` is for Linux only, because the validity of a lock

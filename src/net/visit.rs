@@ -40,7 +40,8 @@ impl Visit {
         config: &RedlockConfig,
         nodes: usize,
     ) -> Result<Self, NodeError> {
-        let login = credentials.map_or_else(|| address.login().clone(), |all| all.login(address));
+        let login = credentials.and_then(|all| all.login(address));
+        let login = login.unwrap_or_else(|| address.login().clone());
         let mut line = Line::open(address, config.connect_timeout)?;
         let mut inspection = Inspection::new(&login);
         let commands = inspection.commands(&login, terms(config, nodes));
