@@ -46,8 +46,8 @@
 //! [`embedded::testing`] shows how to test code that locks.
 //!
 //! A restarted master may have forgotten locks. By default, a master therefore votes only once its
-//! data has been in one piece for the longest ttl and a little more: about a minute. The masters of a
-//! new cluster have forgotten nothing; [`Init::fresh`] lets them vote at once.
+//! data has been in one piece for the longest ttl and a little more: about a minute. The masters of
+//! a new cluster have forgotten nothing; [`Init::fresh`] lets them vote at once.
 //!
 //! # Threads
 //!

@@ -5,10 +5,10 @@
 //! cargo run --example blocking --features embedded
 //! ```
 //!
-//! `--new` declares the servers fresh, as `redbolt init --fresh` does: they are empty, and no client
-//! can believe in a lock there. Without `--new`, the servers of a new cluster vote only a minute
-//! after a client has met them for the first time. Without nodes, an example runs on masters inside
-//! its own process, which the feature `embedded` provides.
+//! `--new` declares the servers fresh, as `redbolt init --fresh` does: they are empty, and no
+//! client can believe in a lock there. Without `--new`, the servers of a new cluster vote only a
+//! minute after a client has met them for the first time. Without nodes, an example runs on masters
+//! inside its own process, which the feature `embedded` provides.
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -20,10 +20,10 @@ use crate::redlock::{ConfigError, NodeError, Receipt};
 ///
 /// There are three ways, and each may be repeated.
 ///
-/// * **Ordinary**, as [`new`](Self::new) makes it: a node without a witness gets one, a witness that
-///   stands is kept. This is safe at any time. A witness earns credit with time: the nodes vote
-///   once their witnesses are as old as the longest ttl and its drift. Clients do the same when they
-///   meet a node; `Init` does so before the first of them.
+/// * **Ordinary**, as [`new`](Self::new) makes it: a node without a witness gets one, a witness
+///   that stands is kept. This is safe at any time. A witness earns credit with time: the nodes
+///   vote once their witnesses are as old as the longest ttl and its drift. Clients do the same
+///   when they meet a node; `Init` does so before the first of them.
 /// * **[`fresh`](Self::fresh)**: the operator swears that no client can hold a lock on any node.
 ///   Clients then let the nodes vote at once.
 /// * **[`raise_max_ttl`](Self::raise_max_ttl)**: the deployment gets a longer `max_ttl`.

@@ -108,6 +108,7 @@ impl Info {
 impl Identity {
     /// Returns the name under which a node keeps its witness in this database, as the scripts of
     /// the witness make it.
+    #[cfg(feature = "net")]
     pub(crate) fn in_witness(&self, database: u32) -> Vec<u8> {
         let replication = self.replication.as_ref().map_or(&b""[..], |id| id);
         let evicted = self.evicted.map(|count| count.to_string()).unwrap_or_default();

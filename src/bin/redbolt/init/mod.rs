@@ -4,36 +4,16 @@
 //! nodes vote. This folder must never know the protocol or the algorithm.
 
 mod args;
+mod failure;
 mod wait;
 
-use std::fmt::Display;
 use std::process::ExitCode;
 
 use redbolt::{Config, InitError};
 
 pub(crate) use self::args::Args;
-use crate::exit;
+use self::failure::Failure;
 use crate::output::{print, say};
-
-/// Why `redbolt init` has not done everything.
-pub(super) struct Failure {
-    code: u8,
-    message: String,
-}
-
-impl Failure {
-    pub(super) fn usage(message: impl Display) -> Self {
-        Self { code: exit::USAGE, message: message.to_string() }
-    }
-
-    pub(super) fn no_quorum(message: impl Display) -> Self {
-        Self { code: exit::NO_QUORUM, message: message.to_string() }
-    }
-
-    pub(super) fn system(message: impl Display) -> Self {
-        Self { code: exit::SOFTWARE, message: message.to_string() }
-    }
-}
 
 pub(crate) fn run(args: Args) -> ExitCode {
     let code = args.config().and_then(|config| prepare(&args, config));

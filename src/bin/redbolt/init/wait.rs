@@ -6,7 +6,7 @@ use std::time::Duration;
 use redbolt::time::Instant;
 use redbolt::{Config, Engine, EngineError, NodeState, RestartGuard};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::nodes::{describe, quarantined_for};
 use crate::output::say;
 
