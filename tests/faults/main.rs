@@ -15,6 +15,7 @@ mod clients;
 mod clocks;
 mod guarded;
 mod links;
+mod members;
 #[allow(dead_code, reason = "the tests of the engine use the rest")]
 #[path = "../engine/owner.rs"]
 mod owner;
@@ -26,3 +27,4 @@ mod restarts;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;
+mod witness;

@@ -11,13 +11,13 @@ use crate::support::until;
 use crate::support::wire::Reply;
 
 /// Makes a node follow the node at this address, by `REPLICAOF`.
-fn follow(replica: &Node, master: &str) {
+pub(crate) fn follow(replica: &Node, master: &str) {
     let (host, port) = master.split_once(':').expect("an address has a port");
     let reply = replica.command(&[b"REPLICAOF", host.as_bytes(), port.as_bytes()]);
     assert_eq!(reply, Reply::Simple("OK".to_owned()));
 }
 
-fn promote(replica: &Node) {
+pub(crate) fn promote(replica: &Node) {
     let reply = replica.command(&[b"REPLICAOF", b"NO", b"ONE"]);
     assert_eq!(reply, Reply::Simple("OK".to_owned()));
 }

@@ -57,6 +57,8 @@ struct State {
 #[derive(Default)]
 struct Rules {
     is_over: bool,
+    /// The address of the server.
+    server: String,
     /// The rules for later connections.
     later: [Rule; 2],
     links: Vec<Link>,
@@ -75,14 +77,16 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let addr = listener.local_addr().expect("it is bound");
         let state = Arc::<State>::default();
-        let (server, shared) = (server.to_owned(), Arc::clone(&state));
+        state.lock().server = server.to_owned();
+        let shared = Arc::clone(&state);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                if shared.lock().is_over {
-                    return;
-                }
+                let server = match shared.lock() {
+                    rules if rules.is_over => return,
+                    rules => rules.server.clone(),
+                };
                 // A server that is down refuses, and the client sees the end of the connection.
-                if let Ok(server) = TcpStream::connect(&server) {
+                if let Ok(server) = TcpStream::connect(server) {
                     open(&shared, client, server);
                 }
             }
@@ -92,6 +96,15 @@ impl Proxy {
 
     pub(crate) fn addr(&self) -> String {
         self.addr.to_string()
+    }
+
+    /// Leads to another server from now on. The present connections end.
+    pub(crate) fn move_to(&self, server: &str) {
+        let mut rules = self.state.lock();
+        rules.server = server.to_owned();
+        for stream in rules.links.iter().flat_map(|link| &link.streams) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
     }
 
     /// Sets the rule of one direction for the present connections.
