@@ -44,7 +44,9 @@ pub(crate) struct Face {
     pub(crate) mood: Mood,
     pub(crate) mood_until: u64,
     /// The master may evict keys, and says so.
-    pub(crate) evicts: bool,
+    evicts: bool,
+    /// The time since when the master does.
+    evicts_since: u64,
     /// The master writes every command to its disk before the answer.
     pub(crate) is_durable: bool,
     /// The master has `DELIFEQ`, which the embedded master lacks.
@@ -63,6 +65,7 @@ impl Face {
             mood: Mood::Well,
             mood_until: 0,
             evicts: false,
+            evicts_since: 0,
             is_durable: false,
             is_native: false,
             text: String::new(),
@@ -89,9 +92,42 @@ impl Face {
         self.begin_lineage(offset);
     }
 
-    /// Returns whether the master may vote, judged by its own words (S10).
-    pub(crate) fn may_vote(&self) -> bool {
-        !self.evicts
+    /// A process takes over that has run for as long and was never another's replica.
+    pub(crate) fn be_replaced_by_spare(&mut self) {
+        self.begin_process(self.started);
+    }
+
+    /// Returns a process that can take over the name of this one.
+    pub(crate) fn spare(&self) -> Self {
+        // The numbers of spares begin elsewhere, and there are fewer other processes than this.
+        let index = (self.process - 1) as usize + (1 << 32);
+        let mut spare = Self::new(index, self.started);
+        (spare.is_native, spare.evicts) = (self.is_native, self.evicts);
+        spare.evicts_since = self.evicts_since;
+        spare
+    }
+
+    /// The master has evicting keys switched on since `now`.
+    pub(crate) fn begin_to_evict(&mut self, now: u64) {
+        if !self.evicts {
+            (self.evicts, self.evicts_since) = (true, now);
+        }
+    }
+
+    pub(crate) fn end_to_evict(&mut self) {
+        self.evicts = false;
+    }
+
+    /// Returns whether a master with a longest ttl of `max_ttl` evicts keys although no lock stands
+    /// on them: whoever looks in time knows by then, and every lock from before has ended.
+    pub(crate) fn may_evict(&self, now: u64, max_ttl: u64) -> bool {
+        self.evicts && (self.evicts_since == 0 || now > self.evicts_since + 3 * max_ttl)
+    }
+
+    /// Returns whether the master may vote, judged by its own words (S10). Clients that look in
+    /// time believe a word for half a span, which is less than a longest ttl.
+    pub(crate) fn may_vote(&self, now: u64, max_ttl: u64) -> bool {
+        !self.evicts || (self.evicts_since > 0 && now < self.evicts_since + max_ttl)
     }
 
     /// Returns what the scripts of the witness take for the identity of the data.

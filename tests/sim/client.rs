@@ -19,6 +19,8 @@ pub(crate) struct Client {
     pub(crate) name: usize,
     pub(crate) nonce: u8,
     pub(crate) clock: Clock,
+    /// By how much the wall clock is wrong.
+    pub(crate) wall_error: i64,
     /// The client reads a clock that stops in suspend, against S9.
     reads_stopping_clock: bool,
     /// The client checks what is due before it reads, not only afterwards.
@@ -72,6 +74,7 @@ impl Client {
             name,
             nonce,
             clock,
+            wall_error: 0,
             reads_stopping_clock: options.clock_stops,
             is_timely: options.is_timely,
             stopped_for: 0,
@@ -129,7 +132,8 @@ impl Client {
         self.wake(net.now);
         self.busy_until = net.now + net.weather.turn;
         let now = self.clock(net.now);
-        self.redlock.set_wall_clock(now, Duration::from_nanos(net.now));
+        let wall = net.now.saturating_add_signed(self.wall_error);
+        self.redlock.set_wall_clock(now, Duration::from_nanos(wall));
         if self.is_timely {
             self.redlock.handle_timeout(now);
         }

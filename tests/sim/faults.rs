@@ -34,6 +34,17 @@ pub(crate) enum Fault {
     RoleChange,
     /// A replica that lacks the last writes takes a master's place.
     Failover,
+    /// An empty spare that has run for long takes over the address of a master, for good.
+    Spare,
+    /// The address of a node moves to its other process, and with the next move comes back to the
+    /// former one.
+    Move,
+    /// A process begins with an older file, in which no lock of today is and the witness is.
+    Restore,
+    /// A master turns into a replica and back, and no connection breaks.
+    RoundTrip,
+    /// A master is told to evict keys when its memory is full.
+    Policy,
     FlushScripts,
     /// A master takes no connections.
     Refuse,
@@ -41,6 +52,8 @@ pub(crate) enum Fault {
     Step,
     /// A clock runs at another rate.
     Rate,
+    /// The wall clock of a client's machine is set, to anything.
+    Wall,
     /// A client stops and goes on.
     Pause,
     /// A client's machine is suspended and resumed (FAULTS 37). The clock that stops in suspend
@@ -57,7 +70,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALWAYS_POSSIBLE: [Self; 20] = [
+    const ALWAYS_POSSIBLE: [Self; 25] = [
         Self::Reset,
         Self::HalfOpen,
         Self::Clog,
@@ -78,15 +91,41 @@ impl Fault {
         Self::PowerLoss,
         Self::RoleChange,
         Self::Failover,
+        Self::Spare,
+        Self::Restore,
+        Self::RoundTrip,
+        Self::Policy,
+        Self::Wall,
+    ];
+
+    /// What can happen while names move from process to process and back. A former member is told
+    /// from an idle deployment by the word of the others, so they must be there to be asked.
+    const WITH_MOVES: [Self; 8] = [
+        Self::Move,
+        Self::FlushScripts,
+        Self::Rate,
+        Self::Pause,
+        Self::ClientCrash,
+        Self::Evict,
+        Self::Restore,
+        Self::Wall,
     ];
 
     /// Draws about half of the possible faults. Some of them are more frequent than others.
-    pub(crate) fn draw(outside: Option<Outside>, steps: bool, chance: &mut Chance) -> Vec<Self> {
-        let mut possible = Self::ALWAYS_POSSIBLE.to_vec();
+    pub(crate) fn draw(
+        outside: Option<Outside>,
+        steps: bool,
+        moves: bool,
+        chance: &mut Chance,
+    ) -> Vec<Self> {
+        let mut possible = match moves {
+            true => Self::WITH_MOVES.to_vec(),
+            false => Self::ALWAYS_POSSIBLE.to_vec(),
+        };
         if steps || outside == Some(Outside::Steps) {
             possible.push(Self::Step);
         }
-        possible.retain(|_| chance.one_in(2));
+        possible.retain(|fault| *fault == Self::Move || chance.one_in(2));
         if outside == Some(Outside::Losses) {
             possible.push(Self::Loss);
         }
@@ -119,7 +158,13 @@ impl World {
                 self.clients[client].sleep(self.net.now, until, fault == Fault::Suspend);
             }
             Fault::ClientCrash => self.replace_client(client),
+            Fault::Wall => {
+                let chance = &mut self.net.weather.chance;
+                let most = (2 * self.options.max_ttl()) as i64;
+                self.clients[client].wall_error = chance.around_zero(most);
+            }
             Fault::Rate => self.change_rate(client, master),
+            Fault::Move => self.strike(fault, self.options.mover.unwrap_or(master), until),
             _ => self.strike(fault, master, until),
         }
     }
@@ -201,9 +246,10 @@ impl World {
             Fault::Stall => node.stalled_until = until,
             Fault::Refuse => node.down_until = node.down_until.max(until),
             Fault::FlushScripts => node.command(now, &[b"SCRIPT", b"FLUSH"]),
-            Fault::Evict if !node.face.evicts => {}
+            Fault::Evict if !node.face.may_evict(now, options.max_ttl()) => {}
             // A trusted master keeps its files: no operator replaces them by those of another.
-            Fault::RoleChange | Fault::Failover if node.face.is_durable => {}
+            Fault::RoleChange | Fault::Failover | Fault::RoundTrip | Fault::Restore
+                if node.face.is_durable => {}
             Fault::Evict => node.face.evicted += node.evict(now, chance),
             Fault::Loss => _ = node.evict(now, chance),
             Fault::Step => node.set_clock(now, options.step_max, chance),
@@ -222,6 +268,21 @@ impl World {
                 if chance.one_in(2) {
                     node.forget(now);
                 }
+            }
+            // With losses the round trip is unseen until the next look, which is outside the model.
+            Fault::RoundTrip => {
+                node.face.begin_lineage(now);
+                (node.face.mood, node.face.mood_until) = (Mood::Replica, until);
+                if options.outside == Some(Outside::Losses) {
+                    node.forget(now);
+                }
+            }
+            Fault::Policy => node.face.begin_to_evict(now),
+            Fault::Spare => node.be_spared(now, chance),
+            Fault::Move => node.move_name(now, options.apart(), chance),
+            Fault::Restore => {
+                node.drop_links(now, chance.one_in(2), chance);
+                node.restore(now, until.max(node.down_until));
             }
             Fault::Failover => {
                 node.drop_links(now, chance.one_in(2), chance);
@@ -248,7 +309,7 @@ impl World {
         let now = self.net.now;
         for (index, node) in self.net.nodes.iter_mut().enumerate() {
             (node.stalled_until, node.face.mood_until) = (0, 0);
-            node.face.evicts = false;
+            node.face.end_to_evict();
             // A wrong address is corrected, and a dead connection is noticed after all.
             node.drop_strays(now, &mut self.net.weather.chance);
             for link in node.links.iter_mut().filter(|link| !link.is_served) {

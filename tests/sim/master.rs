@@ -42,6 +42,14 @@ pub(crate) struct Node {
     busy_until: u64,
     /// The sum of all steps forward of the clock.
     ahead: u64,
+    /// The last vote that was given under this name.
+    granted_at: u64,
+    /// The last time at which the name moved to another process.
+    moved_at: u64,
+    /// The process that had the name before, with its keys.
+    former: Option<Box<Former>>,
+    /// A witness is born when the client says that the one before was: a saboteur.
+    pub(crate) born_as_told: bool,
     /// The replies of this turn.
     pub(crate) out: BytesMut,
 }
@@ -61,6 +69,10 @@ impl Node {
             suspect_at: now.saturating_sub(age),
             busy_until: 0,
             ahead: 0,
+            granted_at: 0,
+            moved_at: 0,
+            former: None,
+            born_as_told: false,
             out: BytesMut::new(),
         }
     }
@@ -94,6 +106,12 @@ impl Node {
         }
     }
 
+    /// Returns by how much the clock was set forward, at most `most`, before `now`.
+    pub(crate) fn step_ahead(&mut self, now: u64, most: u64, chance: &mut Chance) -> u64 {
+        self.set_clock(now, most, chance);
+        self.ahead
+    }
+
     /// Sets the clock, which is never more than `most` before its own time.
     pub(crate) fn set_clock(&mut self, now: u64, most: u64, chance: &mut Chance) {
         let ahead = chance.between(0, most);
@@ -113,6 +131,45 @@ impl Node {
         if !keeps_keys {
             self.forget(now);
         }
+    }
+
+    /// Lets another process take over the name: an empty one that has run for as long.
+    pub(crate) fn be_spared(&mut self, now: u64, chance: &mut Chance) {
+        self.drop_links(now, chance.one_in(2), chance);
+        self.face.be_replaced_by_spare();
+        (self.stalled_until, self.face.mood_until) = (0, 0);
+        self.suspect_at = now;
+        self.forget(now);
+    }
+
+    /// Lets the name move to the process that had it before, or to a spare. Two moves are at least
+    /// `apart` from each other.
+    pub(crate) fn move_name(&mut self, now: u64, apart: u64, chance: &mut Chance) {
+        if self.face.is_durable || now < self.moved_at + apart {
+            return;
+        }
+        self.moved_at = now;
+        let spare = || Former { store: empty(), face: self.face.spare(), suspect_at: now };
+        let mut other = self.former.take().unwrap_or_else(|| Box::new(spare()));
+        self.drop_links(now, chance.one_in(2), chance);
+        core::mem::swap(&mut self.store, &mut other.store);
+        core::mem::swap(&mut self.face, &mut other.face);
+        // The one that comes back lacks the votes that the other gave in between.
+        let lacks = other.suspect_at.max(self.granted_at);
+        other.suspect_at = self.suspect_at;
+        (self.suspect_at, self.forgot_at) = (lacks, lacks);
+        self.former = Some(other);
+    }
+
+    /// Lets a new process take over at `up_at`, with an older file: the witness is there, and no
+    /// lock is.
+    pub(crate) fn restore(&mut self, now: u64, up_at: u64) {
+        let at = self.clock.show(now);
+        for resource in RESOURCES {
+            self.store.delete(0, resource, at);
+        }
+        self.restart(now, up_at, true);
+        self.forgot_at = now;
     }
 
     /// Deletes all keys, and nothing else.
@@ -240,6 +297,7 @@ impl Node {
                 return;
             }
             let vote = self.vote(now, token_of(token), checks);
+            self.granted_at = now;
             let ttl = Duration::from_millis(number(ttl));
             checks.asked(now, (link.client, link.slot), vote.token, sent_at, ttl);
             if &self.out[start..] == b"+OK\r\n" {
@@ -261,6 +319,7 @@ impl Node {
                 && if named.is_set { reply == b":1\r\n" } else { matches!(reply[0], b':' | b'*') };
             if let Some(token) = new.filter(|_| is_agreed && names_old) {
                 let vote = Vote { extended_at: Some(sent_at), ..self.vote(now, token, checks) };
+                self.granted_at = now;
                 link.votes.push_back((link.replies.end() + self.out.len() as u64, vote));
             }
         }
@@ -268,7 +327,8 @@ impl Node {
 
     /// Returns the vote that an agreement of the master is worth.
     fn vote(&self, now: u64, token: Token, checks: &Checks) -> Vote {
-        let counts = self.face.may_vote() && checks.trusts(now, self.suspect_at);
+        let counts =
+            self.face.may_vote(now, checks.rules.max_ttl) && checks.trusts(now, self.suspect_at);
         Vote { token, master: self.index, counts, extended_at: None }
     }
 
@@ -276,6 +336,13 @@ impl Node {
         let at = self.clock.show(now);
         named.keys.iter().map(|key| self.store.get(0, key, at).map(token_of)).collect()
     }
+}
+
+/// A process whose name has moved to another one.
+struct Former {
+    store: Master,
+    face: Face,
+    suspect_at: u64,
 }
 
 fn empty() -> Master {

@@ -58,6 +58,9 @@ pub(crate) struct Options {
     pub(crate) evictor: Option<usize>,
     /// The node whose address leads to a master chosen at random.
     pub(crate) misrouted: Option<usize>,
+    /// The node whose name moves from process to process and back. While one name does, every other
+    /// node can be asked.
+    pub(crate) mover: Option<usize>,
     /// The masters have just been started.
     pub(crate) is_young: bool,
     /// Clients keep locks alive, take sets, hand locks over, have tries, pauses and tokens of their
@@ -67,6 +70,8 @@ pub(crate) struct Options {
     pub(crate) is_timely: bool,
     /// Clients read a clock that stops in suspend: the driver's way to break S9.
     pub(crate) clock_stops: bool,
+    /// Witnesses are born when a client says: the script's way to break S11.
+    pub(crate) born_as_told: bool,
 }
 
 impl Options {
@@ -95,6 +100,9 @@ impl Options {
         let gap_most = if is_crowded { (2 * latency).max(4 * MS) } else { 300 * MS };
         let request_gap = chance.magnitude(gap_least, gap_most);
         let step = drift.step.as_nanos() as u64;
+        // Moves that are a span apart take their time.
+        let may_move = !is_long && outside.is_none() && chance.one_in(6);
+        let mover = may_move.then(|| chance.index(masters));
         Self {
             seed,
             outside,
@@ -117,15 +125,17 @@ impl Options {
             },
             request_gap,
             fault_gap: request_gap * chance.between(1, if is_crowded { 5 } else { 15 }),
-            faults: Fault::draw(outside, step > 0, chance),
+            faults: Fault::draw(outside, step > 0, mover.is_some(), chance),
             native: chance.below(3),
             durable: chance.below(3),
             evictor: (masters > 2 && chance.one_in(12)).then(|| chance.index(masters)),
-            misrouted: chance.one_in(12).then(|| chance.index(masters)),
+            misrouted: (!may_move && chance.one_in(12)).then(|| chance.index(masters)),
+            mover,
             is_young: chance.one_in(4),
             is_rich: chance.one_in(2),
             is_timely: chance.one_in(2),
             clock_stops: false,
+            born_as_told: false,
         }
     }
 
@@ -149,6 +159,17 @@ impl Options {
 
     pub(crate) fn max_ttl(&self) -> u64 {
         self.config.max_ttl.as_nanos() as u64
+    }
+
+    /// Returns the least time between two moves of a name: a span, on any clock.
+    pub(crate) fn apart(&self) -> u64 {
+        let span = self.config.quarantine().as_nanos() as u64;
+        span + span * self.rate_max.unsigned_abs() / 1_000_000
+    }
+
+    /// Returns by how much the wall clocks of clients may be wrong.
+    pub(crate) fn wall_error(&self) -> u64 {
+        if self.has(Fault::Wall) { 2 * self.max_ttl() } else { 0 }
     }
 
     /// Returns whether the world has this kind of fault.
@@ -219,9 +240,9 @@ impl fmt::Display for Options {
         writeln!(f, "  latency {latency:?}, turn {turn:?}, ghosts up to {ghost_max:?}")?;
         writeln!(f, "  one in: hiccups {}, splits {}", self.hiccups, self.splits)?;
         writeln!(f, "  {requests} requests every {request_gap:?}, faults every {fault_gap:?}")?;
-        let Self { native, durable, evictor, misrouted, .. } = self;
+        let Self { native, durable, evictor, misrouted, mover, .. } = self;
         writeln!(f, "  native {native}, durable {durable}")?;
-        writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}")?;
+        writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}, mover {mover:?}")?;
         writeln!(f, "  young {}, timely {}, rich {}", self.is_young, self.is_timely, self.is_rich)?;
         write!(f, "  faults {faults:?}")
     }

@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 27] = [
+const SABOTEURS: [(&str, Saboteur); 31] = [
     ("S1", Saboteur::TokenReused),
     ("S1", Saboteur::SpentTokenReused),
     ("S2", Saboteur::StartAfterQuorum),
@@ -47,6 +47,9 @@ const SABOTEURS: [(&str, Saboteur); 27] = [
     ("S11", Saboteur::QuarantineOff),
     ("S11", Saboteur::WitnessIgnored),
     ("S11", Saboteur::AgeWithoutEpsilon),
+    ("S11", Saboteur::WitnessKeptAcrossIdentity),
+    ("S11", Saboteur::WitnessWrittenByClient),
+    ("S11", Saboteur::GapIgnored),
     ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
     ("-", Saboteur::RepairCounts),
@@ -123,5 +126,6 @@ fn world(seed: u64, saboteur: Saboteur, is_loud: bool) -> World {
     let mut options = Options::draw(seed, &mut chance);
     options.config.saboteur = Some(saboteur);
     options.clock_stops = saboteur == Saboteur::StoppingClock;
+    options.born_as_told = saboteur == Saboteur::WitnessWrittenByClient;
     World::with(options, chance, is_loud)
 }

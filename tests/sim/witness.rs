@@ -80,14 +80,20 @@ struct Stamp {
 
 impl Node {
     /// Lets the master have a witness that was written `age` before, and that a client has seen
-    /// just now. The wall clock of that client showed the true time.
-    pub(crate) fn be_known(&mut self, now: u64, age: u64, max_ttl: u64, nodes: usize) {
-        let (at, age) = (micros(self.clock.show(now)), age / 1_000);
-        let birth = at.saturating_sub(age);
+    /// just now. Since then the clock of the master was set forward by `stepped`, and the wall
+    /// clock of that client was wrong by `of_wall`.
+    pub(crate) fn be_known(
+        &mut self,
+        now: u64,
+        (age, stepped, of_wall): (u64, u64, i64),
+        (max_ttl, nodes): (u64, usize),
+    ) {
+        let at = micros(self.clock.show(now));
+        let birth = at.saturating_sub((age + stepped) / 1_000);
         let record = Record {
             identity: self.face.identity(b"0"),
             birth,
-            wall: (now / 1_000).saturating_sub(age),
+            wall: now.saturating_sub(age).saturating_add_signed(of_wall) / 1_000,
             origin: birth,
             max_ttl: max_ttl / MS,
             nodes: nodes as u64,
@@ -118,6 +124,7 @@ impl Node {
             match stored {
                 None => (0, Record::new(identity, at, call)),
                 Some(old) if old.identity == identity && old.birth <= at => (1, old),
+                Some(old) if self.born_as_told => (2, Record { identity, ..old }),
                 Some(old) => (2, Record { identity, birth: at, wall: call.wall, ..old }),
             }
         };

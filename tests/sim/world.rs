@@ -293,13 +293,19 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     // Durability counts only if clients are told of it.
     let is_believed = options.config.restart_guard == RestartGuard::Durable;
     face.is_durable = is_among(options.durable) && is_believed;
-    face.evicts = options.evictor == Some(index);
+    if options.evictor == Some(index) {
+        face.begin_to_evict(0);
+    }
     let age = if face.is_durable { BIRTH } else { age };
     let mut node = Node::new(index, BIRTH, age, clock, face);
     // Of young masters, half have never been seen by a client.
     if !options.is_young || index % 2 == 0 || node.face.is_durable {
-        node.be_known(BIRTH, age, options.max_ttl(), options.masters);
+        let stepped = node.step_ahead(BIRTH, options.step_max, chance);
+        let of_wall = chance.around_zero(options.wall_error() as i64);
+        let constants = (options.max_ttl(), options.masters);
+        node.be_known(BIRTH, (age, stepped, of_wall), constants);
     }
+    node.born_as_told = options.born_as_told;
     node
 }
 
