@@ -161,10 +161,11 @@ impl Options {
         self.config.max_ttl.as_nanos() as u64
     }
 
-    /// Returns the least time between two moves of a name: a span, on any clock.
+    /// Returns the least time between two moves of a name: a span by the clock of the process that
+    /// comes back, however slow the clock is and set back meanwhile.
     pub(crate) fn apart(&self) -> u64 {
         let span = self.config.quarantine().as_nanos() as u64;
-        span + span * self.rate_max.unsigned_abs() / 1_000_000
+        span + 2 * span * self.rate_max.unsigned_abs() / 1_000_000 + self.step_max
     }
 
     /// Returns by how much the wall clocks of clients may be wrong.
