@@ -100,8 +100,9 @@ impl Options {
         let gap_most = if is_crowded { (2 * latency).max(4 * MS) } else { 300 * MS };
         let request_gap = chance.magnitude(gap_least, gap_most);
         let step = drift.step.as_nanos() as u64;
-        // Moves that are a span apart take their time.
-        let may_move = !is_long && outside.is_none() && chance.one_in(6);
+        // Moves that are a span apart take their time. A single master has nobody to ask whether
+        // the deployment was idle.
+        let may_move = !is_long && outside.is_none() && masters > 1 && chance.one_in(6);
         let mover = may_move.then(|| chance.index(masters));
         Self {
             seed,
