@@ -74,8 +74,8 @@ impl fmt::Display for ReadyError {
                 let seconds = pause.as_secs_f64();
                 write!(
                     f,
-                    "; a quorum can vote in {seconds:.1}s: wait for that long, or declare new \
-                     nodes fresh by restart_guard"
+                    "; a quorum can vote in {seconds:.1}s: wait for that long; on a new cluster, \
+                     `redbolt init --fresh` declares that no lock was forgotten"
                 )
             }
         }

@@ -84,9 +84,11 @@ impl Cluster {
     /// All settings have their defaults, but for three:
     ///
     /// * `restart_guard` is [`RestartGuard::Off`]: the masters are known to be new, and to have
-    ///   forgotten no lock. With [`RestartGuard::On`] they would not vote in their first minute. A
-    ///   master that a test restarts with [`Memory::Lost`](super::Memory::Lost) has forgotten
-    ///   locks, and votes at once all the same.
+    ///   forgotten no lock. With [`RestartGuard::On`] they vote at once too, until a restart,
+    ///   because they are declared fresh; for a quarantine from the start, turn
+    ///   [`Options::fresh`](super::Options::fresh) off. With `Off`, a master that a test restarts
+    ///   with [`Memory::Lost`](super::Memory::Lost) has forgotten locks, and votes at once all the
+    ///   same.
     /// * `node_timeout` is 500 ms, so that a busy machine fails no test. A request that finds no
     ///   quorum therefore takes as long, if its wait is shorter. Set less where a test is about
     ///   that.

@@ -260,6 +260,10 @@ impl Engine {
     ///
     /// Returns a [`RequestError`] if the lock is not held.
     pub fn disown(&mut self, lock: LockId) -> Result<Token, RequestError> {
+        // In a child of `fork`, the token is that of the parent.
+        if !self.driver.is_at_home() {
+            return Err(RequestError::NotHeld);
+        }
         let token = self.redlock.disown(Clock::now(), lock)?;
         self.observer.disowned(&self.redlock);
         Ok(token)

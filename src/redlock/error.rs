@@ -151,12 +151,12 @@ pub enum AcquireError {
     /// Somebody else held the lock at every attempt, until the wait ended. A key with data that is
     /// not a lock looks the same, because `SET NX` refuses both alike.
     Held {
-        /// The nodes that refused the last attempt. Empty when no node was asked, because another
-        /// lock of this engine was held.
+        /// The nodes that refused the last attempt. Empty when another lock of this engine was
+        /// held.
         refused: NodeSet,
     },
     /// The wait ended in line behind another request of this engine for the same resource, while
-    /// enough nodes could vote. Nobody has asked the nodes for this request.
+    /// enough nodes could vote. At that moment nobody was asking the nodes for this request.
     InLine,
     /// The last attempt found no quorum of nodes that could answer.
     NoQuorum(NodeOutcomes),

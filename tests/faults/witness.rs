@@ -119,7 +119,8 @@ fn an_idle_deployment_serves_at_once() {
     }
 }
 
-/// A client of an older release knows nothing of a witness. During an upgrade, both kinds are there.
+/// A client of an older release knows nothing of a witness. During an upgrade, both kinds are
+/// there.
 #[test]
 fn clients_with_and_without_a_witness_exclude_each_other() {
     let cluster = Cluster::start(3);

@@ -70,7 +70,7 @@ impl Redlock {
         if let Word::Given(word) = found.word {
             // No client can have a longer `max_ttl`, whatever the witness says.
             let max_ttl = Duration::from_millis(word.max_ttl).min(LONGEST_TTL);
-            self.watch.raise_span(self.config.span(max_ttl));
+            self.watch.raise(max_ttl, self.config.span(max_ttl));
         }
         let terms = self.terms(now);
         let is_same = self.nodes[id].judge(now, sent, found, &self.config, terms);

@@ -214,7 +214,9 @@ impl Redlock {
             Progress::Done(found) => {
                 self.session_ready(now, id, sent, &found);
                 // Why the node keeps no witness.
-                self.keep_error(id, value);
+                if self.nodes[id].is_ready() {
+                    self.keep_error(id, value);
+                }
             }
             Progress::Failed(error) => {
                 self.keep_error(id, value);

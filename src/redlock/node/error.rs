@@ -49,7 +49,7 @@ pub enum NodeError {
     Replica,
     /// The node runs in cluster or sentinel mode.
     NotStandalone,
-    /// The node may evict keys: `maxmemory` is set, and the policy is not `noeviction`.
+    /// The node may evict keys: the policy is not `noeviction`, whatever `maxmemory` is now.
     EvictsKeys,
     /// The node is the same server process as this other configured node, and would vote twice.
     SameProcess(NodeId),

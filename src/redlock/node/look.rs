@@ -19,6 +19,7 @@ const NO_WALL: u64 = (1 << 53) - 1;
 
 /// What all looks of an engine have in common.
 pub(crate) struct Watch {
+    max_ttl: Duration,
     span: Duration,
     /// The wall clock of this machine, and when it was told.
     wall: Option<(Instant, Duration)>,
@@ -28,28 +29,31 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn new(config: &RedlockConfig, nonce: &Nonce) -> Self {
         let phase = nonce.iter().fold(0, |phase, byte| (phase << 8) | u64::from(*byte));
-        Self { span: config.quarantine(), wall: None, phase }
+        Self { max_ttl: config.max_ttl, span: config.quarantine(), wall: None, phase }
     }
 
     pub(crate) fn set_wall(&mut self, now: Instant, since_1970: Duration) {
         self.wall = Some((now, since_1970));
     }
 
-    /// A witness has told a `max_ttl` with this span.
-    pub(crate) fn raise_span(&mut self, span: Duration) {
+    /// A witness has told this `max_ttl`, which has this span.
+    pub(crate) fn raise(&mut self, max_ttl: Duration, span: Duration) {
+        self.max_ttl = self.max_ttl.max(max_ttl);
         self.span = self.span.max(span);
     }
 
     pub(crate) fn terms(&self, now: Instant, nodes: usize) -> Terms {
         let wall = self.wall.map(|(then, wall)| wall.saturating_add(now - then).as_micros());
         let wall = wall.map(|micros| u64::try_from(micros).unwrap_or(u64::MAX));
-        Terms { span: self.span, wall, nodes, phase: self.phase }
+        Terms { max_ttl: self.max_ttl, span: self.span, wall, nodes, phase: self.phase }
     }
 }
 
 /// What all looks of an engine have in common at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
+    /// The longest `max_ttl` that a witness has told, or our own.
+    pub(crate) max_ttl: Duration,
     /// How long a lock can be believed after a crash of a node that granted it: the longest
     /// `max_ttl` that a witness has told, and its drift.
     pub(crate) span: Duration,
@@ -72,7 +76,8 @@ impl Terms {
             wall: self.wall.unwrap_or(NO_WALL),
             max_ttl: Millis::of(config.max_ttl),
             nodes: self.nodes,
-            span: self.span,
+            // Less than a span: a clock that is slow, or was set back, must not hide a gap.
+            gap: self.max_ttl,
         }
     }
 
@@ -198,7 +203,7 @@ impl Node {
         terms: Terms,
     ) -> Alibi {
         // One handshake may take this much longer than another.
-        let leeway = config.connect_timeout.min(terms.span / 3);
+        let leeway = config.connect_timeout.min(terms.span / 6);
         match self.record.alibi(about, now, terms.span, leeway) {
             // A node that cannot be reached has been asked.
             Alibi::Unknown if self.counters.failures > 0 => Alibi::Silent,
@@ -233,7 +238,13 @@ mod tests {
 
     #[test]
     fn looks_come_each_third_of_a_span_at_the_same_times_for_all_nodes() {
-        let terms = |phase| Terms { span: Duration::from_secs(60), wall: None, nodes: 3, phase };
+        let terms = |phase| Terms {
+            max_ttl: Duration::from_secs(59),
+            span: Duration::from_secs(60),
+            wall: None,
+            nodes: 3,
+            phase,
+        };
         let secs = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
         let rows = [(0, 0, 20), (0, 19, 20), (0, 20, 40), (0, 41, 60), (7, 0, 7), (7, 7, 27)];
         for (phase, now, next) in rows {

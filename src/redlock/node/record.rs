@@ -27,8 +27,9 @@ pub(crate) struct Record {
     whole: Option<(Moment, QuarantineReason)>,
     gap: Option<Gap>,
     service: Option<Service>,
-    /// The time at which the last look left that was answered.
-    seen: Instant,
+    /// The time at which the last look left that was answered; `None` if there was none, or if a
+    /// handshake since then had no answer to its look: the data may be other data.
+    seen: Option<Instant>,
     /// The end of the quarantine, and the reason.
     quarantine: Option<(Instant, QuarantineReason)>,
     /// The node is believed before this instant: [`Instant::ZERO`] in quarantine. One number,
@@ -43,7 +44,7 @@ impl Record {
             whole: None,
             gap: None,
             service: None,
-            seen: Instant::ZERO,
+            seen: None,
             quarantine: None,
             believed_until: Instant::ZERO,
         }
@@ -63,10 +64,13 @@ impl Record {
         let testimony = match findings.word {
             Word::Given(testimony) => Some(testimony),
             Word::Unasked | Word::Denied => None,
-            // The node cannot be judged before the answer.
-            Word::Later => return true,
+            // The node cannot be judged before the answer, and not by what was there before.
+            Word::Later => {
+                self.seen = None;
+                return true;
+            }
         };
-        self.seen = sent;
+        self.seen = Some(sent);
         let Findings { identity, is_durable, .. } = *findings;
         let found = Evidence { identity, is_durable, testimony, wall };
         let verdict = judge(self.past.as_ref(), &found, config);
@@ -76,7 +80,10 @@ impl Record {
         let is_known = self.past.is_some();
         let past = self.past.and_then(|past| past.testimony);
         self.past = Some(Past { identity, testimony: testimony.or(past) });
-        self.gap = testimony.and_then(|word| Gap::read(now, &word, self.gap));
+        // A node that tells no more keeps the gap that it told.
+        if let Some(word) = testimony {
+            self.gap = Gap::read(now, &word, self.gap);
+        }
         self.service = testimony.map(|word| Service::read(now, &word, self.gap));
         !is_known || verdict.is_none()
     }
@@ -118,7 +125,7 @@ impl Record {
         let latest = whole.into_iter().chain(gap).max_by_key(|(until, _)| *until);
         self.quarantine = latest.filter(|(until, _)| *until > now);
         self.believed_until = match self.quarantine {
-            None if self.whole.is_some() => self.seen + span / 2,
+            None if self.whole.is_some() => self.seen.map_or(Instant::ZERO, |seen| seen + span / 2),
             _ => Instant::ZERO,
         };
     }

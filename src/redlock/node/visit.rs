@@ -51,7 +51,7 @@ impl<'a> Terms<'a> {
             wall: u64::try_from(self.since_1970.as_micros()).unwrap_or(u64::MAX),
             max_ttl: Millis::of(self.config.max_ttl),
             nodes: self.nodes,
-            span: self.config.quarantine(),
+            gap: self.config.max_ttl,
         }
     }
 }
@@ -122,13 +122,11 @@ impl Inspection {
         }
     }
 
-    /// Returns all commands of the inspection. None of them writes a key.
+    /// Returns all commands of the inspection. None of them leaves a key behind.
     pub(crate) fn commands(&self, login: &Login, terms: Terms<'_>) -> BytesMut {
         let mut out = BytesMut::new();
         let look = terms.look(login);
-        for command in self.handshake.commands(login, &look) {
-            out.extend_from_slice(&command);
-        }
+        self.handshake.encode(login, &look, &mut out);
         for question in QUESTIONS {
             match question {
                 Question::Witness => {

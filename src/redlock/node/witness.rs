@@ -170,7 +170,7 @@ impl Gap {
     ///
     /// Who is granted a lock has looked at the node at most half a span before, and all clients
     /// look each third of a span. `leeway` is for a handshake that takes longer at one node than at
-    /// another.
+    /// another: at most a sixth of a span, which is what a half leaves of a third.
     fn is_covered_by(&self, other: &Self, now: Instant, span: Duration, leeway: Duration) -> bool {
         let began_before =
             self.began.plus(span / 3).plus(leeway).max(Moment::before(now, span + span / 2));

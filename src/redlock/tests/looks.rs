@@ -194,6 +194,28 @@ fn a_node_that_cannot_answer_a_look_for_the_moment_is_asked_again_before_it_vote
     }
 }
 
+/// What an earlier session has seen says nothing of a process that cannot be looked at yet.
+#[test]
+fn a_process_behind_a_new_connection_does_not_vote_on_the_word_of_the_last_one() {
+    for is_new in [true, false] {
+        let mut rig = rig(1);
+        assert_eq!(rig.state(0), NodeState::Ready);
+        rig.close(0);
+        rig.masters[0].refusal = Some("-NOREPLICAS Not enough good replicas to write.");
+        rig.advance(ms(100));
+        if is_new {
+            rig.connect_as(0, 9, "")
+        } else {
+            rig.connect(0)
+        }
+        assert_eq!(quarantine(&rig, 0), Some(QuarantineReason::Unseen), "new: {is_new}");
+        rig.masters[0].refusal = None;
+        rig.advance(SPAN / 10);
+        let expected = is_new.then_some(QuarantineReason::Restarted);
+        assert_eq!(quarantine(&rig, 0), expected, "new: {is_new}");
+    }
+}
+
 #[test]
 fn a_reply_that_no_look_can_have_ends_the_session() {
     let mut rig = rig(1);

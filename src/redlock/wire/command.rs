@@ -81,7 +81,7 @@ pub(crate) struct Look<'a> {
     pub(crate) max_ttl: Millis,
     pub(crate) nodes: usize,
     /// From which time without a look on the node counts as out of service.
-    pub(crate) span: Duration,
+    pub(crate) gap: Duration,
 }
 
 /// Appends `SET resource token NX PX ttl`.
@@ -163,8 +163,8 @@ pub(crate) fn about_witness(out: &mut BytesMut, script: Script, call: Call, look
     resp::bulk_integer(out, i64::try_from(look.wall).unwrap_or(i64::MAX));
     resp::bulk_integer(out, look.max_ttl.count());
     resp::bulk_integer(out, look.nodes as i64);
-    // No span is longer than two weeks.
-    resp::bulk_integer(out, look.span.as_micros() as i64);
+    // No ttl is longer than a week.
+    resp::bulk_integer(out, look.gap.as_micros() as i64);
 }
 
 /// Appends a compare-and-delete for one key or many.
@@ -289,7 +289,7 @@ mod tests {
             wall: 1_700_000_000_000_000,
             max_ttl: Millis::of(Duration::from_secs(60)),
             nodes: 5,
-            span: Duration::from_millis(60_602),
+            gap: Duration::from_millis(60_602),
         };
         let rest = "2 p:redbolt:witness p:redbolt:seen 3 1700000000000000 60000 5 60602000";
         let by_sha = words(|out| look(out, Call::Sha, &asked));

@@ -5,7 +5,8 @@
 //! `identity birth wall origin max_ttl nodes`: who the server was when the witness was written, the
 //! time then by the server's clock and by the writer's, the birth of the first witness of this
 //! data, and the two constants of the deployment. A second key, the *stamp*, says when a client
-//! looked last, from when to when nobody looked for longer than a span, and how often clients have
+//! looked last, from when to when nobody looked for longer than `max_ttl`, and how often clients
+//! have
 //! looked: `at from to count`.
 //!
 //! The server writes its own identity and its own time. A client sends neither, so a slow client
@@ -71,16 +72,18 @@ macro_rules! tail {
 /// The script by which a client looks at a node.
 ///
 /// `KEYS[1]` is the witness, `KEYS[2]` the stamp. `ARGV` is the number of the database, the
-/// client's wall clock, its `max_ttl` in milliseconds, its number of nodes, and its span in
-/// microseconds. A witness with another identity, or with a birth in the future, is born anew but
-/// keeps its origin and the constants of the deployment.
+/// client's wall clock, its `max_ttl` in milliseconds, its number of nodes, and the longest time in
+/// microseconds without a look that is no gap, which is the longest `max_ttl` that the client knows
+/// of. A witness with another identity, or with a birth in the future, is born anew but keeps its
+/// origin and the constants of the deployment.
 ///
 /// The script answers with an array of eleven integers and a text: 1 when the witness stood with
 /// this identity, 2 when the witness had another identity, 0 when there was none; the time; birth,
 /// wall clock, origin, `max_ttl` and number of nodes of the witness; the last stamp before this
-/// one; the beginning and the end of the last time in which nobody looked for longer than a span,
-/// or twice 0; how often clients have looked; `INFO`. The span is at least the `max_ttl` of the
-/// witness: a client with a shorter `max_ttl` looks for the first time before it knows better.
+/// one; the beginning and the end of the last time in which nobody looked for longer than that, or
+/// twice 0; how often clients have looked; `INFO`. The longest time is at least the `max_ttl` of
+/// the witness: a client with a shorter `max_ttl` looks for the first time before it knows better.
+/// A span is a little longer, so that a clock that is slow, or was set back by ε, hides no gap.
 pub const LOOK: Script = Script {
     text: concat!(
         head!(),

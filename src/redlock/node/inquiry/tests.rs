@@ -11,7 +11,7 @@ const LOOK: Look<'_> = Look {
     wall: 1,
     max_ttl: Millis::ZERO,
     nodes: 3,
-    span: Duration::from_secs(60),
+    gap: Duration::from_secs(60),
 };
 
 /// Returns the number of commands of an inquiry, and their bytes.
