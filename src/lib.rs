@@ -154,7 +154,7 @@
 //! The target of all events of the feature `tracing` is [`TRACING_TARGET`]. The levels are `INFO`
 //! for a node that becomes ready, `WARN` for other changes of a node and for a lock that is lost or
 //! about to end, `ERROR` for a node that needs another configuration, and `DEBUG` for connection
-//! attempts and failed requests. A node that stays down is told once. The threads of a client have
+//! attempts and failed requests. A lock that ends with its `max_hold` is told as `INFO`. A node that stays down is told once. The threads of a client have
 //! connections of their own, and tell of a node together, in the worst of its states: down for the
 //! first of them, and ready again for the last.
 //!
@@ -190,6 +190,9 @@
 //! * `reason` of a request that failed: `held`, `in_line`, `no_quorum`, `quarantined`, `no_room`,
 //!   `gone`, `cancelled`. See [`AcquireError`].
 //! * `reason` of a lost lock: `expired`, `majority`, `max_hold`. See [`LostReason`].
+//! * `reason` of a warning: `expired`, `max_hold`. The second is a planned end, and no alarm.
+//! * `callback`: `on_lost`, `on_node`, `credentials`. A panic of `retry_delay` is caught, and not
+//!   counted.
 //! * `state`: `down`, `misconfigured`, `quarantined`, `ready`, `stalled`, `unhealthy`. See
 //!   [`NodeState`].
 //! * `node`: the address of the node, without a login.

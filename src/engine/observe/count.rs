@@ -29,6 +29,10 @@ const WAIT: &str = "redbolt_wait_seconds";
 const FAILURES: [&str; 7] =
     ["held", "no_quorum", "in_line", "quarantined", "no_room", "gone", "cancelled"];
 const LOSSES: [&str; 3] = ["expired", "max_hold", "majority"];
+const WARNINGS: [&str; 2] = ["max_hold", "expired"];
+
+/// The values of the label `callback`.
+const CALLBACKS: [&str; 3] = ["on_lost", "on_node", "credentials"];
 
 /// What the macros of `metrics` say of the place of a metric.
 static METADATA: Metadata<'static> =
@@ -148,7 +152,7 @@ impl Metrics {
         describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
         describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
         describe_histogram!(WAIT, Unit::Seconds, "Time from a request to the grant of its lock");
-        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, RELEASED, EXPIRING, QUERIED] {
+        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, RELEASED, QUERIED] {
             counter!(name).increment(0);
         }
         for reason in FAILURES {
@@ -156,6 +160,12 @@ impl Metrics {
         }
         for reason in LOSSES {
             counter!(LOST, "reason" => reason).increment(0);
+        }
+        for reason in WARNINGS {
+            counter!(EXPIRING, "reason" => reason).increment(0);
+        }
+        for callback in CALLBACKS {
+            counter!(PANICS, "callback" => callback).increment(0);
         }
         gauge!(HELD).increment(0.0);
     }
@@ -189,7 +199,8 @@ mod tests {
     fn every_reason_begins_with_zero_and_is_in_the_table() {
         let source = include_str!("count.rs").split("mod tests").next().unwrap_or_default();
         let page = include_str!("../../lib.rs");
-        for (name, known) in [("FAILED", &FAILURES[..]), ("LOST", &LOSSES)] {
+        let tables = [("FAILED", &FAILURES[..]), ("LOST", &LOSSES), ("EXPIRING", &WARNINGS)];
+        for (name, known) in tables {
             let begin = format!("counter!({name}, \"reason\" => \"");
             let counted: Vec<_> =
                 source.split(&begin).skip(1).filter_map(|rest| rest.split('"').next()).collect();

@@ -1,11 +1,13 @@
 //! The reasons why a node cannot serve: errors of its connection, its handshake or its replies.
 
 use core::fmt;
+use core::time::Duration;
 
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp;
+use crate::time::format_duration;
 
 /// The reason why a node cannot serve, or could not when it was last tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,8 +143,10 @@ impl fmt::Display for NodeError {
             Self::SameProcess(other) => write!(f, "{}{other}", Self::SAME_PROCESS),
             Self::MaxTtlTooLong { ours, recorded } => write!(
                 f,
-                "max_ttl is {ours} ms here and {recorded} ms in the deployment; \
-                 `redbolt init --max-ttl` raises it"
+                "max_ttl is {} here and {} in the deployment: set the same here, or raise that of \
+                 the deployment by `redbolt init --max-ttl`",
+                format_duration(Duration::from_millis(*ours)),
+                format_duration(Duration::from_millis(*recorded))
             ),
             Self::OtherNodes { ours, recorded } => {
                 write!(f, "{ours} nodes are configured here, and {recorded} in the deployment")
