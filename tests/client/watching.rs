@@ -68,6 +68,13 @@ fn nodes_are_reported_when_asked_and_when_they_change() {
         let _ = tell.send((report.node.index(), report.state, report.to_string()));
     });
     watch.expect("the client runs");
+    // An answer comes after the callback was taken over, and a node that was never up does not go
+    // down.
+    let node = |index: usize| {
+        let nodes = fixture.client.nodes().blocking_wait().expect("the client runs");
+        nodes[index].state
+    };
+    assert!(until(PATIENCE, || node(1) == NodeState::Ready));
     fixture.cluster[1].kill();
     loop {
         let (node, state, text) = told.recv_timeout(PATIENCE).expect("a change is told");
@@ -97,6 +104,8 @@ fn a_node_that_stays_down_is_reported_once_however_often_it_is_tried() {
         }
     });
     watch.expect("the client runs");
+    // The answer comes after the callback was taken over.
+    assert!(node(1).is_ready());
     fixture.cluster[1].kill();
     assert!(until(PATIENCE, || node(1).counters.failures >= 20));
     fixture.cluster[1].restart();
