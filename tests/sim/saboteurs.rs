@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 31] = [
+const SABOTEURS: [(&str, Saboteur); 29] = [
     ("S1", Saboteur::TokenReused),
     ("S1", Saboteur::SpentTokenReused),
     ("S2", Saboteur::StartAfterQuorum),
@@ -46,10 +46,8 @@ const SABOTEURS: [(&str, Saboteur); 31] = [
     ("S10", Saboteur::SameProcessVotes),
     ("S11", Saboteur::QuarantineOff),
     ("S11", Saboteur::WitnessIgnored),
-    ("S11", Saboteur::AgeWithoutEpsilon),
     ("S11", Saboteur::WitnessKeptAcrossIdentity),
     ("S11", Saboteur::WitnessWrittenByClient),
-    ("S11", Saboteur::GapIgnored),
     ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
     ("-", Saboteur::RepairCounts),

@@ -119,8 +119,7 @@ impl Record {
         }
         let whole = self.whole.map(|(since, reason)| (since.after(span), reason));
         let gap = self.recent_gap(now, config, span);
-        let ignores = guard == RestartGuard::Strict || config.is_sabotaged(Saboteur::GapIgnored);
-        let gap = gap.filter(|gap| !gap.is_excused && !ignores);
+        let gap = gap.filter(|gap| !gap.is_excused && guard != RestartGuard::Strict);
         let gap = gap.map(|gap| (gap.over_at(config, span), QuarantineReason::OutOfService));
         let latest = whole.into_iter().chain(gap).max_by_key(|(until, _)| *until);
         self.quarantine = latest.filter(|(until, _)| *until > now);
