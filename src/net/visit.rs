@@ -16,7 +16,7 @@ use super::clock::Clock;
 use super::credentials::Credentials;
 use super::inbox::Inbox;
 use crate::redlock::{
-    Inspection, Login, MAX_REPLY, NodeError, Order, Receipt, RedlockConfig, Sight, Terms,
+    Inspection, Login, MAX_REPLY, NodeError, Order, Receipt, RedlockConfig, Sight, Visitor,
 };
 use crate::resp::{Parser, Status, Value};
 use crate::time::Instant;
@@ -44,7 +44,7 @@ impl Visit {
         let login = login.unwrap_or_else(|| address.login().clone());
         let mut line = Line::open(address, config.connect_timeout)?;
         let mut inspection = Inspection::new(&login);
-        let commands = inspection.commands(&login, terms(config, nodes));
+        let commands = inspection.commands(&login, visitor(config, nodes));
         let sight = line.ask(&commands, |value| inspection.handle_reply(value))?;
         Ok(Self { line, login, sight })
     }
@@ -66,13 +66,13 @@ impl Visit {
         config: &RedlockConfig,
         nodes: usize,
     ) -> Result<Receipt, NodeError> {
-        let command = order.command(&self.login, terms(config, nodes));
+        let command = order.command(&self.login, visitor(config, nodes));
         self.line.ask(&command, |value| order.read(value).map(Some))
     }
 }
 
-fn terms(config: &RedlockConfig, nodes: usize) -> Terms<'_> {
-    Terms { config, nodes, since_1970: Clock::since_1970() }
+fn visitor(config: &RedlockConfig, nodes: usize) -> Visitor<'_> {
+    Visitor { config, nodes, since_1970: Clock::since_1970() }
 }
 
 /// Calls `visit` for each item, all at once, each in a thread of its own. Returns the results in

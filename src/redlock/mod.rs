@@ -79,7 +79,9 @@ pub use self::node::error::NodeError;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 #[cfg(feature = "net")]
-pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Terms};
+pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Visitor};
+#[cfg(feature = "net")]
+pub(crate) use self::node::witness::disagreement;
 #[cfg(feature = "net")]
 pub(crate) use self::node_outcome::AtNodes;
 pub use self::node_outcome::{NodeOutcome, NodeOutcomes};
@@ -105,6 +107,6 @@ pub use self::wire::script::{
 };
 pub use self::wire::server_error::ServerError;
 #[cfg(feature = "net")]
-pub(crate) use self::wire::testimony::Testimony;
+pub(crate) use self::wire::testimony::{Constants, Testimony};
 #[doc(hidden)]
 pub use self::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL};

@@ -4,7 +4,9 @@ use core::time::Duration;
 
 use super::report::{InitAction, InitFinding, InitNode, InitRefusal};
 use crate::net::Address;
-use crate::redlock::{LONGEST_TTL, NodeError, Order, RedlockConfig, Sight, Testimony};
+use crate::redlock::{
+    Constants, LONGEST_TTL, NodeError, Order, RedlockConfig, Sight, Testimony, disagreement,
+};
 
 /// What an operator wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,8 +82,8 @@ fn refusal(
         };
     }
     let ours = config.max_ttl;
-    let recorded = read_ttl(standing.max_ttl);
-    match constants(aim, config, nodes, standing.max_ttl, standing.nodes) {
+    let recorded = read_ttl(standing.constants.max_ttl);
+    match obstacle(aim, config, nodes, standing.constants) {
         Some(error) => Some(InitRefusal::Node(error)),
         None if aim == Aim::MaxTtl && recorded > ours => {
             Some(InitRefusal::LongerMaxTtl { ours, recorded })
@@ -90,21 +92,18 @@ fn refusal(
     }
 }
 
-/// Compares the constants of the deployment with the configuration.
-fn constants(
+/// Returns what an order cannot change of the constants of the deployment, although they are not
+/// those of the configuration.
+fn obstacle(
     aim: Aim,
     config: &RedlockConfig,
     nodes: usize,
-    recorded_ttl: u64,
-    recorded_nodes: u64,
+    recorded: Constants,
 ) -> Option<NodeError> {
-    let ours = u64::try_from(config.max_ttl.as_millis()).unwrap_or(u64::MAX);
-    let nodes = nodes as u64;
-    if recorded_nodes != nodes {
-        return Some(NodeError::OtherNodes { ours: nodes, recorded: recorded_nodes });
-    }
-    let is_short = recorded_ttl < ours && aim == Aim::Witness;
-    is_short.then_some(NodeError::MaxTtlTooLong { ours, recorded: recorded_ttl })
+    let error = disagreement(config, nodes, recorded)?;
+    // The other orders write the longer `max_ttl`.
+    let is_overwritten = matches!(error, NodeError::MaxTtlTooLong { .. }) && aim != Aim::Witness;
+    (!is_overwritten).then_some(error)
 }
 
 /// Returns what an order has done, by the answer of the node.
@@ -116,7 +115,7 @@ pub(super) fn done(
     finding: Option<InitFinding>,
 ) -> Result<InitAction, InitRefusal> {
     // A client may have written the witness since the inspection.
-    if let Some(error) = constants(aim, config, nodes, word.max_ttl, word.nodes) {
+    if let Some(error) = obstacle(aim, config, nodes, word.constants()) {
         return Err(InitRefusal::Node(error));
     }
     let to = read_ttl(word.max_ttl);
@@ -142,7 +141,7 @@ pub(super) fn look_period(config: &RedlockConfig, nodes: &[InitNode]) -> Duratio
 
 fn finding(sight: &Sight) -> InitFinding {
     let Some(standing) = sight.standing else { return InitFinding::Nothing { keys: sight.keys } };
-    let max_ttl = read_ttl(standing.max_ttl);
+    let max_ttl = read_ttl(standing.constants.max_ttl);
     if standing.is_declared() {
         InitFinding::Declared { max_ttl }
     } else if standing.is_own {

@@ -4,10 +4,10 @@ use core::time::Duration;
 
 use super::Redlock;
 use crate::redlock::bounds::LONGEST_TTL;
-use crate::redlock::millis::Millis;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::inquiry::{Findings, Progress, Word};
 use crate::redlock::node::look::Terms;
+use crate::redlock::node::witness::disagreement;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp::Value;
@@ -66,8 +66,11 @@ impl Redlock {
         sent: Instant,
         found: &Findings,
     ) -> Result<(), NodeError> {
-        self.check_constants(found)?;
         if let Word::Given(word) = found.word {
+            let nodes = self.quorum.nodes();
+            if let Some(error) = disagreement(&self.config, nodes, word.constants()) {
+                return Err(error);
+            }
             // No client can have a longer `max_ttl`, whatever the witness says.
             let max_ttl = Duration::from_millis(word.max_ttl).min(LONGEST_TTL);
             self.watch.raise(max_ttl, self.config.span(max_ttl));
@@ -78,20 +81,6 @@ impl Redlock {
         // Requests on their way count for nothing, because the node may have answered them with
         // other data.
         if is_same { Ok(()) } else { Err(NodeError::OtherData) }
-    }
-
-    /// Compares the constants of the deployment with the configuration.
-    fn check_constants(&self, found: &Findings) -> Result<(), NodeError> {
-        let Word::Given(word) = found.word else { return Ok(()) };
-        let max_ttl = Millis::of(self.config.max_ttl).count().unsigned_abs();
-        let nodes = self.quorum.nodes() as u64;
-        if word.nodes != nodes {
-            return Err(NodeError::OtherNodes { ours: nodes, recorded: word.nodes });
-        }
-        if word.max_ttl < max_ttl {
-            return Err(NodeError::MaxTtlTooLong { ours: max_ttl, recorded: word.max_ttl });
-        }
-        Ok(())
     }
 
     /// Handles a reply to the look under way.

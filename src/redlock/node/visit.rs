@@ -18,7 +18,7 @@ use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::wire::command::{self, Call, Look};
 use crate::redlock::wire::script::Script;
 use crate::redlock::wire::server_error::ServerError;
-use crate::redlock::wire::testimony::Testimony;
+use crate::redlock::wire::testimony::{Constants, Testimony};
 use crate::redlock::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL, WITNESS};
 use crate::resp::{self, Value};
 
@@ -33,9 +33,9 @@ pub(crate) enum Order {
     MaxTtl,
 }
 
-/// What the visitor tells a node of the deployment and of the time.
+/// Who visits: what a node is told of the deployment and of the time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct Visitor<'a> {
     pub(crate) config: &'a RedlockConfig,
     /// The number of nodes.
     pub(crate) nodes: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) since_1970: Duration,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> Visitor<'a> {
     fn look(&self, login: &Login) -> Look<'a> {
         Look {
             prefix: &self.config.prefix,
@@ -76,10 +76,7 @@ pub(crate) struct Standing {
     /// The time since when the data is in one piece, in microseconds since 1970; 0 if an operator
     /// declared the node fresh.
     pub(crate) born: u64,
-    /// The longest ttl of the deployment, in milliseconds.
-    pub(crate) max_ttl: u64,
-    /// The number of nodes of the deployment.
-    pub(crate) nodes: u64,
+    pub(crate) constants: Constants,
 }
 
 /// What a node has answered to an order.
@@ -123,9 +120,9 @@ impl Inspection {
     }
 
     /// Returns all commands of the inspection. None of them leaves a key behind.
-    pub(crate) fn commands(&self, login: &Login, terms: Terms<'_>) -> BytesMut {
+    pub(crate) fn commands(&self, login: &Login, visitor: Visitor<'_>) -> BytesMut {
         let mut out = BytesMut::new();
-        let look = terms.look(login);
+        let look = visitor.look(login);
         self.handshake.encode(login, &look, &mut out);
         for question in QUESTIONS {
             match question {
@@ -191,7 +188,8 @@ impl Standing {
         let mut next = || number(words.next()?);
         let (born, _wall, _origin) = (next()?, next()?, next()?);
         let (max_ttl, nodes) = (next()?, next()?);
-        Some(Self { is_own: identity == own, born, max_ttl, nodes })
+        let constants = Constants { max_ttl, nodes };
+        Some(Self { is_own: identity == own, born, constants })
     }
 
     /// Whether an operator has declared the node fresh, and the process is still the same.
@@ -210,9 +208,9 @@ impl Order {
     }
 
     /// Returns the command of the order.
-    pub(crate) fn command(self, login: &Login, terms: Terms<'_>) -> BytesMut {
+    pub(crate) fn command(self, login: &Login, visitor: Visitor<'_>) -> BytesMut {
         let mut out = BytesMut::new();
-        command::about_witness(&mut out, self.script(), Call::Text, &terms.look(login));
+        command::about_witness(&mut out, self.script(), Call::Text, &visitor.look(login));
         out
     }
 
@@ -252,9 +250,11 @@ mod tests {
     use crate::redlock::node::identity::identity;
     use crate::resp::Status;
 
+    const CONSTANTS: Constants = Constants { max_ttl: 60_000, nodes: 3 };
+
     #[test]
     fn a_witness_is_read_as_the_scripts_read_it() {
-        let standing = |is_own| Standing { is_own, born: 5, max_ttl: 60_000, nodes: 3 };
+        let standing = |is_own| Standing { is_own, born: 5, constants: CONSTANTS };
         let rows = [
             ("me 5 6 7 60000 3", Some(standing(true))),
             ("me 5 6 7 60000 3 more", Some(standing(true))),
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn only_a_declaration_of_the_same_process_can_be_repeated() {
         for (is_own, born, expected) in [(true, 0, true), (true, 1, false), (false, 0, false)] {
-            let standing = Standing { is_own, born, max_ttl: 60_000, nodes: 3 };
+            let standing = Standing { is_own, born, constants: CONSTANTS };
             assert_eq!(standing.is_declared(), expected, "{standing:?}");
         }
     }

@@ -5,12 +5,14 @@
 
 use core::time::Duration;
 
+use super::error::NodeError;
 use super::identity::Identity;
 use super::quarantine::QuarantineReason;
 use crate::redlock::config::RedlockConfig;
+use crate::redlock::millis::Millis;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::sabotage::Saboteur;
-use crate::redlock::wire::testimony::{Found, Testimony};
+use crate::redlock::wire::testimony::{Constants, Found, Testimony};
 use crate::time::Instant;
 
 /// A moment on the clock of this client, in nanoseconds. Unlike an [`Instant`], a moment can be
@@ -64,6 +66,22 @@ pub(crate) struct Evidence {
     pub(crate) testimony: Option<Testimony>,
     /// The wall clock of this client, in microseconds since 1970, if the client knows the time.
     pub(crate) wall: Option<u64>,
+}
+
+/// Compares the constants of the deployment with those of this client, which has this number of
+/// nodes. Returns the reason why the client must not use the node, if there is one.
+pub(crate) fn disagreement(
+    config: &RedlockConfig,
+    nodes: usize,
+    recorded: Constants,
+) -> Option<NodeError> {
+    let max_ttl = Millis::of(config.max_ttl).count().unsigned_abs();
+    let nodes = nodes as u64;
+    if recorded.nodes != nodes {
+        return Some(NodeError::OtherNodes { ours: nodes, recorded: recorded.nodes });
+    }
+    let is_short = recorded.max_ttl < max_ttl;
+    is_short.then_some(NodeError::MaxTtlTooLong { ours: max_ttl, recorded: recorded.max_ttl })
 }
 
 /// Judges a look at a node. Returns `None` if the data is what the looks before have seen, and

@@ -26,6 +26,15 @@ pub(crate) struct Testimony {
     pub(crate) count: u64,
 }
 
+/// What all clients of a deployment must agree on, as a witness records it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Constants {
+    /// The longest ttl, in milliseconds.
+    pub(crate) max_ttl: u64,
+    /// The number of nodes.
+    pub(crate) nodes: u64,
+}
+
 /// The witness that a look has found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
@@ -38,6 +47,10 @@ pub(crate) enum Found {
 }
 
 impl Testimony {
+    pub(crate) fn constants(&self) -> Constants {
+        Constants { max_ttl: self.max_ttl, nodes: self.nodes }
+    }
+
     /// Returns whether the look has written a witness.
     #[cfg(feature = "net")]
     pub(crate) fn is_new(&self) -> bool {

@@ -40,6 +40,24 @@ fn evidence(word: Testimony) -> Evidence {
 }
 
 #[test]
+fn a_client_agrees_with_its_number_of_nodes_and_no_shorter_max_ttl() {
+    let longer = NodeError::MaxTtlTooLong { ours: 60_000, recorded: 59_999 };
+    let other = |recorded| Some(NodeError::OtherNodes { ours: 3, recorded });
+    let rows = [
+        (60_000, 3, None),
+        (u64::MAX, 3, None),
+        (59_999, 3, Some(longer)),
+        (60_000, 5, other(5)),
+        (1, 1, other(1)),
+    ];
+    let config = RedlockConfig { max_ttl: secs(60), ..config(On, 0) };
+    for (max_ttl, nodes, expected) in rows {
+        let recorded = Constants { max_ttl, nodes };
+        assert_eq!(disagreement(&config, 3, recorded), expected, "{recorded:?}");
+    }
+}
+
+#[test]
 fn the_age_at_first_contact_is_the_smaller_one_of_two_clocks_less_their_step() {
     let same = |age| word(Found::Same, age);
     let by_wall = |age: u64| Testimony { wall: TIME - age * SECOND, ..same(50) };
