@@ -8,6 +8,7 @@ use core::time::Duration;
 use super::Redlock;
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::Event;
+use crate::redlock::lock::votes::Votes;
 use crate::redlock::lock::{Links, Phase};
 use crate::redlock::node_set::NodeSet;
 use crate::time::Instant;
@@ -67,6 +68,8 @@ impl Redlock {
                 }
                 self.table[first].retries = tried;
                 self.send_releases(now, first);
+                // Should the wait end in line, answers to a `SET` that was taken back say nothing.
+                self.table[first].votes = Votes::default();
             }
             Phase::Ready => self.ready.remove(&mut self.table, first),
             Phase::Backoff => {}

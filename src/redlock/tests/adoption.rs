@@ -292,6 +292,55 @@ fn an_adoption_is_next_behind_an_attempt_that_cannot_be_made_again() {
     }
 }
 
+#[test]
+fn adoptions_of_one_resource_come_in_their_order_and_before_the_requests_in_line() {
+    let mut rig = Rig::new(3);
+    let held = rig.held("r");
+    rig.acquire("r", WAIT);
+    let adopted = [1, 2, 3].map(|number| {
+        let token = Token::from_bytes([number; 20]);
+        rig.redlock.adopt(rig.now, &["r"], token, TTL, WAIT).expect("in bounds")
+    });
+    rig.redlock.release(rig.now, held).expect("it is held");
+    let (mut sent, mut gone) = (Vec::new(), Vec::new());
+    while gone.len() < adopted.len() {
+        // A majority does not have any of the tokens.
+        sent.extend(rig.answer_adoption(0, ":0"));
+        drop(rig.answer_adoption(1, ":0"));
+        gone.extend(rig.events().into_iter().filter_map(|event| match event {
+            Event::AcquireFailed { lock, error: AcquireError::Gone } => Some(lock),
+            _ => None,
+        }));
+    }
+    assert_eq!(gone, adopted);
+    sent.extend(rig.answer_adoption(0, ":0"));
+    let starts: Vec<_> = sent.iter().filter_map(|sent| sent.split(' ').next()).collect();
+    assert_eq!(starts, ["EVALSHA", "EVALSHA", "EVALSHA", "EVALSHA", "SET"], "{sent:?}");
+}
+
+/// The `SET`s of the attempt were taken back: neither its answers nor their absence say who has the
+/// lock.
+#[test]
+fn votes_of_an_attempt_that_is_given_up_for_an_adoption_do_not_count() {
+    let mut rig = Rig::new(3);
+    let waiter = rig.acquire("r", ms(100));
+    assert_eq!(rig.sent(0), ["SET r #1 NX PX 10000"]);
+    rig.reply(0, "$-1");
+    rig.adopt(WAIT);
+    rig.close(1);
+    rig.close(2);
+    rig.advance(ms(100));
+    let events = rig.events();
+    let [Event::AcquireFailed { lock, error: AcquireError::NoQuorum(outcomes) }] = &events[..]
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(*lock, waiter);
+    let [first, others @ ..] = outcomes.as_slice() else { panic!("{outcomes:?}") };
+    assert_eq!(*first, NodeOutcome::NotAsked);
+    assert!(others.iter().all(|outcome| *outcome == NodeOutcome::Connecting), "{outcomes:?}");
+}
+
 /// An attempt that is given up for an adoption was one.
 #[test]
 fn an_attempt_that_is_given_up_for_an_adoption_counts() {

@@ -23,14 +23,18 @@ impl Table {
         self[first].links.last = slot;
     }
 
-    /// Adds `slot` right behind `first`, ahead of all others in the line.
+    /// Adds an adoption behind `first` and the adoptions that wait already, ahead of all others in
+    /// the line.
     pub(crate) fn line_up_next(&mut self, first: u32, slot: u32) {
-        let next = self[first].links.behind;
+        let (mut before, mut next) = (first, self[first].links.behind);
+        while next != NONE && self[next].is_adopted {
+            (before, next) = (next, self[next].links.behind);
+        }
         if next == NONE {
             return self.line_up(first, slot);
         }
-        (self[slot].links.before, self[slot].links.behind) = (first, next);
-        self[first].links.behind = slot;
+        (self[slot].links.before, self[slot].links.behind) = (before, next);
+        self[before].links.behind = slot;
         self[next].links.before = slot;
     }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Adds a lock to its line, at this place of its line, or else at the end: at place 0 ahead of the
-/// first lock, at place 1 right behind the first.
+/// first lock, at place 1 behind the first and the adoptions behind the first.
 fn add(table: &mut Table, resource: &[u8], place: Option<usize>) -> u32 {
     let slot = table.claim();
     let hash = table.hash(resource);
@@ -12,7 +12,10 @@ fn add(table: &mut Table, resource: &[u8], place: Option<usize>) -> u32 {
     table[slot].links.hash = hash;
     match table.first_of(Names { count: 1, bytes: resource }, hash) {
         Some(first) if place == Some(0) => table.overtake(first, slot),
-        Some(first) if place == Some(1) => table.line_up_next(first, slot),
+        Some(first) if place == Some(1) => {
+            table[slot].is_adopted = true;
+            table.line_up_next(first, slot);
+        }
         Some(first) => table.line_up(first, slot),
         None => table.lead(slot),
     }
@@ -47,8 +50,14 @@ fn lines_agree_with_a_model_under_random_use() {
             if rng.bool() && !table.is_full() {
                 let place = Some(rng.usize(..6)).filter(|place| *place < 2);
                 let slot = add(&mut table, &resource, place);
-                let len = lines[name].len();
-                lines[name].insert(place.map_or(len, |place| place.min(len)), slot);
+                let line = &mut lines[name];
+                let adopted = line.iter().skip(1).take_while(|slot| table[**slot].is_adopted);
+                let place = match place {
+                    None => line.len(),
+                    Some(0) => 0,
+                    Some(_) => line.len().min(1) + adopted.count(),
+                };
+                line.insert(place, slot);
             } else if !lines[name].is_empty() {
                 let place = rng.usize(..lines[name].len());
                 let slot = lines[name].remove(place);
