@@ -3,7 +3,6 @@
 use core::fmt;
 use core::future::IntoFuture;
 use core::time::Duration;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::acquire::Acquire;
@@ -13,6 +12,7 @@ use super::notice::LockNotice;
 use super::shared::Shared;
 use super::sync::Mutex;
 use super::ticket::{Order, Ticket};
+use crate::net::callback;
 use crate::redlock::{AcquireOptions, RetryContext, Token};
 
 /// A request for a lock, before the request is sent.
@@ -129,9 +129,7 @@ impl LockRequest {
     ) -> Self {
         let guarded = move |retry: RetryContext| {
             let own = retry.engine_pause();
-            let chosen = catch_unwind(AssertUnwindSafe(|| delay(retry)));
-            // The drop of a payload may panic as well.
-            chosen.map_err(core::mem::forget).unwrap_or(own)
+            callback::call(|| delay(retry)).unwrap_or(own)
         };
         self.option(|options| options.retry_delay(guarded))
     }

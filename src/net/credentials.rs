@@ -1,10 +1,10 @@
 //! [`Credentials`]: logins that are asked for at each new connection.
 
 use core::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::address::Address;
+use super::callback;
 use crate::redlock::Login;
 
 /// A function that returns the login to a node. The engine calls the function for each new
@@ -49,10 +49,7 @@ impl Credentials {
 
     /// Returns the login for a new connection to a node; `None` if the function has panicked.
     pub(super) fn login(&self, address: &Address) -> Option<Login> {
-        // The function sees nothing but the address.
-        let result = catch_unwind(AssertUnwindSafe(|| (self.0)(address)));
-        // The drop of a payload may panic as well.
-        let login = result.map_err(core::mem::forget).ok()?;
+        let login = callback::call(|| (self.0)(address))?;
         Some(login.in_database(address.login().database))
     }
 }

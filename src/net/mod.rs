@@ -8,6 +8,7 @@
 compile_error!("redbolt's driver needs the clocks and timers of Linux; turn the feature `net` off");
 
 mod address;
+pub(crate) mod callback;
 mod clock;
 mod connection;
 mod credentials;

@@ -163,21 +163,32 @@ fn a_callback_that_has_the_last_handle_ends_the_thread() {
     assert!(until(PATIENCE, || clients().as_deref() == Some("1")), "{:?}", clients());
 }
 
+/// Panics when dropped.
+struct Armed;
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        std::panic::resume_unwind(Box::new("on purpose"));
+    }
+}
+
+/// Neither does what they throw, nor what they own.
 #[test]
 fn callbacks_that_panic_are_counted_and_harm_nobody_else() {
     let fixture = Fixture::new(1);
     let client = &fixture.client;
     let (tell, told) = channel();
+    let owned = Armed;
     let panicking = move |_: &NodeReport| {
+        let _owned = &owned;
         // The test may be over.
         let _ = tell.send(());
-        std::panic::resume_unwind(Box::new("on purpose"));
+        std::panic::resume_unwind(Box::new(Armed));
     };
     client.on_node(panicking).expect("the client lives");
     let request = client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
-    let guard =
-        request.on_lost(|_| std::panic::resume_unwind(Box::new("on purpose"))).blocking_acquire();
-    let guard = guard.expect("free");
+    let request = request.on_lost(|_| std::panic::resume_unwind(Box::new(Armed)));
+    let guard = request.blocking_acquire().expect("free");
     let waiting: Vec<_> =
         (0..50).map(|_| client.lock("a").ttl(TTL).wait(PATIENCE).acquire()).collect();
     assert!(matches!(guard.lost().blocking_wait().kind(), LockNoticeKind::Lost(_)));

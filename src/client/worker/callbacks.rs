@@ -1,18 +1,16 @@
-//! The callbacks of callers. A panic of a callback ends the callback, and not the thread, on which
-//! all other locks depend.
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
+//! The callbacks of callers.
 
 use super::Worker;
 use crate::client::notice::LockNotice;
 use crate::client::report::NodeReport;
 use crate::client::ticket::OnLost;
+use crate::net::callback;
 use crate::redlock::NodeId;
 
 impl Worker {
     /// Tells a callback that its lock is lost.
     pub(super) fn call_on_lost(&mut self, call: OnLost, notice: LockNotice) {
-        if !returns(|| call(notice)) {
+        if callback::call(|| call(notice)).is_none() {
             self.panicked("on_lost");
         }
     }
@@ -31,10 +29,14 @@ impl Worker {
             return;
         }
         let report = NodeReport::new(node, &self.addresses, &status);
-        let count = self.watchers.len();
-        self.watchers.retain_mut(|watcher| returns(|| watcher(&report)));
-        for _ in self.watchers.len()..count {
-            self.panicked("on_node");
+        let mut index = 0;
+        while let Some(watcher) = self.watchers.get_mut(index) {
+            if callback::call(|| watcher(&report)).is_some() {
+                index += 1;
+            } else {
+                callback::discard(self.watchers.remove(index));
+                self.panicked("on_node");
+            }
         }
     }
 
@@ -42,12 +44,4 @@ impl Worker {
         self.panics += 1;
         self.engine.panicked(callback);
     }
-}
-
-/// Calls a function of the caller's. Returns `false` if it panicked.
-fn returns(call: impl FnOnce()) -> bool {
-    // Nothing of the worker is in the closure but what the callback may see.
-    let result = catch_unwind(AssertUnwindSafe(call));
-    // The drop of a payload may panic as well. A callback panics once, so little is leaked.
-    result.map_err(core::mem::forget).is_ok()
 }

@@ -3,7 +3,6 @@
 use core::mem;
 use core::time::Duration;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{Question, Worker};
@@ -15,6 +14,7 @@ use crate::client::lock_error::LockError;
 use crate::client::notice::LockNoticeKind;
 use crate::client::shutdown::ShutdownReport;
 use crate::engine::Settling;
+use crate::net::callback;
 use crate::redlock::RequestError;
 
 /// The time for which the engine drains at a stretch during a shutdown. After each stretch, the
@@ -94,7 +94,7 @@ impl Worker {
             self.complete(&answer, self.end.report());
         }
         // Here is the last chance to wake anybody. A second panic would end the process.
-        while catch_unwind(AssertUnwindSafe(|| self.wake())).is_err() {}
+        while callback::call(|| self.wake()).is_none() {}
     }
 
     fn refuse(&mut self, command: Command) {
