@@ -17,7 +17,7 @@ mod duration;
 #[cfg(feature = "serde")]
 mod serde_impl;
 
-pub use self::duration::{DurationError, format_duration, parse_duration};
+pub use self::duration::{DurationError, format_duration, format_rounded, parse_duration};
 #[cfg(feature = "serde")]
 pub(crate) use self::serde_impl::Text;
 

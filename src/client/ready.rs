@@ -13,6 +13,7 @@ use super::runtime;
 use super::wait::block_on;
 use crate::engine::EngineError;
 use crate::redlock::NodeState;
+use crate::time::format_rounded;
 
 /// The error of a client whose nodes were not ready in time.
 #[derive(Clone)]
@@ -71,10 +72,10 @@ impl fmt::Display for ReadyError {
                 write!(f, "no quorum: {ready} of {} nodes vote, {need} needed", nodes.len())?;
                 nodes.iter().try_for_each(|node| write!(f, "; {node}"))?;
                 let Some(pause) = self.retry_after() else { return Ok(()) };
-                let seconds = pause.as_secs_f64();
+                let pause = format_rounded(pause);
                 write!(
                     f,
-                    "; a quorum can vote in {seconds:.1}s: wait for that long; on a new cluster, \
+                    "; a quorum can vote in {pause}: wait for that long; on a new cluster, \
                      `redbolt init --fresh` declares that no lock was forgotten"
                 )
             }

@@ -7,6 +7,7 @@ use crate::net::{Address, Clock};
 use crate::redlock::{
     AcquireError, AtNodes, Event, ExtendError, LockId, LostReason, NodeId, Redlock,
 };
+use crate::time::format_rounded;
 
 /// The text of an event, from [`Engine::display`](super::Engine::display): one line, with the
 /// resource and the addresses of the nodes.
@@ -75,10 +76,10 @@ impl fmt::Display for EventDisplay<'_> {
             }
             Event::Lost { reason, .. } => write!(f, "lost: {reason}"),
             Event::Expiring { valid_until, reason, .. } => {
-                let left = (*valid_until - Clock::now()).as_secs_f64();
+                let left = format_rounded(*valid_until - Clock::now());
                 let planned =
                     if *reason == LostReason::MaxHold { " with its max_hold" } else { "" };
-                write!(f, "about to end{planned}, in {left:.3} s")
+                write!(f, "about to end{planned}, in {left}")
             }
             Event::Queried { resource, holder, .. } => {
                 write!(f, "holder of {}: {holder}", Resources { first: resource, count: 1 })

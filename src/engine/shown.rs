@@ -104,10 +104,10 @@ pub(crate) fn reason(outcome: NodeOutcome, node: &NodeStatus<'_>, addresses: &[A
         _ if matches!(outcome, NodeOutcome::Granted | NodeOutcome::Refused) => String::new(),
         (Some(error), _) if node.message.is_empty() => format!("{error}{retry}"),
         (Some(error), _) => format!("{error} ({}){retry}", node.message),
-        (None, Some(quarantine)) => {
-            let seconds = quarantine.remaining.as_secs_f64();
-            format!("{} ({seconds:.1}s left)", quarantine.reason)
-        }
+        (None, Some(quarantine)) => match quarantine.left() {
+            Some(left) => format!("{} ({left} left)", quarantine.reason),
+            None => quarantine.reason.to_string(),
+        },
         (None, None) => String::new(),
     }
 }

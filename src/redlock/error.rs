@@ -9,7 +9,7 @@ use super::bounds::{MAX_SET, MAX_SET_BYTES};
 use super::node_outcome::{AtNodes, NodeOutcome, NodeOutcomes, Numbered};
 use super::node_set::NodeSet;
 use super::token::TokenRefusal;
-use crate::time::{Instant, format_duration as shown};
+use crate::time::{Instant, format_duration as shown, format_rounded};
 
 /// The error of a request that was refused at once. Nothing was sent, and no event follows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -214,10 +214,10 @@ impl AcquireError {
             Self::InLine => write!(f, "the wait ended behind another request of this client"),
             Self::NoQuorum(_) => write!(f, "no quorum of nodes ({nodes})"),
             Self::Quarantined { retry_after, .. } => {
-                let seconds = retry_after.as_secs_f64();
+                let left = format_rounded(*retry_after);
                 write!(
                     f,
-                    "no quorum of nodes for another {seconds:.1}s, because nodes may have \
+                    "no quorum of nodes for another {left}, because nodes may have \
                      forgotten locks ({nodes}); on a new cluster, `redbolt init --fresh` declares \
                      that there are none"
                 )

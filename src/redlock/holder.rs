@@ -7,6 +7,7 @@ use core::time::Duration;
 use super::node_set::NodeSet;
 use super::quorum::Quorum;
 use super::token::Token;
+use crate::time::format_rounded;
 
 /// The maximum number of bytes of a value that are looked at. Other Redlock libraries have values
 /// of 20 to 36 bytes.
@@ -153,8 +154,8 @@ impl fmt::Display for Holder {
                 return write!(f, "{} for ever (no ttl)", Shown(self));
             }
             Occupancy::Held => {
-                let seconds = self.remaining.as_secs_f64();
-                return write!(f, "{} for another {seconds:.3}s", Shown(self));
+                let left = format_rounded(self.remaining);
+                return write!(f, "{} for another {left}", Shown(self));
             }
             Occupancy::Free => f.write_str("nobody")?,
             Occupancy::Blocked => f.write_str("nobody, and the resource is not free")?,

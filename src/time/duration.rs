@@ -104,6 +104,24 @@ pub fn format_duration(duration: Duration) -> String {
     format!("{whole}.{}{unit}", fraction.trim_end_matches('0'))
 }
 
+/// Returns a duration as [`format_duration`] does, for a reader: rounded up to a tenth of a second,
+/// or to a millisecond if the duration is shorter than a second.
+///
+/// ```
+/// use redbolt::time::format_rounded;
+/// use std::time::Duration;
+///
+/// assert_eq!(format_rounded(Duration::from_nanos(59_812_345_678)), "59.9s");
+/// assert_eq!(format_rounded(Duration::from_micros(12_345)), "13ms");
+/// assert_eq!(format_rounded(Duration::ZERO), "0s");
+/// ```
+pub fn format_rounded(duration: Duration) -> String {
+    let step = if duration.as_secs() > 0 { 100 } else { 1 };
+    let millis = duration.as_nanos().div_ceil(step * 1_000_000) * step;
+    let rounded = u64::try_from(millis).map_or(Duration::MAX, Duration::from_millis);
+    format_duration(rounded)
+}
+
 /// The error returned when a text is no duration.
 ///
 /// The message is the end of a sentence that names the text, such as `max_ttl is "soon", which is

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::net::Address;
 use crate::redlock::NodeError;
-use crate::time::format_duration;
+use crate::time::{format_duration, format_rounded};
 
 /// What was found and done, node by node, in the order of the configuration. `Display` writes one
 /// line for each node.
@@ -113,7 +113,7 @@ impl fmt::Display for InitFinding {
             Self::Nothing { keys: 0 } => f.write_str("empty"),
             Self::Nothing { .. } => f.write_str("no witness"),
             Self::Declared { .. } => f.write_str("declared fresh before"),
-            Self::Witness { age, .. } => write!(f, "a witness of {}", Rounded(*age)),
+            Self::Witness { age, .. } => write!(f, "a witness of {}", format_rounded(*age)),
             Self::Other { .. } => f.write_str("the witness of an earlier process or other data"),
         }
     }
@@ -195,14 +195,5 @@ impl fmt::Display for InitRefusal {
                 write!(f, "max_ttl is {recorded}, and cannot be lowered to {ours}")
             }
         }
-    }
-}
-
-/// A duration for a reader, to a tenth of a second.
-struct Rounded(Duration);
-
-impl fmt::Display for Rounded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1}s", self.0.as_secs_f64())
     }
 }

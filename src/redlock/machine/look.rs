@@ -9,7 +9,6 @@ use crate::redlock::node::inquiry::{Findings, Progress, Word};
 use crate::redlock::node::look::Terms;
 use crate::redlock::node::witness::disagreement;
 use crate::redlock::node_set::NodeId;
-use crate::redlock::wire::server_error::ServerError;
 use crate::resp::Value;
 use crate::time::Instant;
 
@@ -91,7 +90,6 @@ impl Redlock {
         sent: Instant,
         value: &Value<'_>,
     ) {
-        use NodeError::{EvictsKeys, Loading, NotStandalone, Replica, Server};
         let terms = self.terms(now);
         let result = match self.nodes[id].look_answered(now, value, &self.config, terms) {
             Progress::More | Progress::Again => return,
@@ -108,12 +106,8 @@ impl Redlock {
             }
         };
         let Err(error) = result else { return };
-        let is_no_master = matches!(
-            error,
-            EvictsKeys | Loading | NotStandalone | Replica | Server(ServerError::NotServing)
-        );
-        if is_no_master {
-            self.nodes[id].distrust(now, &self.config, terms);
+        if let Some(reason) = error.distrust() {
+            self.nodes[id].distrust(now, reason, &self.config, terms);
         }
         self.drop_session(now, id, error);
     }

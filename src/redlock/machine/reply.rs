@@ -181,8 +181,8 @@ impl Redlock {
             // A query is not worth a session.
             Denied | ScriptDenied | Unsupported if matches!(request, Request::Query(_)) => {}
             NotServing | Denied | ScriptDenied | Cluster | Unsupported => {
-                if error == NotServing {
-                    node.distrust(now, &self.config, terms);
+                if let Some(reason) = NodeError::Server(error).distrust() {
+                    node.distrust(now, reason, &self.config, terms);
                 }
                 self.drop_session(now, id, NodeError::Server(error));
             }

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::quarantine::QuarantineReason;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::server_error::ServerError;
@@ -101,6 +102,18 @@ impl NodeError {
 }
 
 impl NodeError {
+    /// Returns the reason to distrust the data of a node that has this error during a session.
+    pub(crate) const fn distrust(self) -> Option<QuarantineReason> {
+        match self {
+            Self::Loading | Self::Replica | Self::Server(ServerError::NotServing) => {
+                Some(QuarantineReason::StoppedServing)
+            }
+            Self::EvictsKeys => Some(QuarantineReason::EvictingPolicy),
+            Self::NotStandalone => Some(QuarantineReason::NotStandalone),
+            _ => None,
+        }
+    }
+
     /// Returns `true` if another login may be all that is needed.
     pub(crate) const fn is_about_login(self) -> bool {
         use ServerError::{Denied, ScriptDenied};

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::Node;
 use super::inquiry::{Findings, Inquiry, Means, Progress, Word};
+use super::quarantine::QuarantineReason;
 use super::request::{Expected, Request};
 use super::witness::{Alibi, Gap};
 use crate::redlock::config::RedlockConfig;
@@ -216,8 +217,14 @@ impl Node {
     }
 
     /// Starts a quarantine: the data of the node may have been exchanged during the session.
-    pub(crate) fn distrust(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) {
-        self.record.stopped_serving(now);
+    pub(crate) fn distrust(
+        &mut self,
+        now: Instant,
+        reason: QuarantineReason,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) {
+        self.record.stopped_serving(now, reason);
         self.settle(now, config, terms);
     }
 

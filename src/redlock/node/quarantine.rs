@@ -3,6 +3,8 @@
 use core::fmt;
 use core::time::Duration;
 
+use crate::time::format_rounded;
+
 /// The reason why a node does not vote although it could.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -27,6 +29,10 @@ pub enum QuarantineReason {
     /// The node said during a session that it is loading, or that it is a replica. The data of the
     /// node may have been exchanged.
     StoppedServing,
+    /// The `maxmemory-policy` of the node was changed during a session to one that evicts keys.
+    EvictingPolicy,
+    /// The node was in cluster or sentinel mode during a session.
+    NotStandalone,
     /// The node has not answered a look for too long.
     Unseen,
 }
@@ -46,6 +52,8 @@ impl fmt::Display for QuarantineReason {
                 "it was out of service for longer than a lock can last, while others were in use"
             }
             Self::StoppedServing => "it was loading data, or a replica, while it was in use",
+            Self::EvictingPolicy => "its maxmemory-policy was not noeviction while it was in use",
+            Self::NotStandalone => "it was in cluster or sentinel mode while it was in use",
             Self::Unseen => "it has not answered a look at its data",
         })
     }
@@ -60,4 +68,26 @@ pub struct Quarantine {
     pub reason: QuarantineReason,
     /// The time left. Zero for [`QuarantineReason::Unseen`], which ends with the next answer.
     pub remaining: Duration,
+}
+
+impl Quarantine {
+    /// Returns the time left as text, unless that is unknown or less than can be shown.
+    pub(crate) fn left(&self) -> Option<String> {
+        (!self.remaining.is_zero()).then(|| format_rounded(self.remaining))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_left_is_shown_unless_there_is_none() {
+        let rows = [(0, None), (1, Some("1ms")), (59_812_345_678, Some("59.9s"))];
+        for (nanos, expected) in rows {
+            let remaining = Duration::from_nanos(nanos);
+            let quarantine = Quarantine { reason: QuarantineReason::Restarted, remaining };
+            assert_eq!(quarantine.left().as_deref(), expected, "{nanos} ns");
+        }
+    }
 }

@@ -88,11 +88,11 @@ impl Record {
         !is_known || verdict.is_none()
     }
 
-    /// The node said during a session that it has no data of its own to answer from. The next look
-    /// counts as a first one, and the witness proves nothing against this.
-    pub(crate) fn stopped_serving(&mut self, now: Instant) {
+    /// The node said during a session that it keeps no locks, for this reason. The next look counts
+    /// as a first one, and the witness proves nothing against this.
+    pub(crate) fn stopped_serving(&mut self, now: Instant, reason: QuarantineReason) {
         self.past = None;
-        self.distrust(Moment::before(now, Duration::ZERO), QuarantineReason::StoppedServing);
+        self.distrust(Moment::before(now, Duration::ZERO), reason);
     }
 
     /// The data of the node is in one piece only since then. An older quarantine can last longer

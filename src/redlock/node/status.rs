@@ -4,9 +4,10 @@ use core::fmt;
 use core::time::Duration;
 
 use super::error::NodeError;
-use super::quarantine::{Quarantine, QuarantineReason};
+use super::quarantine::Quarantine;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::wire::probe::MissingRights;
+use crate::time::format_rounded;
 
 /// The state of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,14 +92,14 @@ impl NodeStatus<'_> {
         error: Option<&dyn fmt::Display>,
     ) -> fmt::Result {
         write!(f, "{}", self.state)?;
-        if let Some(Quarantine { reason, remaining }) = self.quarantine {
-            let comma = if self.state == NodeState::Quarantined { "" } else { ", quarantined" };
-            // A tenth of a second is as exact as a human reader needs.
-            let seconds = remaining.as_secs_f64();
-            match reason {
-                QuarantineReason::Unseen => write!(f, "{comma}: {reason}")?,
-                _ => write!(f, "{comma} for another {seconds:.1}s: {reason}")?,
+        if let Some(quarantine) = self.quarantine {
+            if self.state != NodeState::Quarantined {
+                f.write_str(", quarantined")?;
             }
+            if let Some(left) = quarantine.left() {
+                write!(f, " for another {left}")?;
+            }
+            write!(f, ": {}", quarantine.reason)?;
         }
         if self.lacks_witness {
             f.write_str(", no right to keep a witness")?;
@@ -120,7 +121,7 @@ impl NodeStatus<'_> {
     pub(crate) fn write_retry(&self, f: &mut impl fmt::Write) -> fmt::Result {
         match self.retry_in {
             Some(wait) if self.state == NodeState::Misconfigured && !wait.is_zero() => {
-                write!(f, ", tried again in {:.0}s", wait.as_secs_f64().ceil())
+                write!(f, ", tried again in {}", format_rounded(wait))
             }
             _ => Ok(()),
         }

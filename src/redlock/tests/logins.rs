@@ -84,7 +84,7 @@ fn a_node_that_refuses_a_login_says_when_it_is_tried_again() {
     let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");
     let wait = status.retry_in.expect("it is down");
     assert!((15..=30).contains(&wait.as_secs()), "{wait:?}");
-    let end = format!("), tried again in {:.0}s", wait.as_secs_f64().ceil());
+    let end = format!("), tried again in {}", crate::time::format_rounded(wait));
     assert!(status.to_string().ends_with(&end), "{status}");
     rig.until(|rig| rig.wanted.contains(node(0)));
     let status = rig.redlock.node(rig.now, node(0)).expect("the node is there");

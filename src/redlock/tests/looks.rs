@@ -52,6 +52,8 @@ fn a_node_that_does_not_answer_looks_ends_to_vote_and_begins_again_with_an_answe
     rig.until(|rig| rig.state(0) != NodeState::Ready);
     assert!(rig.now - start >= SPAN / 3 && rig.now - start <= SPAN);
     assert_eq!(quarantine(&rig, 0), Some(QuarantineReason::Unseen));
+    let status = rig.redlock.node(rig.now, node(0)).expect("the node is there").to_string();
+    assert_eq!(status, "quarantined: it has not answered a look at its data");
     rig.acquire("r", NO_WAIT);
     assert!(!rig.sent(0).iter().any(|command| command.starts_with("SET ")));
     rig.answers_looks = true;
@@ -114,16 +116,28 @@ fn data_that_went_back_is_noticed() {
 
 #[test]
 fn what_a_look_finds_on_a_live_session_ends_the_session() {
+    use QuarantineReason::{
+        EvictedKeys, EvictingPolicy, NewReplicationId, NotStandalone, StoppedServing,
+    };
+
     let rows = [
-        ("maxmemory:5\r\nmaxmemory_policy:allkeys-random\r\n", NodeError::EvictsKeys),
-        ("maxmemory_policy:volatile-lru\r\n", NodeError::EvictsKeys),
-        ("role:slave\r\n", NodeError::Replica),
-        ("loading:1\r\n", NodeError::Loading),
-        ("redis_mode:cluster\r\n", NodeError::NotStandalone),
-        ("evicted_keys:1\r\n", NodeError::OtherData),
-        ("master_replid:89abcdef0123456789abcdef0123456789abcdef\r\n", NodeError::OtherData),
+        (
+            "maxmemory:5\r\nmaxmemory_policy:allkeys-random\r\n",
+            NodeError::EvictsKeys,
+            EvictingPolicy,
+        ),
+        ("maxmemory_policy:volatile-lru\r\n", NodeError::EvictsKeys, EvictingPolicy),
+        ("role:slave\r\n", NodeError::Replica, StoppedServing),
+        ("loading:1\r\n", NodeError::Loading, StoppedServing),
+        ("redis_mode:cluster\r\n", NodeError::NotStandalone, NotStandalone),
+        ("evicted_keys:1\r\n", NodeError::OtherData, EvictedKeys),
+        (
+            "master_replid:89abcdef0123456789abcdef0123456789abcdef\r\n",
+            NodeError::OtherData,
+            NewReplicationId,
+        ),
     ];
-    for (extra, expected) in rows {
+    for (extra, expected, reason) in rows {
         for guard in [RestartGuard::On, RestartGuard::Strict, RestartGuard::Durable] {
             let change = |config: &mut RedlockConfig| {
                 (config.max_ttl, config.restart_guard) = (TTL, guard);
@@ -133,8 +147,7 @@ fn what_a_look_finds_on_a_live_session_ends_the_session() {
             rig.until(|rig| error(rig, 0) == Some(expected));
             assert!(rig.closed.contains(node(0)), "{extra}");
             let why = quarantine(&rig, 0).expect("in quarantine");
-            let is_other_data = expected == NodeError::OtherData;
-            assert_eq!(why != QuarantineReason::StoppedServing, is_other_data, "{extra}: {why}");
+            assert_eq!(why, reason, "{extra}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use redbolt::time::Instant;
+use redbolt::time::{Instant, format_rounded};
 use redbolt::{AcquireError, Engine, Event, LockId, LostReason, NodeState, Token};
 use rustix::process::Signal;
 
@@ -116,8 +116,8 @@ fn wait_for_nodes(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
 fn announce_quarantine(engine: &Engine, wait: Duration) {
     let Some(pause) = nodes::quarantined_for(engine).filter(|pause| *pause < wait) else { return };
     output::say(format_args!(
-        "waiting {:.1}s for a quorum of nodes:\n{}\n{GUARD_HINT}",
-        pause.as_secs_f64(),
+        "waiting {} for a quorum of nodes:\n{}\n{GUARD_HINT}",
+        format_rounded(pause),
         nodes::describe(engine, None).trim_end(),
     ));
 }

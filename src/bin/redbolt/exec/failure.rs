@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use redbolt::time::format_rounded;
 use redbolt::{EngineError, LostReason};
 use rustix::process::Signal;
 
@@ -82,10 +83,10 @@ impl fmt::Display for Failure {
                 write!(f, "no quorum of nodes for {resource}:\n{}", nodes.trim_end())
             }
             Self::Unavailable { resource, retry_after, nodes } => {
-                let (seconds, nodes) = (retry_after.as_secs_f64(), nodes.trim_end());
+                let (left, nodes) = (format_rounded(*retry_after), nodes.trim_end());
                 write!(
                     f,
-                    "no quorum of nodes for {resource} for another {seconds:.1}s:\n{nodes}\n\
+                    "no quorum of nodes for {resource} for another {left}:\n{nodes}\n\
                      a --wait longer than that waits for them; {GUARD_HINT}"
                 )
             }

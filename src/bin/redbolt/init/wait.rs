@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use redbolt::time::Instant;
+use redbolt::time::{Instant, format_rounded};
 use redbolt::{Config, Engine, EngineError, NodeState, RestartGuard};
 
 use super::failure::Failure;
@@ -54,10 +54,10 @@ pub(super) fn until_quorate(mut config: Config, least: Duration) -> Result<(), F
 }
 
 fn tell(wait: Duration, end: Instant, now: Instant) {
-    let seconds = wait.max(end - now).as_secs_f64();
+    let left = format_rounded(wait.max(end - now));
     if wait.is_zero() {
-        say(format_args!("waiting {seconds:.1}s for every client to look at the nodes"));
+        say(format_args!("waiting {left} for every client to look at the nodes"));
     } else {
-        say(format_args!("waiting {seconds:.1}s until a quorum of the nodes votes"));
+        say(format_args!("waiting {left} until a quorum of the nodes votes"));
     }
 }
