@@ -1,4 +1,4 @@
-//! [`Engine`]: the algorithm and the driver, owned by one thread.
+//! [`Engine`]: the algorithm and the driver, owned by one thread, and the loop that drives both.
 
 use core::fmt;
 use core::time::Duration;
@@ -6,15 +6,13 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use super::config::{Config, EngineError};
-use super::display::{EventDisplay, Told};
 use super::observe::{Board, Observer};
 #[cfg(doc)]
 use crate::net::OtherProcess;
-use crate::net::{Address, Clock, Driver, IoCounters, Waker, entropy};
-use crate::redlock::{
-    AcquireOptions, Counters, Event, LockId, LostReason, NodeId, NodeSet, NodeStatus, QueryId,
-    Quorum, Redlock, RedlockConfig, RequestError, Token,
-};
+use crate::net::{Address, Clock, Driver, Waker, entropy};
+#[cfg(doc)]
+use crate::redlock::RedlockConfig;
+use crate::redlock::{Event, Redlock};
 use crate::time::Instant;
 
 /// A Redlock engine for one thread.
@@ -127,10 +125,10 @@ use crate::time::Instant;
 /// turn, and call `poll` by then at the latest.
 pub struct Engine {
     pub(super) redlock: Redlock,
-    driver: Driver,
-    addresses: Vec<Address>,
+    pub(super) driver: Driver,
+    pub(super) addresses: Vec<Address>,
+    pub(super) observer: Observer,
     busy_poll: Duration,
-    observer: Observer,
 }
 
 impl Engine {
@@ -156,191 +154,9 @@ impl Engine {
             redlock,
             driver,
             addresses: config.nodes,
-            busy_poll: config.busy_poll,
             observer: Observer::new(board),
+            busy_poll: config.busy_poll,
         })
-    }
-
-    /// Requests a lock on `resource` for `ttl`. The engine keeps trying for up to `wait`; with a
-    /// `wait` of zero there is one attempt.
-    ///
-    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. See
-    /// [`Redlock::acquire`] for the deadline and the cost.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] that names the value out of bounds. No event follows then.
-    pub fn acquire(
-        &mut self,
-        resource: impl AsRef<[u8]>,
-        ttl: Duration,
-        wait: Duration,
-    ) -> Result<LockId, RequestError> {
-        self.redlock.acquire(Clock::now(), resource.as_ref(), ttl, wait)
-    }
-
-    /// Requests one lock on `resources`: on all of them or on none.
-    ///
-    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. See
-    /// [`Redlock::acquire_all`] for the limits and the cost.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] that names the value out of bounds. No event follows then.
-    pub fn acquire_all<R: AsRef<[u8]>>(
-        &mut self,
-        resources: &[R],
-        ttl: Duration,
-        wait: Duration,
-    ) -> Result<LockId, RequestError> {
-        self.redlock.acquire_all(Clock::now(), resources, ttl, wait)
-    }
-
-    /// Requests to take over a lock on `resources`, which exists on the nodes under `token`. The
-    /// engine keeps trying for up to `wait`; with a `wait` of zero there is one attempt.
-    ///
-    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. See
-    /// [`Redlock::adopt`] for the duty of the former owner.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] that names the value out of bounds. No event follows then.
-    pub fn adopt<R: AsRef<[u8]>>(
-        &mut self,
-        resources: &[R],
-        token: Token,
-        ttl: Duration,
-        wait: Duration,
-    ) -> Result<LockId, RequestError> {
-        self.redlock.adopt(Clock::now(), resources, token, ttl, wait)
-    }
-
-    /// Requests one lock on `resources`, with `options`: a number of tries, pauses, a node timeout
-    /// or a token of the caller's own.
-    ///
-    /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. [`AcquireOptions`]
-    /// has the limits. A function that chooses the pauses is called on this thread, most often
-    /// inside [`poll`](Self::poll).
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] that names the value out of bounds, or why the token is refused.
-    /// No event follows then.
-    pub fn acquire_with<R: AsRef<[u8]>>(
-        &mut self,
-        resources: &[R],
-        ttl: Duration,
-        wait: Duration,
-        options: &AcquireOptions,
-    ) -> Result<LockId, RequestError> {
-        self.redlock.acquire_with(Clock::now(), resources, ttl, wait, options)
-    }
-
-    /// Requests to take over a lock, as [`adopt`](Self::adopt) does, with `options`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] that names the value out of bounds, or refuses a token in
-    /// `options`. No event follows then.
-    pub fn adopt_with<R: AsRef<[u8]>>(
-        &mut self,
-        resources: &[R],
-        token: Token,
-        ttl: Duration,
-        wait: Duration,
-        options: &AcquireOptions,
-    ) -> Result<LockId, RequestError> {
-        self.redlock.adopt_with(Clock::now(), resources, token, ttl, wait, options)
-    }
-
-    /// Gives up a held lock without releasing its keys. Returns the token with which another
-    /// engine can [`adopt`](Self::adopt) the lock. See [`Redlock::disown`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] if the lock is not held.
-    pub fn disown(&mut self, lock: LockId) -> Result<Token, RequestError> {
-        // In a child of `fork`, the token is that of the parent.
-        if !self.driver.is_at_home() {
-            return Err(RequestError::NotHeld);
-        }
-        let token = self.redlock.disown(Clock::now(), lock)?;
-        self.observer.disowned(&self.redlock);
-        Ok(token)
-    }
-
-    /// Renews a held lock automatically, by `ttl` each time, until `max_hold` after its
-    /// acquisition. See [`Redlock::keep_alive`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] if `ttl` is out of bounds, the lock is not held, or `max_hold` is
-    /// over that of the configuration (S12).
-    pub fn keep_alive(
-        &mut self,
-        lock: LockId,
-        ttl: Duration,
-        max_hold: Duration,
-    ) -> Result<(), RequestError> {
-        self.redlock.keep_alive(Clock::now(), lock, ttl, max_hold)
-    }
-
-    /// Requests an [`Event::Expiring`] for the moment when the remaining validity of a held lock
-    /// falls to `ahead`. See [`Redlock::warn`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] if the lock is not held, or if too many events wait to be taken.
-    pub fn warn(&mut self, lock: LockId, ahead: Duration) -> Result<(), RequestError> {
-        self.redlock.warn(Clock::now(), lock, ahead)
-    }
-
-    /// Asks the nodes who holds `resource`. The answer is advice, not a lock.
-    ///
-    /// The query ends in one [`Event::Queried`]. See [`Redlock::query`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] if the resource is empty or too long, or if too many queries are
-    /// under way.
-    pub fn query(&mut self, resource: impl AsRef<[u8]>) -> Result<QueryId, RequestError> {
-        self.redlock.query(Clock::now(), resource.as_ref())
-    }
-
-    /// Extends a held lock: asks the nodes to keep the lock for `ttl` from now.
-    ///
-    /// The request ends in one [`Event::Extended`] or [`Event::ExtendFailed`]. See
-    /// [`Redlock::extend`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] if `ttl` is out of bounds, the lock is not held, another
-    /// extension is under way, or the lock would be held longer than `max_hold` (S12).
-    pub fn extend(&mut self, lock: LockId, ttl: Duration) -> Result<(), RequestError> {
-        self.redlock.extend(Clock::now(), lock, ttl)
-    }
-
-    /// Releases a held lock.
-    ///
-    /// The release ends in one [`Event::Released`]. See [`Redlock::release`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] if the lock is not held.
-    pub fn release(&mut self, lock: LockId) -> Result<(), RequestError> {
-        self.redlock.release(Clock::now(), lock)
-    }
-
-    /// Cancels the request for a lock that is not held yet.
-    ///
-    /// The request ends in one [`Event::AcquireFailed`] with
-    /// [`AcquireError::Cancelled`](crate::AcquireError::Cancelled). See [`Redlock::cancel`].
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`RequestError`] if the lock is held already or has ended.
-    pub fn cancel(&mut self, lock: LockId) -> Result<(), RequestError> {
-        self.redlock.cancel(Clock::now(), lock)
     }
 
     /// Runs one turn: writes the queued bytes, waits until something happens, and handles what
@@ -393,63 +209,10 @@ impl Engine {
         Some(event)
     }
 
-    /// Returns the text of an event that was just taken: one line, with the resource of the lock,
-    /// the address of every node that has to do with it, and what is wrong with that node. The
-    /// errors in events know the nodes by their numbers only.
-    ///
-    /// The resource is that of the event for sure before the next request to this engine, which may
-    /// give the place of the lock to another. The cost: nothing before the text is written.
-    ///
-    /// ```no_run
-    /// # fn wait(engine: &mut redbolt::Engine) -> Result<(), Box<dyn std::error::Error>> {
-    /// while let Some(event) = engine.next_event() {
-    ///     // lock "orders/42": no quorum of nodes (10.0.0.1:6379: granted; 10.0.0.2:6379: down,
-    ///     // connecting failed: connection refused; 10.0.0.3:6379: no reply in time)
-    ///     println!("{}", engine.display(&event));
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn display<'a>(&'a self, event: &'a Event) -> EventDisplay<'a> {
-        EventDisplay::new(Told { redlock: &self.redlock, addresses: &self.addresses }, event)
-    }
-
-    /// Reports how long the caller of a granted lock has waited.
-    #[inline]
-    pub(crate) fn waited(&self, wait: Duration) {
-        self.observer.waited(wait);
-    }
-
-    /// Returns the reason for which a lock ends with its present validity.
-    pub(crate) fn end_reason(&self, lock: LockId) -> LostReason {
-        self.redlock.end_reason_of(lock)
-    }
-
-    /// Reports that a function of the caller's has panicked.
-    #[cold]
-    pub(crate) fn panicked(&self, callback: &'static str) {
-        self.observer.panicked(callback);
-    }
-
-    /// Returns how many calls of the credentials have panicked.
-    pub(crate) fn credential_panics(&self) -> u64 {
-        self.driver.credential_panics()
-    }
-
     /// Returns a handle with which other threads end the wait of [`poll`](Self::poll), for example
     /// after putting a request into a queue of your own.
     pub fn waker(&self) -> Waker {
         self.driver.waker()
-    }
-
-    /// Returns the settings of the algorithm: those of [`Config::redlock`].
-    pub fn redlock_config(&self) -> &RedlockConfig {
-        self.redlock.config()
-    }
-
-    /// Returns the quorum: how many of the configured nodes must agree.
-    pub fn quorum(&self) -> Quorum {
-        self.redlock.quorum()
     }
 
     /// Returns the current time, on the clock that all deadlines and events use.
@@ -462,85 +225,6 @@ impl Engine {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.redlock.poll_timeout().map(|(at, _)| at)
-    }
-
-    /// Returns the remaining validity of a lock; zero unless the lock is held, and zero in a child
-    /// of `fork`. Computed from the deadline and the clock at every call (S8).
-    #[must_use]
-    pub fn remaining(&self, lock: LockId) -> Duration {
-        // A lock belongs to the process that acquired it.
-        if !self.driver.is_at_home() {
-            return Duration::ZERO;
-        }
-        self.redlock.remaining(Clock::now(), lock)
-    }
-
-    /// Returns `true` if the lock is held now, by this process. Computed from the deadline and the
-    /// clock at every call (S8).
-    #[must_use]
-    pub fn is_held(&self, lock: LockId) -> bool {
-        self.driver.is_at_home() && self.redlock.is_held(Clock::now(), lock)
-    }
-
-    /// Returns the token of a lock, which is the value of its keys on the nodes. Returns `None`
-    /// before the acquisition, and after the release or the loss.
-    #[must_use]
-    pub fn token(&self, lock: LockId) -> Option<Token> {
-        self.redlock.token(lock)
-    }
-
-    /// Returns the resources of a lock, also when the last event of the lock was just taken.
-    /// See [`Redlock::resources`].
-    pub fn resources(&self, lock: LockId) -> impl Iterator<Item = &[u8]> {
-        self.redlock.resources(lock)
-    }
-
-    /// Returns the number of locks that are wanted, held, or still owed a reply.
-    #[must_use]
-    pub fn in_use(&self) -> usize {
-        self.redlock.in_use()
-    }
-
-    /// Returns the number of tokens that wait to be cleaned up, on all nodes together (S6).
-    #[must_use]
-    pub fn cleanup(&self) -> usize {
-        self.redlock.cleanup()
-    }
-
-    /// Returns the nodes on which something may be left: the nodes that owe an answer about a lock,
-    /// and those with tokens to be cleaned up.
-    #[must_use]
-    pub fn owing(&self) -> NodeSet {
-        self.redlock.owing()
-    }
-
-    /// Returns the address of a node, or `None` for a node that is not configured.
-    pub fn address(&self, node: NodeId) -> Option<&Address> {
-        self.addresses.get(node.index())
-    }
-
-    /// Returns the state, the last error and the counters of a node, or `None` for a node that is
-    /// not configured.
-    pub fn node(&self, node: NodeId) -> Option<NodeStatus<'_>> {
-        self.redlock.node(Clock::now(), node)
-    }
-
-    /// Returns an iterator over all nodes, each with its address and status.
-    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Address, NodeStatus<'_>)> {
-        let ids = self.redlock.nodes().into_iter();
-        ids.filter_map(|id| Some((id, self.address(id)?, self.node(id)?)))
-    }
-
-    /// Returns the number of requests and of each outcome so far.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.redlock.counters()
-    }
-
-    /// Returns the number of bytes and system calls since the engine was created.
-    #[must_use]
-    pub fn io_counters(&self) -> IoCounters {
-        self.driver.counters()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The engine: the algorithm and the loop together, for one thread.
 //!
-//! [`engine`] has [`Engine`] itself, [`settle`] the two calls that poll until something is done,
-//! [`config`] the settings of an engine, and [`observe`] tells `tracing` and `metrics` of events.
+//! [`engine`] has [`Engine`] itself and its loop, [`requests`] what it can be asked for, [`views`]
+//! what it can be asked about, and [`settle`] the two calls that poll until something is done.
+//! [`config`] has the settings of an engine, and [`observe`] tells `tracing` and `metrics` of
+//! events.
 //! [`init`] prepares the nodes of a deployment for their clients.
 //! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
 //! [`env_error`] says which one cannot be used.
@@ -18,10 +20,12 @@ mod env_error;
 mod env_names;
 mod init;
 mod observe;
+mod requests;
 #[cfg(feature = "serde")]
 mod serde_impl;
 mod settle;
 mod shown;
+mod views;
 
 pub(crate) use self::changes::Changes;
 pub use self::config::{Config, EngineError};

@@ -8,11 +8,13 @@
 //!    its share of the turn;
 //! 4. tell the state machine the time.
 //!
-//! No step looks into the bytes.
+//! No step looks into the bytes. [`connections`] opens and closes the connections.
+
+mod connections;
 
 use core::time::Duration;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use mio::event::Event;
@@ -24,11 +26,12 @@ use super::clock::Clock;
 use super::connection::Connection;
 use super::credentials::Credentials;
 use super::inbox::Inbox;
+use super::io_counters::IoCounters;
 use super::process::{OtherProcess, Process};
-use super::resolver::{Answer, Resolver};
+use super::resolver::Resolver;
 use super::waker::Waker;
 use super::wakeup::Wakeup;
-use crate::redlock::{Action, MAX_NODES, NodeError, NodeId, Redlock};
+use crate::redlock::{MAX_NODES, NodeError, NodeId, Redlock};
 use crate::time::Instant;
 
 /// The token of the timer. The tokens of the nodes are smaller.
@@ -39,33 +42,6 @@ const WAKER: Token = Token(MAX_NODES + 1);
 /// The maximum number of reads from one node in a turn, so that a node which always has more does
 /// not hold up the others.
 const READS_PER_TURN: usize = 4;
-
-/// The bytes and system calls of an engine since its creation.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[non_exhaustive]
-pub struct IoCounters {
-    /// Bytes written to all nodes.
-    pub bytes_sent: u64,
-    /// Bytes read from all nodes.
-    pub bytes_received: u64,
-    /// Calls of `write`.
-    pub writes: u64,
-    /// Calls of `read`.
-    pub reads: u64,
-    /// Calls of `epoll_wait`.
-    pub waits: u64,
-    /// Calls that armed the timer.
-    pub timers: u64,
-    /// Calls of `getpid`, which show that the process has not forked.
-    pub getpids: u64,
-}
-
-impl IoCounters {
-    /// Returns the sum of all system calls counted here, which are those of the hot path.
-    pub const fn system_calls(&self) -> u64 {
-        self.writes + self.reads + self.waits + self.timers + self.getpids
-    }
-}
 
 /// The event loop and the sockets of all nodes.
 pub(crate) struct Driver {
@@ -299,23 +275,6 @@ impl Driver {
         self.credential_panics
     }
 
-    /// Tells the state machine that a connection is up, the time, and the login if it can change.
-    fn connected(&mut self, redlock: &mut Redlock, id: NodeId) {
-        self.ask_for_login(redlock, id);
-        self.tell_wall_clock(redlock);
-        redlock.handle_connected(Clock::now(), id);
-    }
-
-    /// Tells the state machine the present login, if somebody else knows it.
-    fn ask_for_login(&mut self, redlock: &mut Redlock, id: NodeId) {
-        let Some(credentials) = &self.credentials else { return };
-        match credentials.login(&self.links[id.index()].address) {
-            Some(login) => redlock.set_login(id, login),
-            // The login that was known before stands.
-            None => self.credential_panics += 1,
-        }
-    }
-
     fn tell_wall_clock(&mut self, redlock: &mut Redlock) {
         let now = Clock::now();
         redlock.set_wall_clock(now, Clock::since_1970());
@@ -348,72 +307,6 @@ impl Driver {
             }
         }
         self.links[id.index()].unread = true;
-    }
-
-    /// Opens and closes connections as the state machine asks.
-    fn run_actions(&mut self, redlock: &mut Redlock) {
-        while let Some(action) = redlock.poll_action() {
-            match action {
-                Action::Close(id) => self.close(id),
-                Action::Connect(id) => self.connect(redlock, id),
-                Action::Login(id) => self.ask_for_login(redlock, id),
-            }
-        }
-    }
-
-    fn connect(&mut self, redlock: &mut Redlock, id: NodeId) {
-        self.close(id);
-        let link = &mut self.links[id.index()];
-        let (host, port) = (link.address.host(), link.address.port());
-        if let Ok(ip) = host.parse::<IpAddr>() {
-            return self.open(redlock, id, SocketAddr::new(ip, port));
-        }
-        link.wanted = true;
-        if !link.resolving {
-            match self.resolver.look_up(id, host, port) {
-                Ok(()) => link.resolving = true,
-                Err(error) => self.broken(redlock, id, NodeError::Connect(error.kind())),
-            }
-        }
-    }
-
-    fn resolved(&mut self, redlock: &mut Redlock, answer: Answer) {
-        let link = &mut self.links[answer.node.index()];
-        link.resolving = false;
-        link.addresses = answer.addresses;
-        if !core::mem::take(&mut link.wanted) {
-            return;
-        }
-        if link.addresses.is_empty() {
-            return self.broken(redlock, answer.node, NodeError::NameNotResolved);
-        }
-        // Each attempt to connect takes the next address of the host.
-        let address = link.addresses[link.next_address % link.addresses.len()];
-        link.next_address = link.next_address.wrapping_add(1);
-        self.open(redlock, answer.node, address);
-    }
-
-    fn open(&mut self, redlock: &mut Redlock, id: NodeId, address: SocketAddr) {
-        match Connection::open(address, self.poll.registry(), Token(id.index())) {
-            Ok(connection) => self.links[id.index()].connection = Some(connection),
-            Err(error) => self.broken(redlock, id, NodeError::Connect(error.kind())),
-        }
-    }
-
-    /// Closes the connection of a node, which broke or never came up, and tells the state machine.
-    fn broken(&mut self, redlock: &mut Redlock, id: NodeId, error: NodeError) {
-        self.close(id);
-        redlock.handle_closed(Clock::now(), id, error);
-    }
-
-    fn close(&mut self, id: NodeId) {
-        let link = &mut self.links[id.index()];
-        link.wanted = false;
-        link.unread = false;
-        link.inbox.clear();
-        if let Some(connection) = link.connection.take() {
-            connection.close(self.poll.registry());
-        }
     }
 }
 

@@ -6,6 +6,7 @@ mod complaint;
 mod duration;
 mod exec;
 mod exit;
+mod failure;
 mod init;
 mod nodes;
 mod number;

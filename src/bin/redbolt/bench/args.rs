@@ -5,7 +5,7 @@ use std::time::Duration;
 use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::nodes::{NodeArgs, Override};
 use crate::{duration, number};
 

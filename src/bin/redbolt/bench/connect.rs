@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redbolt::{Config, Engine};
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::nodes::{GUARD_HINT, describe, quarantined_for};
 
 /// How long nodes have to come up: connecting and the handshake may take a second each.

@@ -12,7 +12,6 @@
 mod args;
 mod connect;
 mod crowd;
-mod failure;
 mod json;
 mod live;
 mod load;
@@ -36,13 +35,13 @@ use redbolt::{Clock, Config, Init};
 pub(crate) use self::args::Args;
 use self::args::WARM_UP;
 use self::connect::connect;
-use self::failure::Failure;
 use self::live::Live;
 use self::load::Load;
 use self::masters::{MASTERS, Masters};
 use self::outcome::Outcome;
 use self::report::{Report, Snapshot};
 use self::signals::Signals;
+use crate::failure::Failure;
 use crate::number::grouped;
 use crate::output::{print, say};
 

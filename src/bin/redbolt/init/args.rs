@@ -2,7 +2,7 @@
 
 use redbolt::{Config, Init};
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::nodes::{NO_NODES, NodeArgs};
 
 const AFTER_HELP: &str = "\

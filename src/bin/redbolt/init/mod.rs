@@ -4,7 +4,6 @@
 //! nodes vote. This folder must never know the protocol or the algorithm.
 
 mod args;
-mod failure;
 mod wait;
 
 use std::process::ExitCode;
@@ -12,7 +11,7 @@ use std::process::ExitCode;
 use redbolt::{Config, InitError};
 
 pub(crate) use self::args::Args;
-use self::failure::Failure;
+use crate::failure::Failure;
 use crate::output::{print, say};
 
 pub(crate) fn run(args: Args) -> ExitCode {
@@ -32,7 +31,7 @@ fn prepare(args: &Args, config: Config) -> Result<ExitCode, Failure> {
             (report, Some(Failure::no_quorum(missing)))
         }
         Err(error @ InitError::Refused(_)) => return Err(Failure::no_quorum(error)),
-        Err(error @ InitError::Io(_)) => return Err(Failure::system(error)),
+        Err(error @ InitError::Io(_)) => return Err(Failure::software(error)),
         Err(error) => return Err(Failure::usage(error)),
     };
     let printed = print(&report.to_string());

@@ -1,12 +1,11 @@
 //! The wait until a quorum of the nodes votes, as every client would see it.
 
-use std::io;
 use std::time::Duration;
 
 use redbolt::time::{Instant, format_rounded};
-use redbolt::{Config, Engine, EngineError, NodeState, RestartGuard};
+use redbolt::{Config, Engine, NodeState, RestartGuard};
 
-use super::failure::Failure;
+use crate::failure::Failure;
 use crate::nodes::{describe, quarantined_for};
 use crate::output::say;
 
@@ -20,13 +19,9 @@ const NEWS: Duration = Duration::from_secs(15);
 pub(super) fn until_quorate(mut config: Config, least: Duration) -> Result<(), Failure> {
     // The other guards do not tell what the witness is worth.
     config.redlock.restart_guard = RestartGuard::On;
-    let mut engine = Engine::new(config).map_err(|error| match error {
-        EngineError::Io(error) => Failure::system(error),
-        error => Failure::usage(error),
-    })?;
-    let system = |error: io::Error| Failure::system(error);
+    let mut engine = Engine::new(config)?;
     let end = engine.now() + least;
-    engine.settle(CONNECT_TIMEOUT).map_err(system)?;
+    engine.settle(CONNECT_TIMEOUT)?;
     let need = engine.quorum().need();
     let (mut news_at, mut give_up_at) = (engine.now(), engine.now() + CONNECT_TIMEOUT);
     loop {
@@ -48,7 +43,7 @@ pub(super) fn until_quorate(mut config: Config, least: Duration) -> Result<(), F
             news_at = now + NEWS;
         }
         let until = news_at.min(give_up_at).min(end.max(now + wait.unwrap_or(CONNECT_TIMEOUT)));
-        engine.poll(Some(until - now)).map_err(system)?;
+        engine.poll(Some(until - now))?;
         while engine.next_event().is_some() {}
     }
 }

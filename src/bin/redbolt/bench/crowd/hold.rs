@@ -8,12 +8,12 @@ use std::time::Duration;
 use redbolt::{Acquire, Client, Clock, Guard, LockErrorKind};
 
 use super::super::args::Args;
-use super::super::failure::Failure;
 use super::super::names::Names;
 use super::super::signals::Signals;
 use super::super::tally::{Failures, Latencies};
 use super::figures::Crowd;
 use super::processor::processor_time;
+use crate::failure::Failure;
 
 /// How many locks are requested at a time.
 const AT_A_TIME: usize = 512;

@@ -13,10 +13,10 @@ use redbolt::{Client, Config};
 use self::figures::Figures;
 use super::args::{Args, Kind};
 use super::connect::{CONNECT_TIMEOUT, connect};
-use super::failure::Failure;
 use super::masters::Masters;
 use super::outcome::Outcome;
 use super::signals::Signals;
+use crate::failure::Failure;
 
 /// Measures, and returns the report.
 pub(super) fn bench(

@@ -9,12 +9,12 @@ use redbolt::time::Instant;
 use redbolt::{Client, Clock, Guard, LockError, LockErrorKind};
 
 use super::super::args::{Args, WARM_UP};
-use super::super::failure::Failure;
 use super::super::names::Names;
 use super::super::signals::Signals;
 use super::super::tally::{Latencies, Tally};
 use super::figures::Crowd;
 use super::processor::processor_time;
+use crate::failure::Failure;
 use crate::output::say;
 
 /// How often to check whether a signal ends the run.

@@ -1,4 +1,4 @@
-//! Why there is no measurement.
+//! Why `redbolt bench` or `redbolt init` has not done everything: the exit code, and the message.
 
 use std::fmt::Display;
 use std::io;
@@ -8,21 +8,21 @@ use redbolt::EngineError;
 use crate::exit;
 
 /// The exit code, and the message for the person at the terminal.
-pub(super) struct Failure {
-    pub(super) code: u8,
-    pub(super) message: String,
+pub(crate) struct Failure {
+    pub(crate) code: u8,
+    pub(crate) message: String,
 }
 
 impl Failure {
-    pub(super) fn usage(message: impl Display) -> Self {
+    pub(crate) fn usage(message: impl Display) -> Self {
         Self { code: exit::USAGE, message: message.to_string() }
     }
 
-    pub(super) fn no_quorum(message: impl Display) -> Self {
+    pub(crate) fn no_quorum(message: impl Display) -> Self {
         Self { code: exit::NO_QUORUM, message: message.to_string() }
     }
 
-    pub(super) fn software(message: impl Display) -> Self {
+    pub(crate) fn software(message: impl Display) -> Self {
         Self { code: exit::SOFTWARE, message: message.to_string() }
     }
 }
