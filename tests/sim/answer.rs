@@ -1,7 +1,7 @@
 //! The answers of a master: its moods, what the master says about itself, and a command that the
 //! embedded master lacks.
 
-use core::fmt::{self, Write};
+use core::fmt::Write;
 
 use bytes::BytesMut;
 use redbolt::embedded::Session;
@@ -51,8 +51,25 @@ pub(crate) struct Face {
     pub(crate) is_durable: bool,
     /// The master has `DELIFEQ`, which the embedded master lacks.
     pub(crate) is_native: bool,
-    text: String,
+    /// What was told last, and the text.
+    told: (Told, String),
 }
+
+/// All that the sections of `INFO` depend on. Most looks find what the look before has found.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Told {
+    process: u64,
+    lineage: u64,
+    second_offset: i64,
+    evicted: u64,
+    uptime: i64,
+    is_replica: bool,
+    evicts: bool,
+    is_durable: bool,
+}
+
+/// The sections of `INFO` that clients read.
+const SECTIONS: [&str; 5] = ["server", "replication", "memory", "stats", "persistence"];
 
 impl Face {
     pub(crate) fn new(index: usize, started: Instant) -> Self {
@@ -68,7 +85,8 @@ impl Face {
             evicts_since: 0,
             is_durable: false,
             is_native: false,
-            text: String::new(),
+            // No process has the number 0, so nothing of this was ever told.
+            told: (Told::default(), String::new()),
         }
     }
 
@@ -132,56 +150,93 @@ impl Face {
 
     /// Returns what the scripts of the witness take for the identity of the data.
     pub(crate) fn identity(&self, database: &[u8]) -> String {
-        let Self { process, lineage, evicted, .. } = self;
-        format!("{process:040x}:{lineage:040x}:{evicted}:{}", database.escape_ascii())
+        let Self { process, lineage, evicted, .. } = *self;
+        let [process, lineage] = [process, lineage].map(digits);
+        let mut identity = String::with_capacity(96);
+        for part in [text(&process), ":", text(&lineage), ":"] {
+            identity.push_str(part);
+        }
+        // Writing to a `String` never fails.
+        let _ = write!(identity, "{evicted}:{}", database.escape_ascii());
+        identity
     }
 
     /// Returns the sections of `INFO` that the scripts of the witness read.
-    pub(crate) fn describe_all(&mut self, now: u64, at: Instant) -> String {
-        let mood = self.mood(now);
-        let mut all = String::new();
-        for section in ["server", "replication", "memory", "stats", "persistence"] {
-            // Writing to a `String` never fails.
-            let _ = self.describe(section.as_bytes(), mood, at);
-            let _ = write!(all, "# {section}\r\n{}", self.text);
+    pub(crate) fn describe_all(&mut self, now: u64, at: Instant) -> &str {
+        let told = self.tells(now, at);
+        if self.told.0 != told {
+            let all = &mut self.told.1;
+            all.clear();
+            for section in SECTIONS {
+                for part in ["# ", section, "\r\n"] {
+                    all.push_str(part);
+                }
+                told.describe(section.as_bytes(), all);
+            }
+            self.told.0 = told;
         }
-        all
+        &self.told.1
     }
 
     fn mood(&self, now: u64) -> Mood {
         if now < self.mood_until { self.mood } else { Mood::Well }
     }
 
-    /// Returns the section of `INFO` with this name, as far as clients read that section.
-    fn describe(&mut self, section: &[u8], mood: Mood, at: Instant) -> fmt::Result {
-        self.text.clear();
-        let Self { process, lineage, second_offset, evicted, .. } = *self;
-        let Self { started, evicts, is_durable, .. } = *self;
-        let text = &mut self.text;
-        match section {
+    fn tells(&self, now: u64, at: Instant) -> Told {
+        let Self { process, lineage, second_offset, evicted, evicts, is_durable, .. } = *self;
+        // Both ends are cut to whole seconds, and a clock that was set back shows here.
+        let seconds = |at: Instant| (at.as_nanos() / 1_000_000_000) as i64;
+        let uptime = seconds(at) - seconds(self.started);
+        let is_replica = self.mood(now) == Mood::Replica;
+        Told { process, lineage, second_offset, evicted, uptime, is_replica, evicts, is_durable }
+    }
+}
+
+impl Told {
+    /// Appends the section of `INFO` with this name, as far as clients read that section.
+    fn describe(&self, section: &[u8], out: &mut String) {
+        let Self { process, lineage, second_offset, evicted, uptime, .. } = *self;
+        // Writing to a `String` never fails.
+        let _ = match section {
             b"server" => {
-                // Both ends are cut to whole seconds, and a clock that was set back shows here.
-                let seconds = |at: Instant| (at.as_nanos() / 1_000_000_000) as i64;
-                let uptime = seconds(at) - seconds(started);
-                write!(text, "run_id:{process:040x}\r\nuptime_in_seconds:{uptime}\r\n")?;
-                text.write_str("redis_mode:standalone\r\n")
+                let process = digits(process);
+                let process = text(&process);
+                write!(out, "run_id:{process}\r\nuptime_in_seconds:{uptime}\r\n")
+                    .and_then(|()| out.write_str("redis_mode:standalone\r\n"))
             }
             b"replication" => {
-                let role = if mood == Mood::Replica { "slave" } else { "master" };
-                write!(text, "role:{role}\r\nmaster_replid:{lineage:040x}\r\n")?;
-                write!(text, "second_repl_offset:{second_offset}\r\n")
+                let lineage = digits(lineage);
+                let (role, lineage) =
+                    (if self.is_replica { "slave" } else { "master" }, text(&lineage));
+                write!(out, "role:{role}\r\nmaster_replid:{lineage}\r\n")
+                    .and_then(|()| write!(out, "second_repl_offset:{second_offset}\r\n"))
             }
             b"memory" => {
-                let policy = if evicts { "volatile-lru" } else { "noeviction" };
-                write!(text, "maxmemory:1000000\r\nmaxmemory_policy:{policy}\r\n")
+                let policy = if self.evicts { "volatile-lru" } else { "noeviction" };
+                write!(out, "maxmemory:1000000\r\nmaxmemory_policy:{policy}\r\n")
             }
-            b"stats" => write!(text, "evicted_keys:{evicted}\r\n"),
+            b"stats" => write!(out, "evicted_keys:{evicted}\r\n"),
             _ => {
-                let appends = u8::from(is_durable);
-                write!(text, "loading:0\r\naof_enabled:{appends}\r\naof_last_write_status:ok\r\n")
+                let appends = u8::from(self.is_durable);
+                write!(out, "loading:0\r\naof_enabled:{appends}\r\naof_last_write_status:ok\r\n")
             }
-        }
+        };
     }
+}
+
+/// Returns the forty hexadecimal digits of a number.
+fn digits(mut number: u64) -> [u8; 40] {
+    let mut digits = [b'0'; 40];
+    for digit in digits.iter_mut().rev().take(16) {
+        *digit = b"0123456789abcdef"[(number % 16) as usize];
+        number /= 16;
+    }
+    digits
+}
+
+/// Digits are ASCII.
+fn text(digits: &[u8]) -> &str {
+    core::str::from_utf8(digits).unwrap_or_default()
 }
 
 impl Node {
@@ -220,9 +275,9 @@ impl Node {
         let (at, out) = (self.clock.show(now), &mut self.out);
         match words {
             [b"INFO", section] => {
-                // Writing to a `String` never fails.
-                let _ = self.face.describe(section, self.face.mood(now), at);
-                resp::bulk(out, self.face.text.as_bytes());
+                let mut text = String::new();
+                self.face.tells(now, at).describe(section, &mut text);
+                resp::bulk(out, text.as_bytes());
             }
             [b"TIME"] => {
                 let micros = at.as_nanos() / 1_000;

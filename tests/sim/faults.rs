@@ -245,7 +245,10 @@ impl World {
         match fault {
             Fault::Stall => node.stalled_until = until,
             Fault::Refuse => node.down_until = node.down_until.max(until),
-            Fault::FlushScripts => node.command(now, &[b"SCRIPT", b"FLUSH"]),
+            Fault::FlushScripts => {
+                node.command(now, &[b"SCRIPT", b"FLUSH"]);
+                node.out.clear();
+            }
             Fault::Evict if !node.face.may_evict(now, options.max_ttl()) => {}
             // A trusted master keeps its files: no operator replaces them by those of another.
             Fault::RoleChange | Fault::Failover | Fault::RoundTrip | Fault::Restore

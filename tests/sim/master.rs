@@ -194,10 +194,10 @@ impl Node {
         evicted
     }
 
-    /// Executes a command that belongs to no connection.
+    /// Executes a command that belongs to no connection, and appends the reply to `out`.
     pub(crate) fn command(&mut self, now: u64, words: &[&[u8]]) {
         let at = self.clock.show(now);
-        self.store.apply(at, &mut Session::default(), words, &mut BytesMut::new());
+        self.store.apply(at, &mut Session::default(), words, &mut self.out);
     }
 
     /// Returns the time of the next execution, and writes the time of the next reply for each

@@ -3,8 +3,6 @@
 //! Both keys lie among the locks in the store, so that they survive what locks survive. The times
 //! are those of the master's clock, and the identity is that of the [`Face`](crate::answer::Face).
 
-use bytes::BytesMut;
-use redbolt::embedded::Session;
 use redbolt::redlock::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL, Script};
 use redbolt::resp;
 use redbolt::time::Instant;
@@ -59,9 +57,9 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The value of the first key. All times are microseconds.
+/// The value of the first key, behind the identity. All times are microseconds.
+#[derive(Clone, Copy)]
 struct Record {
-    identity: String,
     birth: u64,
     wall: u64,
     origin: u64,
@@ -91,15 +89,15 @@ impl Node {
         let at = micros(self.clock.show(now));
         let birth = at.saturating_sub((age + stepped) / 1_000);
         let record = Record {
-            identity: self.face.identity(b"0"),
             birth,
             wall: now.saturating_sub(age).saturating_add_signed(of_wall) / 1_000,
             origin: birth,
             max_ttl: max_ttl / MS,
             nodes: nodes as u64,
         };
-        self.keep(now, WITNESS, &record.to_string());
-        self.keep(now, SEEN, &Stamp { at, from: 0, to: 0, count: 1 }.to_string());
+        let identity = self.face.identity(b"0");
+        self.keep(now, WITNESS, &record.text(&identity));
+        self.keep(now, SEEN, &Stamp { at, from: 0, to: 0, count: 1 }.text());
     }
 
     /// Executes a script of the witness, and appends the reply.
@@ -109,40 +107,42 @@ impl Node {
         }
         let at = micros(self.clock.show(now));
         let identity = self.face.identity(call.database);
-        let stored = self.value(now, call.witness).and_then(|text| Record::read(&text));
+        let stored = self.value(now, call.witness).and_then(Record::read);
         let (found, mut record) = if call.script == DECLARE_FRESH {
             let size = self.store.len(self.clock.show(now));
-            let mut old = stored.iter();
-            let is_again = old.any(|old| old.identity == identity && old.birth == 0) && size <= 2;
+            let is_again = stored.is_some_and(|(old, Record { birth, .. })| {
+                old == identity.as_bytes() && birth == 0 && size <= 2
+            });
             if size > 0 && !is_again {
                 resp::array_header(&mut self.out, 2);
                 resp::integer(&mut self.out, -1);
                 return resp::integer(&mut self.out, size as i64);
             }
-            (1, Record { wall: 0, ..Record::new(identity, 0, call) })
+            (1, Record { wall: 0, ..Record::new(0, call) })
         } else {
             match stored {
-                None => (0, Record::new(identity, at, call)),
-                Some(old) if old.identity == identity && old.birth <= at => (1, old),
-                Some(old) if self.born_as_told => (2, Record { identity, ..old }),
-                Some(old) => (2, Record { identity, birth: at, wall: call.wall, ..old }),
+                None => (0, Record::new(at, call)),
+                Some((name, old)) if name == identity.as_bytes() && old.birth <= at => (1, old),
+                Some((_, old)) if self.born_as_told => (2, old),
+                Some((_, old)) => (2, Record { birth: at, wall: call.wall, ..old }),
             }
         };
         if call.script == RAISE_MAX_TTL {
             record.max_ttl = record.max_ttl.max(call.max_ttl);
         }
         let goes_on = found != 0 && call.script != DECLARE_FRESH;
-        let before = self.value(now, call.seen).filter(|_| goes_on);
-        let before = before.and_then(|text| Stamp::read(&text));
+        let before = self.value(now, call.seen).filter(|_| goes_on).and_then(Stamp::read);
         let before = before.unwrap_or(Stamp { at, from: 0, to: 0, count: 0 });
         let mut stamp = Stamp { at, count: before.count + 1, ..before };
         if at.saturating_sub(before.at) > call.span.max(1_000 * record.max_ttl) {
             (stamp.from, stamp.to) = (before.at, at);
         }
-        self.keep(now, call.witness, &record.to_string());
-        self.keep(now, call.seen, &stamp.to_string());
+        if found != 1 || call.script != LOOK {
+            self.keep(now, call.witness, &record.text(&identity));
+        }
+        self.keep(now, call.seen, &stamp.text());
 
-        let Record { birth, wall, origin, max_ttl, nodes, .. } = record;
+        let Record { birth, wall, origin, max_ttl, nodes } = record;
         let Stamp { from, to, count, .. } = stamp;
         let numbers = [found, at, birth, wall, origin, max_ttl, nodes, before.at, from, to, count];
         resp::array_header(&mut self.out, numbers.len() + 1);
@@ -153,62 +153,85 @@ impl Node {
 
     /// Returns whether the master knows the script by then. A text is remembered.
     fn is_loaded(&mut self, now: u64, call: &Call<'_>) -> bool {
-        let mut reply = BytesMut::new();
         let request = match call.by_text {
             true => [b"SCRIPT", &b"LOAD"[..], call.script.text.as_bytes()],
             false => [b"SCRIPT", &b"EXISTS"[..], call.script.sha.as_bytes()],
         };
-        self.store.apply(self.clock.show(now), &mut Session::default(), &request, &mut reply);
-        call.by_text || &reply[..] == b"*1\r\n:1\r\n"
+        let before = self.out.len();
+        self.command(now, &request);
+        let is_known = call.by_text || self.out.ends_with(b"*1\r\n:1\r\n");
+        self.out.truncate(before);
+        is_known
     }
 
-    fn value(&self, now: u64, key: &[u8]) -> Option<String> {
-        let value = self.store.get(0, key, self.clock.show(now))?;
-        Some(String::from_utf8_lossy(value).into_owned())
+    fn value(&self, now: u64, key: &[u8]) -> Option<&[u8]> {
+        self.store.get(0, key, self.clock.show(now))
     }
 
     fn keep(&mut self, now: u64, key: &[u8], value: &str) {
+        let before = self.out.len();
         self.command(now, &[b"SET", key, value.as_bytes()]);
+        self.out.truncate(before);
     }
 }
 
 impl Record {
-    fn new(identity: String, birth: u64, call: &Call<'_>) -> Self {
+    fn new(birth: u64, call: &Call<'_>) -> Self {
         let Call { wall, max_ttl, nodes, .. } = *call;
-        Self { identity, birth, wall, origin: birth, max_ttl, nodes }
+        Self { birth, wall, origin: birth, max_ttl, nodes }
     }
 
-    /// Nobody else writes there.
-    fn read(text: &str) -> Option<Self> {
-        let (identity, numbers) = text.split_once(' ')?;
-        let [birth, wall, origin, max_ttl, nodes] = *read_numbers(numbers) else { return None };
-        Some(Self { identity: identity.into(), birth, wall, origin, max_ttl, nodes })
+    /// Reads the identity and what is behind. Nobody else writes there.
+    fn read(value: &[u8]) -> Option<(&[u8], Self)> {
+        let end = value.iter().position(|byte| *byte == b' ')?;
+        let [birth, wall, origin, max_ttl, nodes] = read_numbers(&value[end + 1..])?;
+        Some((&value[..end], Self { birth, wall, origin, max_ttl, nodes }))
     }
-}
 
-impl core::fmt::Display for Record {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { identity, birth, wall, origin, max_ttl, nodes } = self;
-        write!(f, "{identity} {birth} {wall} {origin} {max_ttl} {nodes}")
+    fn text(&self, identity: &str) -> String {
+        let Self { birth, wall, origin, max_ttl, nodes } = *self;
+        write_numbers(identity, &[birth, wall, origin, max_ttl, nodes])
     }
 }
 
 impl Stamp {
-    fn read(text: &str) -> Option<Self> {
-        let [at, from, to, count] = *read_numbers(text) else { return None };
+    fn read(value: &[u8]) -> Option<Self> {
+        let [at, from, to, count] = read_numbers(value)?;
         Some(Self { at, from, to, count })
     }
-}
 
-impl core::fmt::Display for Stamp {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { at, from, to, count } = self;
-        write!(f, "{at} {from} {to} {count}")
+    fn text(&self) -> String {
+        let Self { at, from, to, count } = *self;
+        write_numbers("", &[at, from, to, count])
     }
 }
 
-fn read_numbers(text: &str) -> SmallVec<[u64; 5]> {
-    text.split(' ').map(|digits| number(digits.as_bytes())).collect()
+/// Reads exactly `N` numbers with a space between each two of them.
+fn read_numbers<const N: usize>(text: &[u8]) -> Option<[u64; N]> {
+    let mut parts = text.split(|byte| *byte == b' ');
+    let mut numbers = [0; N];
+    for place in &mut numbers {
+        *place = number(parts.next()?);
+    }
+    parts.next().is_none().then_some(numbers)
+}
+
+/// Returns `first`, if there is any, and the numbers behind, with a space between each two of them.
+fn write_numbers(first: &str, numbers: &[u64]) -> String {
+    let mut text = String::with_capacity(first.len() + 21 * numbers.len());
+    text.push_str(first);
+    for number in numbers {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        // Every look writes numbers, and `fmt` would take several times as long.
+        let mut divisor = 10_u64.pow(number.checked_ilog10().unwrap_or(0));
+        while divisor > 0 {
+            text.push(char::from(b'0' + (number / divisor % 10) as u8));
+            divisor /= 10;
+        }
+    }
+    text
 }
 
 fn micros(at: Instant) -> u64 {
