@@ -7,11 +7,12 @@ use bytes::BytesMut;
 use redbolt::embedded::Session;
 #[cfg(redbolt_sabotage)]
 use redbolt::redlock::RECREATE;
-use redbolt::redlock::{ACQUIRE_SET, EXTEND_SET, RELEASE, RELEASE_SET, Script, Token};
+use redbolt::redlock::RELEASE;
 use redbolt::resp;
 use redbolt::time::Instant;
 
 use crate::master::Node;
+use crate::request::Asked;
 use crate::witness::Call;
 
 /// What a master answers instead of doing what a request asks for.
@@ -156,8 +157,9 @@ impl Face {
         for part in [text(&process), ":", text(&lineage), ":"] {
             identity.push_str(part);
         }
-        // Writing to a `String` never fails.
-        let _ = write!(identity, "{evicted}:{}", database.escape_ascii());
+        push_number(&mut identity, evicted);
+        identity.push(':');
+        identity.push_str(text(database));
         identity
     }
 
@@ -234,16 +236,31 @@ fn digits(mut number: u64) -> [u8; 40] {
     digits
 }
 
+/// Appends the decimal digits of a number. Every look writes numbers, and `fmt` would take several
+/// times as long.
+pub(crate) fn push_number(text: &mut String, number: u64) {
+    let mut divisor = 10_u64.pow(number.checked_ilog10().unwrap_or(0));
+    while divisor > 0 {
+        text.push(char::from(b'0' + (number / divisor % 10) as u8));
+        divisor /= 10;
+    }
+}
+
 /// Digits are ASCII.
 fn text(digits: &[u8]) -> &str {
     core::str::from_utf8(digits).unwrap_or_default()
 }
 
 impl Node {
-    /// Appends one reply, as the mood demands.
-    pub(crate) fn answer(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
+    /// Appends one reply, as the mood demands. `look` is what `words` call, if they do.
+    pub(crate) fn answer(
+        &mut self,
+        now: u64,
+        session: &mut Session,
+        words: &[&[u8]],
+        look: Option<Call<'_>>,
+    ) {
         let mood = self.face.mood(now);
-        let look = Call::read(words);
         // A full master takes no stamp either.
         let is_set = words[0] == b"SET" || look.is_some() || Asked::read(words).is_some();
         let acts = is_set || matches!(words[0], b"EVALSHA" | b"EVAL" | b"DELIFEQ" | b"DEL");
@@ -324,79 +341,4 @@ impl Node {
             _ => self.store.apply(at, session, words, out),
         }
     }
-}
-
-/// The keys that a request may touch, and the tokens that the request names for them.
-pub(crate) struct Named<'a> {
-    pub(crate) keys: &'a [&'a [u8]],
-    pub(crate) tokens: &'a [&'a [u8]],
-    /// The request names a ttl for each key as well.
-    pub(crate) extends: bool,
-    /// The one token is for all keys, which are one lock.
-    pub(crate) is_set: bool,
-}
-
-impl<'a> Named<'a> {
-    pub(crate) fn read(words: &'a [&'a [u8]]) -> Self {
-        let (keys, tokens) = match words {
-            // The keys of the witness are no locks.
-            _ if Call::read(words).is_some() => (&[][..], &[][..]),
-            [b"EVALSHA" | b"EVAL", script, count, named @ ..] => {
-                let count = number(count) as usize;
-                let (keys, rest) = named.split_at(count.min(named.len()));
-                if is(script, RELEASE_SET) || is(script, EXTEND_SET) {
-                    let tokens = &rest[..rest.len().min(1)];
-                    return Self { keys, tokens, extends: is(script, EXTEND_SET), is_set: true };
-                }
-                let (tokens, ttls) = rest.split_at(count.min(rest.len()));
-                return Self { keys, tokens, extends: !ttls.is_empty(), is_set: false };
-            }
-            [b"DELIFEQ", named @ ..] => named.split_at(named.len().min(1)),
-            // Any other request touches its key without naming a token.
-            [b"DEL" | b"SET", key, ..] => (core::slice::from_ref(key), &[][..]),
-            _ => (&[][..], &[][..]),
-        };
-        Self { keys, tokens, extends: false, is_set: false }
-    }
-
-    /// Returns whether the request names this token for this key.
-    pub(crate) fn has(&self, key: &[u8], token: &[u8]) -> bool {
-        if self.is_set {
-            return self.keys.contains(&key) && self.tokens.contains(&token);
-        }
-        self.keys.iter().zip(self.tokens).any(|pair| pair == (&key, &token))
-    }
-}
-
-/// Returns whether the request takes keys that nobody has.
-pub(crate) struct Asked<'a> {
-    pub(crate) token: &'a [u8],
-    pub(crate) ttl: &'a [u8],
-}
-
-impl<'a> Asked<'a> {
-    pub(crate) fn read(words: &[&'a [u8]]) -> Option<Self> {
-        match words {
-            [b"SET", _, token, b"NX", b"PX", ttl] => Some(Self { token, ttl }),
-            [b"EVALSHA" | b"EVAL", script, _, .., token, ttl] if is(script, ACQUIRE_SET) => {
-                Some(Self { token, ttl })
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Returns whether the request calls this script, by name or by text.
-fn is(called: &[u8], script: Script) -> bool {
-    called == script.sha.as_bytes() || called == script.text.as_bytes()
-}
-
-/// Returns the token that is the value of a key. Nobody else writes there.
-pub(crate) fn token_of(value: &[u8]) -> Token {
-    Token::from_bytes(value.try_into().unwrap_or_default())
-}
-
-/// A number in decimal digits, as a client writes it.
-pub(crate) fn number(digits: &[u8]) -> u64 {
-    digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
 }

@@ -7,7 +7,6 @@
 use std::collections::VecDeque;
 
 use redbolt::embedded::Session;
-use redbolt::resp::Parser;
 use redbolt::time::Instant;
 
 use crate::chance::Chance;
@@ -21,7 +20,6 @@ pub(crate) struct Link {
     /// The node for which the client takes the master that answers here.
     pub(crate) slot: usize,
     pub(crate) session: Session,
-    pub(crate) parser: Parser,
     pub(crate) requests: Stream,
     pub(crate) replies: Stream,
     /// Votes under way, each with the place in `replies` where its bytes end.
@@ -61,7 +59,6 @@ impl Link {
             client,
             slot,
             session: Session::default(),
-            parser: Parser::new(),
             requests: Stream::default(),
             replies: Stream::default(),
             votes: VecDeque::new(),

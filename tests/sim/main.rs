@@ -33,6 +33,7 @@ mod manner;
 mod master;
 mod net;
 mod options;
+mod request;
 mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;

@@ -5,25 +5,22 @@ use std::time::Duration;
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Options, Session};
 use redbolt::redlock::Token;
-use redbolt::resp::{Status, Value};
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
-use crate::answer::{Asked, Face, Named, number, token_of};
+use crate::answer::Face;
 use crate::book::RESOURCES;
 use crate::chance::Chance;
 use crate::checks::{Checks, Vote};
 use crate::clock::Clock;
 use crate::link::Link;
 use crate::net::Weather;
+use crate::request::{self, Asked, Named, number, token_of};
 use crate::trace::Trace;
 use crate::witness::{Call, is_witness};
 
 /// The most masters that a world has.
 pub(crate) const MASTERS_MAX: usize = 7;
-
-/// A request, taken apart.
-pub(crate) type Words<'a> = SmallVec<[&'a [u8]; 8]>;
 
 pub(crate) struct Node {
     pub(crate) index: usize,
@@ -246,15 +243,10 @@ impl Node {
     fn serve(&mut self, now: u64, link: &mut Link, trace: &mut Trace, checks: &mut Checks) {
         // Taken out of the link, because the checks need the link meanwhile.
         let mut requests = core::mem::take(&mut link.requests);
-        let mut parser = core::mem::take(&mut link.parser);
         let mut done = 0;
         loop {
             let (sent_at, waiting) = (requests.sent_at(done), &requests.waiting()[done..]);
-            let Ok(Status::Complete((Value::Array(parts), used))) = parser.parse(waiting) else {
-                break;
-            };
-            let word = |part| if let Value::Bulk(word) = part { word } else { &[][..] };
-            let words: Words<'_> = parts.map(word).collect();
+            let Some((words, used)) = request::read(waiting) else { break };
             let before = self.out.len();
             self.observe(now, link, &words, sent_at, checks);
             let (request, reply) = (&waiting[..used], &self.out[before..]);
@@ -277,7 +269,7 @@ impl Node {
             done += used;
         }
         requests.take(done);
-        (link.requests, link.parser) = (requests, parser);
+        link.requests = requests;
     }
 
     /// Executes a request under the eyes of the checks.
@@ -290,8 +282,13 @@ impl Node {
         checks: &mut Checks,
     ) {
         let start = self.out.len();
+        let look = Call::read(words);
+        if look.is_some() {
+            // The keys of the witness are no locks.
+            return self.answer(now, &mut link.session, words, look);
+        }
         if let Some(Asked { token, ttl }) = Asked::read(words) {
-            self.answer(now, &mut link.session, words);
+            self.answer(now, &mut link.session, words, None);
             if self.out[start..].starts_with(b"-NOSCRIPT") {
                 // The client will send the command again in another form.
                 return;
@@ -308,7 +305,7 @@ impl Node {
         }
         let named = Named::read(words);
         let before = self.values(now, &named);
-        self.answer(now, &mut link.session, words);
+        self.answer(now, &mut link.session, words, None);
         let after = self.values(now, &named);
         for (index, (old, new)) in before.into_iter().zip(after).enumerate() {
             // A group may name a key more than once, each time with another token.

@@ -8,9 +8,10 @@ use redbolt::resp;
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
-use crate::answer::number;
+use crate::answer::push_number;
 use crate::clock::MS;
 use crate::master::Node;
+use crate::request::number;
 
 /// The end of the names of both keys, behind the configured prefix.
 const WITNESS: &[u8] = b"redbolt:witness";
@@ -224,12 +225,7 @@ fn write_numbers(first: &str, numbers: &[u64]) -> String {
         if !text.is_empty() {
             text.push(' ');
         }
-        // Every look writes numbers, and `fmt` would take several times as long.
-        let mut divisor = 10_u64.pow(number.checked_ilog10().unwrap_or(0));
-        while divisor > 0 {
-            text.push(char::from(b'0' + (number / divisor % 10) as u8));
-            divisor /= 10;
-        }
+        push_number(&mut text, *number);
     }
     text
 }

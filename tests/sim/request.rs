@@ -1,0 +1,115 @@
+//! The reader of requests on the side of the masters: a second one, beside the parser under test.
+
+use redbolt::redlock::{ACQUIRE_SET, EXTEND_SET, RELEASE_SET, Script, Token};
+use smallvec::SmallVec;
+
+/// A request, taken apart.
+pub(crate) type Words<'a> = SmallVec<[&'a [u8]; 8]>;
+
+/// Reads the request at the beginning of `bytes`. Returns its words and its length; `None` if the
+/// request has not arrived as a whole.
+///
+/// # Panics
+///
+/// If this is no request: the bytes of a client are never damaged, only late.
+pub(crate) fn read(bytes: &[u8]) -> Option<(Words<'_>, usize)> {
+    let (count, mut place) = header(bytes, b'*', 0)?;
+    let mut words = Words::new();
+    for _ in 0..count {
+        let (length, begin) = header(bytes, b'$', place)?;
+        let end = begin + length;
+        let line_end = bytes.get(end..end + 2)?;
+        assert_eq!(line_end, b"\r\n", "a word of {length} bytes goes on behind them");
+        words.push(&bytes[begin..end]);
+        place = end + 2;
+    }
+    Some((words, place))
+}
+
+/// Reads the number behind a `kind` of header at `place`. Returns the number and the place behind.
+fn header(bytes: &[u8], kind: u8, place: usize) -> Option<(usize, usize)> {
+    let (first, digits) = bytes.get(place..)?.split_first()?;
+    assert_eq!(*first, kind, "no request: {}", bytes.escape_ascii());
+    let mut number = 0;
+    for (index, byte) in digits.iter().enumerate() {
+        if *byte == b'\r' {
+            return (digits.len() > index + 1).then_some((number, place + index + 3));
+        }
+        assert!(byte.is_ascii_digit() && index < 8, "no request: {}", bytes.escape_ascii());
+        number = number * 10 + usize::from(byte - b'0');
+    }
+    None
+}
+
+/// The keys that a request may touch, and the tokens that the request names for them.
+pub(crate) struct Named<'a> {
+    pub(crate) keys: &'a [&'a [u8]],
+    pub(crate) tokens: &'a [&'a [u8]],
+    /// The request names a ttl for each key as well.
+    pub(crate) extends: bool,
+    /// The one token is for all keys, which are one lock.
+    pub(crate) is_set: bool,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn read(words: &'a [&'a [u8]]) -> Self {
+        let (keys, tokens) = match words {
+            [b"EVALSHA" | b"EVAL", script, count, named @ ..] => {
+                let count = number(count) as usize;
+                let (keys, rest) = named.split_at(count.min(named.len()));
+                if is(script, RELEASE_SET) || is(script, EXTEND_SET) {
+                    let tokens = &rest[..rest.len().min(1)];
+                    return Self { keys, tokens, extends: is(script, EXTEND_SET), is_set: true };
+                }
+                let (tokens, ttls) = rest.split_at(count.min(rest.len()));
+                return Self { keys, tokens, extends: !ttls.is_empty(), is_set: false };
+            }
+            [b"DELIFEQ", named @ ..] => named.split_at(named.len().min(1)),
+            // Any other request touches its key without naming a token.
+            [b"DEL" | b"SET", key, ..] => (core::slice::from_ref(key), &[][..]),
+            _ => (&[][..], &[][..]),
+        };
+        Self { keys, tokens, extends: false, is_set: false }
+    }
+
+    /// Returns whether the request names this token for this key.
+    pub(crate) fn has(&self, key: &[u8], token: &[u8]) -> bool {
+        if self.is_set {
+            return self.keys.contains(&key) && self.tokens.contains(&token);
+        }
+        self.keys.iter().zip(self.tokens).any(|pair| pair == (&key, &token))
+    }
+}
+
+/// Returns whether the request takes keys that nobody has.
+pub(crate) struct Asked<'a> {
+    pub(crate) token: &'a [u8],
+    pub(crate) ttl: &'a [u8],
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn read(words: &[&'a [u8]]) -> Option<Self> {
+        match words {
+            [b"SET", _, token, b"NX", b"PX", ttl] => Some(Self { token, ttl }),
+            [b"EVALSHA" | b"EVAL", script, _, .., token, ttl] if is(script, ACQUIRE_SET) => {
+                Some(Self { token, ttl })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether the request calls this script, by name or by text.
+fn is(called: &[u8], script: Script) -> bool {
+    called == script.sha.as_bytes() || called == script.text.as_bytes()
+}
+
+/// Returns the token that is the value of a key. Nobody else writes there.
+pub(crate) fn token_of(value: &[u8]) -> Token {
+    Token::from_bytes(value.try_into().unwrap_or_default())
+}
+
+/// A number in decimal digits, as a client writes it.
+pub(crate) fn number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
+}
