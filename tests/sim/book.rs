@@ -384,7 +384,7 @@ impl Client {
 }
 
 /// Returns how long something that takes `time` may take by a slow clock.
-fn allowed(time: Duration) -> u64 {
+pub(crate) fn allowed(time: Duration) -> u64 {
     let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     nanos + nanos / 8 + 2 * MS
 }

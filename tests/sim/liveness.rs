@@ -1,12 +1,16 @@
 //! The second life of a world, without faults: all must converge.
 
+use std::time::Duration;
+
 use redbolt::redlock::{NodeId, NodeState};
 
-use crate::book::{Resources, State};
+use crate::book::{Resources, State, allowed};
 use crate::checks::Violation;
 use crate::client::Client;
 use crate::clock::{MS, SECOND};
+use crate::link::Link;
 use crate::manner::Manner;
+use crate::master::Node;
 use crate::net::Net;
 use crate::options::Outside;
 use crate::world::World;
@@ -21,21 +25,62 @@ const SERVED_AFTER: u64 = 30 * SECOND;
 impl World {
     /// Lives the second life: nothing goes wrong any more, and everything must converge.
     pub(crate) fn be_alive(&mut self) -> Result<(), Violation> {
-        let healed = self.net.now;
-        // Bytes of dead connections are late by a second at most. Where every ttl is short, most
-        // worlds are clean soon, and the looks of half a minute would find nothing new.
-        let soon = 2 * SECOND + 2 * self.options.max_ttl();
-        self.live_giving_back(healed + soon.min(CLEAN_AFTER))?;
-        while self.net.now < healed + CLEAN_AFTER && !self.is_clean() {
-            self.live_giving_back((self.net.now + SECOND).min(healed + CLEAN_AFTER))?;
-        }
+        // Most worlds skip the times in which only looks are left to come.
+        let is_patient = self.net.weather.chance.one_in(8);
+        self.become_clean(is_patient)?;
         self.nothing_left();
         // By then masters that have forgotten locks are trusted again.
-        self.live(self.net.now + 2 * self.options.max_ttl())?;
+        let end = self.net.now + 2 * self.options.max_ttl();
+        self.live_until(end, |world| !is_patient && world.is_trusting())?;
         self.everybody_is_served()?;
-        self.live(self.net.now + 2 * self.options.max_ttl() + self.options.step_max)?;
+        let end = self.net.now + 2 * self.options.max_ttl() + self.options.step_max;
+        self.live_until(end, |world| !is_patient && world.rest() == Some(0))?;
         self.nothing_remembered();
         self.net.checks.violation().map_or(Ok(()), Err)
+    }
+
+    /// Lives until nothing is left that time alone would remove.
+    fn become_clean(&mut self, is_patient: bool) -> Result<(), Violation> {
+        let end = self.net.now + CLEAN_AFTER;
+        let is_suspend = self.net.weather.chance.one_in(2);
+        while self.net.now < end {
+            let mut until = self.net.now + self.pause();
+            match self.rest() {
+                Some(0) => return Ok(()),
+                // A client that slept until a node is to be tried again does then what is due.
+                Some(wait) if !is_patient => {
+                    let now = self.net.now;
+                    until = end.min(now + wait);
+                    self.clients.iter_mut().for_each(|client| client.sleep(now, until, is_suspend));
+                }
+                _ => {}
+            }
+            self.live_giving_back(until.min(end))?;
+        }
+        Ok(())
+    }
+
+    /// Lives until `end`, or until it is found earlier that the world `is_done`.
+    fn live_until(&mut self, end: u64, is_done: impl Fn(&Self) -> bool) -> Result<(), Violation> {
+        while self.net.now < end && !is_done(self) {
+            self.live(end.min(self.net.now + self.pause()))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the time between two looks at a world.
+    fn pause(&self) -> u64 {
+        (self.options.max_ttl() / 8).clamp(50 * MS, SECOND)
+    }
+
+    /// Returns whether every client believes every master.
+    fn is_trusting(&self) -> bool {
+        self.clients.iter().all(|client| {
+            let statuses = client.redlock.nodes().into_iter();
+            let mut statuses =
+                statuses.map(|node| client.redlock.node(client.clock(self.net.now), node));
+            statuses.all(|status| status.is_some_and(|status| status.state == NodeState::Ready))
+        })
     }
 
     /// Releases all locks, and those that are still to come.
@@ -49,11 +94,16 @@ impl World {
         Ok(())
     }
 
-    /// Returns whether nothing is left of any lock, and all clients are connected to all masters.
-    fn is_clean(&self) -> bool {
+    /// Returns `None` while something is left of any lock, or of a dead connection; otherwise the
+    /// time after which the last node is tried again that needed another configuration, which is 0
+    /// once all clients are connected to all masters. Without a fault, a clean world stays clean.
+    fn rest(&self) -> Option<u64> {
         let now = self.net.now;
-        self.net.nodes.iter().all(|node| node.keys(now) == 0)
-            && self.clients.iter().all(|client| client.is_at_rest(now))
+        let is_alive = |link: &Link| link.is_served && link.is_heard;
+        let is_clean = |node: &Node| node.links.iter().all(is_alive) && node.keys(now) == 0;
+        let rests = self.clients.iter().map(|client| client.rest(now));
+        let rest = rests.reduce(|a, b| Some(a?.max(b?))).flatten();
+        rest.filter(|_| self.net.nodes.iter().all(is_clean))
     }
 
     /// Lets every client want the same lock at the same time, keep the lock for a moment, extend
@@ -142,16 +192,24 @@ impl Client {
         }
     }
 
-    /// Returns whether the client has nothing to do, and a session with every master.
-    fn is_at_rest(&self, now: u64) -> bool {
-        let is_connected = |node| {
-            let status = self.redlock.node(self.clock(now), node);
-            status.is_some_and(|s| matches!(s.state, NodeState::Ready | NodeState::Quarantined))
-        };
-        self.locks.is_empty()
-            && self.redlock.in_use() == 0
-            && self.redlock.cleanup() == 0
-            && self.redlock.nodes().into_iter().all(is_connected)
+    /// Returns `None` if the client has something to do, or no session with some master; otherwise
+    /// the time after which the last node is tried again that needed another configuration.
+    fn rest(&self, now: u64) -> Option<u64> {
+        let Self { redlock, .. } = self;
+        if !self.locks.is_empty() || redlock.in_use() > 0 || redlock.cleanup() > 0 {
+            return None;
+        }
+        let waits = redlock.nodes().into_iter().map(|node| {
+            let status = redlock.node(self.clock(now), node)?;
+            match status.state {
+                NodeState::Ready | NodeState::Quarantined => Some(Duration::ZERO),
+                NodeState::Misconfigured => status.retry_in.filter(|wait| !wait.is_zero()),
+                _ => None,
+            }
+        });
+        let wait = waits.reduce(|a, b| Some(a?.max(b?))).flatten()?;
+        // The clock of the client may be slow.
+        Some(allowed(wait)).filter(|_| !wait.is_zero()).or(Some(0))
     }
 
     fn cleanup_dropped(&self, now: u64) -> u64 {
