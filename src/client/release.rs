@@ -11,7 +11,7 @@ use crate::redlock::ReleaseOutcome;
 /// line:
 ///
 /// ```text
-/// released, not confirmed by 10.0.0.1:6379, 10.0.0.3:6379
+/// released; goes on in the background at 10.0.0.3:6379
 /// ```
 #[derive(Clone)]
 pub struct ReleaseReport {

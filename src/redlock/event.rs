@@ -176,6 +176,10 @@ pub struct ReleaseOutcome {
     pub foreign: NodeSet,
     /// The nodes that have not answered yet, or answered with an error.
     pub unconfirmed: NodeSet,
+    /// Whether a quorum of the nodes is known not to have the lock: others can take it. Else the
+    /// release has ended for want of time, or because no more answers can come, and the lock ends
+    /// with its ttl at the latest.
+    pub is_quorum_free: bool,
 }
 
 impl ReleaseOutcome {
@@ -186,10 +190,15 @@ impl ReleaseOutcome {
         name: impl Fn(NodeId) -> Option<N>,
     ) -> fmt::Result {
         f.write_str("released")?;
-        let sets = [("not confirmed by ", self.unconfirmed), ("another value at ", self.foreign)];
+        let open = if self.is_quorum_free {
+            "; goes on in the background at "
+        } else {
+            ", but no quorum has confirmed; no answer from "
+        };
+        let sets = [(open, self.unconfirmed), ("; another value at ", self.foreign)];
         for (what, nodes) in sets {
             for (place, name) in nodes.into_iter().filter_map(&name).enumerate() {
-                write!(f, ", {}{name}", if place == 0 { what } else { "" })?;
+                write!(f, "{}{name}", if place == 0 { what } else { ", " })?;
             }
         }
         Ok(())

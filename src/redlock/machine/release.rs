@@ -6,6 +6,7 @@ use super::Redlock;
 use crate::redlock::error::{ExtendError, RequestError};
 use crate::redlock::event::{Event, LockId, ReleaseOutcome};
 use crate::redlock::lock::Phase;
+use crate::redlock::lock::votes::Votes;
 use crate::redlock::node::batch::{Flush, Member, Purpose};
 use crate::redlock::node::cleanup::FIRST_PAUSE;
 use crate::redlock::node_set::NodeId;
@@ -153,10 +154,14 @@ impl Redlock {
     /// answers can come.
     fn count_release(&mut self, slot: u32) {
         let votes = &self.table[slot].round.votes;
-        let free = self.nodes().len() - votes.unconfirmed().len();
-        if free >= self.quorum.need() || votes.open().is_empty() {
+        if self.is_quorum_free(votes) || votes.open().is_empty() {
             self.release_due(slot);
         }
+    }
+
+    /// Returns whether a quorum of nodes is known not to have a lock, by the answers to its release.
+    fn is_quorum_free(&self, votes: &Votes) -> bool {
+        self.nodes().len() - votes.unconfirmed().len() >= self.quorum.need()
     }
 
     /// Reports a release with the answers that are known.
@@ -167,6 +172,7 @@ impl Redlock {
             absent: round.absent(),
             foreign: round.foreign(),
             unconfirmed: round.votes.unconfirmed(),
+            is_quorum_free: self.is_quorum_free(&round.votes),
         };
         self.emit(Event::Released { lock: self.table.id(slot), outcome });
         self.drain(slot);

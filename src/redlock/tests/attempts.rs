@@ -137,7 +137,8 @@ fn one_node_is_the_single_instance_lock() {
     rig.redlock.release(rig.now, lock).expect("held");
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
     rig.reply(0, ":1");
-    let outcome = ReleaseOutcome { released: nodes([0]), ..ReleaseOutcome::default() };
+    let outcome =
+        ReleaseOutcome { released: nodes([0]), is_quorum_free: true, ..ReleaseOutcome::default() };
     assert_eq!(rig.events(), [Event::Released { lock, outcome }]);
     assert_eq!(rig.redlock.in_use(), 0);
 }

@@ -182,8 +182,11 @@ fn a_release_is_reported_at_the_quorum_and_goes_on_behind() {
         absent: nodes([1]),
         foreign: nodes([2]),
         unconfirmed: nodes([3, 4]),
+        is_quorum_free: true,
     };
     assert_eq!(rig.events(), [Event::Released { lock, outcome }]);
+    let text = "released; goes on in the background at node 3, node 4; another value at node 2";
+    assert_eq!(outcome.to_string(), text);
     assert_eq!(rig.redlock.in_use(), 1, "two answers are owed");
     rig.reply(3, ":1");
     rig.reply(4, ":1");
@@ -200,6 +203,8 @@ fn a_release_that_nobody_answers_is_reported_in_time() {
     rig.advance(ms(1));
     let outcome = ReleaseOutcome { unconfirmed: nodes([0, 1, 2]), ..ReleaseOutcome::default() };
     assert_eq!(rig.events(), [Event::Released { lock, outcome }]);
+    let text = "released, but no quorum has confirmed; no answer from node 0, node 1, node 2";
+    assert_eq!(outcome.to_string(), text);
 }
 
 /// FAULTS 59: an extension races a release.
