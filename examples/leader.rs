@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use redbolt::{Client, Clock, Config, Guard, LockNoticeKind, LostReason};
+use redbolt::{Client, Clock, Config, Guard};
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -101,10 +101,11 @@ async fn lead(name: &str, guard: Guard, leaders: &AtomicUsize) -> Result<(), Any
         println!("{name} steps down");
     } else {
         let end = guard.lost().await;
-        match end.kind() {
-            // A work that takes longer than the lock may be held: also planned.
-            LockNoticeKind::Lost(LostReason::MaxHold) => println!("{name} has led for long: {end}"),
-            _ => eprintln!("ALARM: {name} leads no more: {end}"),
+        if end.is_planned() {
+            // A work that takes longer than the lock may be held.
+            println!("{name} has led for long: {end}");
+        } else {
+            eprintln!("ALARM: {name} leads no more: {end}");
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! [`LockErrorKind`], the reason of a [`LockError`](super::LockError), and the cause of each kind
 //! of error, for the predicates.
 
+use super::failure::ClientFailure;
 use super::queue::Refused;
 use crate::net::OtherProcess;
 use crate::redlock::{AcquireError, ExtendError, RequestError};
@@ -21,8 +22,9 @@ pub enum LockErrorKind {
         /// How many requests may wait for each thread: the configured `max_locks`.
         max: usize,
     },
-    /// The client was shut down, or its thread has died.
-    Closed,
+    /// The client was shut down (`None`), or its thread has died. Then
+    /// [`Client::failure`](super::Client::failure) has the reason as well.
+    Closed(Option<ClientFailure>),
     /// This process is a child of the one that made the client.
     OtherProcess(OtherProcess),
 }
@@ -60,7 +62,7 @@ impl Cause {
                 ExtendError::Lost(_) | ExtendError::Released => Self::Lost,
             },
             LockErrorKind::Busy { .. } => Self::Overloaded,
-            LockErrorKind::Closed => Self::Closed,
+            LockErrorKind::Closed(_) => Self::Closed,
             LockErrorKind::OtherProcess(_) => Self::Invalid,
         }
     }
@@ -91,7 +93,7 @@ impl From<Refused> for LockErrorKind {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Full { max } => Self::Busy { max },
-            Refused::Closed => Self::Closed,
+            Refused::Closed(failure) => Self::Closed(failure),
             Refused::OtherProcess(error) => Self::OtherProcess(error),
         }
     }

@@ -2,11 +2,9 @@
 
 use core::fmt;
 
+use super::failure::ClientFailure;
 use super::queue::Refused;
 use crate::net::OtherProcess;
-
-/// The text of an error of a client that was shut down.
-pub(super) const CLOSED: &str = "the client is shut down, or its thread has died";
 
 /// The error of a request to a client that concerns no lock.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,8 +20,9 @@ pub enum ClientError {
         /// How many requests may wait for each thread: the configured `max_locks`.
         max: usize,
     },
-    /// The client was shut down, or its thread has died.
-    Closed,
+    /// The client was shut down (`None`), or its thread has died. Then
+    /// [`Client::failure`](super::Client::failure) has the reason as well.
+    Closed(Option<ClientFailure>),
     /// This process is a child of the one that made the client.
     OtherProcess(OtherProcess),
 }
@@ -35,9 +34,19 @@ impl fmt::Display for ClientError {
                 write!(f, "{max} callbacks are told of the nodes already")
             }
             Self::Busy { max } => write_busy(f, *max),
-            Self::Closed => f.write_str(CLOSED),
+            Self::Closed(failure) => write_closed(f, *failure),
             Self::OtherProcess(error) => error.fmt(f),
         }
+    }
+}
+
+pub(super) fn write_closed(
+    f: &mut fmt::Formatter<'_>,
+    failure: Option<ClientFailure>,
+) -> fmt::Result {
+    match failure {
+        None => f.write_str("the client is shut down"),
+        Some(failure) => write!(f, "the client has ended: {failure}"),
     }
 }
 
@@ -49,7 +58,7 @@ impl From<Refused> for ClientError {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Full { max } => Self::Busy { max },
-            Refused::Closed => Self::Closed,
+            Refused::Closed(failure) => Self::Closed(failure),
             Refused::OtherProcess(error) => Self::OtherProcess(error),
         }
     }

@@ -140,7 +140,9 @@ impl Guard {
         ticket.hold(Instant::ZERO);
         PendingAnswer::ask(|answer| {
             let command = Command::Release { ticket: Arc::clone(&ticket), answer: Some(answer) };
-            shared.try_send(&ticket, command).map_err(|_| ticket.order.closed())
+            shared
+                .try_send(&ticket, command)
+                .map_err(|refused| ticket.order.closed(refused.failure()))
         })
     }
 

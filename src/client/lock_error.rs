@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::cause::{Cause, LockErrorKind};
-use super::error::{CLOSED, write_busy};
+use super::error::{write_busy, write_closed};
+use super::failure::ClientFailure;
 use crate::engine::{Nodes, Resources};
 use crate::net::Address;
 use crate::redlock::{AcquireError, AtNodes, NodeId, NodeOutcome};
@@ -36,7 +37,18 @@ use crate::redlock::{AcquireError, AtNodes, NodeId, NodeOutcome};
 /// | [`is_overloaded`] | this client has too many requests | 503, or 429 |
 /// | [`is_closed`] | this client has ended | 503 |
 /// | [`is_lost`] | the lock is not held any more | 500: the work was cut short |
-/// | [`is_invalid`] | out of bounds | 500, or 400 for a resource from outside |
+/// | [`is_invalid`] | the request is refused as it is | 500, or 400 for a resource from outside |
+///
+/// These are the [kinds](LockErrorKind) of each, by the name of the reason inside:
+///
+/// | predicate | kinds |
+/// |---|---|
+/// | [`is_contended`] | `Held`, `InLine` |
+/// | [`is_unavailable`] | `NoQuorum`, `Quarantined` |
+/// | [`is_overloaded`] | `Busy`, `NoRoom`, `Full`, `TooManyQueries` |
+/// | [`is_closed`] | `Closed`, `Cancelled` |
+/// | [`is_lost`] | `Gone`, `Lost`, `Released`, `NotHeld`, `UnknownLock` |
+/// | [`is_invalid`] | `OtherProcess`, and every `RequestError` that is not named above |
 ///
 /// [`is_contended`]: Self::is_contended
 /// [`is_unavailable`]: Self::is_unavailable
@@ -166,7 +178,9 @@ impl LockError {
         matches!(Cause::of(self.kind()), Cause::Overloaded)
     }
 
-    /// Returns `true` if the client was shut down, or its thread has died.
+    /// Returns `true` if the client was shut down, or its thread has died. The
+    /// [kind](LockErrorKind::Closed) says which, and so does
+    /// [`Client::failure`](super::Client::failure).
     #[must_use]
     pub const fn is_closed(&self) -> bool {
         matches!(Cause::of(self.kind()), Cause::Closed)
@@ -179,8 +193,13 @@ impl LockError {
         matches!(Cause::of(self.kind()), Cause::Lost)
     }
 
-    /// Returns `true` if the request is out of bounds, so that the same request fails again. The
-    /// error names the value and the limit.
+    /// Returns `true` if the request is refused as it is: a value is out of bounds, and the error
+    /// names the value and the limit; or this process is a child of the one that made the client.
+    ///
+    /// The same request fails again, with three exceptions, which are mistakes of the caller all
+    /// the same: an extension of a lock that is being extended (`ExtensionPending`), an option for
+    /// a lock that is held already (`AlreadyHeld`), and a token that another lock of this client
+    /// still has ([`TokenRefusal::InUse`](crate::TokenRefusal::InUse)).
     #[must_use]
     pub const fn is_invalid(&self) -> bool {
         matches!(Cause::of(self.kind()), Cause::Invalid)
@@ -189,6 +208,16 @@ impl LockError {
     /// Returns how long it takes until the nodes that are connected can be a quorum again, because
     /// some of them may have forgotten locks in a restart and do not vote yet. The time counts from
     /// the moment of the error. `None` where no such moment is known, as for nodes that are down.
+    ///
+    /// The header `Retry-After` of HTTP has whole seconds. Round up: whoever comes too early is
+    /// refused again.
+    ///
+    /// ```
+    /// fn header(error: &redbolt::LockError) -> Option<String> {
+    ///     let seconds = error.retry_after()?.as_millis().div_ceil(1_000);
+    ///     Some(format!("Retry-After: {seconds}"))
+    /// }
+    /// ```
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         match self.kind() {
@@ -222,7 +251,7 @@ impl fmt::Display for LockError {
             LockErrorKind::Acquire(error) => error.write(f, &nodes),
             LockErrorKind::Extend(error) => error.write(f, &nodes),
             LockErrorKind::Busy { max } => write_busy(f, *max),
-            LockErrorKind::Closed => f.write_str(CLOSED),
+            LockErrorKind::Closed(failure) => write_closed(f, *failure),
             LockErrorKind::OtherProcess(error) => error.fmt(f),
         }
     }
@@ -240,13 +269,20 @@ impl fmt::Debug for LockError {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientClosed {
+    failure: Option<ClientFailure>,
     resource: Box<[u8]>,
     count: usize,
 }
 
 impl ClientClosed {
-    pub(super) fn new(resource: &[u8], count: usize) -> Self {
-        Self { resource: resource.into(), count }
+    pub(super) fn new(failure: Option<ClientFailure>, resource: &[u8], count: usize) -> Self {
+        Self { failure, resource: resource.into(), count }
+    }
+
+    /// Returns why the thread has died; `None` if the client was shut down.
+    #[must_use]
+    pub const fn failure(&self) -> Option<ClientFailure> {
+        self.failure
     }
 
     /// Returns the resource of the lock; of several, the first in the request.
@@ -258,8 +294,9 @@ impl ClientClosed {
 
 impl fmt::Display for ClientClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { resource, count } = self;
-        write!(f, "lock {}: {CLOSED}", Resources { first: resource, count: *count })
+        let Self { failure, resource, count } = self;
+        write!(f, "lock {}: ", Resources { first: resource, count: *count })?;
+        write_closed(f, *failure)
     }
 }
 

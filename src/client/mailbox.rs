@@ -2,6 +2,7 @@
 //! of this thread.
 
 use super::command::Command;
+use super::failure::ClientFailure;
 use super::queue::{Added, Queue, Refused};
 use crate::net::{OtherProcess, Process, Waker};
 
@@ -43,8 +44,8 @@ impl Mailbox {
     }
 
     /// Refuses all commands from now on, and returns the commands that nobody has taken.
-    pub(super) fn close(&self) -> Vec<Command> {
-        self.queue.close()
+    pub(super) fn close(&self, failure: Option<ClientFailure>) -> Vec<Command> {
+        self.queue.close(failure)
     }
 
     /// Fails in a child of `fork`, where no thread empties the queue, and where the mutex of the

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::error::write_closed;
+use super::failure::ClientFailure;
 use crate::engine::Resources;
 use crate::redlock::LostReason;
 
@@ -25,12 +27,15 @@ pub struct LockNotice {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LockNoticeKind {
-    /// Little is left of the validity of the lock.
-    Expiring,
+    /// Little is left of the validity of the lock. Unless an extension succeeds, the lock will be
+    /// lost for this reason: [`LostReason::MaxHold`] where the owner has planned the end, and
+    /// [`LostReason::Expired`] where renewals fail or nobody asked for any.
+    Expiring(LostReason),
     /// The lock is not held any more, although its owner has not given it back.
     Lost(LostReason),
-    /// The lock is not held any more, because the client was shut down or its thread has died.
-    Closed,
+    /// The lock is not held any more, because the client was shut down (`None`), or because its
+    /// thread has died.
+    Closed(Option<ClientFailure>),
     /// The owner has released the lock or handed it over.
     Released,
 }
@@ -58,6 +63,29 @@ impl LockNotice {
     pub const fn is_lost(&self) -> bool {
         matches!(self.kind, LockNoticeKind::Lost(_))
     }
+
+    /// Returns `true` if the lock ends, or is about to end, as this process has planned: the lock
+    /// was released or handed over, its `max_hold` is over, or the client was shut down. Everything
+    /// else is a fault: nodes are gone, the lock was not extended in time, a thread has died.
+    ///
+    /// ```no_run
+    /// # async fn watch(guard: redbolt::Guard) {
+    /// let notice = guard.expiring().await;
+    /// if notice.is_planned() {
+    ///     println!("{notice}");
+    /// } else {
+    ///     eprintln!("ALARM: {notice}");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn is_planned(&self) -> bool {
+        use LockNoticeKind::{Closed, Expiring, Lost, Released};
+        matches!(
+            self.kind,
+            Expiring(LostReason::MaxHold) | Lost(LostReason::MaxHold) | Closed(None) | Released
+        )
+    }
 }
 
 impl fmt::Display for LockNotice {
@@ -77,9 +105,10 @@ impl fmt::Debug for LockNotice {
 impl fmt::Display for LockNoticeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Expiring => f.write_str("little is left of the validity"),
+            Self::Expiring(LostReason::MaxHold) => f.write_str("max_hold is nearly over"),
+            Self::Expiring(_) => f.write_str("little is left of the validity"),
             Self::Lost(reason) => reason.fmt(f),
-            Self::Closed => f.write_str("the client is shut down"),
+            Self::Closed(failure) => write_closed(f, *failure),
             Self::Released => f.write_str("released"),
         }
     }

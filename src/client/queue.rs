@@ -5,6 +5,7 @@
 //! instructions. A thread that adds to the list therefore knows whether the sleeper must be woken,
 //! and the sleeper has looked at the list before the sleep began.
 
+use super::failure::ClientFailure;
 use super::sync::{Mutex, lock};
 use crate::net::OtherProcess;
 
@@ -17,19 +18,29 @@ pub(super) struct Queue<T> {
 struct Inner<T> {
     waiting: Vec<T>,
     is_asleep: bool,
-    is_closed: bool,
+    /// Set once the queue is closed: why the thread has died, if it did.
+    closed: Option<Option<ClientFailure>>,
 }
 
 /// The reason why an item was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
     /// `max` items wait already.
-    Full {
-        max: usize,
-    },
-    Closed,
+    Full { max: usize },
+    /// The thread has ended, or is to end; or has died, for this reason.
+    Closed(Option<ClientFailure>),
     /// This process is a child of the one that the queue belongs to.
     OtherProcess(OtherProcess),
+}
+
+impl Refused {
+    /// Returns why the thread has died, if it did.
+    pub(super) const fn failure(self) -> Option<ClientFailure> {
+        match self {
+            Self::Closed(failure) => failure,
+            Self::Full { .. } | Self::OtherProcess(_) => None,
+        }
+    }
 }
 
 /// What the caller must do after adding an item.
@@ -42,7 +53,7 @@ pub(super) enum Added {
 
 impl<T> Queue<T> {
     pub(super) fn new(max: usize) -> Self {
-        let inner = Inner { waiting: Vec::new(), is_asleep: false, is_closed: false };
+        let inner = Inner { waiting: Vec::new(), is_asleep: false, closed: None };
         Self { inner: Mutex::new(inner), max }
     }
 
@@ -60,8 +71,8 @@ impl<T> Queue<T> {
 
     fn add(&self, item: T, max: usize) -> Result<Added, Refused> {
         let mut inner = lock(&self.inner);
-        if inner.is_closed {
-            return Err(Refused::Closed);
+        if let Some(failure) = inner.closed {
+            return Err(Refused::Closed(failure));
         }
         if inner.waiting.len() >= max {
             return Err(Refused::Full { max });
@@ -85,10 +96,11 @@ impl<T> Queue<T> {
         lock(&self.inner).is_asleep = false;
     }
 
-    /// Refuses all items from now on, and returns the items that are still in the queue.
-    pub(super) fn close(&self) -> Vec<T> {
+    /// Refuses all items from now on, and returns the items that are still in the queue. A thread
+    /// that dies in its shutdown closes the queue a second time, with the reason.
+    pub(super) fn close(&self, failure: Option<ClientFailure>) -> Vec<T> {
         let mut inner = lock(&self.inner);
-        inner.is_closed = true;
+        inner.closed = Some(failure);
         core::mem::take(&mut inner.waiting)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use super::cause::LockErrorKind;
+use super::failure::ClientFailure;
 use super::lock_error::{ClientClosed, LockError};
 use super::notice::{LockNotice, LockNoticeKind};
 use super::oneshot::Oneshot;
@@ -63,7 +64,8 @@ pub(super) struct Ticket {
 struct Signals {
     /// The end of the lock. No later end replaces the first.
     end: Option<LockNoticeKind>,
-    is_expiring: bool,
+    /// The reason for which the lock will end soon, after a warning.
+    expiring: Option<LostReason>,
     /// The wakers of the waiting signals, with the numbers of these signals.
     waiting: SmallVec<[(u64, Waker); 1]>,
     /// The number of the latest signal.
@@ -97,8 +99,8 @@ impl Order {
     }
 
     /// Creates the error of a release whose client is closed.
-    pub(super) fn closed(&self) -> ClientClosed {
-        ClientClosed::new(self.resource(), self.count)
+    pub(super) fn closed(&self, failure: Option<ClientFailure>) -> ClientClosed {
+        ClientClosed::new(failure, self.resource(), self.count)
     }
 }
 
@@ -160,7 +162,7 @@ impl Ticket {
 
     /// Says that the validity was extended; from now on there may be another warning.
     pub(super) fn extend(&self, valid_until: Instant) {
-        lock(&self.signals).is_expiring = false;
+        lock(&self.signals).expiring = None;
         self.hold(valid_until);
     }
 
@@ -173,10 +175,11 @@ impl Ticket {
         signals.take_wakers()
     }
 
-    /// Says that little is left of the validity. Returns the wakers to call.
-    pub(super) fn warn(&self) -> Wakers {
+    /// Says that little is left of the validity, and for which reason the lock will end then.
+    /// Returns the wakers to call.
+    pub(super) fn warn(&self, reason: LostReason) -> Wakers {
         let mut signals = lock(&self.signals);
-        signals.is_expiring = true;
+        signals.expiring = Some(reason);
         signals.take_wakers()
     }
 
@@ -201,8 +204,8 @@ impl Ticket {
         if let Some(end) = signals.end {
             return Poll::Ready(end);
         }
-        if awaited == Awaited::Warning && signals.is_expiring {
-            return Poll::Ready(LockNoticeKind::Expiring);
+        if let (Awaited::Warning, Some(reason)) = (awaited, signals.expiring) {
+            return Poll::Ready(LockNoticeKind::Expiring(reason));
         }
         let last = signals.wait(number, context.waker());
         // To drop a waker may drop a task, and that task may wait for this same lock: the mutex is

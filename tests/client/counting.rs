@@ -37,7 +37,7 @@ fn the_counters_of_all_threads_are_summed() {
     assert!(until(PATIENCE, || counters(&client).held_now == 0));
     assert_eq!(counters(&client).locks.cancelled, 1);
     client.blocking_shutdown(PATIENCE);
-    assert_eq!(client.counters().blocking_wait().err(), Some(ClientError::Closed));
+    assert_eq!(client.counters().blocking_wait().err(), Some(ClientError::Closed(None)));
 }
 
 /// What a caller has waited is known, although the caller has not measured.

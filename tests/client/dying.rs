@@ -9,7 +9,7 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{Client, ClientFailure};
+use redbolt::{Client, ClientFailure, LockErrorKind};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 
@@ -57,5 +57,9 @@ fn a_thread_that_dies_in_its_shutdown_is_counted() {
     assert_eq!(report.threads, 1, "{report}");
     assert!(fixture.client.is_closed());
     assert_eq!(fixture.client.failure(), Some(ClientFailure::Panic));
+    let late = fixture.client.lock("b").blocking_acquire().expect_err("the thread has died");
+    assert_eq!(late.kind(), &LockErrorKind::Closed(Some(ClientFailure::Panic)));
+    let text = "lock \"b\": the client has ended: the client's thread has panicked";
+    assert_eq!(late.to_string(), text);
     drop((shutdown, release));
 }

@@ -73,7 +73,9 @@ fn a_majority_that_does_not_answer_costs_the_lock_in_time() {
     });
     let guard = guard.blocking_acquire().expect("free");
     (0..3).for_each(|index| fixture.cluster[index].stop());
-    assert_eq!(guard.expiring().blocking_wait().kind(), LockNoticeKind::Expiring);
+    let warning = guard.expiring().blocking_wait();
+    assert_eq!(warning.kind(), LockNoticeKind::Expiring(LostReason::Expired));
+    assert!(!warning.is_planned(), "{warning}");
     assert!(guard.is_held(), "a warning comes before the end");
     let valid_until = guard.valid_until();
     assert_eq!(guard.lost().blocking_wait().kind(), LockNoticeKind::Lost(LostReason::Expired));

@@ -20,12 +20,12 @@ fn what_is_held_is_given_back_and_who_waits_is_told() {
     let lost = guard.lost();
     assert!(fixture.client.blocking_shutdown(PATIENCE).is_complete());
     let ended = waiting.blocking_wait().expect_err("the client is shut down");
-    assert_eq!(ended.kind(), &LockErrorKind::Closed);
+    assert_eq!(ended.kind(), &LockErrorKind::Closed(None));
     assert!(!guard.is_held());
-    assert_eq!(lost.blocking_wait().kind(), LockNoticeKind::Closed);
+    assert_eq!(lost.blocking_wait().kind(), LockNoticeKind::Closed(None));
     let late = fixture.client.lock("b").blocking_acquire().expect_err("the client is shut down");
-    assert_eq!(late.kind(), &LockErrorKind::Closed);
-    let text = "the client is shut down, or its thread has died";
+    assert_eq!(late.kind(), &LockErrorKind::Closed(None));
+    let text = "the client is shut down";
     assert_eq!(late.to_string(), format!("lock \"b\": {text}"));
     let unreleased = guard.release().blocking_wait().expect_err("the client is shut down");
     assert_eq!(unreleased.resource(), b"a");
@@ -101,7 +101,7 @@ fn a_shutdown_can_be_awaited() {
         });
         let report = fixture.client.shutdown(PATIENCE).await;
         let notice = holder.await.expect("the task does not panic");
-        assert_eq!(notice.kind(), LockNoticeKind::Closed);
+        assert_eq!(notice.kind(), LockNoticeKind::Closed(None));
         report
     });
     assert!(report.is_complete(), "{report}");

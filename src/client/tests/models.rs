@@ -139,7 +139,7 @@ fn what_is_added_while_the_queue_closes_is_refused_or_found() {
             let queue = Arc::clone(&queue);
             thread::spawn(move || queue.push_always(1).is_ok())
         };
-        let found = queue.close();
+        let found = queue.close(None);
         let was_taken = adder.join().expect("the adder does not panic");
         assert_eq!(was_taken, found == [1]);
     });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Wake;
 
+use crate::client::failure::ClientFailure;
 use crate::client::oneshot::Oneshot;
 use crate::client::queue::{Added, Queue, Refused};
 
@@ -70,6 +71,9 @@ fn a_full_queue_still_takes_what_must_not_be_lost_and_a_closed_one_nothing() {
     assert!(queue.push(1).is_ok());
     assert_eq!(queue.push(2), Err(Refused::Full { max: 1 }));
     assert!(queue.push_always(3).is_ok());
-    assert_eq!(queue.close(), [1, 3]);
-    assert_eq!(queue.push_always(4), Err(Refused::Closed));
+    assert_eq!(queue.close(None), [1, 3]);
+    assert_eq!(queue.push_always(4), Err(Refused::Closed(None)));
+    let failure = Some(ClientFailure::Panic);
+    assert!(queue.close(failure).is_empty());
+    assert_eq!(queue.push_always(5), Err(Refused::Closed(failure)));
 }

@@ -41,8 +41,8 @@ impl Worker {
                     }
                 }
                 Event::Lost { lock, reason } => self.lost(lock, reason),
-                Event::Expiring { lock, .. } => {
-                    let wakers = self.entry(lock).map(|entry| entry.ticket.warn());
+                Event::Expiring { lock, reason, .. } => {
+                    let wakers = self.entry(lock).map(|entry| entry.ticket.warn(reason));
                     self.wakers.extend(wakers.unwrap_or_default());
                 }
                 Event::Queried { query, holder, .. } => {
@@ -93,7 +93,7 @@ impl Worker {
         let Some(entry) = self.take_entry(id) else { return };
         let order = &entry.ticket.order;
         let error = if self.is_stopping {
-            order.error(LockErrorKind::Closed)
+            order.error(LockErrorKind::Closed(None))
         } else {
             let nodes = self.node_reasons(&error.at_nodes());
             order.error(LockErrorKind::Acquire(error)).with_nodes(nodes)

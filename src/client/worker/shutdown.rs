@@ -26,13 +26,13 @@ impl Worker {
     /// for.
     pub(super) fn shut_down(&mut self) -> io::Result<()> {
         // These commands are the last ones. A shutdown among them may ask for more time.
-        self.commands.extend(self.mailbox.close());
+        self.commands.extend(self.mailbox.close(None));
         self.run_commands();
         self.is_stopping = true;
         let held: Vec<_> =
             self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
         for (id, ticket) in held {
-            self.wakers.extend(ticket.end(LockNoticeKind::Closed));
+            self.wakers.extend(ticket.end(LockNoticeKind::Closed(None)));
             if self.engine.release(id) == Err(RequestError::NotHeld) {
                 let _ = self.engine.cancel(id);
             }
@@ -69,26 +69,30 @@ impl Worker {
 
     /// Tells every caller who still waits that the client is closed.
     fn close(&mut self) {
-        let rest = self.mailbox.close();
+        let failure = self.end.failure();
+        let rest = self.mailbox.close(failure);
         for command in mem::take(&mut self.commands).into_iter().chain(rest) {
-            self.refuse(command);
+            self.refuse(command, failure);
         }
         for (_, entry) in mem::take(&mut self.entries) {
-            self.wakers.extend(entry.ticket.end(LockNoticeKind::Closed));
+            self.wakers.extend(entry.ticket.end(LockNoticeKind::Closed(failure)));
             let order = &entry.ticket.order;
-            self.complete(&entry.ticket.outcome, Err(order.error(LockErrorKind::Closed)));
+            self.complete(&entry.ticket.outcome, Err(order.error(LockErrorKind::Closed(failure))));
             if let Some(answer) = entry.extension {
-                self.complete(&answer, Err(order.error(LockErrorKind::Closed)));
+                self.complete(&answer, Err(order.error(LockErrorKind::Closed(failure))));
             }
             if let Some(answer) = entry.release {
-                self.complete(&answer, Err(order.closed()));
+                self.complete(&answer, Err(order.closed(failure)));
             }
         }
         for (_, Question { resource, answer }) in mem::take(&mut self.queries) {
-            self.complete(&answer, Err(LockError::new(LockErrorKind::Closed, &resource, 1)));
+            self.complete(
+                &answer,
+                Err(LockError::new(LockErrorKind::Closed(failure), &resource, 1)),
+            );
         }
         for (_, answer) in mem::take(&mut self.settling) {
-            self.complete(&answer, Err(ClientError::Closed.into()));
+            self.complete(&answer, Err(ClientError::Closed(failure).into()));
         }
         for answer in self.end.take_waiters() {
             self.complete(&answer, self.end.report());
@@ -97,31 +101,34 @@ impl Worker {
         while callback::call(|| self.wake()).is_none() {}
     }
 
-    fn refuse(&mut self, command: Command) {
+    fn refuse(&mut self, command: Command, failure: Option<ClientFailure>) {
         match command {
             Command::Acquire(ticket) => {
-                let error = ticket.order.error(LockErrorKind::Closed);
+                let error = ticket.order.error(LockErrorKind::Closed(failure));
                 self.complete(&ticket.outcome, Err(error));
             }
             Command::Extend { ticket, answer, .. } => {
-                self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed)));
+                self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed(failure))));
             }
             Command::Release { ticket, answer: Some(answer) } => {
-                self.complete(&answer, Err(ticket.order.closed()));
+                self.complete(&answer, Err(ticket.order.closed(failure)));
             }
             Command::Disown { ticket, answer } => {
-                self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed)));
+                self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed(failure))));
             }
             Command::Query { resource, answer } => {
-                self.complete(&answer, Err(LockError::new(LockErrorKind::Closed, &resource, 1)));
+                self.complete(
+                    &answer,
+                    Err(LockError::new(LockErrorKind::Closed(failure), &resource, 1)),
+                );
             }
             Command::Ready { answer, .. } => {
-                self.complete(&answer, Err(ClientError::Closed.into()));
+                self.complete(&answer, Err(ClientError::Closed(failure).into()));
             }
             Command::Counters(survey) => {
-                self.complete(&survey.answer, Err(ClientError::Closed));
+                self.complete(&survey.answer, Err(ClientError::Closed(failure)));
             }
-            Command::Nodes(answer) => self.complete(&answer, Err(ClientError::Closed)),
+            Command::Nodes(answer) => self.complete(&answer, Err(ClientError::Closed(failure))),
             Command::Cancel(_)
             | Command::Watch(_)
             | Command::Shutdown(_)

@@ -100,7 +100,7 @@ fn acquire_all(
                 Err(error) => match error.kind() {
                     LockErrorKind::Acquire(error) => failures.add(error),
                     // A signal has ended the requests.
-                    LockErrorKind::Closed if signals.caught() => {}
+                    LockErrorKind::Closed(_) if signals.caught() => {}
                     _ => return Err(Failure::software(error)),
                 },
             }

@@ -217,7 +217,7 @@ impl Worker {
                 sums.longest = sums.longest.max(now - since.max(self.run.begin));
                 match error.kind() {
                     // Nobody but the end of the run shuts the client down.
-                    LockErrorKind::Closed if self.is_over() => sums.tally.unfinished += 1,
+                    LockErrorKind::Closed(_) if self.is_over() => sums.tally.unfinished += 1,
                     LockErrorKind::Acquire(error) => sums.tally.failures.add(error),
                     LockErrorKind::Request(_) | LockErrorKind::Busy { .. } => {
                         sums.tally.failures.add_refused();
