@@ -69,6 +69,8 @@ pub enum Saboteur {
     /// S11: a witness is born when a client says, not when the server does. The script is the
     /// server's part; in the tests, the simulator is the server.
     WitnessWrittenByClient,
+    /// S11: what a node says of its keys unasked is not heard.
+    PushIgnored,
     /// S11: the answer of a node that may have forgotten locks counts for an extension.
     QuarantinedAgrees,
     /// Repair: a key that a node was given counts for the extension under way.

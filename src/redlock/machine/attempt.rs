@@ -116,8 +116,7 @@ impl Redlock {
         let slot = request.slot;
         if self.table[slot].connection_lost(id, request.serial) {
             #[cfg(redbolt_sabotage)]
-            if self.config.is_sabotaged(Saboteur::UnknownCounts)
-                && request.intent == Intent::Attempt
+            if self.config.is_sabotaged(Saboteur::UnknownCounts) && request.intent != Intent::Repair
             {
                 self.table[slot].forge_vote(id);
             }

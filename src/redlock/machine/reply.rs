@@ -19,8 +19,7 @@ impl Redlock {
     /// Handles one reply of a node.
     pub(super) fn handle_reply(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
         if matches!(value, Value::Push(_) | Value::Attribute(_)) {
-            // Pushes and attributes come beside replies, but only in RESP3, which nobody asked for.
-            return self.drop_session(now, id, NodeError::UnexpectedReply);
+            return self.handle_beside(now, id, value);
         }
         let node = &mut self.nodes[id];
         let Some(Expected { request, sent }) = node.next_expected() else {
@@ -109,6 +108,10 @@ impl Redlock {
     fn handle_set_reply(&mut self, now: Instant, id: NodeId, request: SetRequest, vote: Vote) {
         match request.intent {
             Intent::Attempt => self.handle_vote(now, id, request, vote),
+            Intent::Doubted => {
+                let vote = if vote == Vote::Granted { Vote::Unclear } else { vote };
+                self.handle_vote(now, id, request, vote);
+            }
             Intent::Repair => self.handle_repair(now, id, request, vote),
         }
     }

@@ -17,6 +17,7 @@ use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::script::{self, Script};
 use crate::redlock::wire::server_error::ServerError;
 use crate::redlock::wire::testimony::Testimony;
+use crate::redlock::wire::tracking;
 use crate::resp::{self, Elements, Value};
 
 /// The steps, in the order in which they are sent. Steps that are not needed are left out.
@@ -30,6 +31,10 @@ enum Step {
     Load(Script),
     /// A try of all commands, by the text of the script and then by its SHA-1.
     Probe(Call),
+    /// The change to RESP3, in which a server can push. Whoever may not goes on in RESP2.
+    Hello,
+    /// The wish to be told what happens to the witness, before the look at it.
+    Track,
     /// One setting of the server.
     Setting(&'static [u8]),
     /// The witness, always last: the locks of the session come behind its stamp.
@@ -61,6 +66,8 @@ pub(crate) struct Inquiry {
     info: Info,
     native: Option<Native>,
     missing: MissingRights,
+    speaks_resp3: bool,
+    tracks: bool,
 }
 
 /// What a node has proved.
@@ -73,6 +80,10 @@ pub(crate) struct Findings {
     pub(crate) native: Option<Native>,
     /// The commands that the node does not run for us. No lock needs one of them.
     pub(crate) missing: MissingRights,
+    /// Whether the server may push. Only a handshake asks.
+    pub(crate) speaks_resp3: bool,
+    /// Whether the server tells what happens to the witness. Only a handshake asks.
+    pub(crate) tracks: bool,
     pub(crate) word: Word,
 }
 
@@ -107,7 +118,7 @@ pub(crate) enum Progress {
 impl Inquiry {
     /// Creates the handshake of a connection with this `login`.
     pub(crate) fn handshake(login: &Login, guard: RestartGuard) -> Self {
-        let mut steps = SmallVec::with_capacity(20);
+        let mut steps = SmallVec::with_capacity(22);
         if login.has_auth() {
             steps.push(Step::Auth);
         }
@@ -119,6 +130,7 @@ impl Inquiry {
         steps.extend(script::ALL.map(Step::Load));
         steps.extend([Call::Text, Call::Sha].map(Step::Probe));
         if guard != RestartGuard::Off {
+            steps.extend([Step::Hello, Step::Track]);
             steps.extend(about_witness(guard, Call::Text));
         }
         Self::of(steps)
@@ -139,7 +151,14 @@ impl Inquiry {
             info: Info::default(),
             native: None,
             missing: MissingRights::default(),
+            speaks_resp3: false,
+            tracks: false,
         }
+    }
+
+    /// Returns whether the server has agreed to speak RESP3.
+    pub(crate) fn speaks_resp3(&self) -> bool {
+        self.speaks_resp3
     }
 
     /// Appends the commands of all steps without a reply, in their order. Returns their number.
@@ -156,6 +175,7 @@ impl Inquiry {
 
     /// Handles the reply to the oldest step without a reply.
     pub(crate) fn handle_reply(&mut self, value: &Value<'_>) -> Progress {
+        use Value::{BulkError, Error};
         let Some(&step) = self.steps.get(self.answered) else {
             return Progress::Failed(NodeError::UnsolicitedReply);
         };
@@ -166,14 +186,32 @@ impl Inquiry {
                 self.missing.read(by, value).is_none().then_some(NodeError::UnexpectedReply)
             }
             // The probe finds what else is missing.
-            (Step::Info(_), Value::Error(text)) if text.starts_with(b"NOPERM ") => {
+            (Step::Info(_), Error(text) | BulkError(text)) if text.starts_with(b"NOPERM ") => {
                 self.missing.insert(b"info");
+                None
+            }
+            (Step::Hello, Value::Map(_)) => {
+                self.speaks_resp3 = true;
+                None
+            }
+            (Step::Track, Value::Simple(b"OK")) => {
+                // In RESP2 there is no way to tell.
+                self.tracks = self.speaks_resp3;
+                None
+            }
+            // A server that speaks no RESP3, or does not let us, is looked at now and then.
+            (Step::Hello, Value::Array(_)) => None,
+            (Step::Hello | Step::Track, Error(text) | BulkError(text))
+                if !ServerError::classify(text).is_passing() =>
+            {
                 None
             }
             // A node that forbids us to load scripts may still run their text. A node that does not
             // tell its commands is taken to have only the old ones, and a node that does not tell
             // its settings is not durable.
-            (Step::Load(_) | Step::Capabilities | Step::Setting(_), Value::Error(_)) => None,
+            (Step::Load(_) | Step::Capabilities | Step::Setting(_), Error(_) | BulkError(_)) => {
+                None
+            }
             (Step::Load(script), Value::Bulk(sha)) if *sha == script.sha.as_bytes() => None,
             (Step::Capabilities, Value::Array(commands)) => {
                 self.native = native(commands.clone());
@@ -183,7 +221,9 @@ impl Inquiry {
                 self.read_settings(pair.clone());
                 None
             }
-            (step, Value::Error(text)) => Some(refusal(step, ServerError::classify(text))),
+            (step, Error(text) | BulkError(text)) => {
+                Some(refusal(step, ServerError::classify(text)))
+            }
             (Step::Auth | Step::Select, Value::Simple(b"OK")) => None,
             (Step::Info(_), Value::Bulk(text) | Value::Verbatim { text, .. }) => {
                 self.info.read(text);
@@ -235,6 +275,8 @@ impl Inquiry {
                 is_durable: self.info.is_durable(),
                 native: self.native,
                 missing: self.missing,
+                speaks_resp3: self.speaks_resp3,
+                tracks: self.tracks,
                 word,
             }),
             Err(error) => Progress::Failed(error),
@@ -279,6 +321,8 @@ impl Step {
                 resp::command(out, &[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
             }
             Self::Probe(call) => command::probe(out, call, look.prefix),
+            Self::Hello => tracking::hello(out),
+            Self::Track => tracking::track(out, look.prefix),
             Self::Setting(name) => resp::command(out, &[b"CONFIG", b"GET", name]),
             Self::Witness(call) => command::look(out, call, look),
         }
@@ -288,9 +332,8 @@ impl Step {
 /// Returns the meaning of an error reply to a step. An error about a login needs a person to mend
 /// it, unless the server says that the error is only for the moment.
 fn refusal(step: Step, error: ServerError) -> NodeError {
-    let passing = matches!(error, ServerError::NotServing | ServerError::Overloaded);
     match step {
-        Step::Auth | Step::Select if !passing => NodeError::LoginRefused,
+        Step::Auth | Step::Select if !error.is_passing() => NodeError::LoginRefused,
         _ => NodeError::Server(error),
     }
 }

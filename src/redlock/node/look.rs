@@ -103,6 +103,7 @@ impl Node {
 
     /// Looks at the node.
     pub(crate) fn start_look(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) {
+        self.tracking.asks(now);
         let look = Inquiry::look(self.means, config.restart_guard);
         self.ask(now, &look, Request::Look, config, terms);
         self.look = Some(look);
@@ -149,6 +150,9 @@ impl Node {
             Progress::Done(_) => self.look_at = terms.next_look(now),
             Progress::Failed(_) => {}
         }
+        if self.look.is_none() {
+            self.look_at = self.tracking.look_at(self.look_at);
+        }
         progress
     }
 
@@ -169,6 +173,7 @@ impl Node {
         if found.word == Word::Later {
             self.look_later(now, terms);
         }
+        self.look_at = self.tracking.look_at(self.look_at);
     }
 
     /// Judges the node by what a look, which left at `sent`, has found. Returns `false` if the data
@@ -182,6 +187,7 @@ impl Node {
         terms: Terms,
     ) -> bool {
         let is_same = self.record.look(now, sent, found, terms.wall, config);
+        self.answer_doubt(now, found);
         is_same || config.restart_guard == RestartGuard::Off
     }
 

@@ -10,10 +10,12 @@ use core::time::Duration;
 
 pub(super) mod batch;
 pub(super) mod cleanup;
+mod doubt;
 pub(super) mod error;
 pub(super) mod identity;
 pub(super) mod inquiry;
 pub(super) mod look;
+mod message;
 pub(super) mod nodes;
 mod outbox;
 pub(super) mod pipeline;
@@ -23,6 +25,7 @@ pub(super) mod request;
 mod round_trip;
 mod session;
 pub(super) mod status;
+mod tracking;
 #[cfg(feature = "net")]
 pub(super) mod visit;
 pub(super) mod witness;
@@ -39,6 +42,7 @@ use self::record::Record;
 use self::request::{Expected, LatencyClass};
 use self::round_trip::RoundTrip;
 use self::status::{NodeState, NodeStatus};
+use self::tracking::Tracking;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::login::Login;
@@ -50,9 +54,6 @@ use crate::time::Instant;
 /// The pause after an error that says that the node cannot serve for the moment. Attempts and
 /// repairs pass the node over until then.
 const UNHEALTHY_PAUSE: Duration = Duration::from_millis(250);
-
-/// The number of characters kept of a server's error.
-const MESSAGE_MAX: usize = 128;
 
 /// One master: its session, its health and its queues.
 pub(crate) struct Node {
@@ -72,6 +73,8 @@ pub(crate) struct Node {
     missing: MissingRights,
     /// The look that is under way on this session.
     look: Option<Inquiry>,
+    /// What the session hears unasked.
+    tracking: Tracking,
     /// The time of the next look; never while one is under way.
     look_at: Instant,
     /// The next time at which the evidence changes or is looked for. One number, because this is
@@ -144,6 +147,7 @@ impl Node {
             means: Means::Witness,
             missing: MissingRights::default(),
             look: None,
+            tracking: Tracking::new(),
             look_at: Instant::FAR_FUTURE,
             watch_at: Instant::FAR_FUTURE,
             is_believed: false,
@@ -307,17 +311,9 @@ impl Node {
         self.message.clear();
     }
 
-    /// Keeps the text of a server's error, made safe for a terminal and for a log.
+    /// Keeps the text of a server's error.
     pub(crate) fn keep_message(&mut self, text: &[u8]) {
-        // Behind the name of an unknown command, a server repeats the arguments: the password of
-        // `AUTH`, or the token of a lock.
-        let end = memchr::memmem::find(text, b" with args").unwrap_or(text.len());
-        let text = text[..end].trim_ascii_end();
-        let text = text.strip_suffix(b",").unwrap_or(text);
-        // A character has at most four bytes.
-        let text = String::from_utf8_lossy(&text[..text.len().min(4 * MESSAGE_MAX)]);
-        let safe = |c: char| if c.is_control() { '?' } else { c };
-        self.message = text.chars().take(MESSAGE_MAX).map(safe).collect();
+        self.message = message::shown(text);
     }
 
     /// Returns what the node needs now, if its deadline has come.
@@ -384,6 +380,7 @@ impl Node {
             retry_in,
             quarantine: self.quarantine(now),
             lacks_witness: self.is_ready() && self.means == Means::Denied,
+            tracks_witness: self.is_ready() && self.tracking.is_on(),
             missing: if self.is_ready() { self.missing } else { MissingRights::default() },
             message: &self.message,
             in_flight: self.pipeline.len(),

@@ -7,7 +7,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use super::request::{Expected, Request};
+use super::request::{Expected, Intent, Request, SetRequest};
 use crate::redlock::config::RedlockConfig;
 use crate::time::Instant;
 
@@ -156,6 +156,17 @@ impl Pipeline {
     #[inline]
     fn late_at(&self, request: Expected) -> Instant {
         Instant::from_nanos(request.sent.as_nanos().saturating_add(self.stall_timeout))
+    }
+
+    /// Takes the votes from the requests on their way. No grant of theirs counts.
+    pub(crate) fn doubt_votes(&mut self) {
+        for expected in &mut self.queue {
+            if let Request::Set(SetRequest { intent: intent @ Intent::Attempt, .. }) =
+                &mut expected.request
+            {
+                *intent = Intent::Doubted;
+            }
+        }
     }
 
     /// Returns `true` if a request about a lock is on its way.

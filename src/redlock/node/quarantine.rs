@@ -33,7 +33,8 @@ pub enum QuarantineReason {
     EvictingPolicy,
     /// The node was in cluster or sentinel mode during a session.
     NotStandalone,
-    /// The node has not answered a look for too long.
+    /// The node has not answered a look for too long, or not since it said that its keys may be
+    /// gone.
     Unseen,
 }
 

@@ -27,8 +27,9 @@ pub(crate) struct Record {
     whole: Option<(Moment, QuarantineReason)>,
     gap: Option<Gap>,
     service: Option<Service>,
-    /// The time at which the last look left that was answered; `None` if there was none, or if a
-    /// handshake since then had no answer to its look: the data may be other data.
+    /// The time at which the last look left that was answered; `None` if there was none. Also
+    /// `None` if the data may be other data since: a handshake had no answer to its look, or the
+    /// node has said so.
     seen: Option<Instant>,
     /// The end of the quarantine, and the reason.
     quarantine: Option<(Instant, QuarantineReason)>,
@@ -93,6 +94,18 @@ impl Record {
     pub(crate) fn stopped_serving(&mut self, now: Instant, reason: QuarantineReason) {
         self.past = None;
         self.distrust(Moment::before(now, Duration::ZERO), reason);
+    }
+
+    /// The data of the node may be other data since the last look left. The caller settles the
+    /// evidence behind this.
+    pub(crate) fn doubt(&mut self) {
+        self.seen = None;
+        self.believed_until = Instant::ZERO;
+    }
+
+    /// The node has lost data, and no look can tell how much.
+    pub(crate) fn lost_data(&mut self, now: Instant) {
+        self.distrust(Moment::before(now, Duration::ZERO), QuarantineReason::DataLost);
     }
 
     /// The data of the node is in one piece only since then. An older quarantine can last longer

@@ -64,6 +64,9 @@ pub(crate) struct SetRequest {
 pub(crate) enum Intent {
     /// The node is to vote in an attempt.
     Attempt,
+    /// The node was to vote in an attempt, and has said since then that its keys may be gone. A
+    /// grant does not count (S11).
+    Doubted,
     /// The node lacks the key of a held lock. The answer is no vote.
     Repair,
 }

@@ -71,6 +71,7 @@ impl Node {
         self.counters.connects += 1;
         self.round_trip.connected(now);
         self.parser.reset();
+        self.tracking.reset();
         let handshake = Inquiry::handshake(&self.login, config.restart_guard);
         self.ask(now, &handshake, Request::Handshake, config, terms);
         let until = now + config.connect_timeout;
@@ -92,6 +93,7 @@ impl Node {
         self.run_id = Some(found.identity.run_id);
         self.native = found.native;
         self.missing = found.missing;
+        self.tracking.begin(found);
         self.session = Session::Ready { since: now };
         self.plan_looks(now, found, terms);
         self.error = None;

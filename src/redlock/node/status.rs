@@ -63,6 +63,9 @@ pub struct NodeStatus<'a> {
     /// Set on a session with a node that does not allow the witness (S11). The node is treated as
     /// with [`RestartGuard::Strict`](crate::redlock::RestartGuard::Strict).
     pub lacks_witness: bool,
+    /// Set on a session that the node tells at once when somebody flushes it (S11). A loss on any
+    /// other session is noticed by the next look.
+    pub tracks_witness: bool,
     /// The commands that the node does not run for us, on a session that needs none of them for
     /// locks. Without them a node may lack the witness.
     pub missing: MissingRights,

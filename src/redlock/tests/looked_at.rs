@@ -19,6 +19,10 @@ pub(super) struct Master {
     pub(super) stamp: Option<(u64, u64, u64, u64)>,
     /// What the master answers instead, if it does not run the script.
     pub(super) refusal: Option<&'static str>,
+    /// The master speaks RESP3, and tells who tracks what happens to the witness.
+    pub(super) tracks: bool,
+    /// What the master answers instead to `HELLO` or to `CLIENT TRACKING`.
+    pub(super) mute: Option<(&'static str, &'static str)>,
     /// What the master answers to a probe, if it lacks a right: by text, and by SHA-1.
     pub(super) probed: Option<[&'static str; 2]>,
 }
@@ -59,6 +63,16 @@ impl Master {
         if words[0] == "CONFIG" {
             return self.setting(&words[2]);
         }
+        if is_hello(words) {
+            return match self.mute {
+                Some((command, refusal)) if words[0] == command => refusal.to_owned(),
+                _ if !self.tracks => format!("-ERR unknown command '{}'", words[0]),
+                _ if words[0] == "HELLO" => {
+                    "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3".into()
+                }
+                _ => "+OK".into(),
+            };
+        }
         if is_probe(words) {
             let [by_text, by_sha] = self.probed.unwrap_or(["*0"; 2]);
             return (if words[0] == "EVAL" { by_text } else { by_sha }).to_owned();
@@ -95,6 +109,18 @@ impl Master {
         format!("*12\r\n{numbers}{}", info(&text))
     }
 
+    /// Answers a look of the only client of one node.
+    pub(super) fn usual_look(&mut self, now: Instant) -> String {
+        let words = ["", "", "", "", "", "0", "1", "10000", "1", "10102000"].map(str::to_owned);
+        self.answer(now, &words)
+    }
+
+    /// As above, after all keys were lost.
+    pub(super) fn flushed_look(&mut self, now: Instant) -> String {
+        self.flush();
+        self.usual_look(now)
+    }
+
     /// Returns a setting, as `CONFIG GET` tells it.
     fn setting(&self, name: &str) -> String {
         let value = |line: &str| Some(line.strip_prefix(name)?.strip_prefix(':')?.to_owned());
@@ -117,9 +143,19 @@ impl Master {
     }
 }
 
+/// Returns whether this command is one of the two that ask for pushes.
+fn is_hello(words: &[String]) -> bool {
+    words[0] == "HELLO" || words[0] == "CLIENT"
+}
+
 /// Returns whether this command tries our rights.
-pub(super) fn is_probe(words: &[String]) -> bool {
+fn is_probe(words: &[String]) -> bool {
     words.get(1).is_some_and(|word| word == PROBE.text || word == PROBE.sha)
+}
+
+/// Returns whether this command belongs to a handshake alone, and is not seen by the stories.
+pub(super) fn is_unseen(words: &[String]) -> bool {
+    is_hello(words) || is_probe(words)
 }
 
 /// Returns whether this command belongs to a look, or to the end of a handshake.

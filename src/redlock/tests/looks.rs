@@ -93,9 +93,7 @@ fn a_vote_behind_a_look_that_found_other_data_does_not_count() {
     rig.sent(0);
     let lock = rig.acquire("r", NO_WAIT);
     assert_eq!(rig.sent(0).len(), 1);
-    rig.masters[0].flush();
-    let words = ["", "", "", "", "", "0", "1", "10000", "1", "10102000"].map(str::to_owned);
-    let look = rig.masters[0].answer(rig.now, &words);
+    let look = rig.masters[0].flushed_look(rig.now);
     let bytes = format!("{look}\r\n+OK\r\n");
     rig.redlock.handle_received(rig.now, node(0), bytes.as_bytes());
     assert!(!rig.redlock.is_held(rig.now, lock));

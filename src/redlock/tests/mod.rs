@@ -16,6 +16,7 @@ mod looked_at;
 mod looks;
 mod names;
 mod options;
+mod pushes;
 mod queries;
 mod queues;
 mod refusals;
@@ -30,7 +31,7 @@ mod watching;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use self::looked_at::{Master, is_look, is_probe, micros};
+use self::looked_at::{Master, is_look, is_unseen, micros};
 use super::*;
 use crate::resp::{Parser, Status, Value};
 use crate::time::Instant;
@@ -201,8 +202,7 @@ impl Rig {
                 panic!("the machine sent what is no command: {:?}", rest.escape_ascii());
             };
             let words: Vec<_> = parts.map(|part| word(&part)).collect();
-            let is_probe = is_probe(&words);
-            let is_look = is_probe || is_look(&words) && self.answers_looks;
+            let is_look = is_unseen(&words) || is_look(&words) && self.answers_looks;
             if !is_look {
                 let words = words.iter().map(|word| short(word)).collect::<Vec<_>>();
                 self.outputs[index].push(words.join(" "));

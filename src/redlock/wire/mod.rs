@@ -11,4 +11,5 @@ pub(super) mod probe;
 pub(super) mod script;
 pub(super) mod server_error;
 pub(super) mod testimony;
+pub(super) mod tracking;
 pub(super) mod witness;

@@ -85,6 +85,11 @@ impl ServerError {
         if is_denied && !names_key(text) { Self::ScriptDenied } else { Self::Other }
     }
 
+    /// Returns whether the server may do the same soon without anybody changing anything.
+    pub(crate) const fn is_passing(self) -> bool {
+        matches!(self, Self::NotServing | Self::Overloaded)
+    }
+
     /// Returns whether the error proves that the command was not executed.
     pub const fn ruled_out_execution(self) -> bool {
         !matches!(self, Self::Other | Self::ScriptDenied)

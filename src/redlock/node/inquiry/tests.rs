@@ -45,14 +45,15 @@ fn login_comes_first_and_only_where_it_is_needed() {
 fn the_witness_comes_last_and_is_left_alone_where_no_guard_is_wanted() {
     for (guard, len, has_witness) in [
         (RestartGuard::Off, 15, false),
-        (RestartGuard::On, 16, true),
-        (RestartGuard::Strict, 16, true),
-        (RestartGuard::Durable, 18, true),
+        (RestartGuard::On, 18, true),
+        (RestartGuard::Strict, 18, true),
+        (RestartGuard::Durable, 20, true),
     ] {
         let (found, text) = handshake(&Login::default(), guard);
         assert_eq!(found, len, "{guard:?}");
         let last = text.rsplit("\r\n*").next().unwrap_or_default();
         assert_eq!(last.contains("redbolt:witness"), has_witness, "{guard:?}");
+        assert_eq!(text.contains("HELLO"), has_witness, "{guard:?}");
     }
 }
 
@@ -100,4 +101,129 @@ fn a_script_that_was_forgotten_is_sent_once_more_and_no_more() {
     let (len, again) = text(&look, &login);
     assert!(len == 1 && again.starts_with("*10\r\n$4\r\nEVAL\r\n"));
     assert_eq!(look.handle_reply(&forgotten), Progress::Unanswered { is_denied: true });
+}
+
+/// What a handshake finds, if the node gives these replies to its steps.
+fn found(reply: impl Fn(Step) -> Vec<u8>) -> Result<Findings, NodeError> {
+    let mut handshake = Inquiry::handshake(&Login::default(), RestartGuard::Durable);
+    for step in handshake.steps.clone() {
+        let bytes = reply(step);
+        let Ok(resp::Status::Complete((value, used))) = resp::parse(&bytes) else {
+            panic!("no reply: {}", bytes.escape_ascii())
+        };
+        assert_eq!(used, bytes.len(), "{}", bytes.escape_ascii());
+        match handshake.handle_reply(&value) {
+            Progress::More => {}
+            Progress::Done(found) => return Ok(found),
+            Progress::Failed(error) => return Err(error),
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("the handshake never ends")
+}
+
+/// The replies of a real server to all steps, in the words of RESP2.
+fn in_resp2(step: Step) -> Vec<u8> {
+    let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+    let id = "a".repeat(40);
+    let text = match step {
+        Step::Auth | Step::Select | Step::Track => "+OK\r\n".to_owned(),
+        Step::Info(section) => bulk(&match section {
+            b"server" => format!("run_id:{id}\r\nredis_mode:standalone\r\n"),
+            b"replication" => {
+                format!("role:master\r\nmaster_replid:{id}\r\nsecond_repl_offset:-1\r\n")
+            }
+            b"memory" => "maxmemory:0\r\nmaxmemory_policy:noeviction\r\n".to_owned(),
+            b"stats" => "evicted_keys:0\r\n".to_owned(),
+            _ => "loading:0\r\naof_enabled:1\r\naof_last_write_status:ok\r\n".to_owned(),
+        }),
+        Step::Capabilities => {
+            "*2\r\n*-1\r\n*3\r\n$5\r\ndelex\r\n:-2\r\n*1\r\n+write\r\n".to_owned()
+        }
+        Step::Load(script) => bulk(script.sha),
+        Step::Probe(_) => "*0\r\n".to_owned(),
+        Step::Hello => "-ERR unknown command 'HELLO'\r\n".to_owned(),
+        Step::Setting(name) => {
+            let name = String::from_utf8_lossy(name);
+            let value = if name == "appendfsync" { "always" } else { "no" };
+            format!("*2\r\n{}{}", bulk(&name), bulk(value))
+        }
+        Step::Witness(_) => {
+            let numbers: String = (0..11).map(|_| ":1\r\n").collect();
+            format!("*12\r\n{numbers}{}", bulk("loading:0\r\n"))
+        }
+    };
+    text.into_bytes()
+}
+
+/// The same replies where a server has other words in RESP3.
+fn in_resp3(step: Step) -> Vec<u8> {
+    let reply = String::from_utf8(in_resp2(step)).expect("the replies are text");
+    let text = match step {
+        Step::Hello => "%1\r\n$5\r\nproto\r\n:3\r\n".to_owned(),
+        Step::Info(_) => {
+            let (length, text) = reply[1..].split_once("\r\n").expect("it has a head");
+            let length: usize = length.parse().expect("a length");
+            format!("={}\r\ntxt:{text}", length + 4)
+        }
+        Step::Capabilities => "*2\r\n_\r\n*3\r\n$5\r\ndelex\r\n:-2\r\n~1\r\n+write\r\n".to_owned(),
+        Step::Setting(_) => reply.replacen("*2", "%1", 1),
+        _ => reply,
+    };
+    text.into_bytes()
+}
+
+#[test]
+fn both_protocols_have_words_for_the_same_findings() {
+    let old = found(in_resp2).expect("it may vote");
+    let new = found(in_resp3).expect("it may vote");
+    assert!(old.is_durable && old.native == Some(Native::DelEx));
+    assert!(!old.speaks_resp3 && !old.tracks && new.speaks_resp3 && new.tracks);
+    assert_eq!(new, Findings { speaks_resp3: true, tracks: true, ..old });
+}
+
+/// A server may write any error as a text of any bytes in RESP3.
+#[test]
+fn an_error_means_the_same_in_both_protocols() {
+    let all = [
+        "NOPERM this user has no permissions",
+        "ERR unknown command",
+        "LOADING Redis is loading the dataset in memory",
+        "NOAUTH Authentication required.",
+    ];
+    let is_wrong = |step: Step, wrong: usize| {
+        let mut steps = Inquiry::handshake(&Login::default(), RestartGuard::Durable).steps;
+        steps.truncate(wrong + 1);
+        steps.last() == Some(&step)
+    };
+    for text in all {
+        for wrong in 0..20 {
+            let simple = format!("-{text}\r\n").into_bytes();
+            let bulk = format!("!{}\r\n{text}\r\n", text.len()).into_bytes();
+            let answer = |error: &[u8], step| {
+                if is_wrong(step, wrong) { error.to_vec() } else { in_resp3(step) }
+            };
+            let one = found(|step| answer(&simple, step));
+            let other = found(|step| answer(&bulk, step));
+            assert_eq!(one, other, "{text} to step {wrong}");
+        }
+    }
+}
+
+#[test]
+fn no_other_word_of_resp3_is_an_answer() {
+    for word in ["#t\r\n", ",1.5\r\n", "(1\r\n", "~0\r\n", "_\r\n"] {
+        for (wrong, step) in [
+            (0, Step::Info(SECTIONS[0])),
+            (15, Step::Hello),
+            (16, Step::Track),
+            (17, Step::Setting(SETTINGS[0])),
+        ] {
+            let steps = Inquiry::handshake(&Login::default(), RestartGuard::Durable).steps;
+            assert_eq!(steps[wrong], step);
+            let answer =
+                |asked| if asked == step { word.as_bytes().to_vec() } else { in_resp3(asked) };
+            assert_eq!(found(answer), Err(NodeError::UnexpectedReply), "{word:?} to {step:?}");
+        }
+    }
 }

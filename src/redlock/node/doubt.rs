@@ -1,0 +1,63 @@
+//! What a node says unasked: that its keys may be gone (S11).
+//!
+//! A session that tracks the witness hears of a loss before it reads the first vote that was given
+//! without the lost keys. From then on no vote counts until a look, which left later, has shown
+//! that the witness is the same.
+
+use super::Node;
+use super::inquiry::{Findings, Means, Word};
+use super::tracking::Doubt;
+use crate::redlock::wire::tracking::Push;
+use crate::time::Instant;
+
+impl Node {
+    /// Returns whether a push may come at `now`.
+    pub(crate) fn may_push(&mut self, now: Instant) -> bool {
+        let speaks_resp3 = match self.handshake() {
+            Some(handshake) => handshake.speaks_resp3(),
+            None => self.tracking.speaks_resp3,
+        };
+        speaks_resp3 && self.tracking.has_time_for(now)
+    }
+
+    /// Handles a push. Returns `true` if the node must be looked at.
+    pub(crate) fn hear(&mut self, push: Push) -> bool {
+        let is_heard = match push {
+            Push::AllKeys => true,
+            // Where the client has no right to the witness, nothing rests on it.
+            Push::Witness => self.means == Means::Witness,
+            Push::Other => false,
+        };
+        if !is_heard || self.tracking.doubt == Doubt::Raised {
+            return false;
+        }
+        self.tracking.doubt = Doubt::Raised;
+        self.doubt();
+        true
+    }
+
+    /// Ends to believe the node until the next look is answered.
+    fn doubt(&mut self) {
+        self.record.doubt();
+        self.pipeline.doubt_votes();
+        // While a look is under way, the next one waits for its answer.
+        if self.look.is_none() {
+            self.look_at = self.tracking.look_at(self.look_at);
+        }
+    }
+
+    /// Ends the doubt if the look that has been judged left behind the push.
+    pub(super) fn answer_doubt(&mut self, now: Instant, found: &Findings) {
+        match (self.tracking.doubt, found.word) {
+            (Doubt::Raised, _) => self.doubt(),
+            (Doubt::Asked, Word::Given(_)) => self.tracking.doubt = Doubt::None,
+            // The next look will tell.
+            (Doubt::None, _) | (Doubt::Asked, Word::Later) => {}
+            // Nothing proves that the keys are there.
+            (Doubt::Asked, Word::Unasked | Word::Denied) => {
+                self.tracking.doubt = Doubt::None;
+                self.record.lost_data(now);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a session knows of the pushes of its node (S11): whether they may come, whether one has
+//! raised a doubt that no look has answered, and how many there are.
+
+use core::time::Duration;
+
+use super::inquiry::Findings;
+use crate::time::Instant;
+
+/// The least time between two looks that pushes have asked for. Whoever pushes without end is
+/// answered with a look now and then.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The number of pushes within a second from which on they are a flood, and end the session. Each
+/// client that writes the witness is worth one.
+const FLOOD: u32 = 1_000;
+
+/// Whether the keys of a node may be gone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Doubt {
+    /// Nobody says so.
+    None,
+    /// The node said so, and no look has left since then.
+    Raised,
+    /// The node said so, and a look has left since then.
+    Asked,
+}
+
+/// What a session hears unasked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tracking {
+    /// The session speaks RESP3, so pushes may come.
+    pub(super) speaks_resp3: bool,
+    is_on: bool,
+    pub(super) doubt: Doubt,
+    /// The time from which on a push has the next look sent.
+    free_at: Instant,
+    /// The number of pushes in the second that ends then.
+    count: u32,
+    counts_until: Instant,
+}
+
+impl Tracking {
+    pub(crate) const fn new() -> Self {
+        Self {
+            speaks_resp3: false,
+            is_on: false,
+            doubt: Doubt::None,
+            free_at: Instant::ZERO,
+            count: 0,
+            counts_until: Instant::ZERO,
+        }
+    }
+
+    /// Forgets the last session.
+    pub(crate) fn reset(&mut self) {
+        *self = Self { free_at: self.free_at, ..Self::new() };
+    }
+
+    /// Takes over what the handshake has found.
+    pub(crate) fn begin(&mut self, found: &Findings) {
+        (self.speaks_resp3, self.is_on) = (found.speaks_resp3, found.tracks);
+    }
+
+    /// Counts a push. Returns `false` if there are too many.
+    pub(super) fn has_time_for(&mut self, now: Instant) -> bool {
+        if self.counts_until <= now {
+            (self.count, self.counts_until) = (0, now + Duration::from_secs(1));
+        }
+        self.count += 1;
+        self.count <= FLOOD
+    }
+
+    /// Returns whether the node tells at once that its keys are gone.
+    pub(crate) const fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Returns the time of the next look, which is due at `planned` without a doubt.
+    pub(crate) fn look_at(&self, planned: Instant) -> Instant {
+        if self.doubt == Doubt::Raised { planned.min(self.free_at) } else { planned }
+    }
+
+    /// Records that a look leaves.
+    pub(crate) fn asks(&mut self, now: Instant) {
+        if self.doubt == Doubt::Raised {
+            self.doubt = Doubt::Asked;
+            self.free_at = now + PAUSE;
+        }
+    }
+}
