@@ -41,8 +41,10 @@ pub(super) fn block<T>(wait: impl FnOnce() -> T) -> T {
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
     let mut has_begun = false;
-    // tokio has no question whose answer says that it will panic. `wait` is not looked at again
-    // after a panic, so that no broken state of it can be seen.
+    // tokio prints its own panic first. No question avoids that: `Handle::try_current` and
+    // `runtime_flavor` say "current thread" of this task, but also in `spawn_blocking` and behind
+    // `Runtime::enter`, where blocking is right, and a `LocalSet` says "multi-thread". `wait` is
+    // not looked at again after a panic, so that no broken state of it can be seen.
     let result = catch_unwind(AssertUnwindSafe(|| {
         tokio::task::block_in_place(|| {
             has_begun = true;
