@@ -3,6 +3,12 @@
 use core::fmt;
 
 /// The rule that decides when a node that may have forgotten locks votes again (S11).
+///
+/// With every rule but [`Off`](Self::Off), a client keeps two keys without a ttl on each node:
+/// `redbolt:witness`, and `redbolt:seen` with the times of the looks at the first. Both stand
+/// behind the [prefix](super::RedlockConfig::prefix) of the locks. Leave them alone: a node whose
+/// witness is gone counts as one that has lost its data. Each client needs the right to write to
+/// `redbolt:*` behind its prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum RestartGuard {
