@@ -103,7 +103,11 @@ impl Visitors {
                 self.answer(lock, &format!("you are number {}", self.count));
                 engine.release(lock)?;
             }
-            Event::AcquireFailed { lock, error } => self.answer(lock, &format!("not now: {error}")),
+            Event::AcquireFailed { lock, .. } => {
+                // The event knows the nodes by their numbers, the engine by their addresses.
+                let reason = engine.display(&event).to_string();
+                self.answer(lock, &format!("not now: {reason}"));
+            }
             _ => {}
         }
         Ok(())
