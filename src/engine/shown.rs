@@ -70,8 +70,14 @@ pub(crate) struct Status<'a> {
 impl fmt::Display for Status<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let error = self.status.error.map(|error| Error { error, addresses: self.addresses });
-        self.status.write(f, error.as_ref().map(|error| error as &dyn fmt::Display))
+        self.status.write(f, error.as_ref().map(|error| error as &dyn fmt::Display))?;
+        f.write_str(login_hint(self.status))
     }
+}
+
+/// Returns where to give the login that a node wants, for the end of a text about the node.
+fn login_hint(node: &NodeStatus<'_>) -> &'static str {
+    if node.lacks_login() { "; a login is needed, as in redis://USER:PASSWORD@HOST" } else { "" }
 }
 
 /// The error of a node, with the address of the node that the error names.
@@ -103,7 +109,7 @@ pub(crate) fn reason(outcome: NodeOutcome, node: &NodeStatus<'_>, addresses: &[A
     match (error, node.quarantine) {
         _ if matches!(outcome, NodeOutcome::Granted | NodeOutcome::Refused) => String::new(),
         (Some(error), _) if node.message.is_empty() => format!("{error}{retry}"),
-        (Some(error), _) => format!("{error} ({}){retry}", node.message),
+        (Some(error), _) => format!("{error} ({}){retry}{}", node.message, login_hint(node)),
         (None, Some(quarantine)) => match quarantine.left() {
             Some(left) => format!("{} ({left} left)", quarantine.reason),
             None => quarantine.reason.to_string(),

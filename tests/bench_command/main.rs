@@ -246,7 +246,9 @@ fn no_quorum_at_the_start_says_why_for_every_node() {
     ]
     .join("\n");
     // The silent node may be connected to a second time by then.
-    let stderr = stderr.replace(": connecting: ", ": down: ").replace(": handshake: ", ": down: ");
+    let stderr = stderr
+        .replace(": connecting: ", ": down: ")
+        .replace(": connected, being checked: ", ": down: ");
     assert_eq!(stderr, expected);
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use redbolt::redlock::{NodeError, NodeOutcome, ServerError};
-use redbolt::{AcquireError, Credentials, Login, NodeState};
+use redbolt::{AcquireError, Credentials, Event, Login, NodeState};
 
 use crate::owner::{Owner, PATIENCE, config, node};
 use crate::support::servers::{Cluster, Node};
@@ -73,7 +73,9 @@ fn a_password_that_is_changed_meanwhile_is_found_out_by_the_next_connection() {
     owner.all_answered();
     wait(&mut owner);
     assert_eq!(owner.status(2).counters.failures, 2, "the end, and one refusal");
-    assert!(owner.status(2).message.starts_with("NOAUTH"), "{}", owner.status(2));
+    assert!(owner.status(2).lacks_login(), "{}", owner.status(2));
+    let text = owner.engine.display(&Event::Node(node(2))).to_string();
+    assert!(text.ends_with("; a login is needed, as in redis://USER:PASSWORD@HOST"), "{text}");
     assert!(owner.status(2).cleanup > 0, "it keeps the lock until its ttl, or until we are let in");
     ok(admin(&[b"CONFIG", b"SET", b"requirepass", b""]));
     owner.finish(&cluster[..2]);

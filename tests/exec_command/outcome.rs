@@ -70,7 +70,12 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
         (max_ttl, &["--max-ttl", "40s", "--no-wait"], 69, "no quorum"),
         (("REDBOLT_MAX_TTL", "9ms"), &[], 64, "REDBOLT_MAX_TTL is \"9ms\", between 10ms and 168h"),
         (("REDBOLT_MAX_HOLD", "169h"), &[], 64, "REDBOLT_MAX_HOLD is \"169h\", between 30s and 1"),
-        (("REDBOLT_QUORUM", "2"), &[], 64, "REDBOLT_QUORUM is \"2\", between 1 and 1 is possible"),
+        (
+            ("REDBOLT_QUORUM", "2"),
+            &[],
+            64,
+            "REDBOLT_QUORUM is \"2\", with 1 node only 1 is possible",
+        ),
         (ttl, &[], 64, "REDBOLT_TTL is 61s, at most --max-ttl = 1m is possible"),
         (ttl, &["--max-hold", "1m", "--max-ttl", "2m"], 64, "1m, at least REDBOLT_TTL = 61s is"),
         (ttl, &["--ttl", "1m", "--no-wait"], 69, "no quorum"),
@@ -94,6 +99,11 @@ fn a_password_in_a_variable_needs_no_encoding() {
     let mut command = exec(&cluster.addrs());
     command.env("REDBOLT_PASSWORD", "p@ss,w/%rd").args(["r", "--", "true"]);
     Run::start(&mut command).finish().assert_code(0);
+
+    let outcome = Run::start(exec(&cluster.addrs()).args(["-n", "r", "--", "true"])).finish();
+    outcome.assert_code(69);
+    let hint = "; a login is needed: redis://USER:PASSWORD@HOST, or REDBOLT_USER and";
+    assert_eq!(outcome.err.matches(hint).count(), 3, "{}", outcome.err);
 }
 
 const CODES: &str = "between 1 and 125 is possible, but not 64, 69, 70 or 76";

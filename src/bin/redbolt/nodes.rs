@@ -49,6 +49,10 @@ REDBOLT_DRIFT_STEP, or 0s, when this is absent";
 pub(crate) const NO_NODES: &str =
     "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set REDBOLT_NODES";
 
+/// Where to give the login that a node wants.
+const LOGIN_HINT: &str =
+    "; a login is needed: redis://USER:PASSWORD@HOST, or REDBOLT_USER and REDBOLT_PASSWORD";
+
 /// The heading of the options with which a command joins the clients of a service.
 const SHARED: &str = "Options to set as the other clients of the same locks have them";
 
@@ -235,8 +239,9 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Stri
             _ => None,
         };
         let twin = twin.map_or_else(String::new, |twin| format!(", {twin}"));
+        let login = if status.lacks_login() { LOGIN_HINT } else { "" };
         // Writing to a string does not fail.
-        _ = writeln!(lines, "  {address}: {status}{twin}{wait}{more}");
+        _ = writeln!(lines, "  {address}: {status}{twin}{wait}{more}{login}");
     }
     lines
 }

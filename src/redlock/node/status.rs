@@ -20,7 +20,8 @@ pub enum NodeState {
     Misconfigured,
     /// The connection is being opened.
     Connecting,
-    /// Connected, but the node has not proved yet that it may vote.
+    /// Connected, but the node has not proved yet that it may vote: it is being asked for its role,
+    /// its settings, our rights and its witness. Ends within `connect_timeout`.
     Handshake,
     /// The node votes.
     Ready,
@@ -87,6 +88,12 @@ pub struct NodeStatus<'a> {
 }
 
 impl NodeStatus<'_> {
+    /// Returns `true` if the node wants a login, and was given none.
+    #[must_use]
+    pub fn lacks_login(&self) -> bool {
+        self.error.is_some_and(NodeError::is_about_login) && self.message.starts_with("NOAUTH")
+    }
+
     /// Writes the status with the given text of its error. A caller that knows the addresses of the
     /// nodes can name nodes by them.
     pub(crate) fn write(
@@ -94,7 +101,11 @@ impl NodeStatus<'_> {
         f: &mut fmt::Formatter<'_>,
         error: Option<&dyn fmt::Display>,
     ) -> fmt::Result {
-        write!(f, "{}", self.state)?;
+        match self.state {
+            // The name of the state says little to those who do not know the protocol.
+            NodeState::Handshake => f.write_str("connected, being checked")?,
+            state => write!(f, "{state}")?,
+        }
         if let Some(quarantine) = self.quarantine {
             if self.state != NodeState::Quarantined {
                 f.write_str(", quarantined")?;
