@@ -19,7 +19,7 @@ mod serde_impl;
 
 pub use self::duration::{DurationError, format_duration, format_rounded, parse_duration};
 #[cfg(feature = "serde")]
-pub(crate) use self::serde_impl::Text;
+pub(crate) use self::serde_impl::{Text, TextOf};
 
 /// A point in time, as nanoseconds since an arbitrary origin. The usual origin is the boot of the
 /// machine.

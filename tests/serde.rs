@@ -130,20 +130,27 @@ fn a_node_may_be_written_in_parts_without_an_encoding() {
 fn what_cannot_be_used_is_refused_with_the_reason() {
     let rows = [
         (r#"max_ttl = "10s""#, "missing field `nodes`"),
-        ("nodes = [\"a\"]\nmax_tll = \"10s\"", "there is no setting \"max_tll\""),
+        (
+            "nodes = [\"a\"]\nmax_tll = \"10s\"",
+            "there is no setting \"max_tll\", but there are nodes, user, password, busy_poll, ttl, \
+             wait, threads, quorum, max_ttl, restart_guard, max_hold, lost_lead, drift_rate_ppm, \
+             drift_step, node_timeout, connect_timeout, close_timeout, release_timeout, \
+             retry_max, tenure, tenure_gap, reconnect_max, max_locks, max_pipeline, max_cleanup, \
+             repair, prefix",
+        ),
         (
             "nodes = [\"a\"]\nmax_ttl = 10",
-            "a duration is the number 10, and needs a unit: \"10s\", with quotes, stands for",
+            "max_ttl is the number 10, and needs a unit: \"10s\", with quotes, stands for",
         ),
-        ("nodes = [\"a\"]\nmax_ttl = 1.5", "a duration is the number 1.5, and needs a unit"),
-        ("nodes = [\"a\"]\nttl = -1", "integer `-1`, expected a duration as text"),
-        ("nodes = [\"a\"]\nttl = true", "expected a duration as text"),
+        ("nodes = [\"a\"]\nmax_ttl = 1.5", "max_ttl is the number 1.5, and needs a unit"),
+        ("nodes = [\"a\"]\nttl = -1", "integer `-1`, expected ttl as a text such as \"250us\""),
+        ("nodes = [\"a\"]\nttl = true", "expected ttl as a text such as"),
+        ("nodes = [\"a\"]\nmax_ttl = \"10x\"", "max_ttl is \"10x\", whose unit is not one of ns"),
+        ("nodes = [\"a\"]\nmax_ttl = \"1 day\"", "max_ttl is \"1 day\", whose unit is not"),
         (
-            "nodes = [\"a\"]\nmax_ttl = \"10x\"",
-            "a duration is \"10x\", whose unit is not one of ns",
+            "nodes = [\"a\"]\nmax_ttl = \"soon\"",
+            "max_ttl is a text which is not a duration such as",
         ),
-        ("nodes = [\"a\"]\nmax_ttl = \"1 day\"", "a duration is \"1 day\", whose unit is not"),
-        ("nodes = [\"a\"]\nmax_ttl = \"soon\"", "a text which is not a duration such as"),
         (
             "nodes = [\"a\"]\nrestart_guard = \"On\"",
             "restart_guard is \"On\", which is written \"on\"",
@@ -152,25 +159,54 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
             "nodes = [\"a\"]\nrestart_guard = \"never\"",
             "restart_guard is another text than \"on\", \"strict\", \"durable\" or \"off\"",
         ),
-        ("nodes = [\"a\"]\nmax_locks = -1", "integer `-1`, expected a whole number between 1 and"),
-        ("nodes = [\"a\"]\nmax_locks = 16777217", "`16777217`, expected a whole number between 1"),
-        ("nodes = [\"a\"]\nquorum = 17", "`17`, expected a whole number between 1 and 16"),
-        ("nodes = [\"a\"]\ndrift_rate_ppm = 100001", "`100001`, expected a whole number between 0"),
+        (
+            "nodes = [\"a\"]\nmax_locks = -1",
+            "integer `-1`, expected max_locks as a whole number between 1 and",
+        ),
+        (
+            "nodes = [\"a\"]\nmax_locks = 16777217",
+            "`16777217`, expected max_locks as a whole number between 1",
+        ),
+        (
+            "nodes = [\"a\"]\nquorum = 17",
+            "`17`, expected quorum as a whole number between 1 and 16",
+        ),
+        (
+            "nodes = [\"a\"]\ndrift_rate_ppm = 100001",
+            "`100001`, expected drift_rate_ppm as a whole number between 0",
+        ),
         (
             "nodes = [{ host = \"a\", port = 65536 }]",
-            "`65536`, expected a port between 1 and 65535",
+            "`65536`, expected port as a whole number between 1 and 65535",
         ),
-        ("nodes = [{ host = \"a\", database = -1 }]", "`-1`, expected a database between 0 and"),
+        (
+            "nodes = [{ host = \"a\", database = -1 }]",
+            "`-1`, expected database as a whole number between 0 and",
+        ),
         ("nodes = [\"a\"]\nuser = \"u\"", "`user` is set, but `password` is not: a user needs one"),
         ("nodes = [{ host = \"a\", user = \"u\" }]", "address \"a\" has a user without a password"),
-        ("nodes = [\"a\"]\nthreads = 65", "`65`, expected a whole number between 1 and 64"),
+        (
+            "nodes = [\"a\"]\nthreads = 65",
+            "`65`, expected threads as a whole number between 1 and 64",
+        ),
+        ("nodes = [\"a\"]\nrepair = \"yes\"", "a text, expected repair as true or false"),
+        ("nodes = [\"a\"]\nrepair = 1", "`1`, expected repair as true or false"),
+        ("nodes = [\"a\"]\nprefix = 1", "expected prefix as a text, or as a list of bytes"),
+        ("nodes = [\"a\"]\nprefix = [256]", "`256`, expected a byte of the prefix as a whole"),
+        ("nodes = [\"a\"]\nrestart_guard = 1", "expected restart_guard as \"on\", \"strict\""),
         ("nodes = [\"a:x\"]", "the address \"a:…\" has a port"),
         ("nodes = \"a,b:x\"", "address 2 of the list, \"b:…\", has a port"),
-        ("nodes = 1", "expected a list of addresses"),
+        ("nodes = 1", "expected nodes as a list of addresses, or as one text"),
         ("nodes = [1]", "expected an address as text, or a map of host, port, user"),
         ("nodes = [{ port = 1 }]", "missing field `host`"),
-        ("nodes = [{ host = \"a\", name = \"b\" }]", "a node has no \"name\""),
-        ("nodes = [{ host = \"a\", port = 0 }]", "`0`, expected a port between 1 and 65535"),
+        (
+            "nodes = [{ host = \"a\", name = \"b\" }]",
+            "a node has no \"name\", but host, port, user, password and database",
+        ),
+        (
+            "nodes = [{ host = \"a\", port = 0 }]",
+            "`0`, expected port as a whole number between 1 and 65535",
+        ),
     ];
     for (text, message) in rows {
         let error = toml::from_str::<Config>(text).expect_err(text);
@@ -215,6 +251,7 @@ fn no_error_shows_a_secret() {
         r#"{"nodes": ["a"], "max_ttl": "5307001-secret"}"#,
         r#"{"nodes": ["a"], "restart_guard": "secret"}"#,
         r#"{"nodes": ["a"], "max_locks": "secret"}"#,
+        r#"{"nodes": ["a"], "repair": "secret"}"#,
         r#"{"nodes": ["a"], "quorum": "secret"}"#,
         r#"{"nodes": [{"host": "a", "port": "secret"}]}"#,
         r#"{"nodes": [{"host": "a", "database": "secret"}]}"#,

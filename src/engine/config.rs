@@ -47,6 +47,7 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// user = "locks"          # the login to the nodes that are given without one
 /// password = "p@ss/word"
 /// max_ttl = "10s"         # a duration, as the command line writes it
+/// max_hold = "forever"    # where a duration may be endless
 /// ttl = "5s"              # the ttl of requests that name none
 /// wait = "2s"
 /// restart_guard = "strict"
@@ -65,9 +66,10 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// }
 /// ```
 ///
-/// A node is a text as [`Address`] reads it, or a map of `host`, `port`, `user`, `password` and
-/// `database`. Bounds are checked when an engine is created; those of numbers already when they are
-/// read.
+/// `nodes` is a list, or one text as [`Address::parse_list`] reads it: `nodes = "db1,db2,db3"`. A
+/// node of the list is a text as [`Address`] reads it, or a map of `host`, `port`, `user`,
+/// `password` and `database`. Bounds are checked when an engine is created; those of numbers
+/// already when they are read.
 ///
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not

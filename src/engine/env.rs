@@ -7,7 +7,6 @@ use super::env_error::{EnvError, EnvErrorKind};
 use super::env_names::{self, PREFIX};
 use crate::net::Address;
 use crate::redlock::{ConfigError, Login, Setting, Unfit};
-use crate::time::format_duration;
 
 const NODES: &str = "REDBOLT_NODES";
 const USER: &str = "REDBOLT_USER";
@@ -205,28 +204,20 @@ fn out_of_bounds(
     error: ConfigError,
     mut value: impl FnMut(&str) -> Result<Option<String>, EnvError>,
 ) -> EnvError {
-    let (name, bounds) = match &error {
-        ConfigError::Duration { what, least, most, .. } => {
-            (*what, Some((format_duration(*least), format_duration(*most))))
-        }
-        ConfigError::Size { what, least, most, .. } => {
-            (*what, Some((least.to_string(), most.to_string())))
-        }
-        ConfigError::Quorum { majority, nodes, .. } => {
-            ("quorum", Some((majority.to_string(), nodes.to_string())))
-        }
-        ConfigError::Drift { .. } => ("drift_step", None),
-        _ => ("nodes", None),
+    let name = match &error {
+        ConfigError::Duration { what, .. } | ConfigError::Size { what, .. } => *what,
+        ConfigError::Quorum { .. } => "quorum",
+        ConfigError::Drift { .. } => "drift_step",
+        _ => "nodes",
     };
     // `drift.rate_ppm` and `prefix length` are settings of a part and of a whole.
     let name = name.strip_prefix("the default ").unwrap_or(name);
     let name = name.split(' ').next().unwrap_or_default().replace('.', "_");
     let variable = variable(&name);
     let given = value(&variable).ok().flatten();
-    match (bounds, given) {
-        (Some((least, most)), Some(value)) if name != "prefix" => {
-            let reason = format!("between {least} and {most} is possible");
-            EnvError::new(&variable, EnvErrorKind::value(&value, reason))
+    match (error.possible(), given) {
+        (Some(possible), Some(value)) if name != "prefix" => {
+            EnvError::new(&variable, EnvErrorKind::value(&value, possible))
         }
         _ => EnvError::new(&variable, EnvErrorKind::Config(error)),
     }

@@ -7,8 +7,11 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::config::{Config, THREADS};
 use crate::net::{Address, Secret};
-use crate::redlock::{self, Login, Names, Number};
-use crate::time::Text;
+use crate::redlock::{self, Login, Maybe, Names, Number};
+use crate::time::{Text, TextOf};
+
+/// The names that are not those of the settings of the algorithm.
+const OWN: [&str; 7] = ["nodes", "user", "password", "busy_poll", "ttl", "wait", "threads"];
 
 impl Serialize for Config {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -57,14 +60,12 @@ fn read<'de, M: MapAccess<'de>>(mut map: M) -> Result<Config, M::Error> {
             "password" => {
                 login.password = map.next_value::<Option<Secret>>()?.map(|password| password.0);
             }
-            "busy_poll" => config.busy_poll = map.next_value::<Text>()?.0,
-            "ttl" => config.ttl = map.next_value::<Option<Text>>()?.map(|text| text.0),
-            "wait" => config.wait = map.next_value::<Text>()?.0,
-            "threads" => {
-                config.threads = map.next_value_seed(Number("a whole number", THREADS))?;
-            }
+            "busy_poll" => config.busy_poll = map.next_value_seed(TextOf("busy_poll"))?,
+            "ttl" => config.ttl = map.next_value_seed(Maybe(TextOf("ttl")))?,
+            "wait" => config.wait = map.next_value_seed(TextOf("wait"))?,
+            "threads" => config.threads = map.next_value_seed(Number("threads", THREADS))?,
             name if redlock::read_setting(&mut config.redlock, name, &mut map)? => {}
-            name => return Err(redlock::unknown(name)),
+            name => return Err(redlock::unknown(name, &OWN)),
         }
     }
     config.nodes = nodes.ok_or_else(|| M::Error::missing_field("nodes"))?;
@@ -87,7 +88,7 @@ impl<'de> Deserialize<'de> for Nodes {
             type Value = Nodes;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of addresses")
+                f.write_str("nodes as a list of addresses, or as one text with commas in it")
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Nodes, E> {

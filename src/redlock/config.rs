@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(error(|_| (), 17), "17 nodes given, between 1 and 16 are possible");
         assert_eq!(
             error(|c| c.quorum = Some(2), 5),
-            "a quorum of 2 given, between 3 and 5 are possible"
+            "a quorum of 2 given, with 5 nodes between 3 and 5 is possible"
         );
         assert_eq!(
             error(|c| c.max_ttl = Duration::from_millis(9), 5),

@@ -60,8 +60,32 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    /// Returns what the setting can be: the end of a sentence that names the setting and its value.
+    pub(crate) fn possible(&self) -> Option<String> {
+        Some(match self {
+            Self::Quorum { majority, nodes, .. } if majority == nodes => {
+                let noun = if *nodes == 1 { "node" } else { "nodes" };
+                format!("with {nodes} {noun} only {nodes} is possible")
+            }
+            Self::Quorum { majority, nodes, .. } => {
+                format!("with {nodes} nodes between {majority} and {nodes} is possible")
+            }
+            Self::Duration { least, most, .. } if *most == Duration::MAX => {
+                format!("at least {} is possible", shown(*least))
+            }
+            Self::Duration { least, most, .. } => {
+                format!("between {} and {} is possible", shown(*least), shown(*most))
+            }
+            Self::Size { least, most, .. } => format!("between {least} and {most} is possible"),
+            Self::Nodes { .. } | Self::EqualNodes { .. } | Self::Drift { .. } => return None,
+        })
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let possible = self.possible().unwrap_or_default();
         match self {
             Self::Nodes { count } => {
                 write!(f, "{count} nodes given, between 1 and {MAX_NODES} are possible")
@@ -69,24 +93,15 @@ impl fmt::Display for ConfigError {
             Self::EqualNodes { name } => {
                 write!(f, "node {name} is given twice, it would vote twice")
             }
-            Self::Quorum { need, majority, nodes } => {
-                write!(f, "a quorum of {need} given, between {majority} and {nodes} are possible")
-            }
+            Self::Quorum { need, .. } => write!(f, "a quorum of {need} given, {possible}"),
             Self::Drift { drift, max_ttl } => {
                 let (drift, max_ttl) = (shown(*drift), shown(*max_ttl));
                 write!(f, "a drift of {drift} leaves nothing of max_ttl = {max_ttl}")
             }
-            Self::Duration { what, value, least, most } if *most == Duration::MAX => {
-                let (value, least) = (shown(*value), shown(*least));
-                write!(f, "{what} is {value}, at least {least} is possible")
+            Self::Duration { what, value, .. } => {
+                write!(f, "{what} is {}, {possible}", shown(*value))
             }
-            Self::Duration { what, value, least, most } => {
-                let [value, least, most] = [*value, *least, *most].map(shown);
-                write!(f, "{what} is {value}, between {least} and {most} is possible")
-            }
-            Self::Size { what, value, least, most } => {
-                write!(f, "{what} is {value}, between {least} and {most} is possible")
-            }
+            Self::Size { what, value, .. } => write!(f, "{what} is {value}, {possible}"),
         }
     }
 }

@@ -92,7 +92,7 @@ pub use self::restart_guard::RestartGuard;
 #[cfg(redbolt_sabotage)]
 pub use self::sabotage::{RECREATE, Saboteur};
 #[cfg(all(feature = "net", feature = "serde"))]
-pub(crate) use self::serde_impl::{Names, Number, read_setting, unknown, write_settings};
+pub(crate) use self::serde_impl::{Maybe, Names, Number, read_setting, unknown, write_settings};
 #[cfg(feature = "net")]
 pub(crate) use self::settings::{Setting, Unfit};
 pub use self::token::{Nonce, Token, TokenError, TokenRefusal};

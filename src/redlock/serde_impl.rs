@@ -10,12 +10,12 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::config::RedlockConfig;
 use super::restart_guard::RestartGuard;
-use super::settings::{Bounds, Setting};
+use super::settings::{Bounds, SETTINGS, Setting};
 use super::token::Token;
-use crate::time::Text;
+use crate::time::{Text, TextOf};
 
-/// What the settings are that are numbers.
-const WHOLE: &str = "a whole number";
+/// The least and the most of a byte.
+const BYTE: Bounds = [0, u8::MAX as usize];
 
 /// How much room is reserved for the bytes of a list whose length is not known to be right.
 const BYTES: usize = 64;
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for RedlockConfig {
                 let mut names = Names::default();
                 while let Some(name) = names.next(&mut map)? {
                     if !read_setting(&mut config, name, &mut map)? {
-                        return Err(unknown(name));
+                        return Err(unknown(name, &[]));
                     }
                 }
                 Ok(config)
@@ -98,9 +98,14 @@ impl Names {
     }
 }
 
-/// The error of a name that is none of a setting.
-pub(crate) fn unknown<E: Error>(name: &str) -> E {
-    E::custom(format!("there is no setting {name:?}"))
+/// The error of a name that is none of a setting. There are `others` beside those of the algorithm.
+pub(crate) fn unknown<E: Error>(name: &str, others: &[&str]) -> E {
+    let known: Vec<_> = others.iter().copied().chain(setting_names()).collect();
+    E::custom(format!("there is no setting {name:?}, but there are {}", known.join(", ")))
+}
+
+fn setting_names() -> [&'static str; SETTINGS] {
+    RedlockConfig::default().settings().map(|(name, _)| name)
 }
 
 /// Reads the value of the setting with this name. False if there is no such setting; the value is
@@ -110,28 +115,28 @@ pub(crate) fn read_setting<'de, M: MapAccess<'de>>(
     name: &str,
     map: &mut M,
 ) -> Result<bool, M::Error> {
-    let Some((_, setting)) = config.settings().into_iter().find(|(known, _)| *known == name) else {
-        return Ok(false);
-    };
+    let found = config.settings().into_iter().find(|(known, _)| *known == name);
+    let Some((name, setting)) = found else { return Ok(false) };
+    // Each reader names the setting in its errors, because many formats do not.
     match setting {
-        Setting::Duration(value) => *value = map.next_value::<Text>()?.0,
-        Setting::MaybeDuration(value) => {
-            *value = map.next_value::<Option<Text>>()?.map(|text| text.0);
+        Setting::Duration(value) => *value = map.next_value_seed(TextOf(name))?,
+        Setting::MaybeDuration(value) => *value = map.next_value_seed(Maybe(TextOf(name)))?,
+        Setting::Count(value, bounds) => *value = map.next_value_seed(Number(name, bounds))?,
+        Setting::MaybeCount(value, bounds) => {
+            *value = map.next_value_seed(Maybe(Number(name, bounds)))?;
         }
-        Setting::Count(value, bounds) => *value = map.next_value_seed(Number(WHOLE, bounds))?,
-        Setting::MaybeCount(value, bounds) => *value = map.next_value_seed(MaybeNumber(bounds))?,
         Setting::Rate(value, bounds) => {
             // The bounds are within 32 bits.
-            *value = map.next_value_seed(Number(WHOLE, bounds))? as u32;
+            *value = map.next_value_seed(Number(name, bounds))? as u32;
         }
-        Setting::Switch(value) => *value = map.next_value()?,
+        Setting::Switch(value) => *value = map.next_value_seed(Switch(name))?,
         Setting::Guard(value) => *value = map.next_value()?,
-        Setting::Bytes(value) => *value = map.next_value::<Bytes>()?.0,
+        Setting::Bytes(value) => *value = map.next_value_seed(Bytes(name))?,
     }
     Ok(true)
 }
 
-/// A number within bounds, and what the number is.
+/// A whole number within bounds, and its name.
 pub(crate) struct Number(pub(crate) &'static str, pub(crate) Bounds);
 
 impl<'de> DeserializeSeed<'de> for Number {
@@ -147,8 +152,8 @@ impl Visitor<'_> for Number {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(what, [least, most]) = self;
-        write!(f, "{what} between {least} and {most}")
+        let Self(name, [least, most]) = self;
+        write!(f, "{name} as a whole number between {least} and {most}")
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<usize, E> {
@@ -169,22 +174,22 @@ impl Visitor<'_> for Number {
     }
 }
 
-/// A whole number within bounds, or none.
-struct MaybeNumber(Bounds);
+/// A value that may be missing.
+pub(crate) struct Maybe<S>(pub(crate) S);
 
-impl<'de> DeserializeSeed<'de> for MaybeNumber {
-    type Value = Option<usize>;
+impl<'de, S: DeserializeSeed<'de> + Visitor<'de>> DeserializeSeed<'de> for Maybe<S> {
+    type Value = Option<<S as DeserializeSeed<'de>>::Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_option(self)
     }
 }
 
-impl<'de> Visitor<'de> for MaybeNumber {
-    type Value = Option<usize>;
+impl<'de, S: DeserializeSeed<'de> + Visitor<'de>> Visitor<'de> for Maybe<S> {
+    type Value = Option<<S as DeserializeSeed<'de>>::Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Number(WHOLE, self.0).expecting(f)
+        self.0.expecting(f)
     }
 
     fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
@@ -196,42 +201,70 @@ impl<'de> Visitor<'de> for MaybeNumber {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        Number(WHOLE, self.0).deserialize(deserializer).map(Some)
+        self.0.deserialize(deserializer).map(Some)
     }
 }
 
-/// Bytes from a text or from a list of numbers.
-struct Bytes(Vec<u8>);
+/// True or false, for the setting with this name.
+struct Switch(&'static str);
 
-impl<'de> Deserialize<'de> for Bytes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
+impl<'de> DeserializeSeed<'de> for Switch {
+    type Value = bool;
 
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Bytes;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, or a list of bytes")
-            }
+impl Visitor<'_> for Switch {
+    type Value = bool;
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Bytes, E> {
-                Ok(Bytes(text.as_bytes().to_vec()))
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} as true or false", self.0)
+    }
 
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
-            }
+    fn visit_bool<E: Error>(self, value: bool) -> Result<bool, E> {
+        Ok(value)
+    }
 
-            fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Bytes, S::Error> {
-                let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(BYTES));
-                while let Some(byte) = list.next_element()? {
-                    bytes.push(byte);
-                }
-                Ok(Bytes(bytes))
-            }
+    fn visit_str<E: Error>(self, _: &str) -> Result<bool, E> {
+        Err(E::invalid_type(Unexpected::Other("a text"), &self))
+    }
+}
+
+/// Bytes from a text or from a list of numbers, for the setting with this name.
+struct Bytes(&'static str);
+
+impl<'de> DeserializeSeed<'de> for Bytes {
+    type Value = Vec<u8>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Bytes {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} as a text, or as a list of bytes", self.0)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Vec<u8>, E> {
+        Ok(text.as_bytes().to_vec())
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+        Ok(bytes.to_vec())
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Vec<u8>, S::Error> {
+        let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(BYTES));
+        while let Some(byte) = list.next_element_seed(Number("a byte of the prefix", BYTE))? {
+            // The bounds are those of the type.
+            bytes.push(byte as u8);
         }
-
-        deserializer.deserialize_any(Reader)
+        Ok(bytes)
     }
 }
 
@@ -276,7 +309,7 @@ impl<'de> Deserialize<'de> for RestartGuard {
             type Value = RestartGuard;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"on\", \"strict\", \"durable\" or \"off\"")
+                f.write_str("restart_guard as \"on\", \"strict\", \"durable\" or \"off\"")
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<RestartGuard, E> {

@@ -209,7 +209,7 @@ mod tests {
     fn a_number_too_large_for_its_type_is_found_by_the_check_of_its_bounds() {
         let huge = "9".repeat(100);
         let rows = [
-            ("quorum", "between 1 and 1 are possible"),
+            ("quorum", "given, with 1 node only 1 is possible"),
             ("drift_rate_ppm", "drift.rate_ppm is 4294967295, between 0 and 100000 is possible"),
             ("max_locks", "between 1 and 16777216 is possible"),
             ("max_pipeline", "between 1 and 1048576 is possible"),

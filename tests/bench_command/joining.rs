@@ -40,7 +40,7 @@ fn masters_of_the_run_have_the_settings_of_the_options() {
     text(local(&["--prefix", "svc:", "--quorum", "5", "--drift-step", "1s"]), 0);
     text(local(&["--ttl", "2m"]), 0);
     let rows: [(&[&str], &str); 5] = [
-        (&["--quorum", "2"], "--quorum is \"2\", between 3 and 5 is possible"),
+        (&["--quorum", "2"], "--quorum is \"2\", with 5 nodes between 3 and 5 is possible"),
         (&["--drift-rate-ppm", "x"], "--drift-rate-ppm is \"x\", a whole number between 0 and"),
         (&["--drift-step", ""], "--drift-step is empty"),
         (&["--max-ttl", "20s"], "--ttl is 30s, at most --max-ttl = 20s is possible"),

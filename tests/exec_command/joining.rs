@@ -91,9 +91,9 @@ fn the_drift_of_the_options_is_taken_off_the_validity() {
 fn what_no_client_of_the_nodes_can_have_is_named_with_its_limits() {
     let long = "p".repeat(2_049);
     let rows: [(&[&str], &str); 12] = [
-        (&["--quorum", "1"], "--quorum is \"1\", between 2 and 3 is possible"),
-        (&["--quorum", "4"], "--quorum is \"4\", between 2 and 3 is possible"),
-        (&["--quorum", "99999999999999999999"], "--quorum is \"99999999999999999999\", between 2"),
+        (&["--quorum", "1"], "--quorum is \"1\", with 3 nodes between 2 and 3 is possible"),
+        (&["--quorum", "4"], "--quorum is \"4\", with 3 nodes between 2 and 3 is possible"),
+        (&["--quorum", "99999999999999999999"], "--quorum is \"99999999999999999999\", with 3"),
         (&["--quorum", "all"], "--quorum is \"all\", a whole number between 1 and 16 is possible"),
         (&["--quorum", "-1"], "--quorum is \"-1\", a whole number between 1 and 16 is possible"),
         (&["--quorum", ""], "--quorum is empty"),

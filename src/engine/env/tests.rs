@@ -80,12 +80,9 @@ fn what_cannot_be_used_is_named_and_told_what_can() {
             &[("REDBOLT_MAX_TTL", "1ms")],
             "REDBOLT_MAX_TTL is \"1ms\", between 10ms and 168h is possible",
         ),
-        (
-            &[("REDBOLT_MAX_HOLD", "1ms")],
-            "REDBOLT_MAX_HOLD is \"1ms\", between 10ms and forever is possible",
-        ),
+        (&[("REDBOLT_MAX_HOLD", "1ms")], "REDBOLT_MAX_HOLD is \"1ms\", at least 10ms is possible"),
         (&[(BUSY_POLL, "x")], "REDBOLT_BUSY_POLL is \"x\", which is not a duration"),
-        (&[("REDBOLT_QUORUM", "2")], "REDBOLT_QUORUM is \"2\", between 1 and 1 is possible"),
+        (&[("REDBOLT_QUORUM", "2")], "REDBOLT_QUORUM is \"2\", with 1 node only 1 is possible"),
         (
             &[("REDBOLT_QUORUM", "two")],
             "REDBOLT_QUORUM is \"two\", a whole number between 1 and 16 is",

@@ -159,7 +159,7 @@ impl Redlock {
         }
     }
 
-    /// Returns whether a quorum of nodes is known not to have a lock, by the answers to its release.
+    /// Returns whether a quorum of nodes is known not to have a lock, by the votes of its release.
     fn is_quorum_free(&self, votes: &Votes) -> bool {
         self.nodes().len() - votes.unconfirmed().len() >= self.quorum.need()
     }
