@@ -52,6 +52,8 @@ pub(crate) struct Face {
     pub(crate) is_durable: bool,
     /// The master has `DELIFEQ`, which the embedded master lacks.
     pub(crate) is_native: bool,
+    /// The master speaks RESP3 and lets clients track.
+    pub(crate) tracks: bool,
     /// What was told last, and the text.
     told: (Told, String),
 }
@@ -86,6 +88,7 @@ impl Face {
             evicts_since: 0,
             is_durable: false,
             is_native: false,
+            tracks: false,
             // No process has the number 0, so nothing of this was ever told.
             told: (Told::default(), String::new()),
         }
@@ -121,7 +124,8 @@ impl Face {
         // The numbers of spares begin elsewhere, and there are fewer other processes than this.
         let index = (self.process - 1) as usize + (1 << 32);
         let mut spare = Self::new(index, self.started);
-        (spare.is_native, spare.evicts) = (self.is_native, self.evicts);
+        (spare.is_native, spare.tracks) = (self.is_native, self.tracks);
+        spare.evicts = self.evicts;
         spare.evicts_since = self.evicts_since;
         spare
     }
@@ -180,7 +184,7 @@ impl Face {
         &self.told.1
     }
 
-    fn mood(&self, now: u64) -> Mood {
+    pub(crate) fn mood(&self, now: u64) -> Mood {
         if now < self.mood_until { self.mood } else { Mood::Well }
     }
 

@@ -252,7 +252,7 @@ impl Checks {
         for status in redlock.nodes().into_iter().filter_map(|node| redlock.node(at, node)) {
             // A `SET` and its release; a release per lock; the extensions; the looks for tokens;
             // the handshake.
-            let most = 3 * max_pipeline + 2 * max_locks + GROUP + 16;
+            let most = 3 * max_pipeline + 2 * max_locks + GROUP + 20;
             if status.in_flight > most {
                 let waits = status.in_flight;
                 self.fail(now, format_args!("client {name} waits for {waits} replies of a node"));

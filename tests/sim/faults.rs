@@ -4,7 +4,7 @@ use crate::answer::Mood;
 use crate::chance::Chance;
 use crate::client::Client;
 use crate::clock::{MS, SECOND};
-use crate::net::{BACK, THERE};
+use crate::net::{BACK, Net, THERE};
 use crate::options::Outside;
 use crate::world::World;
 
@@ -65,6 +65,8 @@ pub(crate) enum Fault {
     Misroute,
     /// A master that may evict keys evicts some.
     Evict,
+    /// Somebody deletes all keys of a master, which tells its clients.
+    Flush,
     /// A master loses keys and does not say so.
     Loss,
 }
@@ -115,6 +117,7 @@ impl Fault {
     pub(crate) fn draw(
         outside: Option<Outside>,
         steps: bool,
+        flushes: bool,
         moves: bool,
         chance: &mut Chance,
     ) -> Vec<Self> {
@@ -124,6 +127,9 @@ impl Fault {
         };
         if steps || outside == Some(Outside::Steps) {
             possible.push(Self::Step);
+        }
+        if flushes {
+            possible.push(Self::Flush);
         }
         possible.retain(|fault| *fault == Self::Move || chance.one_in(2));
         if outside == Some(Outside::Losses) {
@@ -164,6 +170,10 @@ impl World {
                 self.clients[client].wall_error = chance.around_zero(most);
             }
             Fault::Rate => self.change_rate(client, master),
+            Fault::Flush => {
+                let Net { now, weather, nodes, .. } = &mut self.net;
+                nodes[master].flush(*now, weather);
+            }
             Fault::Move => self.strike(fault, self.options.mover.unwrap_or(master), until),
             _ => self.strike(fault, master, until),
         }
@@ -326,7 +336,7 @@ impl World {
     }
 }
 
-impl crate::net::Net {
+impl Net {
     /// Draws one direction, or both.
     fn directions(&mut self) -> Vec<usize> {
         [vec![THERE], vec![BACK], vec![THERE, BACK]][self.weather.chance.index(3)].clone()

@@ -20,6 +20,9 @@ pub(crate) struct Link {
     /// The node for which the client takes the master that answers here.
     pub(crate) slot: usize,
     pub(crate) session: Session,
+    pub(crate) is_resp3: bool,
+    /// The master tells the client what happens to the witness.
+    pub(crate) tracks: bool,
     pub(crate) requests: Stream,
     pub(crate) replies: Stream,
     /// Votes under way, each with the place in `replies` where its bytes end.
@@ -59,6 +62,8 @@ impl Link {
             client,
             slot,
             session: Session::default(),
+            is_resp3: false,
+            tracks: false,
             requests: Stream::default(),
             replies: Stream::default(),
             votes: VecDeque::new(),

@@ -38,6 +38,7 @@ mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;
 mod trace;
+mod tracking;
 mod witness;
 mod world;
 

@@ -17,6 +17,7 @@ use crate::link::Link;
 use crate::net::Weather;
 use crate::request::{self, Asked, Named, number, token_of};
 use crate::trace::Trace;
+use crate::tracking;
 use crate::witness::{Call, is_witness};
 
 /// The most masters that a world has.
@@ -47,6 +48,8 @@ pub(crate) struct Node {
     former: Option<Box<Former>>,
     /// A witness is born when the client says that the one before was: a saboteur.
     pub(crate) born_as_told: bool,
+    /// Somebody has written the witness in this turn.
+    pub(crate) is_written: bool,
     /// The replies of this turn.
     pub(crate) out: BytesMut,
 }
@@ -70,6 +73,7 @@ impl Node {
             moved_at: 0,
             former: None,
             born_as_told: false,
+            is_written: false,
             out: BytesMut::new(),
         }
     }
@@ -235,6 +239,9 @@ impl Node {
                 self.out.clear();
             }
         }
+        if core::mem::take(&mut self.is_written) {
+            tracking::tell_written(now, weather, self.index, links.iter_mut());
+        }
         links.retain(|link| !link.is_over());
         self.links = links;
     }
@@ -285,10 +292,10 @@ impl Node {
         let look = Call::read(words);
         if look.is_some() {
             // The keys of the witness are no locks.
-            return self.answer(now, &mut link.session, words, look);
+            return self.reply(now, link, words, look);
         }
         if let Some(Asked { token, ttl }) = Asked::read(words) {
-            self.answer(now, &mut link.session, words, None);
+            self.reply(now, link, words, None);
             if self.out[start..].starts_with(b"-NOSCRIPT") {
                 // The client will send the command again in another form.
                 return;
@@ -305,7 +312,7 @@ impl Node {
         }
         let named = Named::read(words);
         let before = self.values(now, &named);
-        self.answer(now, &mut link.session, words, None);
+        self.reply(now, link, words, None);
         let after = self.values(now, &named);
         for (index, (old, new)) in before.into_iter().zip(after).enumerate() {
             // A group may name a key more than once, each time with another token.

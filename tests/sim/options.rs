@@ -52,6 +52,9 @@ pub(crate) struct Options {
     pub(crate) faults: Vec<Fault>,
     /// How many of the masters have `DELIFEQ`: none, some, all.
     pub(crate) native: u64,
+    /// How many of the masters tell their clients at once that their keys are gone: none, some,
+    /// all.
+    pub(crate) tracking: u64,
     /// How many of the masters keep their keys through every restart: none, some, all.
     pub(crate) durable: u64,
     /// The master that may evict keys, and says so.
@@ -104,6 +107,11 @@ impl Options {
         // the deployment was idle.
         let may_move = !is_long && outside.is_none() && masters > 1 && chance.one_in(6);
         let mover = may_move.then(|| chance.index(masters));
+        let tracking = chance.below(3);
+        // A flush is harmless only where all are told of it. Who asks the others whether they were
+        // idle must not find that they have forgotten.
+        let has_guard = config.restart_guard != RestartGuard::Off;
+        let may_flush = tracking == 2 && has_guard && outside.is_none() && mover.is_none();
         Self {
             seed,
             outside,
@@ -126,8 +134,9 @@ impl Options {
             },
             request_gap,
             fault_gap: request_gap * chance.between(1, if is_crowded { 5 } else { 15 }),
-            faults: Fault::draw(outside, step > 0, mover.is_some(), chance),
+            faults: Fault::draw(outside, step > 0, may_flush, mover.is_some(), chance),
             native: chance.below(3),
+            tracking,
             durable: chance.below(3),
             evictor: (masters > 2 && chance.one_in(12)).then(|| chance.index(masters)),
             misrouted: (!may_move && chance.one_in(12)).then(|| chance.index(masters)),
@@ -242,8 +251,8 @@ impl fmt::Display for Options {
         writeln!(f, "  latency {latency:?}, turn {turn:?}, ghosts up to {ghost_max:?}")?;
         writeln!(f, "  one in: hiccups {}, splits {}", self.hiccups, self.splits)?;
         writeln!(f, "  {requests} requests every {request_gap:?}, faults every {fault_gap:?}")?;
-        let Self { native, durable, evictor, misrouted, mover, .. } = self;
-        writeln!(f, "  native {native}, durable {durable}")?;
+        let Self { native, tracking, durable, evictor, misrouted, mover, .. } = self;
+        writeln!(f, "  native {native}, tracking {tracking}, durable {durable}")?;
         writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}, mover {mover:?}")?;
         writeln!(f, "  young {}, timely {}, rich {}", self.is_young, self.is_timely, self.is_rich)?;
         write!(f, "  faults {faults:?}")

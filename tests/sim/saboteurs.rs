@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 29] = [
+const SABOTEURS: [(&str, Saboteur); 30] = [
     ("S1", Saboteur::TokenReused),
     ("S1", Saboteur::SpentTokenReused),
     ("S2", Saboteur::StartAfterQuorum),
@@ -48,6 +48,7 @@ const SABOTEURS: [(&str, Saboteur); 29] = [
     ("S11", Saboteur::WitnessIgnored),
     ("S11", Saboteur::WitnessKeptAcrossIdentity),
     ("S11", Saboteur::WitnessWrittenByClient),
+    ("S11", Saboteur::PushIgnored),
     ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
     ("-", Saboteur::RepairCounts),

@@ -139,6 +139,7 @@ impl Node {
             (stamp.from, stamp.to) = (before.at, at);
         }
         if found != 1 || call.script != LOOK {
+            self.is_written = true;
             self.keep(now, call.witness, &record.text(&identity));
         }
         self.keep(now, call.seen, &stamp.text());

@@ -290,6 +290,7 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     let mut face = Face::new(index, started);
     let mut is_among = |how_many| how_many == 2 || (how_many == 1 && chance.one_in(2));
     face.is_native = is_among(options.native);
+    face.tracks = is_among(options.tracking);
     // Durability counts only if clients are told of it.
     let is_believed = options.config.restart_guard == RestartGuard::Durable;
     face.is_durable = is_among(options.durable) && is_believed;

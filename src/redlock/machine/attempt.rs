@@ -116,7 +116,8 @@ impl Redlock {
         let slot = request.slot;
         if self.table[slot].connection_lost(id, request.serial) {
             #[cfg(redbolt_sabotage)]
-            if self.config.is_sabotaged(Saboteur::UnknownCounts) && request.intent != Intent::Repair
+            if self.config.is_sabotaged(Saboteur::UnknownCounts)
+                && request.intent == Intent::Attempt
             {
                 self.table[slot].forge_vote(id);
             }

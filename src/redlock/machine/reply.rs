@@ -88,6 +88,13 @@ impl Redlock {
                 let forgot = view == View::Nothing && self.nodes[id].is_quarantined(now);
                 self.handle_view(id, query, (!forgot).then_some(view));
             }
+            (Request::Doubted(request), _) => {
+                let vote = Vote::read(value)?;
+                answered(self);
+                // The token is there, and counts for nothing.
+                let vote = if vote == Vote::Granted { Vote::Unclear } else { vote };
+                self.handle_vote(now, id, request, vote);
+            }
             // This reply to a `SET` is neither a vote nor an error.
             (Request::Set(_), _) => return None,
         }
@@ -108,10 +115,6 @@ impl Redlock {
     fn handle_set_reply(&mut self, now: Instant, id: NodeId, request: SetRequest, vote: Vote) {
         match request.intent {
             Intent::Attempt => self.handle_vote(now, id, request, vote),
-            Intent::Doubted => {
-                let vote = if vote == Vote::Granted { Vote::Unclear } else { vote };
-                self.handle_vote(now, id, request, vote);
-            }
             Intent::Repair => self.handle_repair(now, id, request, vote),
         }
     }
@@ -194,7 +197,7 @@ impl Redlock {
             _ => {}
         }
         match request {
-            Request::Set(request) => {
+            Request::Set(request) | Request::Doubted(request) => {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));
             }
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),

@@ -44,7 +44,7 @@ impl Redlock {
                 Form::Native(_) | Form::Script(_) => false,
             },
             Request::Set(request) => error == NoScript && self.resend_set(now, id, request),
-            Request::Query(_) | Request::Handshake | Request::Look => false,
+            Request::Doubted(_) | Request::Query(_) | Request::Handshake | Request::Look => false,
         }
     }
 
@@ -53,7 +53,7 @@ impl Redlock {
     fn resend_set(&mut self, now: Instant, id: NodeId, request: SetRequest) -> bool {
         let lock = &self.table[request.slot];
         let is_wanted = match request.intent {
-            Intent::Attempt | Intent::Doubted => matches!(lock.phase, Phase::Attempt | Phase::Held),
+            Intent::Attempt => matches!(lock.phase, Phase::Attempt | Phase::Held),
             Intent::Repair => lock.phase == Phase::Held,
         };
         // Nobody may get a key after the validity.
@@ -62,7 +62,7 @@ impl Redlock {
             return false;
         }
         let ttl = match request.intent {
-            Intent::Attempt | Intent::Doubted => lock.ttl,
+            Intent::Attempt => lock.ttl,
             Intent::Repair => self.repair_ttl(now, request.slot),
         };
         let form = SetForm::Script(Call::Text);

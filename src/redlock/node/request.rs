@@ -19,6 +19,9 @@ pub(crate) struct Expected {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
     Set(SetRequest),
+    /// A `SET` of an attempt, on its way to a node that has said since then that its keys may be
+    /// gone. A grant does not count (S11).
+    Doubted(SetRequest),
     Compare(CompareRequest),
     /// A query for the holder of a resource.
     Query(QueryId),
@@ -40,7 +43,7 @@ pub(crate) enum LatencyClass {
 impl Request {
     pub(crate) const fn class(self) -> LatencyClass {
         match self {
-            Self::Set(_) => LatencyClass::Set,
+            Self::Set(_) | Self::Doubted(_) => LatencyClass::Set,
             Self::Compare(CompareRequest { op: Op::Release, .. }) => LatencyClass::Release,
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
             Self::Query(_) | Self::Handshake | Self::Look => LatencyClass::Other,
@@ -64,9 +67,6 @@ pub(crate) struct SetRequest {
 pub(crate) enum Intent {
     /// The node is to vote in an attempt.
     Attempt,
-    /// The node was to vote in an attempt, and has said since then that its keys may be gone. A
-    /// grant does not count (S11).
-    Doubted,
     /// The node lacks the key of a held lock. The answer is no vote.
     Repair,
 }
