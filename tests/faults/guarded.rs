@@ -29,6 +29,19 @@ pub(crate) fn owner<'a>(
     Owner::new(config)
 }
 
+/// Returns an owner as [`owner`] does, which has no right to be told that keys are gone.
+pub(crate) fn deaf(nodes: &[Node], guard: RestartGuard, max_ttl: Duration) -> Owner {
+    let rules: [&[u8]; 5] = [b"on", b">pw", b"~*", b"+@all", b"-client|tracking"];
+    let make = [&[&b"ACL"[..], b"SETUSER", b"deaf"], &rules[..]].concat();
+    for node in nodes {
+        assert_eq!(node.command(&make), Reply::Simple("OK".to_owned()));
+    }
+    let mut config = config(nodes.iter().map(|node| format!("redis://deaf:pw@{}", node.addr())));
+    config.redlock.restart_guard = guard;
+    config.redlock.max_ttl = max_ttl;
+    Owner::new(config)
+}
+
 /// Returns an owner with the usual ttl, whose attempts wait only briefly for nodes that do not
 /// vote.
 pub(crate) fn hasty(nodes: &[Node], guard: RestartGuard) -> Owner {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use redbolt::redlock::NodeError;
 use redbolt::{AcquireError, NodeOutcome, NodeState};
-use redis_protocol::resp2::types::OwnedFrame;
 
 use crate::guarded::KEY;
 use crate::owner::{Owner, PATIENCE, config};
@@ -34,8 +33,8 @@ fn impatient(proxies: &[Proxy]) -> Owner {
     owner
 }
 
-fn is_ok(reply: &OwnedFrame) -> bool {
-    *reply == OwnedFrame::SimpleString(b"OK".to_vec())
+fn is_ok(reply: &[u8]) -> bool {
+    reply == b"+OK\r\n"
 }
 
 /// FAULTS 13, FAULTS 11: the second reply answers nothing, or the request behind.

@@ -27,4 +27,5 @@ mod restarts;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;
+mod tracking;
 mod witness;

@@ -3,7 +3,7 @@
 
 use redbolt::redlock::{LONGEST_TTL, NodeError, QuarantineReason, RestartGuard};
 
-use crate::guarded::{DURABLE, KEY, SHORT, declare, hold_on_two, owner, quarantined};
+use crate::guarded::{DURABLE, KEY, SHORT, deaf, declare, hold_on_two, owner, quarantined};
 use crate::owner::{PATIENCE, TTL};
 use crate::support::flavours::leave_out;
 use crate::support::servers::{Cluster, Node};
@@ -95,15 +95,37 @@ fn a_round_trip_that_nobody_saw_is_found_by_the_next_handshake() {
     owner.finish(cluster.iter());
 }
 
-/// FAULTS 47, the limit of the guard: the connections of clients survive the round trip, and until
-/// the next look nothing reveals it. Node 1 comes back with the data of another node.
+/// FAULTS 47: the connections of clients survive the round trip. Node 1 comes back with the data of
+/// another node, and has said so before it votes.
 #[test]
-fn a_round_trip_between_two_looks_is_not_noticed() {
+fn a_round_trip_is_noticed_at_once_by_whoever_tracks() {
     let (cluster, empty) = (Cluster::start_with(3, &DURABLE), Node::start());
     // The next look is days away.
     declare(&cluster, LONGEST_TTL);
-    let mut holder = owner(cluster.iter(), RestartGuard::Durable, LONGEST_TTL);
-    let mut rival = owner(cluster.iter(), RestartGuard::Durable, LONGEST_TTL);
+    let [mut holder, mut rival] =
+        [(); 2].map(|()| owner(cluster.iter(), RestartGuard::Durable, LONGEST_TTL));
+    holder.all_ready();
+    rival.all_ready();
+    let lock = hold_on_two(&cluster, &mut holder, TTL);
+    exchange(&cluster[1], &empty);
+    rival.attempt(KEY);
+    rival.not_acquired();
+    assert!(holder.engine.is_held(lock));
+    rival.poll_until("a quarantine", |rival| rival.status(1).quarantine.is_some());
+    holder.let_go(lock);
+    rival.finish(cluster.iter());
+    holder.finish(cluster.iter());
+}
+
+/// FAULTS 47, the limit of the guard: without the right to track, nothing reveals the round trip
+/// until the next look.
+#[test]
+fn a_round_trip_between_two_looks_is_not_noticed_by_whoever_may_not_track() {
+    let (cluster, empty) = (Cluster::start_with(3, &DURABLE), Node::start());
+    // The next look is days away.
+    declare(&cluster, LONGEST_TTL);
+    let [mut holder, mut rival] =
+        [(); 2].map(|()| deaf(&cluster, RestartGuard::Durable, LONGEST_TTL));
     holder.all_ready();
     rival.all_ready();
     let lock = hold_on_two(&cluster, &mut holder, TTL);

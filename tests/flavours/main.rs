@@ -7,6 +7,9 @@
 
 #[path = "../engine/book.rs"]
 mod book;
+#[allow(dead_code, reason = "the tests of faults use the rest")]
+#[path = "../faults/guarded.rs"]
+mod guarded;
 mod life;
 mod mixed;
 mod native;
@@ -18,6 +21,7 @@ mod refused;
 mod scripts;
 #[path = "../support/mod.rs"]
 mod support;
+mod tracking;
 #[cfg(feature = "embedded")]
 mod witness;
 

@@ -10,8 +10,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use redis_protocol::resp2::decode::decode;
-use redis_protocol::resp2::types::OwnedFrame as Reply;
+use redis_protocol::resp2::decode as resp2;
+use redis_protocol::resp3::decode::complete as resp3;
 
 /// The direction of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +31,8 @@ pub(crate) enum Rule {
     Swallow,
 }
 
-/// A test that finds the reply to harm.
-type IsMeant = fn(&Reply) -> bool;
+/// A test that finds the reply to harm, by its bytes.
+type IsMeant = fn(&[u8]) -> bool;
 
 /// The fate of one reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -170,7 +170,7 @@ impl State {
         }
     }
 
-    fn take_harm(&self, reply: &Reply) -> Option<Harm> {
+    fn take_harm(&self, reply: &[u8]) -> Option<Harm> {
         let mut rules = self.lock();
         let (_, harm) = rules.harm.filter(|(is_meant, _)| is_meant(reply))?;
         rules.harm = None;
@@ -199,7 +199,7 @@ fn open(state: &Arc<State>, client: TcpStream, server: TcpStream) {
 
 /// Carries bytes until one end of the connection is gone.
 fn pump(state: &State, link: usize, way: Way, mut from: &TcpStream, to: &TcpStream) {
-    let (mut buffer, mut waiting) = ([0; 4096], Vec::new());
+    let (mut buffer, mut waiting, mut is_resp3) = ([0; 4096], Vec::new(), false);
     while let Ok(count @ 1..) = from.read(&mut buffer) {
         let Some(may_pass) = state.may_pass(link, way) else { return };
         if !may_pass {
@@ -208,7 +208,7 @@ fn pump(state: &State, link: usize, way: Way, mut from: &TcpStream, to: &TcpStre
         waiting.extend_from_slice(&buffer[..count]);
         let carried = match way {
             Way::Requests => write(to, &std::mem::take(&mut waiting)),
-            Way::Replies => carry_replies(state, &mut waiting, to),
+            Way::Replies => carry_replies(state, &mut waiting, &mut is_resp3, to),
         };
         if carried.is_none() {
             return;
@@ -220,12 +220,20 @@ fn write(mut to: &TcpStream, bytes: &[u8]) -> Option<()> {
     to.write_all(bytes).ok()
 }
 
-/// Writes the whole replies among the bytes, one by one. The beginning of a further reply stays.
-fn carry_replies(state: &State, waiting: &mut Vec<u8>, to: &TcpStream) -> Option<()> {
+/// Writes the whole replies among the bytes, one by one, and pushes as if they were replies. The
+/// beginning of a further reply stays. The reply to `HELLO 3` is the first in RESP3.
+fn carry_replies(
+    state: &State,
+    waiting: &mut Vec<u8>,
+    is_resp3: &mut bool,
+    to: &TcpStream,
+) -> Option<()> {
     let mut done = 0;
-    while let Ok(Some((reply, used))) = decode(&waiting[done..]) {
+    while let Some(first) = waiting.get(done) {
+        *is_resp3 |= *first == b'%';
+        let Some(used) = length(&waiting[done..], *is_resp3) else { break };
         let bytes = &waiting[done..done + used];
-        match state.take_harm(&reply) {
+        match state.take_harm(bytes) {
             None => write(to, bytes)?,
             Some(Harm::Lose) => {}
             Some(Harm::Double) => write(to, &bytes.repeat(2))?,
@@ -239,4 +247,13 @@ fn carry_replies(state: &State, waiting: &mut Vec<u8>, to: &TcpStream) -> Option
     }
     waiting.drain(..done);
     Some(())
+}
+
+/// Returns the length of the first reply, if it is there as a whole.
+fn length(bytes: &[u8], is_resp3: bool) -> Option<usize> {
+    if is_resp3 {
+        resp3::decode(bytes).ok()?.map(|(_, used)| used)
+    } else {
+        resp2::decode(bytes).ok()?.map(|(_, used)| used)
+    }
 }
