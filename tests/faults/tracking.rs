@@ -133,22 +133,8 @@ fn a_node_whose_witness_is_the_same_votes_on_after_one_more_look() {
     let mut owner = told(&cluster);
     let held = owner.acquire_for("held", LONG, PATIENCE);
     assert_eq!(owner.acquired(), held);
-    let raise = |node: &Node| {
-        let max_ttl = (LONG + LONG).as_millis().to_string();
-        let script: [&[u8]; 5] =
-            [b"EVAL", RAISE_MAX_TTL.text.as_bytes(), b"2", b"redbolt:witness", b"redbolt:seen"];
-        let words: [&[u8]; 5] = [b"0", b"0", max_ttl.as_bytes(), b"1", b"1"];
-        assert!(matches!(node.command(&[&script[..], &words].concat()), Reply::Array(_)));
-    };
-    let flush_another = |node: &Node| {
-        let mut connection = node.connect(PATIENCE).expect("it listens");
-        for command in [&[&b"SELECT"[..], b"5"][..], &[b"FLUSHDB"]] {
-            let reply = connection.command(command).expect("it answers");
-            assert_eq!(reply, Reply::Simple("OK".to_owned()));
-        }
-    };
-    let reload = |node: &Node| ok(node, &[b"DEBUG", b"RELOAD"]);
-    let changes: [(&dyn Fn(&Node), u64); 3] = [(&raise, 2), (&flush_another, 1), (&reload, 1)];
+    // Who raises looks as well.
+    let changes: [(fn(&Node), u64); 3] = [(raise, 2), (flush_another, 1), (reload, 1)];
     for (change, expected) in changes {
         let before = looks(node);
         change(node);
@@ -163,4 +149,27 @@ fn a_node_whose_witness_is_the_same_votes_on_after_one_more_look() {
     assert!(owner.engine.is_held(held));
     owner.let_go(held);
     owner.finish(cluster.iter());
+}
+
+/// Raises `max_ttl`, which writes the witness.
+fn raise(node: &Node) {
+    let max_ttl = (LONG + LONG).as_millis().to_string();
+    let script: [&[u8]; 5] =
+        [b"EVAL", RAISE_MAX_TTL.text.as_bytes(), b"2", b"redbolt:witness", b"redbolt:seen"];
+    let words: [&[u8]; 5] = [b"0", b"0", max_ttl.as_bytes(), b"1", b"1"];
+    assert!(matches!(node.command(&[&script[..], &words].concat()), Reply::Array(_)));
+}
+
+/// Empties a database in which no lock is.
+fn flush_another(node: &Node) {
+    let mut connection = node.connect(PATIENCE).expect("it listens");
+    for command in [&[&b"SELECT"[..], b"5"][..], &[b"FLUSHDB"]] {
+        let reply = connection.command(command).expect("it answers");
+        assert_eq!(reply, Reply::Simple("OK".to_owned()));
+    }
+}
+
+/// Saves all keys and loads them again.
+fn reload(node: &Node) {
+    ok(node, &[b"DEBUG", b"RELOAD"]);
 }

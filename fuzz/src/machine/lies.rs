@@ -48,7 +48,7 @@ const VALUES: [&[u8]; 20] = [
     b"*2\r\n:1\r\n$1\r\n1\r\n",
     b"#t\r\n",
     b"%1\r\n+a\r\n:1\r\n",
-    b">2\r\n+invalidate\r\n*0\r\n",
+    b">2\r\n+invalidate\r\n_\r\n",
     b"|1\r\n+ttl\r\n:1\r\n",
     b"*2\r\n*6\r\n$7\r\ndelifeq\r\n:3\r\n*0\r\n:1\r\n:1\r\n:1\r\n*-1\r\n",
     b"*2\r\n*-1\r\n*6\r\n$5\r\ndelex\r\n:-2\r\n*0\r\n:1\r\n:1\r\n:1\r\n",

@@ -90,8 +90,13 @@ impl Network {
         let Some(unsent) = redlock.poll_transmit(now, id(index)) else { return };
         let (sets, count) = self.nodes[index].take(now, unsent);
         redlock.handle_sent(id(index), count);
-        let state = redlock.node(now, id(index)).expect("it is configured").state;
-        let may_vote = !matches!(state, NodeState::Handshake | NodeState::Quarantined);
+        let was_pushed = mem::take(&mut self.nodes[index].was_pushed);
+        let may_vote = match redlock.node(now, id(index)).expect("it is configured").state {
+            NodeState::Handshake => false,
+            // What was ready to be written before the push leaves all the same, and is no vote.
+            NodeState::Quarantined => was_pushed,
+            _ => true,
+        };
         self.sets.extend(sets.into_iter().map(|set| (set, may_vote)));
     }
 

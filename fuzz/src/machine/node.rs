@@ -19,8 +19,14 @@ pub(super) struct Node {
     pub(super) granted: HashSet<Token>,
     /// The extensions to which the server agreed.
     pub(super) extended: HashMap<Token, Vec<Extension>>,
+    /// The core has been told that keys are gone, and has not written since.
+    pub(super) was_pushed: bool,
     master: Master,
     session: Session,
+    /// The server speaks RESP3, and tells who asks for it that its keys are gone.
+    can_push: bool,
+    /// The core has asked for that.
+    pushes: bool,
     /// Bytes that the core has written and the server has not read.
     sent: Vec<u8>,
     /// How many of the bytes that the core still has to write have been looked at already.
@@ -70,6 +76,9 @@ impl Node {
             window: usize::MAX,
             granted: HashSet::new(),
             extended: HashMap::new(),
+            was_pushed: false,
+            can_push: index % 2 == 1,
+            pushes: false,
             master: Master::new(index as u64, Options::default().fresh(true), Instant::ZERO),
             session: Session::default(),
             sent: Vec::new(),
@@ -84,6 +93,7 @@ impl Node {
         self.link = Link::Down;
         self.window = usize::MAX;
         self.session = Session::default();
+        (self.pushes, self.was_pushed) = (false, false);
         self.sent.clear();
         self.offered = 0;
         self.owed.clear();
@@ -96,9 +106,12 @@ impl Node {
         self.master.restart(seed, memory, now);
     }
 
-    /// Deletes all keys.
+    /// Deletes all keys, and says so at once if it can.
     pub(super) fn flush(&mut self) {
         self.master.flush();
+        if self.pushes {
+            self.replies.extend_from_slice(b">2\r\n$10\r\ninvalidate\r\n_\r\n");
+        }
     }
 
     /// Executes a command of another client.
@@ -145,7 +158,19 @@ impl Node {
             let lie = lie.filter(|lie| lie.at == count);
             let honest = out.len();
             if lie.is_none_or(|lie| lie.is_executed) {
-                self.master.apply(now, &mut self.session, &words, &mut out);
+                match &words[..] {
+                    // The embedded master speaks no RESP3.
+                    [b"HELLO", ..] if self.can_push => {
+                        resp::map_header(&mut out, 1);
+                        resp::bulk(&mut out, b"proto");
+                        resp::integer(&mut out, 3);
+                    }
+                    [b"CLIENT", b"TRACKING", ..] if self.can_push => {
+                        self.pushes = true;
+                        resp::simple(&mut out, b"OK");
+                    }
+                    _ => self.master.apply(now, &mut self.session, &words, &mut out),
+                }
             }
             if let Some(lie) = lie {
                 let told = lie.tell(&out.split_off(honest));
@@ -186,6 +211,11 @@ impl Node {
         assert!(done <= count, "more is done with than there was");
         let mut rest = &self.replies[..done];
         while let Ok(Status::Complete((value, used))) = resp::parse(rest) {
+            rest = &rest[used..];
+            if matches!(value, Value::Push(_)) {
+                self.was_pushed = true;
+                continue;
+            }
             let Some(command) = self.owed.pop_front() else { break };
             match (command, value) {
                 (Command::Set(set), Value::Simple(b"OK")) => {
@@ -199,7 +229,6 @@ impl Node {
                 }
                 _ => {}
             }
-            rest = &rest[used..];
         }
         self.replies.drain(..done);
         self.shown = count - done;
