@@ -137,6 +137,21 @@ fn rights_that_only_the_witness_needs_cost_only_the_witness() {
     }
 }
 
+/// S11: whoever has this right is told at once that the keys of a node are gone.
+#[test]
+fn the_right_to_track_is_used_where_it_is_there() {
+    for (more, expected) in [(None, false), (Some("+client|tracking"), true)] {
+        let node = Node::start();
+        let rules: Vec<_> = RULES.iter().copied().chain(more).collect();
+        let mut owner = Owner::new(guarded(&user(&node, &rules)));
+        owner.all_ready();
+        let status = owner.status(0);
+        assert_eq!(status.tracks_witness, expected, "{status}");
+        assert!(status.error.is_none() && status.missing.is_empty(), "{status}");
+        owner.finish([&node]);
+    }
+}
+
 /// Without rights on the keys of redbolt, the rights to run commands are tried all the same.
 #[test]
 fn a_missing_right_is_named_even_where_the_key_of_the_probe_is_forbidden() {

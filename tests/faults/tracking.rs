@@ -14,6 +14,8 @@ use crate::support::servers::{Cluster, Node};
 use crate::support::until;
 use crate::support::wire::Reply;
 
+type Change = fn(&Node);
+
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn ok(node: &Node, command: &[&[u8]]) {
@@ -134,7 +136,7 @@ fn a_node_whose_witness_is_the_same_votes_on_after_one_more_look() {
     let held = owner.acquire_for("held", LONG, PATIENCE);
     assert_eq!(owner.acquired(), held);
     // Who raises looks as well.
-    let changes: [(fn(&Node), u64); 3] = [(raise, 2), (flush_another, 1), (reload, 1)];
+    let changes: [(Change, u64); 3] = [(raise, 2), (flush_another, 1), (reload, 1)];
     for (change, expected) in changes {
         let before = looks(node);
         change(node);
