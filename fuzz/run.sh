@@ -3,35 +3,34 @@
 #
 #   fuzz/run.sh [seconds each, 60 if not given] [target…, all if none is given]
 #
-# The targets are parse, split, roundtrip, differential and core; src/ says what each checks.
-# A finding is written below fuzz/artifacts. Once it is mended it gets a test of its own, and its
-# file goes to the corpus, which tests/corpus.rs replays.
+# The targets are the files of fuzz_targets/; src/ says what each checks. A finding is written below
+# fuzz/artifacts. Once it is mended it gets a test of its own, and its file goes to the corpus, which
+# tests/corpus.rs replays.
 #
 # It begins with the committed corpus and puts what it learns into fuzz/found, so that a run changes
-# nothing that is committed. cargo-fuzz is installed below fuzz/target where it is missing. A stable
-# compiler does, because RUSTC_BOOTSTRAP=1 lets it use what the fuzzer needs.
+# nothing that is committed. A target with a dictionary (dictionaries/TARGET.dict) uses it.
+#
+# cargo-fuzz is installed below fuzz/target in the version named here, unless that one is there. A
+# stable compiler does, because RUSTC_BOOTSTRAP=1 lets it use what the fuzzer needs.
 set -euo pipefail
 cd "$(dirname "$0")"
+
+. ./cargo-fuzz.sh
 
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(parse split roundtrip differential core)
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(all_targets)
 
-export RUSTC_BOOTSTRAP=1
-export PATH=$PWD/target/tools/bin:$PATH
-command -v cargo-fuzz >/dev/null || cargo install --locked --root target/tools cargo-fuzz
+install_cargo_fuzz
 cargo fuzz build
 
 status=0
 for target in "${targets[@]}"; do
     mkdir -p "found/$target" target/logs
     log=target/logs/$target.log
-    # A long script for the core tells many short stories, and costs as much as those.
-    max_len=4096
-    [ "$target" != core ] || max_len=1024
     if ! cargo fuzz run "$target" "found/$target" "corpus/$target" -- \
-        -max_total_time="$seconds" -max_len="$max_len" -timeout=10 -print_final_stats=1 >"$log" 2>&1; then
+        -max_total_time="$seconds" -print_final_stats=1 $(options "$target") >"$log" 2>&1; then
         status=1
         tail -n 40 "$log"
     fi
