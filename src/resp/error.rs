@@ -30,7 +30,7 @@ pub enum Error {
     /// A double is not a decimal number, or is too large to be finite. (`inf`, `-inf`, `nan` and
     /// `-nan` are valid.)
     Double,
-    /// A big number is not a canonical decimal number.
+    /// A big number is not digits after an optional sign.
     BigNumber,
     /// A verbatim string does not begin with a format of three bytes and a colon.
     Verbatim,

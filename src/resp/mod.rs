@@ -32,22 +32,42 @@
 //!
 //! # Grammar
 //!
-//! The parser accepts what servers write, and no more. A lenient parser could turn a lost or
-//! foreign byte into a plausible reply. Every departure from these rules is therefore an
-//! [`Error`]:
+//! The parser keeps to the [protocol page of Redis][page], and is stricter in some places, because
+//! a lenient parser could turn a lost or foreign byte into a plausible reply. Every departure from
+//! these rules is an [`Error`]:
 //!
 //! * A line ends with CR LF and holds no other CR or LF. CR LF also follows every bulk string.
-//! * Integers, big numbers and lengths are *canonical*: no plus sign, no leading zero, no `-0`.
-//!   The protocol page of Redis allows `:+5`, but no server writes such a number, and `string2ll`,
-//!   the function with which the server and hiredis read numbers, rejects it.
+//! * Integers and lengths are *canonical*: no plus sign, no leading zero, no `-0`. The page allows
+//!   `:+5`, but no server writes such a number, and `string2ll`, the function with which the server
+//!   and hiredis read numbers, rejects it.
 //! * The only negative length is that of the RESP2 nulls, `$-1` and `*-1`. These two and the RESP3
 //!   null `_` are all [`Value::Null`].
 //! * A double is `inf`, `-inf`, `nan`, `-nan`, or a finite decimal number with an optional
-//!   fraction and an optional exponent. (The RESP3 draft forbids the exponent; servers write it.)
+//!   fraction and an optional exponent. Servers write all of these: `,1e+17`, `,-nan`. The page
+//!   also allows a plus sign and leading zeros, which no server writes.
+//! * A big number is digits, after a plus or minus sign or none. Leading zeros are valid: servers
+//!   write the text that a script or a module gives them. [`Value::BigNumber`] holds that text.
 //! * A push is never inside another value. An attribute may precede any value. Inside an
 //!   aggregate, the parser validates an attribute and skips it. At the top level, an attribute is
 //!   a value of its own.
-//! * Streamed strings and aggregates are rejected, because no server sends them.
+//! * Streamed strings and aggregates are rejected. The draft of RESP3 has them; no server sends
+//!   them.
+//!
+//! # What servers can write and the parser refuses
+//!
+//! Built-in commands keep to the rules and limits above. A script or a module need not, as
+//! redis-server 7.0 shows with `EVAL`:
+//!
+//! * A big number without digits: `{big_number='abc'}` is `(abc`, and `{big_number=''}` is `(`.
+//!   The page does not allow these, and hiredis refuses them, too.
+//! * A line longer than [`MAX_LINE`]: `{ok=string.rep('x',70000)}`.
+//! * An aggregate deeper than [`MAX_DEPTH`]: a table in a table, 5,000 levels deep.
+//!
+//! Such a reply ends the stream for the reader, as every error does.
+//!
+//! [page]: https://redis.io/docs/latest/develop/reference/protocol-spec/
+//!
+//! # Limits
 //!
 //! The limits are [`MAX_LINE`], [`MAX_LENGTH`], [`MAX_ELEMENTS`] and [`MAX_DEPTH`]. The parser
 //! checks a limit as soon as a header is complete, before waiting for the bytes that the header

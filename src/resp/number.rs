@@ -1,4 +1,4 @@
-//! The parser for decimal numbers, in the one spelling that servers use.
+//! The parser for decimal numbers, in the spelling that servers use.
 
 /// The maximum length of a 64-bit integer in bytes: that of `i64::MIN`, sign included.
 pub(super) const INTEGER_LEN: usize = 20;
@@ -25,10 +25,13 @@ pub(super) fn integer(text: &[u8]) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// Returns `true` if `text` is a canonical integer of any size.
+/// Returns `true` if `text` is `[+-]?digits`: an integer of any size, canonical or not.
 pub(super) fn is_integer(text: &[u8]) -> bool {
-    let (negative, digits) = split_sign(text);
-    !has_odd_zero(digits, negative) && digits.iter().all(u8::is_ascii_digit)
+    let digits = match text {
+        [b'+' | b'-', digits @ ..] => digits,
+        digits => digits,
+    };
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Parses a double. Returns `None` if `text` is not a double, or is too large to be finite.

@@ -23,7 +23,7 @@ pub enum Value<'b> {
     Boolean(bool),
     /// `,`: a double. Infinities and NaN are possible.
     Double(f64),
-    /// `(`: an integer of any size: its decimal digits, after a minus sign if negative.
+    /// `(`: an integer of any size: decimal digits, which a sign or zeros may precede.
     BigNumber(&'b [u8]),
     /// `!`: an error of any bytes, which begins with its code.
     BulkError(&'b [u8]),

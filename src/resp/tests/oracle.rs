@@ -141,7 +141,7 @@ impl Oracle<'_> {
             }
             b'(' => {
                 let text = self.line(MAX_LINE, Error::TooLong)?;
-                if !is_whole(text.strip_prefix('-').unwrap_or(&text)) || text == "-0" {
+                if !is_digits(text.strip_prefix(['+', '-']).unwrap_or(&text)) {
                     return Err(Error::BigNumber.into());
                 }
                 Tree::BigNumber(bytes(text))
