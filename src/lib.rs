@@ -175,6 +175,7 @@
 //! | `redbolt_acquire_failed_total{reason}` | counter | requests for a lock that failed |
 //! | `redbolt_extended_total` | counter | extensions granted, renewals included |
 //! | `redbolt_extend_failed_total` | counter | extensions failed, renewals not included |
+//! | `redbolt_shortened_total` | counter | validities shortened: a clock has fallen behind |
 //! | `redbolt_released_total` | counter | locks released |
 //! | `redbolt_lost_total{reason}` | counter | locks lost |
 //! | `redbolt_expiring_total{reason}` | counter | warnings that a lock is about to end |
@@ -190,7 +191,8 @@
 //!
 //! * `reason` of a request that failed: `held`, `in_line`, `no_quorum`, `quarantined`, `no_room`,
 //!   `gone`, `cancelled`. See [`AcquireError`].
-//! * `reason` of a lost lock: `expired`, `majority`, `max_hold`. See [`LostReason`].
+//! * `reason` of a lost lock: `clock_behind`, `expired`, `majority`, `max_hold`. See
+//!   [`LostReason`].
 //! * `reason` of a warning: `expired`, `max_hold`. The second is a planned end, and no alarm.
 //! * `callback`: `on_lost`, `on_node`, `credentials`. A panic of `retry_delay` is caught, and not
 //!   counted.

@@ -68,6 +68,10 @@ impl fmt::Display for EventDisplay<'_> {
             Event::Acquired { .. } => f.write_str("acquired"),
             Event::AcquireFailed { error, .. } => told.failure(error).fmt(f),
             Event::Extended { .. } => f.write_str("extended"),
+            Event::Shortened { valid_until, .. } => {
+                let left = (*valid_until - Clock::now()).as_secs_f64();
+                write!(f, "shortened: {}, ends in {left:.3} s", LostReason::ClockBehind)
+            }
             Event::ExtendFailed { error, .. } => {
                 write!(f, "not extended: {}", told.failure(error))
             }

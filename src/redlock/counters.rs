@@ -47,6 +47,10 @@ pub struct Counters {
     pub max_hold: u64,
     /// Locks that were lost because a majority of the nodes was known not to have them.
     pub lost: u64,
+    /// Locks that were lost because the clock of this machine had fallen behind those of the nodes.
+    pub clock_behind: u64,
+    /// Validities that were shortened for the same reason, without the loss of the lock.
+    pub shortened: u64,
     /// Locks that were given up without a release, for another process to adopt.
     pub disowned: u64,
 }
@@ -56,7 +60,8 @@ impl Counters {
     /// or its loss is reported.
     #[must_use]
     pub const fn held_now(&self) -> u64 {
-        let ended = self.released + self.expired + self.max_hold + self.lost + self.disowned;
+        let lost = self.expired + self.max_hold + self.lost + self.clock_behind;
+        let ended = self.released + lost + self.disowned;
         self.acquired.saturating_sub(ended)
     }
 
@@ -79,10 +84,12 @@ impl Counters {
             },
             Event::Extended { .. } => &mut self.extended,
             Event::ExtendFailed { .. } => &mut self.not_extended,
+            Event::Shortened { .. } => &mut self.shortened,
             Event::Released { .. } => &mut self.released,
             Event::Lost { reason: LostReason::Expired, .. } => &mut self.expired,
             Event::Lost { reason: LostReason::MaxHold, .. } => &mut self.max_hold,
             Event::Lost { reason: LostReason::Majority, .. } => &mut self.lost,
+            Event::Lost { reason: LostReason::ClockBehind, .. } => &mut self.clock_behind,
             Event::Expiring { .. } | Event::Queried { .. } | Event::Node(_) => return,
         };
         *counter += 1;
@@ -108,6 +115,8 @@ impl AddAssign for Counters {
             expired,
             max_hold,
             lost,
+            clock_behind,
+            shortened,
             disowned,
         } = other;
         self.requested += requested;
@@ -124,6 +133,8 @@ impl AddAssign for Counters {
         self.expired += expired;
         self.max_hold += max_hold;
         self.lost += lost;
+        self.clock_behind += clock_behind;
+        self.shortened += shortened;
         self.disowned += disowned;
     }
 }

@@ -295,6 +295,10 @@ pub enum LostReason {
     MaxHold,
     /// So many nodes reported that they do not have the lock that no quorum can have it.
     Majority,
+    /// The clock of this machine has fallen so far behind those of a majority of the nodes that the
+    /// keys may have ended there. Either a hypervisor has stopped this machine and its clock, or
+    /// the clocks of the nodes were set.
+    ClockBehind,
 }
 
 impl fmt::Display for LostReason {
@@ -303,6 +307,7 @@ impl fmt::Display for LostReason {
             Self::Expired => "the validity ended",
             Self::MaxHold => "max_hold is over",
             Self::Majority => "too few nodes still have it",
+            Self::ClockBehind => "this machine's clock has fallen behind those of the nodes",
         })
     }
 }

@@ -63,7 +63,7 @@ pub enum Event {
         /// The reason.
         error: AcquireError,
     },
-    /// The lock was extended: it is held until `valid_until`, which is never before the end
+    /// The lock was extended: the lock is held until `valid_until`, which is never before the end
     /// reported last.
     Extended {
         /// The lock.
@@ -77,6 +77,17 @@ pub enum Event {
         lock: LockId,
         /// The reason.
         error: ExtendError,
+    },
+    /// The lock is still held, but only until `valid_until`, which is before the end reported last.
+    ///
+    /// The looks at the nodes have shown that the clock of this machine has fallen behind those of
+    /// a majority: a hypervisor has stopped this machine for a while, or their clocks were set. A
+    /// lock that is kept alive is renewed at once.
+    Shortened {
+        /// The lock.
+        lock: LockId,
+        /// The end of the validity.
+        valid_until: Instant,
     },
     /// The lock was released. The id is not valid any more.
     Released {
@@ -138,6 +149,7 @@ impl Event {
             | Self::AcquireFailed { lock, .. }
             | Self::Extended { lock, .. }
             | Self::ExtendFailed { lock, .. }
+            | Self::Shortened { lock, .. }
             | Self::Released { lock, .. }
             | Self::Lost { lock, .. }
             | Self::Expiring { lock, .. } => Some(*lock),

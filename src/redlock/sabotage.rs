@@ -58,6 +58,8 @@ pub enum Saboteur {
     /// S9: validity runs on a clock that stops in suspend. Clocks are the driver's part; in the
     /// tests, the simulator is the driver.
     StoppingClock,
+    /// S9: a client ignores that the clocks of the nodes have run ahead of its own.
+    LostTimeIgnored,
     /// S10: the same process votes once for each of its names.
     SameProcessVotes,
     /// S11: a node that may have forgotten locks votes.

@@ -32,6 +32,12 @@ impl Worker {
                         self.complete(&answer, Ok(valid_until));
                     }
                 }
+                Event::Shortened { lock, valid_until } => {
+                    let is_last = self.engine.end_reason(lock) == LostReason::MaxHold;
+                    let Some(entry) = self.entry(lock) else { continue };
+                    entry.ticket.set_last(is_last);
+                    entry.ticket.hold(valid_until);
+                }
                 Event::ExtendFailed { lock, error } => self.extend_failed(lock, error),
                 Event::Released { lock, outcome } => {
                     let answer = self.take_entry(lock).and_then(|entry| entry.release);

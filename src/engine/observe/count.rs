@@ -14,6 +14,7 @@ const ACQUIRED: &str = "redbolt_acquired_total";
 const FAILED: &str = "redbolt_acquire_failed_total";
 const EXTENDED: &str = "redbolt_extended_total";
 const NOT_EXTENDED: &str = "redbolt_extend_failed_total";
+const SHORTENED: &str = "redbolt_shortened_total";
 const RELEASED: &str = "redbolt_released_total";
 const LOST: &str = "redbolt_lost_total";
 const EXPIRING: &str = "redbolt_expiring_total";
@@ -28,7 +29,7 @@ const WAIT: &str = "redbolt_wait_seconds";
 /// The values of the label `reason`.
 const FAILURES: [&str; 7] =
     ["held", "no_quorum", "in_line", "quarantined", "no_room", "gone", "cancelled"];
-const LOSSES: [&str; 3] = ["expired", "max_hold", "majority"];
+const LOSSES: [&str; 4] = ["expired", "max_hold", "majority", "clock_behind"];
 const WARNINGS: [&str; 2] = ["max_hold", "expired"];
 
 /// The values of the label `callback`.
@@ -67,11 +68,13 @@ impl Metrics {
             .increment(1),
             Event::Extended { .. } => counter!(EXTENDED).increment(1),
             Event::ExtendFailed { .. } => counter!(NOT_EXTENDED).increment(1),
+            Event::Shortened { .. } => counter!(SHORTENED).increment(1),
             Event::Released { .. } => counter!(RELEASED).increment(1),
             Event::Lost { reason, .. } => match reason {
                 LostReason::Expired => counter!(LOST, "reason" => "expired"),
                 LostReason::MaxHold => counter!(LOST, "reason" => "max_hold"),
                 LostReason::Majority => counter!(LOST, "reason" => "majority"),
+                LostReason::ClockBehind => counter!(LOST, "reason" => "clock_behind"),
             }
             .increment(1),
             Event::Expiring { reason, .. } => match reason {
@@ -142,6 +145,7 @@ impl Metrics {
         describe_counter!(FAILED, Unit::Count, "Requests for a lock that failed");
         describe_counter!(EXTENDED, Unit::Count, "Extensions granted, renewals included");
         describe_counter!(NOT_EXTENDED, Unit::Count, "Extensions failed, renewals not included");
+        describe_counter!(SHORTENED, Unit::Count, "Validities shortened, as clocks ran apart");
         describe_counter!(RELEASED, Unit::Count, "Locks released");
         describe_counter!(LOST, Unit::Count, "Locks lost");
         describe_counter!(EXPIRING, Unit::Count, "Warnings that a lock is about to end");
@@ -152,7 +156,7 @@ impl Metrics {
         describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
         describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
         describe_histogram!(WAIT, Unit::Seconds, "Time from a request to the grant of its lock");
-        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, RELEASED, QUERIED] {
+        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, SHORTENED, RELEASED, QUERIED] {
             counter!(name).increment(0);
         }
         for reason in FAILURES {

@@ -32,6 +32,11 @@ pub(super) fn lock(told: Told<'_>, event: &Event) {
             let (resource, left) = (of(*lock), *valid_until - Clock::now());
             warn!(target: TRACING_TARGET, ?lock, %resource, ?left, "a lock is about to end");
         }
+        Event::Shortened { lock, valid_until } => {
+            let (resource, left) = (of(*lock), *valid_until - Clock::now());
+            let reason = LostReason::ClockBehind;
+            warn!(target: TRACING_TARGET, ?lock, %resource, ?left, %reason, "a lock is shortened");
+        }
         Event::AcquireFailed { lock, error } => {
             let (resource, error) = (of(*lock), || told.failure(error));
             debug!(target: TRACING_TARGET, ?lock, %resource, error = %error(), "no lock");

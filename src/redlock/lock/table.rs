@@ -86,6 +86,12 @@ impl Table {
         self.slots.len() - self.free.len() - self.untold
     }
 
+    /// Returns the number of slots that exist, in use or not.
+    pub(crate) fn slots(&self) -> u32 {
+        // Slots are numbered with 32 bits.
+        self.slots.len() as u32
+    }
+
     /// Returns `true` if `max_locks` slots are in use.
     pub(crate) fn is_full(&self) -> bool {
         self.len() >= self.max_locks

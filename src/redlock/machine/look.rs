@@ -19,8 +19,20 @@ impl Redlock {
     /// A driver calls this before each [`handle_connected`](Self::handle_connected), and at least
     /// once a minute: in between, the time is taken to have gone on evenly. Without a call, the
     /// witnesses that this client finds or writes earn no credit, for any client.
+    ///
+    /// A wall clock that has been set forward is a hint that this machine was stopped, and its other
+    /// clock with it (S9). Then the nodes are looked at once, which tells. So the more often a
+    /// driver calls this, the sooner a stop is noticed; once a second is often enough.
     pub fn set_wall_clock(&mut self, now: Instant, since_1970: Duration) {
-        self.watch.set_wall(now, since_1970);
+        if self.watch.set_wall(now, since_1970, self.config.drift) {
+            self.nodes().into_iter().for_each(|id| self.look_now(now, id));
+        }
+    }
+
+    /// Looks at a node now, or behind the look under way.
+    pub(super) fn look_now(&mut self, now: Instant, id: NodeId) {
+        self.nodes[id].look_now(now);
+        self.watch(now, id);
     }
 
     /// Returns what all looks at this moment have in common.
@@ -76,6 +88,7 @@ impl Redlock {
         }
         let terms = self.terms(now);
         let is_same = self.nodes[id].judge(now, sent, found, &self.config, terms);
+        self.catch_up(now);
         self.settle_nodes(now);
         // Requests on their way count for nothing, because the node may have answered them with
         // other data.

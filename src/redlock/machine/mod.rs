@@ -28,7 +28,7 @@
 //! * `timeout`: everything that is due at a moment. `action` has what the driver is asked to do,
 //!   and why a timeout is due.
 //! * `look`: whether the nodes still have their data, asked again and again. `beside`: what nodes
-//!   say unasked.
+//!   say unasked. `behind`: what follows when their clocks have run ahead of ours.
 //!
 //! Beside that way: `query` asks who holds a resource, and `queries` collects the answers.
 //! `leftovers` says what is not done yet when an owner is about to stop. This file has the struct
@@ -39,6 +39,7 @@ mod action;
 mod adopt;
 mod attempt;
 mod backoff;
+mod behind;
 mod beside;
 mod encode;
 mod groups;

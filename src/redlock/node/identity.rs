@@ -23,7 +23,7 @@ pub(crate) struct Info {
 
 /// The forty hex digits that a server process draws when it starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct RunId([u8; 40]);
+pub(crate) struct RunId(pub(super) [u8; 40]);
 
 /// The identity of the data of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,6 +11,7 @@ use crate::redlock::config::RedlockConfig;
 use crate::redlock::millis::Millis;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::token::Nonce;
+use crate::redlock::validity::Drift;
 use crate::redlock::wire::command::Look;
 use crate::resp::Value;
 use crate::time::Instant;
@@ -18,23 +19,52 @@ use crate::time::Instant;
 /// The wall clock that a client without one sends: so late that the witness earns no credit.
 const NO_WALL: u64 = (1 << 53) - 1;
 
+/// The time that may pass between the readings of two clocks, because the process was not running.
+const BETWEEN_READINGS: Duration = Duration::from_millis(20);
+
 /// What all looks of an engine have in common.
 pub(crate) struct Watch {
     max_ttl: Duration,
     span: Duration,
     /// The wall clock of this machine, and when it was told.
     wall: Option<(Instant, Duration)>,
+    /// Whether the wall clock has been set forward since the last look that was made for it.
+    is_wall_set: bool,
+    /// No look is made for the wall clock before this.
+    rest_until: Instant,
     phase: u64,
 }
 
 impl Watch {
     pub(crate) fn new(config: &RedlockConfig, nonce: &Nonce) -> Self {
         let phase = nonce.iter().fold(0, |phase, byte| (phase << 8) | u64::from(*byte));
-        Self { max_ttl: config.max_ttl, span: config.quarantine(), wall: None, phase }
+        Self {
+            max_ttl: config.max_ttl,
+            span: config.quarantine(),
+            wall: None,
+            is_wall_set: false,
+            rest_until: Instant::ZERO,
+            phase,
+        }
     }
 
-    pub(crate) fn set_wall(&mut self, now: Instant, since_1970: Duration) {
-        self.wall = Some((now, since_1970));
+    /// Sets the wall clock of this machine. Returns `true` if the wall clock has run ahead of the
+    /// clock that measures, so that the nodes should be looked at.
+    ///
+    /// After a stop of the machine, both clocks lack the time of the stop, and somebody sets the
+    /// wall clock: a hypervisor's agent, or NTP. A wall clock that is set for other reasons, or is
+    /// slewed for long, must not cost more than four looks where there is one without.
+    pub(crate) fn set_wall(&mut self, now: Instant, since_1970: Duration, drift: Drift) -> bool {
+        if let Some((then, wall)) = self.wall.replace((now, since_1970)) {
+            let passed = since_1970.saturating_sub(wall);
+            self.is_wall_set |= drift.valid_until(then, passed) > now + BETWEEN_READINGS;
+        }
+        if !self.is_wall_set || now < self.rest_until {
+            return false;
+        }
+        self.is_wall_set = false;
+        self.rest_until = now + self.span / 12;
+        true
     }
 
     /// A witness has told this `max_ttl`, which has this span.
@@ -93,7 +123,13 @@ impl Terms {
 impl Node {
     /// Returns `true` if it is time to look at the node.
     pub(crate) fn wants_look(&self, now: Instant) -> bool {
-        self.is_ready() && self.look_at <= now
+        self.is_ready() && self.look.is_none() && self.look_at <= now
+    }
+
+    /// Makes a look due now. A look that is under way is followed by another one, because its
+    /// answer may be older than what this look is for.
+    pub(crate) fn look_now(&mut self, now: Instant) {
+        self.look_at = now;
     }
 
     #[cfg(test)]
@@ -147,7 +183,8 @@ impl Node {
                 self.look_at = now;
             }
             Progress::Unanswered { is_denied: false } => self.look_later(now, terms),
-            Progress::Done(_) => self.look_at = terms.next_look(now),
+            // A time that was set meanwhile stands.
+            Progress::Done(_) => self.look_at = self.look_at.min(terms.next_look(now)),
             Progress::Failed(_) => {}
         }
         if self.look.is_none() {
@@ -186,7 +223,7 @@ impl Node {
         config: &RedlockConfig,
         terms: Terms,
     ) -> bool {
-        let is_same = self.record.look(now, sent, found, terms.wall, config);
+        let is_same = self.record.look(now, sent, found, config, terms);
         self.answer_doubt(now, found);
         is_same || config.restart_guard == RestartGuard::Off
     }
@@ -239,7 +276,8 @@ impl Node {
     pub(crate) fn settle(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) -> bool {
         let was_believed = self.is_believed;
         self.record.settle(now, config, terms.span);
-        self.watch_at = self.look_at.min(self.record.changes_at(now));
+        let look_at = if self.look.is_none() { self.look_at } else { Instant::FAR_FUTURE };
+        self.watch_at = look_at.min(self.record.changes_at(now));
         self.is_believed = !self.is_quarantined(now);
         was_believed != self.is_believed
     }

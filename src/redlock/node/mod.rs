@@ -18,6 +18,7 @@ pub(super) mod look;
 mod message;
 pub(super) mod nodes;
 mod outbox;
+mod pace;
 pub(super) mod pipeline;
 pub(super) mod quarantine;
 mod record;

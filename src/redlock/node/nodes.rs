@@ -1,6 +1,7 @@
 //! All masters of one engine, in the order of the configuration.
 
 use core::ops::{Index, IndexMut};
+use core::time::Duration;
 
 use super::Node;
 use super::look::Terms;
@@ -70,6 +71,22 @@ impl Nodes {
             }
         }
         (unknown == 0 && idle + 1 >= quorum.need()).then_some(true)
+    }
+
+    /// Returns by how much, at most, our clock has fallen behind those of a majority, and takes note
+    /// that this is known. Returns `None` if no majority is ahead.
+    ///
+    /// Whether our clock stood still or theirs were set is all the same: their keys end earlier than
+    /// we believe. The largest word counts, because the clock of a node can also have been set back.
+    pub(crate) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
+        let ahead = self.0.iter().filter_map(|node| node.record.pace.ahead(now));
+        let (count, lost) =
+            ahead.fold((0, Duration::ZERO), |(count, lost), by| (count + 1, lost.max(by)));
+        if 2 * count <= self.0.len() {
+            return None;
+        }
+        self.0.iter_mut().for_each(|node| node.record.pace.caught_up(now, lost));
+        Some(lost)
     }
 
     /// Returns the node with this id, or `None` if there is no such node.

@@ -12,6 +12,8 @@
 use core::time::Duration;
 
 use super::inquiry::{Findings, Word};
+use super::look::Terms;
+use super::pace::{Pace, Reading};
 use super::quarantine::QuarantineReason;
 use super::witness::{Alibi, Evidence, Gap, Moment, Past, Service, judge};
 use crate::redlock::config::RedlockConfig;
@@ -31,6 +33,8 @@ pub(crate) struct Record {
     /// `None` if the data may be other data since: a handshake had no answer to its look, or the
     /// node has said so.
     seen: Option<Instant>,
+    /// Whether the clock of the node runs ahead of ours.
+    pub(super) pace: Pace,
     /// The end of the quarantine, and the reason.
     quarantine: Option<(Instant, QuarantineReason)>,
     /// The node is believed before this instant: [`Instant::ZERO`] in quarantine. One number,
@@ -46,21 +50,22 @@ impl Record {
             gap: None,
             service: None,
             seen: None,
+            pace: Pace::new(),
             quarantine: None,
             believed_until: Instant::ZERO,
         }
     }
 
     /// Judges a node by what a look has found. The look left at `sent`, and `now` is read after the
-    /// answer was. `wall` is the wall clock of this client. Returns `false` if the data is not what
-    /// the look before has seen. The caller calls [`settle`](Self::settle) behind this.
+    /// answer was. Returns `false` if the data is not what the look before has seen. The caller
+    /// calls [`settle`](Self::settle) behind this.
     pub(crate) fn look(
         &mut self,
         now: Instant,
         sent: Instant,
         findings: &Findings,
-        wall: Option<u64>,
         config: &RedlockConfig,
+        terms: Terms,
     ) -> bool {
         let testimony = match findings.word {
             Word::Given(testimony) => Some(testimony),
@@ -73,7 +78,7 @@ impl Record {
         };
         self.seen = Some(sent);
         let Findings { identity, is_durable, .. } = *findings;
-        let found = Evidence { identity, is_durable, testimony, wall };
+        let found = Evidence { identity, is_durable, testimony, wall: terms.wall };
         let verdict = judge(self.past.as_ref(), &found, config);
         if let Some((age, reason)) = verdict {
             self.distrust(Moment::before(now, age), reason);
@@ -84,6 +89,8 @@ impl Record {
         // A node that tells no more keeps the gap that it told.
         if let Some(word) = testimony {
             self.gap = Gap::read(now, &word, self.gap);
+            let reading = Reading { time: word.time, sent, answered: now };
+            self.pace.read(identity.run_id, reading, config.drift, terms.span);
         }
         self.service = testimony.map(|word| Service::read(now, &word, self.gap));
         !is_known || verdict.is_none()

@@ -12,6 +12,8 @@ const EPOCH: u64 = 1_700_000_000_000_000;
 pub(super) struct Master {
     /// The number of the process.
     pub(super) process: u8,
+    /// By how many microseconds the clock is ahead of those of the other masters.
+    pub(super) ahead: u64,
     /// More lines of `INFO`, which win over those before.
     pub(super) extra: String,
     pub(super) witness: Option<Witness>,
@@ -80,7 +82,7 @@ impl Master {
         if let Some(refusal) = self.refusal {
             return refusal.to_owned();
         }
-        let time = micros(now);
+        let time = micros(now) + self.ahead;
         let argument = |index: usize| -> u64 { words[5 + index].parse().expect("a number") };
         let (wall, max_ttl, nodes, span) = (argument(1), argument(2), argument(3), argument(4));
         let process = self.process;

@@ -8,6 +8,7 @@
 mod adoption;
 mod attempts;
 mod batches;
+mod behind;
 mod keeping;
 mod leases;
 mod leftovers;
@@ -67,6 +68,8 @@ struct Rig {
     native: &'static str,
     /// What the nodes say when they are looked at.
     masters: Vec<Master>,
+    /// By how much the wall clock is ahead of those of the masters.
+    wall_ahead: Duration,
     /// The commands without a reply, for each node: the words of a look, or nothing.
     owed: Vec<VecDeque<Option<Vec<String>>>>,
     /// Looks are answered at once, and do not show in the outputs.
@@ -131,6 +134,7 @@ impl Rig {
             outputs: vec![Vec::new(); count],
             native: "*2\r\n*-1\r\n*-1",
             masters: (0..count).map(master).collect(),
+            wall_ahead: Duration::ZERO,
             owed: vec![VecDeque::new(); count],
             answers_looks: true,
         };
@@ -257,7 +261,8 @@ impl Rig {
             let part = left.min(step);
             left -= part;
             self.now = self.now + part;
-            self.redlock.set_wall_clock(self.now, Duration::from_micros(micros(self.now)));
+            let wall = Duration::from_micros(micros(self.now)) + self.wall_ahead;
+            self.redlock.set_wall_clock(self.now, wall);
             self.redlock.handle_timeout(self.now);
             self.run_actions();
             for index in 0..self.masters.len() {

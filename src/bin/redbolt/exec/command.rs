@@ -49,6 +49,10 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
         stage = stage.advance(watch.engine.now(), &schedule, &child, args, end);
         match watch.next(stage.ends_at(&schedule))? {
             News::Signal(signal) if signal != Signal::CHILD => child.signal(signal),
+            News::Engine(Event::Shortened { valid_until, .. }) => {
+                args.tell(format_args!("the lock is shorter: {}", LostReason::ClockBehind));
+                schedule = Schedule::new(watch.engine.now(), valid_until);
+            }
             News::Engine(Event::Extended { valid_until, .. }) => {
                 schedule = Schedule::new(watch.engine.now(), valid_until);
                 stage = stage.renewed();

@@ -1,0 +1,184 @@
+//! The clock of a node against the clock of this client: whether the node's has run ahead.
+//!
+//! A validity is counted on the clock of this machine, and the ttl of a key on the clock of a node.
+//! A hypervisor that stops this machine stops the first clock alone. Each look brings the time of
+//! the node, so two looks show how far each clock has gone in between. Everything here is a pure
+//! function of the times of two looks.
+
+use core::time::Duration;
+
+use super::identity::RunId;
+use crate::redlock::validity::Drift;
+use crate::time::Instant;
+
+/// How much more than the whole microseconds that a node tells may have passed.
+const PRECISION: Duration = Duration::from_micros(1);
+
+/// What the looks at one node have shown of its clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// The last answered look, and the process that has answered.
+    last: Option<(RunId, Reading)>,
+    /// By how much the clock of the node has run ahead, and until when that matters.
+    ahead: Option<(Duration, Instant)>,
+}
+
+/// The time of a node, in microseconds since 1970, and the times of this client between which the
+/// node has read its clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) time: u64,
+    pub(crate) sent: Instant,
+    pub(crate) answered: Instant,
+}
+
+impl Reading {
+    /// Returns by how much, at most, the clock of the node has run ahead of ours since `earlier`.
+    /// Returns `None` for no more than the drift allows.
+    ///
+    /// Take a lock that was requested at `earlier` for exactly the time that has passed at the node.
+    /// There the lock has ended. The drift allows what has passed here if the lock has ended here
+    /// too.
+    fn ahead_of(&self, earlier: &Self, drift: Drift) -> Option<Duration> {
+        let passed = Duration::from_micros(self.time.saturating_sub(earlier.time));
+        let is_within = drift.valid_until(earlier.sent, passed) <= self.answered;
+        (!is_within).then(|| (passed + PRECISION).saturating_sub(self.sent - earlier.answered))
+    }
+
+    /// Returns the same reading on a clock that has lost this much since then.
+    fn before_loss(self, lost: Duration) -> Self {
+        Self { sent: self.sent - lost, answered: self.answered - lost, ..self }
+    }
+}
+
+impl Pace {
+    pub(crate) const fn new() -> Self {
+        Self { last: None, ahead: None }
+    }
+
+    /// Takes over the time that a node has told at a look. What the node is ahead matters for
+    /// `span`: no lock of today is believed for longer.
+    pub(crate) fn read(&mut self, process: RunId, reading: Reading, drift: Drift, span: Duration) {
+        let last = self.last.replace((process, reading));
+        // Another process may run on another machine.
+        let Some((_, last)) = last.filter(|(other, _)| *other == process) else { return };
+        let Some(by) = reading.ahead_of(&last, drift) else { return };
+        let before = self.ahead(reading.answered).unwrap_or_default();
+        self.ahead = Some((before.saturating_add(by), reading.answered + span));
+    }
+
+    /// Returns by how much the clock of the node has run ahead of ours within the last span.
+    pub(crate) fn ahead(&self, now: Instant) -> Option<Duration> {
+        self.ahead.filter(|(_, until)| now < *until).map(|(by, _)| by)
+    }
+
+    /// Takes note that our clock is taken to have lost this much. A node that was seen ahead was
+    /// seen after the loss, any other before it.
+    pub(crate) fn caught_up(&mut self, now: Instant, lost: Duration) {
+        let is_told = self.ahead(now).is_some();
+        self.ahead = None;
+        if let Some((_, last)) = self.last.as_mut().filter(|_| !is_told) {
+            *last = last.before_loss(lost);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPAN: Duration = Duration::from_secs(60);
+    const DRIFT: Drift = Drift::new(5_000, Duration::from_millis(50));
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn about(millis: u64) -> Duration {
+        ms(millis) + PRECISION
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(1_000_000_000_000) + ms(millis)
+    }
+
+    /// A look that leaves and is answered at these times of ours, and what the node tells.
+    fn look((sent, answered): (u64, u64), time: u64) -> Reading {
+        Reading {
+            time: 1_700_000_000_000_000 + time * 1_000,
+            sent: at(sent),
+            answered: at(answered),
+        }
+    }
+
+    #[test]
+    fn a_node_is_ahead_if_its_clock_shows_more_than_the_drift_allows() {
+        // Of 20,000 ms at the node, the drift takes 200 + 50 + 2.
+        let rows = [
+            // sent and answered by our clock, time of the node, ahead by
+            ((20_000, 20_004), 20_002, None),
+            ((20_000, 20_004), 20_257, None),
+            ((20_000, 20_004), 20_260, Some(264)),
+            ((20_000, 20_004), 21_000, Some(1_004)),
+            ((20_000, 20_004), 90_000, Some(70_004)),
+            // The machine has stood still while the look was on its way.
+            ((10, 19), 5_000, Some(4_994)),
+            // The answer came late: the node may have read its clock just before.
+            ((20_000, 29_000), 29_000, None),
+            ((20_000, 29_000), 30_000, Some(10_004)),
+            // The clock of the node stands still, or was set back.
+            ((20_000, 20_004), 0, None),
+            ((20_000, 20_004), 19_000, None),
+        ];
+        for (times, time, ahead) in rows {
+            let found = look(times, time).ahead_of(&look((0, 4), 0), DRIFT);
+            assert_eq!(found, ahead.map(about), "{times:?}, {time}");
+        }
+        let back = Reading { time: 0, ..look((20_000, 20_004), 0) };
+        assert_eq!(back.ahead_of(&look((0, 4), 0), DRIFT), None);
+    }
+
+    const ONE: RunId = RunId([1; 40]);
+    const OTHER: RunId = RunId([2; 40]);
+
+    fn read(pace: &mut Pace, process: RunId, ours: u64, time: u64) -> Option<Duration> {
+        pace.read(process, look((ours, ours), time), DRIFT, SPAN);
+        pace.ahead(at(ours))
+    }
+
+    #[test]
+    fn only_times_of_one_process_are_compared() {
+        let mut pace = Pace::new();
+        assert_eq!(read(&mut pace, ONE, 0, 0), None);
+        assert_eq!(read(&mut pace, OTHER, 20_000, 90_000), None);
+        assert_eq!(read(&mut pace, ONE, 40_000, 200_000), None);
+        assert_eq!(read(&mut pace, ONE, 60_000, 230_000), Some(about(10_000)));
+    }
+
+    #[test]
+    fn what_a_node_is_ahead_adds_up_and_is_forgotten_after_a_span() {
+        let mut pace = Pace::new();
+        read(&mut pace, ONE, 0, 0);
+        assert_eq!(read(&mut pace, ONE, 20_000, 21_000), Some(about(1_000)));
+        assert_eq!(read(&mut pace, ONE, 40_000, 41_000), Some(about(1_000)));
+        assert_eq!(read(&mut pace, ONE, 60_000, 63_000), Some(about(3_000) + PRECISION));
+        assert_eq!(pace.ahead(at(119_999)), Some(about(3_000) + PRECISION));
+        assert_eq!(pace.ahead(at(120_000)), None);
+    }
+
+    #[test]
+    fn a_loss_is_taken_into_account_once() {
+        let (mut told, mut late) = (Pace::new(), Pace::new());
+        read(&mut told, ONE, 0, 0);
+        read(&mut late, OTHER, 0, 0);
+        assert_eq!(read(&mut told, ONE, 20_000, 30_000), Some(about(10_000)));
+        for pace in [&mut told, &mut late] {
+            pace.caught_up(at(20_000), ms(10_000));
+            assert_eq!(pace.ahead(at(20_000)), None);
+        }
+        assert_eq!(read(&mut late, OTHER, 20_001, 30_001), None, "the same loss");
+        assert_eq!(read(&mut told, ONE, 40_000, 50_000), None);
+        assert_eq!(read(&mut late, OTHER, 40_000, 55_000), Some(about(5_000)), "another loss");
+        assert_eq!(read(&mut told, ONE, 60_000, 75_000), Some(about(5_000)), "another loss");
+    }
+}
