@@ -11,9 +11,6 @@ use super::identity::RunId;
 use crate::redlock::validity::Drift;
 use crate::time::Instant;
 
-/// How much more than the whole microseconds that a node tells may have passed.
-const PRECISION: Duration = Duration::from_micros(1);
-
 /// What the looks at one node have shown of its clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
@@ -33,16 +30,18 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Returns by how much, at most, the clock of the node has run ahead of ours since `earlier`.
-    /// Returns `None` for no more than the drift allows.
+    /// Returns how long, at most, our clock has stood still since `earlier`: the clock of the node
+    /// may have been slow, or set back, in that time. Returns `None` if the drift alone can be why
+    /// the clock of the node has run ahead.
     ///
     /// Take a lock that was requested at `earlier` for exactly the time that has passed at the node.
     /// There the lock has ended. The drift allows what has passed here if the lock has ended here
     /// too.
     fn ahead_of(&self, earlier: &Self, drift: Drift) -> Option<Duration> {
         let passed = Duration::from_micros(self.time.saturating_sub(earlier.time));
+        let least = self.sent - earlier.answered;
         let is_within = drift.valid_until(earlier.sent, passed) <= self.answered;
-        (!is_within).then(|| (passed + PRECISION).saturating_sub(self.sent - earlier.answered))
+        (!is_within).then(|| passed.saturating_add(drift.of(passed)).saturating_sub(least))
     }
 
     /// Returns the same reading on a clock that has lost this much since then.
@@ -94,10 +93,6 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    fn about(millis: u64) -> Duration {
-        ms(millis) + PRECISION
-    }
-
     fn at(millis: u64) -> Instant {
         Instant::from_nanos(1_000_000_000_000) + ms(millis)
     }
@@ -132,7 +127,8 @@ mod tests {
         ];
         for (times, time, ahead) in rows {
             let found = look(times, time).ahead_of(&look((0, 4), 0), DRIFT);
-            assert_eq!(found, ahead.map(about), "{times:?}, {time}");
+            let expected = ahead.map(|ahead| ms(ahead) + DRIFT.of(ms(time)));
+            assert_eq!(found, expected, "{times:?}, {time}");
         }
         let back = Reading { time: 0, ..look((20_000, 20_004), 0) };
         assert_eq!(back.ahead_of(&look((0, 4), 0), DRIFT), None);
@@ -141,8 +137,11 @@ mod tests {
     const ONE: RunId = RunId([1; 40]);
     const OTHER: RunId = RunId([2; 40]);
 
+    /// A drift of next to nothing: what is ahead is found to two milliseconds.
+    const LITTLE: Drift = Drift::new(0, Duration::ZERO);
+
     fn read(pace: &mut Pace, process: RunId, ours: u64, time: u64) -> Option<Duration> {
-        pace.read(process, look((ours, ours), time), DRIFT, SPAN);
+        pace.read(process, look((ours, ours), time), LITTLE, SPAN);
         pace.ahead(at(ours))
     }
 
@@ -152,17 +151,17 @@ mod tests {
         assert_eq!(read(&mut pace, ONE, 0, 0), None);
         assert_eq!(read(&mut pace, OTHER, 20_000, 90_000), None);
         assert_eq!(read(&mut pace, ONE, 40_000, 200_000), None);
-        assert_eq!(read(&mut pace, ONE, 60_000, 230_000), Some(about(10_000)));
+        assert_eq!(read(&mut pace, ONE, 60_000, 230_000), Some(ms(10_002)));
     }
 
     #[test]
     fn what_a_node_is_ahead_adds_up_and_is_forgotten_after_a_span() {
         let mut pace = Pace::new();
         read(&mut pace, ONE, 0, 0);
-        assert_eq!(read(&mut pace, ONE, 20_000, 21_000), Some(about(1_000)));
-        assert_eq!(read(&mut pace, ONE, 40_000, 41_000), Some(about(1_000)));
-        assert_eq!(read(&mut pace, ONE, 60_000, 63_000), Some(about(3_000) + PRECISION));
-        assert_eq!(pace.ahead(at(119_999)), Some(about(3_000) + PRECISION));
+        assert_eq!(read(&mut pace, ONE, 20_000, 21_000), Some(ms(1_002)));
+        assert_eq!(read(&mut pace, ONE, 40_000, 41_000), Some(ms(1_002)));
+        assert_eq!(read(&mut pace, ONE, 60_000, 63_000), Some(ms(3_004)));
+        assert_eq!(pace.ahead(at(119_999)), Some(ms(3_004)));
         assert_eq!(pace.ahead(at(120_000)), None);
     }
 
@@ -171,14 +170,14 @@ mod tests {
         let (mut told, mut late) = (Pace::new(), Pace::new());
         read(&mut told, ONE, 0, 0);
         read(&mut late, OTHER, 0, 0);
-        assert_eq!(read(&mut told, ONE, 20_000, 30_000), Some(about(10_000)));
+        assert_eq!(read(&mut told, ONE, 20_000, 30_000), Some(ms(10_002)));
         for pace in [&mut told, &mut late] {
             pace.caught_up(at(20_000), ms(10_000));
             assert_eq!(pace.ahead(at(20_000)), None);
         }
         assert_eq!(read(&mut late, OTHER, 20_001, 30_001), None, "the same loss");
         assert_eq!(read(&mut told, ONE, 40_000, 50_000), None);
-        assert_eq!(read(&mut late, OTHER, 40_000, 55_000), Some(about(5_000)), "another loss");
-        assert_eq!(read(&mut told, ONE, 60_000, 75_000), Some(about(5_000)), "another loss");
+        assert_eq!(read(&mut late, OTHER, 40_000, 55_000), Some(ms(5_002)), "another loss");
+        assert_eq!(read(&mut told, ONE, 60_000, 75_000), Some(ms(5_002)), "another loss");
     }
 }
