@@ -33,7 +33,7 @@ pub(crate) enum Mood {
 /// What a master says about itself.
 pub(crate) struct Face {
     /// Names the process. No two processes have the same name.
-    process: u64,
+    pub(crate) process: u64,
     /// Names the history of the data.
     lineage: u64,
     /// The offset up to which the data came from another master; −1 if none ever did.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::{Event, Holder, LockId, QueryId, RequestError, Token};
+use redbolt::redlock::{Event, LockId, RequestError, Token};
 use redbolt::time::Instant;
 
 use crate::client::Client;
@@ -30,6 +30,8 @@ pub(crate) struct Lock {
     pub(crate) state: State,
     /// The end of the validity that the caller believes in; the beginning of time without one.
     pub(crate) valid_until: Instant,
+    /// The time at which that validity began.
+    pub(crate) since: Instant,
     pub(crate) token: Token,
     ttl: Duration,
     /// No extension reaches beyond this (S12).
@@ -116,6 +118,7 @@ impl Client {
             resources,
             state: State::Wanted,
             valid_until: Instant::ZERO,
+            since: Instant::ZERO,
             token: NOBODYS,
             ttl,
             hold_until: Instant::ZERO,
@@ -163,28 +166,6 @@ impl Client {
         self.settle(net);
         self.locks.retain(|lock| lock.id != id);
         Some(Orphan { resources, token })
-    }
-
-    /// Asks for the holder of a resource.
-    pub(crate) fn query(&mut self, net: &Net, resource: usize) {
-        let now = self.clock(net.now);
-        let due = net.now + allowed(self.redlock.config().node_timeout(Duration::MAX));
-        if let Ok(query) = self.redlock.query(now, RESOURCES[resource]) {
-            self.queries.push((query, due));
-        }
-    }
-
-    fn queried(&mut self, net: &mut Net, query: QueryId, holder: Holder) {
-        let Holder { holding, others, free, unknown, .. } = holder;
-        let sets = [holding, others, free, unknown];
-        let all = sets.iter().fold(0, |sum, set| sum + set.len());
-        let place = self.queries.iter().position(|(other, _)| *other == query);
-        if all != self.redlock.nodes().len() || place.is_none() {
-            net.fail(format_args!("an answer to no question, or to half of it: {query:?}"));
-        }
-        if let Some(place) = place {
-            self.queries.swap_remove(place);
-        }
     }
 
     fn warned(&mut self, net: &mut Net, id: LockId, now: Instant) {
@@ -237,6 +218,7 @@ impl Client {
             Event::AcquireFailed { lock, .. } => (2, lock),
             Event::Extended { lock, .. } => (3, lock),
             Event::ExtendFailed { lock, .. } => (4, lock),
+            Event::Shortened { lock, .. } => (8, lock),
             Event::Released { lock, .. } => (5, lock),
             Event::Lost { lock, .. } => (6, lock),
             Event::Expiring { lock, .. } => (7, lock),
@@ -248,6 +230,7 @@ impl Client {
         match event {
             Event::Acquired { valid_until, .. } => self.acquired(net, id, now, valid_until),
             Event::Extended { valid_until, .. } => self.extended(net, id, now, valid_until),
+            Event::Shortened { valid_until, .. } => self.shortened(net, id, now, valid_until),
             Event::Expiring { .. } => self.warned(net, id, now),
             Event::ExtendFailed { .. } => {
                 // A release makes the extension of its lock fail.
@@ -264,23 +247,34 @@ impl Client {
 
     fn acquired(&mut self, net: &mut Net, id: LockId, now: Instant, valid_until: Instant) {
         let client = self.name;
-        let token = self.redlock.token(id).unwrap_or(NOBODYS);
+        let token = self.redlock.token(id);
         net.trace.add(&[valid_until.as_nanos()]);
+        if token.is_none() && self.stops.has_any() {
+            // One read has brought the votes, and the news that they are worth nothing any more.
+            if let Some(lock) = self.known(net, id, State::Wanted) {
+                (lock.state, lock.due) = (State::Held, u64::MAX);
+            }
+            return;
+        }
+        let token = token.unwrap_or(NOBODYS);
         if valid_until <= now {
             net.fail(format_args!("S3: {id:?} was granted after its validity"));
         }
         let max_hold = self.redlock.config().max_hold;
         let Some(lock) = self.known(net, id, State::Wanted) else { return };
-        let hold_until = match lock.adopted_at {
-            None => net.checks.granted(net.now, token, valid_until),
+        let (since, hold_until) = match lock.adopted_at {
+            None => {
+                let sent_at = net.checks.granted(net.now, token, valid_until);
+                (sent_at, sent_at + max_hold)
+            }
             Some(asked_at) => {
                 let sent_at = net.checks.extended(net.now, client, token, asked_at);
                 net.checks.lasts(net.now, token, valid_until, sent_at, lock.ttl);
-                now + max_hold
+                (sent_at, now + max_hold)
             }
         };
         (lock.state, lock.token, lock.due) = (State::Held, token, u64::MAX);
-        (lock.valid_until, lock.hold_until) = (valid_until, hold_until);
+        (lock.valid_until, lock.since, lock.hold_until) = (valid_until, since, hold_until);
         self.grants += 1;
     }
 
@@ -288,8 +282,9 @@ impl Client {
         let client = self.name;
         net.trace.add(&[valid_until.as_nanos()]);
         let Some(lock) = self.known(net, id, State::Held) else { return };
-        let (token, before) = (lock.token, lock.valid_until);
+        let (token, before, was_since) = (lock.token, lock.valid_until, lock.since);
         lock.valid_until = valid_until;
+        let mut since = was_since;
         let (keep, hold_until) = (lock.keep, lock.hold_until);
         if let Some(Extension { started, ttl, .. }) = lock.extension.take() {
             if valid_until > hold_until {
@@ -297,6 +292,7 @@ impl Client {
             }
             net.checks.extended(net.now, client, token, started);
             if valid_until > before {
+                since = started;
                 net.checks.lasts(net.now, token, valid_until, started, ttl);
             }
         } else if let Some((ttl, until)) = keep {
@@ -307,6 +303,7 @@ impl Client {
             // The start of the renewal is not known, but it was not before this.
             let sent_at = net.checks.extended(net.now, client, token, valid_until - ttl);
             if valid_until > before {
+                since = sent_at;
                 net.checks.lasts(net.now, token, valid_until, sent_at, ttl);
             }
         } else {
@@ -318,11 +315,14 @@ impl Client {
         if valid_until < before {
             net.fail(format_args!("S7: an extension shortened {id:?}"));
         }
+        if let Some(lock) = self.known(net, id, State::Held) {
+            lock.since = since;
+        }
         self.extensions += 1;
     }
 
     /// Finds the lock of an event. The lock must be in this state.
-    fn known(&mut self, net: &mut Net, id: LockId, state: State) -> Option<&mut Lock> {
+    pub(crate) fn known(&mut self, net: &mut Net, id: LockId, state: State) -> Option<&mut Lock> {
         let lock = self.locks.iter_mut().find(|lock| lock.id == id);
         let found = lock.as_ref().map(|lock| lock.state);
         if found != Some(state) {
@@ -357,17 +357,18 @@ impl Client {
         }
     }
 
-    /// Gives a client that was asleep the time of one more request.
-    pub(crate) fn excuse(&mut self, now: u64) {
+    /// Gives a client that was asleep the time of one more request, and the time for which its
+    /// clock has stood still.
+    pub(crate) fn excuse(&mut self, now: u64, stopped: u64) {
         let timeout = self.redlock.config().node_timeout(self.redlock.config().max_ttl);
         let due = now + allowed(2 * timeout);
         for (_, query_due) in &mut self.queries {
-            *query_due = due.max(*query_due);
+            *query_due = due.max(*query_due + stopped);
         }
         for lock in &mut self.locks {
-            lock.due = lock.due.max(due);
+            lock.due = lock.due.saturating_add(stopped).max(due);
             if let Some(extension) = &mut lock.extension {
-                extension.due = extension.due.max(due);
+                extension.due = (extension.due + stopped).max(due);
             }
         }
     }

@@ -26,7 +26,6 @@ pub(crate) struct Rules {
     pub(crate) quorum: usize,
     pub(crate) drift: Drift,
     pub(crate) max_ttl: u64,
-    pub(crate) max_hold: Duration,
     /// The world keeps to the model of SAFETY.md, so locks exclude each other.
     pub(crate) excludes: bool,
     /// Masters that may have forgotten locks must not vote.
@@ -164,13 +163,13 @@ impl Checks {
         }
     }
 
-    /// Records that a client believes in a lock until `valid_until`. Returns the time until which
-    /// the lock may be extended.
+    /// Records that a client believes in a lock until `valid_until`. Returns the time at which the
+    /// attempt was sent.
     pub(crate) fn granted(&mut self, now: u64, token: Token, valid_until: Instant) -> Instant {
         self.is_touched = true;
         let Some(attempt) = self.attempts.get_mut(&token) else {
             self.fail(now, format_args!("S3: {token} was granted and no master was asked"));
-            return Instant::FAR_FUTURE;
+            return Instant::ZERO;
         };
         attempt.was_granted = true;
         let Attempt { sent_at, ttl, voters, .. } = *attempt;
@@ -180,7 +179,7 @@ impl Checks {
             self.fail(now, format_args!("S3: {token} was granted with {votes} of {need} votes"));
         }
         self.lasts(now, token, valid_until, sent_at, ttl);
-        sent_at + self.rules.max_hold
+        sent_at
     }
 
     /// Records that a client learned of a granted extension, wanted since `started`, or of a lock
@@ -224,12 +223,13 @@ impl Checks {
         }
     }
 
-    /// Checks that no two clients believe in the same resource.
+    /// Checks that no two clients believe in the same resource. A client does not count whose clock
+    /// has stood still, until it has been told.
     pub(crate) fn exclusion(&mut self, true_now: u64, clients: &[Client]) {
         let mut holders = [None; RESOURCES.len()];
         for client in clients {
             let now = client.clock(true_now);
-            for lock in client.locks.iter().filter(|lock| lock.valid_until > now) {
+            for lock in client.believed(now) {
                 for resource in lock.resources.iter() {
                     let holder = &mut holders[resource];
                     let other: Option<(usize, LockId)> = holder.replace((client.name, lock.id));
@@ -273,7 +273,7 @@ impl Checks {
         }
         for client in clients {
             let now = client.clock(true_now);
-            for lock in client.locks.iter().filter(|lock| lock.valid_until > now) {
+            for lock in client.believed(now) {
                 let holds = |node: &Node, resource: usize| {
                     node.holds(true_now, RESOURCES[resource], &lock.token)
                 };

@@ -10,6 +10,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::net::Net;
 use crate::options::Options;
+use crate::stops::Stops;
 
 /// The most bytes that may wait to be written to a node.
 const UNSENT_MAX: usize = 1 << 20;
@@ -25,12 +26,14 @@ pub(crate) struct Client {
     reads_stopping_clock: bool,
     /// The client checks what is due before it reads, not only afterwards.
     is_timely: bool,
-    /// The time for which the stopping clock has stood still.
-    stopped_for: u64,
+    /// The time for which the clock has stood still, by a clock that has not.
+    stopped_for: Duration,
+    pub(crate) stops: Stops,
     ends: Vec<End>,
     /// The client does nothing until then, and the machine may be suspended.
     asleep_until: u64,
-    suspended_at: Option<u64>,
+    /// The true time since which the clock has stood still, and what the clock showed then.
+    stands_since: Option<(u64, Instant)>,
     busy_until: u64,
     /// The next time at which the core or the driver must be called, whatever else comes.
     due: u64,
@@ -39,6 +42,17 @@ pub(crate) struct Client {
     pub(crate) queries: Vec<(QueryId, u64)>,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
+}
+
+/// What the machine of a client does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sleep {
+    /// The process does not run.
+    Pause,
+    /// The machine does not run, and the clock that counts goes on.
+    Suspend,
+    /// The machine does not run, and all its clocks stand still.
+    Stop,
 }
 
 /// The client's end of a link.
@@ -77,10 +91,11 @@ impl Client {
             wall_error: 0,
             reads_stopping_clock: options.clock_stops,
             is_timely: options.is_timely,
-            stopped_for: 0,
+            stopped_for: Duration::ZERO,
+            stops: Stops::default(),
             ends: (0..nodes).map(|_| End::Down).collect(),
             asleep_until: 0,
-            suspended_at: None,
+            stands_since: None,
             busy_until: 0,
             due: 0,
             locks: Vec::new(),
@@ -92,12 +107,8 @@ impl Client {
 
     /// Returns the time in which the client believes.
     pub(crate) fn clock(&self, now: u64) -> Instant {
-        let shown = self.clock.show(now);
-        if !self.reads_stopping_clock {
-            return shown;
-        }
-        let stopped = self.suspended_at.map_or(0, |since| now - since) + self.stopped_for;
-        Instant::from_nanos(shown.as_nanos() - stopped)
+        let shown = self.stands_since.map_or_else(|| self.clock.show(now), |(_, shown)| shown);
+        shown - self.stopped_for
     }
 
     /// Returns whether the client runs. A client that has slept runs from its next turn on.
@@ -110,11 +121,18 @@ impl Client {
         self.is_awake() && !self.reads_stopping_clock
     }
 
-    pub(crate) fn sleep(&mut self, now: u64, until: u64, is_suspend: bool) {
+    pub(crate) fn sleep(&mut self, now: u64, until: u64, sleep: Sleep) {
         self.asleep_until = until.max(self.asleep_until);
-        if is_suspend {
-            self.suspended_at.get_or_insert(now);
+        if sleep == Sleep::Stop || (sleep == Sleep::Suspend && self.reads_stopping_clock) {
+            self.stands_since.get_or_insert((now, self.clock.show(now)));
         }
+    }
+
+    /// Returns whether the client may believe for too long in a lock whose validity began at
+    /// `since`, because the clock has stood still and nobody has told yet.
+    pub(crate) fn is_excused(&self, since: Instant) -> bool {
+        let is_stopped = self.stands_since.is_some() && !self.reads_stopping_clock;
+        is_stopped || self.stops.excuse(since)
     }
 
     /// Ends the sleep of the client at `now` at the latest.
@@ -129,7 +147,7 @@ impl Client {
 
     /// Takes one turn of the driver's loop: connections, replies, timeouts, and their consequences.
     pub(crate) fn turn(&mut self, net: &mut Net) {
-        self.wake(net.now);
+        self.wake(net.now, &mut net.weather.chance);
         self.busy_until = net.now + net.weather.turn;
         let now = self.clock(net.now);
         let wall = net.now.saturating_add_signed(self.wall_error);
@@ -164,13 +182,22 @@ impl Client {
         }
     }
 
-    /// Wakes the client if it slept: the stopping clock has stood still meanwhile.
-    fn wake(&mut self, now: u64) {
-        if core::mem::take(&mut self.asleep_until) > 0 {
-            self.excuse(now);
+    /// Wakes the client if it slept. The clock may have stood still meanwhile, and then the wall
+    /// clock did too; one that is right again has been set by somebody.
+    fn wake(&mut self, now: u64, chance: &mut Chance) {
+        let mut stopped = 0;
+        if let Some((since, shown)) = self.stands_since.take() {
+            stopped = now - since;
+            self.stopped_for += self.clock.show(now) - shown;
+            if !self.reads_stopping_clock {
+                self.stops.ended(since, now, self.clock(now));
+                if chance.one_in(2) {
+                    self.wall_error -= stopped as i64;
+                }
+            }
         }
-        if let Some(since) = self.suspended_at.take() {
-            self.stopped_for += now - since;
+        if core::mem::take(&mut self.asleep_until) > 0 {
+            self.excuse(now, stopped);
         }
     }
 
@@ -181,6 +208,11 @@ impl Client {
         let Some(link) = nodes[master].link(id) else { return };
         if link.replies.arrive(net.now) {
             let arrived = link.replies.arrived();
+            while link.looks.front().is_some_and(|(end, _)| *end <= arrived) {
+                let Some((_, look)) = link.looks.pop_front() else { break };
+                let (slots, drift) = (self.ends.len(), checks.rules.drift);
+                checks.is_touched |= self.stops.looked(node.index(), slots, look, now, drift);
+            }
             while let Some((_, vote)) = link.votes.front().filter(|(end, _)| *end <= arrived) {
                 checks.voted(self.name, vote);
                 link.votes.pop_front();
@@ -221,9 +253,7 @@ impl Client {
             }
         }
         if let Some((at, _)) = self.redlock.poll_timeout() {
-            let lag = if self.reads_stopping_clock { self.stopped_for } else { 0 };
-            let at = Instant::from_nanos(at.as_nanos().saturating_add(lag));
-            due = due.min(self.clock.true_time(now + 1, at));
+            due = due.min(self.clock.true_time(now + 1, at + self.stopped_for));
         }
         due
     }

@@ -2,7 +2,7 @@
 
 use crate::answer::Mood;
 use crate::chance::Chance;
-use crate::client::Client;
+use crate::client::{Client, Sleep};
 use crate::clock::{MS, SECOND};
 use crate::net::{BACK, Net, THERE};
 use crate::options::Outside;
@@ -59,6 +59,9 @@ pub(crate) enum Fault {
     /// A client's machine is suspended and resumed (FAULTS 37). The clock that stops in suspend
     /// stands still, the one that counts goes on.
     Suspend,
+    /// A client's machine stops and goes on, and all its clocks stand still meanwhile: a hypervisor
+    /// pauses, saves or moves the machine.
+    Stop,
     /// A client crashes, or goes, and a new one takes its place.
     ClientCrash,
     /// The address of a node leads to another node's master.
@@ -69,6 +72,16 @@ pub(crate) enum Fault {
     Flush,
     /// A master loses keys and does not say so.
     Loss,
+}
+
+/// The kind of a world, which decides what can go wrong at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Usual,
+    /// The name of a node moves from process to process and back.
+    Moves,
+    /// The machines of clients stop together with their clocks.
+    Stops,
 }
 
 impl Fault {
@@ -113,17 +126,40 @@ impl Fault {
         Self::Wall,
     ];
 
+    /// What can happen while clocks stand still. What a node tells of its clock must reach the
+    /// client: nodes that refuse to tell, or are others than they seem, have faults of their own.
+    const WITH_STOPS: [Self; 17] = [
+        Self::Stop,
+        Self::Reset,
+        Self::HalfOpen,
+        Self::Clog,
+        Self::PartitionMaster,
+        Self::PartitionClient,
+        Self::Stall,
+        Self::Restart,
+        Self::Crash,
+        Self::Spare,
+        Self::FlushScripts,
+        Self::Refuse,
+        Self::Rate,
+        Self::Pause,
+        Self::Suspend,
+        Self::ClientCrash,
+        Self::Wall,
+    ];
+
     /// Draws about half of the possible faults. Some of them are more frequent than others.
     pub(crate) fn draw(
         outside: Option<Outside>,
         steps: bool,
         flushes: bool,
-        moves: bool,
+        kind: Kind,
         chance: &mut Chance,
     ) -> Vec<Self> {
-        let mut possible = match moves {
-            true => Self::WITH_MOVES.to_vec(),
-            false => Self::ALWAYS_POSSIBLE.to_vec(),
+        let mut possible = match kind {
+            Kind::Moves => Self::WITH_MOVES.to_vec(),
+            Kind::Stops => Self::WITH_STOPS.to_vec(),
+            Kind::Usual => Self::ALWAYS_POSSIBLE.to_vec(),
         };
         if steps || outside == Some(Outside::Steps) {
             possible.push(Self::Step);
@@ -131,7 +167,7 @@ impl Fault {
         if flushes {
             possible.push(Self::Flush);
         }
-        possible.retain(|fault| *fault == Self::Move || chance.one_in(2));
+        possible.retain(|fault| matches!(fault, Self::Move | Self::Stop) || chance.one_in(2));
         if outside == Some(Outside::Losses) {
             possible.push(Self::Loss);
         }
@@ -160,9 +196,9 @@ impl World {
             Fault::PartitionMaster | Fault::PartitionClient => {
                 self.partition(fault, client, master, until);
             }
-            Fault::Pause | Fault::Suspend => {
-                self.clients[client].sleep(self.net.now, until, fault == Fault::Suspend);
-            }
+            Fault::Pause => self.clients[client].sleep(self.net.now, until, Sleep::Pause),
+            Fault::Suspend => self.clients[client].sleep(self.net.now, until, Sleep::Suspend),
+            Fault::Stop => self.clients[client].sleep(self.net.now, until, Sleep::Stop),
             Fault::ClientCrash => self.replace_client(client),
             Fault::Wall => {
                 let chance = &mut self.net.weather.chance;

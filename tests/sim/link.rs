@@ -12,6 +12,7 @@ use redbolt::time::Instant;
 use crate::chance::Chance;
 use crate::checks::Vote;
 use crate::clock::MS;
+use crate::stops::Look;
 
 /// A connection, as the network has it.
 pub(crate) struct Link {
@@ -27,6 +28,8 @@ pub(crate) struct Link {
     pub(crate) replies: Stream,
     /// Votes under way, each with the place in `replies` where its bytes end.
     pub(crate) votes: VecDeque<(u64, Vote)>,
+    /// Answers to looks under way, in the same way.
+    pub(crate) looks: VecDeque<(u64, Look)>,
     /// The master's end is there: arriving bytes are executed.
     pub(crate) is_served: bool,
     /// The client's end is there.
@@ -67,6 +70,7 @@ impl Link {
             requests: Stream::default(),
             replies: Stream::default(),
             votes: VecDeque::new(),
+            looks: VecDeque::new(),
             is_served: true,
             is_heard: true,
             ends_at: u64::MAX,

@@ -6,7 +6,7 @@ use redbolt::redlock::{NodeId, NodeState};
 
 use crate::book::{Resources, State, allowed};
 use crate::checks::Violation;
-use crate::client::Client;
+use crate::client::{Client, Sleep};
 use crate::clock::{MS, SECOND};
 use crate::link::Link;
 use crate::manner::Manner;
@@ -42,7 +42,7 @@ impl World {
     /// Lives until nothing is left that time alone would remove.
     fn become_clean(&mut self, is_patient: bool) -> Result<(), Violation> {
         let end = self.net.now + CLEAN_AFTER;
-        let is_suspend = self.net.weather.chance.one_in(2);
+        let sleep = self.net.weather.chance.pick(&[Sleep::Pause, Sleep::Suspend]);
         while self.net.now < end {
             let mut until = self.net.now + self.pause();
             match self.rest() {
@@ -51,7 +51,7 @@ impl World {
                 Some(wait) if !is_patient => {
                     let now = self.net.now;
                     until = end.min(now + wait);
-                    self.clients.iter_mut().for_each(|client| client.sleep(now, until, is_suspend));
+                    self.clients.iter_mut().for_each(|client| client.sleep(now, until, sleep));
                 }
                 _ => {}
             }

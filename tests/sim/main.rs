@@ -33,10 +33,12 @@ mod manner;
 mod master;
 mod net;
 mod options;
+mod questions;
 mod request;
 mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;
+mod stops;
 mod trace;
 mod tracking;
 mod witness;

@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::link::Link;
 use crate::net::Weather;
 use crate::request::{self, Asked, Named, number, token_of};
+use crate::stops::Look;
 use crate::trace::Trace;
 use crate::tracking;
 use crate::witness::{Call, is_witness};
@@ -292,7 +293,13 @@ impl Node {
         let look = Call::read(words);
         if look.is_some() {
             // The keys of the witness are no locks.
-            return self.reply(now, link, words, look);
+            self.reply(now, link, words, look);
+            if self.out[start..].starts_with(b"*12\r\n") {
+                let (process, time) = (self.face.process, self.clock.show(now));
+                let end = link.replies.end() + self.out.len() as u64;
+                link.looks.push_back((end, Look { at: now, time, process, sent_at }));
+            }
+            return;
         }
         if let Some(Asked { token, ttl }) = Asked::read(words) {
             self.reply(now, link, words, None);

@@ -12,7 +12,7 @@ use redbolt::redlock::{Drift, RedlockConfig, RestartGuard};
 use crate::book::{RESOURCES, Resources};
 use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
-use crate::faults::Fault;
+use crate::faults::{Fault, Kind};
 
 /// Something that a world may do against the model of SAFETY.md. Locks need not exclude each other
 /// there; all other checks stand.
@@ -112,6 +112,12 @@ impl Options {
         // idle must not find that they have forgotten.
         let has_guard = config.restart_guard != RestartGuard::Off;
         let may_flush = tracking == 2 && has_guard && outside.is_none() && mover.is_none();
+        let may_stop = !may_move && outside.is_none() && chance.one_in(6);
+        let kind = match (may_move, may_stop) {
+            (true, _) => Kind::Moves,
+            (false, true) => Kind::Stops,
+            (false, false) => Kind::Usual,
+        };
         Self {
             seed,
             outside,
@@ -134,12 +140,12 @@ impl Options {
             },
             request_gap,
             fault_gap: request_gap * chance.between(1, if is_crowded { 5 } else { 15 }),
-            faults: Fault::draw(outside, step > 0, may_flush, mover.is_some(), chance),
+            faults: Fault::draw(outside, step > 0, may_flush, kind, chance),
             native: chance.below(3),
             tracking,
             durable: chance.below(3),
             evictor: (masters > 2 && chance.one_in(12)).then(|| chance.index(masters)),
-            misrouted: (!may_move && chance.one_in(12)).then(|| chance.index(masters)),
+            misrouted: (kind == Kind::Usual && chance.one_in(12)).then(|| chance.index(masters)),
             mover,
             is_young: chance.one_in(4),
             is_rich: chance.one_in(2),

@@ -43,6 +43,7 @@ const SABOTEURS: [(&str, Saboteur); 30] = [
     ("S7", Saboteur::ExtensionTooLate),
     ("S8", Saboteur::HeldWithoutLooking),
     ("S9", Saboteur::StoppingClock),
+    ("S9", Saboteur::LostTimeIgnored),
     ("S10", Saboteur::SameProcessVotes),
     ("S11", Saboteur::QuarantineOff),
     ("S11", Saboteur::WitnessIgnored),

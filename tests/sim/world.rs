@@ -10,7 +10,7 @@ use crate::answer::Face;
 use crate::book::{Orphan, State};
 use crate::chance::Chance;
 use crate::checks::{Checks, Rules, Violation};
-use crate::client::Client;
+use crate::client::{Client, Sleep};
 use crate::clock::{Clock, MS, SECOND};
 use crate::faults::Fault;
 use crate::manner::Manner;
@@ -90,7 +90,6 @@ impl World {
             quorum: need.need(),
             drift: config.drift,
             max_ttl: options.max_ttl(),
-            max_hold: config.max_hold,
             excludes: options.outside.is_none(),
             quarantines: options.outside.is_none(),
         };
@@ -219,7 +218,11 @@ impl World {
             self.faults += u64::from(client.cut(net, node));
         } else if chance.one_in(8) && self.options.has(Fault::Pause) {
             let until = net.now + chance.below(2 * ttl * MS);
-            client.sleep(net.now, until, false);
+            client.sleep(net.now, until, Sleep::Pause);
+            self.faults += 1;
+        } else if self.options.has(Fault::Stop) && chance.one_in(8) {
+            let until = net.now + chance.below(2 * ttl * MS);
+            client.sleep(net.now, until, Sleep::Stop);
             self.faults += 1;
         }
     }
