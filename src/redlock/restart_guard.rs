@@ -23,7 +23,8 @@ pub enum RestartGuard {
     #[default]
     On,
     /// The same as [`On`](Self::On), but counted from when this client first saw the node, whatever
-    /// its witness says. Every client waits for a span after its own start.
+    /// its witness says. Every client waits for a span after its own start, and after each time in
+    /// which it did not see the node for longer than a span.
     Strict,
     /// The same as [`On`](Self::On), but the witness of a durable node counts from the first
     /// witness of its data, through all restarts. A node is durable if its append-only file is on,

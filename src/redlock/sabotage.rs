@@ -66,6 +66,8 @@ pub enum Saboteur {
     QuarantineOff,
     /// S11: a node that is met for the first time is believed without a witness.
     WitnessIgnored,
+    /// S11: the age of a witness counts in full, although a clock may have been stepped.
+    AgeWithoutEpsilon,
     /// S11: a witness counts although another process or other data has come since the last look.
     WitnessKeptAcrossIdentity,
     /// S11: a witness is born when a client says, not when the server does. The script is the
@@ -73,6 +75,8 @@ pub enum Saboteur {
     WitnessWrittenByClient,
     /// S11: what a node says of its keys unasked is not heard.
     PushIgnored,
+    /// S11: a node is believed although nobody looked at it for a span.
+    GapIgnored,
     /// S11: the answer of a node that may have forgotten locks counts for an extension.
     QuarantinedAgrees,
     /// Repair: a key that a node was given counts for the extension under way.

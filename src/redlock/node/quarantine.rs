@@ -23,8 +23,9 @@ pub enum QuarantineReason {
     /// The process is the same, but its witness is gone or younger than before: somebody has
     /// flushed the node, or has loaded other data.
     DataLost,
-    /// Nobody looked at the node for longer than a lock can last, while other nodes were in use.
-    /// Another process may have taken its place meanwhile.
+    /// Nobody looked at the node for longer than a lock can last, while other nodes were in use; or
+    /// this client did not, and believes no witness of the node. Another process may have taken its
+    /// place meanwhile.
     OutOfService,
     /// The node said during a session that it is loading, or that it is a replica. The data of the
     /// node may have been exchanged.
@@ -50,7 +51,7 @@ impl fmt::Display for QuarantineReason {
             Self::EvictedKeys => "it has evicted keys",
             Self::DataLost => "it has lost data",
             Self::OutOfService => {
-                "it was out of service for longer than a lock can last, while others were in use"
+                "nobody looked at it for longer than a lock can last: another may have had its place"
             }
             Self::StoppedServing => "it was loading data, or a replica, while it was in use",
             Self::EvictingPolicy => "its maxmemory-policy was not noeviction while it was in use",

@@ -35,6 +35,8 @@ pub(crate) struct Record {
     seen: Option<Instant>,
     /// Whether the clock of the node runs ahead of ours.
     pub(super) pace: Pace,
+    /// The time at which the last look left that was answered, whatever came since.
+    last_seen: Instant,
     /// The end of the quarantine, and the reason.
     quarantine: Option<(Instant, QuarantineReason)>,
     /// The node is believed before this instant: [`Instant::ZERO`] in quarantine. One number,
@@ -51,6 +53,7 @@ impl Record {
             service: None,
             seen: None,
             pace: Pace::new(),
+            last_seen: Instant::ZERO,
             quarantine: None,
             believed_until: Instant::ZERO,
         }
@@ -83,6 +86,13 @@ impl Record {
         if let Some((age, reason)) = verdict {
             self.distrust(Moment::before(now, age), reason);
         }
+        // No witness tells of the time in which this client did not look, or none is believed.
+        let is_alone = testimony.is_none() || config.restart_guard == RestartGuard::Strict;
+        let ignores = config.is_sabotaged(Saboteur::GapIgnored);
+        if is_alone && self.past.is_some() && now - self.last_seen > terms.span && !ignores {
+            self.distrust(Moment::before(now, Duration::ZERO), QuarantineReason::OutOfService);
+        }
+        self.last_seen = sent;
         let is_known = self.past.is_some();
         let past = self.past.and_then(|past| past.testimony);
         self.past = Some(Past { identity, testimony: testimony.or(past) });
@@ -139,7 +149,8 @@ impl Record {
         }
         let whole = self.whole.map(|(since, reason)| (since.after(span), reason));
         let gap = self.recent_gap(now, config, span);
-        let gap = gap.filter(|gap| !gap.is_excused && guard != RestartGuard::Strict);
+        let ignores = guard == RestartGuard::Strict || config.is_sabotaged(Saboteur::GapIgnored);
+        let gap = gap.filter(|gap| !gap.is_excused && !ignores);
         let gap = gap.map(|gap| (gap.over_at(config, span), QuarantineReason::OutOfService));
         let latest = whole.into_iter().chain(gap).max_by_key(|(until, _)| *until);
         self.quarantine = latest.filter(|(until, _)| *until > now);

@@ -129,6 +129,10 @@ fn age(found: &Evidence, config: &RedlockConfig) -> Duration {
         return Duration::MAX;
     }
     let Some(word) = found.testimony else { return Duration::ZERO };
+    let step = match config.drift.step {
+        _ if config.is_sabotaged(Saboteur::AgeWithoutEpsilon) => Duration::ZERO,
+        step => step,
+    };
     let micros = if config.restart_guard == RestartGuard::Strict {
         0
     } else if is_believed_durable(found, config) {
@@ -140,7 +144,7 @@ fn age(found: &Evidence, config: &RedlockConfig) -> Duration {
     } else {
         0
     };
-    Duration::from_micros(micros).saturating_sub(config.drift.step)
+    Duration::from_micros(micros).saturating_sub(step)
 }
 
 /// The last time in which nobody looked at a node for longer than a span. Meanwhile, another

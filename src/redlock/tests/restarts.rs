@@ -261,6 +261,32 @@ fn a_strict_client_waits_for_a_span_after_its_own_start() {
     assert_eq!(quarantine(&rig, 0), None);
 }
 
+/// Another process may have had the name meanwhile, and may have granted what this one knows nothing
+/// of. Who believes no witness has only its own looks to tell.
+#[test]
+fn a_client_without_a_witness_that_was_away_for_a_span_waits_once_more() {
+    let denied = Some("-NOPERM No permissions to access a key");
+    for (guard, refusal) in [(RestartGuard::Strict, None), (RestartGuard::On, denied)] {
+        let mut rig = Rig::unconnected(1, |config| {
+            (config.max_ttl, config.restart_guard) = (TTL, guard);
+        });
+        rig.masters[0].refusal = refusal;
+        rig.connect(0);
+        rig.advance(span());
+        rig.close(0);
+        rig.advance(span() / 2);
+        rig.connect(0);
+        assert_eq!(quarantine(&rig, 0), None, "{guard:?}: too short for another process");
+        rig.close(0);
+        rig.advance(span());
+        rig.connect(0);
+        let expected = Quarantine { reason: QuarantineReason::OutOfService, remaining: span() };
+        assert_eq!(quarantine(&rig, 0), Some(expected), "{guard:?}");
+        rig.advance(span());
+        assert_eq!(quarantine(&rig, 0), None, "{guard:?}");
+    }
+}
+
 #[test]
 fn without_a_guard_nothing_is_written_and_every_node_votes() {
     let mut rig = Rig::unconnected(1, |config| config.restart_guard = RestartGuard::Off);
