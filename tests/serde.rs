@@ -126,9 +126,17 @@ fn a_node_may_be_written_in_parts_without_an_encoding() {
     assert_eq!(config.nodes[1].to_string(), "[::1]:7000/3");
 }
 
+/// Each text is refused with a message that has these words.
+fn refused(rows: &[(&str, &str)]) {
+    for (text, message) in rows {
+        let error = toml::from_str::<Config>(text).expect_err(text);
+        assert!(error.message().contains(message), "{text}: {error}");
+    }
+}
+
 #[test]
-fn what_cannot_be_used_is_refused_with_the_reason() {
-    let rows = [
+fn a_setting_that_cannot_be_used_is_named_with_the_reason() {
+    refused(&[
         (r#"max_ttl = "10s""#, "missing field `nodes`"),
         (
             "nodes = [\"a\"]\nmax_tll = \"10s\"",
@@ -176,6 +184,24 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
             "`100001`, expected drift_rate_ppm as a whole number between 0",
         ),
         (
+            "nodes = [\"a\"]\nthreads = 65",
+            "`65`, expected threads as a whole number between 1 and 64",
+        ),
+        ("nodes = [\"a\"]\nrepair = \"yes\"", "a text, expected repair as true or false"),
+        ("nodes = [\"a\"]\nrepair = 1", "`1`, expected repair as true or false"),
+        ("nodes = [\"a\"]\nprefix = 1", "expected prefix as a text, or as a list of bytes"),
+        ("nodes = [\"a\"]\nprefix = [256]", "`256`, expected a byte of the prefix as a whole"),
+        ("nodes = [\"a\"]\nrestart_guard = 1", "expected restart_guard as \"on\", \"strict\""),
+    ]);
+    let twice = r#"{"nodes": ["a"], "repair": true, "repair": false}"#;
+    let error = serde_json::from_str::<Config>(twice).expect_err("given twice");
+    assert!(error.to_string().contains("\"repair\" is given twice"), "{error}");
+}
+
+#[test]
+fn a_node_that_cannot_be_used_is_refused_with_the_reason() {
+    refused(&[
+        (
             "nodes = [{ host = \"a\", port = 65536 }]",
             "`65536`, expected port as a whole number between 1 and 65535",
         ),
@@ -185,15 +211,6 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
         ),
         ("nodes = [\"a\"]\nuser = \"u\"", "`user` is set, but `password` is not: a user needs one"),
         ("nodes = [{ host = \"a\", user = \"u\" }]", "address \"a\" has a user without a password"),
-        (
-            "nodes = [\"a\"]\nthreads = 65",
-            "`65`, expected threads as a whole number between 1 and 64",
-        ),
-        ("nodes = [\"a\"]\nrepair = \"yes\"", "a text, expected repair as true or false"),
-        ("nodes = [\"a\"]\nrepair = 1", "`1`, expected repair as true or false"),
-        ("nodes = [\"a\"]\nprefix = 1", "expected prefix as a text, or as a list of bytes"),
-        ("nodes = [\"a\"]\nprefix = [256]", "`256`, expected a byte of the prefix as a whole"),
-        ("nodes = [\"a\"]\nrestart_guard = 1", "expected restart_guard as \"on\", \"strict\""),
         ("nodes = [\"a:x\"]", "the address \"a:…\" has a port"),
         ("nodes = \"a,b:x\"", "address 2 of the list, \"b:…\", has a port"),
         ("nodes = 1", "expected nodes as a list of addresses, or as one text"),
@@ -207,17 +224,10 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
             "nodes = [{ host = \"a\", port = 0 }]",
             "`0`, expected port as a whole number between 1 and 65535",
         ),
-    ];
-    for (text, message) in rows {
-        let error = toml::from_str::<Config>(text).expect_err(text);
-        assert!(error.message().contains(message), "{text}: {error}");
-    }
+    ]);
     let many = format!("{{\"nodes\": [{}\"a\"]}}", "\"a\",".repeat(16));
     let error = serde_json::from_str::<Config>(&many).expect_err("too many");
     assert!(error.to_string().contains("more than 16 nodes"), "{error}");
-    let twice = r#"{"nodes": ["a"], "repair": true, "repair": false}"#;
-    let error = serde_json::from_str::<Config>(twice).expect_err("given twice");
-    assert!(error.to_string().contains("\"repair\" is given twice"), "{error}");
 }
 
 #[test]

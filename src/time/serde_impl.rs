@@ -34,8 +34,8 @@ impl TextOf {
     fn without_unit<E: Error>(self, number: impl fmt::Display) -> E {
         let Self(name) = self;
         E::custom(format!(
-            "{name} is the number {number}, and needs a unit: \"{number}s\", with quotes, stands for \
-             seconds, and \"{number}ms\" for milliseconds"
+            "{name} is the number {number}, and needs a unit: \"{number}s\", with quotes, stands \
+             for seconds, and \"{number}ms\" for milliseconds"
         ))
     }
 }
@@ -54,7 +54,7 @@ impl Visitor<'_> for TextOf {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(name) = self;
-        write!(f, "{name} as a text such as \"250us\", \"20ms\", \"30s\", \"1.5m\" or \"forever\"")
+        write!(f, "{name} as a text such as \"250us\", \"20ms\", \"30s\" or \"1.5m\"")
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Duration, E> {
