@@ -113,3 +113,33 @@ impl fmt::Display for LockNoticeKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use LockNoticeKind::{Closed, Expiring, Lost, Released};
+    use LostReason::{Expired, Majority, MaxHold};
+
+    #[test]
+    fn what_was_planned_is_told_from_a_fault() {
+        let rows = [
+            (Expiring(MaxHold), true, "max_hold is nearly over"),
+            (Expiring(Expired), false, "little is left of the validity"),
+            (Lost(MaxHold), true, "max_hold is over"),
+            (Lost(Expired), false, "the validity ended"),
+            (Lost(Majority), false, "too few nodes still have it"),
+            (Closed(None), true, "the client is shut down"),
+            (
+                Closed(Some(ClientFailure::Panic)),
+                false,
+                "the client has ended: the client's thread has panicked",
+            ),
+            (Released, true, "released"),
+        ];
+        for (kind, is_planned, text) in rows {
+            let notice = LockNotice::new(kind, b"r", 1);
+            assert_eq!(notice.is_planned(), is_planned, "{kind:?}");
+            assert_eq!(notice.to_string(), format!("lock \"r\": {text}"));
+        }
+    }
+}
