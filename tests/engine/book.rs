@@ -38,6 +38,10 @@ impl Book {
     /// Fails the test if this is not what can come next of the lock. Events about nodes belong to
     /// none.
     pub(crate) fn enter(&mut self, event: &Event) {
+        if let Event::Shortened { lock, .. } = *event {
+            assert_eq!(self.entry(lock).stage, Stage::Held, "{event:?}");
+            return;
+        }
         let (lock, stage, extending, ends) = match *event {
             Event::Acquired { lock, .. } => (lock, Stage::Wanted, false, false),
             Event::AcquireFailed { lock, .. } => (lock, Stage::Wanted, false, true),

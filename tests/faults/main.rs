@@ -6,6 +6,7 @@
 //! guards nothing is found.
 #![cfg(feature = "net")]
 
+mod ahead;
 #[path = "../engine/book.rs"]
 mod book;
 #[cfg(feature = "cli")]

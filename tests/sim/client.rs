@@ -124,7 +124,8 @@ impl Client {
     pub(crate) fn sleep(&mut self, now: u64, until: u64, sleep: Sleep) {
         self.asleep_until = until.max(self.asleep_until);
         if sleep == Sleep::Stop || (sleep == Sleep::Suspend && self.reads_stopping_clock) {
-            self.stands_since.get_or_insert((now, self.clock.show(now)));
+            let shown = self.clock.show(now);
+            self.stands_since.get_or_insert((now, shown));
         }
     }
 

@@ -73,14 +73,16 @@ impl World {
         (self.options.max_ttl() / 8).clamp(50 * MS, SECOND)
     }
 
-    /// Returns whether every client believes every master.
+    /// Returns whether every client believes every master, and the next look shortens no lock.
     fn is_trusting(&self) -> bool {
-        self.clients.iter().all(|client| {
-            let statuses = client.redlock.nodes().into_iter();
-            let mut statuses =
-                statuses.map(|node| client.redlock.node(client.clock(self.net.now), node));
-            statuses.all(|status| status.is_some_and(|status| status.state == NodeState::Ready))
-        })
+        let (now, max_ttl) = (self.net.now, self.options.config.max_ttl);
+        self.clients.iter().all(|client| client.knows_its_stops(now, max_ttl))
+            && self.clients.iter().all(|client| {
+                let statuses = client.redlock.nodes().into_iter();
+                let mut statuses =
+                    statuses.map(|node| client.redlock.node(client.clock(self.net.now), node));
+                statuses.all(|status| status.is_some_and(|status| status.state == NodeState::Ready))
+            })
     }
 
     /// Releases all locks, and those that are still to come.

@@ -51,6 +51,13 @@ impl Client {
         locks.filter(|lock| !self.is_excused(lock.since))
     }
 
+    /// Returns whether no look will find a stop. Each node is looked at within a `max_ttl`.
+    pub(crate) fn knows_its_stops(&self, true_now: u64, max_ttl: Duration) -> bool {
+        let now = self.clock(true_now);
+        self.is_awake()
+            && self.stops.stops.iter().all(|stop| stop.is_noticed || now > stop.at + max_ttl)
+    }
+
     /// Enters into the book that a lock ends earlier.
     pub(crate) fn shortened(
         &mut self,
