@@ -88,13 +88,6 @@ impl Redlock {
                 let forgot = view == View::Nothing && self.nodes[id].is_quarantined(now);
                 self.handle_view(id, query, (!forgot).then_some(view));
             }
-            (Request::Doubted(request), _) => {
-                let vote = Vote::read(value)?;
-                answered(self);
-                // The token is there, and counts for nothing.
-                let vote = if vote == Vote::Granted { Vote::Unclear } else { vote };
-                self.handle_vote(now, id, request, vote);
-            }
             // This reply to a `SET` is neither a vote nor an error.
             (Request::Set(_), _) => return None,
         }
@@ -116,6 +109,11 @@ impl Redlock {
         match request.intent {
             Intent::Attempt => self.handle_vote(now, id, request, vote),
             Intent::Repair => self.handle_repair(now, id, request, vote),
+            // The token may be there, and counts for nothing.
+            Intent::Doubted if vote == Vote::Granted => {
+                self.handle_vote(now, id, request, Vote::Unclear);
+            }
+            Intent::Doubted => self.handle_vote(now, id, request, vote),
         }
     }
 
@@ -197,7 +195,7 @@ impl Redlock {
             _ => {}
         }
         match request {
-            Request::Set(request) | Request::Doubted(request) => {
+            Request::Set(request) => {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));
             }
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),

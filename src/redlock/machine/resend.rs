@@ -44,7 +44,7 @@ impl Redlock {
                 Form::Native(_) | Form::Script(_) => false,
             },
             Request::Set(request) => error == NoScript && self.resend_set(now, id, request),
-            Request::Doubted(_) | Request::Query(_) | Request::Handshake | Request::Look => false,
+            Request::Query(_) | Request::Handshake | Request::Look => false,
         }
     }
 
@@ -55,6 +55,7 @@ impl Redlock {
         let is_wanted = match request.intent {
             Intent::Attempt => matches!(lock.phase, Phase::Attempt | Phase::Held),
             Intent::Repair => lock.phase == Phase::Held,
+            Intent::Doubted => false,
         };
         // Nobody may get a key after the validity.
         let is_current = lock.serial == request.serial && now < lock.valid_until;
@@ -62,7 +63,7 @@ impl Redlock {
             return false;
         }
         let ttl = match request.intent {
-            Intent::Attempt => lock.ttl,
+            Intent::Attempt | Intent::Doubted => lock.ttl,
             Intent::Repair => self.repair_ttl(now, request.slot),
         };
         let form = SetForm::Script(Call::Text);

@@ -142,9 +142,7 @@ impl Redlock {
         self.node_changed(id);
         for expected in lost {
             match expected.request {
-                Request::Set(request) | Request::Doubted(request) => {
-                    self.set_lost(now, id, request);
-                }
+                Request::Set(request) => self.set_lost(now, id, request),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_) | Request::Handshake | Request::Look => {}

@@ -161,17 +161,17 @@ impl Pipeline {
     /// Takes the votes from the requests on their way. No grant of theirs counts.
     pub(crate) fn doubt_votes(&mut self) {
         for expected in &mut self.queue {
-            if let Request::Set(set @ SetRequest { intent: Intent::Attempt, .. }) = expected.request
+            if let Request::Set(SetRequest { intent: intent @ Intent::Attempt, .. }) =
+                &mut expected.request
             {
-                expected.request = Request::Doubted(set);
+                *intent = Intent::Doubted;
             }
         }
     }
 
     /// Returns `true` if a request about a lock is on its way.
     pub(crate) fn has_lock_request(&self) -> bool {
-        use Request::{Compare, Doubted, Set};
-        let is_about_lock = |request| matches!(request, Set(_) | Doubted(_) | Compare(_));
+        let is_about_lock = |request| matches!(request, Request::Set(_) | Request::Compare(_));
         self.queue.iter().any(|expected| is_about_lock(expected.request))
     }
 

@@ -19,9 +19,6 @@ pub(crate) struct Expected {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
     Set(SetRequest),
-    /// A `SET` of an attempt, on its way to a node that has said since then that its keys may be
-    /// gone. A grant does not count (S11).
-    Doubted(SetRequest),
     Compare(CompareRequest),
     /// A query for the holder of a resource.
     Query(QueryId),
@@ -43,7 +40,7 @@ pub(crate) enum LatencyClass {
 impl Request {
     pub(crate) const fn class(self) -> LatencyClass {
         match self {
-            Self::Set(_) | Self::Doubted(_) => LatencyClass::Set,
+            Self::Set(_) => LatencyClass::Set,
             Self::Compare(CompareRequest { op: Op::Release, .. }) => LatencyClass::Release,
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
             Self::Query(_) | Self::Handshake | Self::Look => LatencyClass::Other,
@@ -69,6 +66,10 @@ pub(crate) enum Intent {
     Attempt,
     /// The node lacks the key of a held lock. The answer is no vote.
     Repair,
+    /// The node was to vote, and has said since then that its keys may be gone. A grant does not
+    /// count (S11).
+    // Not a kind of `Request`: a second one with this payload would make every entry larger.
+    Doubted,
 }
 
 /// A request to compare the values of `count` keys with tokens, and to act where they are equal.
