@@ -1,4 +1,4 @@
-//! The encoder for requests and replies.
+//! The encoder for requests, for the types of RESP2, and for maps.
 //!
 //! Every function appends to `out`. No function fails, and none allocates unless `out` has to grow.
 //! [`parse`](fn@super::parse) reads back whatever was written here within the parser's limits.
@@ -97,7 +97,7 @@ pub fn null(out: &mut BytesMut) {
     out.put_slice(b"$-1\r\n");
 }
 
-fn line(out: &mut BytesMut, kind: u8, text: &[u8]) {
+pub(super) fn line(out: &mut BytesMut, kind: u8, text: &[u8]) {
     out.reserve(text.len().saturating_add(3));
     out.put_u8(kind);
     let start = out.len();
@@ -116,7 +116,7 @@ const DECIMAL_LEN: usize = 20;
 
 /// Appends a line that holds a number.
 #[inline]
-fn number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u64) {
+pub(super) fn number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u64) {
     // Most numbers are lengths of one or two digits. A copy of constant length needs no call, which
     // saves 130 instructions per cycle (acquire and release) of a lock over five nodes.
     if !negative && magnitude < 100 {

@@ -30,6 +30,10 @@
 //! # Ok::<(), redbolt::resp::Error>(())
 //! ```
 //!
+//! Three ways lead through an aggregate. [`Elements`] iterates over the values of one level.
+//! [`Elements::next_element`] returns an element with its bytes and attributes, and [`Null::of`]
+//! tells the three nulls apart. [`Elements::tokens`] reads all levels in one pass.
+//!
 //! # Grammar
 //!
 //! The parser keeps to the [protocol page of Redis][page], and is stricter in some places, because
@@ -48,8 +52,8 @@
 //! * A big number is digits, after a plus or minus sign or none. Leading zeros are valid: servers
 //!   write the text that a script or a module gives them. [`Value::BigNumber`] holds that text.
 //! * A push is never inside another value. An attribute may precede any value. Inside an
-//!   aggregate, the parser validates an attribute and skips it. At the top level, an attribute is
-//!   a value of its own.
+//!   aggregate, the parser validates an attribute, and [`Elements`] skips it. At the top level, an
+//!   attribute is a value of its own.
 //! * Streamed strings and aggregates are rejected. The draft of RESP3 has them; no server sends
 //!   them.
 //!
@@ -60,8 +64,9 @@
 //!
 //! * A big number without digits: `{big_number='abc'}` is `(abc`, and `{big_number=''}` is `(`.
 //!   The page does not allow these, and hiredis refuses them, too.
-//! * A line longer than [`MAX_LINE`]: `{ok=string.rep('x',70000)}`.
-//! * An aggregate deeper than [`MAX_DEPTH`]: a table in a table, 5,000 levels deep.
+//! * A line longer than [`MAX_LINE`]: `{ok=string.rep('x',70000)}`. [`Limits`] can allow it.
+//! * An aggregate deeper than [`MAX_DEPTH`]: a table in a table, 5,000 levels deep. A
+//!   [`Parser`] can allow [`MOST_DEPTH`] levels.
 //!
 //! Such a reply ends the stream for the reader, as every error does.
 //!
@@ -69,10 +74,12 @@
 //!
 //! # Limits
 //!
-//! The limits are [`MAX_LINE`], [`MAX_LENGTH`], [`MAX_ELEMENTS`] and [`MAX_DEPTH`]. The parser
-//! checks a limit as soon as a header is complete, before waiting for the bytes that the header
-//! announces. The parser does not own the bytes, so the caller must bound the buffer: if a value
-//! is still incomplete at the largest size that the caller will buffer, treat it as an error.
+//! The limits are [`MAX_LINE`], [`MAX_LENGTH`], [`MAX_ELEMENTS`] and [`MAX_DEPTH`], unless
+//! [`Parser::with_limits`] names others. The parser checks a limit as soon as a header is complete,
+//! before waiting for the bytes that the header announces. The parser does not own the bytes, so
+//! the caller must bound the buffer: if a value is still incomplete at the largest size that the
+//! caller will buffer, treat it as an error. [`Parser::needed`] says how many bytes an incomplete
+//! value lacks at least.
 //!
 //! # Writing
 //!
@@ -88,8 +95,10 @@
 //! assert_eq!(&out[..], b"*2\r\n$3\r\nGET\r\n$8\r\nresource\r\n");
 //! ```
 
+mod element;
 mod elements;
 mod encode;
+mod encode3;
 mod error;
 mod limits;
 mod number;
@@ -100,10 +109,17 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use element::{Attributes, Element, Null};
+pub use elements::Tokens;
 pub use encode::{
     array_header, bulk, bulk_integer, command, error, integer, map_header, null, simple,
 };
+pub use encode3::{
+    attribute_header, big_number, boolean, bulk_error, double, null_array, null3, push_header,
+    set_header, verbatim,
+};
 pub use error::Error;
-pub use limits::{MAX_DEPTH, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE};
+pub use limits::{Limits, LimitsError, MAX_DEPTH, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE, MOST_DEPTH};
 pub use parse::{Parser, Status, parse};
+pub use token::{Aggregate, Token};
 pub use value::{Elements, Value};

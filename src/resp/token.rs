@@ -5,25 +5,33 @@
 
 use memchr::memchr2;
 
+use super::limits::Bounds;
 use super::number;
-use super::{Elements, Error, MAX_ELEMENTS, MAX_LENGTH, MAX_LINE, Value};
+use super::{Elements, Error, Value};
 
-/// The first part of a value.
-pub(super) enum Token<'b> {
+/// The smallest part of RESP, as [`Tokens`](super::Tokens) returns it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Token<'b> {
     /// A whole value without elements.
     Scalar(Value<'b>),
-    /// The header of an aggregate, and the number of values that follow: two for each pair of a
-    /// map, at most [`MAX_ELEMENTS`] in total.
+    /// The header of an aggregate, and the number of its elements, which follow: two for each pair
+    /// of a map. After the elements of an attribute, the value follows that the attribute
+    /// describes.
     Header(Aggregate, u32),
 }
 
 /// The kinds of aggregates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Aggregate {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aggregate {
+    /// `*`: an ordered collection.
     Array,
+    /// `~`: a collection without order.
     Set,
+    /// `%`: a map, with keys and values in turn.
     Map,
+    /// `>`: a message that answers no request.
     Push,
+    /// `|`: keys and values in turn, which describe the next value.
     Attribute,
 }
 
@@ -42,7 +50,7 @@ impl Aggregate {
 
 /// The outcome of reading a token.
 pub(super) enum Progress<'b> {
-    /// A token, and its length in bytes.
+    /// A token, and its length in bytes. The count of a header is within the bounds.
     Whole(Token<'b>, usize),
     /// An incomplete token. The first `seen` bytes need not be searched again. Fewer than `needed`
     /// bytes cannot complete the token; `needed` is always more than the bytes given.
@@ -51,15 +59,106 @@ pub(super) enum Progress<'b> {
 
 /// Reads the token at the beginning of `bytes`.
 #[inline]
-pub(super) fn read(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
-    if let Some((value, len)) = frequent(bytes) {
-        return Ok(Progress::Whole(Token::Scalar(value), len));
+pub(super) fn read<'b>(
+    bytes: &'b [u8],
+    seen: usize,
+    bounds: &Bounds,
+) -> Result<Progress<'b>, Error> {
+    if seen == 0 {
+        if let Some((value, len)) = scalar(bytes, bounds) {
+            return Ok(Progress::Whole(Token::Scalar(value), len));
+        }
+        if let Some((aggregate, count, len)) = short_header(bytes, bounds) {
+            return Ok(Progress::Whole(Token::Header(aggregate, count), len));
+        }
     }
-    if let [b'*', digit @ b'0'..=b'9', b'\r', b'\n', ..] = *bytes {
-        let count = u32::from(digit - b'0');
-        return Ok(Progress::Whole(Token::Header(Aggregate::Array, count), 4));
+    any(bytes, seen, bounds)
+}
+
+/// Reads a scalar of a frequent form: besides [`frequent`], a bulk string or an integer that is
+/// whole and takes at most [`SHORT`] digits. Returns `None` for all other bytes.
+///
+/// The general path, [`any`], gives the same results, only more slowly.
+#[inline(always)]
+pub(super) fn scalar<'b>(bytes: &'b [u8], bounds: &Bounds) -> Option<(Value<'b>, usize)> {
+    if let [b':', digit @ b'0'..=b'9', b'\r', b'\n', ..] = *bytes {
+        return Some((Value::Integer(i64::from(digit - b'0')), 4));
     }
-    any(bytes, seen)
+    match bytes.first()? {
+        b':' => {
+            let (integer, len) = short_number(bytes)?;
+            Some((Value::Integer(i64::from(integer)), len))
+        }
+        b'$' => match short_number(bytes) {
+            Some((len, start)) => {
+                // No overflow: the number is less than 10^9.
+                let len = len as usize;
+                let (payload, end) = bytes.get(start..start + len + 2)?.split_at(len);
+                let is_whole = end == b"\r\n" && len <= bounds.length;
+                is_whole.then_some((Value::Bulk(payload), start + len + 2))
+            }
+            None => bytes.starts_with(b"$-1\r\n").then_some((Value::Null, 5)),
+        },
+        b'+' if bytes.starts_with(b"+OK\r\n") => Some((Value::Simple(&bytes[1..3]), 5)),
+        _ => None,
+    }
+}
+
+#[inline]
+pub(super) fn short_header(bytes: &[u8], bounds: &Bounds) -> Option<(Aggregate, u32, usize)> {
+    let (aggregate, factor) = aggregate(*bytes.first()?)?;
+    let (count, len) = short_number(bytes)?;
+    // No overflow: the number is less than 10^9.
+    let count = count * factor;
+    (count <= bounds.elements).then_some((aggregate, count, len))
+}
+
+/// The maximum number of digits on the short path. Such a number fits in a `u32`, and so does its
+/// double.
+const SHORT: usize = 9;
+
+/// Reads a line that holds a canonical number of at most [`SHORT`] digits without a sign. Returns
+/// the number, and the length of the line with its type byte and its end.
+#[inline(always)]
+fn short_number(bytes: &[u8]) -> Option<(u32, usize)> {
+    // Most numbers have one digit or two. Fixed places cost less than a loop.
+    let (number, len) = match *bytes {
+        [_, one, b'\r', b'\n', ..] if is_digit(one) => (digit(one), 4),
+        [_, ten @ b'1'..=b'9', one, b'\r', b'\n', ..] if is_digit(one) => {
+            (digit(ten) * 10 + digit(one), 5)
+        }
+        _ => return longer_number(bytes),
+    };
+    #[cfg(test)]
+    super::tests::work::add(len);
+    Some((number, len))
+}
+
+#[inline(always)]
+fn digit(byte: u8) -> u32 {
+    u32::from(byte.wrapping_sub(b'0'))
+}
+
+#[inline(always)]
+fn is_digit(byte: u8) -> bool {
+    digit(byte) < 10
+}
+
+fn longer_number(bytes: &[u8]) -> Option<(u32, usize)> {
+    let (mut number, mut at) = (0, 1);
+    while let Some(&byte) = bytes.get(at) {
+        if at > SHORT || !is_digit(byte) {
+            break;
+        }
+        number = number * 10 + digit(byte);
+        at += 1;
+    }
+    #[cfg(test)]
+    super::tests::work::add(at);
+    // One digit or two are read elsewhere.
+    let is_canonical = at > 3 && bytes[1] != b'0';
+    let is_line = matches!(bytes.get(at..at + 2), Some(b"\r\n"));
+    (is_canonical && is_line).then_some((number, at + 2))
 }
 
 /// Reads one of the replies that a lock gets from a healthy master: the 0 or 1 of a script, the
@@ -81,11 +180,11 @@ pub(super) fn frequent(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
 }
 
 /// Reads a token of any kind.
-fn any(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
+fn any<'b>(bytes: &'b [u8], seen: usize, bounds: &Bounds) -> Result<Progress<'b>, Error> {
     let Some(&kind) = bytes.first() else {
         return Ok(Progress::Partial { seen: 0, needed: 1 });
     };
-    let (longest, too_long) = line_limit(kind)?;
+    let (longest, too_long) = line_limit(kind, bounds)?;
     let end = match line_end(bytes, seen.max(1), longest, too_long)? {
         LineEnd::At(end) => end,
         LineEnd::NotIn(seen) => {
@@ -103,10 +202,10 @@ fn any(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
         b'(' if number::is_integer(text) => Value::BigNumber(text),
         b'(' => return Err(Error::BigNumber),
         b'$' | b'*' if text == b"-1" => Value::Null,
-        b'$' | b'!' | b'=' => return bulk(bytes, end),
+        b'$' | b'!' | b'=' => return bulk(bytes, end, bounds),
         // Only aggregates are left, because `line_limit` has rejected all unknown kinds.
         _ => {
-            let (aggregate, count) = header(kind, text)?;
+            let (aggregate, count) = header(kind, text, bounds)?;
             return Ok(Progress::Whole(Token::Header(aggregate, count), end + 2));
         }
     };
@@ -118,9 +217,9 @@ fn any(bytes: &[u8], seen: usize) -> Result<Progress<'_>, Error> {
 /// A line of digits may be no longer than the longest number. So a wrong length is reported at
 /// once, and not mistaken for a slow sender.
 #[inline]
-fn line_limit(kind: u8) -> Result<(usize, Error), Error> {
+fn line_limit(kind: u8, bounds: &Bounds) -> Result<(usize, Error), Error> {
     match kind {
-        b'+' | b'-' | b',' | b'(' => Ok((MAX_LINE, Error::TooLong)),
+        b'+' | b'-' | b',' | b'(' => Ok((bounds.line as usize, Error::TooLong)),
         b':' => Ok((number::INTEGER_LEN, Error::Integer)),
         b'$' | b'!' | b'=' | b'*' | b'~' | b'%' | b'>' | b'|' => {
             Ok((number::INTEGER_LEN, Error::Length))
@@ -129,6 +228,17 @@ fn line_limit(kind: u8) -> Result<(usize, Error), Error> {
         b'_' => Ok((0, Error::Null)),
         b';' | b'.' => Err(Error::Streamed),
         _ => Err(Error::Type),
+    }
+}
+
+/// Returns `true` if a line of this kind can have so many bytes after its type byte, and a place
+/// for an error is its end at the earliest.
+#[inline]
+pub(super) fn is_line(kind: u8, len: usize, bounds: &Bounds) -> bool {
+    match kind {
+        b'+' | b'-' | b',' | b'(' => len <= bounds.line as usize,
+        b':' | b'$' | b'!' | b'=' | b'*' | b'~' | b'%' | b'>' | b'|' => len <= number::INTEGER_LEN,
+        _ => false,
     }
 }
 
@@ -187,15 +297,15 @@ fn length(text: &[u8]) -> Result<u64, Error> {
 
 /// Reads a token with a payload. `end` is the index of the line end after the length.
 #[inline]
-fn bulk(bytes: &[u8], end: usize) -> Result<Progress<'_>, Error> {
+fn bulk<'b>(bytes: &'b [u8], end: usize, bounds: &Bounds) -> Result<Progress<'b>, Error> {
     let len = match usize::try_from(length(&bytes[1..end])?) {
-        Ok(len) if len <= MAX_LENGTH => len,
+        Ok(len) if len <= bounds.length => len,
         _ => return Err(Error::TooLong),
     };
     if bytes[0] == b'=' && len < 4 {
         return Err(Error::Verbatim);
     }
-    // No overflow: the line of the length has at most 23 bytes.
+    // No overflow: the line of the length has at most 23 bytes, and `len` fits in an `isize`.
     let start = end + 2;
     let needed = start + len + 2;
     let Some(body) = bytes.get(start..needed) else {
@@ -216,17 +326,24 @@ fn bulk(bytes: &[u8], end: usize) -> Result<Progress<'_>, Error> {
 
 /// Reads the header of an aggregate.
 #[inline]
-fn header(kind: u8, text: &[u8]) -> Result<(Aggregate, u32), Error> {
-    let (aggregate, factor) = match kind {
-        b'*' => (Aggregate::Array, 1),
-        b'~' => (Aggregate::Set, 1),
-        b'%' => (Aggregate::Map, 2),
-        b'>' => (Aggregate::Push, 1),
-        _ => (Aggregate::Attribute, 2),
-    };
+fn header(kind: u8, text: &[u8], bounds: &Bounds) -> Result<(Aggregate, u32), Error> {
+    let (aggregate, factor) = aggregate(kind).ok_or(Error::Type)?;
     // No overflow: `length` returns at most `i64::MAX`, and twice that fits in a `u64`.
-    match u32::try_from(length(text)? * factor) {
-        Ok(count) if count as usize <= MAX_ELEMENTS => Ok((aggregate, count)),
+    match u32::try_from(length(text)? * u64::from(factor)) {
+        Ok(count) if count <= bounds.elements => Ok((aggregate, count)),
         _ => Err(Error::TooManyElements),
+    }
+}
+
+/// Returns the aggregate with this type byte, and how many elements each unit of its length is.
+#[inline]
+fn aggregate(kind: u8) -> Option<(Aggregate, u32)> {
+    match kind {
+        b'*' => Some((Aggregate::Array, 1)),
+        b'~' => Some((Aggregate::Set, 1)),
+        b'%' => Some((Aggregate::Map, 2)),
+        b'>' => Some((Aggregate::Push, 1)),
+        b'|' => Some((Aggregate::Attribute, 2)),
+        _ => None,
     }
 }

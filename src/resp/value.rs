@@ -18,6 +18,7 @@ pub enum Value<'b> {
     /// `$`: a bulk string of any bytes.
     Bulk(&'b [u8]),
     /// `_`, `$-1` or `*-1`: the null of RESP3, and the two nulls of RESP2.
+    /// [`Null::of`](super::Null::of) tells which.
     Null,
     /// `#`: a boolean.
     Boolean(bool),
@@ -52,8 +53,10 @@ pub enum Value<'b> {
 /// skipped and do not count. The parser has validated all bytes already, so reading cannot fail.
 ///
 /// Iterating costs one more pass over the bytes of the elements, and another one over the bytes of
-/// each nested aggregate, to find its end. A clone continues at the position of the original.
-/// Comparing and printing recurse at most [`MAX_DEPTH`](super::MAX_DEPTH) deep.
+/// each nested aggregate that is not the last element, to find its end. [`Elements::tokens`] reads
+/// all levels in one pass, and [`Elements::next_element`] tells more of an element. A clone
+/// continues at the position of the original. Printing recurses as deep as the parser allows:
+/// [`MAX_DEPTH`](super::MAX_DEPTH), or [`MOST_DEPTH`](super::MOST_DEPTH) at most.
 ///
 /// ```
 /// use redbolt::resp::{Status, Value, parse};
@@ -106,12 +109,6 @@ impl fmt::Debug for Value<'_> {
             Self::Push(elements) => f.debug_tuple("Push").field(elements).finish(),
             Self::Attribute(elements) => f.debug_tuple("Attribute").field(elements).finish(),
         }
-    }
-}
-
-impl PartialEq for Elements<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.clone().eq(other.clone())
     }
 }
 

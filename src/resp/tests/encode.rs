@@ -64,3 +64,54 @@ fn the_largest_lengths_fit() {
     let header = written(|out| resp::array_header(out, usize::MAX));
     assert_eq!(header, format!("*{}\r\n", usize::MAX).as_bytes());
 }
+
+#[test]
+fn the_types_of_resp3_are_written_byte_for_byte() {
+    let replies = written(|out| {
+        resp::null3(out);
+        resp::null_array(out);
+        resp::boolean(out, true);
+        resp::boolean(out, false);
+        resp::set_header(out, 1);
+        resp::push_header(out, 2);
+        resp::attribute_header(out, 3);
+        resp::bulk_error(out, b"ERR \r\n");
+        resp::verbatim(out, *b"txt", b"a");
+        assert_eq!(resp::big_number(out, "+007"), Ok(()));
+    });
+    let expected =
+        b"_\r\n*-1\r\n#t\r\n#f\r\n~1\r\n>2\r\n|3\r\n!6\r\nERR \r\n\r\n=5\r\ntxt:a\r\n(+007\r\n";
+    assert_eq!(replies, expected);
+}
+
+#[test]
+fn what_is_no_big_number_is_not_written() {
+    for digits in ["", "-", "+", "1e5", "1.5", "0x1", " 1", "1\r\n:1"] {
+        let mut out = BytesMut::new();
+        assert_eq!(resp::big_number(&mut out, digits), Err(resp::Error::BigNumber));
+        assert!(out.is_empty());
+    }
+}
+
+#[test]
+fn doubles_are_read_back_to_the_bit() {
+    let doubles = [
+        (0.0, ",0\r\n"),
+        (-0.0, ",-0\r\n"),
+        (0.1, ",0.1\r\n"),
+        (1e16, ",10000000000000000\r\n"),
+        (1e17, ",1e17\r\n"),
+        (1.5e-7, ",1.5e-7\r\n"),
+        (f64::MAX, ",1.7976931348623157e308\r\n"),
+        (f64::MIN_POSITIVE / 4.0, ",5.562684646268003e-309\r\n"),
+        (f64::INFINITY, ",inf\r\n"),
+        (f64::NEG_INFINITY, ",-inf\r\n"),
+        (-f64::NAN, ",nan\r\n"),
+    ];
+    for (double, expected) in doubles {
+        let bytes = written(|out| resp::double(out, double));
+        assert_eq!(bytes.escape_ascii().to_string(), expected.escape_default().to_string());
+        let Ok(Status::Complete((Value::Double(read), _))) = parse(&bytes) else { panic!() };
+        assert!(read.to_bits() == double.to_bits() || read.is_nan() && double.is_nan());
+    }
+}

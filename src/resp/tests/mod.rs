@@ -1,6 +1,8 @@
 //! Tests of the parser: against a table, against a naive reader, and with input cut everywhere.
 
+mod chosen_limits;
 mod conformance;
+mod elements;
 mod encode;
 mod limits;
 mod oracle;

@@ -10,7 +10,7 @@ use super::{at_once, in_pieces, oracle};
 use crate::resp::{self, Parser, Status};
 
 /// The same cases in every run: a failure is a failure for everybody.
-fn config() -> ProptestConfig {
+pub(super) fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 2_000,
         rng_seed: RngSeed::Fixed(7),
@@ -65,7 +65,7 @@ fn element() -> impl Strategy<Value = Tree> {
 }
 
 /// Any value, including those that occur only at the top level.
-fn value() -> impl Strategy<Value = Tree> {
+pub(super) fn value() -> impl Strategy<Value = Tree> {
     prop_oneof![
         4 => element().prop_filter("two values", |tree| !matches!(tree, Tree::Annotated(..))),
         1 => vec(element(), 0..6).prop_map(Tree::Push),
@@ -163,6 +163,14 @@ proptest! {
             Tree::Map(std::vec![]),
         ]);
         prop_assert_eq!(at_once(&out), Ok(Some((reply, out.len()))));
+    }
+
+    #[test]
+    fn the_encoder_writes_every_value(tree in value()) {
+        let mut out = BytesMut::new();
+        tree.write(&mut out);
+        let expected = Ok(Some((tree.without_attributes(), out.len())));
+        prop_assert_eq!(at_once(&out), expected);
     }
 
     #[test]

@@ -1,6 +1,9 @@
-//! Values that own their content, and the encoding of such values in RESP3.
+//! Values that own their content, and the encoding of such values in RESP3: by a second encoder,
+//! and by that of the library.
 
-use super::super::Value;
+use bytes::BytesMut;
+
+use super::super::{self as resp, Value};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
@@ -95,6 +98,46 @@ impl Tree {
                 aggregate(out, '|', attribute.len() / 2, attribute);
                 element.encode(out);
             }
+        }
+    }
+
+    /// Appends the tree with the encoder of the library.
+    pub(super) fn write(&self, out: &mut BytesMut) {
+        let elements = match self {
+            Self::Simple(text) => return resp::simple(out, text),
+            Self::Error(text) => return resp::error(out, text),
+            Self::Integer(integer) => return resp::integer(out, *integer),
+            Self::Bulk(bytes) => return resp::bulk(out, bytes),
+            Self::Null => return resp::null3(out),
+            Self::Boolean(boolean) => return resp::boolean(out, *boolean),
+            Self::Double(bits) => return resp::double(out, f64::from_bits(*bits)),
+            Self::BigNumber(digits) => return resp::big_number(out, digits).unwrap(),
+            Self::BulkError(text) => return resp::bulk_error(out, text),
+            Self::Verbatim(format, text) => return resp::verbatim(out, *format, text),
+            Self::Array(elements) => {
+                resp::array_header(out, elements.len());
+                elements
+            }
+            Self::Set(elements) => {
+                resp::set_header(out, elements.len());
+                elements
+            }
+            Self::Map(elements) => {
+                resp::map_header(out, elements.len() / 2);
+                elements
+            }
+            Self::Push(elements) => {
+                resp::push_header(out, elements.len());
+                elements
+            }
+            Self::Attribute(elements) | Self::Annotated(elements, _) => {
+                resp::attribute_header(out, elements.len() / 2);
+                elements
+            }
+        };
+        elements.iter().for_each(|element| element.write(out));
+        if let Self::Annotated(_, element) = self {
+            element.write(out);
         }
     }
 
