@@ -26,6 +26,8 @@ pub(crate) struct Rules {
     pub(crate) quorum: usize,
     pub(crate) drift: Drift,
     pub(crate) max_ttl: u64,
+    /// The greatest error of a clock of this world, in parts per million.
+    pub(crate) rate_max: i64,
     /// The world keeps to the model of SAFETY.md, so locks exclude each other.
     pub(crate) excludes: bool,
     /// Masters that may have forgotten locks must not vote.
@@ -68,6 +70,17 @@ pub(crate) struct Checks {
     violation: Option<Violation>,
 }
 
+impl Rules {
+    /// Returns the true time that passes in a span, by the fastest clock.
+    fn span(&self) -> u64 {
+        // Witnesses tell microseconds.
+        let ticks = 2_000;
+        let span = self.max_ttl + nanos(drift(self.drift, Duration::from_nanos(self.max_ttl)));
+        let fast = 1_000_000 + u128::from(self.rate_max.unsigned_abs());
+        (u128::from(span) * 1_000_000 / fast) as u64 - ticks
+    }
+}
+
 /// The first broken rule, and the time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Violation {
@@ -91,9 +104,9 @@ impl Checks {
     }
 
     /// Returns whether the vote of a master counts that was last suspected of amnesia at
-    /// `suspect_at`.
+    /// `suspect_at`: a span before by no clock.
     pub(crate) fn trusts(&self, now: u64, suspect_at: u64) -> bool {
-        !self.rules.quarantines || now >= suspect_at + self.rules.max_ttl
+        !self.rules.quarantines || now >= suspect_at + self.rules.span()
     }
 
     /// Records that a master executed a `SET`.
@@ -213,10 +226,7 @@ impl Checks {
         start: Instant,
         ttl: Duration,
     ) {
-        // The formula of SAFETY.md written once more, not the one under test.
-        let Drift { rate_ppm, step, .. } = self.rules.drift;
-        let drift = ttl * rate_ppm / 500_000 + step + Duration::from_millis(2);
-        let most = start + ttl.saturating_sub(drift);
+        let most = start + ttl.saturating_sub(drift(self.rules.drift, ttl));
         if valid_until > most {
             let over = valid_until - most;
             self.fail(now, format_args!("S2: {token} is valid for {over:?} too long"));
@@ -279,7 +289,7 @@ impl Checks {
                 };
                 let stands = |node: &&Node| {
                     lock.resources.iter().all(|resource| holds(node, resource))
-                        || !self.trusts(true_now, node.forgot_at)
+                        || true_now < node.forgot_at + self.rules.max_ttl
                 };
                 let (votes, all) = (nodes.iter().filter(stands).count(), nodes.len());
                 if 2 * votes <= all {
@@ -290,6 +300,16 @@ impl Checks {
             }
         }
     }
+}
+
+/// The formula of SAFETY.md written once more, not the one under test.
+fn drift(drift: Drift, ttl: Duration) -> Duration {
+    let Drift { rate_ppm, step, .. } = drift;
+    ttl * rate_ppm / 500_000 + step + Duration::from_millis(2)
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A hasher for tokens, which differ in their last bytes; nobody chooses tokens against the map.

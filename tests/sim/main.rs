@@ -26,6 +26,7 @@ mod chance;
 mod checks;
 mod client;
 mod clock;
+mod edge;
 mod faults;
 mod link;
 mod liveness;
@@ -49,7 +50,7 @@ use std::sync::mpsc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// The default number of worlds: less than two minutes of two cores, and seconds in a debug build.
+/// The default number of worlds: a hundred seconds of two idle cores, and seconds in a debug build.
 const SEEDS: u64 = if cfg!(debug_assertions) { 500 } else { 50_000 };
 
 const NAME: &str = if cfg!(redbolt_sabotage) {
@@ -85,6 +86,10 @@ fn test() -> Result<String, String> {
         return runner::replay(seed);
     }
     let seeds = number("REDBOLT_SIM_SEEDS")?;
+    #[cfg(redbolt_sabotage)]
+    if let (Ok(name), Some(seeds)) = (std::env::var("REDBOLT_SIM_SABOTEUR"), seeds) {
+        return saboteurs::catch(&name, seeds);
+    }
     #[cfg(redbolt_sabotage)]
     if seeds.is_none() {
         return saboteurs::catch_all();

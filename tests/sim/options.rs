@@ -64,6 +64,8 @@ pub(crate) struct Options {
     /// The node whose name moves from process to process and back. While one name does, every other
     /// node can be asked.
     pub(crate) mover: Option<usize>,
+    /// The world lives around the ends of its spans.
+    pub(crate) is_edgy: bool,
     /// The masters have just been started.
     pub(crate) is_young: bool,
     /// Clients keep locks alive, take sets, hand locks over, have tries, pauses and tokens of their
@@ -118,7 +120,7 @@ impl Options {
             (false, true) => Kind::Stops,
             (false, false) => Kind::Usual,
         };
-        Self {
+        let mut options = Self {
             seed,
             outside,
             masters,
@@ -147,12 +149,18 @@ impl Options {
             evictor: (masters > 2 && chance.one_in(12)).then(|| chance.index(masters)),
             misrouted: (kind == Kind::Usual && chance.one_in(12)).then(|| chance.index(masters)),
             mover,
+            is_edgy: false,
             is_young: chance.one_in(4),
             is_rich: chance.one_in(2),
             is_timely: chance.one_in(2),
             clock_stops: false,
             born_as_told: false,
+        };
+        let is_short = !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops;
+        if is_short && chance.one_in(if may_move { 2 } else { 16 }) {
+            options.go_to_the_edge(chance);
         }
+        options
     }
 
     /// Draws a ttl in milliseconds. Short ttls end during an extension or a release.
@@ -260,6 +268,7 @@ impl fmt::Display for Options {
         let Self { native, tracking, durable, evictor, misrouted, mover, .. } = self;
         writeln!(f, "  native {native}, tracking {tracking}, durable {durable}")?;
         writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}, mover {mover:?}")?;
+        writeln!(f, "  at the edge of a span {}", self.is_edgy)?;
         writeln!(f, "  young {}, timely {}, rich {}", self.is_young, self.is_timely, self.is_rich)?;
         write!(f, "  faults {faults:?}")
     }

@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 30] = [
+const SABOTEURS: [(&str, Saboteur); 32] = [
     ("S1", Saboteur::TokenReused),
     ("S1", Saboteur::SpentTokenReused),
     ("S2", Saboteur::StartAfterQuorum),
@@ -47,9 +47,11 @@ const SABOTEURS: [(&str, Saboteur); 30] = [
     ("S10", Saboteur::SameProcessVotes),
     ("S11", Saboteur::QuarantineOff),
     ("S11", Saboteur::WitnessIgnored),
+    ("S11", Saboteur::AgeWithoutEpsilon),
     ("S11", Saboteur::WitnessKeptAcrossIdentity),
     ("S11", Saboteur::WitnessWrittenByClient),
     ("S11", Saboteur::PushIgnored),
+    ("S11", Saboteur::GapIgnored),
     ("S11", Saboteur::QuarantinedAgrees),
     ("S12", Saboteur::HoldWithoutEnd),
     ("-", Saboteur::RepairCounts),
@@ -62,12 +64,29 @@ type Catch = Option<(u64, Violation)>;
 
 /// Lives through one world with a saboteur, and prints what happens.
 pub(crate) fn replay(name: &str, seed: u64) -> Result<String, String> {
-    let named = SABOTEURS.iter().find(|(_, saboteur)| format!("{saboteur:?}") == name);
-    let (_, saboteur) = named.ok_or_else(|| format!("no saboteur is called {name}"))?;
-    match runner::contained(|| world(seed, *saboteur, true).run()) {
+    let saboteur = named(name)?;
+    match runner::contained(|| world(seed, saboteur, true).run()) {
         Ok(_) => Err(format!("{name} was not caught")),
         Err(violation) => Ok(format!("{name} was caught: {violation:?}")),
     }
+}
+
+/// Looks for one saboteur, which may need more seeds than all may.
+pub(crate) fn catch(name: &str, seeds: u64) -> Result<String, String> {
+    let saboteur = named(name)?;
+    let loud = take_hook();
+    set_hook(Box::new(|_| ()));
+    let catch = catch_one(saboteur, seeds);
+    set_hook(loud);
+    match catch {
+        Some((seeds, violation)) => Ok(format!("{name} was caught: {seeds}, {violation:?}")),
+        None => Err(format!("{name} was not caught within {seeds} seeds")),
+    }
+}
+
+fn named(name: &str) -> Result<Saboteur, String> {
+    let named = SABOTEURS.iter().find(|(_, saboteur)| format!("{saboteur:?}") == name);
+    named.map(|(_, saboteur)| *saboteur).ok_or_else(|| format!("no saboteur is called {name}"))
 }
 
 /// Looks for each saboteur. Returns a table of the seeds needed.
@@ -101,7 +120,7 @@ fn catch_each() -> Vec<Catch> {
     let caught = Mutex::new(vec![None; SABOTEURS.len()]);
     let work = || {
         while let Some((_, saboteur)) = SABOTEURS.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let catch = catch_one(*saboteur);
+            let catch = catch_one(*saboteur, BOUND);
             let place = SABOTEURS.iter().position(|(_, other)| other == saboteur);
             let mut caught = caught.lock().unwrap_or_else(PoisonError::into_inner);
             // The saboteur comes from the list, so its place is found.
@@ -113,8 +132,8 @@ fn catch_each() -> Vec<Catch> {
     caught.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn catch_one(saboteur: Saboteur) -> Catch {
-    (0..BOUND).find_map(|seed| {
+fn catch_one(saboteur: Saboteur, seeds: u64) -> Catch {
+    (0..seeds).find_map(|seed| {
         let result = runner::contained(|| world(seed, saboteur, false).run());
         result.err().map(|violation| (seed + 1, violation))
     })

@@ -90,6 +90,7 @@ impl World {
             quorum: need.need(),
             drift: config.drift,
             max_ttl: options.max_ttl(),
+            rate_max: options.rate_max,
             excludes: options.outside.is_none(),
             quarantines: options.outside.is_none(),
         };
