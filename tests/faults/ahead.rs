@@ -1,5 +1,5 @@
-//! Servers whose clocks run ahead of that of the client (S9). To the client a stop of its own machine
-//! looks the same, because no clock of the machine tells.
+//! Servers whose clocks run ahead of that of the client (S9). To the client a stop of its own
+//! machine looks the same, because no clock of the machine tells.
 
 use std::time::Duration;
 

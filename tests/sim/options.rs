@@ -91,20 +91,13 @@ impl Options {
         let max_ttl = if is_long { 60 * SECOND } else { chance.magnitude(100 * MS, 3 * SECOND) };
         let drift = draw_drift(max_ttl, chance);
         let mut config = draw_config(masters, max_ttl, drift, 5 * latency + 3 * turn, chance);
-        config.restart_guard = match chance.below(8) {
-            _ if outside == Some(Outside::Trust) => RestartGuard::Off,
-            // A world with long ttls would have to wait for a minute.
-            0 if !is_long => RestartGuard::Strict,
-            1 | 2 => RestartGuard::Durable,
-            _ => RestartGuard::On,
-        };
-        let rate = i64::from(drift.rate_ppm);
+        config.restart_guard = draw_guard(outside, is_long, chance);
         // Many locks at once on few round trips make requests leave in large groups.
         let is_crowded = chance.one_in(25);
         let gap_least = if is_crowded { latency / 8 } else { latency };
         let gap_most = if is_crowded { (2 * latency).max(4 * MS) } else { 300 * MS };
         let request_gap = chance.magnitude(gap_least, gap_most);
-        let step = drift.step.as_nanos() as u64;
+        let (rate, step) = (i64::from(drift.rate_ppm), drift.step.as_nanos() as u64);
         // Moves that are a span apart take their time. A single master has nobody to ask whether
         // the deployment was idle.
         let may_move = !is_long && outside.is_none() && masters > 1 && chance.one_in(6);
@@ -134,12 +127,7 @@ impl Options {
             splits: chance.pick(&[0, 3, 30]),
             ghost_max: chance.pick(&[20 * MS, 200 * MS, SECOND]),
             turn,
-            // Many short worlds beat a few long ones, but not in everything.
-            requests: match chance.below(100) {
-                0 => 1_000,
-                _ if is_crowded => 500,
-                _ => chance.between(20, 120),
-            },
+            requests: draw_requests(is_crowded, chance),
             request_gap,
             fault_gap: request_gap * chance.between(1, if is_crowded { 5 } else { 15 }),
             faults: Fault::draw(outside, step > 0, may_flush, kind, chance),
@@ -200,6 +188,25 @@ impl Options {
     /// Returns whether the world has this kind of fault.
     pub(crate) fn has(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
+    }
+}
+
+fn draw_guard(outside: Option<Outside>, is_long: bool, chance: &mut Chance) -> RestartGuard {
+    match chance.below(8) {
+        _ if outside == Some(Outside::Trust) => RestartGuard::Off,
+        // A world with long ttls would have to wait for a minute.
+        0 if !is_long => RestartGuard::Strict,
+        1 | 2 => RestartGuard::Durable,
+        _ => RestartGuard::On,
+    }
+}
+
+/// Draws the number of requests. Many short worlds beat a few long ones, but not in everything.
+fn draw_requests(is_crowded: bool, chance: &mut Chance) -> u64 {
+    match chance.below(100) {
+        0 => 1_000,
+        _ if is_crowded => 500,
+        _ => chance.between(20, 120),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Stops of a client's machine that stop its clock too, and what the nodes have told of them.
 //!
 //! A hypervisor can do that. The client then believes in its locks for too long, and nothing on its
-//! machine tells. What SAFETY.md promises: once a majority of the nodes has told by their clocks, no
-//! validity from before the stop is too long any more. Until then such a lock is excused.
+//! machine tells. What SAFETY.md promises: once a majority of the nodes has told by their clocks,
+//! no validity from before the stop is too long any more. Until then such a lock is excused.
 
 use std::time::Duration;
 

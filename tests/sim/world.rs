@@ -210,10 +210,17 @@ impl World {
             }
         }
         client.settle(net);
-        // More often than by chance alone, requests that have just left become ghosts, or their
-        // replies wait until the validity is over.
+        self.disturb(chosen, what >= 4, ttl);
+    }
+
+    /// Disturbs a client that has just asked for something with this ttl. More often than by chance
+    /// alone, requests that have just left become ghosts, or their replies wait until the validity
+    /// is over.
+    fn disturb(&mut self, chosen: usize, may_be_lost: bool, ttl: u64) {
+        let net = &mut self.net;
+        let client = &mut self.clients[chosen];
         let chance = &mut net.weather.chance;
-        let may_be_lost = what >= 4 || self.options.resources > 3;
+        let may_be_lost = may_be_lost || self.options.resources > 3;
         if may_be_lost && chance.one_in(8) && self.options.has(Fault::Reset) {
             let node = chance.index(net.nodes.len());
             self.faults += u64::from(client.cut(net, node));

@@ -6,7 +6,7 @@ use super::Redlock;
 use crate::redlock::bounds::LONGEST_TTL;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::inquiry::{Findings, Progress, Word};
-use crate::redlock::node::look::Terms;
+use crate::redlock::node::terms::Terms;
 use crate::redlock::node::witness::disagreement;
 use crate::redlock::node_set::NodeId;
 use crate::resp::Value;
@@ -20,9 +20,9 @@ impl Redlock {
     /// once a minute: in between, the time is taken to have gone on evenly. Without a call, the
     /// witnesses that this client finds or writes earn no credit, for any client.
     ///
-    /// A wall clock that has been set forward is a hint that this machine was stopped, and its other
-    /// clock with it (S9). Then the nodes are looked at once, which tells. So the more often a
-    /// driver calls this, the sooner a stop is noticed; once a second is often enough.
+    /// A wall clock that has been set forward is a hint that this machine was stopped, and its
+    /// other clock with it (S9). Then the nodes are looked at once, which tells. So the more often
+    /// a driver calls this, the sooner a stop is noticed; once a second is often enough.
     pub fn set_wall_clock(&mut self, now: Instant, since_1970: Duration) {
         if self.watch.set_wall(now, since_1970, self.config.drift) {
             self.nodes().into_iter().for_each(|id| self.look_now(now, id));

@@ -6,18 +6,14 @@ use super::Node;
 use super::inquiry::{Findings, Inquiry, Means, Progress, Word};
 use super::quarantine::QuarantineReason;
 use super::request::{Expected, Request};
+use super::terms::Terms;
 use super::witness::{Alibi, Gap};
 use crate::redlock::config::RedlockConfig;
-use crate::redlock::millis::Millis;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::token::Nonce;
 use crate::redlock::validity::Drift;
-use crate::redlock::wire::command::Look;
 use crate::resp::Value;
 use crate::time::Instant;
-
-/// The wall clock that a client without one sends: so late that the witness earns no credit.
-const NO_WALL: u64 = (1 << 53) - 1;
 
 /// The time that may pass between the readings of two clocks, because the process was not running.
 const BETWEEN_READINGS: Duration = Duration::from_millis(20);
@@ -77,46 +73,6 @@ impl Watch {
         let wall = self.wall.map(|(then, wall)| wall.saturating_add(now - then).as_micros());
         let wall = wall.map(|micros| u64::try_from(micros).unwrap_or(u64::MAX));
         Terms { max_ttl: self.max_ttl, span: self.span, wall, nodes, phase: self.phase }
-    }
-}
-
-/// What all looks of an engine have in common at one moment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    /// The longest `max_ttl` that a witness has told, or our own.
-    pub(crate) max_ttl: Duration,
-    /// How long a lock can be believed after a crash of a node that granted it: the longest
-    /// `max_ttl` that a witness has told, and its drift.
-    pub(crate) span: Duration,
-    /// The wall clock of this client, in microseconds since 1970, if the client knows the time.
-    pub(crate) wall: Option<u64>,
-    /// The number of nodes.
-    pub(crate) nodes: usize,
-    /// All nodes are looked at together, each third of a span and this much later. So no node seems
-    /// to have been in use for longer than another. Engines differ in this, so that they do not all
-    /// ask at once.
-    pub(crate) phase: u64,
-}
-
-impl Terms {
-    /// Returns the arguments of a look, for the database of a node.
-    pub(super) fn look<'a>(&self, config: &'a RedlockConfig, database: u32) -> Look<'a> {
-        Look {
-            prefix: &config.prefix,
-            database,
-            wall: self.wall.unwrap_or(NO_WALL),
-            max_ttl: Millis::of(config.max_ttl),
-            nodes: self.nodes,
-            // Less than a span: a clock that is slow, or was set back, must not hide a gap.
-            gap: self.max_ttl,
-        }
-    }
-
-    /// Returns the time of the next look after `now`.
-    fn next_look(&self, now: Instant) -> Instant {
-        let period = (Instant::ZERO + self.span / 3).as_nanos().max(1);
-        let rest = (now.as_nanos() % period + period - self.phase % period) % period;
-        now + Duration::from_nanos(period - rest)
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) mod request;
 mod round_trip;
 mod session;
 pub(super) mod status;
+pub(super) mod terms;
 mod tracking;
 #[cfg(feature = "net")]
 pub(super) mod visit;

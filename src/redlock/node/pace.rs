@@ -34,9 +34,9 @@ impl Reading {
     /// may have been slow, or set back, in that time. Returns `None` if the drift alone can be why
     /// the clock of the node has run ahead.
     ///
-    /// Take a lock that was requested at `earlier` for exactly the time that has passed at the node.
-    /// There the lock has ended. The drift allows what has passed here if the lock has ended here
-    /// too.
+    /// Take a lock that was requested at `earlier` for exactly the time that has passed at the
+    /// node. There the lock has ended. The drift allows what has passed here if the lock has ended
+    /// here too.
     fn ahead_of(&self, earlier: &Self, drift: Drift) -> Option<Duration> {
         let passed = Duration::from_micros(self.time.saturating_sub(earlier.time));
         let least = self.sent - earlier.answered;

@@ -51,7 +51,7 @@ impl fmt::Display for QuarantineReason {
             Self::EvictedKeys => "it has evicted keys",
             Self::DataLost => "it has lost data",
             Self::OutOfService => {
-                "nobody looked at it for longer than a lock can last: another may have had its place"
+                "unseen for longer than a lock can last: another process may have had its place"
             }
             Self::StoppedServing => "it was loading data, or a replica, while it was in use",
             Self::EvictingPolicy => "its maxmemory-policy was not noeviction while it was in use",

@@ -12,9 +12,9 @@
 use core::time::Duration;
 
 use super::inquiry::{Findings, Word};
-use super::look::Terms;
 use super::pace::{Pace, Reading};
 use super::quarantine::QuarantineReason;
+use super::terms::Terms;
 use super::witness::{Alibi, Evidence, Gap, Moment, Past, Service, judge};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::restart_guard::RestartGuard;

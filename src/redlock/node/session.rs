@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use super::error::NodeError;
 use super::inquiry::{Findings, Inquiry};
-use super::look::Terms;
 use super::request::{Expected, Request};
+use super::terms::Terms;
 use super::{Node, Session};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;

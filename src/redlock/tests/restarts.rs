@@ -261,8 +261,8 @@ fn a_strict_client_waits_for_a_span_after_its_own_start() {
     assert_eq!(quarantine(&rig, 0), None);
 }
 
-/// Another process may have had the name meanwhile, and may have granted what this one knows nothing
-/// of. Who believes no witness has only its own looks to tell.
+/// Another process may have had the name meanwhile, and may have granted what this one knows
+/// nothing of. A client that believes no witness has only its own looks to tell.
 #[test]
 fn a_client_without_a_witness_that_was_away_for_a_span_waits_once_more() {
     let denied = Some("-NOPERM No permissions to access a key");
