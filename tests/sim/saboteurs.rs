@@ -23,7 +23,7 @@ const BOUND: u64 = 5_000;
 /// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 32] = [
+const SABOTEURS: [(&str, Saboteur); 33] = [
     ("S1", Saboteur::TokenReused),
     ("S1", Saboteur::SpentTokenReused),
     ("S2", Saboteur::StartAfterQuorum),
