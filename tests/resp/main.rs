@@ -1,5 +1,10 @@
-//! `redbolt::resp`, used alone: against what real servers write.
+//! `redbolt::resp`, used alone: against what real servers write, against facts from the tests of
+//! other clients, and beside other parsers.
 
+mod agreement;
+mod meaning;
+mod peers;
 #[path = "../support/mod.rs"]
 mod support;
+mod vectors;
 mod written;
