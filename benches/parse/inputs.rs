@@ -1,4 +1,4 @@
-//! One reply of every kind, from 1 byte to 4 KB, and one input made to hurt our parser.
+//! One reply of every kind, from 1 byte to 4 KB, nested ones, and one input made to hurt our parser.
 
 use redbolt::resp::MAX_DEPTH;
 
@@ -16,6 +16,14 @@ pub(crate) struct Input {
     pub(crate) replies: Replies,
     /// Whether the reply exists in RESP3 only.
     pub(crate) resp3: bool,
+}
+
+impl Input {
+    /// Returns whether `redis-rs` takes part: its values of errors and of RESP3 keep too little for
+    /// a mark.
+    pub(crate) fn is_for_redis_rs(&self) -> bool {
+        !self.resp3 && self.kind != "error"
+    }
 }
 
 pub(crate) fn all() -> Vec<Input> {
@@ -47,8 +55,62 @@ pub(crate) fn all() -> Vec<Input> {
         attribute.replies.push(b"+OK\r\n", mark(b'+', 2));
         inputs.push(attribute.resp3());
     }
+    inputs.extend([bulks(500), nested_last(), nested_first(), table(50)]);
     inputs.push(made_to_hurt());
     inputs
+}
+
+/// Returns a flat array of so many bulk strings, as the reply to an `MGET` is.
+pub(crate) fn bulks(count: usize) -> Input {
+    let row: Vec<_> = (0..count).map(|index| format!("value:{index:06}")).collect();
+    let mut input = Input::new("bulks", String::new(), 0);
+    input.replies.push(&array_of_bulks(&row), mark_of_bulks(&row));
+    input
+}
+
+/// Returns 100 integers, nested 16 deep. The inner array is the only element of the outer one.
+pub(crate) fn nested_last() -> Input {
+    nested("nested last", "*1\r\n", "")
+}
+
+/// Returns 100 integers, nested 16 deep. An integer follows each inner array.
+pub(crate) fn nested_first() -> Input {
+    nested("nested first", "*2\r\n", ":1\r\n")
+}
+
+fn nested(kind: &'static str, before: &str, after: &str) -> Input {
+    let levels = MAX_DEPTH - 1;
+    let mut input = aggregate(kind, b'*', 100, 100);
+    let elements = 1 + u64::from(!after.is_empty());
+    let own = mark(b'*', elements).wrapping_add(if elements > 1 { mark(b':', 1) } else { 0 });
+    input.replies.bytes.splice(..0, before.repeat(levels).into_bytes());
+    input.replies.bytes.extend_from_slice(after.repeat(levels).as_bytes());
+    input.replies.mark = input.replies.mark.wrapping_add(own.wrapping_mul(levels as u64));
+    input
+}
+
+/// Returns an array of so many arrays of ten bulk strings, as a stream or a table has.
+pub(crate) fn table(rows: usize) -> Input {
+    let mut bytes = format!("*{rows}\r\n").into_bytes();
+    let mut marks = mark(b'*', rows as u64);
+    for row in 0..rows {
+        let row: Vec<_> = (0..10).map(|column| format!("v{row}:{column}")).collect();
+        bytes.extend(array_of_bulks(&row));
+        marks = marks.wrapping_add(mark_of_bulks(&row));
+    }
+    let mut input = Input::new("table", String::new(), 0);
+    input.replies.push(&bytes, marks);
+    input
+}
+
+fn array_of_bulks(texts: &[String]) -> Vec<u8> {
+    let bulks = texts.iter().map(|text| format!("${}\r\n{text}\r\n", text.len()));
+    format!("*{}\r\n{}", texts.len(), bulks.collect::<String>()).into_bytes()
+}
+
+fn mark_of_bulks(texts: &[String]) -> u64 {
+    let own = mark(b'*', texts.len() as u64);
+    texts.iter().fold(own, |marks, text| marks.wrapping_add(mark(b'$', text.len() as u64)))
 }
 
 /// Nesting to the allowed depth, with many elements at the bottom. Our parser allocates nothing. A
@@ -87,7 +149,9 @@ fn aggregate(kind: &'static str, byte: u8, header: usize, count: usize) -> Input
 impl Input {
     fn new(kind: &'static str, bytes: String, mark: u64) -> Self {
         let mut replies = Replies::new();
-        replies.push(bytes.as_bytes(), mark);
+        if !bytes.is_empty() {
+            replies.push(bytes.as_bytes(), mark);
+        }
         Self { kind, replies, resp3: false }
     }
 

@@ -1,6 +1,6 @@
 //! Reading replies to the end, with any decoder.
 
-use redbolt::resp::{Elements, Parser, Status, Value};
+use redbolt::resp::{Aggregate, Elements, Parser, Status, Token, Value};
 
 use crate::replies::mark;
 
@@ -17,13 +17,25 @@ pub(crate) fn mark_double(double: f64) -> u64 {
     mark(b',', double.to_bits())
 }
 
-/// Reads replies that arrive in pieces of `piece` bytes. Returns their mark.
+/// Somebody who reads replies to the end.
+pub(crate) trait Reader {
+    /// Reads replies that arrive in pieces of `piece` bytes. Returns their mark.
+    fn read(bytes: &[u8], piece: usize) -> u64;
+}
+
+impl<D: Decoder> Reader for D {
+    #[inline]
+    fn read(bytes: &[u8], piece: usize) -> u64 {
+        decode_all::<D>(bytes, piece)
+    }
+}
+
 #[inline]
-pub(crate) fn read<D: Decoder>(bytes: &[u8], piece: usize) -> u64 {
+fn decode_all<D: Decoder>(bytes: &[u8], piece: usize) -> u64 {
     let mut decoder = D::default();
     let (mut start, mut end, mut marks) = (0, 0, 0_u64);
     while end < bytes.len() {
-        end = bytes.len().min(end + piece);
+        end = bytes.len().min(end.saturating_add(piece));
         while start < end {
             let Some((mark, len)) = decoder.decode(&bytes[start..end]) else { break };
             start += len;
@@ -73,4 +85,41 @@ fn mark_of(value: &Value<'_>) -> u64 {
 fn mark_of_all(kind: u8, elements: &Elements<'_>) -> u64 {
     let own = mark(kind, elements.len() as u64);
     elements.clone().fold(own, |marks, element| marks.wrapping_add(mark_of(&element)))
+}
+
+/// Our parser, and one pass over the tokens of all levels.
+#[derive(Default)]
+pub(crate) struct RedboltTokens(Parser);
+
+impl Decoder for RedboltTokens {
+    #[inline]
+    fn decode(&mut self, bytes: &[u8]) -> Option<(u64, usize)> {
+        match self.0.parse(bytes).expect("the replies are well-formed") {
+            Status::Complete((value, len)) => Some((mark_of_tokens(&value), len)),
+            Status::Partial => None,
+        }
+    }
+}
+
+#[inline]
+fn mark_of_tokens(value: &Value<'_>) -> u64 {
+    let (kind, elements) = match value {
+        Value::Array(elements) => (b'*', elements),
+        Value::Set(elements) => (b'~', elements),
+        Value::Map(elements) => (b'%', elements),
+        Value::Push(elements) => (b'>', elements),
+        Value::Attribute(elements) => (b'|', elements),
+        scalar => return mark_of(scalar),
+    };
+    let own = mark(kind, elements.len() as u64);
+    elements.tokens().fold(own, |marks, token| {
+        marks.wrapping_add(match token {
+            Token::Scalar(value) => mark_of(&value),
+            Token::Header(Aggregate::Array, count) => mark(b'*', u64::from(count)),
+            Token::Header(Aggregate::Set, count) => mark(b'~', u64::from(count)),
+            Token::Header(Aggregate::Map, count) => mark(b'%', u64::from(count)),
+            Token::Header(Aggregate::Push, count) => mark(b'>', u64::from(count)),
+            Token::Header(Aggregate::Attribute, count) => mark(b'|', u64::from(count)),
+        })
+    })
 }

@@ -63,7 +63,7 @@
 //! redis-server 7.0 shows with `EVAL`:
 //!
 //! * A big number without digits: `{big_number='abc'}` is `(abc`, and `{big_number=''}` is `(`.
-//!   The page does not allow these, and hiredis refuses them, too.
+//!   The page does not allow these, and hiredis refuses the first, too.
 //! * A line longer than [`MAX_LINE`]: `{ok=string.rep('x',70000)}`. [`Limits`] can allow it.
 //! * An aggregate deeper than [`MAX_DEPTH`]: a table in a table, 5,000 levels deep. A
 //!   [`Parser`] can allow [`MOST_DEPTH`] levels.

@@ -26,7 +26,7 @@ const REASONS: [(&str, &str); 21] = [
     (
         "bignum",
         "A script makes the server write any text as a big number. redbolt is right to refuse: the \
-         protocol page wants digits, and hiredis refuses the same. Who reads the text is lenient.",
+         protocol page wants digits, and hiredis refuses other bytes, too.",
     ),
     (
         "bound",
@@ -36,8 +36,8 @@ const REASONS: [(&str, &str); 21] = [
     ("content", "The source and redbolt are right: a null has no content."),
     (
         "depth",
-        "All are right: the depth is a limit, and RESP has none. redbolt reads 16 levels, more with \
-         `Parser<DEPTH>`, and never more than 128. A script can write thousands.",
+        "All are right: the depth is a limit, and RESP has none. redbolt reads 16 levels, more \
+         with `Parser<DEPTH>`, and never more than 128. A script can write thousands.",
     ),
     (
         "format",
