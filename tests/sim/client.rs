@@ -82,13 +82,14 @@ impl Client {
         let nodes = options.masters;
         let logins = vec![Login::default(); nodes];
         let seed = chance.below(u64::MAX);
+        let wall_error = options.first_wall_error(chance);
         let redlock = Redlock::new(options.config.clone(), logins, seed, [nonce; 12]);
         Self {
             redlock: redlock.expect("the configuration is drawn within its bounds"),
             name,
             nonce,
             clock,
-            wall_error: 0,
+            wall_error,
             reads_stopping_clock: options.clock_stops,
             is_timely: options.is_timely,
             stopped_for: Duration::ZERO,

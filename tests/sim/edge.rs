@@ -26,7 +26,9 @@ impl Options {
                 self.config.restart_guard = RestartGuard::Strict;
             }
         } else {
-            // A witness is born, and then the clocks that date it are set forward.
+            // A witness is born as soon as the data is lost, and then the clocks that date it are
+            // set forward.
+            self.config.reconnect_max = Duration::from_millis(20);
             let rate = self.config.drift.rate_ppm;
             let step = max_ttl / 8 + chance.below(max_ttl / 8);
             self.config.drift = Drift::new(rate, Duration::from_nanos(step));
@@ -35,12 +37,12 @@ impl Options {
                 self.config.restart_guard = RestartGuard::On;
             }
             self.faults.retain(|_| chance.one_in(4));
-            self.faults.extend([Fault::Crash, Fault::Step, Fault::Step, Fault::Wall]);
+            self.faults.extend([Fault::Spare, Fault::Step, Fault::Step, Fault::Wall]);
             self.faults.extend([Fault::ClientCrash, Fault::ClientCrash]);
         }
         let span = self.config.quarantine().as_nanos() as u64;
-        self.request_gap = span / chance.between(20, 40);
-        self.requests = chance.between(80, 160);
+        self.request_gap = span / chance.between(30, 60);
+        self.requests = chance.between(120, 240);
         self.fault_gap = (span / chance.between(3, 12)).max(MS);
         self.is_edgy = true;
     }

@@ -301,6 +301,7 @@ impl World {
                 if node.face.is_durable => {}
             Fault::Evict => node.face.evicted += node.evict(now, chance),
             Fault::Loss => _ = node.evict(now, chance),
+            Fault::Step if options.is_edgy => node.set_far(now, options.step_max),
             Fault::Step => node.set_clock(now, options.step_max, chance),
             Fault::Mood => {
                 use Mood::{Busy, Denied, Full, KeyDenied, Loading, Replica, Unclear};

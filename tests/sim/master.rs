@@ -121,6 +121,13 @@ impl Node {
         self.ahead = ahead;
     }
 
+    /// Sets the clock as far as may be: `most` before its own time, or back.
+    pub(crate) fn set_far(&mut self, now: u64, most: u64) {
+        let ahead = if self.ahead > 0 { 0 } else { most };
+        self.clock.step(now, ahead as i64 - self.ahead as i64);
+        self.ahead = ahead;
+    }
+
     /// Lets a new process take over at `up_at`, with the keys or without.
     pub(crate) fn restart(&mut self, now: u64, up_at: u64, keeps_keys: bool) {
         self.down_until = up_at;

@@ -145,7 +145,15 @@ impl Options {
             born_as_told: false,
         };
         let is_short = !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops;
-        if is_short && chance.one_in(if may_move { 2 } else { 16 }) {
+        // One vote too early shows most often where there are few.
+        let rare = if may_move {
+            2
+        } else if masters <= 2 {
+            4
+        } else {
+            16
+        };
+        if is_short && chance.one_in(rare) {
             options.go_to_the_edge(chance);
         }
         options
@@ -178,6 +186,11 @@ impl Options {
     pub(crate) fn apart(&self) -> u64 {
         let span = self.config.quarantine().as_nanos() as u64;
         span + 2 * span * self.rate_max.unsigned_abs() / 1_000_000 + self.step_max
+    }
+
+    /// Returns by how much the wall clock of a client is wrong that begins.
+    pub(crate) fn first_wall_error(&self, chance: &mut Chance) -> i64 {
+        if self.is_edgy { chance.around_zero(2 * self.max_ttl() as i64) } else { 0 }
     }
 
     /// Returns by how much the wall clocks of clients may be wrong.
