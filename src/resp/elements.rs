@@ -50,7 +50,12 @@ impl<'b> Elements<'b> {
     }
 
     /// Takes one value from the front, and drops the attributes before the value.
+    #[inline(never)]
     fn any_value(&mut self) -> Option<Value<'b>> {
+        if let Some((value, len)) = token::scalar(self.bytes, &Bounds::MOST) {
+            self.bytes = &self.bytes[len..];
+            return Some(value);
+        }
         loop {
             match self.token()? {
                 Token::Scalar(value) => return Some(value),
@@ -110,7 +115,8 @@ impl<'b> Iterator for Elements<'b> {
     #[inline]
     fn next(&mut self) -> Option<Value<'b>> {
         self.missing = self.missing.checked_sub(1)?;
-        if let Some((value, len)) = token::scalar(self.bytes, &Bounds::MOST) {
+        // Few enough instructions to be inlined where answers about locks are read.
+        if let Some((value, len)) = token::frequent(self.bytes) {
             self.bytes = &self.bytes[len..];
             return Some(value);
         }
