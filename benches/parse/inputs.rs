@@ -1,4 +1,4 @@
-//! One reply of every kind, from 1 byte to 4 KB, nested ones, and one input made to hurt our parser.
+//! One reply of every kind, from 1 byte to 4 KB, nested ones, and one made to hurt our parser.
 
 use redbolt::resp::MAX_DEPTH;
 

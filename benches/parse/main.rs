@@ -2,8 +2,8 @@
 //! bytes.
 //!
 //! Each decoder reads replies to the end and looks at every value. Every iteration asserts that all
-//! decoders see the same. `redis-protocol` is used in its cheapest form. Ours takes part twice where
-//! values have elements: by `Elements`, level by level, and by `Tokens`, all levels in one pass.
+//! decoders see the same. `redis-protocol` is used in its cheapest form. Ours takes part twice: by
+//! `Elements`, level by level, and by `Tokens`, all levels in one pass.
 
 mod inputs;
 mod naive;
@@ -77,7 +77,8 @@ fn every_kind(criterion: &mut Criterion) {
     }
 }
 
-/// Reads replies that arrive cut. `redis-protocol` and the naive decoder begin anew with each piece.
+/// Reads replies that arrive cut. `redis-protocol` and the naive decoder begin anew with each
+/// piece.
 fn in_pieces(criterion: &mut Criterion) {
     let is_long = |input: &Input| input.replies.bytes.len() > 1000 && !input.resp3;
     for Input { kind, replies, .. } in inputs::all().into_iter().filter(is_long) {

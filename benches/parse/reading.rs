@@ -63,6 +63,18 @@ impl Decoder for Redbolt {
 #[inline]
 fn mark_of(value: &Value<'_>) -> u64 {
     match value {
+        Value::Array(elements) => mark_of_all(b'*', elements),
+        Value::Set(elements) => mark_of_all(b'~', elements),
+        Value::Map(elements) => mark_of_all(b'%', elements),
+        Value::Push(elements) => mark_of_all(b'>', elements),
+        Value::Attribute(elements) => mark_of_all(b'|', elements),
+        scalar => mark_of_scalar(scalar),
+    }
+}
+
+#[inline]
+fn mark_of_scalar(value: &Value<'_>) -> u64 {
+    match value {
         Value::Simple(text) => mark(b'+', text.len() as u64),
         Value::Error(text) => mark(b'-', text.len() as u64),
         Value::Integer(integer) => mark(b':', *integer as u64),
@@ -73,12 +85,7 @@ fn mark_of(value: &Value<'_>) -> u64 {
         Value::BigNumber(digits) => mark(b'(', digits.len() as u64),
         Value::BulkError(text) => mark(b'!', text.len() as u64),
         Value::Verbatim { text, .. } => mark(b'=', text.len() as u64),
-        Value::Array(elements) => mark_of_all(b'*', elements),
-        Value::Set(elements) => mark_of_all(b'~', elements),
-        Value::Map(elements) => mark_of_all(b'%', elements),
-        Value::Push(elements) => mark_of_all(b'>', elements),
-        Value::Attribute(elements) => mark_of_all(b'|', elements),
-        other => unreachable!("no reply of the bench is {other:?}"),
+        other => unreachable!("{other:?} is no scalar of the bench"),
     }
 }
 
@@ -109,12 +116,12 @@ fn mark_of_tokens(value: &Value<'_>) -> u64 {
         Value::Map(elements) => (b'%', elements),
         Value::Push(elements) => (b'>', elements),
         Value::Attribute(elements) => (b'|', elements),
-        scalar => return mark_of(scalar),
+        scalar => return mark_of_scalar(scalar),
     };
     let own = mark(kind, elements.len() as u64);
     elements.tokens().fold(own, |marks, token| {
         marks.wrapping_add(match token {
-            Token::Scalar(value) => mark_of(&value),
+            Token::Scalar(value) => mark_of_scalar(&value),
             Token::Header(Aggregate::Array, count) => mark(b'*', u64::from(count)),
             Token::Header(Aggregate::Set, count) => mark(b'~', u64::from(count)),
             Token::Header(Aggregate::Map, count) => mark(b'%', u64::from(count)),
