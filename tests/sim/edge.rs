@@ -15,8 +15,20 @@ use crate::faults::Fault;
 use crate::options::Options;
 
 impl Options {
-    /// Makes a world live around the ends of its spans.
-    pub(crate) fn go_to_the_edge(&mut self, chance: &mut Chance) {
+    /// Lets some worlds live around the ends of their spans.
+    pub(crate) fn draw_edge(&mut self, chance: &mut Chance) {
+        // One vote too early shows most often where there are few.
+        let rare = match self.mover {
+            Some(_) => 2,
+            None if self.masters <= 2 => 4,
+            None => 16,
+        };
+        if chance.one_in(rare) {
+            self.go_to_the_edge(chance);
+        }
+    }
+
+    fn go_to_the_edge(&mut self, chance: &mut Chance) {
         let max_ttl = self.max_ttl();
         if self.mover.is_some() {
             // A former member comes back with a witness that is old enough, and a lock that the

@@ -144,17 +144,8 @@ impl Options {
             clock_stops: false,
             born_as_told: false,
         };
-        let is_short = !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops;
-        // One vote too early shows most often where there are few.
-        let rare = if may_move {
-            2
-        } else if masters <= 2 {
-            4
-        } else {
-            16
-        };
-        if is_short && chance.one_in(rare) {
-            options.go_to_the_edge(chance);
+        if !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops {
+            options.draw_edge(chance);
         }
         options
     }
