@@ -36,6 +36,9 @@ impl Load {
     fn new(cluster: &Cluster, resources: usize) -> Self {
         let mut config = Config::new(cluster.addrs()).expect("the addresses can be read");
         config.redlock.restart_guard = RestartGuard::Off;
+        // The nodes are looked at each third of this time, and an answer of INFO needs more room
+        // than those about locks. A lock does not pay for that.
+        config.redlock.max_ttl = Duration::from_secs(24 * 60 * 60);
         // A timeout that ends what a slow machine has not yet done would open new connections.
         config.redlock.node_timeout = Some(PATIENCE);
         config.redlock.close_timeout = PATIENCE;
