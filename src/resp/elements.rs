@@ -176,6 +176,18 @@ impl<'b> Tokens<'b> {
     pub fn bytes(&self) -> &'b [u8] {
         self.bytes
     }
+
+    /// Takes one token from the front.
+    #[inline(never)]
+    fn any_token(&mut self) -> Option<Token<'b>> {
+        if let Some((value, len)) = token::scalar(self.bytes, &Bounds::MOST) {
+            self.bytes = &self.bytes[len..];
+            return Some(Token::Scalar(value));
+        }
+        let (token, rest) = first(self.bytes)?;
+        self.bytes = rest;
+        Some(token)
+    }
 }
 
 impl<'b> Iterator for Tokens<'b> {
@@ -183,9 +195,11 @@ impl<'b> Iterator for Tokens<'b> {
 
     #[inline]
     fn next(&mut self) -> Option<Token<'b>> {
-        let (token, rest) = first(self.bytes)?;
-        self.bytes = rest;
-        Some(token)
+        if let Some((value, len)) = token::frequent(self.bytes) {
+            self.bytes = &self.bytes[len..];
+            return Some(Token::Scalar(value));
+        }
+        self.any_token()
     }
 
     #[inline]
