@@ -20,11 +20,13 @@ all_targets() {
 
 # options TARGET: the options of the fuzzer for a target, beside those of a run.
 options() {
-    local max_len=4096 dictionary=dictionaries/$1.dict
-    # A long script tells many short stories, and costs as much as those.
+    local max_len=4096 words=resp more=
     case $1 in
-        core) max_len=1024 ;;
+        # A long script tells many short stories, and costs as much as those.
+        core | handshake | engine) max_len=1024 words=info more=-len_control=0 ;;
+        # What a client promises to send must not be reserved.
+        server) max_len=1024 more="-len_control=0 -malloc_limit_mb=16 -rss_limit_mb=1024" ;;
+        addresses) words=settings ;;
     esac
-    echo "-max_len=$max_len -timeout=10"
-    [ ! -f "$dictionary" ] || echo "-dict=$dictionary"
+    echo "-max_len=$max_len -dict=dictionaries/$words.dict -timeout=10 $more"
 }

@@ -8,7 +8,7 @@
 # tests/corpus.rs replays.
 #
 # It begins with the committed corpus and puts what it learns into fuzz/found, so that a run changes
-# nothing that is committed. A target with a dictionary (dictionaries/TARGET.dict) uses it.
+# nothing that is committed.
 #
 # cargo-fuzz is installed below fuzz/target in the version named here, unless that one is there. A
 # stable compiler does, because RUSTC_BOOTSTRAP=1 lets it use what the fuzzer needs.

@@ -47,3 +47,23 @@ fn differential() {
 fn core() {
     replay("core", targets::core);
 }
+
+#[test]
+fn handshake() {
+    replay("handshake", targets::handshake);
+}
+
+#[test]
+fn addresses() {
+    replay("addresses", targets::addresses);
+}
+
+#[test]
+fn server() {
+    replay("server", targets::server);
+}
+
+#[test]
+fn engine() {
+    replay("engine", targets::engine);
+}

@@ -1,8 +1,9 @@
 //! The core between a caller, a network and servers that do whatever the bytes say.
 //!
 //! The bytes are a script: requests, time that passes or jumps, connections that open, close or
-//! take no bytes, servers that restart, forget or refuse, and replies that are right, replaced,
-//! damaged, doubled or invented. The checks are made from outside, on the bytes in both directions:
+//! take no bytes, servers that restart, forget, evict or refuse, two nodes that are one process,
+//! and replies that are right, replaced, damaged, doubled, endless or invented. The checks are made
+//! from outside, on the bytes in both directions:
 //!
 //! * every accepted request has one event, by its deadline if the core is told the time;
 //! * a lock, of one resource or of several, is granted only after a quorum of nodes answered `+OK`
@@ -20,13 +21,13 @@
 //! subject of the simulator.
 
 mod caller;
-mod lies;
 mod network;
 mod node;
 
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
+use redbolt::embedded::Options;
 use redbolt::redlock::{Event, LockId, Login, NodeId, Redlock, RedlockConfig, RestartGuard};
 use redbolt::time::Instant;
 
@@ -83,12 +84,18 @@ impl World {
             RestartGuard::Off,
             RestartGuard::Off,
         ])?;
-        let redlock = Redlock::new(config, vec![Login::default(); count], 7, [b'n'; 12]);
+        let (mut options, mut login) = (Options::default().fresh(true), Login::default());
+        if script.ratio(1, 4)? {
+            options = options.user("app", "secret");
+            login = Login::with_user("app", "secret").in_database(script.int_in_range(0..=1)?);
+        }
+        let has_twins = count > 1 && script.ratio(1, 6)?;
+        let redlock = Redlock::new(config, vec![login; count], 7, [b'n'; 12]);
         Ok(Self {
             redlock: redlock.expect("the configuration is within its bounds"),
             now: Instant::from_nanos(3_600_000_000_000),
             caller: Caller::default(),
-            network: Network::new(count),
+            network: Network::new(count, &options, has_twins),
         })
     }
 

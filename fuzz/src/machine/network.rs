@@ -5,13 +5,13 @@ use std::mem;
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use redbolt::embedded::Memory;
+use redbolt::embedded::{Memory, Options};
 use redbolt::redlock::{Action, Drift, NodeError, NodeId, NodeState, Redlock, Token};
 use redbolt::time::Instant;
 
+use super::super::lies::{Lie, Twist};
 use super::caller::{Caller, RESOURCES};
 use super::id;
-use super::lies::{Lie, Twist};
 use super::node::{Extension, Link, Node, Set};
 
 /// The keys of the witness, with each of the prefixes.
@@ -28,8 +28,14 @@ pub(super) struct Network {
 }
 
 impl Network {
-    pub(super) fn new(count: usize) -> Self {
-        let nodes = (0..count).map(Node::new).collect();
+    /// Creates the servers. With twins, the last node is the process of the first.
+    pub(super) fn new(count: usize, options: &Options, has_twins: bool) -> Self {
+        let mut nodes: Vec<Node> = Vec::with_capacity(count);
+        for index in 0..count {
+            let twin = nodes.first().filter(|_| has_twins && index + 1 == count);
+            let node = Node::new(index, options, twin);
+            nodes.push(node);
+        }
         Self { nodes, asked: HashMap::new(), sets: Vec::new(), restarts: 0 }
     }
 
@@ -156,7 +162,7 @@ impl Network {
                 self.restarts += 1;
                 // Each process has a seed of its own, or two nodes would have one identity.
                 node.restart(now, 1_000 + self.restarts, Memory::Lost);
-                self.cut(now, redlock, index);
+                self.cut_process(now, redlock, index);
             }
             1 => node.apply(now, &[b"SCRIPT", b"FLUSH"]),
             2 => node.apply(now, &[b"DEL", resource]),
@@ -179,17 +185,33 @@ impl Network {
             [b"", b"garbage", b"another:server:0:0 1 1 1 2000 3", b"9000000000000000 1 1 7"];
         let witness = *script.choose(&WITNESS)?;
         let node = &mut self.nodes[index];
-        match script.int_in_range(0..=3)? {
+        match script.int_in_range(0..=6)? {
             0 => {
                 self.restarts += 1;
                 node.restart(now, 1_000 + self.restarts, Memory::Kept);
-                self.cut(now, redlock, index);
+                self.cut_process(now, redlock, index);
             }
             1 => node.flush(),
             2 => node.apply(now, &[b"DEL", witness]),
+            // The server begins to evict, becomes a replica, or says so, until its restart.
+            3 => node.habit = Some(script.arbitrary::<u8>()?.into()),
+            4 => node.habit = None,
+            5 => {
+                let number = script.arbitrary::<i64>()? >> script.int_in_range(0..=63)?;
+                node.forge(now, witness, script.arbitrary::<u8>()?.into(), number);
+            }
             _ => node.apply(now, &[b"SET", witness, script.choose(&FORGED)?]),
         }
         Ok(())
+    }
+
+    /// Breaks the connections to a process, which has ended.
+    fn cut_process(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
+        for other in 0..self.nodes.len() {
+            if self.nodes[other].is_twin_of(&self.nodes[index]) {
+                self.cut(now, redlock, other);
+            }
+        }
     }
 
     pub(super) fn cut(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
@@ -227,7 +249,9 @@ impl Network {
                 let (at, which) = (script.int_in_range(0..=9)?, script.arbitrary::<u8>()?.into());
                 let lie = if which < Lie::ERRORS {
                     Lie::error(at, which)
-                } else if which < u8::MAX.into() {
+                } else if which == 254 {
+                    Lie::long(at, script.arbitrary()?)
+                } else if which < 254 {
                     Lie::value(at, which, script.arbitrary()?)
                 } else {
                     Lie::silence(at)

@@ -1,15 +1,18 @@
 //! One server and the connection to it, with everything that the bytes alone tell about both.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Memory, Options, Session};
-use redbolt::redlock::{ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, LOOK, Script, Token};
+use redbolt::redlock::{ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, Script, Token};
 use redbolt::resp::{self, Status, Value};
 use redbolt::time::Instant;
 
-use super::lies::Lie;
+use super::super::commands::{command, look};
+use super::super::lies::{Lie, says};
 
 pub(super) struct Node {
     pub(super) link: Link,
@@ -21,8 +24,12 @@ pub(super) struct Node {
     pub(super) extended: HashMap<Token, Vec<Extension>>,
     /// The core has been told that keys are gone, and has not written since.
     pub(super) was_pushed: bool,
-    master: Master,
+    /// Two nodes can be one process.
+    master: Rc<RefCell<Master>>,
     session: Session,
+    /// What the server says of itself in every answer, although that is wrong or was not so before:
+    /// an index of `lies::FACTS`.
+    pub(super) habit: Option<usize>,
     /// The server speaks RESP3, and tells who asks for it that its keys are gone.
     can_push: bool,
     /// The core has asked for that.
@@ -70,7 +77,13 @@ pub(super) enum Link {
 }
 
 impl Node {
-    pub(super) fn new(index: usize) -> Self {
+    /// Creates a node behind which a process of its own stands, or that of `twin`.
+    pub(super) fn new(index: usize, options: &Options, twin: Option<&Self>) -> Self {
+        let master = || Master::new(index as u64, options.clone(), Instant::ZERO);
+        let master = match twin {
+            Some(twin) => Rc::clone(&twin.master),
+            None => Rc::new(RefCell::new(master())),
+        };
         Self {
             link: Link::Down,
             window: usize::MAX,
@@ -79,7 +92,8 @@ impl Node {
             was_pushed: false,
             can_push: index % 2 == 1,
             pushes: false,
-            master: Master::new(index as u64, Options::default().fresh(true), Instant::ZERO),
+            master,
+            habit: None,
             session: Session::default(),
             sent: Vec::new(),
             offered: 0,
@@ -103,21 +117,39 @@ impl Node {
 
     /// Replaces the process by another one.
     pub(super) fn restart(&mut self, now: Instant, seed: u64, memory: Memory) {
-        self.master.restart(seed, memory, now);
+        self.master.borrow_mut().restart(seed, memory, now);
+        self.habit = None;
+    }
+
+    /// Returns whether both nodes are one process.
+    pub(super) fn is_twin_of(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.master, &other.master)
+    }
+
+    /// Puts another number into a witness.
+    pub(super) fn forge(&self, now: Instant, key: &[u8], place: usize, number: i64) {
+        let witness = self.master.borrow().get(0, key, now).map(<[u8]>::to_vec);
+        let Some(witness) = witness.and_then(|witness| String::from_utf8(witness).ok()) else {
+            return;
+        };
+        let mut words: Vec<_> = witness.split(' ').map(str::to_owned).collect();
+        let place = place % words.len();
+        words[place] = number.to_string();
+        self.apply(now, &[b"SET", key, words.join(" ").as_bytes()]);
     }
 
     /// Deletes all keys, and says so at once if it can.
     pub(super) fn flush(&mut self) {
-        self.master.flush();
+        self.master.borrow_mut().flush();
         if self.pushes {
             self.replies.extend_from_slice(b">2\r\n$10\r\ninvalidate\r\n_\r\n");
         }
     }
 
     /// Executes a command of another client.
-    pub(super) fn apply(&mut self, now: Instant, words: &[&[u8]]) {
+    pub(super) fn apply(&self, now: Instant, words: &[&[u8]]) {
         let (mut session, mut out) = (Session::default(), BytesMut::new());
-        self.master.apply(now, &mut session, words, &mut out);
+        self.master.borrow_mut().apply(now, &mut session, words, &mut out);
     }
 
     /// Takes as many of the unsent bytes as the window allows. Returns the `SET`s among the new
@@ -169,7 +201,14 @@ impl Node {
                         self.pushes = true;
                         resp::simple(&mut out, b"OK");
                     }
-                    _ => self.master.apply(now, &mut self.session, &words, &mut out),
+                    _ => {
+                        let mut master = self.master.borrow_mut();
+                        master.apply(now, &mut self.session, &words, &mut out);
+                    }
+                }
+                if let Some(habit) = self.habit {
+                    let told = says(habit, &out.split_off(honest));
+                    out.extend_from_slice(&told);
                 }
             }
             if let Some(lie) = lie {
@@ -185,16 +224,7 @@ impl Node {
 
     /// Returns the index of the first look among the whole commands that were sent.
     pub(super) fn look(&self) -> Option<usize> {
-        let (mut done, mut count) = (0, 0);
-        while let Some((words, used)) = command(&self.sent[done..]) {
-            let is_called =
-                |script: &&[u8]| *script == LOOK.sha.as_bytes() || *script == LOOK.text.as_bytes();
-            if words.get(1).is_some_and(is_called) {
-                return Some(count);
-            }
-            (done, count) = (done + used, count + 1);
-        }
-        None
+        look(&self.sent)
     }
 
     /// Puts bytes behind those under way to the core. Returns how many of all bytes the core has
@@ -233,18 +263,6 @@ impl Node {
         self.replies.drain(..done);
         self.shown = count - done;
     }
-}
-
-/// Reads the first command and its length; `None` if the command is incomplete.
-fn command(bytes: &[u8]) -> Option<(Vec<&[u8]>, usize)> {
-    let status = resp::parse(bytes).expect("what is sent is RESP");
-    let Status::Complete((value, used)) = status else { return None };
-    let Value::Array(words) = value else { panic!("what is sent is no command") };
-    let word = |word| match word {
-        Value::Bulk(word) => word,
-        other => panic!("{other:?} is no word"),
-    };
-    Some((words.map(word).collect(), used))
 }
 
 impl Command {

@@ -1,0 +1,319 @@
+//! The whole engine over sockets, and servers that lie.
+//!
+//! The servers stand in the same thread as the engine, on ports of the loopback, and have their
+//! turn when the script says so. They refuse, hang up, stop reading, write byte by byte, lie, or
+//! write without end. The time is that of the machine, so a finding may need more than one try to
+//! be seen again; the target `core` has the same conversations in a time of its own. Checked is:
+//!
+//! * every accepted request ends in one event, and nothing is left when all have;
+//! * a lock is granted only after a quorum of servers has written `+OK` to the `SET` of its token,
+//!   for no longer than its ttl, and is believed only until then;
+//! * no event shows the password.
+
+mod peer;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use arbitrary::{Result, Unstructured};
+use redbolt::embedded::{Master, Memory, Options};
+use redbolt::redlock::{Event, LockId, Login, QueryId, RestartGuard, Token};
+use redbolt::time::Instant;
+use redbolt::{Address, Clock, Config, Engine};
+
+use self::peer::Peer;
+use super::commands::FLUSHED;
+use super::lies::{Lie, Twist};
+
+/// The limit of steps, and of those that wait.
+const STEPS: usize = 300;
+const WAITS: usize = 10;
+
+/// The turns at the end, of a few milliseconds each, after which only a hang can be the reason.
+const LAST_TURNS: usize = 4_000;
+
+const PASSWORD: &str = "J-secret-Z";
+const RESOURCES: [&str; 3] = ["a", "b", "c"];
+
+/// Bytes that begin a reply, or none, and go on for as long as the server likes.
+const ENDLESS: [&[u8]; 5] = [b"*1\r\n", b"$65536\r\n", b"+", b":1\r\n", FLUSHED];
+
+struct World {
+    engine: Engine,
+    peers: Vec<Peer>,
+    masters: Vec<Master>,
+    locks: BTreeMap<LockId, Lock>,
+    queries: Vec<QueryId>,
+    waits: usize,
+    restarts: u64,
+}
+
+struct Lock {
+    ttl: Duration,
+    is_adopted: bool,
+    /// The end of the validity of a held lock.
+    valid_until: Option<Instant>,
+    has_extension: bool,
+}
+
+/// Plays the script.
+///
+/// # Panics
+///
+/// Panics if the engine breaks a promise.
+pub fn engine(data: &[u8]) {
+    let mut script = Unstructured::new(data);
+    let Ok(mut world) = World::new(&mut script) else { return };
+    for _ in 0..STEPS {
+        if script.is_empty() || world.step(&mut script).is_err() {
+            break;
+        }
+        world.hear();
+    }
+    world.end();
+}
+
+impl World {
+    fn new(script: &mut Unstructured<'_>) -> Result<Self> {
+        let count = script.int_in_range(1..=3)?;
+        let has_login = script.ratio(1, 3)?;
+        let guard =
+            *script.choose(&[RestartGuard::Off, RestartGuard::On, RestartGuard::Durable])?;
+        let peers: Vec<_> = (0..count).map(|index| Peer::new(index % 2 == 0)).collect();
+        let mut options = Options::default().fresh(true);
+        let mut login = Login::default();
+        if has_login {
+            options = options.user("app", PASSWORD);
+            login = Login::with_user("app", PASSWORD);
+        }
+        let address = |peer: &Peer| {
+            let address = Address::new(peer.address().ip().to_string(), peer.address().port());
+            let address = address.and_then(|address| address.with_login(login.clone()));
+            address.expect("an address of the loopback and a short login")
+        };
+        let mut config = Config::with_addresses(peers.iter().map(address));
+        let millis = Duration::from_millis;
+        config.redlock.max_ttl = millis(200);
+        config.redlock.max_hold = millis(300);
+        config.redlock.restart_guard = guard;
+        config.redlock.node_timeout = Some(millis(2));
+        config.redlock.connect_timeout = millis(20);
+        config.redlock.close_timeout = millis(20);
+        config.redlock.release_timeout = millis(5);
+        config.redlock.reconnect_max = millis(1);
+        config.redlock.retry_max = millis(1);
+        config.redlock.max_locks = 6;
+        config.redlock.max_pipeline = script.int_in_range(1..=4)?;
+        config.redlock.max_cleanup = 2;
+        let master = |seed| Master::new(seed, options.clone(), Clock::now());
+        Ok(Self {
+            engine: Engine::new(config).expect("the configuration is within its bounds"),
+            peers,
+            masters: (0..count as u64).map(master).collect(),
+            locks: BTreeMap::new(),
+            queries: Vec::new(),
+            waits: 0,
+            restarts: 0,
+        })
+    }
+
+    /// Takes one step of the script.
+    fn step(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let index = script.int_in_range(0..=self.peers.len() - 1)?;
+        match script.int_in_range(0..=15)? {
+            0..=2 => self.request(script)?,
+            3 if self.waits < WAITS => {
+                self.waits += 1;
+                self.turn(Duration::from_millis(1));
+            }
+            3..=5 => self.turn(Duration::ZERO),
+            6 => self.trouble(index, script)?,
+            // Everybody does what he should.
+            7..=9 => self.serve(),
+            _ => {
+                let lie = lie(script)?;
+                self.peers[index].accept();
+                self.peers[index].serve(Clock::now(), &mut self.masters[index], lie);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the engine write, and every server answer honestly.
+    fn serve(&mut self) {
+        for (peer, master) in self.peers.iter_mut().zip(&mut self.masters) {
+            peer.accept();
+            peer.serve(Clock::now(), master, None);
+        }
+        self.turn(Duration::ZERO);
+    }
+
+    fn turn(&mut self, timeout: Duration) {
+        self.engine.poll(Some(timeout)).expect("no node causes an error here");
+    }
+
+    /// Makes one request, which the engine may refuse.
+    fn request(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let any = script.int_in_range(0..=self.locks.len().saturating_sub(1))?;
+        let lock = self.locks.keys().nth(any).copied();
+        let ttl = Duration::from_millis(script.int_in_range(9..=201)?);
+        let wait = Duration::from_millis(script.int_in_range(0..=3)?);
+        let resource = *script.choose(&RESOURCES)?;
+        let (result, is_adopted) = match (script.int_in_range(0..=11)?, lock) {
+            (0, Some(id)) => {
+                let is_asked = self.engine.extend(id, ttl).is_ok();
+                let lock = self.locks.get_mut(&id).expect("it is chosen from them");
+                assert!(!is_asked || !lock.has_extension, "two extensions at once");
+                lock.has_extension |= is_asked;
+                lock.ttl = lock.ttl.max(ttl);
+                return Ok(());
+            }
+            (choice @ 1..=3, Some(id)) => {
+                // Refused where the lock is not in the right state.
+                let _ = if choice == 3 { self.engine.cancel(id) } else { self.engine.release(id) };
+                return Ok(());
+            }
+            (4, Some(id)) => {
+                if self.engine.keep_alive(id, ttl, Duration::from_millis(250)).is_ok() {
+                    let lock = self.locks.get_mut(&id).expect("it is chosen from them");
+                    lock.ttl = lock.ttl.max(ttl);
+                }
+                return Ok(());
+            }
+            (5, _) => {
+                self.queries.extend(self.engine.query(resource));
+                return Ok(());
+            }
+            (6, _) => {
+                let token = Token::from_bytes([b'?'; 20]);
+                (self.engine.adopt(&[resource], token, ttl, wait), true)
+            }
+            (7, _) => (self.engine.acquire_all(&RESOURCES, ttl, wait), false),
+            _ => (self.engine.acquire(resource, ttl, wait), false),
+        };
+        if let Ok(id) = result {
+            let lock = Lock { ttl, is_adopted, valid_until: None, has_extension: false };
+            assert!(self.locks.insert(id, lock).is_none(), "{id:?} is given out twice");
+        }
+        Ok(())
+    }
+
+    /// Does something to a server.
+    fn trouble(&mut self, index: usize, script: &mut Unstructured<'_>) -> Result<()> {
+        let (peer, master) = (&mut self.peers[index], &mut self.masters[index]);
+        match script.int_in_range(0..=6)? {
+            0 => peer.close(),
+            1 => peer.pace = script.int_in_range(0..=20)?,
+            2 => {
+                self.restarts += 1;
+                master.restart(1_000 + self.restarts, Memory::Lost, Clock::now());
+                peer.close();
+            }
+            3 => {
+                master.flush();
+                peer.say(FLUSHED);
+            }
+            4 => {
+                let len = script.int_in_range(0..=40)?.min(script.len());
+                peer.say(script.bytes(len)?);
+            }
+            5 => {
+                let times = usize::from(script.arbitrary::<u16>()?) / 8;
+                peer.say(&script.choose(&ENDLESS)?.repeat(times));
+            }
+            _ => {
+                let twist = Twist::choose(script)?;
+                peer.accept();
+                peer.read();
+                let lie = peer.look().map(|at| Lie::twisted(at, twist));
+                peer.serve(Clock::now(), master, lie);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all events, and checks them.
+    fn hear(&mut self) {
+        while let Some(event) = self.engine.next_event() {
+            let shown = self.engine.display(&event).to_string();
+            assert!(!shown.contains(PASSWORD), "{shown}");
+            self.check(&event);
+        }
+        assert!(self.engine.in_use() <= 6, "more locks than max_locks");
+        for (id, lock) in &self.locks {
+            let before = Clock::now();
+            if self.engine.is_held(*id) {
+                let end = lock.valid_until.expect("a lock is believed before its event");
+                assert!(before < end, "{id:?} is believed after its end");
+            }
+        }
+    }
+
+    fn check(&mut self, event: &Event) {
+        let now = Clock::now();
+        match *event {
+            Event::Acquired { lock: id, valid_until } => {
+                let lock = self.locks.get_mut(&id).expect("a lock that lives");
+                assert_eq!(lock.valid_until.replace(valid_until), None, "acquired twice");
+                assert!(valid_until < now + lock.ttl, "{id:?} is valid for longer than its ttl");
+                let Some(token) = self.engine.token(id).filter(|_| !lock.is_adopted) else {
+                    return;
+                };
+                let voted = |peer: &&Peer| peer.granted.contains(&token);
+                let votes = self.peers.iter().filter(voted).count();
+                assert!(votes > self.peers.len() / 2, "{id:?} is granted with {votes} votes");
+            }
+            Event::Extended { lock: id, valid_until } => {
+                let lock = self.locks.get_mut(&id).expect("a lock that lives");
+                assert!(valid_until < now + lock.ttl, "{id:?} is extended for longer than asked");
+                lock.has_extension = false;
+                lock.valid_until = Some(valid_until);
+            }
+            Event::ExtendFailed { lock, .. } => {
+                let lock = self.locks.get_mut(&lock).expect("a lock that lives");
+                lock.has_extension = false;
+            }
+            Event::AcquireFailed { lock: id, .. }
+            | Event::Released { lock: id, .. }
+            | Event::Lost { lock: id, .. } => {
+                let lock = self.locks.remove(&id).expect("a lock that lives");
+                assert!(!lock.has_extension, "an extension has no event");
+                assert!(!self.engine.is_held(id), "{id:?} is believed after its end");
+            }
+            Event::Queried { query, .. } => {
+                let place = self.queries.iter().position(|open| *open == query);
+                self.queries.swap_remove(place.expect("it was asked, and has no answer"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives everything back, and waits until every request has ended by itself.
+    fn end(&mut self) {
+        for id in self.locks.keys().copied().collect::<Vec<_>>() {
+            // Either one or the other is possible, or its event is on the way.
+            if self.engine.release(id).is_err() {
+                let _ = self.engine.cancel(id);
+            }
+        }
+        for _ in 0..LAST_TURNS {
+            self.hear();
+            if self.locks.is_empty() && self.queries.is_empty() && self.engine.in_use() == 0 {
+                return;
+            }
+            self.turn(Duration::from_millis(5));
+        }
+        panic!("{} locks and {} queries have no event", self.locks.len(), self.queries.len());
+    }
+}
+
+/// Returns what a server says instead of one of its next replies, if it lies at all.
+fn lie(script: &mut Unstructured<'_>) -> Result<Option<Lie>> {
+    let at = script.int_in_range(0..=20)?;
+    Ok(match script.int_in_range(0..=5)? {
+        0 => Some(Lie::error(at, script.arbitrary::<u8>()?.into())),
+        1 => Some(Lie::value(at, script.arbitrary::<u8>()?.into(), script.arbitrary()?)),
+        2 => Some(Lie::silence(at)),
+        _ => None,
+    })
+}

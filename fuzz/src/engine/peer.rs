@@ -1,0 +1,164 @@
+//! A server that lies, on a socket that the target serves between two turns of the engine.
+
+use std::collections::{HashSet, VecDeque};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use redbolt::embedded::{Master, Session};
+use redbolt::redlock::{ACQUIRE_SET, Token};
+use redbolt::resp::{self, Status, Value};
+use redbolt::time::Instant;
+use rustix::net::sockopt;
+
+use super::super::commands::{command, look, resp3};
+use super::super::lies::Lie;
+
+/// The most bytes that a server takes or writes in one turn.
+const TURN: usize = 64 * 1024;
+
+pub(super) struct Peer {
+    listener: TcpListener,
+    stream: Option<TcpStream>,
+    session: Session,
+    /// Bytes of the engine that are not executed.
+    input: Vec<u8>,
+    /// Replies that are not written.
+    output: VecDeque<u8>,
+    /// The written bytes that are not yet a whole reply.
+    told: Vec<u8>,
+    /// The token of each `SET` that has no reply yet; `None` stands for another command.
+    owed: VecDeque<Option<Token>>,
+    /// The tokens whose `SET` was answered with `+OK`.
+    pub(super) granted: HashSet<Token>,
+    /// How many bytes are written in a turn.
+    pub(super) pace: usize,
+    knows_resp3: bool,
+}
+
+impl Peer {
+    pub(super) fn new(knows_resp3: bool) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there are free ports");
+        listener.set_nonblocking(true).expect("a socket can be nonblocking");
+        Self {
+            listener,
+            stream: None,
+            session: Session::default(),
+            input: Vec::new(),
+            output: VecDeque::new(),
+            told: Vec::new(),
+            owed: VecDeque::new(),
+            granted: HashSet::new(),
+            pace: TURN,
+            knows_resp3,
+        }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.listener.local_addr().expect("it is bound")
+    }
+
+    /// Takes a waiting connection in the place of the one before.
+    pub(super) fn accept(&mut self) {
+        if let Ok((stream, _)) = self.listener.accept() {
+            self.close();
+            stream.set_nonblocking(true).expect("a socket can be nonblocking");
+            // A connection that is reset keeps no port for a minute.
+            sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).expect("it can linger");
+            self.stream = Some(stream);
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        self.stream = None;
+        self.session = Session::default();
+        self.pace = TURN;
+        self.input.clear();
+        self.output.clear();
+        self.told.clear();
+        self.owed.clear();
+    }
+
+    /// Writes these bytes behind the replies.
+    pub(super) fn say(&mut self, bytes: &[u8]) {
+        if self.stream.is_some() {
+            self.output.extend(bytes);
+        }
+    }
+
+    /// Reads, executes and answers. One reply may be a lie.
+    pub(super) fn serve(&mut self, now: Instant, master: &mut Master, lie: Option<Lie>) {
+        self.read();
+        let (mut done, mut count) = (0, 0);
+        while let Some((words, used)) = command(&self.input[done..]) {
+            let lie = lie.filter(|lie| lie.at == count);
+            let mut out = BytesMut::new();
+            if lie.is_none_or(|lie| lie.is_executed) {
+                match resp3(&words).filter(|_| self.knows_resp3) {
+                    Some(answer) => out.extend_from_slice(answer),
+                    None => master.apply(now, &mut self.session, &words, &mut out),
+                }
+            }
+            match lie {
+                Some(lie) => self.output.extend(lie.tell(&out)),
+                None => self.output.extend(&out[..]),
+            }
+            self.owed.push_back(token(&words));
+            (done, count) = (done + used, count + 1);
+        }
+        self.input.drain(..done);
+        self.write();
+    }
+
+    /// Returns the index of the first look among the whole commands that have come.
+    pub(super) fn look(&self) -> Option<usize> {
+        look(&self.input)
+    }
+
+    pub(super) fn read(&mut self) {
+        let mut scratch = [0; 4096];
+        while let Some(stream) = &mut self.stream {
+            match stream.read(&mut scratch) {
+                Ok(0) => return self.close(),
+                Ok(length) => self.input.extend_from_slice(&scratch[..length]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => return self.close(),
+            }
+            assert!(self.input.len() < TURN, "a client sends without end");
+        }
+    }
+
+    fn write(&mut self) {
+        let Some(stream) = &mut self.stream else { return };
+        let bytes = self.output.make_contiguous();
+        let length = bytes.len().min(self.pace);
+        let Ok(length) = stream.write(&bytes[..length]) else { return };
+        self.told.extend(self.output.drain(..length));
+        let mut done = 0;
+        while let Ok(Status::Complete((value, used))) = resp::parse(&self.told[done..]) {
+            done += used;
+            if matches!(value, Value::Push(_)) {
+                continue;
+            }
+            if let (Some(Some(token)), Value::Simple(b"OK")) = (self.owed.pop_front(), value) {
+                self.granted.insert(token);
+            }
+        }
+        self.told.drain(..done);
+    }
+}
+
+/// Returns the token in a request for a lock.
+fn token(words: &[&[u8]]) -> Option<Token> {
+    let token = match words {
+        [b"SET", _, token, ..] => token,
+        [b"EVAL" | b"EVALSHA", script, count, rest @ ..] => {
+            let is_it = [ACQUIRE_SET.sha.as_bytes(), ACQUIRE_SET.text.as_bytes()].contains(script);
+            let keys: usize = std::str::from_utf8(count).ok()?.parse().ok()?;
+            rest.get(keys).filter(|_| is_it)?
+        }
+        _ => return None,
+    };
+    Some(Token::from_bytes((*token).try_into().ok()?))
+}
