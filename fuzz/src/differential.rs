@@ -13,12 +13,14 @@
 //!
 //! Only theirs reads input that is not canonical, such as `:+5`, `$01`, a lone CR in a line, or a
 //! bulk without CR LF behind; and input beyond a limit of ours. So both must read every input that
-//! is spelled as our encoder spells it and is not nested too deep ([`is_canonical`]).
+//! is spelled as a server would and is not nested too deep: by our encoder in RESP2, by [`spell`]
+//! in RESP3 ([`refused`]). There, a map or a set counts if its elements come in an order
+//! that their hash tables keep, which is so for one element.
 
 use core::str;
 
 use bytes::BytesMut;
-use redbolt::resp::{self, Error, MAX_DEPTH, Status};
+use redbolt::resp::{self, MAX_DEPTH, Status};
 use redis_protocol::resp2::decode as resp2;
 use redis_protocol::resp2::types::OwnedFrame as Frame2;
 use redis_protocol::resp3::decode::complete as resp3;
@@ -51,13 +53,14 @@ pub fn differential(data: &[u8]) {
             }
             Ok(Status::Partial) => {
                 assert_eq!(theirs(), None, "we wait for more");
+                if is_flat(rest) {
+                    refused("we wait for more", rest, None);
+                }
                 return;
             }
             Err(error) => {
-                // Their parser recurses, and where ours reads no further, no bound of ours limits
-                // the depth.
-                if rest.iter().filter(|byte| **byte == b'*').count() <= DEPTH_THEY_STAND {
-                    refused(error, rest, theirs());
+                if is_flat(rest) {
+                    refused(&error.to_string(), rest, theirs());
                 }
                 return;
             }
@@ -65,13 +68,60 @@ pub fn differential(data: &[u8]) {
     }
 }
 
-/// Checks bytes that our parser refuses.
-fn refused(error: Error, rest: &[u8], theirs: Option<(Frame2, usize)>) {
+/// Returns whether their parsers, which recurse, stand the depth of the input. Where ours reads no
+/// further, no bound of ours limits the depth.
+fn is_flat(rest: &[u8]) -> bool {
+    let is_aggregate = |byte: &&u8| matches!(byte, b'*' | b'~' | b'%' | b'>' | b'|');
+    rest.iter().filter(is_aggregate).count() <= DEPTH_THEY_STAND
+}
+
+/// Checks bytes that our parser does not read, for this reason. In RESP2 it may be only theirs.
+fn refused(reason: &str, rest: &[u8], theirs: Option<(Frame2, usize)>) {
     let is_ours = theirs.is_some_and(|(frame, used)| {
         let tree = Tree::from(frame);
         depth(&tree) <= MAX_DEPTH && is_canonical(&tree, &rest[..used])
     });
-    assert!(!is_ours, "{error}, but it is spelled as we would: {:?}", rest.escape_ascii());
+    assert!(!is_ours, "{reason}, but it is spelled as we would: {}", rest.escape_ascii());
+    let Ok(Some((frame, used))) = resp3::decode(rest) else { return };
+    let Some(tree) = tree3(frame) else { return };
+    let mut spelled = Vec::new();
+    let is_ours = depth(&tree) <= MAX_DEPTH && spell(&tree, &mut spelled);
+    let is_ours = is_ours && spelled == rest[..used];
+    assert!(!is_ours, "{reason}, but servers write {}", rest.escape_ascii());
+}
+
+/// Writes a value of RESP3 as servers do. Returns `false` for a value that no server writes.
+fn spell(tree: &Tree, out: &mut Vec<u8>) -> bool {
+    let line = |text: &[u8]| !text.iter().any(|byte| matches!(byte, b'\r' | b'\n'));
+    match tree {
+        Tree::Text(kind @ (b'+' | b'-' | b'('), text) => {
+            out.extend([&[*kind], &text[..], b"\r\n"].concat());
+            let digits = text.strip_prefix(b"-").unwrap_or(text);
+            let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+            return line(text) && (*kind != b'(' || is_number);
+        }
+        Tree::Text(kind, text) => {
+            out.push(*kind);
+            out.extend(format!("{}\r\n", text.len()).bytes());
+            out.extend([&text[..], b"\r\n"].concat());
+        }
+        Tree::Integer(integer) => out.extend(format!(":{integer}\r\n").bytes()),
+        Tree::Boolean(boolean) => out.extend(if *boolean { b"#t\r\n" } else { b"#f\r\n" }),
+        Tree::Double(bits) => match f64::from_bits(*bits) {
+            double if double.is_nan() => out.extend(b",nan\r\n"),
+            double => out.extend(format!(",{double}\r\n").bytes()),
+        },
+        Tree::Null => out.extend(b"_\r\n"),
+        Tree::Aggregate(kind, elements) => {
+            let count = if *kind == b'%' { elements.len() / 2 } else { elements.len() };
+            out.push(*kind);
+            out.extend(format!("{count}\r\n").bytes());
+            // A push comes between replies, never inside of one.
+            let is_push = |tree: &Tree| matches!(tree, Tree::Aggregate(b'>', _));
+            return elements.iter().all(|element| !is_push(element) && spell(element, out));
+        }
+    }
+    true
 }
 
 /// Checks a value that our parser has read from these bytes, and that RESP2 has.
@@ -91,7 +141,7 @@ fn compare3(tree: &Tree, bytes: &[u8], rest: &[u8]) {
     let Ok(Some((frame, used))) = resp3::decode(rest) else {
         panic!("they cannot read {tree:?}");
     };
-    let theirs = Tree::from(frame);
+    let theirs = tree3(frame).expect("a value that we read");
     assert_eq!((theirs.sorted(), used), (tree.clone().sorted(), bytes.len()));
 }
 
@@ -177,34 +227,37 @@ impl From<Frame2> for Tree {
     }
 }
 
-impl From<Frame3> for Tree {
-    fn from(frame: Frame3) -> Self {
-        match frame {
-            Frame3::SimpleString { data, .. } => Self::Text(b'+', data),
-            Frame3::SimpleError { data, .. } => Self::Text(b'-', data.into_bytes()),
-            Frame3::BlobString { data, .. } => Self::Text(b'$', data),
-            Frame3::BlobError { data, .. } => Self::Text(b'!', data),
-            Frame3::BigNumber { data, .. } => Self::Text(b'(', data),
-            Frame3::VerbatimString { data, format, .. } => {
-                let format: &[u8] = match format {
-                    VerbatimStringFormat::Text => b"txt:",
-                    VerbatimStringFormat::Markdown => b"mkd:",
-                };
-                Self::Text(b'=', [format, &data].concat())
-            }
-            Frame3::Number { data, .. } => Self::Integer(data),
-            Frame3::Boolean { data, .. } => Self::Boolean(data),
-            Frame3::Double { data, .. } => Self::double(data),
-            Frame3::Null => Self::Null,
-            Frame3::Array { data, .. } => Self::aggregate(b'*', data),
-            Frame3::Push { data, .. } => Self::aggregate(b'>', data),
-            Frame3::Set { data, .. } => Self::aggregate(b'~', data),
-            Frame3::Map { data, .. } => {
-                Self::aggregate(b'%', data.into_iter().flat_map(|(key, value)| [key, value]))
-            }
-            other => panic!("we read no {other:?}"),
+/// Returns a value of RESP3; `None` for what is none: a part of a stream, or a greeting.
+fn tree3(frame: Frame3) -> Option<Tree> {
+    Some(match frame {
+        Frame3::SimpleString { data, .. } => Tree::Text(b'+', data),
+        Frame3::SimpleError { data, .. } => Tree::Text(b'-', data.into_bytes()),
+        Frame3::BlobString { data, .. } => Tree::Text(b'$', data),
+        Frame3::BlobError { data, .. } => Tree::Text(b'!', data),
+        Frame3::BigNumber { data, .. } => Tree::Text(b'(', data),
+        Frame3::VerbatimString { data, format, .. } => {
+            let format: &[u8] = match format {
+                VerbatimStringFormat::Text => b"txt:",
+                VerbatimStringFormat::Markdown => b"mkd:",
+            };
+            Tree::Text(b'=', [format, &data].concat())
         }
-    }
+        Frame3::Number { data, .. } => Tree::Integer(data),
+        Frame3::Boolean { data, .. } => Tree::Boolean(data),
+        Frame3::Double { data, .. } => Tree::double(data),
+        Frame3::Null => Tree::Null,
+        Frame3::Array { data, .. } => aggregate3(b'*', data)?,
+        Frame3::Push { data, .. } => aggregate3(b'>', data)?,
+        Frame3::Set { data, .. } => aggregate3(b'~', data)?,
+        Frame3::Map { data, .. } => {
+            aggregate3(b'%', data.into_iter().flat_map(|(key, value)| [key, value]))?
+        }
+        _ => return None,
+    })
+}
+
+fn aggregate3(kind: u8, frames: impl IntoIterator<Item = Frame3>) -> Option<Tree> {
+    Some(Tree::Aggregate(kind, frames.into_iter().map(tree3).collect::<Option<_>>()?))
 }
 
 impl Tree {

@@ -24,7 +24,7 @@ pub fn roundtrip(data: &[u8]) {
 
 /// Writes a value with the functions of the encoder. Returns the value.
 fn write(source: &mut Unstructured<'_>, out: &mut BytesMut, depth: usize) -> Result<Tree> {
-    let kinds = if depth + 1 < MAX_DEPTH { 9 } else { 6 };
+    let kinds = if depth + 1 < MAX_DEPTH { 16 } else { 12 };
     Ok(match source.int_in_range(0..=kinds - 1)? {
         0 => {
             let text = line(source)?;
@@ -55,12 +55,18 @@ fn write(source: &mut Unstructured<'_>, out: &mut BytesMut, depth: usize) -> Res
             resp::null(out);
             Tree::Null
         }
-        6 => {
+        kind @ 6..=11 => write3(source, out, kind)?,
+        12 => {
             let count = source.int_in_range(0..=5)?;
             resp::array_header(out, count);
             elements(source, out, depth, b'*', count)?
         }
-        7 => {
+        13 => {
+            let count = source.int_in_range(0..=5)?;
+            resp::set_header(out, count);
+            elements(source, out, depth, b'~', count)?
+        }
+        14 => {
             let pairs = source.int_in_range(0..=3)?;
             resp::map_header(out, pairs);
             elements(source, out, depth, b'%', 2 * pairs)?
@@ -70,6 +76,41 @@ fn write(source: &mut Unstructured<'_>, out: &mut BytesMut, depth: usize) -> Res
             let borrowed: Vec<_> = words.iter().map(Vec::as_slice).collect();
             resp::command(out, &borrowed);
             Tree::Aggregate(b'*', words.into_iter().map(|word| Tree::Text(b'$', word)).collect())
+        }
+    })
+}
+
+/// Writes a value that only RESP3 has. Returns the value.
+fn write3(source: &mut Unstructured<'_>, out: &mut BytesMut, kind: usize) -> Result<Tree> {
+    Ok(match kind {
+        6 => {
+            resp::null3(out);
+            Tree::Null
+        }
+        7 => {
+            let boolean = source.arbitrary()?;
+            resp::boolean(out, boolean);
+            Tree::Boolean(boolean)
+        }
+        8 => {
+            let double = source.arbitrary()?;
+            resp::double(out, double);
+            Tree::double(double)
+        }
+        9 => {
+            let digits = source.arbitrary::<i128>()?.to_string();
+            resp::big_number(out, &digits).expect("an integer");
+            Tree::Text(b'(', digits.into_bytes())
+        }
+        10 => {
+            let bytes: Vec<u8> = source.arbitrary()?;
+            resp::bulk_error(out, &bytes);
+            Tree::Text(b'!', bytes)
+        }
+        _ => {
+            let (format, text): ([u8; 3], Vec<u8>) = source.arbitrary()?;
+            resp::verbatim(out, format, &text);
+            Tree::Text(b'=', [&format[..], b":", &text].concat())
         }
     })
 }
