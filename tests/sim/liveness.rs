@@ -29,9 +29,11 @@ impl World {
         let is_patient = self.net.weather.chance.one_in(8);
         self.become_clean(is_patient)?;
         self.nothing_left();
+        // By then every client has looked at every master, and knows whom not to trust.
+        let seen = self.net.now + self.options.config.quarantine().as_nanos() as u64 / 2;
         // By then masters that have forgotten locks are trusted again.
         let end = self.net.now + 2 * self.options.max_ttl();
-        self.live_until(end, |world| !is_patient && world.is_trusting())?;
+        self.live_until(end, |world| !is_patient && world.net.now >= seen && world.is_trusting())?;
         self.everybody_is_served()?;
         let end = self.net.now + 2 * self.options.max_ttl() + self.options.step_max;
         self.live_until(end, |world| !is_patient && world.rest() == Some(0))?;
