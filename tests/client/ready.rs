@@ -8,6 +8,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use redbolt::redlock::RestartGuard;
+use redbolt::time::format_rounded;
 use redbolt::{
     Client, ClientBuilder, ClientError, ConnectError, NodeReport, NodeState, PendingAnswer,
     ReadyError,
@@ -82,7 +83,7 @@ fn a_quarantine_is_waited_out() {
     let longest = Duration::from_millis(600);
     assert!(!left.is_zero() && left < longest, "{left:?}");
     let text = error.to_string();
-    let hint = format!("; a quorum can vote in {:.1}s: wait for that long; ", left.as_secs_f64());
+    let hint = format!("; a quorum can vote in {}: wait for that long; ", format_rounded(left));
     assert!(text.contains(&hint) && text.contains("`redbolt init --fresh`"), "{text}");
     let ReadyError::NoQuorum { nodes, .. } = error else { panic!("{error:?}") };
     assert!(nodes.iter().any(|node| node.state == NodeState::Quarantined), "{nodes:?}");
