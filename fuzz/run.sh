@@ -10,8 +10,8 @@
 # It begins with the committed corpus and puts what it learns into fuzz/found, so that a run changes
 # nothing that is committed.
 #
-# cargo-fuzz is installed below fuzz/target in the version named here, unless that one is there. A
-# stable compiler does, because RUSTC_BOOTSTRAP=1 lets it use what the fuzzer needs.
+# cargo-fuzz is installed below fuzz/target in the version that cargo-fuzz.sh names, unless that one
+# is there. A stable compiler does, because RUSTC_BOOTSTRAP=1 lets it use what the fuzzer needs.
 set -euo pipefail
 cd "$(dirname "$0")"
 
