@@ -152,12 +152,12 @@
 //! # Log events
 //!
 //! The target of all events of the feature `tracing` is [`TRACING_TARGET`]. The levels are `INFO`
-//! for a node that becomes ready, `WARN` for other changes of a node and for a lock that is lost or
-//! about to end, `ERROR` for a node that needs another configuration, and `DEBUG` for connection
-//! attempts and failed requests. A lock that ends with its `max_hold` is told as `INFO`. A node
-//! that stays down is told once. The threads of a client have connections of their own, and tell of
-//! a node together, in the worst of its states: down for the
-//! first of them, and ready again for the last.
+//! for a node that becomes ready, `WARN` for other changes of a node and for a lock that is lost,
+//! shortened or about to end, `ERROR` for a node that needs another configuration, and `DEBUG` for
+//! connection attempts and failed requests. A lock that ends with its `max_hold` is told as `INFO`.
+//! A node that stays down is told once. The threads of a client have connections of their own, and
+//! tell of a node together, in the worst of its states: down for the first of them, and ready again
+//! for the last.
 //!
 //! # Metrics
 //!

@@ -3,8 +3,7 @@
 //! [`engine`] has [`Engine`] itself and its loop, [`requests`] what it can be asked for, [`views`]
 //! what it can be asked about, and [`settle`] the two calls that poll until something is done.
 //! [`config`] has the settings of an engine, and [`observe`] tells `tracing` and `metrics` of
-//! events.
-//! [`init`] prepares the nodes of a deployment for their clients.
+//! events. [`init`] prepares the nodes of a deployment for their clients.
 //! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
 //! [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,

@@ -82,7 +82,8 @@ pub enum Event {
     ///
     /// The looks at the nodes have shown that the clock of this machine has fallen behind those of
     /// a majority: a hypervisor has stopped this machine for a while, or their clocks were set. A
-    /// lock that is kept alive is renewed at once.
+    /// lock that is kept alive is renewed at once. [`Lost`](Self::Lost) says what an owner must do
+    /// that keeps a `valid_until` for other threads.
     Shortened {
         /// The lock.
         lock: LockId,

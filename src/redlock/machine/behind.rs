@@ -1,7 +1,7 @@
 //! What follows when the clock of this machine has fallen behind those of the nodes.
 //!
-//! `node/pace.rs` finds that out. A hypervisor that pauses, saves or moves a machine stops its
-//! clock, and no clock of the machine tells.
+//! `node/pace.rs` compares the clocks. A hypervisor that pauses, saves or moves a machine stops the
+//! clock of the machine too, and no clock of the machine tells.
 
 use core::time::Duration;
 
@@ -24,10 +24,10 @@ impl Redlock {
         }
     }
 
-    /// Takes this much off a validity, on which the keys end that much earlier.
+    /// Takes this much off the validity of a lock, because the keys end that much earlier.
     ///
-    /// A lock that was granted after the loss loses validity for nothing: when the clock stood
-    /// still is not known. What waits for the end of a key waits longer, and is left alone.
+    /// Nobody knows when the clock stood still, so a lock that was granted later loses validity for
+    /// nothing. What waits for the end of a key is left alone: a longer wait does no harm.
     fn shorten(&mut self, now: Instant, slot: u32, by: Duration) {
         let lead = self.config.lost_lead;
         let is_full = self.has_unread_events();
@@ -42,6 +42,7 @@ impl Redlock {
                 // An extension under way counts from earlier, but not from before the boot.
                 let is_young = lock.round.pending && Instant::ZERO + by > lock.round.started;
                 lock.round.started = lock.round.started - by;
+                // The queue of events always has room for the end of a lock, and not for more.
                 if now + lead >= valid_until || is_young || is_full {
                     return self.lost(now, slot, LostReason::ClockBehind);
                 }

@@ -11,20 +11,21 @@ use crate::redlock::wire::tracking::Push;
 use crate::time::Instant;
 
 impl Node {
-    /// Returns whether a push may come at `now`.
+    /// Counts a push, and returns whether the push may come: the session speaks RESP3, and this is
+    /// no flood.
     pub(crate) fn may_push(&mut self, now: Instant) -> bool {
         let speaks_resp3 = match self.handshake() {
             Some(handshake) => handshake.speaks_resp3(),
             None => self.tracking.speaks_resp3,
         };
-        speaks_resp3 && self.tracking.has_time_for(now)
+        speaks_resp3 && self.tracking.count_push(now)
     }
 
     /// Handles a push. Returns `true` if the node must be looked at.
     pub(crate) fn hear(&mut self, push: Push) -> bool {
         let is_heard = match push {
             Push::AllKeys => true,
-            // Where the client has no right to the witness, nothing rests on it.
+            // A client without a right to the witness believes nothing because of the witness.
             Push::Witness => self.means == Means::Witness,
             Push::Other => false,
         };
@@ -36,7 +37,7 @@ impl Node {
         true
     }
 
-    /// Ends to believe the node until the next look is answered.
+    /// Stops believing the node until the next look is answered.
     fn doubt(&mut self) {
         self.record.doubt();
         self.pipeline.doubt_votes();

@@ -49,7 +49,7 @@ impl Watch {
     ///
     /// After a stop of the machine, both clocks lack the time of the stop, and somebody sets the
     /// wall clock: a hypervisor's agent, or NTP. A wall clock that is set for other reasons, or is
-    /// slewed for long, must not cost more than four looks where there is one without.
+    /// slewed for long, makes at most four looks out of each planned one.
     pub(crate) fn set_wall(&mut self, now: Instant, since_1970: Duration, drift: Drift) -> bool {
         if let Some((then, wall)) = self.wall.replace((now, since_1970)) {
             let passed = since_1970.saturating_sub(wall);
@@ -223,7 +223,7 @@ impl Node {
         config: &RedlockConfig,
         terms: Terms,
     ) {
-        self.record.stopped_serving(now, reason);
+        self.record.start_over(now, reason);
         self.settle(now, config, terms);
     }
 

@@ -76,9 +76,9 @@ impl Nodes {
     /// Returns by how much, at most, our clock has fallen behind those of a majority, and takes
     /// note that this is known. Returns `None` if no majority is ahead.
     ///
-    /// Whether our clock stood still or theirs were set is all the same: their keys end earlier
-    /// than we believe. The largest word counts, because the clock of a node can also have been
-    /// set back.
+    /// Whether our clock stood still or theirs were set makes no difference: the keys end earlier
+    /// than we believe. The largest difference counts, because the clock of a node can also have
+    /// been set back.
     pub(crate) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
         let ahead = self.0.iter().filter_map(|node| node.record.pace.ahead(now));
         let (count, lost) =

@@ -108,7 +108,7 @@ impl Record {
 
     /// The node said during a session that it keeps no locks, for this reason. The next look counts
     /// as a first one, and the witness proves nothing against this.
-    pub(crate) fn stopped_serving(&mut self, now: Instant, reason: QuarantineReason) {
+    pub(crate) fn start_over(&mut self, now: Instant, reason: QuarantineReason) {
         self.past = None;
         self.distrust(Moment::before(now, Duration::ZERO), reason);
     }

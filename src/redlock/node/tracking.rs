@@ -6,12 +6,12 @@ use core::time::Duration;
 use super::inquiry::Findings;
 use crate::time::Instant;
 
-/// The least time between two looks that pushes have asked for. Whoever pushes without end is
-/// answered with a look now and then.
+/// The least time between two looks that pushes have caused: a node that pushes without end is not
+/// looked at without end.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The number of pushes within a second from which on they are a flood, and end the session. Each
-/// client that writes the witness is worth one.
+/// The largest number of pushes within a second. More of them are a flood, and end the session.
+/// Each client that writes the witness causes one push.
 const FLOOD: u32 = 1_000;
 
 /// Whether the keys of a node may be gone.
@@ -30,11 +30,12 @@ pub(super) enum Doubt {
 pub(crate) struct Tracking {
     /// The session speaks RESP3, so pushes may come.
     pub(super) speaks_resp3: bool,
+    /// The node tells what happens to the witness.
     is_on: bool,
     pub(super) doubt: Doubt,
-    /// The time from which on a push has the next look sent.
+    /// A push causes no look before this time.
     free_at: Instant,
-    /// The number of pushes in the second that ends then.
+    /// The number of pushes in the second that ends at `counts_until`.
     count: u32,
     counts_until: Instant,
 }
@@ -62,7 +63,7 @@ impl Tracking {
     }
 
     /// Counts a push. Returns `false` if there are too many.
-    pub(super) fn has_time_for(&mut self, now: Instant) -> bool {
+    pub(super) fn count_push(&mut self, now: Instant) -> bool {
         if self.counts_until <= now {
             (self.count, self.counts_until) = (0, now + Duration::from_secs(1));
         }

@@ -85,7 +85,7 @@ impl ServerError {
         if is_denied && !names_key(text) { Self::ScriptDenied } else { Self::Other }
     }
 
-    /// Returns whether the server may do the same soon without anybody changing anything.
+    /// Returns whether the same request may succeed soon, without anybody changing anything.
     pub(crate) const fn is_passing(self) -> bool {
         matches!(self, Self::NotServing | Self::Overloaded)
     }
