@@ -1,4 +1,4 @@
-//! An element as the element came: its bytes and its attributes, besides its value.
+//! An element with its bytes and its attributes, which a [`Value`] leaves out.
 
 use core::iter::FusedIterator;
 
@@ -19,8 +19,8 @@ pub struct Element<'b> {
 }
 
 impl<'b> Elements<'b> {
-    /// Takes the next element, with its bytes and its attributes. Takes the same element as
-    /// [`next`](Iterator::next), and returns `None` at the same end.
+    /// Takes the next element, with its bytes and its attributes. The element is the one that
+    /// [`next`](Iterator::next) would take; `None` is the end, as there.
     ///
     /// ```
     /// use redbolt::resp::{Null, Status, Value, parse};

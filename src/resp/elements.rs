@@ -170,8 +170,8 @@ pub struct Tokens<'b> {
 }
 
 impl<'b> Tokens<'b> {
-    /// Returns the bytes that have not been read. The difference of two calls is a token as the
-    /// token came.
+    /// Returns the bytes that have not been read. What is missing from them after
+    /// [`next`](Iterator::next) are the bytes of the token.
     #[inline]
     pub fn bytes(&self) -> &'b [u8] {
         self.bytes

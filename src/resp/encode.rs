@@ -1,4 +1,4 @@
-//! The encoder for requests, for the types of RESP2, and for maps.
+//! The encoder for requests and for the types of RESP2.
 //!
 //! Every function appends to `out`. No function fails, and none allocates unless `out` has to grow.
 //! [`parse`](fn@super::parse) reads back whatever was written here within the parser's limits.
@@ -24,13 +24,6 @@ pub fn command(out: &mut BytesMut, args: &[&[u8]]) {
 #[inline]
 pub fn array_header(out: &mut BytesMut, len: usize) {
     number(out, b'*', false, len as u64);
-}
-
-/// Appends the header of a RESP3 map with `pairs` keys. The caller appends keys and values
-/// afterwards: key, value, key, value.
-#[inline]
-pub fn map_header(out: &mut BytesMut, pairs: usize) {
-    number(out, b'%', false, pairs as u64);
 }
 
 /// Appends a bulk string. `bytes` may hold any bytes.
@@ -95,6 +88,12 @@ pub fn integer(out: &mut BytesMut, integer: i64) {
 #[inline]
 pub fn null(out: &mut BytesMut) {
     out.put_slice(b"$-1\r\n");
+}
+
+/// Appends the null of RESP2 in the place of an array, `*-1`.
+#[inline]
+pub fn null_array(out: &mut BytesMut) {
+    out.put_slice(b"*-1\r\n");
 }
 
 pub(super) fn line(out: &mut BytesMut, kind: u8, text: &[u8]) {

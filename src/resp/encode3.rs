@@ -8,6 +8,13 @@ use super::Error;
 use super::encode::{line, number};
 use super::number::is_integer;
 
+/// Appends the header of a map with `pairs` keys. The caller appends keys and values afterwards:
+/// key, value, key, value.
+#[inline]
+pub fn map_header(out: &mut BytesMut, pairs: usize) {
+    number(out, b'%', false, pairs as u64);
+}
+
 /// Appends the header of a set. The caller appends the `len` elements afterwards.
 #[inline]
 pub fn set_header(out: &mut BytesMut, len: usize) {
@@ -31,12 +38,6 @@ pub fn attribute_header(out: &mut BytesMut, pairs: usize) {
 #[inline]
 pub fn null3(out: &mut BytesMut) {
     out.put_slice(b"_\r\n");
-}
-
-/// Appends the null of RESP2 in the place of an array, `*-1`.
-#[inline]
-pub fn null_array(out: &mut BytesMut) {
-    out.put_slice(b"*-1\r\n");
 }
 
 /// Appends a boolean.

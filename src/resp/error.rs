@@ -13,8 +13,8 @@ pub enum Error {
     Type,
     /// A line holds a CR or an LF that does not belong to its line end.
     Line,
-    /// A line is longer than [`MAX_LINE`](super::MAX_LINE), or a bulk string is longer than
-    /// [`MAX_LENGTH`](super::MAX_LENGTH).
+    /// A line is longer than [`Limits::line`](super::Limits::line), or a bulk string is longer than
+    /// [`Limits::length`](super::Limits::length).
     TooLong,
     /// An integer is not a canonical decimal number, or does not fit in 64 bits.
     Integer,
@@ -38,9 +38,10 @@ pub enum Error {
     Push,
     /// A string or an aggregate is streamed. No server sends such a value.
     Streamed,
-    /// A value holds more than [`MAX_ELEMENTS`](super::MAX_ELEMENTS) values.
+    /// A value holds more values than [`Limits::elements`](super::Limits::elements).
     TooManyElements,
-    /// Aggregates are nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// Aggregates are nested deeper than the `DEPTH` of the [`Parser`](super::Parser), which is
+    /// [`MAX_DEPTH`](super::MAX_DEPTH) unless a program names another.
     TooDeep,
 }
 

@@ -27,8 +27,8 @@ pub const MAX_LINE: usize = 64 * 1024;
 /// What a [`Parser`](super::Parser) accepts at most, except for the depth, which is a part of the
 /// parser's type.
 ///
-/// The parser owns no memory, so that greater limits cost nothing by themselves. They let a reply
-/// demand more of the caller's buffer.
+/// The parser owns no memory, so greater limits cost nothing by themselves. Under greater limits, a
+/// reply can demand more of the caller's buffer.
 ///
 /// ```
 /// use redbolt::resp::{Limits, Parser};
@@ -93,11 +93,12 @@ pub(super) struct Bounds {
     pub(super) length: usize,
 }
 
-/// The least and the most of a line. The frequent replies must fit, which the parser reads without
-/// a look at the limits.
+/// The bounds of [`Limits::line`]. The parser reads frequent replies without looking at the limits,
+/// so all of these replies must fit in the smallest line.
 const LINE: [usize; 2] = [64, 512 * 1024 * 1024];
 
-/// Twice this number and one more fit in the parser's counter.
+/// The most that [`Limits::elements`] can be. Twice this number plus one fits in the parser's
+/// counter.
 const MOST_ELEMENTS: u32 = u32::MAX / 2;
 
 impl Bounds {

@@ -112,10 +112,10 @@ mod tests;
 pub use element::{Attributes, Element, Null};
 pub use elements::Tokens;
 pub use encode::{
-    array_header, bulk, bulk_integer, command, error, integer, map_header, null, simple,
+    array_header, bulk, bulk_integer, command, error, integer, null, null_array, simple,
 };
 pub use encode3::{
-    attribute_header, big_number, boolean, bulk_error, double, null_array, null3, push_header,
+    attribute_header, big_number, boolean, bulk_error, double, map_header, null3, push_header,
     set_header, verbatim,
 };
 pub use error::Error;

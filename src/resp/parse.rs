@@ -85,12 +85,12 @@ fn straight_array<'b>(bytes: &'b [u8], bounds: &Bounds) -> Option<(Value<'b>, us
     Some((Value::Array(Elements::accepted(elements, count)), header + elements.len()))
 }
 
-/// A piece of a line that is so short is looked at byte by byte.
+/// A piece of a line is looked at byte by byte if the piece has at most so many bytes.
 const FEW: usize = 16;
 
 /// A parser for values that arrive in pieces.
 ///
-/// The parser owns no bytes: the caller keeps them in a buffer that grows. About a hundred bytes of
+/// The parser owns no bytes: the caller keeps them in a buffer that grows. About 120 bytes of
 /// state record how far an incomplete value has been examined, and how many elements each open
 /// aggregate still lacks. The cost of a value is linear in its length, however the value is cut
 /// into pieces. A call that cannot complete a bulk string looks at no byte of that string. See the
@@ -120,7 +120,7 @@ pub struct Parser<const DEPTH: usize = MAX_DEPTH> {
     accepted: usize,
     /// The least number of bytes that can bring progress. Zero only at the beginning of a value.
     needed: usize,
-    /// The number of bytes that the last call has had, if they were too few.
+    /// The number of bytes that the last call was given, if they were too few.
     given: usize,
     /// The number of bytes of the next token that have been searched. Fits: they are no more than
     /// the longest line.

@@ -104,6 +104,9 @@ pub(super) fn scalar<'b>(bytes: &'b [u8], bounds: &Bounds) -> Option<(Value<'b>,
     }
 }
 
+/// Reads the header of an aggregate whose length takes at most [`SHORT`] digits. Returns the
+/// aggregate, the number of its elements, and the length of the header. Returns `None` for all
+/// other bytes, which [`any`] reads.
 #[inline]
 pub(super) fn short_header(bytes: &[u8], bounds: &Bounds) -> Option<(Aggregate, u32, usize)> {
     let (aggregate, factor) = aggregate(*bytes.first()?)?;
@@ -231,8 +234,8 @@ fn line_limit(kind: u8, bounds: &Bounds) -> Result<(usize, Error), Error> {
     }
 }
 
-/// Returns `true` if a line of this kind can have so many bytes after its type byte, and a place
-/// for an error is its end at the earliest.
+/// Returns `true` if a line of this kind can have `len` bytes after its type byte. All errors in
+/// such a line are found at its end, but for a stray CR or LF.
 #[inline]
 pub(super) fn is_line(kind: u8, len: usize, bounds: &Bounds) -> bool {
     match kind {
