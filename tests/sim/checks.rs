@@ -104,7 +104,7 @@ impl Checks {
     }
 
     /// Returns whether the vote of a master counts that was last suspected of amnesia at
-    /// `suspect_at`: a span before by no clock.
+    /// `suspect_at`. The vote does not count before a span has passed by the fastest clock.
     pub(crate) fn trusts(&self, now: u64, suspect_at: u64) -> bool {
         !self.rules.quarantines || now >= suspect_at + self.rules.span()
     }
@@ -233,8 +233,8 @@ impl Checks {
         }
     }
 
-    /// Checks that no two clients believe in the same resource. A client does not count whose clock
-    /// has stood still, until it has been told.
+    /// Checks that no two clients believe in the same resource. A client whose clock has stood
+    /// still does not count until a majority of the masters has told.
     pub(crate) fn exclusion(&mut self, true_now: u64, clients: &[Client]) {
         let mut holders = [None; RESOURCES.len()];
         for client in clients {

@@ -17,7 +17,7 @@ use crate::options::Options;
 impl Options {
     /// Lets some worlds live around the ends of their spans.
     pub(crate) fn draw_edge(&mut self, chance: &mut Chance) {
-        // One vote too early shows most often where there are few.
+        // A single vote that comes too early shows most often where there are few masters.
         let rare = match self.mover {
             Some(_) => 2,
             None if self.masters <= 2 => 4,

@@ -126,8 +126,9 @@ impl Fault {
         Self::Wall,
     ];
 
-    /// What can happen while clocks stand still. What a node tells of its clock must reach the
-    /// client: nodes that refuse to tell, or are others than they seem, have faults of their own.
+    /// What can happen in a world in which clocks stand still. What a node tells of its clock must
+    /// reach the client, so nodes that refuse to tell, or are not what they seem, are left to other
+    /// worlds.
     const WITH_STOPS: [Self; 17] = [
         Self::Stop,
         Self::Reset,

@@ -81,13 +81,14 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Returns whether the request takes keys that nobody has.
+/// A request for keys that nobody has.
 pub(crate) struct Asked<'a> {
     pub(crate) token: &'a [u8],
     pub(crate) ttl: &'a [u8],
 }
 
 impl<'a> Asked<'a> {
+    /// Returns `None` if these are the words of another request.
     pub(crate) fn read(words: &[&'a [u8]]) -> Option<Self> {
         match words {
             [b"SET", _, token, b"NX", b"PX", ttl] => Some(Self { token, ttl }),

@@ -51,7 +51,8 @@ impl Client {
         locks.filter(|lock| !self.is_excused(lock.since))
     }
 
-    /// Returns whether no look will find a stop. Each node is looked at within a `max_ttl`.
+    /// Returns whether no later look will find a stop: all are noticed, or were so long ago that
+    /// each node was looked at since. Each node is looked at within a `max_ttl`.
     pub(crate) fn knows_its_stops(&self, true_now: u64, max_ttl: Duration) -> bool {
         let now = self.clock(true_now);
         self.is_awake()
