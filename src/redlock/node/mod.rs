@@ -77,7 +77,8 @@ pub(crate) struct Node {
     look: Option<Inquiry>,
     /// What the session hears unasked.
     tracking: Tracking,
-    /// The time of the next look; never while one is under way.
+    /// The time of the next look. While a look is under way, the next one waits for its answer, and
+    /// has a time here only if somebody has asked for it.
     look_at: Instant,
     /// The next time at which the evidence changes or is looked for. One number, because this is
     /// asked after every call.
