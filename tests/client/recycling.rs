@@ -19,6 +19,9 @@ const NODE_TIMEOUT: Duration = Duration::from_millis(500);
 fn a_release_is_answered_whose_place_is_taken_over_at_once() {
     let mut fixture = Fixture::with(5, |config| {
         config.redlock.max_locks = 2;
+        // A look at the slow node, each third of this time, would end its session, and so make the
+        // room that only the next lock is to make.
+        config.redlock.max_ttl = Duration::from_secs(24 * 60 * 60);
         config.redlock.node_timeout = Some(NODE_TIMEOUT);
         config.redlock.close_timeout = PATIENCE;
         config.redlock.release_timeout = PATIENCE;
