@@ -52,9 +52,11 @@ impl Tracking {
         }
     }
 
-    /// Forgets the last session.
+    /// Forgets the last session, but not its doubt: the handshake that leaves now has a look of its
+    /// own.
     pub(crate) fn reset(&mut self) {
-        *self = Self { free_at: self.free_at, ..Self::new() };
+        let doubt = if self.doubt == Doubt::None { Doubt::None } else { Doubt::Asked };
+        *self = Self { doubt, free_at: self.free_at, ..Self::new() };
     }
 
     /// Takes over what the handshake has found.

@@ -322,3 +322,22 @@ fn a_refusal_is_a_null_of_resp3() {
     let Event::AcquireFailed { error, .. } = event else { panic!("{event:?}") };
     assert_eq!(error, AcquireError::Held { refused: nodes([0]) });
 }
+
+/// A session that ends does not answer for the keys either.
+#[test]
+fn a_doubt_outlives_its_session() {
+    for (refusal, reason) in [
+        (None, None),
+        (Some("-NOPERM No permissions to access a key"), Some(QuarantineReason::DataLost)),
+        (Some("-BUSY Redis is busy running a script."), Some(QuarantineReason::Unseen)),
+    ] {
+        let mut rig = rig(1);
+        rig.answers_looks = false;
+        rig.push(0, FLUSHED);
+        rig.close(0);
+        rig.answers_looks = true;
+        rig.masters[0].refusal = refusal;
+        rig.connect(0);
+        assert_eq!(rig.reason(0), reason, "{refusal:?}");
+    }
+}
