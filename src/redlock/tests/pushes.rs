@@ -5,6 +5,7 @@ use super::*;
 const SPAN: Duration = Duration::from_millis(10_102);
 
 const FLUSHED: &str = ">2\r\n$10\r\ninvalidate\r\n_";
+const FLUSHED_BEFORE_6_0_6: &str = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\n\0";
 const WRITTEN: &str = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$15\r\nredbolt:witness";
 
 /// Creates a machine with `count` nodes, all ready, that tell what happens to the witness.
@@ -48,16 +49,18 @@ impl Rig {
 
 #[test]
 fn a_flush_is_noticed_at_once() {
-    let mut rig = rig(1);
-    assert!(rig.status(0).tracks_witness);
-    rig.masters[0].flush();
-    rig.push(0, FLUSHED);
-    assert_eq!(rig.status(0).error, Some(NodeError::OtherData));
-    assert!(rig.closed.contains(node(0)));
-    rig.connect(0);
-    assert_eq!(rig.reason(0), Some(QuarantineReason::DataLost));
-    rig.advance(SPAN);
-    assert_eq!(rig.state(0), NodeState::Ready);
+    for push in [FLUSHED, FLUSHED_BEFORE_6_0_6] {
+        let mut rig = rig(1);
+        assert!(rig.status(0).tracks_witness);
+        rig.masters[0].flush();
+        rig.push(0, push);
+        assert_eq!(rig.status(0).error, Some(NodeError::OtherData));
+        assert!(rig.closed.contains(node(0)));
+        rig.connect(0);
+        assert_eq!(rig.reason(0), Some(QuarantineReason::DataLost));
+        rig.advance(SPAN);
+        assert_eq!(rig.state(0), NodeState::Ready);
+    }
 }
 
 /// The node executes the second `SET` after the flush, and says so before its answer.

@@ -13,6 +13,10 @@ use bytes::BytesMut;
 use super::witness::WITNESS;
 use crate::resp::{self, Elements, Value};
 
+/// The key by which Redis up to 6.0.5 says that all keys may be gone, instead of a null. The prefix
+/// of the tracking names no such key.
+const ALL_KEYS: &[u8] = b"\0";
+
 /// What a push says about the witness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Push {
@@ -43,17 +47,14 @@ impl Push {
             Some(Value::Bulk(b"invalidate") | Value::Simple(b"invalidate")) => {}
             _ => return Self::Other,
         }
-        let is_witness = |key| match key {
-            Value::Bulk(key) => key.strip_prefix(prefix) == Some(WITNESS),
-            _ => true,
+        let read = |key| match key {
+            Value::Bulk(ALL_KEYS) => Self::AllKeys,
+            Value::Bulk(key) if key.strip_prefix(prefix) != Some(WITNESS) => Self::Other,
+            _ => Self::Witness,
         };
         match elements.next() {
-            Some(Value::Array(mut keys)) => {
-                if keys.any(is_witness) {
-                    Self::Witness
-                } else {
-                    Self::Other
-                }
+            Some(Value::Array(keys)) => {
+                keys.map(read).find(|push| *push != Self::Other).unwrap_or(Self::Other)
             }
             _ => Self::AllKeys,
         }
@@ -80,12 +81,13 @@ mod tests {
 
     #[test]
     fn a_push_is_about_the_witness_or_about_all_keys_or_about_nothing_of_ours() {
-        let rows: [(&[u8], Push); 13] = [
+        let rows: [(&[u8], Push); 14] = [
             (b">2\r\n$10\r\ninvalidate\r\n_\r\n", Push::AllKeys),
             (b">2\r\n+invalidate\r\n_\r\n", Push::AllKeys),
             (b">2\r\n$10\r\ninvalidate\r\n*-1\r\n", Push::AllKeys),
             (b">1\r\n$10\r\ninvalidate\r\n", Push::AllKeys),
             (b">2\r\n$10\r\ninvalidate\r\n:1\r\n", Push::AllKeys),
+            (b">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\n\0\r\n", Push::AllKeys),
             (b">2\r\n$10\r\ninvalidate\r\n*1\r\n$17\r\np:redbolt:witness\r\n", Push::Witness),
             (
                 b">2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$17\r\np:redbolt:witness\r\n",
