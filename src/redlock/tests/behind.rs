@@ -69,6 +69,28 @@ fn the_clocks_of_a_minority_shorten_nothing() {
     }
 }
 
+/// A node that was not asked yet is taken to know of the loss. The word of a node whose clock was
+/// set must not hide the next loss from it.
+#[test]
+fn a_clock_that_was_set_hides_no_loss_from_another_node() {
+    let mut rig = rig(3);
+    rig.advance(60 * SECOND);
+    rig.close(2);
+    run_ahead(&mut rig, [0], 2 * SECOND);
+    run_ahead(&mut rig, [0, 1, 2], 2 * SECOND);
+    assert_eq!(look(&mut rig), []);
+    let lock = rig.acquire("r", NO_WAIT);
+    (0..2).for_each(|index| assert_eq!(rig.sent(index).len(), 1));
+    (0..2).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    let before = rig.now + rig.redlock.remaining(rig.now, lock);
+    run_ahead(&mut rig, [0, 1, 2], 2 * SECOND);
+    rig.close(1);
+    rig.connect(2);
+    let events = look(&mut rig);
+    shortened(&rig, &events, lock, before - 2 * SECOND);
+}
+
 #[test]
 fn clocks_that_were_set_back_shorten_nothing() {
     let mut rig = rig(3);
