@@ -63,7 +63,13 @@ impl LockSignal {
         loop {
             let next = end.min(self.ticket.deadline());
             let left = next - Clock::now();
-            let notice = runtime::block(|| block_for(left, |context| self.poll_once(context)));
+            let poll = |context: &mut Context<'_>| match self.poll_once(context) {
+                Poll::Ready(notice) => Poll::Ready(Some(notice)),
+                // The lock ends earlier than it did before.
+                Poll::Pending if self.ticket.deadline() < next => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            };
+            let notice = runtime::block(|| block_for(left, poll)).flatten();
             if notice.is_some() || Clock::now() >= end {
                 return notice;
             }

@@ -166,6 +166,13 @@ impl Ticket {
         self.hold(valid_until);
     }
 
+    /// Says that the validity ends earlier than was said before. Returns the wakers to call: a
+    /// thread that waits sleeps until the end that it knows.
+    pub(super) fn shorten(&self, valid_until: Instant) -> Wakers {
+        self.hold(valid_until);
+        lock(&self.signals).take_wakers()
+    }
+
     /// Ends the lock. If the lock has ended before, the first end stands. Returns the wakers to
     /// call.
     pub(super) fn end(&self, end: LockNoticeKind) -> Wakers {

@@ -14,7 +14,9 @@ use smallvec::SmallVec;
 use crate::client::oneshot::Oneshot;
 use crate::client::signal::LockSignal;
 use crate::client::sync::Mutex;
-use crate::client::ticket::{Awaited, Order, Ticket};
+use crate::client::ticket::{Awaited, Order, Ticket, Wakers};
+use crate::net::Clock;
+use crate::redlock::LostReason;
 
 /// The longest wait for something that takes no time unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -54,7 +56,7 @@ fn poll(signal: &mut LockSignal, waker: &Waker) {
     assert!(Future::poll(Pin::new(signal), &mut context).is_pending());
 }
 
-fn two_signals() -> (LockSignal, LockSignal) {
+fn ticket() -> Arc<Ticket> {
     let order = Order {
         resources: SmallVec::new(),
         count: 0,
@@ -66,7 +68,11 @@ fn two_signals() -> (LockSignal, LockSignal) {
         ahead: Duration::ZERO,
         on_lost: Mutex::new(None),
     };
-    let ticket = Arc::new(Ticket::new(order));
+    Arc::new(Ticket::new(order))
+}
+
+fn two_signals() -> (LockSignal, LockSignal) {
+    let ticket = ticket();
     let mut second = LockSignal::new(Arc::clone(&ticket), Awaited::Loss);
     poll(&mut second, Waker::noop());
     (LockSignal::new(ticket, Awaited::Loss), second)
@@ -110,4 +116,20 @@ fn a_oneshot_that_is_abandoned_may_end_the_task_that_polled_it() {
         drop(first);
         assert_eq!(oneshot.abandon(), None);
     });
+}
+
+/// The thread of the engine says that the lock ends earlier, and is stuck from then on.
+#[test]
+fn a_thread_that_waits_for_the_end_learns_of_an_earlier_one() {
+    let ticket = ticket();
+    ticket.hold(Clock::now() + 1_000 * PATIENCE);
+    let signal = LockSignal::new(Arc::clone(&ticket), Awaited::Loss);
+    let (tell, told) = channel();
+    thread::spawn(move || tell.send(signal.blocking_wait().is_lost()));
+    let wake = |wakers: Wakers| wakers.into_iter().map(Waker::wake).count();
+    while wake(ticket.warn(LostReason::Expired)) == 0 {
+        thread::yield_now();
+    }
+    wake(ticket.shorten(Clock::now() + Duration::from_millis(1)));
+    assert_eq!(told.recv_timeout(PATIENCE), Ok(true));
 }

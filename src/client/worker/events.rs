@@ -36,7 +36,8 @@ impl Worker {
                     let is_last = self.engine.end_reason(lock) == LostReason::MaxHold;
                     let Some(entry) = self.entry(lock) else { continue };
                     entry.ticket.set_last(is_last);
-                    entry.ticket.hold(valid_until);
+                    let wakers = entry.ticket.shorten(valid_until);
+                    self.wakers.extend(wakers);
                 }
                 Event::ExtendFailed { lock, error } => self.extend_failed(lock, error),
                 Event::Released { lock, outcome } => {
