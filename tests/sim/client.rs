@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redbolt::redlock::{Action, Login, NodeError, NodeId, QueryId, Redlock};
+use redbolt::redlock::{Action, Login, NodeError, NodeId, NodeState, QueryId, Redlock};
 use redbolt::time::Instant;
 
 use crate::book::{Lock, State};
@@ -210,17 +210,19 @@ impl Client {
         let Some(link) = nodes[master].link(id) else { return };
         if link.replies.arrive(net.now) {
             let arrived = link.replies.arrived();
-            while link.looks.front().is_some_and(|(end, _)| *end <= arrived) {
-                let Some((_, look)) = link.looks.pop_front() else { break };
-                let (slots, drift) = (self.ends.len(), checks.rules.drift);
-                checks.is_touched |= self.stops.looked(node.index(), slots, look, now, drift);
-            }
             while let Some((_, vote)) = link.votes.front().filter(|(end, _)| *end <= arrived) {
                 checks.voted(self.name, vote);
                 link.votes.pop_front();
             }
             let done = self.redlock.handle_received(now, node, link.replies.waiting());
             link.replies.take(done);
+            // A session that is over has not read the answers that came last.
+            let is_read = self.is_connected(now, node);
+            while link.looks.front().is_some_and(|(end, _)| *end <= arrived) {
+                let Some((_, look)) = link.looks.pop_front().filter(|_| is_read) else { continue };
+                let (slots, drift) = (self.ends.len(), checks.rules.drift);
+                checks.is_touched |= self.stops.looked(node.index(), slots, look, now, drift);
+            }
             self.obey(net);
         }
         let End::Up { .. } = self.ends[node.index()] else { return };
@@ -230,6 +232,13 @@ impl Client {
             self.redlock.handle_closed(now, node, NodeError::Closed);
             self.obey(net);
         }
+    }
+
+    /// Returns whether the core has a session with the node.
+    fn is_connected(&self, now: Instant, node: NodeId) -> bool {
+        use NodeState::{Connecting, Down, Misconfigured};
+        let state = self.redlock.node(now, node).map(|status| status.state);
+        !matches!(state, None | Some(Down | Misconfigured | Connecting))
     }
 
     /// Carries out the actions of the core, and takes its events.
