@@ -78,19 +78,16 @@ impl Nodes {
     ///
     /// Whether our clock stood still or theirs were set makes no difference: the keys end earlier
     /// than we believe. The largest difference counts, because the clock of a node can also have
-    /// been set back. The nodes that have not told yet are taken to know of the smallest: more
-    /// would hide a later loss from them.
+    /// been set back.
     pub(crate) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
         let ahead = self.0.iter().filter_map(|node| node.record.pace.ahead(now));
-        let (count, least, most) = ahead
-            .fold((0, Duration::MAX, Duration::ZERO), |(count, least, most), by| {
-                (count + 1, by.min(least), by.max(most))
-            });
+        let (count, lost) =
+            ahead.fold((0, Duration::ZERO), |(count, lost), by| (count + 1, lost.max(by)));
         if 2 * count <= self.0.len() {
             return None;
         }
-        self.0.iter_mut().for_each(|node| node.record.pace.caught_up(now, least));
-        Some(most)
+        self.0.iter_mut().for_each(|node| node.record.pace.caught_up());
+        Some(lost)
     }
 
     /// Returns the node with this id, or `None` if there is no such node.
