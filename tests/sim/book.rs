@@ -249,7 +249,9 @@ impl Client {
         let client = self.name;
         let token = self.redlock.token(id);
         net.trace.add(&[valid_until.as_nanos()]);
-        if token.is_none() && self.stops.has_any() {
+        // Clocks that are wronger than configured look as if one had stood still.
+        let may_run_behind = self.stops.has_any() || !net.checks.rules.excludes;
+        if token.is_none() && may_run_behind {
             // One read has brought the votes, and the news that they are worth nothing any more.
             if let Some(lock) = self.known(net, id, State::Wanted) {
                 (lock.state, lock.due) = (State::Held, u64::MAX);
