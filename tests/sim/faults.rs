@@ -190,6 +190,7 @@ impl World {
         let until = self.net.now + chance.below(longest);
         self.net.trace.say(self.net.now, format_args!("{fault:?}: {master}, {client}, {until}"));
         self.faults += 1;
+        self.faults_until = self.faults_until.max(until);
         match fault {
             Fault::Reset | Fault::HalfOpen | Fault::Clog | Fault::Misroute => {
                 self.break_link(fault, client, master, until);

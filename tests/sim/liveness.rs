@@ -48,7 +48,9 @@ impl World {
         while self.net.now < end {
             let mut until = self.net.now + self.pause();
             match self.rest() {
-                Some(0) => return Ok(()),
+                Some(0) if self.net.now >= self.faults_until => return Ok(()),
+                // A link may be clogged that nobody has used since.
+                Some(0) => {}
                 // A client that slept until a node is to be tried again does then what is due.
                 Some(wait) if !is_patient => {
                     let now = self.net.now;

@@ -33,6 +33,8 @@ pub(crate) struct World {
     pub(crate) net: Net,
     pub(crate) clients: Vec<Client>,
     pub(crate) faults: u64,
+    /// The time at which the last fault is over.
+    pub(crate) faults_until: u64,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
     /// How many clients there have been so far.
@@ -106,6 +108,7 @@ impl World {
             options,
             clients,
             faults: 0,
+            faults_until: 0,
             grants: 0,
             extensions: 0,
             steps: 0,
