@@ -69,8 +69,8 @@ fn the_clocks_of_a_minority_shorten_nothing() {
     }
 }
 
-/// The word of a node whose clock was set must not hide the next loss from another node. A node that
-/// was away tells of both losses at once, which shortens the lock by more than need be.
+/// The word of a node whose clock was set must not hide the next loss from another node. A node
+/// that was away tells of both losses at once, which shortens the lock by more than need be.
 #[test]
 fn a_clock_that_was_set_hides_no_loss_from_another_node() {
     let mut rig = rig(3);
