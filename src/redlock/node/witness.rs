@@ -107,7 +107,11 @@ pub(crate) fn judge(
             if is_same_file(past, found, config) { age(found, config) } else { Duration::ZERO };
         return Some((age, reason));
     }
-    let (then, now) = (past.testimony?, found.testimony?);
+    let now = found.testimony?;
+    let Some(then) = past.testimony else {
+        // The right to read the witness has come. Only what the witness tells counts.
+        return Some((age(found, config), QuarantineReason::FirstContact));
+    };
     let is_older = now.found == Found::Same && now.born <= then.born && now.count > then.count;
     (!is_older).then_some((Duration::ZERO, QuarantineReason::DataLost))
 }

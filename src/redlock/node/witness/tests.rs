@@ -122,8 +122,6 @@ fn the_same_data_is_believed_as_before_and_what_was_lost_is_noticed() {
         (Some(then), Some(Testimony { count: 9, ..same }), lost),
         (Some(then), Some(Testimony { count: 1, ..same }), lost),
         (Some(then), None, None),
-        (None, Some(same), None),
-        (None, Some(word(Found::Nothing, 0)), None),
         (None, None, None),
     ];
     for guard in [On, Strict, Durable] {
@@ -133,6 +131,24 @@ fn the_same_data_is_believed_as_before_and_what_was_lost_is_noticed() {
             let verdict = judge(Some(&past), &found, &config(guard, 0));
             assert_eq!(verdict, expected, "{guard:?}, {then:?}, {now:?}");
         }
+    }
+}
+
+/// While a client may not read the witness, somebody can flush the node unseen.
+#[test]
+fn the_first_word_of_a_witness_counts_for_what_it_tells() {
+    let past = Past { identity: identity(1), testimony: None };
+    let rows = [
+        (On, word(Found::Same, 50), 50),
+        (On, word(Found::Nothing, 0), 0),
+        (Durable, word(Found::Same, 50), 900),
+        (Durable, word(Found::Nothing, 0), 0),
+        (Strict, word(Found::Same, 50), 0),
+    ];
+    for (guard, found, age) in rows {
+        let evidence = Evidence { is_durable: true, ..evidence(found) };
+        let verdict = judge(Some(&past), &evidence, &config(guard, 0));
+        assert_eq!(verdict, Some((secs(age), FirstContact)), "{guard:?}, {found:?}");
     }
 }
 
