@@ -212,7 +212,7 @@ impl World {
                 let Net { now, weather, nodes, .. } = &mut self.net;
                 nodes[master].flush(*now, weather);
             }
-            Fault::Move => self.strike(fault, self.options.mover.unwrap_or(master), until),
+            Fault::Move => self.move_name(self.options.mover.unwrap_or(master)),
             _ => self.strike(fault, master, until),
         }
     }
@@ -284,6 +284,17 @@ impl World {
         self.is_littered = true;
     }
 
+    /// Lets a name move to another process, unless the end of an idle time is too near: who then
+    /// believes the process that comes back is a limit that SAFETY.md names.
+    fn move_name(&mut self, master: usize) {
+        let (net, options) = (&mut self.net, &self.options);
+        let Net { now, weather, nodes, .. } = net;
+        let leeway = options.leeway();
+        if nodes.iter().all(|node| node.in_use_for(*now).is_none_or(|time| time > leeway)) {
+            nodes[master].move_name(*now, options.apart(), &mut weather.chance);
+        }
+    }
+
     /// Lets one fault happen to a master.
     fn strike(&mut self, fault: Fault, master: usize, until: u64) {
         let (net, options) = (&mut self.net, &self.options);
@@ -331,7 +342,6 @@ impl World {
             }
             Fault::Policy => node.face.begin_to_evict(now),
             Fault::Spare => node.be_spared(now, chance),
-            Fault::Move => node.move_name(now, options.apart(), chance),
             Fault::Restore => {
                 node.drop_links(now, chance.one_in(2), chance);
                 node.restore(now, until.max(node.down_until));

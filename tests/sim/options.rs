@@ -179,6 +179,13 @@ impl Options {
         span + 2 * span * self.rate_max.unsigned_abs() / 1_000_000 + self.step_max
     }
 
+    /// Returns for how long after the end of an idle time a master that comes back may pass for one
+    /// that was idle, too: by so much one handshake may be longer than another.
+    pub(crate) fn leeway(&self) -> u64 {
+        let most = self.config.connect_timeout.min(self.config.quarantine() / 6).as_nanos() as u64;
+        most + self.step_max
+    }
+
     /// Returns by how much the wall clock of a client is wrong that begins.
     pub(crate) fn first_wall_error(&self, chance: &mut Chance) -> i64 {
         if self.is_edgy { chance.around_zero(2 * self.max_ttl() as i64) } else { 0 }

@@ -101,6 +101,13 @@ impl Node {
         self.keep(now, SEEN, &Stamp { at, from: 0, to: 0, count: 1 }.text());
     }
 
+    /// Returns the time since the end of the last span in which nobody looked at the master, by the
+    /// clock of the master.
+    pub(crate) fn in_use_for(&self, now: u64) -> Option<u64> {
+        let stamp = self.value(now, SEEN).and_then(Stamp::read).filter(|stamp| stamp.to > 0)?;
+        Some(1_000 * micros(self.clock.show(now)).saturating_sub(stamp.to))
+    }
+
     /// Executes a script of the witness, and appends the reply.
     pub(crate) fn look(&mut self, now: u64, call: &Call<'_>) {
         if !self.is_loaded(now, call) {
