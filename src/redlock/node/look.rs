@@ -138,8 +138,10 @@ impl Node {
                 self.means = Means::Denied;
                 self.look_at = now;
             }
-            Progress::Unanswered { is_denied: false } => self.look_later(now, terms),
             // A time that was set meanwhile stands.
+            Progress::Unanswered { is_denied: false } => {
+                self.look_at = self.look_at.min(terms.look_again(now));
+            }
             Progress::Done(_) => self.look_at = self.look_at.min(terms.next_look(now)),
             Progress::Failed(_) => {}
         }
@@ -147,11 +149,6 @@ impl Node {
             self.look_at = self.tracking.look_at(self.look_at);
         }
         progress
-    }
-
-    /// Asks again soon a node that could not answer for the moment.
-    fn look_later(&mut self, now: Instant, terms: Terms) {
-        self.look_at = now + terms.span / 12;
     }
 
     /// Sets the time of the first look of a session, whose handshake has found this.
@@ -162,11 +159,12 @@ impl Node {
             Word::Given(_) | Word::Later => Means::Witness,
         };
         self.look = None;
-        self.look_at = terms.next_look(now);
-        if found.word == Word::Later {
-            self.look_later(now, terms);
-        }
-        self.look_at = self.tracking.look_at(self.look_at);
+        let next = match found.word {
+            Word::Later => terms.look_again(now),
+            Word::Unasked | Word::Denied | Word::Given(_) => terms.next_look(now),
+        };
+        // A time that was set during the handshake stands.
+        self.look_at = self.tracking.look_at(self.look_at.min(next));
     }
 
     /// Judges the node by what a look, which left at `sent`, has found. Returns `false` if the data

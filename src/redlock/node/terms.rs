@@ -48,4 +48,9 @@ impl Terms {
         let rest = (now.as_nanos() % period + period - self.phase % period) % period;
         now + Duration::from_nanos(period - rest)
     }
+
+    /// Returns the time of the next look at a node that could not answer for the moment.
+    pub(super) fn look_again(&self, now: Instant) -> Instant {
+        now + self.span / 12
+    }
 }

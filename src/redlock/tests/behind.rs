@@ -254,3 +254,17 @@ fn a_hint_during_a_look_is_followed_by_another_look() {
     rig.advance(ms(0));
     assert_eq!(rig.sent(0).len(), 1);
 }
+
+#[test]
+fn a_hint_during_a_handshake_is_followed_by_a_look() {
+    let mut rig = Rig::unconnected(1, |_| ());
+    rig.open(0);
+    rig.transmit(0);
+    rig.wall_ahead = SECOND;
+    rig.advance(ms(1));
+    rig.shake_hands(0);
+    let count = |rig: &Rig| rig.masters[0].stamp.map_or(0, |stamp| stamp.3);
+    let before = count(&rig);
+    rig.advance(ms(1));
+    assert_eq!(count(&rig) - before, 1, "the handshake may have been answered before the stop");
+}

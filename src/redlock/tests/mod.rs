@@ -159,6 +159,14 @@ impl Rig {
 
     /// Connects a node as the process with this number, with `extra` lines of `INFO`.
     fn connect_as(&mut self, index: usize, process: u8, extra: &str) {
+        self.masters[index].process = process;
+        self.masters[index].extra = extra.to_owned();
+        self.open(index);
+        self.shake_hands(index);
+    }
+
+    /// Opens the connection that is wanted to a node.
+    fn open(&mut self, index: usize) {
         let waited = self.now;
         while !self.wanted.contains(node(index)) {
             let (at, _) = self.redlock.poll_timeout().expect("a node is down");
@@ -166,9 +174,11 @@ impl Rig {
             self.advance(at - self.now);
         }
         self.wanted.remove(node(index));
-        self.masters[index].process = process;
-        self.masters[index].extra = extra.to_owned();
         self.redlock.handle_connected(self.now, node(index));
+    }
+
+    /// Answers the handshake of a node.
+    fn shake_hands(&mut self, index: usize) {
         let commands = self.sent(index);
         for command in &commands {
             let reply = match command.as_str() {
