@@ -6,7 +6,8 @@ use core::time::Duration;
 use crate::engine::{Engine, Status};
 use crate::net::Address;
 use crate::redlock::{
-    NodeCounters, NodeError, NodeId, NodeLatencies, NodeState, NodeStatus, Quarantine,
+    MissingRights, NodeCounters, NodeError, NodeId, NodeLatencies, NodeState, NodeStatus,
+    Quarantine,
 };
 
 /// A report on one node at one moment. `Display` writes one line for a log.
@@ -27,6 +28,15 @@ pub struct NodeReport {
     /// The quarantine of the node, while the node does not vote because it may have forgotten locks
     /// (S11).
     pub quarantine: Option<Quarantine>,
+    /// Set on a session with a node that does not allow the witness (S11). The node is treated as
+    /// with [`RestartGuard::Strict`](crate::redlock::RestartGuard::Strict).
+    pub lacks_witness: bool,
+    /// Set on a session that the node tells at once when somebody flushes it (S11). A loss on any
+    /// other session is noticed by the next look.
+    pub tracks_witness: bool,
+    /// The commands that the node does not run for us, on a session that needs none of them for
+    /// locks. Without them a node may lack the witness.
+    pub missing: MissingRights,
     /// The number of requests that the node has not answered yet.
     pub in_flight: usize,
     /// The number of tokens that wait to be cleaned up on the node (S6).
@@ -56,6 +66,9 @@ impl NodeReport {
             error: status.error,
             retry_in: status.retry_in,
             quarantine: status.quarantine,
+            lacks_witness: status.lacks_witness,
+            tracks_witness: status.tracks_witness,
+            missing: status.missing,
             in_flight: status.in_flight,
             cleanup: status.cleanup,
             round_trip: status.round_trip,

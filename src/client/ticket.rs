@@ -14,7 +14,7 @@ use super::lock_error::{ClientClosed, LockError};
 use super::notice::{LockNotice, LockNoticeKind};
 use super::oneshot::Oneshot;
 use super::sync::{Mutex, lock};
-use crate::net::Clock;
+use crate::net::{Clock, callback};
 use crate::redlock::{AcquireOptions, LockId, LostReason, Token};
 use crate::time::Instant;
 
@@ -80,6 +80,13 @@ pub(super) type Wakers = SmallVec<[Waker; 1]>;
 pub(super) enum Awaited {
     Loss,
     Warning,
+}
+
+/// The last owner may be the engine's thread, which a callback that was never called must not end.
+impl Drop for Order {
+    fn drop(&mut self) {
+        callback::discard(lock(&self.on_lost).take());
+    }
 }
 
 impl Order {

@@ -195,6 +195,11 @@ fn callbacks_that_panic_are_counted_and_harm_nobody_else() {
     for request in waiting {
         drop(request.blocking_wait().expect("the thread lives"));
     }
+    let owned = Armed;
+    let request = client.lock("b").ttl(TTL).wait(PATIENCE).on_lost(move |_| drop(owned));
+    drop(request.acquire());
+    let request = client.lock("b").ttl(TTL).wait(PATIENCE);
+    drop(request.blocking_acquire().expect("the thread lives"));
     fixture.cluster[0].stop();
     fixture.cluster[0].cont();
     let panics = || client.counters().blocking_wait().expect("the thread lives").panics;
