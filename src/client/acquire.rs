@@ -53,7 +53,7 @@ impl Acquire {
     /// A [`LockError`]: the request is out of bounds, or the request ended without a lock.
     #[track_caller]
     pub fn blocking_wait(mut self) -> Result<Guard, LockError> {
-        runtime::block(|| block_on(|context| self.poll_once(context)))
+        runtime::wait(|| block_on(|context| self.poll_once(context)))
     }
 
     fn poll_once(&mut self, context: &Context<'_>) -> Poll<Result<Guard, LockError>> {

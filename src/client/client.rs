@@ -143,6 +143,11 @@ impl Client {
     /// from the adoption. Requests of this client that wait for the lock wait behind the adoption.
     /// See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
     ///
+    /// **One process adopts, and once.** The token is all that the nodes know of the owner, so that
+    /// two that adopt the same token both hold the lock, until one of them releases it. What
+    /// delivers a handover must therefore deliver it at most once: a pipe does, and a queue that
+    /// delivers again after a timeout does not.
+    ///
     /// An adoption never shortens the life of the keys. After `extend` by 30 s, a guard adopted
     /// with a ttl of 5 s believes in the lock for 4.95 s, and the nodes keep the keys for the 30 s
     /// unless the guard is dropped before.
@@ -227,13 +232,14 @@ impl Client {
         self.handle.shared.failure()
     }
 
-    /// Registers `watch`, which is called on the engine's thread whenever the state of a node
-    /// changes. Changes that come together make one call. An attempt to connect is no change before
-    /// its outcome is known, and none if a node that was down stays down.
+    /// Registers `watch`, which is called on the engine's thread: once for each node as it is now,
+    /// and then whenever the state of a node changes. Changes that come together make one call. An
+    /// attempt to connect is no change before its outcome is known, and none if a node that was
+    /// down stays down.
     ///
-    /// `watch` must return at once. The client keeps `watch` as long as the client lives, so
-    /// `watch` must not own a clone of the client. If `watch` panics, it is not called again, and
-    /// [`ClientCounters::panics`] counts the panic.
+    /// `watch` must return at once, and panics if it waits for a client. The client keeps `watch` as
+    /// long as the client lives, so `watch` must not own a clone of the client. If `watch` panics,
+    /// it is not called again, and [`ClientCounters::panics`] counts the panic.
     ///
     /// # Errors
     ///

@@ -17,6 +17,9 @@ const VERSION: &str = "1";
 /// [`parse`](str::parse) reads it. With the feature `serde`, the same text is what a handover is
 /// serialized as. The text has the whole token: send it where a password could be sent.
 ///
+/// **One process adopts a handover, and once.** Two that adopt the same one both hold the lock. So
+/// the way to the other process must deliver at most once.
+///
 /// One process takes the lock, and starts the other that goes on with it:
 ///
 /// ```no_run

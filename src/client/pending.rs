@@ -37,7 +37,7 @@ impl<T> PendingAnswer<T> {
     /// Blocks until the answer is there, and returns the answer.
     #[track_caller]
     pub fn blocking_wait(self) -> T {
-        runtime::block(|| block_on(|context| self.answer.poll(context)))
+        runtime::wait(|| block_on(|context| self.answer.poll(context)))
     }
 
     /// Takes the answer if it is there; else remembers the waker of `context`.

@@ -154,7 +154,7 @@ impl Ready {
     /// A [`ReadyError`]: fewer nodes than a quorum vote, or the client is busy or shut down.
     #[track_caller]
     pub fn blocking_wait(mut self) -> Result<(), ReadyError> {
-        runtime::block(|| block_on(|context| self.poll_once(context)))
+        runtime::wait(|| block_on(|context| self.poll_once(context)))
     }
 
     fn poll_once(&mut self, context: &Context<'_>) -> Poll<Result<(), ReadyError>> {

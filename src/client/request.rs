@@ -143,7 +143,7 @@ impl LockRequest {
 
     /// Sets the token, which is the value of the keys, in place of one that the client draws. A
     /// process that writes its token down first can [`adopt`](crate::Client::adopt) its lock after
-    /// a crash.
+    /// a crash. The old process must be gone for certain: as long as it lives, both hold the lock.
     ///
     /// The request makes one attempt. A wait covers only the time until that attempt can start.
     ///
@@ -248,7 +248,7 @@ impl LockRequest {
     /// [`LockNoticeKind::Lost`]: crate::LockNoticeKind::Lost
     /// [`LockNoticeKind::Closed`]: crate::LockNoticeKind::Closed
     ///
-    /// `call` must return at once, and must not wait for this client, because all locks of the
+    /// `call` must return at once, and panics if it waits for a client, because all locks of the
     /// engine's thread wait meanwhile. A panic in `call` is caught, and
     /// [`ClientCounters::panics`](crate::ClientCounters::panics) counts the panic.
     pub fn on_lost(mut self, call: impl FnOnce(LockNotice) + Send + 'static) -> Self {

@@ -1,9 +1,35 @@
-//! What a thread may do: a thread of a runtime must not block, because its tasks would wait.
+//! What a thread may do: a thread of a runtime must not block, because its tasks would wait, and
+//! the thread of an engine must not, because its locks would.
 //!
 //! With the feature `tokio` the runtime itself is asked. Without it only the names of the threads
 //! tell, so that the main thread of a runtime looks like any other.
 
+use std::cell::Cell;
 use std::thread;
+
+thread_local! {
+    /// Whether this thread belongs to an engine.
+    static HAS_ENGINE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What a callback is told that would block the thread on which it runs.
+const OWN_THREAD: &str = "a callback or a waker must not wait for a client here, because all locks \
+     of this thread, which belongs to an engine, would wait: use another thread";
+
+/// Marks this thread as one of an engine.
+pub(super) fn belong_to_engine() {
+    HAS_ENGINE.set(true);
+}
+
+/// Waits for the answer of a client, which blocks the thread.
+///
+/// A callback runs on the thread of an engine, which would give the answer. So the call would wait
+/// for ever, and panics instead.
+#[track_caller]
+pub(super) fn wait<T>(wait: impl FnOnce() -> T) -> T {
+    assert!(!HAS_ENGINE.get(), "{OWN_THREAD}");
+    block(wait)
+}
 
 /// The names that tokio, smol and async-std give to their threads.
 const WORKERS: [&str; 4] = ["tokio-rt-worker", "tokio-runtime-worker", "smol-", "async-std/"];

@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle, ThreadId};
 use super::command::Command;
 use super::mailbox::Mailbox;
 use super::pending::PendingAnswer;
+use super::runtime;
 use super::shutdown::ShutdownReport;
 use super::sync::{Mutex, lock};
 use super::thread_end::ThreadEnd;
@@ -32,7 +33,10 @@ impl Shard {
         let worker = Worker::new(engine, Arc::clone(&mailbox), Arc::clone(&end));
         let handle = thread::Builder::new()
             .name(format!("redbolt-{number}"))
-            .spawn(move || worker.run())
+            .spawn(move || {
+                runtime::belong_to_engine();
+                worker.run();
+            })
             .map_err(EngineError::Io)?;
         let thread = handle.thread().id();
         Ok(Self { mailbox, end, thread, handle: Mutex::new(Some(handle)) })

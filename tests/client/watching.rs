@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::redlock::MAX_RESOURCE;
-use redbolt::{ClientError, LockErrorKind, NodeState, Occupancy, RequestError};
+use redbolt::{ClientError, LockErrorKind, LockNotice, NodeState, Occupancy, RequestError};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::until;
@@ -110,7 +110,47 @@ fn a_node_that_stays_down_is_reported_once_however_often_it_is_tried() {
     assert!(until(PATIENCE, || node(1).counters.failures >= 20));
     fixture.cluster[1].restart();
     let next = || told.recv_timeout(PATIENCE).expect("a change is told");
-    assert_eq!((next(), next()), (NodeState::Down, NodeState::Ready));
+    assert_eq!([next(), next(), next()], [NodeState::Ready, NodeState::Down, NodeState::Ready]);
+}
+
+/// Else a node that was down before would never be told of.
+#[test]
+fn a_callback_begins_with_the_state_of_every_node() {
+    let mut fixture = Fixture::new(3);
+    fixture.cluster[2].kill();
+    let is_down = || {
+        let nodes = fixture.client.nodes().blocking_wait().expect("the client runs");
+        nodes[2].state == NodeState::Down
+    };
+    assert!(until(PATIENCE, is_down));
+    let (tell, told) = channel();
+    let watch = fixture.client.on_node(move |report| {
+        // The test may be over.
+        let _ = tell.send((report.node.index(), report.state));
+    });
+    watch.expect("the client runs");
+    let first: Vec<_> = (0..3).map(|_| told.recv_timeout(PATIENCE).expect("told")).collect();
+    assert_eq!(first.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(first[2].1, NodeState::Down);
+}
+
+/// The callback would wait for the thread on which it runs.
+#[test]
+fn a_callback_that_waits_for_a_client_is_told_and_holds_nobody_up() {
+    let fixture = Fixture::new(3);
+    let client = fixture.client.clone();
+    let (tell, told) = channel();
+    let waiting = move |_: LockNotice| {
+        // The guard of the test outlives the callback.
+        tell.send(()).expect("the test waits");
+        drop(client.lock("b").blocking_acquire());
+    };
+    let request = fixture.client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
+    let guard = request.on_lost(waiting).blocking_acquire().expect("free");
+    told.recv_timeout(PATIENCE).expect("the lock is lost");
+    let counters = fixture.client.counters().blocking_wait().expect("the thread lives");
+    assert_eq!(counters.panics, 1);
+    assert!(!guard.is_held());
 }
 
 /// What anybody can hand in without end is refused at some point, and not kept.

@@ -1,6 +1,7 @@
 //! The callbacks of callers.
 
 use super::Worker;
+use crate::client::command::OnNode;
 use crate::client::notice::LockNotice;
 use crate::client::report::NodeReport;
 use crate::client::ticket::OnLost;
@@ -37,6 +38,17 @@ impl Worker {
                 callback::discard(self.watchers.remove(index));
                 self.panicked("on_node");
             }
+        }
+    }
+
+    /// Tells a new callback how every node is, and keeps it for changes.
+    pub(super) fn watch(&mut self, mut watcher: OnNode) {
+        let reports = NodeReport::all(&self.engine, &self.addresses);
+        if callback::call(|| reports.iter().for_each(&mut *watcher)).is_some() {
+            self.watchers.push(watcher);
+        } else {
+            callback::discard(watcher);
+            self.panicked("on_node");
         }
     }
 

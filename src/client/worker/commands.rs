@@ -60,7 +60,7 @@ impl Worker {
                 let settling = Settling::new(self.engine.now(), timeout);
                 self.settling.push((settling, answer));
             }
-            Command::Watch(watcher) => self.watchers.push(watcher),
+            Command::Watch(watcher) => self.watch(watcher),
             Command::Shutdown(timeout) => self.end_within = self.end_within.max(Some(timeout)),
         }
     }
