@@ -69,7 +69,7 @@ impl LockSignal {
                 Poll::Pending if self.ticket.deadline() < next => Poll::Ready(None),
                 Poll::Pending => Poll::Pending,
             };
-            let notice = runtime::block(|| block_for(left, poll)).flatten();
+            let notice = runtime::wait(|| block_for(left, poll)).flatten();
             if notice.is_some() || Clock::now() >= end {
                 return notice;
             }

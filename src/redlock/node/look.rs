@@ -7,7 +7,7 @@ use super::inquiry::{Findings, Inquiry, Means, Progress, Word};
 use super::quarantine::QuarantineReason;
 use super::request::{Expected, Request};
 use super::terms::Terms;
-use super::witness::{Alibi, Gap};
+use super::witness::{Alibi, Excuse, Gap};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::token::Nonce;
@@ -209,8 +209,14 @@ impl Node {
         }
     }
 
-    pub(super) fn excuse(&mut self, is_excused: bool) {
-        self.record.excuse_gap(is_excused);
+    /// Takes note of what the other nodes say about the last time in which nobody looked.
+    pub(super) fn excuse(&mut self, excuse: Excuse) {
+        match excuse {
+            Excuse::Unneeded | Excuse::Unknown => {}
+            Excuse::Idle => self.record.excuse_gap(true),
+            Excuse::InUse => self.record.excuse_gap(false),
+            Excuse::TooFew => self.record.leave_gap(),
+        }
     }
 
     /// Starts a quarantine: the data of the node may have been exchanged during the session.
@@ -226,14 +232,15 @@ impl Node {
     }
 
     /// Brings the evidence up to date, which changes with time, with each look, and with the looks
-    /// at other nodes. Returns `true` if the node begins to vote or ends to.
+    /// at other nodes. Returns `true` if the node begins to vote or ends to, or if it is decided
+    /// that the node does not.
     pub(crate) fn settle(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) -> bool {
-        let was_believed = self.is_believed;
+        let (was_believed, was_undecided) = (self.is_believed, self.record.is_undecided);
         self.record.settle(now, config, terms.span);
         let look_at = if self.look.is_none() { self.look_at } else { Instant::FAR_FUTURE };
         self.watch_at = look_at.min(self.record.changes_at(now));
         self.is_believed = !self.is_quarantined(now);
-        was_believed != self.is_believed
+        was_believed != self.is_believed || was_undecided != self.record.is_undecided
     }
 }
 

@@ -358,6 +358,8 @@ impl Node {
             Session::Down { .. } => NodeState::Down,
             Session::Connecting { .. } => NodeState::Connecting,
             Session::Handshake { .. } => NodeState::Handshake,
+            // The other nodes have not been asked yet, and may excuse the node at once.
+            Session::Ready { .. } if self.record.is_undecided => NodeState::Handshake,
             Session::Ready { .. } if self.is_quarantined(now) => NodeState::Quarantined,
             Session::Ready { .. } if self.is_stalled(now) => NodeState::Stalled,
             Session::Ready { .. } if self.is_unhealthy() => NodeState::Unhealthy,
@@ -365,8 +367,12 @@ impl Node {
         }
     }
 
-    /// Returns the quarantine that a user sees. Without a session, no look can be answered.
+    /// Returns the quarantine that a user sees. Without a session, no look can be answered, and what
+    /// is not decided is no reason for an alarm.
     fn quarantine(&self, now: Instant) -> Option<Quarantine> {
+        if self.record.is_undecided {
+            return None;
+        }
         let (until, reason) = self.record.pending(now)?;
         let is_seen = self.is_ready() || reason != QuarantineReason::Unseen;
         is_seen.then(|| Quarantine { reason, remaining: until - now })

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::Node;
 use super::terms::Terms;
-use super::witness::Alibi;
+use super::witness::{Alibi, Excuse};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::node_set::{NodeId, NodeSet};
@@ -42,35 +42,37 @@ impl Nodes {
         terms: Terms,
     ) -> NodeSet {
         for id in self.ids() {
-            if let Some(is_excused) = self.is_excused(now, id, quorum, config, terms) {
-                self[id].excuse(is_excused);
-            }
+            let excuse = self.excuse(now, id, quorum, config, terms);
+            self[id].excuse(excuse);
         }
         let ids = self.ids().into_iter();
         ids.filter(|id| self[*id].settle(now, config, terms)).collect()
     }
 
-    /// Returns whether all others were idle while a node was out of service. Returns `None` if it
-    /// was not, or if too little is known.
-    fn is_excused(
+    /// Returns what the other nodes say about the time in which a node was out of service.
+    fn excuse(
         &self,
         now: Instant,
         id: NodeId,
         quorum: Quorum,
         config: &RedlockConfig,
         terms: Terms,
-    ) -> Option<bool> {
-        let gap = self[id].recent_gap(now, config, terms)?;
+    ) -> Excuse {
+        let Some(gap) = self[id].recent_gap(now, config, terms) else { return Excuse::Unneeded };
         let (mut idle, mut unknown) = (0, 0);
         for other in self.ids().into_iter().filter(|other| *other != id) {
             match self[other].alibi(&gap, now, config, terms) {
                 Alibi::Idle => idle += 1,
-                Alibi::InUse => return Some(false),
+                Alibi::InUse => return Excuse::InUse,
                 Alibi::Unknown => unknown += 1,
                 Alibi::Silent => {}
             }
         }
-        (unknown == 0 && idle + 1 >= quorum.need()).then_some(true)
+        match unknown {
+            0 if idle + 1 >= quorum.need() => Excuse::Idle,
+            0 => Excuse::TooFew,
+            _ => Excuse::Unknown,
+        }
     }
 
     /// Returns by how much, at most, our clock has fallen behind those of a majority, and takes

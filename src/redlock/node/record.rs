@@ -39,6 +39,9 @@ pub(crate) struct Record {
     last_seen: Instant,
     /// The end of the quarantine, and the reason.
     quarantine: Option<(Instant, QuarantineReason)>,
+    /// Nothing but a gap keeps the node out, and other nodes that have not been asked yet may still
+    /// excuse the gap.
+    pub(super) is_undecided: bool,
     /// The node is believed before this instant: [`Instant::ZERO`] in quarantine. One number,
     /// because every attempt asks for it.
     believed_until: Instant,
@@ -55,6 +58,7 @@ impl Record {
             pace: Pace::new(),
             last_seen: Instant::ZERO,
             quarantine: None,
+            is_undecided: false,
             believed_until: Instant::ZERO,
         }
     }
@@ -142,6 +146,7 @@ impl Record {
     /// after a crash of the node that granted it.
     pub(crate) fn settle(&mut self, now: Instant, config: &RedlockConfig, span: Duration) {
         self.quarantine = None;
+        self.is_undecided = false;
         self.believed_until = Instant::FAR_FUTURE;
         let guard = config.restart_guard;
         if guard == RestartGuard::Off || config.is_sabotaged(Saboteur::QuarantineOff) {
@@ -150,10 +155,12 @@ impl Record {
         let whole = self.whole.map(|(since, reason)| (since.after(span), reason));
         let gap = self.recent_gap(now, config, span);
         let ignores = guard == RestartGuard::Strict || config.is_sabotaged(Saboteur::GapIgnored);
-        let gap = gap.filter(|gap| !gap.is_excused && !ignores);
+        let gap = gap.filter(|gap| gap.is_excused != Some(true) && !ignores);
+        let is_open = gap.is_some_and(|gap| gap.is_excused.is_none());
         let gap = gap.map(|gap| (gap.over_at(config, span), QuarantineReason::OutOfService));
         let latest = whole.into_iter().chain(gap).max_by_key(|(until, _)| *until);
         self.quarantine = latest.filter(|(until, _)| *until > now);
+        self.is_undecided = is_open && self.quarantine == gap;
         self.believed_until = match self.quarantine {
             None if self.whole.is_some() => self.seen.map_or(Instant::ZERO, |seen| seen + span / 2),
             _ => Instant::ZERO,
@@ -172,7 +179,14 @@ impl Record {
 
     pub(crate) fn excuse_gap(&mut self, is_excused: bool) {
         if let Some(gap) = &mut self.gap {
-            gap.is_excused = is_excused;
+            gap.is_excused = Some(is_excused);
+        }
+    }
+
+    /// The other nodes that answer are too few to excuse the gap. What was known before stands.
+    pub(crate) fn leave_gap(&mut self) {
+        if let Some(gap) = &mut self.gap {
+            gap.is_excused.get_or_insert(false);
         }
     }
 

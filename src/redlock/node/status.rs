@@ -21,7 +21,8 @@ pub enum NodeState {
     /// The connection is being opened.
     Connecting,
     /// Connected, but the node has not proved yet that it may vote: it is being asked for its role,
-    /// its settings, our rights and its witness. Ends within `connect_timeout`.
+    /// its settings, our rights and its witness. A node at which nobody looked for a span waits
+    /// until all others have been asked, too. Ends within a `connect_timeout` for each.
     Handshake,
     /// The node votes.
     Ready,

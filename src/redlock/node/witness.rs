@@ -161,8 +161,8 @@ pub(crate) struct Gap {
     began: Moment,
     /// The first look after.
     ended: Moment,
-    /// Set once it is known that the other nodes were not in use either.
-    pub(crate) is_excused: bool,
+    /// Whether the other nodes were not in use either; `None` until all of them have been asked.
+    pub(crate) is_excused: Option<bool>,
 }
 
 impl Gap {
@@ -177,7 +177,7 @@ impl Gap {
             raw,
             began: Moment::at_node(now, word, raw.0),
             ended: Moment::at_node(now, word, raw.1),
-            is_excused: false,
+            is_excused: None,
         };
         Some(known.filter(|known| known.raw == raw).unwrap_or_else(read))
     }
@@ -211,6 +211,21 @@ pub(crate) enum Alibi {
     Idle,
     /// The node was in use.
     InUse,
+}
+
+/// What all other nodes say together about the time in which a node was out of service.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Excuse {
+    /// The node was in service.
+    Unneeded,
+    /// Some have not been asked yet.
+    Unknown,
+    /// Enough of them were not in use either, and none was.
+    Idle,
+    /// One was in use.
+    InUse,
+    /// None was in use, and too few have something to say.
+    TooFew,
 }
 
 /// The last word of a node about its own service.
