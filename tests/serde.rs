@@ -272,6 +272,30 @@ fn no_error_shows_a_secret() {
     }
 }
 
+/// What the page of `Config` says to keep of an error of `toml`, wherever the file is broken.
+#[test]
+fn the_message_of_a_broken_file_shows_no_password() {
+    const FILE: &str = "nodes = ['redis://:secret@a']\npassword = 'secret'\n";
+    for (line, found) in [
+        ("password = 'secret'", 3),
+        ("password = secret", 3),
+        ("password = 'secret", 3),
+        ("password 'secret'", 3),
+        ("threads = 'two'", 3),
+        ("threads = 0 # secret", 3),
+        ("[[nodes]]\npassword = 'secret'", 3),
+        ("max_ttl = '1 day' 'secret'", 3),
+        ("wait = \"\\secret\"", 3),
+    ] {
+        let text = format!("{FILE}{line}\n");
+        let error = toml::from_str::<Config>(&text).expect_err(line);
+        let message = error.message();
+        assert!(!message.contains("sec"), "{line}: {message}");
+        let start = error.span().map_or(0, |span| span.start);
+        assert_eq!(1 + text[..start].matches('\n').count(), found, "{line}: {message}");
+    }
+}
+
 #[test]
 fn a_token_and_a_handover_go_to_another_process_as_text() {
     let hex = "ab".repeat(20);

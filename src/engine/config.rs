@@ -55,16 +55,26 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// ```
 ///
 /// ```
-/// use redbolt::{Client, Config};
+/// use redbolt::Config;
 ///
-/// fn client(file: &str) -> Result<Client, Box<dyn std::error::Error>> {
-///     # #[cfg(feature = "serde")]
-///     let config: Config = toml::from_str(file)?;
-///     # #[cfg(not(feature = "serde"))]
-///     # let config = Config::new([file])?;
-///     Ok(config.into_builder().build()?)
+/// # #[cfg(feature = "serde")] {
+/// /// Returns the configuration, or the line that is wrong and why.
+/// fn read(file: &str) -> Result<Config, String> {
+///     toml::from_str(file).map_err(|error| {
+///         let start = error.span().map_or(0, |span| span.start);
+///         let line = 1 + file.bytes().take(start).filter(|byte| *byte == b'\n').count();
+///         format!("line {line}: {}", error.message())
+///     })
 /// }
+///
+/// let file = "nodes = 'db1,db2'\npassword = 'secret'\nmax_locks = 0\n";
+/// assert!(read(file).unwrap_err().starts_with("line 3: "));
+/// # }
 /// ```
+///
+/// Do not pass on the error of `toml` itself. Its `Debug`, which is printed where `main` returns
+/// the error, has the whole file, all passwords included. Its `Display` quotes the line that is
+/// wrong, which may have one. Its `message` has neither.
 ///
 /// `nodes` is a list, or one text as [`Address::parse_list`] reads it: `nodes = "db1,db2,db3"`. A
 /// node of the list is a text as [`Address`] reads it, or a map of `host`, `port`, `user`,
@@ -74,8 +84,7 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not
 /// pass for one that needs none. [`credentials`](Self::credentials) are not written at all. No
-/// error of this crate shows a login, but some formats quote the line of an error, as `toml` does
-/// in `Display`; its `message` does not.
+/// error of this crate shows a login. What a format adds to the error is its own.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
