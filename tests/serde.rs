@@ -150,6 +150,10 @@ fn a_setting_that_cannot_be_used_is_named_with_the_reason() {
             "nodes = [\"a\"]\nmax_ttl = 10",
             "max_ttl is the number 10, and needs a unit: \"10s\", with quotes, stands for",
         ),
+        (
+            "nodes = [\"a\"]\nmax_ttl = \"10\"",
+            "max_ttl is \"10\", which needs a unit, as in 60s or 60000ms",
+        ),
         ("nodes = [\"a\"]\nmax_ttl = 1.5", "max_ttl is the number 1.5, and needs a unit"),
         ("nodes = [\"a\"]\nttl = -1", "integer `-1`, expected ttl as a text such as \"250us\""),
         ("nodes = [\"a\"]\nttl = true", "expected ttl as a text such as"),

@@ -46,7 +46,7 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// nodes = ["db1", "redis://:secret@db2:7000/3", { host = "db3", password = "p@ss" }]
 /// user = "locks"          # the login to the nodes that are given without one
 /// password = "p@ss/word"
-/// max_ttl = "10s"         # a duration, as the command line writes it
+/// max_ttl = "10s"         # a duration, with its unit
 /// max_hold = "forever"    # where a duration may be endless
 /// ttl = "5s"              # the ttl of requests that name none
 /// wait = "2s"

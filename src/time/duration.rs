@@ -16,8 +16,8 @@ const UNITS: [(&str, u64); 6] = [
 /// The length of a second. Units up to this one are written with a fraction.
 const SECOND: u128 = 1_000_000_000;
 
-/// Other ways to write a unit. A number alone is in seconds.
-const ALIASES: [(&str, &str); 3] = [("", "s"), ("min", "m"), ("µs", "us")];
+/// Other ways to write a unit.
+const ALIASES: [(&str, &str); 2] = [("min", "m"), ("µs", "us")];
 
 /// [`Duration::MAX`], which stands for "without end".
 const FOREVER: &str = "forever";
@@ -27,25 +27,28 @@ const FRACTION: usize = 13;
 
 /// Parses a duration: a number and one of the units `ns`, `us`, `ms`, `s`, `m` and `h`.
 ///
-/// The number may have a fraction; what is less than a nanosecond is left out. A number without a
-/// unit is in seconds. `forever` is [`Duration::MAX`]. Configuration files, the environment and the
-/// command line of redbolt have this form.
+/// The number may have a fraction; what is less than a nanosecond is left out. `forever` is
+/// [`Duration::MAX`]. A number without a unit is refused, unless it is zero: `60000` could count
+/// seconds as well as milliseconds. Configuration files and the environment have this form. So has
+/// the command line of redbolt, whose options also take a bare number, in seconds, as those of
+/// `timeout` and `flock` do.
 ///
 /// ```
-/// use redbolt::time::{format_duration, parse_duration};
+/// use redbolt::time::{DurationError, format_duration, parse_duration};
 /// use std::time::Duration;
 ///
 /// assert_eq!(parse_duration("250us")?, Duration::from_micros(250));
 /// assert_eq!(parse_duration("1.5m")?, Duration::from_secs(90));
-/// assert_eq!(parse_duration("30")?, Duration::from_secs(30));
+/// assert_eq!(parse_duration("0")?, Duration::ZERO);
+/// assert_eq!(parse_duration("30"), Err(DurationError::NoUnit));
 /// assert_eq!(format_duration(Duration::from_secs(90)), "90s");
 /// assert_eq!(format_duration(Duration::from_micros(1_500)), "1.5ms");
-/// # Ok::<(), redbolt::time::DurationError>(())
+/// # Ok::<(), DurationError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// Returns a [`DurationError`] if the text has no number, another unit or a sign, or if the
+/// Returns a [`DurationError`] if the text has no number, no unit, another unit or a sign, or if the
 /// duration is longer than [`Duration::MAX`].
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     if text == FOREVER {
@@ -56,6 +59,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
         return Err(DurationError::NotADuration);
+    }
+    if unit.is_empty() {
+        let is_zero = number.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        return if is_zero { Ok(Duration::ZERO) } else { Err(DurationError::NoUnit) };
     }
     let unit = ALIASES.iter().find(|(alias, _)| *alias == unit).map_or(unit, |(_, unit)| unit);
     let Some((_, length)) = UNITS.iter().find(|(name, _)| *name == unit) else {
@@ -131,6 +138,8 @@ pub fn format_rounded(duration: Duration) -> String {
 pub enum DurationError {
     /// The text does not begin with a number.
     NotADuration,
+    /// Nothing stands behind the number, which is not zero.
+    NoUnit,
     /// What stands behind the number is not a unit.
     Unit,
     /// The duration is longer than [`Duration::MAX`].
@@ -141,6 +150,7 @@ impl fmt::Display for DurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotADuration => "which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h",
+            Self::NoUnit => "which needs a unit, as in 60s or 60000ms",
             Self::Unit => "whose unit is not one of ns, us, ms, s, m and h",
             Self::TooLong => "which is too long",
         })
@@ -157,7 +167,6 @@ mod tests {
     fn durations_are_read_with_their_unit() {
         let rows = [
             ("30s", 30_000_000_000),
-            ("30", 30_000_000_000),
             ("1.5s", 1_500_000_000),
             ("0.1s", 100_000_000),
             (".5s", 500_000_000),
@@ -174,6 +183,7 @@ mod tests {
             ("0.0000000000009h", 3),
             ("0.00000000000000000000000000000000000000009h", 0),
             ("0", 0),
+            ("00.0", 0),
         ];
         for (text, nanos) in rows {
             assert_eq!(parse_duration(text), Ok(Duration::from_nanos(nanos)), "{text}");
@@ -184,7 +194,10 @@ mod tests {
         for text in ["1x", "1e9h", "1 s", "1S", "1d"] {
             assert_eq!(parse_duration(text), Err(DurationError::Unit), "{text}");
         }
-        for text in ["99999999999999999999h", "18446744073709551616s", &"9".repeat(100)] {
+        for text in ["30", "60000", "1.5", ".5", "0.001", &"9".repeat(100)] {
+            assert_eq!(parse_duration(text), Err(DurationError::NoUnit), "{text}");
+        }
+        for text in ["99999999999999999999h", "18446744073709551616s", &("9".repeat(100) + "s")] {
             assert_eq!(parse_duration(text), Err(DurationError::TooLong), "{text}");
         }
     }

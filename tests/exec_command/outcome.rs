@@ -64,7 +64,7 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
     };
     let max_ttl = ("REDBOLT_MAX_TTL", "20s");
     let ttl = ("REDBOLT_TTL", "61s");
-    let rows: [(_, &[&str], _, &str); 15] = [
+    let rows: [(_, &[&str], _, &str); 19] = [
         (max_ttl, &[], 64, "--ttl is 30s, at most REDBOLT_MAX_TTL = 20s is possible"),
         (max_ttl, &["--max-ttl", "10s"], 64, "--ttl is 30s, at most --max-ttl = 10s is possible"),
         (max_ttl, &["--max-ttl", "40s", "--no-wait"], 69, "no quorum"),
@@ -82,6 +82,11 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
         (("REDBOLT_TTL", "9ms"), &[], 64, "REDBOLT_TTL is \"9ms\", between 10ms and 168h is"),
         (("REDBOLT_WAIT", "forever"), &[], 64, "REDBOLT_WAIT is \"forever\", between 0s and 168h"),
         (("REDBOLT_WAIT", "forever"), &["-w", "0"], 69, "no quorum"),
+        // An option may be a bare number, as for flock; what others read as well may not.
+        (("REDBOLT_MAX_TTL", "20"), &[], 64, "REDBOLT_MAX_TTL is \"20\", which needs a unit"),
+        (("REDBOLT_TTL", "20"), &[], 64, "REDBOLT_TTL is \"20\", which needs a unit, as in 60s"),
+        (("REDBOLT_WAIT", "20"), &[], 64, "REDBOLT_WAIT is \"20\", which needs a unit, as in"),
+        (max_ttl, &["--max-ttl", "40", "--ttl", "41"], 64, "--ttl is 41s, at most --max-ttl = 40s"),
         (("REDBOLT_THREADS", "many"), &["--no-wait"], 69, "no quorum"),
         (("REDBOLT_MAXTTL", "20s"), &[], 64, "REDBOLT_MAXTTL is not a setting, REDBOLT_MAX_TTL is"),
         (("REDBOLT_USER", "app"), &[], 64, "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a"),

@@ -1,22 +1,36 @@
 //! Durations as people write them, within bounds.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 pub(crate) use redbolt::time::format_duration as written;
-use redbolt::time::parse_duration;
+use redbolt::time::{DurationError, parse_duration};
 
-/// Returns a parser of durations from `least` to `most`. The error continues
+/// Returns a parser of durations from `least` to `most`, for an option. The error continues
 /// `--option is "text", …`.
 pub(crate) fn between(
     least: Duration,
     most: Duration,
 ) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync + 'static {
-    move |text| {
-        let value = parse_duration(text).map_err(|error| error.to_string())?;
-        if value < least || value > most {
-            return Err(format!("between {} and {} is possible", written(least), written(most)));
-        }
-        Ok(value)
+    move |text| within(&with_unit(text), least, most)
+}
+
+/// Parses a duration from `least` to `most` that has a unit, as variables need one. The error
+/// continues `VARIABLE is "text", …`.
+pub(crate) fn within(text: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+    let value = parse_duration(text).map_err(|error| error.to_string())?;
+    if value < least || value > most {
+        return Err(format!("between {} and {} is possible", written(least), written(most)));
+    }
+    Ok(value)
+}
+
+/// Returns the text of an option with its unit: a bare number is in seconds, as for `timeout` and
+/// `flock`.
+pub(crate) fn with_unit(text: &str) -> Cow<'_, str> {
+    match parse_duration(text) {
+        Err(DurationError::NoUnit) => Cow::Owned(format!("{text}s")),
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -33,5 +47,17 @@ mod tests {
         }
         let error = Err("which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h".to_owned());
         assert_eq!(parse("soon"), error);
+    }
+    #[test]
+    fn an_option_without_a_unit_is_in_seconds_and_a_variable_is_refused() {
+        let (least, most) = (Duration::ZERO, Duration::from_secs(60));
+        for (text, seconds) in [("5", 5.0), ("0.5", 0.5), ("5s", 5.0), ("0", 0.0)] {
+            let expected = Duration::from_secs_f64(seconds);
+            assert_eq!(between(least, most)(text), Ok(expected), "{text}");
+        }
+        let error = Err("between 0s and 1m is possible".to_owned());
+        assert_eq!(between(least, most)("60000"), error);
+        let error = Err("which needs a unit, as in 60s or 60000ms".to_owned());
+        assert_eq!((within("5", least, most), within("0", least, most)), (error, Ok(least)));
     }
 }

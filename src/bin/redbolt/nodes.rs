@@ -9,6 +9,8 @@ use redbolt::redlock::{NodeError, NodeOutcome, NodeOutcomes};
 use redbolt::time::format_duration;
 use redbolt::{Config, Engine, NodeState, NodeStatus};
 
+use crate::duration;
+
 const NODES_HELP: &str = "\
 The nodes, separated by commas: HOST, HOST:PORT or
 redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. A comma in a
@@ -102,7 +104,7 @@ pub(crate) struct NodeArgs {
     drift_step: Option<OsString>,
 }
 
-/// An option that takes the place of a variable.
+/// An option that takes the place of a variable, with its unit.
 pub(crate) struct Override {
     pub(crate) option: &'static str,
     pub(crate) variable: &'static str,
@@ -177,11 +179,11 @@ impl NodeArgs {
         let rows = [
             ("--nodes", NODES, &self.nodes),
             ("--restart-guard", "REDBOLT_RESTART_GUARD", &self.restart_guard),
-            (MAX_TTL_OPTION, MAX_TTL, &self.max_ttl),
+            (MAX_TTL_OPTION, MAX_TTL, &with_unit(&self.max_ttl)),
             ("--prefix", PREFIX, &self.prefix),
             ("--quorum", "REDBOLT_QUORUM", &self.quorum),
             ("--drift-rate-ppm", "REDBOLT_DRIFT_RATE_PPM", &self.drift_rate_ppm),
-            ("--drift-step", "REDBOLT_DRIFT_STEP", &self.drift_step),
+            ("--drift-step", "REDBOLT_DRIFT_STEP", &with_unit(&self.drift_step)),
         ];
         rows.map(|(option, variable, value)| Override { option, variable, value: value.clone() })
     }
@@ -208,6 +210,15 @@ impl NodeArgs {
             None => error.to_string(),
         })
     }
+}
+
+/// Returns the text of an option that is a duration, with its unit.
+fn with_unit(option: &Option<OsString>) -> Option<OsString> {
+    let with_unit = |text: &OsString| match text.to_str() {
+        Some(text) => duration::with_unit(text).as_ref().into(),
+        None => text.clone(),
+    };
+    option.as_ref().map(with_unit)
 }
 
 /// Returns the value of a variable. An empty variable counts as absent.

@@ -69,13 +69,18 @@ fn variables_are_settings_and_empty_ones_are_none() {
 
 #[test]
 fn what_cannot_be_used_is_named_and_told_what_can() {
-    let rows: [(Vars<'_>, &str); 24] = [
+    let rows: [(Vars<'_>, &str); 26] = [
         (&[(NODES, "")], "REDBOLT_NODES is not set"),
         (&[(NODES, "a,b:x")], "REDBOLT_NODES: address 2 of the list, \"b:…\", has a port that"),
         (&[(NODES, "a,b,a")], "REDBOLT_NODES: node a:6379 is given twice"),
         (&[(USER, "u")], "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a user needs"),
         (&[("REDBOLT_MAX_TTL", "soon")], "REDBOLT_MAX_TTL is \"soon\", which is not a duration"),
         (&[("REDBOLT_MAX_TTL", "1d")], "REDBOLT_MAX_TTL is \"1d\", whose unit is not one of"),
+        (
+            &[("REDBOLT_MAX_TTL", "60000")],
+            "REDBOLT_MAX_TTL is \"60000\", which needs a unit, as in 60s or 60000ms",
+        ),
+        (&[(WAIT, "0.5")], "REDBOLT_WAIT is \"0.5\", which needs a unit"),
         (
             &[("REDBOLT_MAX_TTL", "1ms")],
             "REDBOLT_MAX_TTL is \"1ms\", between 10ms and 168h is possible",

@@ -36,7 +36,8 @@ as in a service that locks one order, job or user after another; with --resource
 Without nodes, five masters run on this machine for as long as the measurement: valkey-server or
 redis-server processes where one is on the PATH, else masters inside this process.
 
-Durations are written like 250us, 20ms, 30s, 1.5m; a bare number is in seconds.
+Durations are written like 250us, 20ms, 30s, 1.5m. An option that is a bare number is in seconds; a
+variable needs the unit.
 SIGINT ends a run early, with its figures.
 Given nodes have all settings that the variables REDBOLT_... name, as the library documents them at
 Config::from_env; what the measurement itself needs is set by the options. Masters that are started

@@ -40,7 +40,8 @@ The lock is released as soon as nothing of a killed group can act any more; if t
 
 However short the wait is, there is one attempt at the lock. Before it, nodes get time to connect:
 as long as the wait, but at most 1 s; with --no-wait or --wait 0 up to 1 s as well. Durations are
-written like 250us, 20ms, 30s, 1.5m, 2h; a bare number is in seconds.
+written like 250us, 20ms, 30s, 1.5m, 2h. An option that is a bare number is in seconds; a variable
+needs the unit.
 
 COMMAND runs without a shell, in a process group of its own, in the foreground where standard input
 and output are a terminal; Ctrl-Z does not stop it there. Its environment has REDBOLT_RESOURCE and
@@ -189,7 +190,7 @@ fn read(
 ) -> Result<(), Failure> {
     let Some(text) = nodes::variable(name).filter(|_| option.is_none()) else { return Ok(()) };
     let text = text.to_string_lossy();
-    let value = duration::between(least, most)(text.trim());
+    let value = duration::within(text.trim(), least, most);
     let value = value.map_err(|error| format!("{name} is {text:?}, {error}"));
     *option = Some(value.map_err(Failure::Usage)?);
     Ok(())

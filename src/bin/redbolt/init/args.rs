@@ -21,7 +21,9 @@ With --fresh or --max-ttl nothing is written anywhere unless every node is there
 are inspected before the first is written to. Whatever has happened, init may be run again.
 
 A line for each node says what was found, and what was done or is to be done. Settings are also
-read from variables, as the library documents them at Config::from_env.
+read from variables, as the library documents them at Config::from_env. Durations are written like
+250us, 20ms, 30s, 1.5m, 2h. An option that is a bare number is in seconds; a variable needs the
+unit.
 
 Exit codes:
   0    every node has what was wanted, and, unless --no-wait, a quorum votes
