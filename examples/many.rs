@@ -31,6 +31,6 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
     let adopted = client.adopt(&parts.resources, parts.token).wait(Duration::from_secs(1));
     let guard = adopted.blocking_acquire()?;
     println!("adopted, {:?} left", guard.remaining());
-    println!("{:?}", guard.release().blocking_wait()?);
+    println!("{}", guard.release().blocking_wait()?);
     Ok(())
 }

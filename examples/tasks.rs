@@ -39,8 +39,8 @@ async fn bill(client: Client, order: u32) -> Result<(), LockError> {
     // Dropping this future, as a timeout does, cancels the request and leaves nothing behind.
     let guard = request.await?;
     println!("order {order} is ours for {:?}", guard.remaining());
-    if let Ok(outcome) = guard.release().await {
-        println!("order {order} was given back: {:?}", outcome.released);
+    if let Ok(report) = guard.release().await {
+        println!("order {order}: {report}");
     }
     Ok(())
 }

@@ -40,8 +40,8 @@ use crate::time::Instant;
 ///     }
 ///     step();
 /// }
-/// let outcome = guard.release().blocking_wait()?;
-/// println!("{outcome:?}");
+/// let report = guard.release().blocking_wait()?;
+/// println!("{report}");
 /// # Ok(())
 /// # }
 /// ```
@@ -131,8 +131,13 @@ impl Guard {
 
     /// Releases the lock.
     ///
-    /// The result is the answers of the nodes. For a lock that was lost before, the result is an
-    /// empty outcome and not an error.
+    /// The result comes as soon as a quorum of the nodes has confirmed, so that others can take the
+    /// lock ([`ReleaseReport::is_complete`]), and after the `release_timeout` at the latest. Nodes
+    /// that answer later release the lock in the background.
+    ///
+    /// A lock that was lost before is no error. Its keys are released without this call, and the
+    /// result, which comes at once, does not wait for that: [`ReleaseReport`] says what is still
+    /// going on.
     ///
     /// From this call on the lock is not held, whether or not anybody waits for the result.
     pub fn release(self) -> PendingAnswer<Result<ReleaseReport, ClientClosed>> {

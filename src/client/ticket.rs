@@ -189,6 +189,14 @@ impl Ticket {
         signals.take_wakers()
     }
 
+    /// Returns why the lock was lost, if it was.
+    pub(super) fn lost(&self) -> Option<LostReason> {
+        match lock(&self.signals).end {
+            Some(LockNoticeKind::Lost(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
     /// Says that little is left of the validity, and for which reason the lock will end then.
     /// Returns the wakers to call.
     pub(super) fn warn(&self, reason: LostReason) -> Wakers {

@@ -96,9 +96,14 @@
 //!
 //! * **A lock** is there when the request has returned. A majority has the key then; the others
 //!   have it soon. A request waits for masters to come back as long as its `wait` says.
-//! * **A release** is over when `release()` has answered. After a complete [`Client::shutdown`],
-//!   the masters have confirmed all releases, and [`keys`] is empty. The drop of a guard waits for
-//!   nothing: look at the keys until they are gone, with a deadline.
+//! * **A release** has freed the lock for others when `release()` has answered, with a report that
+//!   [`is_complete`](crate::ReleaseReport::is_complete): a majority has deleted the key then, and
+//!   the others do so soon. After a [`Client::shutdown`] whose report is complete and names no
+//!   nodes, [`keys`] is empty. The drop of a guard waits for nothing, and so does the release of a
+//!   lock that was lost before: look at the keys until they are gone, with a deadline.
+//! * **A lost lock** can be taken again by a request with a `wait`. A single attempt can meet the
+//!   [rest](crate::ReleaseReport#a-lock-that-was-lost-before) of the lost lock, in its own client
+//!   ("held by another lock of this client") or on the masters.
 //! * **A loss** is told by [`Guard::lost`](crate::Guard::lost).
 //! * **A state of a master** is told by [`Client::on_node`] and [`Client::nodes`]. The first lock
 //!   needs no more than a majority; a test about one certain master waits until that master is

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::redlock::RequestError;
-use redbolt::{AcquireError, ClientBuilder, LockErrorKind};
+use redbolt::{AcquireError, ClientBuilder, LockErrorKind, LostReason};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 
@@ -28,8 +28,9 @@ fn a_release_tells_what_the_nodes_said() {
     let fixture = Fixture::new(3);
     let guard =
         fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("it is free");
-    let outcome = guard.release().blocking_wait().expect("the client runs");
+    let report = guard.release().blocking_wait().expect("the client runs");
     // The others may not have answered yet, or were not connected when it was acquired.
+    let outcome = report.outcome();
     assert!(!outcome.released.is_empty() && outcome.foreign.is_empty(), "{outcome:?}");
     fixture.expect_clean();
 }
@@ -42,8 +43,14 @@ fn a_lock_that_was_lost_is_released_without_an_error() {
     let guard = guard.expect("it is free");
     assert!(guard.lost().blocking_wait().is_lost());
     assert!(!guard.is_held());
-    let outcome = guard.release().blocking_wait().expect("the client runs");
-    assert!(outcome.released.is_empty(), "{outcome:?}");
+    let report = guard.release().blocking_wait().expect("the client runs");
+    assert_eq!((report.lost(), report.is_complete()), (Some(LostReason::Expired), false));
+    let text = report.to_string();
+    assert!(text.starts_with("was lost before: the validity ended; its keys are being"), "{text}");
+    assert!(report.outcome().released.is_empty(), "{text}");
+    fixture.expect_clean();
+    let again = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire();
+    drop(again.expect("what was lost is released"));
 }
 
 #[test]

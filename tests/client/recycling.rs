@@ -62,7 +62,10 @@ fn a_release_is_answered_whose_place_is_taken_over_at_once() {
     let (tell, told) = channel();
     thread::spawn(move || tell.send(release.blocking_wait()));
     let outcome = told.recv_timeout(PATIENCE / 3).expect("every request ends");
-    assert!(!outcome.expect("the client runs").released.is_empty());
+    let report = outcome.expect("the client runs");
+    assert!(!report.outcome().released.is_empty(), "{report}");
+    // The slow one, the dead one and the busy one.
+    assert!(!report.is_complete() && report.to_string().matches("127.0.0.1").count() == 3);
     drop(next);
 
     fixture.cluster[2].command(&[b"SCRIPT", b"KILL"]);

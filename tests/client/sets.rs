@@ -23,7 +23,8 @@ fn a_set_is_all_or_nothing_and_one_guard() {
         assert!(fixture.cluster.holding(key, both.token().as_ref()) >= 2);
     }
     both.extend(TTL).blocking_wait().expect("a majority is there");
-    let outcome = both.release().blocking_wait().expect("the client runs");
+    let report = both.release().blocking_wait().expect("the client runs");
+    let outcome = report.outcome();
     assert!(!outcome.released.is_empty() && outcome.foreign.is_empty(), "{outcome:?}");
     fixture.expect_clean();
 }

@@ -19,8 +19,8 @@ fn a_request_can_be_awaited_and_its_guard_dropped_in_a_task() {
     let client = fixture.client.clone();
     runtime().block_on(async move {
         let guard = client.lock("a").ttl(TTL).wait(PATIENCE).await.expect("nobody has it");
-        let outcome = guard.release().await.expect("the client runs");
-        assert!(!outcome.released.is_empty());
+        let report = guard.release().await.expect("the client runs");
+        assert!(report.is_complete() && !report.outcome().released.is_empty(), "{report}");
         let guard = client.lock("a").ttl(TTL).wait(PATIENCE).await.expect("nobody has it");
         tokio::spawn(async move { drop(guard) }).await.expect("the task ends");
     });

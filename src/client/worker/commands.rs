@@ -14,7 +14,7 @@ use crate::client::release::ReleaseReport;
 use crate::client::report::NodeReport;
 use crate::client::ticket::{Order, Ticket};
 use crate::engine::Settling;
-use crate::redlock::{LockId, ReleaseOutcome, RequestError};
+use crate::redlock::{LockId, LostReason, RequestError};
 use crate::time::Instant;
 
 impl Worker {
@@ -132,11 +132,11 @@ impl Worker {
                     entry.release = answer;
                 }
             }
-            // The lock was lost before, and its keys on the nodes have been released.
+            // The lock was lost before. The engine releases its keys at the end of the validity.
             _ => {
                 if let Some(answer) = answer {
-                    let addresses = Arc::clone(&self.addresses);
-                    let report = ReleaseReport::new(ReleaseOutcome::default(), addresses);
+                    let reason = ticket.lost().unwrap_or(LostReason::Expired);
+                    let report = ReleaseReport::of_lost(reason, Arc::clone(&self.addresses));
                     self.complete(&answer, Ok(report));
                 }
             }

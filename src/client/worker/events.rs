@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use super::Worker;
 use crate::client::cause::LockErrorKind;
-use crate::client::lock_error::NodeReasons;
+use crate::client::lock_error::{ClientClosed, NodeReasons};
 use crate::client::notice::LockNoticeKind;
+use crate::client::oneshot::Oneshot;
 use crate::client::release::ReleaseReport;
 use crate::client::sync::lock;
 use crate::engine::reason;
-use crate::redlock::{AcquireError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome};
+use crate::redlock::{
+    AcquireError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome, NodeState,
+    ReleaseOutcome,
+};
 use crate::time::Instant;
 
 impl Worker {
@@ -43,8 +47,7 @@ impl Worker {
                 Event::Released { lock, outcome } => {
                     let answer = self.take_entry(lock).and_then(|entry| entry.release);
                     if let Some(answer) = answer {
-                        let addresses = Arc::clone(&self.addresses);
-                        self.complete(&answer, Ok(ReleaseReport::new(outcome, addresses)));
+                        self.released(&answer, outcome);
                     }
                 }
                 Event::Lost { lock, reason } => self.lost(lock, reason),
@@ -94,6 +97,19 @@ impl Worker {
         if !order.ahead.is_zero() {
             let _ = self.engine.warn(id, order.ahead);
         }
+    }
+
+    fn released(
+        &mut self,
+        answer: &Oneshot<Result<ReleaseReport, ClientClosed>>,
+        outcome: ReleaseOutcome,
+    ) {
+        let is_out = |id: &NodeId| {
+            self.engine.node(*id).is_none_or(|status| status.state != NodeState::Ready)
+        };
+        let out = outcome.unconfirmed.into_iter().filter(is_out).collect();
+        let report = ReleaseReport::new(outcome, out, Arc::clone(&self.addresses));
+        self.complete(answer, Ok(report));
     }
 
     fn acquire_failed(&mut self, id: LockId, error: AcquireError) {
