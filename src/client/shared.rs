@@ -188,7 +188,7 @@ impl Shared {
         // A callback that hangs must not hang this thread as well.
         let limit = timeout.saturating_add(JOIN_GRACE);
         let (reports, is_over) = self.shut_down(timeout).wait_for(limit);
-        let mut report = ShutdownReport::sum(reports.iter().copied());
+        let mut report = ShutdownReport::sum(reports.iter().cloned());
         if is_over && !self.is_own_thread() && self.is_at_home() {
             self.shards.iter().for_each(Shard::join);
         } else if !is_over {

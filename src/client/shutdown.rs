@@ -4,17 +4,26 @@ use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use std::sync::Arc;
 
 use super::gather::Gather;
 use crate::engine::Count;
-use crate::redlock::NodeSet;
+use crate::net::Address;
+use crate::redlock::{NodeId, NodeSet};
 
 /// What was left open when a client ended.
 ///
 /// A lock that is free on a quorum of the nodes is free for everybody. So a shutdown is complete
 /// once each thread of the client has nothing held or owed on a quorum. What is left on the other
-/// nodes, which may be down, is told here, and ends with its ttl.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// nodes, which may be down, is told here, and ends with its ttl. `Display` writes one line:
+///
+/// ```text
+/// all locks are released
+/// all locks are released; left on a minority of the nodes: 0 locks not confirmed, 2 tokens to
+/// clean up, at 10.0.0.3:6379
+/// 1 lock not confirmed, 0 tokens to clean up, at 10.0.0.2:6379, 10.0.0.3:6379
+/// ```
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ShutdownReport {
     /// Whether on a quorum of the nodes nothing was held or owed any more: all releases were
@@ -29,12 +38,20 @@ pub struct ShutdownReport {
     pub nodes: NodeSet,
     /// How many threads of the client have not ended in time, or have died before.
     pub threads: usize,
+    /// The addresses of all nodes; `None` for a thread that could not say what is left.
+    pub(super) addresses: Option<Arc<[Address]>>,
 }
 
 impl ShutdownReport {
     /// The report of a thread that has left nothing open.
-    const NOTHING: Self =
-        Self { is_quorum_free: true, locks: 0, cleanup: 0, nodes: NodeSet::EMPTY, threads: 0 };
+    const NOTHING: Self = Self {
+        is_quorum_free: true,
+        locks: 0,
+        cleanup: 0,
+        nodes: NodeSet::EMPTY,
+        threads: 0,
+        addresses: None,
+    };
 
     /// The report of a thread that died, or that nobody can wait for.
     pub(super) const NOT_ENDED: Self = Self { is_quorum_free: false, threads: 1, ..Self::NOTHING };
@@ -47,6 +64,12 @@ impl ShutdownReport {
         self.is_quorum_free && self.threads == 0
     }
 
+    /// Returns the nodes for which locks and tokens waited, each with its address.
+    pub fn addresses(&self) -> impl Iterator<Item = (NodeId, &Address)> {
+        let all = self.addresses.as_deref().unwrap_or_default();
+        self.nodes.into_iter().filter_map(|node| Some((node, all.get(node.index())?)))
+    }
+
     /// Adds the reports of all threads.
     pub(super) fn sum(reports: impl IntoIterator<Item = Self>) -> Self {
         reports.into_iter().fold(Self::NOTHING, |sum, report| Self {
@@ -55,6 +78,8 @@ impl ShutdownReport {
             cleanup: sum.cleanup + report.cleanup,
             nodes: sum.nodes.union(report.nodes),
             threads: sum.threads + report.threads,
+            // All threads have the same nodes.
+            addresses: sum.addresses.or(report.addresses),
         })
     }
 }
@@ -71,10 +96,20 @@ impl fmt::Display for ShutdownReport {
         }
         let (locks, tokens) = (Count(*locks, "lock"), Count(*cleanup, "token"));
         write!(f, "{locks} not confirmed, {tokens} to clean up")?;
+        for (place, (_, address)) in self.addresses().enumerate() {
+            write!(f, "{}{address}", if place == 0 { ", at " } else { ", " })?;
+        }
         if *threads > 0 {
-            write!(f, ", {} not ended", Count(*threads, "thread"))?;
+            write!(f, "; {} not ended", Count(*threads, "thread"))?;
         }
         Ok(())
+    }
+}
+
+/// Prints what `Display` writes.
+impl fmt::Debug for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ShutdownReport({self})")
     }
 }
 

@@ -58,7 +58,7 @@ impl ThreadEnd {
 
     /// Returns what the thread has left open. A thread that died has left itself.
     pub(super) fn report(&self) -> ShutdownReport {
-        *lock(&self.report)
+        lock(&self.report).clone()
     }
 
     /// Notes what is open while a shutdown goes on.

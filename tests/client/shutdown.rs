@@ -55,7 +55,10 @@ fn servers_that_do_not_answer_hold_nobody_up_for_longer_than_allowed() {
     let start = now();
     let report = fixture.client.blocking_shutdown(Duration::from_millis(100));
     assert_eq!((report.locks, report.cleanup, report.threads), (1, 0, 0), "{report}");
-    assert_eq!(report.to_string(), "1 lock not confirmed, 0 tokens to clean up");
+    let at = (0..3).map(|index| fixture.cluster[index].addr()).collect::<Vec<_>>().join(", ");
+    let text = format!("1 lock not confirmed, 0 tokens to clean up, at {at}");
+    assert_eq!(report.to_string(), text);
+    assert_eq!(report.addresses().count(), 3);
     assert!(!report.is_complete());
     assert!(now() - start < Duration::from_secs(5));
     (0..3).for_each(|index| fixture.cluster[index].cont());
@@ -82,7 +85,9 @@ fn a_minority_that_has_died_holds_nobody_up() {
     let left: Vec<_> = report.nodes.into_iter().map(NodeId::index).collect();
     assert_eq!(left, [2], "{report}");
     assert!(report.locks + report.cleanup > 0, "{report}");
-    assert!(report.to_string().starts_with("all locks are released; left on a minority"));
+    let text = report.to_string();
+    assert!(text.starts_with("all locks are released; left on a minority"), "{text}");
+    assert!(text.ends_with(&format!(", at {}", fixture.cluster[2].addr())), "{text}");
     fixture.cluster[2].restart();
     fixture.expect_clean();
 }

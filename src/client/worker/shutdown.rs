@@ -47,7 +47,7 @@ impl Worker {
             let is_over = self.engine.drain_for(&mut settling, timeout.min(DRAIN_STEP))?;
             let report = self.left_open();
             // A callback may panic yet.
-            self.end.set_report(ShutdownReport { threads: 1, ..report });
+            self.end.set_report(ShutdownReport { threads: 1, ..report.clone() });
             self.take_events();
             if is_over {
                 self.end.set_report(report);
@@ -64,6 +64,7 @@ impl Worker {
             cleanup: self.engine.cleanup(),
             nodes: self.engine.owing(),
             threads: 0,
+            addresses: Some(Arc::clone(&self.addresses)),
         }
     }
 
