@@ -25,8 +25,8 @@ fn run_once(client: &Client, job: &str, work: impl FnOnce()) -> Result<bool, Loc
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cluster = Cluster::start(3)?;
-    let client = Client::new(cluster.config())?;
-    let other = Client::new(cluster.config())?;
+    let client = cluster.client()?;
+    let other = cluster.client()?;
 
     assert!(run_once(&client, "nightly", || println!("working"))?);
     let guard = other.lock("nightly").wait(Duration::from_secs(5)).blocking_acquire()?;

@@ -13,7 +13,7 @@ use super::error::ClientError;
 use super::failure::ClientFailure;
 use super::lock_error::LockError;
 use super::pending::PendingAnswer;
-use super::ready::Ready;
+use super::ready::{Ready, Wanted};
 use super::report::NodeReport;
 use super::request::LockRequest;
 use super::runtime;
@@ -119,7 +119,23 @@ impl Client {
     /// # }
     /// ```
     pub fn ready(&self, timeout: Duration) -> Ready {
-        Ready::new(self.handle.shared.ready(timeout))
+        Ready::new(self.handle.shared.ready(Wanted::Quorum, timeout))
+    }
+
+    /// Waits until all nodes vote, as [`ready`](Self::ready) waits for a quorum.
+    ///
+    /// A lock needs a quorum and no more, and a service that waits for all nodes does not start
+    /// while one of them is down. `ready_all` is for tests, in which a lock must stand on every
+    /// node before one of them is stopped, and for the roll-out of a new cluster. The error names
+    /// each node that does not vote ([`ReadyError::NotAll`](super::ReadyError::NotAll)).
+    ///
+    /// ```no_run
+    /// # async fn start(client: redbolt::Client) -> Result<(), redbolt::ReadyError> {
+    /// client.ready_all(std::time::Duration::from_secs(3)).await
+    /// # }
+    /// ```
+    pub fn ready_all(&self, timeout: Duration) -> Ready {
+        Ready::new(self.handle.shared.ready(Wanted::All, timeout))
     }
 
     /// Starts a request for a lock on one resource.

@@ -8,7 +8,7 @@ use super::error::ClientError;
 use super::handover::Handover;
 use super::lock_error::{ClientClosed, LockError};
 use super::oneshot::Oneshot;
-use super::ready::ReadyError;
+use super::ready::{ReadyError, Wanted};
 use super::release::ReleaseReport;
 use super::report::NodeReport;
 use super::ticket::Ticket;
@@ -49,6 +49,7 @@ pub(super) enum Command {
     Nodes(Answer<Result<Vec<NodeReport>, ClientError>>),
     /// Answers as soon as the nodes are ready, or the time is over.
     Ready {
+        wanted: Wanted,
         timeout: Duration,
         answer: Answer<Result<(), ReadyError>>,
     },

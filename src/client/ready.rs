@@ -15,6 +15,13 @@ use crate::engine::EngineError;
 use crate::redlock::NodeState;
 use crate::time::format_rounded;
 
+/// Which nodes a caller waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wanted {
+    Quorum,
+    All,
+}
+
 /// The error of a client whose nodes were not ready in time.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -26,22 +33,38 @@ pub enum ReadyError {
         /// All nodes, as the thread saw them that had the fewest.
         nodes: Vec<NodeReport>,
     },
+    /// A node does not vote, and all were asked for.
+    NotAll {
+        /// All nodes, as a thread saw them for which they were not ready.
+        nodes: Vec<NodeReport>,
+    },
     /// The client did not take the question.
     Client(ClientError),
 }
 
 impl ReadyError {
-    /// Returns the time until a quorum can vote, if nothing but quarantine prevents a quorum: nodes
-    /// that may have forgotten locks do not vote yet (S11).
+    /// Returns `true` if too few nodes vote. Else the client has refused the question.
+    #[must_use]
+    pub const fn is_unavailable(&self) -> bool {
+        matches!(self, Self::NoQuorum { .. } | Self::NotAll { .. })
+    }
+
+    /// Returns the time until as many nodes can vote as were asked for, if nothing but quarantine
+    /// prevents them: nodes that may have forgotten locks do not vote yet (S11).
     ///
     /// Wait for that long, or see [`RestartGuard`](crate::RestartGuard), which explains how to
     /// declare nodes fresh that are known to be so.
+    #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        let Self::NoQuorum { need, nodes } = self else { return None };
+        let (need, nodes) = match self {
+            Self::NoQuorum { need, nodes } => (*need, nodes),
+            Self::NotAll { nodes } => (nodes.len(), nodes),
+            Self::Client(_) => return None,
+        };
         let nodes = nodes.iter().map(|node| {
             (node.state, node.quarantine.map_or(Duration::ZERO, |quarantine| quarantine.remaining))
         });
-        quarantined_for(*need, nodes)
+        quarantined_for(need, nodes)
     }
 }
 
@@ -65,21 +88,26 @@ fn quarantined_for(
 
 impl fmt::Display for ReadyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (who, nodes) = match self {
+            Self::Client(error) => return error.fmt(f),
+            Self::NoQuorum { nodes, .. } => ("a quorum", nodes),
+            Self::NotAll { nodes } => ("every node", nodes),
+        };
+        let ready = nodes.iter().filter(|node| node.is_ready()).count();
         match self {
-            Self::Client(error) => error.fmt(f),
-            Self::NoQuorum { need, nodes } => {
-                let ready = nodes.iter().filter(|node| node.is_ready()).count();
+            Self::NoQuorum { need, .. } => {
                 write!(f, "no quorum: {ready} of {} nodes vote, {need} needed", nodes.len())?;
-                nodes.iter().try_for_each(|node| write!(f, "; {node}"))?;
-                let Some(pause) = self.retry_after() else { return Ok(()) };
-                let pause = format_rounded(pause);
-                write!(
-                    f,
-                    "; a quorum can vote in {pause}: wait for that long; on a new cluster, \
-                     `redbolt init --fresh` declares that no lock was forgotten"
-                )
             }
+            _ => write!(f, "{ready} of {} nodes vote, all were asked for", nodes.len())?,
         }
+        nodes.iter().try_for_each(|node| write!(f, "; {node}"))?;
+        let Some(pause) = self.retry_after() else { return Ok(()) };
+        let pause = format_rounded(pause);
+        write!(
+            f,
+            "; {who} can vote in {pause}: wait for that long; on a new cluster, \
+             `redbolt init --fresh` declares that no lock was forgotten"
+        )
     }
 }
 
@@ -151,10 +179,16 @@ impl Ready {
     ///
     /// # Errors
     ///
-    /// A [`ReadyError`]: fewer nodes than a quorum vote, or the client is busy or shut down.
+    /// A [`ReadyError`]: fewer nodes vote than were asked for, or the client is busy or shut down.
     #[track_caller]
     pub fn blocking_wait(mut self) -> Result<(), ReadyError> {
         runtime::wait(|| block_on(|context| self.poll_once(context)))
+    }
+
+    /// Blocks, in a task too: for nodes that are threads of this process, and ready at once.
+    #[cfg(feature = "embedded")]
+    pub(crate) fn wait_anywhere(mut self) -> Result<(), ReadyError> {
+        block_on(|context| self.poll_once(context))
     }
 
     fn poll_once(&mut self, context: &Context<'_>) -> Poll<Result<(), ReadyError>> {

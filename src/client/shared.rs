@@ -16,7 +16,7 @@ use super::lock_error::LockError;
 use super::mailbox::Mailbox;
 use super::pending::PendingAnswer;
 use super::queue::Refused;
-use super::ready::ReadyError;
+use super::ready::{ReadyError, Wanted};
 use super::shard::Shard;
 use super::shutdown::ShutdownReport;
 use super::ticket::Ticket;
@@ -213,10 +213,14 @@ impl Shared {
     }
 
     /// Asks every thread to say when its nodes are ready.
-    pub(super) fn ready(&self, timeout: Duration) -> Gather<Result<(), ReadyError>> {
+    pub(super) fn ready(
+        &self,
+        wanted: Wanted,
+        timeout: Duration,
+    ) -> Gather<Result<(), ReadyError>> {
         Gather::new(self.shards.iter().map(|shard| {
             PendingAnswer::ask(|answer| {
-                let command = Command::Ready { timeout, answer };
+                let command = Command::Ready { wanted, timeout, answer };
                 Ok(shard.mailbox.push(command).map_err(ClientError::from)?)
             })
         }))

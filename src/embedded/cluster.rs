@@ -5,11 +5,16 @@ use std::io;
 
 use super::node::Node;
 use super::options::Options;
+use crate::client::Client;
 use crate::engine::Config;
 use crate::redlock::{MAX_NODES, RestartGuard};
 
 /// The least patience that a busy machine needs: a master's thread may have to wait for its turn.
 const NODE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The time for all masters to be ready for a new client, which takes about a millisecond. Only a
+/// master that a test has stopped or paused needs more.
+const READY: Duration = Duration::from_secs(10);
 
 /// A test that restarts a master wants the master back soon.
 const RECONNECT_MAX: Duration = Duration::from_millis(20);
@@ -21,11 +26,10 @@ const RECONNECT_MAX: Duration = Duration::from_millis(20);
 /// release their locks in peace: where both are local variables, create the cluster first.
 ///
 /// ```
-/// use redbolt::Client;
 /// use redbolt::embedded::Cluster;
 ///
 /// let cluster = Cluster::start(3)?;
-/// let client = Client::new(cluster.config())?;
+/// let client = cluster.client()?;
 /// let guard = client.lock("printer").blocking_try_acquire()?;
 ///
 /// cluster.node(0)?.pause();
@@ -78,8 +82,47 @@ impl Cluster {
         Ok(Self { nodes, config })
     }
 
-    /// Returns a configuration for clients of this cluster, ready to use: a request that follows
-    /// the creation of a client at once is granted. Every client of the same locks needs the same.
+    /// Creates a client with the [`config`](Self::config) of this cluster, and waits until all
+    /// masters vote: from the first lock on, every lock stands on every master, and a test can take
+    /// away any minority.
+    ///
+    /// The call blocks for about a millisecond, also in a task: masters and client have threads of
+    /// their own, and no runtime has to run meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`TimedOut`](io::ErrorKind::TimedOut) after 10 s if a master does not vote, because a test
+    /// has stopped or paused it, with a [`ReadyError`](crate::ReadyError) that names the master.
+    /// Such a test makes its client by [`Client::new`]. Or the error of the system, which could not
+    /// provide what the client needs, with an [`EngineError`](crate::EngineError).
+    pub fn client(&self) -> io::Result<Client> {
+        self.client_within(READY)
+    }
+
+    pub(super) fn client_within(&self, limit: Duration) -> io::Result<Client> {
+        let client = Client::new(self.config()).map_err(io::Error::other)?;
+        let ready = client.ready_all(limit).wait_anywhere();
+        ready.map_err(|error| io::Error::new(io::ErrorKind::TimedOut, error))?;
+        Ok(client)
+    }
+
+    /// Returns a configuration for clients of this cluster, for tests that change a setting. Every
+    /// client of the same locks needs the same.
+    ///
+    /// A request that follows the creation of a client at once is granted, by those masters to
+    /// which the client is connected already: a majority, and not all. A test that then takes a
+    /// master away can lose the lock. [`client`](Self::client) waits for all masters, and so does
+    /// [`Client::ready_all`] after other settings:
+    ///
+    /// ```
+    /// use redbolt::embedded::Cluster;
+    /// use std::time::Duration;
+    ///
+    /// let cluster = Cluster::start(3)?;
+    /// let client = cluster.config().into_builder().ttl(Duration::from_secs(1)).build()?;
+    /// client.ready_all(Duration::from_secs(10)).blocking_wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// All settings have their defaults, but for three:
     ///

@@ -1,7 +1,7 @@
 //! Testing code that uses redbolt.
 //!
 //! A test starts masters inside its own process ([`Cluster`]), gives the code under test a
-//! [`Client`] of these masters, and does to the masters what the test is about. Nothing has to be
+//! [`Client`] of these masters ([`Cluster::client`], for which all of them vote), and does to the masters what the test is about. Nothing has to be
 //! installed, every cluster has ports of its own, and the locks are real. The feature `embedded` is
 //! needed only by the tests:
 //!
@@ -29,8 +29,8 @@
 //! // In a test suite: #[test]
 //! fn a_job_is_done_by_one_client_and_by_a_majority() -> Result<(), Box<dyn std::error::Error>> {
 //!     let cluster = Cluster::start(3)?;
-//!     let client = Client::new(cluster.config())?;
-//!     let other = Client::new(cluster.config())?;
+//!     let client = cluster.client()?;
+//!     let other = cluster.client()?;
 //!
 //!     let guard = other.lock("nightly").blocking_try_acquire()?;
 //!     assert!(!run_once(&client, "nightly", || unreachable!("the other client is at it"))?);
@@ -54,13 +54,12 @@
 //!
 //! ```
 //! use redbolt::embedded::Cluster;
-//! use redbolt::Client;
 //! use std::time::Duration;
 //!
 //! // In a test suite: #[tokio::test]
 //! async fn a_leader_notices_that_its_keys_are_gone() -> Result<(), Box<dyn std::error::Error>> {
 //!     let cluster = Cluster::start(3)?;
-//!     let client = Client::new(cluster.config())?;
+//!     let client = cluster.client()?;
 //!     let leader = client.lock("leader").ttl(Duration::from_secs(1));
 //!     let guard = leader.keep_alive_for(Duration::from_secs(600)).await?;
 //!
@@ -105,9 +104,10 @@
 //!   [rest](crate::ReleaseReport#a-lock-that-was-lost-before) of the lost lock, in its own client
 //!   ("held by another lock of this client") or on the masters.
 //! * **A loss** is told by [`Guard::lost`](crate::Guard::lost).
-//! * **A state of a master** is told by [`Client::on_node`] and [`Client::nodes`]. The first lock
-//!   needs no more than a majority; a test about one certain master waits until that master is
-//!   [`Ready`](crate::NodeState::Ready).
+//! * **All masters**: [`Cluster::client`] waits for them, and [`Client::ready_all`] does so again
+//!   after a restart. A lock that was taken while only a majority was there stands on no more than
+//!   that majority.
+//! * **A state of a master** is told by [`Client::on_node`] and [`Client::nodes`].
 //!
 //! # Why paused time does not reach locks
 //!
@@ -132,7 +132,6 @@
 //!    task runs.
 //!
 //! ```
-//! use redbolt::Client;
 //! use redbolt::embedded::Cluster;
 //! use std::time::Duration;
 //! use tokio::task::spawn_blocking;
@@ -141,7 +140,7 @@
 //! // In a test suite: #[tokio::test(start_paused = true)]
 //! async fn a_minute_under_the_lock() -> Result<(), Box<dyn std::error::Error>> {
 //!     let cluster = Cluster::start(3)?;
-//!     let client = Client::new(cluster.config())?;
+//!     let client = cluster.client()?;
 //!
 //!     let request = client.lock("report");
 //!     let guard = spawn_blocking(move || request.blocking_try_acquire()).await??;
@@ -201,7 +200,7 @@
 //!
 //! assert!(!is_done(&AllTaken));
 //! # let cluster = redbolt::embedded::Cluster::start(1).unwrap();
-//! # assert!(is_done(&Client::new(cluster.config()).unwrap()));
+//! # assert!(is_done(&cluster.client().unwrap()));
 //! ```
 //!
 //! In a trait for tasks the method returns `impl Future<Output = …> + Send`.
@@ -218,8 +217,10 @@
 //! [`Client`]: crate::Client
 //! [`Client::nodes`]: crate::Client::nodes
 //! [`Client::on_node`]: crate::Client::on_node
+//! [`Client::ready_all`]: crate::Client::ready_all
 //! [`Client::shutdown`]: crate::Client::shutdown
 //! [`Cluster`]: super::Cluster
+//! [`Cluster::client`]: super::Cluster::client
 //! [`Master`]: super::Master
 //! [`Memory::Kept`]: super::Memory::Kept
 //! [`Memory::Lost`]: super::Memory::Lost

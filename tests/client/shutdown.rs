@@ -49,6 +49,7 @@ fn the_last_handle_sees_to_the_last_release() {
 #[test]
 fn servers_that_do_not_answer_hold_nobody_up_for_longer_than_allowed() {
     let fixture = Fixture::new(3);
+    fixture.client.ready_all(PATIENCE).blocking_wait().expect("all are there");
     let guard = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
     (0..3).for_each(|index| fixture.cluster[index].stop());
     drop(guard);

@@ -4,6 +4,7 @@
 
 mod bounds;
 mod delaying;
+mod joining;
 mod keys;
 mod paused_time;
 mod pausing;
@@ -16,8 +17,6 @@ use std::time::Duration;
 use redbolt::embedded::Cluster;
 use redbolt::{Client, Config};
 
-use support::until;
-
 /// The ttl of locks that are not to end by themselves.
 const TTL: Duration = Duration::from_secs(60);
 
@@ -27,19 +26,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Masters, and a client that is connected to all of them.
 fn cluster(nodes: usize) -> (Cluster, Client) {
     let cluster = Cluster::start(nodes).expect("the system gives sockets and threads");
-    let client = client(cluster.config());
+    let client = cluster.client().expect("all masters vote");
     (cluster, client)
 }
 
-/// A client that is connected to all masters: a lock needs only a majority of them, and then the
-/// others have no key yet.
+/// A client with settings of its own that is connected to all masters: a lock needs only a majority
+/// of them, and then the others have no key yet.
 fn client(config: Config) -> Client {
     let client = Client::new(config).expect("a client can be made");
-    let are_ready = || {
-        let nodes = client.nodes().blocking_wait().expect("the client lives");
-        nodes.iter().all(|node| node.is_ready())
-    };
-    assert!(until(PATIENCE, are_ready), "all masters vote");
+    client.ready_all(PATIENCE).blocking_wait().expect("all masters vote");
     client
 }
 

@@ -4,19 +4,10 @@
 use std::time::Duration;
 
 use redbolt::Client;
-use redbolt::embedded::Cluster;
 use tokio::task::spawn_blocking;
 use tokio::time;
 
-use super::{PATIENCE, TTL};
-
-/// Masters, and a client that is connected to a majority of them at least.
-async fn cluster() -> (Cluster, Client) {
-    let cluster = Cluster::start(3).expect("the system gives sockets and threads");
-    let client = Client::new(cluster.config()).expect("a client can be made");
-    client.ready(PATIENCE).await.expect("the masters are there");
-    (cluster, client)
-}
+use super::{PATIENCE, TTL, cluster};
 
 /// Awaits a lock with a timer of the runtime beside it.
 async fn within(client: &Client, limit: Duration) -> bool {
@@ -28,7 +19,7 @@ async fn within(client: &Client, limit: Duration) -> bool {
 /// next timer at once.
 #[tokio::test(start_paused = true)]
 async fn a_timer_in_paused_time_ends_before_the_nodes_can_answer() {
-    let (cluster, client) = cluster().await;
+    let (cluster, client) = cluster(3);
     for node in cluster.nodes() {
         node.pause();
     }
@@ -38,7 +29,7 @@ async fn a_timer_in_paused_time_ends_before_the_nodes_can_answer() {
 /// A blocking task holds the paused clock.
 #[tokio::test(start_paused = true)]
 async fn a_lock_taken_in_a_blocking_task_is_not_overtaken_by_paused_time() {
-    let (_cluster, client) = cluster().await;
+    let (_cluster, client) = cluster(3);
     let start = time::Instant::now();
     let request = client.lock("printer").ttl(TTL).wait(PATIENCE);
     let taking = spawn_blocking(move || request.blocking_acquire());
@@ -50,7 +41,7 @@ async fn a_lock_taken_in_a_blocking_task_is_not_overtaken_by_paused_time() {
 
 #[tokio::test(start_paused = true)]
 async fn advancing_the_runtime_ends_no_lock() {
-    let (_cluster, client) = cluster().await;
+    let (_cluster, client) = cluster(3);
     let guard = client.lock("printer").ttl(TTL).wait(PATIENCE).await.expect("free");
     time::advance(10 * TTL).await;
     assert!(guard.is_held());

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::readiness::Waiter;
 use super::{Entry, Question, Worker};
 use crate::client::command::{Answer, Command};
 use crate::client::counters::ClientCounters;
@@ -56,9 +57,9 @@ impl Worker {
                 let reports = NodeReport::all(&self.engine, &self.addresses);
                 self.complete(&answer, Ok(reports));
             }
-            Command::Ready { timeout, answer } => {
+            Command::Ready { wanted, timeout, answer } => {
                 let settling = Settling::new(self.engine.now(), timeout);
-                self.settling.push((settling, answer));
+                self.settling.push(Waiter { wanted, settling, answer });
             }
             Command::Watch(watcher) => self.watch(watcher),
             Command::Shutdown(timeout) => self.end_within = self.end_within.max(Some(timeout)),

@@ -18,15 +18,15 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
+use self::readiness::Waiter;
 use super::command::{Answer, Command, OnNode};
 use super::lock_error::{ClientClosed, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
-use super::ready::ReadyError;
 use super::release::ReleaseReport;
 use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
-use crate::engine::{Changes, Engine, Settling};
+use crate::engine::{Changes, Engine};
 use crate::net::Address;
 use crate::redlock::{Histogram, Holder, LockId, QueryId};
 use crate::time::Instant;
@@ -46,7 +46,7 @@ pub(super) struct Worker {
     wait: Histogram,
     queries: HashMap<QueryId, Question>,
     /// The callers who wait for the nodes.
-    settling: Vec<(Settling, Answer<Result<(), ReadyError>>)>,
+    settling: Vec<Waiter>,
     watchers: Vec<OnNode>,
     /// What the watchers know of the nodes.
     changes: Changes,

@@ -4,9 +4,18 @@ use core::mem;
 use std::sync::Arc;
 
 use super::Worker;
-use crate::client::ready::ReadyError;
+use crate::client::command::Answer;
+use crate::client::ready::{ReadyError, Wanted};
 use crate::client::report::NodeReport;
+use crate::engine::Settling;
 use crate::time::Instant;
+
+/// A caller who waits for the nodes.
+pub(super) struct Waiter {
+    pub(super) wanted: Wanted,
+    pub(super) settling: Settling,
+    pub(super) answer: Answer<Result<(), ReadyError>>,
+}
 
 impl Worker {
     /// Answers the callers whose wait is over. Returns the next moment at which one is.
@@ -17,22 +26,29 @@ impl Worker {
         let now = self.engine.now();
         let readiness = self.engine.readiness();
         let mut next = Instant::FAR_FUTURE;
-        for (mut settling, answer) in mem::take(&mut self.settling) {
-            if Arc::strong_count(&answer) == 1 {
+        for mut waiter in mem::take(&mut self.settling) {
+            if Arc::strong_count(&waiter.answer) == 1 {
                 // The caller has dropped the wait, which may have been without end.
                 continue;
             }
-            let until = settling.until(now, readiness.is_quorate());
-            let is_tried = readiness.is_quorate() && readiness.untried == 0;
+            let are_there = match waiter.wanted {
+                Wanted::Quorum => readiness.is_quorate(),
+                Wanted::All => readiness.ready == self.addresses.len(),
+            };
+            let until = waiter.settling.until(now, are_there);
+            let is_tried = are_there && readiness.untried == 0;
             if !is_tried && now < until {
                 next = next.min(until);
-                self.settling.push((settling, answer));
-            } else if readiness.is_quorate() {
-                self.complete(&answer, Ok(()));
+                self.settling.push(waiter);
+            } else if are_there {
+                self.complete(&waiter.answer, Ok(()));
             } else {
                 let nodes = NodeReport::all(&self.engine, &self.addresses);
-                let error = ReadyError::NoQuorum { need: readiness.need, nodes };
-                self.complete(&answer, Err(error));
+                let error = match waiter.wanted {
+                    Wanted::Quorum => ReadyError::NoQuorum { need: readiness.need, nodes },
+                    Wanted::All => ReadyError::NotAll { nodes },
+                };
+                self.complete(&waiter.answer, Err(error));
             }
         }
         Some(next).filter(|next| *next < Instant::FAR_FUTURE)

@@ -5,6 +5,7 @@ use core::time::Duration;
 use std::io;
 use std::sync::Arc;
 
+use super::readiness::Waiter;
 use super::{Question, Worker};
 use crate::client::cause::LockErrorKind;
 use crate::client::command::Command;
@@ -92,7 +93,7 @@ impl Worker {
                 Err(LockError::new(LockErrorKind::Closed(failure), &resource, 1)),
             );
         }
-        for (_, answer) in mem::take(&mut self.settling) {
+        for Waiter { answer, .. } in mem::take(&mut self.settling) {
             self.complete(&answer, Err(ClientError::Closed(failure).into()));
         }
         for answer in self.end.take_waiters() {

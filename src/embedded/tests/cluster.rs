@@ -211,3 +211,15 @@ fn a_test_can_use_a_node_from_many_threads() {
     node.restart(Memory::Kept).unwrap();
     assert!(ask(node.addr(), "PING").starts_with("+PONG"));
 }
+
+#[test]
+fn a_client_of_a_cluster_with_a_stopped_master_is_an_error_that_names_the_master() {
+    let cluster = Cluster::start(3).unwrap();
+    cluster.nodes()[1].stop().unwrap();
+    let error = cluster.client_within(Duration::from_millis(50)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    let (text, address) = (error.to_string(), cluster.nodes()[1].addr());
+    assert!(text.starts_with("2 of 3 nodes vote") && text.contains(&format!("; {address}: down")));
+    cluster.nodes()[1].restart(Memory::Lost).unwrap();
+    cluster.client().unwrap();
+}
