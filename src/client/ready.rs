@@ -135,6 +135,50 @@ pub enum ConnectError {
     Ready(ReadyError),
 }
 
+impl ConnectError {
+    /// Returns `true` if the client was created, and too few of its nodes voted in time. Another
+    /// attempt may succeed.
+    #[must_use]
+    pub const fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Ready(error) if error.is_unavailable())
+    }
+
+    /// Returns `true` if a setting or an address is wrong. Every attempt with the same settings
+    /// fails.
+    #[must_use]
+    pub const fn is_invalid(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Address(_) | EngineError::Config(_)))
+    }
+
+    /// Returns the time until a quorum can vote, where nothing but quarantine prevents a quorum: see
+    /// [`ReadyError::retry_after`].
+    ///
+    /// ```no_run
+    /// # use redbolt::{Client, ConnectError};
+    /// # use std::time::Duration;
+    /// # async fn connect() -> Result<Client, ConnectError> {
+    /// loop {
+    ///     let builder = Client::builder(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+    ///     match builder.connect(Duration::from_secs(3)).await {
+    ///         Err(error) if error.is_unavailable() => {
+    ///             eprintln!("{error}");
+    ///             let pause = error.retry_after().unwrap_or(Duration::from_secs(1));
+    ///             tokio::time::sleep(pause).await;
+    ///         }
+    ///         result => return result,
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Engine(_) => None,
+            Self::Ready(error) => error.retry_after(),
+        }
+    }
+}
+
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

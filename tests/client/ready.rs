@@ -169,9 +169,12 @@ fn a_result_is_returned_once() {
 
 #[test]
 fn what_cannot_be_a_client_says_why() {
-    let error = |builder: ClientBuilder| match builder.blocking_connect(PATIENCE) {
-        Err(ConnectError::Engine(error)) => error.to_string(),
-        other => panic!("{other:?}"),
+    let error = |builder: ClientBuilder| {
+        let error = builder.blocking_connect(PATIENCE).expect_err("no client");
+        assert!(error.is_invalid() && !error.is_unavailable(), "{error}");
+        assert_eq!(error.retry_after(), None);
+        let ConnectError::Engine(error) = error else { panic!("{error}") };
+        error.to_string()
     };
     let wrong = error(Client::builder(["redis://:secret@a b"]));
     assert!(wrong.contains("has a space in it") && !wrong.contains("secret"), "{wrong}");
@@ -189,6 +192,25 @@ fn what_cannot_be_a_client_says_why() {
     let polling = Client::builder(["127.0.0.1:1"])
         .configure(|config| config.busy_poll = Duration::from_secs(2));
     assert_eq!(error(polling), "busy_poll is 2s, between 0s and 1s is possible");
+}
+
+/// Somebody who connects again and again needs no look inside the error.
+#[test]
+fn a_client_that_could_not_connect_says_whether_and_when_to_try_again() {
+    let mut cluster = Cluster::start(3);
+    let mut config = config(&cluster);
+    config.redlock.restart_guard = RestartGuard::Strict;
+    let connect = |config| {
+        let connecting = ClientBuilder::from(config).blocking_connect(Duration::from_millis(200));
+        connecting.expect_err("no quorum")
+    };
+    let error = connect(config.clone());
+    assert!(error.is_unavailable() && !error.is_invalid(), "{error}");
+    assert!(error.retry_after().is_some_and(|pause| pause > Duration::from_secs(30)), "{error}");
+    (0..2).for_each(|index| cluster[index].kill());
+    let error = connect(config);
+    assert!(error.is_unavailable() && !error.is_invalid(), "{error}");
+    assert_eq!(error.retry_after(), None, "{error}");
 }
 
 #[test]
