@@ -7,9 +7,12 @@
 
 use std::time::Duration;
 
+use redbolt::redlock::RestartGuard;
+
 use crate::checker::Verdict;
 use crate::fleet::{Fleet, MAJORITY, NODES, Rules};
-use crate::log::{What, nanos};
+use crate::home::Files;
+use crate::log::nanos;
 use crate::order::Habit;
 use crate::report::Report;
 use crate::support::until;
@@ -24,13 +27,14 @@ const ROUNDS: usize = 10;
 /// FAULTS 25: without the guard happens what the guard is there to prevent.
 #[test]
 fn without_the_guard_the_checker_finds_a_double_hold() {
-    Control::start(false).must_find_a_double_hold(|fleet| fleet.restart(MAJORITY));
+    let control = Control::start(RestartGuard::Off, false);
+    control.must_find_a_double_hold(|fleet| fleet.restart(MAJORITY));
 }
 
 /// FAULTS 24, 27: the same harm with the guard. For a while nobody can have the lock.
 #[test]
 fn with_the_guard_nodes_that_forget_give_nothing_away() {
-    let mut control = Control::start(true);
+    let mut control = Control::start(RestartGuard::On, false);
     for nodes in [MAJORITY, NODES, MAJORITY] {
         control.wait_for_a_holder();
         control.fleet.restart(nodes);
@@ -40,10 +44,32 @@ fn with_the_guard_nodes_that_forget_give_nothing_away() {
     control.end();
 }
 
+/// FAULTS 39, CONTROL: keys are deleted under clients that have no right to be told. They look
+/// again only later, and `SAFETY.md` does not promise that nobody holds the lock by then.
+#[test]
+fn when_keys_are_flushed_and_nobody_is_told_the_checker_finds_a_double_hold() {
+    let control = Control::start(RestartGuard::On, true);
+    control.must_find_a_double_hold(|fleet| fleet.flush(MAJORITY));
+}
+
+/// FAULTS 39: the same harm under clients that are told. The witness is gone with the keys, and for
+/// a while nobody can have the lock.
+#[test]
+fn when_keys_are_flushed_and_clients_are_told_nothing_is_given_away() {
+    let mut control = Control::start(RestartGuard::On, false);
+    for nodes in [MAJORITY, NODES, MAJORITY] {
+        control.wait_for_a_holder();
+        control.fleet.flush(nodes);
+        control.wait_for_a_holder();
+    }
+    control.report.check(&control.fleet.log);
+    control.end();
+}
+
 /// FAULTS 33: clocks are stepped by more than the clients are told to expect.
 #[test]
 fn when_clocks_are_stepped_the_checker_finds_a_double_hold() {
-    let control = Control::start(true);
+    let control = Control::start(RestartGuard::On, false);
     if !control.fleet.set_clock(0, Duration::ZERO) {
         return;
     }
@@ -62,14 +88,17 @@ struct Control {
 }
 
 impl Control {
-    fn start(guarded: bool) -> Self {
+    fn start(guard: RestartGuard, is_deaf: bool) -> Self {
         let fleet = Fleet::start(Rules {
             habit: Habit::Clinging,
-            guarded,
+            guard,
+            is_deaf,
+            files: [Files::None; NODES],
+            has_spares: false,
             // Longer than a restart of nodes on a busy machine.
             max_ttl: Duration::from_secs(3),
             step: Duration::ZERO,
-            clients: 3,
+            bodies: [3, 0],
             seed: 1,
         });
         let report = Report::new(&fleet);
@@ -94,8 +123,7 @@ impl Control {
         let Self { fleet, report } = self;
         let held = until(PATIENCE, || {
             fleet.check_clients();
-            let new = report.read_on();
-            new.iter().any(|r| r.at >= start && matches!(r.what, What::Held { .. }))
+            report.served(start).next().is_some()
         });
         assert!(held, "{}: nobody is granted the lock", fleet.log.path().display());
     }
@@ -105,6 +133,6 @@ impl Control {
         self.fleet.finish();
         let Verdict { faults, .. } = self.report.judge();
         assert!(faults.is_empty(), "{}: {faults:#?}", self.fleet.log.path().display());
-        self.fleet.log.remove();
+        self.fleet.remove_files();
     }
 }

@@ -1,19 +1,25 @@
-//! The processes of a run: five masters, the clients, and their log.
+//! The processes of a run: five names with masters behind them, the clients, and their log.
 //!
 //! All are on the leash of [`Process`], so none outlives the test.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use redbolt::redlock::RestartGuard;
+
+use crate::checker::Terms;
+use crate::client::{Mail, REQUESTS};
+use crate::home::{Files, Home};
 use crate::log::{Log, Tail};
-use crate::order::{Habit, Order, VARIABLE};
+use crate::order::{Body, Habit, Order, VARIABLE};
+use crate::secrets::Secrets;
 use crate::support::clocks::Clocks;
 use crate::support::process::{Folder, Process};
-use crate::support::servers::Node;
 use crate::support::until;
 
 /// The name of the test that runs a client: a test process with an order becomes a client there.
@@ -29,11 +35,16 @@ pub(crate) const MAJORITY: usize = NODES / 2 + 1;
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) habit: Habit,
-    /// Whether nodes that may have forgotten locks are kept from voting.
-    pub(crate) guarded: bool,
+    /// The rule for nodes that may have forgotten locks.
+    pub(crate) guard: RestartGuard,
+    /// Whether clients have no right to be told that keys are gone.
+    pub(crate) is_deaf: bool,
+    pub(crate) files: [Files; NODES],
+    pub(crate) has_spares: bool,
     pub(crate) max_ttl: Duration,
     pub(crate) step: Duration,
-    pub(crate) clients: usize,
+    /// How many clients there are with an engine, and how many with a crowd.
+    pub(crate) bodies: [usize; 2],
     pub(crate) seed: u64,
 }
 
@@ -41,24 +52,62 @@ pub(crate) struct Fleet {
     // The order of the fields is the order of dropping: clients first, so that none of them reports
     // the end of its nodes.
     pub(crate) clients: Vec<Client>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) homes: Vec<Home>,
     clocks: Option<Clocks>,
-    pub(crate) log: Log,
-    rules: Rules,
+    pub(crate) log: Arc<Log>,
+    pub(crate) secrets: Secrets,
+    pub(crate) rules: Rules,
     /// How many clients there have been so far.
     born: u32,
+}
+
+impl Rules {
+    pub(crate) fn terms(&self) -> Terms {
+        let step = u64::try_from(self.step.as_nanos()).expect("less than a second");
+        Terms { quorum: MAJORITY, rate: 5_000, step }
+    }
+
+    /// Returns the longest time for which a node that may have forgotten locks does not vote.
+    pub(crate) fn span(&self) -> Duration {
+        let max_ttl = u64::try_from(self.max_ttl.as_millis()).expect("a few seconds");
+        2 * self.max_ttl - Duration::from_nanos(self.terms().validity(max_ttl))
+    }
+
+    /// Returns the time in which every client is granted a lock once all is well. At first the
+    /// nodes are connected to, and serve a quarantine, at worst two, one for each of two looks that
+    /// find something amiss. Then each lock that is wanted may have its turn, for a whole ttl.
+    pub(crate) fn served_within(&self) -> Duration {
+        let clients: usize = self.bodies.iter().sum();
+        let locks = u32::try_from(clients * REQUESTS).expect("a few dozens");
+        Order::timeouts() + 2 * self.span() + locks * self.max_ttl
+    }
+
+    fn order(&self, client: u32, body: Body, nodes: &[String], log: &Path) -> Order {
+        let Self { habit, guard, is_deaf, max_ttl, step, seed, .. } = *self;
+        let (nodes, log) = (nodes.to_vec(), log.to_owned());
+        let seed = seed.wrapping_add(u64::from(client));
+        Order { client, seed, body, habit, guard, is_deaf, max_ttl, step, nodes, log }
+    }
 }
 
 impl Fleet {
     pub(crate) fn start(rules: Rules) -> Self {
         let clocks = Clocks::new(NODES);
-        let start = |node| clocks.as_ref().map_or_else(Node::start, |clocks| clocks.start(node));
-        let nodes = (0..NODES).map(start).collect();
-        let log = Log::create(log_path());
-        let mut fleet = Self { clients: Vec::new(), nodes, clocks, log, rules, born: 0 };
-        for _ in 0..rules.clients {
-            let client = fleet.bear();
-            fleet.clients.push(client);
+        let log = Arc::new(Log::create(log_path()));
+        let secrets = Secrets::create(log.path());
+        let start = |(number, &files): (usize, &Files)| {
+            Home::start(number, files, rules.has_spares, clocks.as_ref(), &log)
+        };
+        let homes: Vec<_> = rules.files.iter().enumerate().map(start).collect();
+        if rules.is_deaf {
+            homes.iter().for_each(Home::add_deaf_user);
+        }
+        let mut fleet = Self { clients: Vec::new(), homes, clocks, log, secrets, rules, born: 0 };
+        for (body, count) in [Body::Engine, Body::Client].into_iter().zip(rules.bodies) {
+            for _ in 0..count {
+                let client = fleet.bear(body);
+                fleet.clients.push(client);
+            }
         }
         fleet
     }
@@ -69,27 +118,29 @@ impl Fleet {
 
     /// Kills a client and puts a new one in its place, which knows nothing of the old locks.
     pub(crate) fn replace(&mut self, index: usize) {
-        let heir = self.bear();
+        let heir = self.bear(self.clients[index].body);
         self.clients[index] = heir;
     }
 
-    /// Kills the first `nodes` nodes at once and starts them again, empty.
+    /// Kills the first `nodes` nodes at once and starts them again.
     pub(crate) fn restart(&mut self, nodes: usize) {
         thread::scope(|scope| {
-            for node in self.nodes.iter_mut().take(nodes) {
-                scope.spawn(|| node.restart());
+            for home in self.homes.iter_mut().take(nodes) {
+                scope.spawn(|| home.node.restart());
             }
         });
+    }
+
+    /// Deletes all keys of the first `nodes` nodes.
+    pub(crate) fn flush(&self, nodes: usize) {
+        for home in self.homes.iter().take(nodes) {
+            home.node.command(&[b"FLUSHALL"]);
+        }
     }
 
     /// Sets the clock of a node ahead of the right time. Returns false if clocks cannot be set.
     pub(crate) fn set_clock(&self, node: usize, ahead: Duration) -> bool {
         self.clocks.as_ref().inspect(|clocks| clocks.set(node, ahead)).is_some()
-    }
-
-    /// Returns by how much clocks may be stepped.
-    pub(crate) fn step(&self) -> Duration {
-        self.rules.step
     }
 
     /// Fails the test if a client has ended by itself.
@@ -110,26 +161,24 @@ impl Fleet {
         }
     }
 
-    fn bear(&mut self) -> Client {
+    /// Removes the files of a run without a finding.
+    pub(crate) fn remove_files(&self) {
+        self.secrets.remove();
+        Mail::remove(self.log.path());
+        self.log.remove();
+    }
+
+    fn bear(&mut self, body: Body) -> Client {
         self.born += 1;
-        let Rules { habit, guarded, max_ttl, step, seed, .. } = self.rules;
-        let order = Order {
-            client: self.born,
-            seed: seed.wrapping_add(u64::from(self.born)),
-            habit,
-            guarded,
-            max_ttl,
-            step,
-            nodes: self.nodes.iter().map(Node::addr).collect(),
-            log: self.log.path().to_owned(),
-        };
-        Client::start(&order)
+        let nodes: Vec<_> = self.homes.iter().map(|home| home.link.addr()).collect();
+        Client::start(&self.rules.order(self.born, body, &nodes, self.log.path()))
     }
 }
 
 pub(crate) struct Client {
     process: Process,
     folder: Folder,
+    body: Body,
     pub(crate) number: u32,
 }
 
@@ -142,8 +191,8 @@ impl Client {
         let args = [&order_variable, binary, "--exact", ENTRANCE, "--nocapture"];
         let args = args.map(str::to_owned);
         let folder = Folder::new();
-        let process = Process::spawn(&folder, Path::new("env"), &args);
-        Self { process: process.expect("sh is there"), folder, number: order.client }
+        let process = Process::spawn(&folder, Path::new("env"), &args).expect("sh is there");
+        Self { process, folder, body: order.body, number: order.client }
     }
 
     pub(crate) fn stop(&self) {

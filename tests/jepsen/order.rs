@@ -12,8 +12,20 @@ use std::time::Duration;
 use redbolt::Config;
 use redbolt::redlock::RestartGuard;
 
+use crate::log::Log;
+use crate::secrets::Secrets;
+
 /// The variable that makes the test binary a client.
 pub(crate) const VARIABLE: &str = "REDBOLT_JEPSEN_CLIENT";
+
+/// The time for a connection to come up, and again for its handshake.
+const CONNECT: Duration = Duration::from_millis(500);
+
+/// A node that is stopped for longer loses its connection, with requests unanswered.
+const CLOSE: Duration = Duration::from_millis(700);
+
+/// The longest pause between two attempts to connect.
+const RECONNECT: Duration = Duration::from_millis(50);
 
 /// How a client lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,14 +34,26 @@ pub(crate) struct Order {
     pub(crate) client: u32,
     /// The seed of all choices of the client.
     pub(crate) seed: u64,
+    pub(crate) body: Body,
     pub(crate) habit: Habit,
-    /// Whether nodes that may have forgotten locks are kept from voting.
-    pub(crate) guarded: bool,
+    /// The rule for nodes that may have forgotten locks.
+    pub(crate) guard: RestartGuard,
+    /// Whether the client has no right to be told that keys are gone.
+    pub(crate) is_deaf: bool,
     pub(crate) max_ttl: Duration,
     /// How far the clock of a node may be stepped.
     pub(crate) step: Duration,
     pub(crate) nodes: Vec<String>,
     pub(crate) log: PathBuf,
+}
+
+/// The part of the library with which a client takes its locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// One `Engine`, and a loop around it.
+    Engine,
+    /// One `Client`, and threads and tasks that share it.
+    Client,
 }
 
 /// The habits of a client with its locks.
@@ -48,30 +72,45 @@ impl Order {
         Some(text.parse().unwrap_or_else(|()| panic!("{VARIABLE}={text} is no order")))
     }
 
+    /// Returns how long it takes at most until a client is connected to all nodes that are there,
+    /// and has given up all connections that lead nowhere.
+    pub(crate) fn timeouts() -> Duration {
+        CLOSE + 2 * CONNECT + RECONNECT
+    }
+
     /// Returns the configuration of the engine: as impatient as allowed, so that much happens.
     pub(crate) fn config(&self) -> Config {
         let mut config = Config::new(&self.nodes).expect("the addresses of servers can be read");
+        config.credentials = Some(Secrets::of(&self.log).credentials(self.is_deaf));
         let redlock = &mut config.redlock;
         redlock.max_ttl = self.max_ttl;
         redlock.drift.step = self.step;
-        redlock.connect_timeout = Duration::from_millis(500);
-        // A node that is stopped for longer loses its connection, with requests unanswered.
-        redlock.close_timeout = Duration::from_millis(700);
+        redlock.connect_timeout = CONNECT;
+        redlock.close_timeout = CLOSE;
         redlock.release_timeout = Duration::from_millis(200);
         redlock.retry_max = Duration::from_millis(20);
-        redlock.reconnect_max = Duration::from_millis(50);
+        redlock.reconnect_max = RECONNECT;
         redlock.max_locks = 64;
-        redlock.restart_guard = if self.guarded { RestartGuard::On } else { RestartGuard::Off };
+        redlock.restart_guard = self.guard;
+        #[cfg(redbolt_sabotage)]
+        {
+            redlock.saboteur = crate::sabotage::chosen();
+        }
         config
+    }
+
+    pub(crate) fn open_log(&self) -> Log {
+        Log::open(self.log.clone())
     }
 }
 
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { client, seed, habit, guarded, .. } = self;
+        let Self { client, seed, body, habit, guard, is_deaf, .. } = self;
         let (max_ttl, step) = (self.max_ttl.as_millis(), self.step.as_millis());
         let (nodes, log) = (self.nodes.join(","), self.log.display());
-        write!(f, "{client} {seed} {habit:?} {guarded} {max_ttl} {step} {nodes} {log}")
+        write!(f, "{client} {seed} {body:?} {habit:?} {guard} {is_deaf} ")?;
+        write!(f, "{max_ttl} {step} {nodes} {log}")
     }
 }
 
@@ -80,19 +119,26 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         // The path is the last field, because a path may have spaces.
-        let fields: Vec<_> = text.splitn(8, ' ').collect();
-        let [client, seed, habit, guarded, max_ttl, step, nodes, log] = fields[..] else {
+        let fields: Vec<_> = text.splitn(10, ' ').collect();
+        let [client, seed, body, habit, guard, is_deaf, max_ttl, step, nodes, log] = fields[..]
+        else {
             return Err(());
         };
         Ok(Self {
             client: number(client)?,
             seed: number(seed)?,
+            body: match body {
+                "Engine" => Body::Engine,
+                "Client" => Body::Client,
+                _ => return Err(()),
+            },
             habit: match habit {
                 "Mixed" => Habit::Mixed,
                 "Clinging" => Habit::Clinging,
                 _ => return Err(()),
             },
-            guarded: number(guarded)?,
+            guard: RestartGuard::from_name(guard).ok_or(())?,
+            is_deaf: number(is_deaf)?,
             max_ttl: Duration::from_millis(number(max_ttl)?),
             step: Duration::from_millis(number(step)?),
             nodes: nodes.split(',').map(str::to_owned).collect(),
@@ -110,13 +156,15 @@ fn an_order_survives_its_journey() {
     let order = Order {
         client: 7,
         seed: u64::MAX,
+        body: Body::Client,
         habit: Habit::Clinging,
-        guarded: true,
+        guard: RestartGuard::Durable,
+        is_deaf: true,
         max_ttl: Duration::from_secs(1),
         step: Duration::from_millis(100),
         nodes: vec!["127.0.0.1:1".to_owned(), "127.0.0.1:2".to_owned()],
         log: PathBuf::from("/a folder/log"),
     };
     assert_eq!(order.to_string().parse(), Ok(order));
-    assert_eq!("1 2 Mixed".parse::<Order>(), Err(()));
+    assert_eq!("1 2 Engine Mixed".parse::<Order>(), Err(()));
 }

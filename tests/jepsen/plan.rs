@@ -6,33 +6,62 @@ use fastrand::Rng;
 
 use crate::order::Habit;
 
+/// The number of resources for which the clients compete.
+const RESOURCES: usize = 6;
+
+/// The most resources of one lock.
+const MOST: usize = 3;
+
 /// The intentions for one lock. Times are since boot.
 pub(crate) struct Plan {
+    pub(crate) resources: Vec<String>,
     pub(crate) ttl: Duration,
     /// How long the client waits for the lock.
     pub(crate) wait: Duration,
+    /// For how long the lock is kept alive; zero for not at all.
+    pub(crate) keeps: Duration,
     /// When the next step is due; `None` leaves the lock alone.
     pub(crate) due: Option<Duration>,
+    pub(crate) end: End,
     /// How long the client holds the lock until the first step; `None` lets the lock lapse.
     holds: Option<Duration>,
-    /// How many steps are extensions, before the step that releases.
+    /// How many steps are extensions, before the last step.
     extensions: u32,
+}
+
+/// The last step of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Releases the lock and waits for the answers.
+    Release,
+    /// Releases the lock and waits for nothing.
+    Drop,
+    /// Gives the lock to whoever wants to adopt it.
+    Give,
+    /// Leaves the lock to its ttl.
+    Leak,
 }
 
 impl Plan {
     pub(crate) fn draw(rng: &mut Rng, habit: Habit, max_ttl: Duration, now: Duration) -> Self {
         match habit {
             Habit::Mixed => Self::mixed(rng, max_ttl, now),
-            Habit::Clinging => {
-                let (ttl, wait) = (max_ttl, 10 * max_ttl);
-                Self { ttl, wait, due: None, holds: None, extensions: 0 }
-            }
+            Habit::Clinging => Self {
+                resources: vec!["r0".to_owned()],
+                ttl: max_ttl,
+                wait: 10 * max_ttl,
+                keeps: Duration::ZERO,
+                due: None,
+                end: End::Release,
+                holds: None,
+                extensions: 0,
+            },
         }
     }
 
     /// Most locks are held briefly, so that many change hands. Some locks are held beyond their
-    /// validity, to be lost; some are extended a few times; some lapse; and some requests are
-    /// cancelled before they are granted.
+    /// validity, to be lost; some are extended a few times, or kept alive; some lapse; some are for
+    /// several resources; and some requests are cancelled before they are granted.
     fn mixed(rng: &mut Rng, max_ttl: Duration, now: Duration) -> Self {
         let ttl = share(max_ttl, rng.u32(20..=100));
         let wait = if rng.u32(..5) == 0 { Duration::ZERO } else { max_ttl * rng.u32(1..=2) };
@@ -44,7 +73,23 @@ impl Plan {
         };
         let cancels = rng.u32(..20) == 0;
         let due = cancels.then(|| now + share(max_ttl, rng.u32(..50)));
-        Self { ttl, wait, due, holds, extensions }
+        let end = match rng.u32(..20) {
+            0..=11 => End::Release,
+            12..=14 => End::Drop,
+            15..=18 => End::Give,
+            _ => End::Leak,
+        };
+        let keeps = Duration::ZERO;
+        let plan = Self { resources: draw(rng), ttl, wait, keeps, due, end, holds, extensions };
+        if rng.u32(..12) == 0 { plan.kept_alive(rng) } else { plan }
+    }
+
+    /// Keeps the lock alive for up to three ttls, and holds it for less or for longer.
+    fn kept_alive(mut self, rng: &mut Rng) -> Self {
+        self.keeps = share(self.ttl, rng.u32(50..300));
+        self.holds = Some(share(self.ttl, rng.u32(50..350)));
+        self.extensions = 0;
+        self
     }
 
     /// Starts the clock of the steps: the lock is held since now.
@@ -53,12 +98,20 @@ impl Plan {
     }
 
     /// Returns the ttl of the extension in this step, after which the next step is due, or `None`
-    /// if the lock is to be released.
+    /// if this is the last step.
     pub(crate) fn next_extension(&mut self, rng: &mut Rng, now: Duration) -> Option<Duration> {
         self.extensions = self.extensions.checked_sub(1)?;
         self.due = Some(now + share(self.ttl, rng.u32(10..90)));
         Some(self.ttl)
     }
+}
+
+/// Returns the names of one resource, or of some.
+fn draw(rng: &mut Rng) -> Vec<String> {
+    let count = if rng.u32(..7) == 0 { rng.usize(2..=MOST) } else { 1 };
+    let mut names: Vec<_> = (0..RESOURCES).collect();
+    rng.shuffle(&mut names);
+    names.iter().take(count).map(|name| format!("r{name}")).collect()
 }
 
 fn share(of: Duration, percent: u32) -> Duration {

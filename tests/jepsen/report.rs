@@ -3,38 +3,49 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::checker::{DoubleHold, Verdict, check};
+use crate::checker::{DoubleHold, Terms, Verdict, check};
 use crate::fleet::Fleet;
-use crate::log::{Log, Record, Tail, excerpt};
+use crate::log::{Entry, Log, Record, Tail, What, excerpt};
 use crate::nemesis::Deeds;
 
 /// How much of the log around a double hold is shown.
 const CONTEXT: Duration = Duration::from_millis(50);
 const MAX_LINES: usize = 400;
 
+/// The most broken rules that are shown.
+const MAX_FAULTS: usize = 20;
+
 /// The log of a run under way, read step by step.
 pub(crate) struct Report {
     tail: Tail,
-    records: Vec<Record>,
+    entries: Vec<Entry>,
+    terms: Terms,
     verdict: Verdict,
 }
 
 impl Report {
     pub(crate) fn new(fleet: &Fleet) -> Self {
-        Self { tail: fleet.tail(), records: Vec::new(), verdict: Verdict::default() }
+        let terms = fleet.rules.terms();
+        Self { tail: fleet.tail(), entries: Vec::new(), terms, verdict: Verdict::default() }
     }
 
-    /// Returns the records since the last look.
-    pub(crate) fn read_on(&mut self) -> &[Record] {
-        let known = self.records.len();
-        self.records.extend(self.tail.read());
-        &self.records[known..]
+    /// Returns the clients that were granted a lock, by the entries since the last look, at this
+    /// time or later.
+    pub(crate) fn served(&mut self, since: u64) -> impl Iterator<Item = u32> {
+        let known = self.entries.len();
+        self.read_on();
+        self.entries[known..].iter().filter_map(move |entry| match entry {
+            Entry::Record(Record { at, client, what: What::Held { .. }, .. }) if *at >= since => {
+                Some(*client)
+            }
+            _ => None,
+        })
     }
 
     /// Judges all records so far.
     pub(crate) fn judge(&mut self) -> &Verdict {
         self.read_on();
-        self.verdict = check(&self.records);
+        self.verdict = check(&self.entries, self.terms);
         &self.verdict
     }
 
@@ -44,17 +55,23 @@ impl Report {
         if let Some(double) = double_holds.first() {
             panic!("{} double holds, the first:\n{}", double_holds.len(), show(double, log));
         }
-        assert!(faults.is_empty(), "{}: {faults:#?}", log.path().display());
+        let path = log.path().display();
+        let shown = &faults[..faults.len().min(MAX_FAULTS)];
+        assert!(faults.is_empty(), "{path}: {} faults: {shown:#?}", faults.len());
     }
 
-    pub(crate) fn summary(&self, deeds: Deeds) -> String {
-        let Verdict { grants, extensions, losses, double_holds, .. } = &self.verdict;
-        let Deeds { kills, stops, cuts, steps } = deeds;
+    pub(crate) fn summary(&self, deeds: &Deeds) -> String {
+        let Verdict { grants, sets, adoptions, .. } = &self.verdict;
+        let Verdict { extensions, renewals, losses, double_holds, .. } = &self.verdict;
         format!(
-            "{grants} grants, {extensions} extensions, {losses} losses, {kills} kills, \
-             {stops} stops, {cuts} cuts, {steps} clock steps, {} double holds",
+            "{grants} grants ({sets} sets, {adoptions} adoptions), {extensions} extensions, \
+             {renewals} renewals, {losses} losses; {deeds}; {} double holds",
             double_holds.len()
         )
+    }
+
+    fn read_on(&mut self) {
+        self.entries.extend(self.tail.read());
     }
 }
 

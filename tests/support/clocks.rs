@@ -51,7 +51,12 @@ impl Clocks {
 
     /// Starts a master on this clock.
     pub(crate) fn start(&self, node: usize) -> Node {
-        Node::start_program(&script(&self.folder, node))
+        self.start_with(node, &[])
+    }
+
+    /// Starts a master with more arguments on this clock, which several masters may share.
+    pub(crate) fn start_with(&self, node: usize, args: &[&str]) -> Node {
+        Node::start_program(&script(&self.folder, node), args)
     }
 
     /// Starts as many masters as there are clocks.

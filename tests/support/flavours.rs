@@ -52,7 +52,7 @@ impl Flavour {
     /// Starts an empty master of this flavour. A failing test shows the name of the flavour.
     pub(crate) fn start(&self) -> Node {
         println!("on {}", self.name);
-        Node::start_program(&self.program)
+        Node::start_program(&self.program, &[])
     }
 }
 

@@ -3,15 +3,17 @@
 //! Each connection has two pumps, one for requests and one for replies. A rule can hold a direction
 //! back, so that bytes wait in the proxy, or swallow its bytes. A rule applies to the present
 //! connections and, if wanted, to later ones. Replies pass one by one, and a test can name the next
-//! reply to harm. No thread waits for a time: pumps sleep until bytes come or the rules change.
+//! reply to harm, or watch all of them. No thread waits for a time: pumps sleep until bytes come or
+//! the rules change.
 
-use std::io::{Read, Write};
+mod pump;
+
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-use redis_protocol::resp2::decode as resp2;
-use redis_protocol::resp3::decode::complete as resp3;
+use self::pump::{Lane, pump};
 
 /// The direction of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +45,10 @@ pub(crate) enum Harm {
     Cut,
 }
 
+/// A test that wants to know each reply before the client does. `asked` is the time since boot at
+/// which the whole request was in the proxy, on its way to the server.
+pub(crate) type Watch = dyn Fn(Duration, &[Vec<u8>], &[u8]) + Send + Sync;
+
 pub(crate) struct Proxy {
     addr: SocketAddr,
     state: Arc<State>,
@@ -52,6 +58,7 @@ pub(crate) struct Proxy {
 struct State {
     rules: Mutex<Rules>,
     changed: Condvar,
+    watch: Option<Box<Watch>>,
 }
 
 #[derive(Default)]
@@ -68,15 +75,31 @@ struct Rules {
 
 struct Link {
     rules: [Rule; 2],
-    streams: [TcpStream; 2],
+    /// The streams; none when both pumps have ended, so that no descriptor is kept.
+    streams: Vec<TcpStream>,
+    pumps: usize,
+    /// Whether the link was cut: then nothing passes any more.
+    is_cut: bool,
 }
 
 impl Proxy {
     /// Starts a proxy in front of the server at this address.
     pub(crate) fn start(server: &str) -> Self {
+        Self::launch(server, None)
+    }
+
+    /// Starts a proxy as [`Self::start`] does, which tells `watch` of every reply.
+    pub(crate) fn watched(
+        server: &str,
+        watch: impl Fn(Duration, &[Vec<u8>], &[u8]) + Send + Sync + 'static,
+    ) -> Self {
+        Self::launch(server, Some(Box::new(watch)))
+    }
+
+    fn launch(server: &str, watch: Option<Box<Watch>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let addr = listener.local_addr().expect("it is bound");
-        let state = Arc::<State>::default();
+        let state = Arc::new(State { watch, ..State::default() });
         state.lock().server = server.to_owned();
         let shared = Arc::clone(&state);
         thread::spawn(move || {
@@ -86,8 +109,8 @@ impl Proxy {
                     rules => rules.server.clone(),
                 };
                 // A server that is down refuses, and the client sees the end of the connection.
-                if let Ok(server) = TcpStream::connect(server) {
-                    open(&shared, client, server);
+                if let Ok(stream) = TcpStream::connect(&server) {
+                    open(&shared, &server, client, stream);
                 }
             }
         });
@@ -102,9 +125,19 @@ impl Proxy {
     pub(crate) fn move_to(&self, server: &str) {
         let mut rules = self.state.lock();
         rules.server = server.to_owned();
-        for stream in rules.links.iter().flat_map(|link| &link.streams) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        rules.cut();
+        drop(rules);
+        self.state.changed.notify_all();
+    }
+
+    /// Lets bytes pass in later connections. The present ones keep their rules and end: where bytes
+    /// have vanished, none may follow.
+    pub(crate) fn renew(&self) {
+        let mut rules = self.state.lock();
+        rules.later = [Rule::Pass; 2];
+        rules.cut();
+        drop(rules);
+        self.state.changed.notify_all();
     }
 
     /// Sets the rule of one direction for the present connections.
@@ -139,13 +172,23 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         let mut rules = self.state.lock();
         rules.is_over = true;
-        for stream in rules.links.iter().flat_map(|link| &link.streams) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        rules.cut();
         drop(rules);
         self.state.changed.notify_all();
         // Wakes the listening thread.
         let _ = TcpStream::connect(self.addr);
+    }
+}
+
+impl Rules {
+    /// Ends all connections.
+    fn cut(&mut self) {
+        for link in &mut self.links {
+            link.is_cut = true;
+            for stream in &link.streams {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
     }
 }
 
@@ -160,13 +203,21 @@ impl State {
         let mut rules = self.lock();
         loop {
             match rules.links[link].rules[way as usize] {
-                _ if rules.is_over => return None,
+                _ if rules.is_over || rules.links[link].is_cut => return None,
                 Rule::Pass => return Some(true),
                 Rule::Swallow => return Some(false),
                 Rule::Hold => {
                     rules = self.changed.wait(rules).unwrap_or_else(PoisonError::into_inner);
                 }
             }
+        }
+    }
+
+    fn pump_ended(&self, link: usize) {
+        let link = &mut self.lock().links[link];
+        link.pumps -= 1;
+        if link.pumps == 0 {
+            link.streams = Vec::new();
         }
     }
 
@@ -178,82 +229,27 @@ impl State {
     }
 }
 
-fn open(state: &Arc<State>, client: TcpStream, server: TcpStream) {
+fn open(state: &Arc<State>, addr: &str, client: TcpStream, server: TcpStream) {
     let copy = |stream: &TcpStream| stream.try_clone().expect("a descriptor is free");
     let mut rules = state.lock();
+    // The proxy has moved meanwhile: no connection may lead to the old server any more.
+    if rules.server != addr {
+        return;
+    }
     let link = rules.links.len();
-    let later = rules.later;
-    rules.links.push(Link { rules: later, streams: [copy(&client), copy(&server)] });
+    let (later, streams) = (rules.later, vec![copy(&client), copy(&server)]);
+    rules.links.push(Link { rules: later, streams, pumps: 2, is_cut: false });
     drop(rules);
+    let owed = Arc::default();
     let pairs = [(Way::Requests, copy(&client), copy(&server)), (Way::Replies, server, client)];
     for (way, from, to) in pairs {
-        let state = Arc::clone(state);
+        let (state, owed) = (Arc::clone(state), Arc::clone(&owed));
         thread::spawn(move || {
-            pump(&state, link, way, &from, &to);
+            pump(&state, Lane { link, way, owed: &owed }, &from, &to);
             // Only half is shut: bytes that are held in the other direction must still arrive.
             let _ = from.shutdown(Shutdown::Read);
             let _ = to.shutdown(Shutdown::Write);
+            state.pump_ended(link);
         });
-    }
-}
-
-/// Carries bytes until one end of the connection is gone.
-fn pump(state: &State, link: usize, way: Way, mut from: &TcpStream, to: &TcpStream) {
-    let (mut buffer, mut waiting, mut is_resp3) = ([0; 4096], Vec::new(), false);
-    while let Ok(count @ 1..) = from.read(&mut buffer) {
-        let Some(may_pass) = state.may_pass(link, way) else { return };
-        if !may_pass {
-            continue;
-        }
-        waiting.extend_from_slice(&buffer[..count]);
-        let carried = match way {
-            Way::Requests => write(to, &std::mem::take(&mut waiting)),
-            Way::Replies => carry_replies(state, &mut waiting, &mut is_resp3, to),
-        };
-        if carried.is_none() {
-            return;
-        }
-    }
-}
-
-fn write(mut to: &TcpStream, bytes: &[u8]) -> Option<()> {
-    to.write_all(bytes).ok()
-}
-
-/// Writes the whole replies among the bytes, one by one, and pushes as if they were replies. The
-/// beginning of a further reply stays. The reply to `HELLO 3` is the first in RESP3.
-fn carry_replies(
-    state: &State,
-    waiting: &mut Vec<u8>,
-    is_resp3: &mut bool,
-    to: &TcpStream,
-) -> Option<()> {
-    let mut done = 0;
-    while let Some(first) = waiting.get(done) {
-        *is_resp3 |= *first == b'%';
-        let Some(used) = length(&waiting[done..], *is_resp3) else { break };
-        let bytes = &waiting[done..done + used];
-        match state.take_harm(bytes) {
-            None => write(to, bytes)?,
-            Some(Harm::Lose) => {}
-            Some(Harm::Double) => write(to, &bytes.repeat(2))?,
-            Some(Harm::Cut) => {
-                write(to, &bytes[..used / 2])?;
-                let _ = to.shutdown(Shutdown::Both);
-                return None;
-            }
-        }
-        done += used;
-    }
-    waiting.drain(..done);
-    Some(())
-}
-
-/// Returns the length of the first reply, if it is there as a whole.
-fn length(bytes: &[u8], is_resp3: bool) -> Option<usize> {
-    if is_resp3 {
-        resp3::decode(bytes).ok()?.map(|(_, used)| used)
-    } else {
-        resp2::decode(bytes).ok()?.map(|(_, used)| used)
     }
 }

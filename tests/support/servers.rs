@@ -73,9 +73,9 @@ impl Node {
         Self::start_somewhere(|port| Self::start_on(port, args))
     }
 
-    /// Starts a master as [`Self::start`] does, but of this program.
-    pub(crate) fn start_program(program: &Path) -> Self {
-        Self::start_somewhere(|port| Self::launched(port, &[], Some(program.to_owned())))
+    /// Starts a master as [`Self::start_with`] does, but of this program.
+    pub(crate) fn start_program(program: &Path, args: &[&str]) -> Self {
+        Self::start_somewhere(|port| Self::launched(port, args, Some(program.to_owned())))
     }
 
     /// Starts a master as [`Self::start_with`] does, on a given port, which may turn out to be
@@ -143,6 +143,14 @@ impl Node {
     /// Returns the process id of the server itself.
     pub(crate) fn pid(&self) -> u32 {
         self.process().pid()
+    }
+
+    /// Replaces the password that the arguments have set, for this process and those to come.
+    pub(crate) fn set_password(&mut self, password: &str) {
+        self.command(&[b"CONFIG", b"SET", b"requirepass", password.as_bytes()]);
+        let place = self.args.iter().position(|arg| arg == "--requirepass");
+        let place = place.expect("the arguments have a password");
+        self.args[place + 1] = password.to_owned();
     }
 
     /// Runs one command on a fresh connection, authenticated if the node demands that.

@@ -6,19 +6,34 @@
 //! told, or when the client began to release the lock, or when the client was told of the loss. In
 //! between, every look had the answer yes. A stopped client may look at any moment after it goes
 //! on, so stopping does not shorten a belief, and only the validity ends it.
+//!
+//! - [`terms`] computes how long a lock may be believed, a second time and not with the library;
+//! - [`book`] has all requests and all votes, and judges each record when it comes;
+//! - [`request`] is one request, with the steps that may follow.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-use crate::log::{Record, What};
-
+mod book;
+mod request;
+mod terms;
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeMap;
+
+use self::book::Book;
+pub(crate) use self::terms::Terms;
+use crate::log::Entry;
 
 /// The findings in a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) grants: usize,
+    /// How many of the grants were for several resources.
+    pub(crate) sets: usize,
+    /// How many of the grants were adoptions.
+    pub(crate) adoptions: usize,
     pub(crate) extensions: usize,
+    /// How often a client has seen that a lock was kept alive.
+    pub(crate) renewals: usize,
     /// The number of locks that were lost.
     pub(crate) losses: usize,
     /// Pairs of clients that believed in the same resource at the same time.
@@ -44,15 +59,14 @@ pub(crate) struct Belief {
     pub(crate) until: u64,
 }
 
-/// Judges a whole log. The records of one client must be in the order in which the client wrote
-/// them.
-pub(crate) fn check(records: &[Record]) -> Verdict {
-    let mut book = Book::default();
-    for record in records {
-        book.enter(record);
+/// Judges a whole log. The records of one request must be in the order in which its client wrote
+/// them, and the votes before the records of clients that had read them.
+pub(crate) fn check(entries: &[Entry], terms: Terms) -> Verdict {
+    let mut book = Book::new(terms);
+    for entry in entries {
+        book.enter(entry);
     }
-    let beliefs = book.beliefs();
-    let Book { mut verdict, .. } = book;
+    let (mut verdict, beliefs) = book.close();
     verdict.double_holds = double_holds(beliefs);
     verdict
 }
@@ -79,146 +93,4 @@ fn double_holds(beliefs: Vec<Belief>) -> Vec<DoubleHold> {
         }
     }
     found
-}
-
-/// The requests of all clients, each with the events that may still come.
-#[derive(Default)]
-struct Book {
-    requests: BTreeMap<(u32, u64), Request>,
-    tokens: HashMap<String, (u32, u64)>,
-    left: HashSet<u32>,
-    verdict: Verdict,
-}
-
-struct Request {
-    resource: String,
-    stage: Stage,
-    extending: bool,
-    /// The time during which the lock is believed in, once it is held.
-    from: u64,
-    until: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Wanted,
-    Held,
-    Releasing,
-    Ended,
-}
-
-impl Book {
-    fn enter(&mut self, record: &Record) {
-        let key = (record.client, record.request);
-        if self.left.contains(&record.client) {
-            self.fault(record, "after its client has left");
-        }
-        match &record.what {
-            What::Wanted { resource } => {
-                if self.requests.insert(key, Request::new(resource)).is_some() {
-                    self.fault(record, "of a request that there has been");
-                }
-            }
-            What::Left => self.leave(record),
-            what => {
-                if let What::Held { token, .. } = what {
-                    if let Some(other) = self.tokens.insert(token.clone(), key) {
-                        self.fault(record, &format!("with the token of {other:?}"));
-                    }
-                }
-                let step = self.requests.get_mut(&key).map(|request| request.step(record));
-                match step {
-                    None => self.fault(record, "of a request that nobody made"),
-                    Some(Err(why)) => self.fault(record, &why),
-                    Some(Ok(())) => self.count(what),
-                }
-            }
-        }
-    }
-
-    fn count(&mut self, what: &What) {
-        match what {
-            What::Held { .. } => self.verdict.grants += 1,
-            What::Extended { .. } => self.verdict.extensions += 1,
-            What::Lost { .. } => self.verdict.losses += 1,
-            _ => {}
-        }
-    }
-
-    /// Checks a client that leaves. Such a client has been told the end of every request; a killed
-    /// client may have been told nothing.
-    fn leave(&mut self, record: &Record) {
-        let of_client = (record.client, 0)..=(record.client, u64::MAX);
-        let open = self.requests.range(of_client).filter(|(_, r)| r.stage != Stage::Ended);
-        let open: Vec<_> = open.map(|(key, request)| (key.1, request.stage)).collect();
-        if !open.is_empty() {
-            self.fault(record, &format!("with open requests: {open:?}"));
-        }
-        self.left.insert(record.client);
-    }
-
-    fn fault(&mut self, record: &Record, why: &str) {
-        self.verdict.faults.push(format!("{record}: {why}"));
-    }
-
-    fn beliefs(&self) -> Vec<Belief> {
-        let beliefs = self.requests.iter().map(|(&(client, request), entry)| Belief {
-            client,
-            request,
-            resource: entry.resource.clone(),
-            from: entry.from,
-            until: entry.until,
-        });
-        beliefs.collect()
-    }
-}
-
-impl Request {
-    fn new(resource: &str) -> Self {
-        let resource = resource.to_owned();
-        Self { resource, stage: Stage::Wanted, extending: false, from: 0, until: 0 }
-    }
-
-    /// Takes the next step of this request. The error says why the step is wrong.
-    fn step(&mut self, record: &Record) -> Result<(), String> {
-        let (stage, extending) = (self.stage, self.extending);
-        match (&record.what, stage, extending) {
-            (What::Failed { .. }, Stage::Wanted, _) => self.stage = Stage::Ended,
-            (&What::Held { until, .. }, Stage::Wanted, _) => {
-                self.stage = Stage::Held;
-                (self.from, self.until) = (record.at, until);
-            }
-            (What::Extending, Stage::Held, false) => self.extending = true,
-            (&What::Extended { until }, Stage::Held, true) => {
-                self.extending = false;
-                if until < self.until {
-                    return Err(format!("shortened from {}", self.until));
-                }
-                self.until = until;
-            }
-            // An extension under way ends with the release of its lock.
-            (What::NotExtended { .. }, Stage::Held | Stage::Releasing, true) => {
-                self.extending = false;
-            }
-            (&What::Releasing { seen }, Stage::Held, _) => {
-                self.stage = Stage::Releasing;
-                self.end(record.at, seen)?;
-            }
-            (What::Released, Stage::Releasing, false) => self.stage = Stage::Ended,
-            (&What::Lost { seen, .. }, Stage::Held, false) => {
-                self.stage = Stage::Ended;
-                self.end(record.at, seen)?;
-            }
-            _ => return Err(format!("of a request that is {stage:?}, extending: {extending}")),
-        }
-        Ok(())
-    }
-
-    /// Ends the belief, now at the latest.
-    fn end(&mut self, at: u64, seen: u64) -> Result<(), String> {
-        let until = self.until;
-        // What the client was told counts, not what the client should have been told.
-        self.until = until.min(at).max(seen);
-        if seen >= until { Err(format!("seen as held, but valid until {until}")) } else { Ok(()) }
-    }
 }

@@ -1,8 +1,4 @@
-//! The life of a client process: one engine, a few requests at a time, and the log.
-//!
-//! The client writes what it believes and judges nothing. Each action is in the log before the
-//! client acts, and each event as soon as the client knows the event. So a client that is killed or
-//! stopped between any two steps has claimed no more than it believed.
+//! A client process with one `Engine`: one thread, a few requests at a time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,26 +6,17 @@ use std::time::Duration;
 use fastrand::Rng;
 use redbolt::{Engine, Event, LockId};
 
+use super::{PATIENCE, REQUESTS};
 use crate::log::{Log, Record, What, nanos};
 use crate::order::{Habit, Order};
 use crate::plan::Plan;
 use crate::support::{now, until};
 
-/// The number of resources for which the clients compete.
-const RESOURCES: usize = 6;
-
-/// The number of locks that a client wants or has at a time.
-const REQUESTS: usize = 4;
-
 /// The longest turn of the loop: the time in which an idle client learns of the end of the run.
 const TURN: Duration = Duration::from_millis(20);
 
-/// The time that the last requests of a client may take to end. Each has a deadline of seconds; the
-/// rest is for machines that pause for a while.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Lives as ordered, until the log is closed.
-pub(crate) fn live(order: Order) {
+pub(super) fn live(order: Order) {
     let mut client = Client::new(order);
     while !client.log.is_closed() {
         client.turn();
@@ -69,25 +56,29 @@ impl Client {
     fn new(order: Order) -> Self {
         let engine = Engine::new(order.config()).expect("an engine can be made");
         let rng = Rng::with_seed(order.seed);
-        let log = Log::open(order.log.clone());
+        let log = order.open_log();
         let (requests, last) = (BTreeMap::new(), 0);
         Self { order, engine, rng, log, requests, last, rests_until: Duration::ZERO }
     }
 
     /// Asks for another lock, if the time has come.
     fn want(&mut self) {
-        let (most, resources) = match self.order.habit {
-            Habit::Mixed => (REQUESTS, RESOURCES),
-            Habit::Clinging => (1, 1),
+        let most = match self.order.habit {
+            Habit::Mixed => REQUESTS,
+            Habit::Clinging => 1,
         };
         if self.requests.len() >= most || now() < self.rests_until {
             return;
         }
         let plan = Plan::draw(&mut self.rng, self.order.habit, self.order.max_ttl, now());
-        let resource = format!("r{}", self.rng.usize(..resources));
         self.last += 1;
-        self.write(self.last, nanos(), What::Wanted { resource: resource.clone() });
-        let lock = self.engine.acquire(&resource, plan.ttl, plan.wait);
+        let (resources, ttl, keeps) =
+            (plan.resources.clone(), millis(plan.ttl), millis(plan.keeps));
+        self.write(self.last, nanos(), What::Wanted { resources, ttl, keeps, adopts: None });
+        let lock = match &plan.resources[..] {
+            [resource] => self.engine.acquire(resource, plan.ttl, plan.wait),
+            resources => self.engine.acquire_all(resources, plan.ttl, plan.wait),
+        };
         let lock = lock.expect("the request is within bounds and there is room");
         let request = Request { number: self.last, stage: Stage::Wanted, plan, seen: 0 };
         self.requests.insert(lock, request);
@@ -138,7 +129,7 @@ impl Client {
                     // no event follows; then the log has no request either.
                     let at = nanos();
                     if self.engine.extend(lock, ttl).is_ok() {
-                        self.write(number, at, What::Extending);
+                        self.write(number, at, What::Extending { ttl: millis(ttl) });
                     }
                 }
                 None => self.release(lock),
@@ -173,7 +164,10 @@ impl Client {
             }
             Event::AcquireFailed { lock, error } => (lock, What::Failed { why: error.to_string() }),
             Event::Extended { lock, valid_until } => {
-                (lock, What::Extended { until: valid_until.as_nanos() })
+                let until = valid_until.as_nanos();
+                // A lock that is kept alive is never extended by request.
+                let is_kept = self.requests.get(&lock).is_some_and(|r| !r.plan.keeps.is_zero());
+                (lock, if is_kept { What::Renewed { until } } else { What::Extended { until } })
             }
             Event::ExtendFailed { lock, error } => {
                 (lock, What::NotExtended { why: error.to_string() })
@@ -193,6 +187,10 @@ impl Client {
         if matches!(what, What::Held { .. }) {
             request.stage = Stage::Held;
             request.plan.hold(now());
+            if !request.plan.keeps.is_zero() {
+                // Fails if the lock was lost meanwhile, of which the next event tells.
+                _ = self.engine.keep_alive(lock, request.plan.ttl, request.plan.keeps);
+            }
         }
         if ends {
             self.requests.remove(&lock);
@@ -216,8 +214,12 @@ impl Client {
             self.requests.is_empty()
         });
         assert!(ended, "{} requests never end: {:?}", self.requests.len(), self.engine);
-        self.engine.drain(PATIENCE).expect("polling works");
-        assert_eq!(self.engine.in_use(), 0, "all requests have ended");
+        // A quorum has answered. The other nodes are there too, and take their time.
+        let is_settled = until(PATIENCE, || {
+            self.turn();
+            self.engine.in_use() == 0
+        });
+        assert!(is_settled, "a reply never comes: {:?}", self.engine);
         assert_eq!(self.engine.next_event().filter(|e| !matches!(e, Event::Node(_))), None);
         self.write(0, nanos(), What::Left);
     }
@@ -225,4 +227,8 @@ impl Client {
     fn write(&self, request: u64, at: u64, what: What) {
         self.log.write(&Record { at, client: self.order.client, request, what });
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).expect("a few seconds")
 }

@@ -1,0 +1,151 @@
+//! One request in the book: what it asked for, how far it has come, and until when its lock is
+//! believed.
+
+use super::terms::Terms;
+use crate::log::{Record, What};
+
+const NANOS_PER_MS: u64 = 1_000_000;
+
+pub(super) struct Request {
+    pub(super) resources: Vec<String>,
+    pub(super) adopts: Option<String>,
+    pub(super) token: Option<String>,
+    pub(super) stage: Stage,
+    /// The time during which the lock is believed in, once it is held.
+    pub(super) from: u64,
+    pub(super) until: u64,
+    /// When the client asked, for how many milliseconds, and for how many the lock may be kept.
+    wanted: u64,
+    ttl: u64,
+    keeps: u64,
+    /// The extension under way: when the client asked, and for how many milliseconds.
+    extending: Option<(u64, u64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Wanted,
+    Held,
+    Releasing,
+    /// The client gave the token away.
+    Given,
+    Ended,
+}
+
+impl Request {
+    /// A request that was just made, by a record that says so.
+    pub(super) fn new(record: &Record) -> Self {
+        let mut request = Self {
+            resources: Vec::new(),
+            adopts: None,
+            token: None,
+            stage: Stage::Wanted,
+            from: 0,
+            until: 0,
+            wanted: record.at,
+            ttl: 0,
+            keeps: 0,
+            extending: None,
+        };
+        if let What::Wanted { resources, ttl, keeps, adopts } = &record.what {
+            (request.resources, request.adopts) = (resources.clone(), adopts.clone());
+            (request.ttl, request.keeps) = (*ttl, *keeps);
+        }
+        request
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.stage, Stage::Given | Stage::Ended)
+    }
+
+    /// Takes the next step of this request. The error says why the step is wrong.
+    pub(super) fn step(&mut self, record: &Record, terms: &Terms) -> Result<(), String> {
+        let at = record.at;
+        match (&record.what, self.stage, self.extending) {
+            (What::Failed { .. }, Stage::Wanted, _) => self.stage = Stage::Ended,
+            (What::Held { token, until }, Stage::Wanted, _) => {
+                self.stage = Stage::Held;
+                self.token = Some(token.clone());
+                (self.from, self.until) = (at, *until);
+                // A lock that was over before the client could ask makes no claim.
+                if *until > 0 {
+                    self.check_claim(*until, self.ttl, self.wanted, at, terms)?;
+                }
+            }
+            (&What::Extending { ttl }, Stage::Held, None) => self.extending = Some((at, ttl)),
+            (&What::Extended { until }, Stage::Held, Some((asked, ttl))) => {
+                self.extending = None;
+                self.prolong(until)?;
+                self.check_claim(until, ttl, asked, at, terms)?;
+            }
+            (&What::Renewed { until }, Stage::Held, _) => {
+                self.prolong(until)?;
+                self.check_claim(until, self.ttl, self.wanted, at, terms)?;
+                self.check_hold(until)?;
+            }
+            // An extension under way ends with the release of its lock.
+            (What::NotExtended { .. }, Stage::Held | Stage::Releasing, Some(_)) => {
+                self.extending = None;
+            }
+            (&What::Releasing { seen }, Stage::Held, _) => {
+                self.stage = Stage::Releasing;
+                self.end(at, seen)?;
+            }
+            (What::Released, Stage::Releasing, None) => self.stage = Stage::Ended,
+            (What::Gave, Stage::Releasing, None) => self.stage = Stage::Given,
+            (&What::Lost { seen, .. }, Stage::Held, None) => {
+                self.stage = Stage::Ended;
+                self.end(at, seen)?;
+            }
+            (_, stage, extending) => {
+                return Err(format!("of a request that is {stage:?}, extending: {extending:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn prolong(&mut self, until: u64) -> Result<(), String> {
+        let before = self.until;
+        self.until = until;
+        if until < before { Err(format!("shortened from {before}")) } else { Ok(()) }
+    }
+
+    /// Checks that a validity counts from a time between the question and the answer.
+    fn check_claim(
+        &self,
+        until: u64,
+        ttl: u64,
+        asked: u64,
+        at: u64,
+        terms: &Terms,
+    ) -> Result<(), String> {
+        let validity = terms.validity(ttl);
+        if until > at + validity {
+            return Err(format!("valid for more than a ttl and its drift from {at}"));
+        }
+        if until < asked + validity {
+            return Err(format!("valid for less than a ttl and its drift from {asked}"));
+        }
+        Ok(())
+    }
+
+    /// Checks that a lock is kept alive for no longer than was asked for.
+    fn check_hold(&self, until: u64) -> Result<(), String> {
+        let most = self.from + self.keeps.max(self.ttl) * NANOS_PER_MS;
+        if until > most || self.keeps == 0 {
+            return Err(format!("kept alive until {until}, not to be kept after {most}"));
+        }
+        Ok(())
+    }
+
+    /// Ends the belief, now at the latest.
+    fn end(&mut self, at: u64, seen: u64) -> Result<(), String> {
+        let until = self.until;
+        // What the client was told counts, not what the client should have been told.
+        self.until = until.min(at).max(seen);
+        if seen >= until && seen > 0 {
+            return Err(format!("seen as held, but valid until {until}"));
+        }
+        Ok(())
+    }
+}

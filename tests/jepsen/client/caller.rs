@@ -1,0 +1,207 @@
+//! One thread or task that takes locks through a `Client`, one after another.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fastrand::Rng;
+use redbolt::{Guard, Handover, LockRequest, LockSignal};
+
+use super::crowd::Crowd;
+use crate::log::{Record, What, nanos};
+use crate::plan::{End, Plan};
+use crate::support::{now, until};
+
+/// The longest time between two looks at a lock.
+const TURN: Duration = Duration::from_millis(5);
+
+/// How a caller waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Thread,
+    Task,
+}
+
+pub(super) struct Caller<'a> {
+    crowd: &'a Crowd<'a>,
+    way: Way,
+    rng: Rng,
+}
+
+/// A lock that a caller has.
+struct Held {
+    number: u64,
+    guard: Guard,
+    /// The end that the log knows.
+    until: u64,
+    /// The last time at which the lock was seen as held; 0 if never.
+    seen: u64,
+}
+
+impl<'a> Caller<'a> {
+    pub(super) fn new(crowd: &'a Crowd<'a>, way: Way, rng: Rng) -> Self {
+        Self { crowd, way, rng }
+    }
+
+    pub(super) async fn live(mut self) {
+        while !self.crowd.log.is_closed() {
+            let pause = self.turn().await;
+            self.pause(Duration::from_millis(pause)).await;
+        }
+    }
+
+    /// Lives through one request. Returns the pause after it, in milliseconds.
+    async fn turn(&mut self) -> u64 {
+        let order = self.crowd.order;
+        let mut plan = Plan::draw(&mut self.rng, order.habit, order.max_ttl, now());
+        let adopts = if self.rng.u32(..3) == 0 { self.crowd.mail.take() } else { None };
+        if let Some(Handover { resources, .. }) = &adopts {
+            let name = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
+            plan.resources = resources.iter().map(name).collect();
+        }
+        let number = self.crowd.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let millis = |time: Duration| u64::try_from(time.as_millis()).expect("a few seconds");
+        let wanted = What::Wanted {
+            resources: plan.resources.clone(),
+            ttl: millis(plan.ttl),
+            keeps: millis(plan.keeps),
+            adopts: adopts.as_ref().map(|lock| lock.token.to_hex()),
+        };
+        self.write(number, nanos(), wanted);
+        let request = self.request(&plan, adopts);
+        let limit = plan.due.map(|due| due.saturating_sub(now()));
+        match self.acquire(request, limit).await {
+            Ok(guard) => {
+                let end = guard.valid_until().as_nanos();
+                let token = guard.token().to_hex();
+                self.write(number, nanos(), What::Held { token, until: end });
+                self.hold(Held { number, guard, until: end, seen: 0 }, plan).await;
+                self.rng.u64(..20)
+            }
+            Err(why) => {
+                self.write(number, nanos(), What::Failed { why });
+                self.rng.u64(5..50)
+            }
+        }
+    }
+
+    fn request(&self, plan: &Plan, adopts: Option<Handover>) -> LockRequest {
+        let client = &self.crowd.client;
+        let request = match (adopts, &plan.resources[..]) {
+            (Some(lock), _) => client.adopt(&lock.resources, lock.token),
+            (None, [resource]) => client.lock(resource),
+            (None, resources) => client.lock_all(resources),
+        };
+        let request = request.ttl(plan.ttl).wait(plan.wait);
+        if plan.keeps.is_zero() { request } else { request.keep_alive_for(plan.keeps) }
+    }
+
+    /// Holds a lock as planned, to its end.
+    async fn hold(&mut self, mut lock: Held, mut plan: Plan) {
+        plan.hold(now());
+        while self.look(&mut lock) {
+            let left = plan.due.map_or(TURN, |due| due.saturating_sub(now()));
+            if !left.is_zero() {
+                self.wait(lock.guard.lost(), left.min(TURN)).await;
+                continue;
+            }
+            let Some(ttl) = plan.next_extension(&mut self.rng, now()) else {
+                return self.end(lock, plan.end).await;
+            };
+            let millis = u64::try_from(ttl.as_millis()).expect("a few seconds");
+            self.write(lock.number, nanos(), What::Extending { ttl: millis });
+            let what = match self.answer(lock.guard.extend(ttl)).await {
+                Ok(end) => {
+                    lock.until = end.as_nanos();
+                    What::Extended { until: lock.until }
+                }
+                Err(error) => What::NotExtended { why: error.to_string() },
+            };
+            self.write(lock.number, nanos(), what);
+        }
+        let why = "its guard says so".to_owned();
+        self.write(lock.number, nanos(), What::Lost { why, seen: lock.seen });
+    }
+
+    /// Takes the last step, after a look that has seen the lock held.
+    async fn end(&self, lock: Held, end: End) {
+        let Held { number, guard, seen, .. } = lock;
+        self.write(number, nanos(), What::Releasing { seen });
+        match end {
+            End::Release => drop(self.answer(guard.release()).await),
+            End::Drop => drop(guard),
+            End::Leak => guard.leak(),
+            End::Give => {
+                if let Ok(lock) = self.answer(guard.hand_over()).await {
+                    self.write(number, nanos(), What::Gave);
+                    return self.crowd.mail.put(&lock);
+                }
+            }
+        }
+        self.write(number, nanos(), What::Released);
+    }
+
+    /// Asks whether the lock is held, as a caller does before working under a lock.
+    fn look(&self, lock: &mut Held) -> bool {
+        // Read before the question: a lock that is held afterwards was held at this time.
+        let at = nanos();
+        let is_held = lock.guard.is_held();
+        let until = lock.guard.valid_until().as_nanos();
+        // A lock that is lost between the two has no end any more that could be written.
+        if until != 0 {
+            if until != lock.until {
+                lock.until = until;
+                self.write(lock.number, nanos(), What::Renewed { until });
+            }
+            if is_held {
+                lock.seen = at;
+            }
+        }
+        is_held
+    }
+
+    /// Waits for the lock, or gives the request up when the time is over. A thread cannot give up.
+    async fn acquire(
+        &self,
+        request: LockRequest,
+        limit: Option<Duration>,
+    ) -> Result<Guard, String> {
+        let result = match (self.way, limit) {
+            (Way::Thread, _) => request.blocking_acquire(),
+            (Way::Task, None) => request.await,
+            (Way::Task, Some(limit)) => {
+                match tokio::time::timeout(limit, request.acquire()).await {
+                    Ok(result) => result,
+                    Err(_) => return Err("given up".to_owned()),
+                }
+            }
+        };
+        result.map_err(|error| error.to_string())
+    }
+
+    /// Waits until the signal fires or the time is over.
+    async fn wait(&self, mut signal: LockSignal, limit: Duration) {
+        match self.way {
+            Way::Thread => drop(signal.blocking_wait_timeout(limit)),
+            Way::Task => drop(tokio::time::timeout(limit, signal).await),
+        }
+    }
+
+    async fn answer<T>(&self, pending: redbolt::PendingAnswer<T>) -> T {
+        match self.way {
+            Way::Thread => pending.blocking_wait(),
+            Way::Task => pending.await,
+        }
+    }
+
+    async fn pause(&self, long: Duration) {
+        match self.way {
+            Way::Thread => _ = until(long, || false),
+            Way::Task => tokio::time::sleep(long).await,
+        }
+    }
+
+    fn write(&self, request: u64, at: u64, what: What) {
+        let client = self.crowd.order.client;
+        self.crowd.log.write(&Record { at, client, request, what });
+    }
+}

@@ -1,0 +1,204 @@
+//! The lines of the log, and how they are read and written.
+
+use std::fmt;
+use std::str::{FromStr, SplitWhitespace};
+
+/// The name of the nemesis in the second field.
+pub(super) const NEMESIS: &str = "nemesis";
+
+/// The name of the links in the second field.
+const WIRE: &str = "wire";
+
+/// The place of a token where there is none.
+const NONE: &str = "-";
+
+/// One line for the checker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Record(Record),
+    Vote(Vote),
+}
+
+/// One line of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Nanoseconds since boot.
+    pub(crate) at: u64,
+    pub(crate) client: u32,
+    /// The client's number for this lock; 0 in a record that concerns no lock.
+    pub(crate) request: u64,
+    pub(crate) what: What,
+}
+
+/// One line of the wire: a node has said that it keeps a token. The reply has not reached the
+/// client yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Vote {
+    /// Nanoseconds since boot.
+    pub(crate) at: u64,
+    pub(crate) node: usize,
+    pub(crate) token: String,
+    /// The ttl in the request, in milliseconds.
+    pub(crate) ttl: u64,
+    /// When the request had left the client, and not reached the node.
+    pub(crate) asked: u64,
+}
+
+/// Something that a client did, saw, or was told. Times are nanoseconds since boot, and ttls are
+/// milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// The client is about to ask for a lock on all of these resources. `keeps` is for how long the
+    /// lock is to be kept alive, 0 for not at all. `adopts` is the token of a lock that another
+    /// client gave.
+    Wanted { resources: Vec<String>, ttl: u64, keeps: u64, adopts: Option<String> },
+    /// The client was told that it does not get the lock.
+    Failed { why: String },
+    /// The client was told that it holds the lock until then; 0 if the lock was over before the
+    /// client could ask.
+    Held { token: String, until: u64 },
+    /// The client is about to ask for an extension.
+    Extending { ttl: u64 },
+    /// The client was told that it now holds the lock until then.
+    Extended { until: u64 },
+    /// The client was told that the lock is not extended.
+    NotExtended { why: String },
+    /// The client sees that the lock was kept alive and is held until then.
+    Renewed { until: u64 },
+    /// The client no longer believes in the lock and is about to release it, or to give it away.
+    /// `seen` is the last time at which the client asked whether it holds the lock and was told
+    /// yes; 0 if never.
+    Releasing { seen: u64 },
+    /// The client was told that the lock is released, or has left the lock to its ttl.
+    Released,
+    /// The client was told that it may pass the token on.
+    Gave,
+    /// The client was told that it lost the lock.
+    Lost { why: String, seen: u64 },
+    /// The client leaves and waits for nothing.
+    Left,
+}
+
+/// Reads a line: `None` if it is no line of a log, `Some(None)` for a line of the nemesis.
+pub(super) fn parse(line: &str) -> Option<Option<Entry>> {
+    let mut words = line.split_whitespace();
+    let at = number(&mut words)?;
+    let entry = match words.next()? {
+        NEMESIS => return Some(None),
+        WIRE => Entry::Vote(vote(at, &mut words)?),
+        client => {
+            let (client, request) = (client.parse().ok()?, number(&mut words)?);
+            Entry::Record(Record { at, client, request, what: what(&mut words)? })
+        }
+    };
+    words.next().is_none().then_some(Some(entry))
+}
+
+fn vote(at: u64, words: &mut SplitWhitespace<'_>) -> Option<Vote> {
+    let node = number(words)?;
+    let token = words.next().filter(|word| *word == "grants").and_then(|_| words.next())?;
+    let token = token.to_owned();
+    Some(Vote { at, node, token, ttl: number(words)?, asked: number(words)? })
+}
+
+fn what(words: &mut SplitWhitespace<'_>) -> Option<What> {
+    Some(match words.next()? {
+        "wanted" => {
+            let resources = words.next()?.split(',').map(str::to_owned).collect();
+            let (ttl, keeps) = (number(words)?, number(words)?);
+            let adopts = words.next().map(|token| (token != NONE).then(|| token.to_owned()))?;
+            What::Wanted { resources, ttl, keeps, adopts }
+        }
+        "failed" => What::Failed { why: the_rest(words) },
+        "held" => What::Held { token: words.next()?.to_owned(), until: number(words)? },
+        "extending" => What::Extending { ttl: number(words)? },
+        "extended" => What::Extended { until: number(words)? },
+        "not-extended" => What::NotExtended { why: the_rest(words) },
+        "renewed" => What::Renewed { until: number(words)? },
+        "releasing" => What::Releasing { seen: number(words)? },
+        "released" => What::Released,
+        "gave" => What::Gave,
+        "lost" => What::Lost { seen: number(words)?, why: the_rest(words) },
+        "left" => What::Left,
+        _ => return None,
+    })
+}
+
+fn number<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
+    words.next()?.parse().ok()
+}
+
+fn the_rest(words: &mut SplitWhitespace<'_>) -> String {
+    words.collect::<Vec<_>>().join(" ")
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {} {}", self.at, self.client, self.request, self.what)
+    }
+}
+
+impl fmt::Display for Vote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, node, token, ttl, asked } = self;
+        write!(f, "{at} {WIRE} {node} grants {token} {ttl} {asked}")
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wanted { resources, ttl, keeps, adopts } => {
+                let adopts = adopts.as_deref().unwrap_or(NONE);
+                write!(f, "wanted {} {ttl} {keeps} {adopts}", resources.join(","))
+            }
+            Self::Failed { why } => write!(f, "failed {why}"),
+            Self::Held { token, until } => write!(f, "held {token} {until}"),
+            Self::Extending { ttl } => write!(f, "extending {ttl}"),
+            Self::Extended { until } => write!(f, "extended {until}"),
+            Self::NotExtended { why } => write!(f, "not-extended {why}"),
+            Self::Renewed { until } => write!(f, "renewed {until}"),
+            Self::Releasing { seen } => write!(f, "releasing {seen}"),
+            Self::Released => write!(f, "released"),
+            Self::Gave => write!(f, "gave"),
+            Self::Lost { why, seen } => write!(f, "lost {seen} {why}"),
+            Self::Left => write!(f, "left"),
+        }
+    }
+}
+
+#[test]
+fn an_entry_reads_as_it_was_written() {
+    let text = || "two words".to_owned();
+    let wanted = |resources: &[&str], adopts| {
+        let resources = resources.iter().map(|&name| name.to_owned()).collect();
+        What::Wanted { resources, ttl: 1_000, keeps: 2_000, adopts }
+    };
+    let whats = [
+        wanted(&["r0"], None),
+        wanted(&["r0", "r1"], Some("ab".to_owned())),
+        What::Failed { why: text() },
+        What::Held { token: "ab".to_owned(), until: u64::MAX },
+        What::Extending { ttl: 7 },
+        What::Extended { until: 5 },
+        What::NotExtended { why: text() },
+        What::Renewed { until: 6 },
+        What::Releasing { seen: 0 },
+        What::Released,
+        What::Gave,
+        What::Lost { why: text(), seen: 4 },
+        What::Left,
+    ];
+    for what in whats {
+        let record = Record { at: 3, client: 1, request: 2, what };
+        assert_eq!(parse(&record.to_string()), Some(Some(Entry::Record(record))));
+    }
+    let vote = Vote { at: 3, node: 1, token: "ab".to_owned(), ttl: 7, asked: 2 };
+    assert_eq!(parse(&vote.to_string()), Some(Some(Entry::Vote(vote))));
+    assert_eq!(parse("7 nemesis kills node 4"), Some(None));
+    let lines =
+        ["", "7", "x 1 2 left", "7 1 2 left over", "7 1 2 held token", "7 1 2 gone", "7 wire 1 x"];
+    for line in lines {
+        assert_eq!(parse(line), None, "{line:?}");
+    }
+}

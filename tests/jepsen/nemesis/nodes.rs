@@ -1,0 +1,73 @@
+//! Deeds to the processes of nodes, and to their clocks.
+
+use std::time::Duration;
+
+use super::damage::Damage;
+use super::{Deed, Nemesis, say};
+use crate::fleet::{Fleet, MAJORITY, NODES};
+
+impl Nemesis {
+    /// Kills a node, which comes back with what its files have.
+    pub(super) fn kill(&mut self, fleet: &mut Fleet, node: usize) {
+        if self.is_damaged(Damage::Dead(node)) {
+            return;
+        }
+        if !self.is_away(node) && self.rng.bool() {
+            fleet.homes[node].save();
+        }
+        self.damage.retain(|(_, damage)| *damage != Damage::Stopped(node));
+        say(fleet, format_args!("kills node {node}"));
+        fleet.homes[node].node.kill();
+        self.deeds.count(Deed::Kill);
+        let long = self.a_while();
+        self.break_for(long, Damage::Dead(node));
+    }
+
+    /// Stops a node, which receives everything, says nothing, and may execute the requests long
+    /// after.
+    pub(super) fn stop(&mut self, fleet: &Fleet, node: usize) {
+        if self.is_away(node) {
+            return;
+        }
+        say(fleet, format_args!("stops node {node}"));
+        fleet.homes[node].node.stop();
+        self.deeds.count(Deed::Stop);
+        let long = self.a_while();
+        self.break_for(long, Damage::Stopped(node));
+    }
+
+    /// Ends all connections of a node, with everything under way in them.
+    pub(super) fn cut(&mut self, fleet: &Fleet, node: usize) {
+        // A node that is away cannot cut its connections.
+        if self.is_away(node) {
+            return;
+        }
+        say(fleet, format_args!("cuts off node {node}"));
+        fleet.homes[node].node.command(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
+        self.deeds.count(Deed::Cut);
+    }
+
+    /// Deletes all keys of a node, under clients that are told so at once.
+    pub(super) fn flush(&mut self, fleet: &Fleet, node: usize) {
+        if self.is_away(node) {
+            return;
+        }
+        say(fleet, format_args!("flushes node {node}"));
+        fleet.homes[node].node.command(&[b"FLUSHALL"]);
+        self.deeds.count(Deed::Flush);
+    }
+
+    /// Steps clocks as far as is allowed, and back: any number of steps during a lock adds up to an
+    /// allowed one. A step forward meets a majority at once, because fewer nodes end no lock early.
+    pub(super) fn step_clocks(&mut self, fleet: &Fleet, nodes: &[usize]) {
+        self.clocks_are_ahead = !self.clocks_are_ahead;
+        let ahead = if self.clocks_are_ahead { fleet.rules.step } else { Duration::ZERO };
+        let victims = if self.clocks_are_ahead { MAJORITY } else { NODES };
+        for &node in nodes.iter().take(victims) {
+            if fleet.set_clock(node, ahead) {
+                say(fleet, format_args!("sets the clock of node {node} ahead by {ahead:?}"));
+                self.deeds.count(Deed::Clock);
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Storms and calms: the nemesis rages for a while, then every client must be served.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::fleet::{Fleet, Rules};
+use crate::log::nanos;
+use crate::nemesis::Nemesis;
+use crate::report::Report;
+use crate::support::{now, until};
+
+/// How long the nemesis rages before a calm in which every client can have a lock.
+const STORM: Duration = Duration::from_secs(5);
+
+/// The number of storms after which a former member comes back: after the second, the fifth, ….
+const TIDE: u32 = 3;
+
+/// Lets the nemesis rage for so long, and fails the test if a rule is broken.
+pub(crate) fn weather(name: &str, rules: Rules, long: Duration) {
+    // Printed with a failure.
+    println!("{name}: REDBOLT_JEPSEN_SEED={}", rules.seed);
+    let mut fleet = Fleet::start(rules);
+    let mut nemesis = Nemesis::new(rules.seed, &fleet);
+    let mut report = Report::new(&fleet);
+    let start = now();
+    for storm in 1.. {
+        if now() - start >= long {
+            break;
+        }
+        Nemesis::renew_spares(&mut fleet);
+        nemesis.rage(&mut fleet, STORM.min(long));
+        calm(&mut fleet, &mut report);
+        if rules.has_spares && storm % TIDE == 2 {
+            pass_a_span(&mut fleet);
+            nemesis.bring_back(&mut fleet);
+            calm(&mut fleet, &mut report);
+            pass_a_span(&mut fleet);
+        }
+        report.check(&fleet.log);
+    }
+    fleet.finish();
+    report.check(&fleet.log);
+    let (seconds, clients) = ((now() - start).as_secs(), rules.bodies.iter().sum::<usize>());
+    println!("{name}: {seconds} s, {clients} clients, {}", report.summary(&nemesis.deeds));
+    let is_enough = nemesis.deeds.are_enough(long, &rules);
+    assert!(is_enough, "the nemesis has been idle: {}", nemesis.deeds);
+    fleet.remove_files();
+}
+
+/// Checks that every client is granted a lock while nothing is wrong.
+fn calm(fleet: &mut Fleet, report: &mut Report) {
+    let (start, patience) = (nanos(), fleet.rules.served_within());
+    let mut unserved: BTreeSet<_> = fleet.clients.iter().map(|client| client.number).collect();
+    let all_served = until(patience, || {
+        fleet.check_clients();
+        report.served(start).for_each(|client| _ = unserved.remove(&client));
+        unserved.is_empty()
+    });
+    let log = fleet.log.path().display();
+    assert!(all_served, "{log}: all is well for {patience:?}, and these get nothing: {unserved:?}");
+    fleet.log.nemesis(&format!("has let all clients be served within {} ms", {
+        (nanos() - start) / 1_000_000
+    }));
+}
+
+/// Waits until every lock that was granted before has ended.
+fn pass_a_span(fleet: &mut Fleet) {
+    let span = fleet.rules.span();
+    until(span, || {
+        fleet.check_clients();
+        false
+    });
+}

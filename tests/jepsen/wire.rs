@@ -1,0 +1,106 @@
+//! What the wire says: which node has promised to keep which token, for how long, and when.
+//!
+//! A request is known by its shape, and not by the scripts of the library: behind the keys stand
+//! tokens, which have twenty bytes, and ttls, which have fewer.
+
+use std::str::from_utf8;
+use std::sync::Arc;
+
+use crate::log::{Log, Vote, nanos};
+use crate::support::proxy::Proxy;
+
+const TOKEN: usize = 20;
+
+/// Starts the link to a node, through which all clients talk, and which writes the votes.
+pub(crate) fn link(log: &Arc<Log>, node: usize, server: &str) -> Proxy {
+    let log = Arc::clone(log);
+    Proxy::watched(server, move |asked, request, reply| {
+        for (token, ttl) in promises(request, reply) {
+            let asked = u64::try_from(asked.as_nanos()).expect("centuries of nanoseconds");
+            log.vote(&Vote { at: nanos(), node, token, ttl, asked });
+        }
+    })
+}
+
+/// Returns the tokens that a node keeps by this answer, each with the ttl in milliseconds.
+fn promises(request: &[Vec<u8>], reply: &[u8]) -> Vec<(String, u64)> {
+    let wishes = wishes(request);
+    let kept: Vec<bool> = match reply.split_first() {
+        Some((b'+', rest)) => vec![rest == b"OK\r\n"],
+        Some((b':', rest)) => vec![rest == b"1\r\n"],
+        Some((b'*', rest)) => {
+            let mut lines = rest.split(|byte| *byte == b'\n').skip(1);
+            (0..wishes.len()).map(|_| lines.next() == Some(b":1\r")).collect()
+        }
+        _ => Vec::new(),
+    };
+    wishes.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(wish, _)| wish).collect()
+}
+
+/// Returns the tokens that a request wants to be kept, each with its ttl.
+fn wishes(request: &[Vec<u8>]) -> Vec<(String, u64)> {
+    let words: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
+    let (tokens, ttls) = match words[..] {
+        [b"SET", _, ref token, b"NX", b"PX", ref ttl] => ([*token].to_vec(), [*ttl].to_vec()),
+        [b"EVALSHA" | b"EVAL", _, keys, ref rest @ ..] => {
+            let keys = from_utf8(keys).ok().and_then(|keys| keys.parse().ok()).unwrap_or(0);
+            let rest = rest.get(keys..).unwrap_or(&[]);
+            // One token for all keys, or one for each key.
+            let count = rest.len() / 2;
+            if rest.len() % 2 != 0 || !(count == 1 || count == keys) {
+                return Vec::new();
+            }
+            (rest[..count].to_vec(), rest[count..].to_vec())
+        }
+        _ => return Vec::new(),
+    };
+    let pair = |(token, ttl): (&[u8], &[u8])| {
+        let ttl = from_utf8(ttl).ok()?.parse().ok()?;
+        (token.len() == TOKEN).then(|| (hex(token), ttl))
+    };
+    // A request in which anything is no token or no ttl wants something else.
+    tokens.into_iter().zip(ttls).map(pair).collect::<Option<_>>().unwrap_or_default()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the first digit of each token that is kept, and its ttl.
+    fn kept(request: &[&str], reply: &str) -> Vec<(char, u64)> {
+        let request: Vec<_> = request.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let kept = promises(&request, reply.as_bytes());
+        kept.iter().map(|(token, ttl)| (token.chars().nth(1).expect("hex"), *ttl)).collect()
+    }
+
+    #[test]
+    fn a_promise_is_a_good_answer_to_a_request_with_a_ttl() {
+        let (a, b) = (&"1".repeat(TOKEN)[..], &"2".repeat(TOKEN)[..]);
+        let set = ["SET", "k", a, "NX", "PX", "10"];
+        let one = ["EVALSHA", "sha", "1", "k", a, "10"];
+        let all = ["EVAL", "text", "2", "k", "l", a, "10"];
+        let many = ["EVALSHA", "sha", "2", "k", "l", a, b, "10", "20"];
+        let rows: [(&[&str], &str, &[(char, u64)]); 12] = [
+            (&set, "+OK\r\n", &[('1', 10)]),
+            (&set, "$-1\r\n", &[]),
+            (&set, "_\r\n", &[]),
+            (&set, "-OOM\r\n", &[]),
+            (&one, ":1\r\n", &[('1', 10)]),
+            (&one, ":0\r\n", &[]),
+            (&one, ":-1\r\n", &[]),
+            (&all, "+OK\r\n", &[('1', 10)]),
+            (&many, "*2\r\n:1\r\n:1\r\n", &[('1', 10), ('2', 20)]),
+            (&many, "*2\r\n:-1\r\n:1\r\n", &[('2', 20)]),
+            // Releases.
+            (&["EVALSHA", "sha", "2", "k", "l", a, b], "*2\r\n:1\r\n:1\r\n", &[]),
+            (&["EVALSHA", "sha", "1", "k", a], ":1\r\n", &[]),
+        ];
+        for (request, reply, expected) in rows {
+            assert_eq!(kept(request, reply), expected, "{request:?} {reply:?}");
+        }
+    }
+}
