@@ -20,6 +20,12 @@ use crate::support::until;
 /// The longest wait for a held lock, with all nodes in quarantine before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The ttl of all locks: longer than a restart of nodes on a busy machine.
+const LONG: Duration = Duration::from_secs(3);
+
+/// The ttl of all locks where nothing is restarted.
+const SHORT: Duration = Duration::from_secs(1);
+
 /// How often the harm is done before the test fails. Once is enough, unless the machine is so slow
 /// that the lock is over before the nodes are back.
 const ROUNDS: usize = 10;
@@ -48,7 +54,7 @@ fn with_the_guard_nodes_that_forget_give_nothing_away() {
 /// again only later, and `SAFETY.md` does not promise that nobody holds the lock by then.
 #[test]
 fn when_keys_are_flushed_and_nobody_is_told_the_checker_finds_a_double_hold() {
-    let control = Control::start(RestartGuard::On, true);
+    let control = Control::with(SHORT, RestartGuard::On, true);
     control.must_find_a_double_hold(|fleet| fleet.flush(MAJORITY));
 }
 
@@ -56,7 +62,7 @@ fn when_keys_are_flushed_and_nobody_is_told_the_checker_finds_a_double_hold() {
 /// a while nobody can have the lock.
 #[test]
 fn when_keys_are_flushed_and_clients_are_told_nothing_is_given_away() {
-    let mut control = Control::start(RestartGuard::On, false);
+    let mut control = Control::with(SHORT, RestartGuard::On, false);
     for nodes in [MAJORITY, NODES, MAJORITY] {
         control.wait_for_a_holder();
         control.fleet.flush(nodes);
@@ -89,14 +95,17 @@ struct Control {
 
 impl Control {
     fn start(guard: RestartGuard, is_deaf: bool) -> Self {
+        Self::with(LONG, guard, is_deaf)
+    }
+
+    fn with(max_ttl: Duration, guard: RestartGuard, is_deaf: bool) -> Self {
         let fleet = Fleet::start(Rules {
             habit: Habit::Clinging,
             guard,
             is_deaf,
             files: [Files::None; NODES],
             has_spares: false,
-            // Longer than a restart of nodes on a busy machine.
-            max_ttl: Duration::from_secs(3),
+            max_ttl,
             step: Duration::ZERO,
             bodies: [3, 0],
             seed: 1,

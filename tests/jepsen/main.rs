@@ -89,7 +89,7 @@ fn rules() -> Rules {
 /// Returns this many thirds of the time for the nemesis; all of it where a time was demanded.
 fn share(thirds: u64) -> Duration {
     let demanded = number("REDBOLT_JEPSEN_SECONDS").map(Duration::from_secs);
-    demanded.unwrap_or(Duration::from_secs(SECONDS * thirds / 3))
+    demanded.unwrap_or_else(|| Duration::from_secs(SECONDS * thirds / 3))
 }
 
 fn number(name: &str) -> Option<u64> {

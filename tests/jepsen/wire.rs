@@ -41,7 +41,7 @@ fn promises(request: &[Vec<u8>], reply: &[u8]) -> Vec<(String, u64)> {
 fn wishes(request: &[Vec<u8>]) -> Vec<(String, u64)> {
     let words: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
     let (tokens, ttls) = match words[..] {
-        [b"SET", _, ref token, b"NX", b"PX", ref ttl] => ([*token].to_vec(), [*ttl].to_vec()),
+        [b"SET", _, token, b"NX", b"PX", ttl] => (vec![token], vec![ttl]),
         [b"EVALSHA" | b"EVAL", _, keys, ref rest @ ..] => {
             let keys = from_utf8(keys).ok().and_then(|keys| keys.parse().ok()).unwrap_or(0);
             let rest = rest.get(keys..).unwrap_or(&[]);
@@ -77,6 +77,8 @@ mod tests {
         kept.iter().map(|(token, ttl)| (token.chars().nth(1).expect("hex"), *ttl)).collect()
     }
 
+    type Row<'a> = (&'a [&'a str], &'a str, &'a [(char, u64)]);
+
     #[test]
     fn a_promise_is_a_good_answer_to_a_request_with_a_ttl() {
         let (a, b) = (&"1".repeat(TOKEN)[..], &"2".repeat(TOKEN)[..]);
@@ -84,7 +86,7 @@ mod tests {
         let one = ["EVALSHA", "sha", "1", "k", a, "10"];
         let all = ["EVAL", "text", "2", "k", "l", a, "10"];
         let many = ["EVALSHA", "sha", "2", "k", "l", a, b, "10", "20"];
-        let rows: [(&[&str], &str, &[(char, u64)]); 12] = [
+        let rows: [Row<'_>; 12] = [
             (&set, "+OK\r\n", &[('1', 10)]),
             (&set, "$-1\r\n", &[]),
             (&set, "_\r\n", &[]),

@@ -97,8 +97,9 @@ impl Deeds {
     pub(crate) fn are_enough(&self, long: Duration, rules: &Rules) -> bool {
         let deeds = [Deed::Kill, Deed::Stop, Deed::KillClient, Deed::StopClient];
         let most: u64 = deeds.iter().filter_map(|deed| self.0.get(deed)).sum();
-        let menu = Deed::menu(rules);
-        let is_complete = menu.iter().all(|deed| self.0.contains_key(deed));
+        let mut wanted = Deed::menu(rules);
+        wanted.extend(rules.has_spares.then_some(Deed::Return));
+        let is_complete = wanted.iter().all(|deed| self.0.contains_key(deed));
         most >= long.as_secs() / 2 && (is_complete || long < LONG)
     }
 }
