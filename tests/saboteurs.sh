@@ -4,8 +4,14 @@
 #
 #   tests/saboteurs.sh
 #
+# With REDBOLT_JEPSEN_SABOTEUR, the mini-Jepsen runs instead, with this saboteur in all its clients:
+#
+#   REDBOLT_JEPSEN_SABOTEUR=HalfIsEnough tests/saboteurs.sh no_two_clients
+#
 # The build has a folder of its own, so that its flags do not make others build everything anew.
 set -eu
 cd "$(dirname "$0")/.."
+test=sim
+[ -z "${REDBOLT_JEPSEN_SABOTEUR:-}" ] || test=jepsen
 RUSTFLAGS="${RUSTFLAGS:-} --cfg redbolt_sabotage" exec cargo test --locked --profile sabotage \
-    --target-dir "${CARGO_TARGET_DIR:-target}/sabotage-build" --test sim "$@"
+    --target-dir "${CARGO_TARGET_DIR:-target}/sabotage-build" --test "$test" "$@"

@@ -2,8 +2,7 @@
 //! whether the checker notices.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg redbolt_sabotage" REDBOLT_JEPSEN_SABOTEUR=HalfIsEnough cargo test \
-//!     --profile sabotage --target-dir target/sabotage-build --test jepsen no_two
+//! REDBOLT_JEPSEN_SABOTEUR=HalfIsEnough tests/saboteurs.sh no_two_clients
 //! ```
 
 use std::env;

@@ -5,7 +5,8 @@
 //! between any two steps has claimed no more than it believed.
 //!
 //! - [`engine`] is a client with an `Engine` in a loop of its own;
-//! - [`crowd`] is a client with threads and tasks that share a `Client`, and [`caller`] one of them;
+//! - [`crowd`] is a client with threads and tasks that share a `Client`, and [`caller`] is one of
+//!   them;
 //! - [`mail`] is the way of locks from one client to another.
 
 mod caller;

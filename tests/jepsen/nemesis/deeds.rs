@@ -66,7 +66,7 @@ impl Deed {
             (4, Self::Clock),
             (5, Self::StopClient),
             (3, Self::KillClient),
-            (1, Self::Flush),
+            (2, Self::Flush),
             (1, Self::Evicting),
             (1, Self::Memory),
             (1, Self::Timeout),

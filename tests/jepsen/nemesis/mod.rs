@@ -85,7 +85,9 @@ impl Nemesis {
             self.rng.shuffle(&mut self.deck);
         }
         let deed = self.deck.pop().expect("the menu is not empty");
-        let victims = if self.rng.u32(..5) == 0 { MAJORITY } else { 1 };
+        let is_large = self.rng.u32(..5) == 0;
+        // A minority that loses its keys does no harm to anybody.
+        let victims = if is_large || deed == Deed::Flush { MAJORITY } else { 1 };
         let mut nodes: Vec<_> = (0..NODES).collect();
         self.rng.shuffle(&mut nodes);
         for &node in nodes.iter().take(victims) {
@@ -105,9 +107,13 @@ impl Nemesis {
                 Deed::Demotion => return self.demote(fleet, node, nodes[1]),
                 Deed::Return => {}
                 Deed::Clock => return self.step_clocks(fleet, &nodes),
-                Deed::StopClient => return self.stop_client(fleet),
-                Deed::KillClient => return self.kill_client(fleet),
+                Deed::StopClient => self.stop_client(fleet),
+                Deed::KillClient => self.kill_client(fleet),
             }
+        }
+        // Clients that know nothing meet nodes that have forgotten.
+        if is_large && matches!(deed, Deed::Kill | Deed::Flush) {
+            self.kill_client(fleet);
         }
     }
 
