@@ -1,0 +1,15 @@
+# What .ci/run and .ci/night have in common: sourced, not run.
+
+export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
+
+# step <name> <command…>: announces it, runs it, and says how long it took. Returns what it returned.
+step() {
+    local name=$1 start=$SECONDS
+    shift
+    echo "=== $name"
+    if ! "$@"; then
+        echo "=== $name: FAILED after $((SECONDS - start)) s"
+        return 1
+    fi
+    echo "=== $name: ok, $((SECONDS - start)) s"
+}
