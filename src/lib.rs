@@ -166,8 +166,12 @@
 //! stand at 0 from the first event of an engine, which is when a node has answered. The gauges of a
 //! node are set whenever the state of the node changes. The round trip is also set at an event of a
 //! lock, if the round trip has changed by more than a quarter. The latencies of each node are not
-//! in the table: see [`NodeReport::latencies`] and [`NodeStatus::latencies`]. Without the feature,
-//! [`Client::counters`] has the same figures.
+//! in the table: see [`NodeReport::latencies`] and [`NodeStatus::latencies`].
+//!
+//! Without the feature, [`Client::counters`] has the figures of the locks under the same names,
+//! each reason by itself, and the panics of all callbacks together. The figures of a node are in
+//! its [`NodeReport`] ([`Client::nodes`]); [`Client::on_node`] tells its changes. An [`Engine`]
+//! alone has fewer: [`Counters`] says what is counted together.
 //!
 //! | metric | kind | value |
 //! | --- | --- | --- |
@@ -237,9 +241,9 @@ pub mod time;
 #[cfg(feature = "net")]
 pub use self::client::{
     Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ClientFailure,
-    ConnectError, Guard, Handover, HandoverError, LockError, LockErrorKind, LockNotice,
-    LockNoticeKind, LockRequest, LockSignal, NodeReport, NodeVerdict, PendingAnswer, Ready,
-    ReadyError, ReleaseReport, Shutdown, ShutdownReport,
+    ConnectError, ExpiringCounters, FailedCounters, Guard, Handover, HandoverError, LockError,
+    LockErrorKind, LockNotice, LockNoticeKind, LockRequest, LockSignal, LostCounters, NodeReport,
+    NodeVerdict, PendingAnswer, Ready, ReadyError, ReleaseReport, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;

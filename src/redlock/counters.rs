@@ -9,6 +9,10 @@ use super::histogram::Histogram;
 
 /// The counters of an engine: requests, and the results that its events report.
 ///
+/// Some of these counters stand for several reasons, and say so. A [`Client`](crate::Client) counts
+/// each reason by itself ([`ClientCounters`](crate::ClientCounters)). The locks that are held now
+/// are [`held_now`](Self::held_now).
+///
 /// ```no_run
 /// # let engine: redbolt::Engine = unimplemented!();
 /// let counters = engine.counters();
@@ -23,11 +27,11 @@ pub struct Counters {
     pub attempts: u64,
     /// Locks that were granted.
     pub acquired: u64,
-    /// Requests that ended because somebody else held the lock, or was ahead in the line for the
-    /// lock.
+    /// Requests that **failed** because somebody else held the lock, or was ahead in the line for
+    /// the lock: [`AcquireError::Held`] and [`AcquireError::InLine`] together.
     pub held: u64,
-    /// Requests that ended because a quorum of nodes was missing. A quarantined node counts as
-    /// missing.
+    /// Requests that failed because a quorum of nodes was missing. A quarantined node counts as
+    /// missing: [`AcquireError::NoQuorum`] and [`AcquireError::Quarantined`] together.
     pub no_quorum: u64,
     /// Requests whose wait ended before the pipelines of a quorum had room.
     pub no_room: u64,
@@ -45,7 +49,8 @@ pub struct Counters {
     pub expired: u64,
     /// Locks that were kept alive until their `max_hold` was over.
     pub max_hold: u64,
-    /// Locks that were lost because a majority of the nodes was known not to have them.
+    /// Locks that were lost because a majority of the nodes was known not to have them
+    /// ([`LostReason::Majority`]). Each of the other reasons has a counter of its own.
     pub lost: u64,
     /// Locks that were lost because the clock of this machine had fallen behind those of the nodes.
     pub clock_behind: u64,

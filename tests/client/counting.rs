@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use redbolt::redlock::RestartGuard;
 use redbolt::{Client, ClientBuilder, ClientCounters, ClientError, NodeState};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
@@ -23,7 +24,8 @@ fn the_counters_of_all_threads_are_summed() {
     let refused = client.lock("r0").blocking_try_acquire();
     assert!(refused.expect_err("it is held").is_contended());
     let counted = counters(&client);
-    assert_eq!((counted.locks.requested, counted.locks.acquired, counted.locks.held), (25, 24, 1));
+    let held = counted.acquire_failed.held;
+    assert_eq!((counted.requested, counted.acquired, held), (25, 24, 1));
     assert_eq!((counted.held_now, counted.waiting_now, counted.wait.count()), (24, 0, 24));
 
     guards.pop().expect("24").release().blocking_wait().expect("the client runs");
@@ -31,13 +33,48 @@ fn the_counters_of_all_threads_are_summed() {
     let waiting = client.lock("r0").ttl(TTL).wait(PATIENCE).acquire();
     assert!(until(PATIENCE, || counters(&client).waiting_now == 1));
     let counted = counters(&client);
-    assert_eq!((counted.locks.released, counted.locks.disowned, counted.held_now), (1, 1, 22));
+    assert_eq!((counted.released, counted.handed_over, counted.held_now), (1, 1, 22));
     drop(waiting);
     drop(guards);
     assert!(until(PATIENCE, || counters(&client).held_now == 0));
-    assert_eq!(counters(&client).locks.cancelled, 1);
+    assert_eq!(counters(&client).acquire_failed.cancelled, 1);
     client.blocking_shutdown(PATIENCE);
     assert_eq!(client.counters().blocking_wait().err(), Some(ClientError::Closed(None)));
+}
+
+/// The engine counts some reasons together, and some not at all.
+#[test]
+fn every_reason_is_counted_by_itself() {
+    let fixture = Fixture::new(3);
+    let client = &fixture.client;
+    client.ready_all(PATIENCE).blocking_wait().expect("all are there");
+    let other = Client::new(config(&fixture.cluster)).expect("a client can be made");
+    let held = other.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    client.lock("a").blocking_try_acquire().expect_err("another client has it");
+    let first = client.lock("a").ttl(TTL).wait(PATIENCE).acquire();
+    let second = client.lock("a").ttl(TTL).wait(Duration::from_millis(50)).blocking_acquire();
+    second.expect_err("the first waits yet");
+    drop(first);
+    client.query("a").blocking_wait().expect("the nodes answer");
+    client.adopt(["b"], held.token()).wait(PATIENCE).blocking_acquire().expect_err("not there");
+    let short = client.lock("c").ttl(Duration::from_millis(50)).warn_before(TTL).wait(PATIENCE);
+    let short = short.blocking_acquire().expect("free");
+    assert!(short.lost().blocking_wait().is_lost());
+    assert!(until(PATIENCE, || counters(client).acquire_failed.cancelled == 1));
+
+    let counted = counters(client);
+    let failed = &counted.acquire_failed;
+    assert_eq!((failed.held, failed.in_line, failed.gone, failed.cancelled), (1, 1, 1, 1));
+    assert_eq!((failed.total(), counted.lost.total(), counted.waiting_now), (4, 1, 0));
+    assert_eq!((counted.lost.expired, counted.expiring.expired, counted.queried), (1, 1, 1));
+
+    let mut config = config(&fixture.cluster);
+    config.redlock.restart_guard = RestartGuard::Strict;
+    let client = Client::new(config).expect("a client can be made");
+    let error = client.lock("d").wait(Duration::from_millis(200)).blocking_acquire();
+    assert!(error.expect_err("nobody votes").retry_after().is_some());
+    let failed = counters(&client).acquire_failed;
+    assert_eq!((failed.quarantined, failed.no_quorum, failed.total()), (1, 0, 1));
 }
 
 /// What a caller has waited is known, although the caller has not measured.

@@ -47,8 +47,8 @@ impl Worker {
             },
             Command::Counters(survey) => {
                 let panics = self.panics + self.engine.credential_panics();
-                let locks = self.engine.counters();
-                let counters = ClientCounters::of_thread(locks, panics, &self.wait);
+                let engine = self.engine.counters();
+                let counters = ClientCounters::of_thread(&engine, &self.tally, panics, &self.wait);
                 if let Some(sum) = survey.add(&counters) {
                     self.complete(&survey.answer, Ok(sum));
                 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use self::readiness::Waiter;
 use super::command::{Answer, Command, OnNode};
+use super::counters::Tally;
 use super::lock_error::{ClientClosed, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
@@ -50,6 +51,8 @@ pub(super) struct Worker {
     watchers: Vec<OnNode>,
     /// What the watchers know of the nodes.
     changes: Changes,
+    /// What the counters of the engine do not have.
+    tally: Tally,
     /// How many callbacks have panicked, those of the credentials not included.
     panics: u64,
     is_credential_panic_told: bool,
@@ -89,6 +92,7 @@ impl Worker {
             settling: Vec::new(),
             watchers: Vec::new(),
             changes: Changes::default(),
+            tally: Tally::default(),
             panics: 0,
             is_credential_panic_told: false,
             wakers: VecDeque::new(),
