@@ -1,6 +1,7 @@
 //! [`Client`], the handle that threads and tasks share.
 
 use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -319,14 +320,16 @@ impl Drop for Handle {
     }
 }
 
-// Clients, guards, signals and requests go from thread to thread.
+// Clients, guards, signals and requests go from thread to thread, and through `catch_unwind`.
 const _: fn() = || {
-    fn goes<T: Send + Sync>() {}
+    fn goes<T: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
     goes::<Client>();
     goes::<super::Guard>();
     goes::<super::LockSignal>();
     goes::<super::Acquire>();
     goes::<LockRequest>();
+    goes::<Ready>();
+    goes::<Shutdown>();
     goes::<NodeReport>();
     goes::<PendingAnswer<Result<Holder, LockError>>>();
 };

@@ -1,6 +1,7 @@
 //! The ticket: one request for a lock, and then the lock itself, shared by the owner and the
 //! engine's thread.
 
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
@@ -88,6 +89,13 @@ impl Drop for Order {
         callback::discard(lock(&self.on_lost).take());
     }
 }
+
+// A guard can be used behind `catch_unwind`. All that changes in an order and its ticket is behind
+// a mutex, an atomic or a cell for one value, each of which is whole after a panic. The function of
+// `retry_delay` may leave something half done, but only the engine's thread calls it, and catches
+// its panic there: nobody who holds the order can meet it.
+impl UnwindSafe for Order {}
+impl RefUnwindSafe for Order {}
 
 impl Order {
     /// Returns the first resource.
