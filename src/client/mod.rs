@@ -26,7 +26,8 @@
 //! other one, and [`notice`] what is told of a lock that ends. [`handover`] is the data with which
 //! another process goes on with a lock. [`report`] is what a client says of a node, [`release`] of
 //! a release, and [`counters`] what the client says of itself. [`thread_end`] is what is left of a
-//! thread when the thread has ended, and [`failure`] why a thread has died.
+//! thread when the thread has ended, and [`failure`] why a thread has died. `fakes` makes errors
+//! for tests of users, behind the feature `embedded`.
 
 mod acquire;
 mod builder;
@@ -37,6 +38,8 @@ mod connect;
 mod counters;
 mod error;
 mod failure;
+#[cfg(feature = "embedded")]
+mod fakes;
 mod gather;
 mod guard;
 mod handover;

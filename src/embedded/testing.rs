@@ -166,41 +166,49 @@
 //! to implement.
 //!
 //! Code that should not know redbolt at all has a trait of its own, with no more than that code
-//! needs. Then a fake has one line:
+//! needs. Then a fake has a few lines. Where the errors of redbolt go through that trait, a fake
+//! makes them by [`LockError::fake`], and what is told of a lost lock by [`LockNotice::fake`]:
 //!
 //! ```
-//! use redbolt::{Client, Guard};
+//! use redbolt::{AcquireError, Client, Guard, LockError, LockErrorKind};
 //!
 //! trait Locks {
 //!     type Lock;
-//!     fn try_lock(&self, name: &str) -> Option<Self::Lock>;
+//!     fn try_lock(&self, name: &str) -> Result<Self::Lock, LockError>;
 //! }
 //!
 //! impl Locks for Client {
 //!     type Lock = Guard;
-//!     fn try_lock(&self, name: &str) -> Option<Guard> {
-//!         self.lock(name).blocking_try_acquire().ok()
+//!     fn try_lock(&self, name: &str) -> Result<Guard, LockError> {
+//!         self.lock(name).blocking_try_acquire()
 //!     }
 //! }
 //!
-//! /// Somebody else has every lock.
-//! struct AllTaken;
+//! /// Every lock fails, for this reason.
+//! struct Failing(LockErrorKind);
 //!
-//! impl Locks for AllTaken {
+//! impl Locks for Failing {
 //!     type Lock = ();
-//!     fn try_lock(&self, _: &str) -> Option<()> {
-//!         None
+//!     fn try_lock(&self, name: &str) -> Result<(), LockError> {
+//!         Err(LockError::fake(self.0.clone(), name))
 //!     }
 //! }
 //!
-//! /// The code under test.
-//! fn is_done(locks: &impl Locks) -> bool {
-//!     locks.try_lock("nightly").is_some()
+//! /// The code under test: the status that a web service answers.
+//! fn status(locks: &impl Locks) -> u16 {
+//!     match locks.try_lock("nightly") {
+//!         Ok(_lock) => 200,
+//!         Err(error) if error.is_contended() => 409,
+//!         Err(error) if error.is_unavailable() || error.is_closed() => 503,
+//!         Err(_) => 500,
+//!     }
 //! }
 //!
-//! assert!(!is_done(&AllTaken));
+//! assert_eq!(status(&Failing(LockErrorKind::Acquire(AcquireError::InLine))), 409);
+//! assert_eq!(status(&Failing(LockErrorKind::fake_no_quorum())), 503);
+//! assert_eq!(status(&Failing(LockErrorKind::Closed(None))), 503);
 //! # let cluster = redbolt::embedded::Cluster::start(1).unwrap();
-//! # assert!(is_done(&cluster.client().unwrap()));
+//! # assert_eq!(status(&cluster.client().unwrap()), 200);
 //! ```
 //!
 //! In a trait for tasks the method returns `impl Future<Output = …> + Send`.
@@ -221,6 +229,8 @@
 //! [`Client::shutdown`]: crate::Client::shutdown
 //! [`Cluster`]: super::Cluster
 //! [`Cluster::client`]: super::Cluster::client
+//! [`LockError::fake`]: crate::LockError::fake
+//! [`LockNotice::fake`]: crate::LockNotice::fake
 //! [`Master`]: super::Master
 //! [`Memory::Kept`]: super::Memory::Kept
 //! [`Memory::Lost`]: super::Memory::Lost
