@@ -136,6 +136,11 @@ impl LockError {
 
     /// Returns the resource of the lock; of several, the first in the request. Empty for a request
     /// without resources.
+    ///
+    /// For a lock on several resources that somebody else has
+    /// ([`is_contended`](Self::is_contended)), this need not be the one that is held, and the error
+    /// does not know which one is: a node takes all of them or none, and its refusal names none.
+    /// [`Client::query`](super::Client::query) asks for the holder of one resource.
     #[must_use]
     pub const fn resource(&self) -> &[u8] {
         &self.inner.resource

@@ -149,7 +149,8 @@ impl core::error::Error for RequestError {}
 #[non_exhaustive]
 pub enum AcquireError {
     /// Somebody else held the lock at every attempt, until the wait ended. A key with data that is
-    /// not a lock looks the same, because `SET NX` refuses both alike.
+    /// not a lock looks the same, because `SET NX` refuses both alike. Of a lock on several
+    /// resources, at least one was held; a node that refuses does not say which.
     Held {
         /// The nodes that refused the last attempt. Empty when another lock of this engine was
         /// held.
