@@ -150,8 +150,8 @@ impl ConnectError {
         matches!(self, Self::Engine(EngineError::Address(_) | EngineError::Config(_)))
     }
 
-    /// Returns the time until a quorum can vote, where nothing but quarantine prevents a quorum: see
-    /// [`ReadyError::retry_after`].
+    /// Returns the time until a quorum can vote, where nothing but quarantine prevents a quorum:
+    /// see [`ReadyError::retry_after`].
     ///
     /// ```no_run
     /// # use redbolt::{Client, ConnectError};

@@ -1,9 +1,9 @@
 //! Testing code that uses redbolt.
 //!
 //! A test starts masters inside its own process ([`Cluster`]), gives the code under test a
-//! [`Client`] of these masters ([`Cluster::client`], for which all of them vote), and does to the masters what the test is about. Nothing has to be
-//! installed, every cluster has ports of its own, and the locks are real. The feature `embedded` is
-//! needed only by the tests:
+//! [`Client`] of these masters ([`Cluster::client`], for which all of them vote), and does to the
+//! masters what the test is about. Nothing has to be installed, every cluster has ports of its own,
+//! and the locks are real. The feature `embedded` is needed only by the tests:
 //!
 //! ```toml
 //! [dev-dependencies]
