@@ -235,6 +235,8 @@ pub mod embedded;
 mod engine;
 #[cfg(feature = "net")]
 mod net;
+#[cfg(any(feature = "net", feature = "serde"))]
+mod quote;
 pub mod redlock;
 pub mod resp;
 pub mod time;

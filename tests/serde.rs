@@ -126,6 +126,30 @@ fn a_node_may_be_written_in_parts_without_an_encoding() {
     assert_eq!(config.nodes[1].to_string(), "[::1]:7000/3");
 }
 
+/// Crates that put files and variables together have texts where a file has numbers.
+#[test]
+fn a_text_stands_for_what_is_written_in_it() {
+    let text = r#"
+        nodes = "a, b, c"
+        quorum = "3"
+        max_ttl = " 10s "
+        tenure_gap = 0
+        threads = " 2 "
+        repair = "false"
+        restart_guard = " strict"
+        max_locks = "07"
+    "#;
+    let config: Config = toml::from_str(text).expect("it can be read");
+    let settings = &config.redlock;
+    assert_eq!((config.threads, settings.quorum, settings.max_locks), (2, Some(3), 7));
+    let durations = (settings.max_ttl, settings.tenure_gap);
+    assert_eq!(durations, (Duration::from_secs(10), Duration::ZERO));
+    assert_eq!((settings.repair, settings.restart_guard), (false, RestartGuard::Strict));
+    let node = r#"nodes = [{ host = "a", port = "7000", database = "3" }]"#;
+    let config: Config = toml::from_str(node).expect("it can be read");
+    assert_eq!(config.nodes[0].to_string(), "a:7000/3");
+}
+
 /// Each text is refused with a message that has these words.
 fn refused(rows: &[(&str, &str)]) {
     for (text, message) in rows {
@@ -158,18 +182,16 @@ fn a_setting_that_cannot_be_used_is_named_with_the_reason() {
         ("nodes = [\"a\"]\nttl = -1", "integer `-1`, expected ttl as a text such as \"250us\""),
         ("nodes = [\"a\"]\nttl = true", "expected ttl as a text such as"),
         ("nodes = [\"a\"]\nmax_ttl = \"10x\"", "max_ttl is \"10x\", whose unit is not one of ns"),
-        ("nodes = [\"a\"]\nmax_ttl = \"1 day\"", "max_ttl is \"1 day\", whose unit is not"),
-        (
-            "nodes = [\"a\"]\nmax_ttl = \"soon\"",
-            "max_ttl is a text which is not a duration such as",
-        ),
+        ("nodes = [\"a\"]\nmax_ttl = \"10 seconds\"", "max_ttl is \"10 seconds\", whose unit is"),
+        ("nodes = [\"a\"]\nwait = \"-5s\"", "wait is \"-5s\", which is not a duration such as"),
+        ("nodes = [\"a\"]\nwait = \"\"", "wait is \"\", which is not a duration such as 250us"),
         (
             "nodes = [\"a\"]\nrestart_guard = \"On\"",
             "restart_guard is \"On\", which is written \"on\"",
         ),
         (
             "nodes = [\"a\"]\nrestart_guard = \"never\"",
-            "restart_guard is another text than \"on\", \"strict\", \"durable\" or \"off\"",
+            "restart_guard is \"never\", on, strict, durable or off is possible",
         ),
         (
             "nodes = [\"a\"]\nmax_locks = -1",
@@ -191,7 +213,7 @@ fn a_setting_that_cannot_be_used_is_named_with_the_reason() {
             "nodes = [\"a\"]\nthreads = 65",
             "`65`, expected threads as a whole number between 1 and 64",
         ),
-        ("nodes = [\"a\"]\nrepair = \"yes\"", "a text, expected repair as true or false"),
+        ("nodes = [\"a\"]\nthreads = 1.0", "`1.0`, expected threads as a whole number between"),
         ("nodes = [\"a\"]\nrepair = 1", "`1`, expected repair as true or false"),
         ("nodes = [\"a\"]\nprefix = 1", "expected prefix as a text, or as a list of bytes"),
         ("nodes = [\"a\"]\nprefix = [256]", "`256`, expected a byte of the prefix as a whole"),
@@ -200,6 +222,20 @@ fn a_setting_that_cannot_be_used_is_named_with_the_reason() {
     let twice = r#"{"nodes": ["a"], "repair": true, "repair": false}"#;
     let error = serde_json::from_str::<Config>(twice).expect_err("given twice");
     assert!(error.to_string().contains("\"repair\" is given twice"), "{error}");
+}
+
+#[test]
+fn a_text_that_stands_for_no_value_of_the_setting_is_shown_with_what_is_possible() {
+    refused(&[
+        (
+            "nodes = [\"a\"]\nquorum = \"two\"",
+            "quorum is \"two\", a whole number between 1 and 16 is possible",
+        ),
+        ("nodes = [\"a\"]\nquorum = \"+2\"", "quorum is \"+2\", a whole number between 1 and 16"),
+        ("nodes = [\"a\"]\nquorum = \"17\"", "quorum is \"17\", a whole number between 1 and 16"),
+        ("nodes = [\"a\"]\nquorum = \"\"", "quorum is \"\", a whole number between 1 and 16"),
+        ("nodes = [\"a\"]\nrepair = \"yes\"", "repair is \"yes\", true or false is possible"),
+    ]);
 }
 
 #[test]
@@ -215,6 +251,11 @@ fn a_node_that_cannot_be_used_is_refused_with_the_reason() {
         ),
         ("nodes = [\"a\"]\nuser = \"u\"", "`user` is set, but `password` is not: a user needs one"),
         ("nodes = [{ host = \"a\", user = \"u\" }]", "address \"a\" has a user without a password"),
+        (
+            "nodes = [{ host = \"a\", port = \"7000x\" }]",
+            "port is \"…\", a whole number between 1 and 65535 is possible",
+        ),
+        ("nodes = [\"a\"]\npassword = 7", "a user or a password is not a text, and loses leading"),
         ("nodes = [\"a:x\"]", "the address \"a:…\" has a port"),
         ("nodes = \"a,b:x\"", "address 2 of the list, \"b:…\", has a port"),
         ("nodes = 1", "expected nodes as a list of addresses, or as one text"),
@@ -261,12 +302,13 @@ fn no_error_shows_a_secret() {
         r#"{"nodes": ["a"], "password": -5307001}"#,
         r#"{"nodes": ["a"], "password": 5307001.5}"#,
         r#"{"nodes": [{"host": "a", "password": 5307001}]}"#,
-        r#"{"nodes": ["a"], "max_ttl": "secret"}"#,
-        r#"{"nodes": ["a"], "max_ttl": "5307001-secret"}"#,
-        r#"{"nodes": ["a"], "restart_guard": "secret"}"#,
-        r#"{"nodes": ["a"], "max_locks": "secret"}"#,
-        r#"{"nodes": ["a"], "repair": "secret"}"#,
-        r#"{"nodes": ["a"], "quorum": "secret"}"#,
+        // An address in the wrong place.
+        r#"{"nodes": ["a"], "max_ttl": "redis://:secret@a"}"#,
+        r#"{"nodes": ["a"], "ttl": ":5307001-secret"}"#,
+        r#"{"nodes": ["a"], "restart_guard": "secret@a"}"#,
+        r#"{"nodes": ["a"], "max_locks": "redis://:secret@a"}"#,
+        r#"{"nodes": ["a"], "repair": "redis://:secret@a"}"#,
+        r#"{"nodes": ["a"], "quorum": "secret@a"}"#,
         r#"{"nodes": [{"host": "a", "port": "secret"}]}"#,
         r#"{"nodes": [{"host": "a", "database": "secret"}]}"#,
     ] {

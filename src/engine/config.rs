@@ -79,7 +79,9 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// `nodes` is a list, or one text as [`Address::parse_list`] reads it: `nodes = "db1,db2,db3"`. A
 /// node of the list is a text as [`Address`] reads it, or a map of `host`, `port`, `user`,
 /// `password` and `database`. Bounds are checked when an engine is created; those of numbers
-/// already when they are read.
+/// already when they are read. Numbers, `true` and `false` may be texts, as crates have them that
+/// put files and variables together. A user and a password are always texts: as a number, `007`
+/// would have lost its zeros.
 ///
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not

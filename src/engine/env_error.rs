@@ -3,10 +3,8 @@
 use core::fmt;
 
 use crate::net::AddressError;
+use crate::quote::shown;
 use crate::redlock::ConfigError;
-
-/// How much of a value an error shows, in characters.
-const MOST_SHOWN: usize = 32;
 
 /// The error returned when the environment does not give a configuration.
 ///
@@ -116,14 +114,3 @@ impl fmt::Debug for EnvError {
 }
 
 impl core::error::Error for EnvError {}
-
-/// Returns a value as an error may show it: nothing that looks like an address, which could have a
-/// login.
-fn shown(value: &str) -> String {
-    let end = value.char_indices().nth(MOST_SHOWN).map_or(value.len(), |(end, _)| end);
-    match value.contains(['@', ':', '/']) {
-        true => "…".to_owned(),
-        false if end < value.len() => format!("{}…", &value[..end]),
-        false => value.to_owned(),
-    }
-}

@@ -63,7 +63,9 @@ fn read<'de, M: MapAccess<'de>>(mut map: M) -> Result<Config, M::Error> {
             "busy_poll" => config.busy_poll = map.next_value_seed(TextOf("busy_poll"))?,
             "ttl" => config.ttl = map.next_value_seed(Maybe(TextOf("ttl")))?,
             "wait" => config.wait = map.next_value_seed(TextOf("wait"))?,
-            "threads" => config.threads = map.next_value_seed(Number("threads", THREADS))?,
+            "threads" => {
+                config.threads = map.next_value_seed(Number::of_setting("threads", THREADS))?
+            }
             name if redlock::read_setting(&mut config.redlock, name, &mut map)? => {}
             name => return Err(redlock::unknown(name, &OWN)),
         }

@@ -12,6 +12,7 @@ use super::config::RedlockConfig;
 use super::restart_guard::RestartGuard;
 use super::settings::{Bounds, SETTINGS, Setting};
 use super::token::Token;
+use crate::quote::shown;
 use crate::time::{Text, TextOf};
 
 /// The least and the most of a byte.
@@ -121,13 +122,15 @@ pub(crate) fn read_setting<'de, M: MapAccess<'de>>(
     match setting {
         Setting::Duration(value) => *value = map.next_value_seed(TextOf(name))?,
         Setting::MaybeDuration(value) => *value = map.next_value_seed(Maybe(TextOf(name)))?,
-        Setting::Count(value, bounds) => *value = map.next_value_seed(Number(name, bounds))?,
+        Setting::Count(value, bounds) => {
+            *value = map.next_value_seed(Number::of_setting(name, bounds))?
+        }
         Setting::MaybeCount(value, bounds) => {
-            *value = map.next_value_seed(Maybe(Number(name, bounds)))?;
+            *value = map.next_value_seed(Maybe(Number::of_setting(name, bounds)))?;
         }
         Setting::Rate(value, bounds) => {
             // The bounds are within 32 bits.
-            *value = map.next_value_seed(Number(name, bounds))? as u32;
+            *value = map.next_value_seed(Number::of_setting(name, bounds))? as u32;
         }
         Setting::Switch(value) => *value = map.next_value_seed(Switch(name))?,
         Setting::Guard(value) => *value = map.next_value()?,
@@ -136,10 +139,28 @@ pub(crate) fn read_setting<'de, M: MapAccess<'de>>(
     Ok(true)
 }
 
-/// A whole number within bounds, and its name.
-pub(crate) struct Number(pub(crate) &'static str, pub(crate) Bounds);
+/// A whole number within bounds, and its name. A text of digits is a number as well: all that some
+/// crates have, which put files and variables together, is text.
+pub(crate) struct Number<N> {
+    name: N,
+    bounds: Bounds,
+    /// Whether an error shows a text that is no number.
+    shows_text: bool,
+}
 
-impl<'de> DeserializeSeed<'de> for Number {
+impl<N> Number<N> {
+    pub(crate) const fn of_setting(name: N, bounds: Bounds) -> Self {
+        Self { name, bounds, shows_text: true }
+    }
+
+    /// A part of an address, where a text may be a piece of a login.
+    #[cfg(feature = "net")]
+    pub(crate) const fn of_address(name: N, bounds: Bounds) -> Self {
+        Self { name, bounds, shows_text: false }
+    }
+}
+
+impl<'de, N: fmt::Display> DeserializeSeed<'de> for Number<N> {
     type Value = usize;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
@@ -148,16 +169,16 @@ impl<'de> DeserializeSeed<'de> for Number {
     }
 }
 
-impl Visitor<'_> for Number {
+impl<N: fmt::Display> Visitor<'_> for Number<N> {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(name, [least, most]) = self;
+        let Self { name, bounds: [least, most], .. } = self;
         write!(f, "{name} as a whole number between {least} and {most}")
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<usize, E> {
-        let Self(_, [least, most]) = self;
+        let [least, most] = self.bounds;
         let fits = usize::try_from(value).ok().filter(|value| (least..=most).contains(value));
         fits.ok_or_else(|| E::invalid_value(Unexpected::Unsigned(value), &self))
     }
@@ -169,8 +190,18 @@ impl Visitor<'_> for Number {
         }
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<usize, E> {
-        Err(E::invalid_type(Unexpected::Other("a text"), &self))
+    fn visit_str<E: Error>(self, text: &str) -> Result<usize, E> {
+        let Self { name, bounds: [least, most], shows_text } = self;
+        let text = text.trim();
+        // `str::parse` would take a sign as well.
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|_| is_number);
+        number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+            let text = if shows_text { shown(text) } else { "…".to_owned() };
+            E::custom(format!(
+                "{name} is {text:?}, a whole number between {least} and {most} is possible"
+            ))
+        })
     }
 }
 
@@ -205,7 +236,7 @@ impl<'de, S: DeserializeSeed<'de> + Visitor<'de>> Visitor<'de> for Maybe<S> {
     }
 }
 
-/// True or false, for the setting with this name.
+/// True or false, or the text of one, for the setting with this name.
 struct Switch(&'static str);
 
 impl<'de> DeserializeSeed<'de> for Switch {
@@ -227,8 +258,11 @@ impl Visitor<'_> for Switch {
         Ok(value)
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<bool, E> {
-        Err(E::invalid_type(Unexpected::Other("a text"), &self))
+    fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
+        let (Self(name), text) = (self, text.trim());
+        text.parse().map_err(|_| {
+            E::custom(format!("{name} is {:?}, true or false is possible", shown(text)))
+        })
     }
 }
 
@@ -260,7 +294,8 @@ impl<'de> Visitor<'de> for Bytes {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Vec<u8>, S::Error> {
         let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(BYTES));
-        while let Some(byte) = list.next_element_seed(Number("a byte of the prefix", BYTE))? {
+        let name = format_args!("a byte of the {}", self.0);
+        while let Some(byte) = list.next_element_seed(Number::of_setting(name, BYTE))? {
             // The bounds are those of the type.
             bytes.push(byte as u8);
         }
@@ -313,20 +348,15 @@ impl<'de> Deserialize<'de> for RestartGuard {
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<RestartGuard, E> {
+                let name = name.trim();
                 if let Some(guard) = RestartGuard::from_name(name) {
                     return Ok(guard);
                 }
-                let lower = name.trim().to_ascii_lowercase();
-                match RestartGuard::from_name(&lower) {
-                    Some(guard) => Err(E::custom(format!(
-                        "restart_guard is {name:?}, which is written \"{guard}\""
-                    ))),
-                    // The text is not told: it may be a password in the wrong place.
-                    None => Err(E::custom(
-                        "restart_guard is another text than \"on\", \"strict\", \"durable\" or \
-                         \"off\"",
-                    )),
-                }
+                let hint = match RestartGuard::from_name(&name.to_ascii_lowercase()) {
+                    Some(guard) => format!("which is written \"{guard}\""),
+                    None => "on, strict, durable or off is possible".to_owned(),
+                };
+                Err(E::custom(format!("restart_guard is {:?}, {hint}", shown(name))))
             }
         }
 

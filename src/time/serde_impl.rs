@@ -7,20 +7,12 @@ use serde::de::{DeserializeSeed, Deserializer, Error, Unexpected, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::duration::{format_duration, parse_duration};
-
-/// Whether an error can show a text: only one that looks like a duration, because any other may be
-/// a password in the wrong place.
-fn is_harmless(text: &str) -> bool {
-    const LONGEST: usize = 8;
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let has_unit = unit.len() <= 4 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == ' ');
-    text.len() <= LONGEST && unit.len() < text.len() && has_unit
-}
+use crate::quote::shown;
 
 /// A duration that is written as text, such as `"250ms"`.
 pub(crate) struct Text(pub(crate) Duration);
 
-/// Reads such a text. The name of the setting is for the errors.
+/// Reads such a text, around which spaces do not count. The name of the setting is for the errors.
 pub(crate) struct TextOf(pub(crate) &'static str);
 
 impl Serialize for Text {
@@ -58,25 +50,23 @@ impl Visitor<'_> for TextOf {
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Duration, E> {
-        Err(self.without_unit(number))
+        if number == 0 { Ok(Duration::ZERO) } else { Err(self.without_unit(number)) }
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Duration, E> {
         match u64::try_from(number) {
-            Ok(number) => Err(self.without_unit(number)),
+            Ok(number) => self.visit_u64(number),
             Err(_) => Err(E::invalid_value(Unexpected::Signed(number), &self)),
         }
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Duration, E> {
-        Err(self.without_unit(number))
+        if number == 0.0 { Ok(Duration::ZERO) } else { Err(self.without_unit(number)) }
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {
-        let Self(name) = self;
-        parse_duration(text).map_err(|error| match is_harmless(text) {
-            true => E::custom(format!("{name} is {text:?}, {error}")),
-            false => E::custom(format!("{name} is a text {error}")),
-        })
+        let (Self(name), text) = (self, text.trim());
+        let unfit = |error| E::custom(format!("{name} is {:?}, {error}", shown(text)));
+        parse_duration(text).map_err(unfit)
     }
 }

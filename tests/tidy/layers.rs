@@ -4,7 +4,8 @@ use super::Finding;
 use super::modules::Arrow;
 
 /// From the bottom up. `lib.rs` stands above all of them.
-const LAYERS: [&str; 7] = ["time", "resp", "redlock", "net", "engine", "client", "embedded"];
+const LAYERS: [&str; 8] =
+    ["quote", "time", "resp", "redlock", "net", "engine", "client", "embedded"];
 
 /// The layer of a file of the library: its folder below `src`, or its name there.
 pub(crate) fn layer(file: &str) -> Option<&str> {

@@ -11,8 +11,12 @@ impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
 
+        // The number 7 may have been written 007, +7 or 0x7: no text can be made of it.
         fn no_text<E: Error>() -> E {
-            E::custom("a user or a password is not a text: quotes may be missing")
+            E::custom(
+                "a user or a password is not a text, and loses leading zeros as a number: put \
+                 quotes around it",
+            )
         }
 
         impl Visitor<'_> for Reader {

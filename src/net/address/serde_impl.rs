@@ -59,13 +59,13 @@ impl<'de> Visitor<'de> for Reader {
             match name.as_str() {
                 "host" => host = Some(map.next_value()?),
                 // The bounds are those of the types.
-                "port" => port = map.next_value_seed(Number("port", PORTS))? as u16,
+                "port" => port = map.next_value_seed(Number::of_address("port", PORTS))? as u16,
                 "user" => login.username = map.next_value::<Option<Secret>>()?.map(|user| user.0),
                 "password" => {
                     login.password = map.next_value::<Option<Secret>>()?.map(|password| password.0);
                 }
                 "database" => {
-                    let number = map.next_value_seed(Number("database", DATABASES))?;
+                    let number = map.next_value_seed(Number::of_address("database", DATABASES))?;
                     login.database = number as u32;
                 }
                 _ => {
