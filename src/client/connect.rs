@@ -14,11 +14,11 @@ impl ClientBuilder {
     /// # Errors
     ///
     /// An [`EngineError`]: an address cannot be parsed, a setting or the default ttl is out of
-    /// bounds, or the system does not provide what the engine needs.
+    /// bounds ([`Config::check`](crate::Config::check) finds the same), or the system does not
+    /// provide what the engine needs.
     pub fn build(self) -> Result<Client, EngineError> {
         let config = self.config?;
         config.check()?;
-        config.redlock.check(config.nodes.len())?;
         let defaults = Defaults { ttl: config.default_ttl()?, wait: config.wait };
         Client::start(&config, defaults)
     }

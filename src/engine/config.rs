@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::io;
 
 use crate::net::{Address, AddressError, Credentials};
-use crate::redlock::{ConfigError, Login, RedlockConfig};
+use crate::redlock::{ConfigError, Login, Quorum, RedlockConfig};
 
 /// How long a lock lasts whose request names no ttl, where `max_ttl` allows it.
 const DEFAULT_TTL: Duration = Duration::from_secs(10);
@@ -78,10 +78,10 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 ///
 /// `nodes` is a list, or one text as [`Address::parse_list`] reads it: `nodes = "db1,db2,db3"`. A
 /// node of the list is a text as [`Address`] reads it, or a map of `host`, `port`, `user`,
-/// `password` and `database`. Bounds are checked when an engine is created; those of numbers
-/// already when they are read. Numbers, `true` and `false` may be texts, as crates have them that
-/// put files and variables together. A user and a password are always texts: as a number, `007`
-/// would have lost its zeros.
+/// `password` and `database`. Bounds are checked by [`check`](Self::check) and when an engine or a
+/// client is created; those of numbers already when they are read. Numbers, `true` and `false` may
+/// be texts, as crates have them that put files and variables together. A user and a password are
+/// always texts: as a number, `007` would have lost its zeros.
 ///
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not
@@ -161,8 +161,38 @@ impl Config {
         Ok(())
     }
 
-    /// Checks what is not a setting of the algorithm, and depends on none of them.
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    /// Checks every bound that the creation of a client checks, and returns the quorum. Nothing is
+    /// started, connected or looked up, so that a service can look at a configuration before it
+    /// gives up the one it runs with.
+    ///
+    /// ```
+    /// use redbolt::Config;
+    /// use std::time::Duration;
+    ///
+    /// let mut config = Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?;
+    /// assert_eq!(config.check()?.need(), 2);
+    /// config.redlock.max_ttl = Duration::from_millis(5);
+    /// let error = config.check().unwrap_err();
+    /// assert_eq!(error.to_string(), "max_ttl is 5ms, between 10ms and 168h is possible");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// What passes can still fail where the system provides no thread, descriptor or entropy, and
+    /// nothing is said of the nodes. An [`Engine`](super::Engine) does not look at `ttl`; all other
+    /// bounds are those of an engine as well.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ConfigError`] that names the first setting out of bounds, and what is possible,
+    /// or the node that is given twice.
+    pub fn check(&self) -> Result<Quorum, ConfigError> {
+        let quorum = self.check_engine()?;
+        self.default_ttl()?;
+        Ok(quorum)
+    }
+
+    /// Checks what an engine needs: everything but the ttl of requests that name none.
+    pub(crate) fn check_engine(&self) -> Result<Quorum, ConfigError> {
         for (index, node) in self.nodes.iter().enumerate() {
             if self.nodes[..index].iter().any(|other| node.is_same_server(other)) {
                 return Err(ConfigError::EqualNodes { name: node.to_string() });
@@ -177,7 +207,7 @@ impl Config {
             let (what, value) = ("threads", self.threads);
             return Err(ConfigError::Size { what, value, least, most });
         }
-        Ok(())
+        self.redlock.check(self.nodes.len())
     }
 
     /// Returns the ttl of requests that name none. The settings of the algorithm must have been

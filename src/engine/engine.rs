@@ -145,7 +145,7 @@ impl Engine {
     /// Creates one of the engines of a client, which tell `tracing` and `metrics` of a node
     /// together.
     pub(crate) fn on_board(config: Config, board: &Board) -> Result<Self, EngineError> {
-        config.check()?;
+        config.check_engine()?;
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
         let seed = u64::from_ne_bytes(entropy()?);
         let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;

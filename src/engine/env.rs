@@ -173,8 +173,7 @@ impl Config {
     }
 
     fn check_all(&self) -> Result<(), ConfigError> {
-        self.check()?;
-        self.redlock.check(self.nodes.len())?;
+        self.check_engine()?;
         // Without a ttl the default may not fit, which only matters to a client.
         self.ttl.map_or(Ok(()), |_| self.default_ttl().map(drop))
     }

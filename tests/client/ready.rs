@@ -10,7 +10,7 @@ use std::time::Duration;
 use redbolt::redlock::RestartGuard;
 use redbolt::time::format_rounded;
 use redbolt::{
-    Client, ClientBuilder, ClientError, ConnectError, NodeReport, NodeState, PendingAnswer,
+    Client, ClientBuilder, ClientError, Config, ConnectError, NodeReport, NodeState, PendingAnswer,
     ReadyError,
 };
 
@@ -211,6 +211,39 @@ fn a_client_that_could_not_connect_says_whether_and_when_to_try_again() {
     let error = connect(config);
     assert!(error.is_unavailable() && !error.is_invalid(), "{error}");
     assert_eq!(error.retry_after(), None, "{error}");
+}
+
+/// A configuration that passes can be a client, and one that cannot is told the same.
+#[test]
+fn a_configuration_can_be_checked_before_there_is_a_client() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let changes: [fn(&mut Config); 11] = [
+        |_| (),
+        |config| config.nodes.clear(),
+        |config| config.nodes.push(config.nodes[0].clone()),
+        |config| config.busy_poll = 2 * SECOND,
+        |config| config.threads = 0,
+        |config| config.threads = 65,
+        |config| config.ttl = Some(61 * SECOND),
+        |config| config.ttl = Some(Duration::ZERO),
+        // Nothing is left of the 10 s that requests have which name no ttl.
+        |config| config.redlock.drift.step = 20 * SECOND,
+        |config| config.redlock.max_locks = 0,
+        |config| config.redlock.quorum = Some(1),
+    ];
+    let mut passed = Vec::new();
+    for (index, change) in changes.into_iter().enumerate() {
+        let mut config =
+            Config::new(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]).expect("addresses");
+        change(&mut config);
+        let checked = config.check().map(drop).map_err(|error| error.to_string());
+        let built = Client::new(config).map(drop).map_err(|error| error.to_string());
+        assert_eq!(checked, built, "{index}");
+        passed.extend(checked.is_ok().then_some(index));
+    }
+    assert_eq!(passed, [0]);
+    let four = Config::new(["a", "b", "c", "d"]).expect("names");
+    assert_eq!(four.check().expect("the defaults are fine").need(), 3);
 }
 
 #[test]

@@ -87,8 +87,7 @@ impl Init {
     /// the report. The other errors come before the first connection, or from the system.
     pub fn run(&self) -> Result<InitReport, InitError> {
         let Config { nodes, redlock: config, credentials, .. } = &self.config;
-        self.config.check()?;
-        config.check(nodes.len())?;
+        self.config.check_engine()?;
         let credentials = credentials.as_ref();
         let pay = |address| Visit::pay(address, credentials, config, nodes.len());
         let mut visits = in_threads(nodes.iter().collect(), pay)?;
