@@ -1,5 +1,5 @@
-//! The examples that put an engine into another loop, and the one that leads, on masters inside
-//! this process.
+//! The examples that put an engine into another loop, the one that leads, and the one that hands a
+//! lock over, on masters inside this process.
 #![allow(clippy::duplicate_mod, reason = "each example brings what all of them share")]
 
 #[allow(dead_code, reason = "the test calls what `main` calls")]
@@ -10,10 +10,15 @@ mod async_fd;
 mod foreign_loop;
 
 #[allow(dead_code, reason = "the test calls what `main` calls")]
+#[path = "../examples/hand_over.rs"]
+mod hand_over;
+#[allow(dead_code, reason = "the test calls what `main` calls")]
 #[path = "../examples/leader.rs"]
 mod leader;
 
 use std::error::Error;
+use std::io::{BufReader, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -45,4 +50,33 @@ fn candidates_lead_one_after_the_other() {
 #[test]
 fn a_server_on_mio_is_woken_for_its_visitors_and_for_its_engine() {
     run(foreign_loop::example);
+}
+
+#[test]
+fn a_lock_goes_from_one_client_to_the_next() {
+    run(|config| {
+        let (here, there) = UnixStream::pair()?;
+        let of_successor = config.clone();
+        let mut successor = None;
+        hand_over::precede(config, || {
+            successor = Some(thread::spawn(move || {
+                let result = hand_over::succeed(of_successor, BufReader::new(there));
+                result.map_err(|error| error.to_string())
+            }));
+            Ok(here)
+        })?;
+        let successor = successor.ok_or("nobody was started")?;
+        Ok(successor.join().map_err(|_| "the successor has panicked")??)
+    });
+}
+
+/// The first process has died, amid its line at that.
+#[test]
+fn a_successor_to_whom_nothing_is_handed_over_gets_a_free_lock() {
+    run(|config| {
+        let (mut here, there) = UnixStream::pair()?;
+        write!(here, "1:")?;
+        drop(here);
+        hand_over::succeed(config, BufReader::new(there))
+    });
 }

@@ -157,8 +157,14 @@ impl Client {
     ///
     /// The adoption needs only the resources and the token of those parts;
     /// [`Handover`](super::Handover) shows how they get here. The ttl and `max_hold` count anew
-    /// from the adoption. Requests of this client that wait for the lock wait behind the adoption.
-    /// See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    /// from the adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
+    ///
+    /// A request of this client that waits for the same resource may stay, and so may those of
+    /// other clients: as long as the token is on the nodes, none of them can get the lock. The
+    /// adoption goes ahead of the requests of its own client; give the adoption a
+    /// [`wait`](LockRequest::wait), because one of them can be in its last attempt. What stays gets
+    /// its turn after the release of the adopted lock: drop what nobody wants any more. The example
+    /// `hand_over.rs` has a successor that waits and adopts, whichever comes first.
     ///
     /// **One process adopts, and once.** The token is all that the nodes know of the owner, so that
     /// two that adopt the same token both hold the lock, until one of them releases it. What
