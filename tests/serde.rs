@@ -150,6 +150,33 @@ fn a_text_stands_for_what_is_written_in_it() {
     assert_eq!(config.nodes[0].to_string(), "a:7000/3");
 }
 
+#[test]
+fn variables_override_a_file() {
+    let text = r#"
+        nodes = ["a", { host = "b", user = "own", password = "p,q" }]
+        user = "locks"
+        password = "old"
+        max_ttl = "20s"
+        wait = "2s"
+    "#;
+    let mut config: Config = toml::from_str(text).expect("it can be read");
+    let variables = |name: &str| match name {
+        "REDBOLT_PASSWORD" => Some("new"),
+        "REDBOLT_WAIT" => Some("5s"),
+        _ => None,
+    };
+    config.apply_vars(variables).expect("they can be used");
+    let logins: Vec<_> = config.nodes.iter().map(|node| node.login().clone()).collect();
+    assert_eq!(logins, [Login::with_user("locks", "new"), Login::with_user("own", "p,q")]);
+    let durations = (config.redlock.max_ttl, config.wait);
+    assert_eq!(durations, (Duration::from_secs(20), Duration::from_secs(5)));
+
+    let mut config: Config = toml::from_str("nodes = []\npassword = 'p'").expect("it can be read");
+    let nodes = |name: &str| (name == "REDBOLT_NODES").then_some("a");
+    config.apply_vars(nodes).expect("there are nodes now");
+    assert_eq!(config.nodes[0].login().password.as_deref(), Some("p"));
+}
+
 /// Each text is refused with a message that has these words.
 fn refused(rows: &[(&str, &str)]) {
     for (text, message) in rows {

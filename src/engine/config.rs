@@ -32,7 +32,8 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// # Ok::<(), redbolt::AddressError>(())
 /// ```
 ///
-/// [`Config::from_env`] reads a configuration from environment variables. The defaults of requests
+/// [`Config::from_env`] reads a configuration from environment variables, and
+/// [`apply_env`](Self::apply_env) lets them override one that is there. The defaults of requests
 /// (`ttl`, `wait`) and the number of threads are for clients; an engine does not look at them.
 ///
 /// # Configuration files
@@ -83,6 +84,9 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// be texts, as crates have them that put files and variables together. A user and a password are
 /// always texts: as a number, `007` would have lost its zeros.
 ///
+/// [`apply_env`](Self::apply_env) lets variables override what a file says: the password of a
+/// cluster, or the wait of one process.
+///
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not
 /// pass for one that needs none. [`credentials`](Self::credentials) are not written at all. No
@@ -110,6 +114,9 @@ pub struct Config {
     /// The number of threads of a client, from 1 to [`MAX_THREADS`](Self::MAX_THREADS). Each has an
     /// engine and connections of its own. Default: 1.
     pub threads: usize,
+    /// The user and the password for the nodes that were given without a login. They have it in
+    /// `nodes` already; by this copy, a variable can take its place.
+    pub(super) common_login: Login,
 }
 
 impl Config {
@@ -149,15 +156,30 @@ impl Config {
         let nodes = nodes.into_iter().collect();
         let redlock = RedlockConfig::default();
         let (busy_poll, wait) = (Duration::ZERO, Duration::ZERO);
-        Self { nodes, redlock, busy_poll, credentials: None, ttl: None, wait, threads: 1 }
+        let common_login = Login::default();
+        Self {
+            nodes,
+            redlock,
+            busy_poll,
+            credentials: None,
+            ttl: None,
+            wait,
+            threads: 1,
+            common_login,
+        }
     }
 
-    /// Gives a login to the nodes that have none. Their databases stay.
-    pub(super) fn log_in(&mut self, login: &Login) -> Result<(), AddressError> {
-        for node in self.nodes.iter_mut().filter(|node| !node.login().has_auth()) {
-            let login = login.clone().in_database(node.login().database);
-            *node = node.clone().with_login(login)?;
+    /// Gives this login to the nodes that have none, or that have the one which was given in this
+    /// way before. Their databases stay.
+    pub(super) fn log_in(&mut self, login: Login) -> Result<(), AddressError> {
+        for node in &mut self.nodes {
+            let database = node.login().database;
+            let former = self.common_login.clone().in_database(database);
+            if !node.login().has_auth() || *node.login() == former {
+                *node = node.clone().with_login(login.clone().in_database(database))?;
+            }
         }
+        self.common_login = login;
         Ok(())
     }
 

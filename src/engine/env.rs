@@ -1,4 +1,4 @@
-//! The configuration from environment variables.
+//! The configuration from environment variables, alone or above what another source has said.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use super::config::{self, Config};
 use super::env_error::{EnvError, EnvErrorKind};
 use super::env_names::{self, PREFIX};
 use crate::net::Address;
-use crate::redlock::{ConfigError, Login, Setting, Unfit};
+use crate::redlock::{ConfigError, Setting, Unfit};
 
 const NODES: &str = "REDBOLT_NODES";
 const USER: &str = "REDBOLT_USER";
@@ -137,8 +137,64 @@ impl Config {
     ///
     /// Returns an [`EnvError`] as [`from_env`](Self::from_env) does.
     pub fn from_vars<V: Into<OsString>>(
-        mut lookup: impl FnMut(&str) -> Option<V>,
+        lookup: impl FnMut(&str) -> Option<V>,
     ) -> Result<Self, EnvError> {
+        let mut config = Self::with_addresses([]);
+        config.apply_vars(lookup)?;
+        Ok(config)
+    }
+
+    /// Lets the variables of this process override this configuration, such as one from a file.
+    /// They are those of [`from_env`](Self::from_env); what no variable names stays as it is.
+    ///
+    /// `REDBOLT_NODES` takes the place of all nodes. A file with `nodes = []` leaves the nodes to
+    /// this variable.
+    ///
+    /// `REDBOLT_USER` and `REDBOLT_PASSWORD` take the place of `user` and `password` in a file.
+    /// They are for the nodes without a login, and for those whose login is the `user` and
+    /// `password` of the file. A node that was given with another login keeps it. A file with a
+    /// `user` has a `password` as well: where only the environment knows the password, the user
+    /// belongs there too.
+    ///
+    /// ```
+    /// use redbolt::Config;
+    ///
+    /// # #[cfg(feature = "serde")] {
+    /// let file = "nodes = 'db1,db2,db3'\npassword = 'old'\nwait = '2s'";
+    /// let config = toml::from_str::<Config>(file);
+    /// let mut config = config.map_err(|error| error.message().to_owned())?;
+    /// // A program calls `config.apply_env()?`.
+    /// config.apply_vars(|name| match name {
+    ///     "REDBOLT_PASSWORD" => Some("new"),
+    ///     "REDBOLT_WAIT" => Some("5s"),
+    ///     _ => None,
+    /// })?;
+    /// assert_eq!(config.wait.as_secs(), 5);
+    /// assert_eq!(config.nodes[2].login().password.as_deref(), Some("new"));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`EnvError`] as [`from_env`](Self::from_env) does, and changes nothing then. All
+    /// bounds are checked, also those of settings that the file has set: the error names the
+    /// variable that would set them.
+    pub fn apply_env(&mut self) -> Result<(), EnvError> {
+        Self::check_names(std::env::vars_os().map(|(name, _)| name))?;
+        self.apply_vars(|name| std::env::var_os(name))
+    }
+
+    /// Overrides this configuration as [`apply_env`](Self::apply_env) does, by variables that
+    /// `lookup` returns: for tests, and for other places that have values by name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`EnvError`] as [`apply_env`](Self::apply_env) does.
+    pub fn apply_vars<V: Into<OsString>>(
+        &mut self,
+        mut lookup: impl FnMut(&str) -> Option<V>,
+    ) -> Result<(), EnvError> {
         let mut value = |name: &str| match lookup(name).map(Into::into) {
             None => Ok(None),
             Some(value) => match value.into_string() {
@@ -146,14 +202,8 @@ impl Config {
                 Err(_) => Err(EnvError::new(name, EnvErrorKind::NotUtf8)),
             },
         };
-        let nodes = value(NODES)?.ok_or_else(|| EnvError::new(NODES, EnvErrorKind::Missing))?;
-        let nodes = Address::parse_list(&nodes);
-        let nodes = nodes.map_err(|error| EnvError::new(NODES, EnvErrorKind::Address(error)))?;
-        let mut config = Self::with_addresses(nodes);
-        if let Some(login) = login(value(USER)?, value(PASSWORD)?)? {
-            let result = config.log_in(&login);
-            result.map_err(|error| EnvError::new(PASSWORD, EnvErrorKind::Address(error)))?;
-        }
+        let mut config = self.clone();
+        config.apply_nodes(&mut value)?;
         let own = [
             (BUSY_POLL, Setting::Duration(&mut config.busy_poll)),
             (TTL, Setting::MaybeDuration(&mut config.ttl)),
@@ -166,26 +216,43 @@ impl Config {
             let Some(text) = value(&variable)? else { continue };
             setting.set(&text).map_err(|error| unfit(&variable, &text, error))?;
         }
-        match config.check_all() {
-            Ok(()) => Ok(config),
-            Err(error) => Err(out_of_bounds(error, value)),
+        config.check_all().map_err(|error| out_of_bounds(error, value))?;
+        *self = config;
+        Ok(())
+    }
+
+    /// Sets the nodes and their logins.
+    fn apply_nodes(
+        &mut self,
+        value: &mut impl FnMut(&str) -> Result<Option<String>, EnvError>,
+    ) -> Result<(), EnvError> {
+        let nodes = value(NODES)?;
+        if let Some(nodes) = &nodes {
+            let nodes = Address::parse_list(nodes);
+            let wrong = |error| EnvError::new(NODES, EnvErrorKind::Address(error));
+            self.nodes = nodes.map_err(wrong)?;
         }
+        if self.nodes.is_empty() {
+            return Err(EnvError::new(NODES, EnvErrorKind::Missing));
+        }
+        let (user, password) = (value(USER)?, value(PASSWORD)?);
+        if nodes.is_none() && user.is_none() && password.is_none() {
+            return Ok(());
+        }
+        let mut login = self.common_login.clone();
+        login.username = user.or(login.username);
+        login.password = password.or(login.password);
+        if login.username.is_some() && login.password.is_none() {
+            return Err(EnvError::new(PASSWORD, EnvErrorKind::PasswordMissing));
+        }
+        let wrong = |error| EnvError::new(PASSWORD, EnvErrorKind::Address(error));
+        self.log_in(login).map_err(wrong)
     }
 
     fn check_all(&self) -> Result<(), ConfigError> {
         self.check_engine()?;
         // Without a ttl the default may not fit, which only matters to a client.
         self.ttl.map_or(Ok(()), |_| self.default_ttl().map(drop))
-    }
-}
-
-/// The login that two variables give.
-fn login(user: Option<String>, password: Option<String>) -> Result<Option<Login>, EnvError> {
-    match (user, password) {
-        (None, None) => Ok(None),
-        (None, Some(password)) => Ok(Some(Login::with_password(password))),
-        (Some(user), Some(password)) => Ok(Some(Login::with_user(user, password))),
-        (Some(_), None) => Err(EnvError::new(PASSWORD, EnvErrorKind::PasswordMissing)),
     }
 }
 

@@ -75,7 +75,7 @@ fn read<'de, M: MapAccess<'de>>(mut map: M) -> Result<Config, M::Error> {
         // The address of a node is not what is wrong.
         return Err(M::Error::custom("`user` is set, but `password` is not: a user needs one"));
     }
-    config.log_in(&login).map_err(M::Error::custom)?;
+    config.log_in(login).map_err(M::Error::custom)?;
     Ok(config)
 }
 

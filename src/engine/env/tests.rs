@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::*;
-use crate::redlock::RestartGuard;
+use crate::redlock::{Login, RestartGuard};
 
 type Vars<'v> = &'v [(&'v str, &'v str)];
 
@@ -124,6 +124,91 @@ fn what_cannot_be_used_is_named_and_told_what_can() {
     let error = config(&[(NODES, "h"), ("REDBOLT_PREFIX", &prefix)]).expect_err("too long");
     assert_eq!(error.variable(), "REDBOLT_PREFIX");
     assert!(error.to_string().len() < 100, "{error}");
+}
+
+/// Applies variables to what a file has said, or another source.
+fn applied(config: &Config, vars: Vars<'_>) -> Result<Config, EnvError> {
+    let mut config = config.clone();
+    let value = |name: &str| Some(vars.iter().find(|(known, _)| *known == name)?.1);
+    config.apply_vars(value).map(|()| config)
+}
+
+fn logins(config: &Config) -> Vec<Login> {
+    config.nodes.iter().map(|node| node.login().clone()).collect()
+}
+
+/// A configuration as a file gives it: with a login for the nodes that have none.
+fn of_file() -> Config {
+    let mut config = Config::new(["a", "redis://own:secret@b", "redis://c/3"]).expect("addresses");
+    config.log_in(Login::with_user("locks", "old")).expect("within the bounds");
+    config.wait = Duration::from_secs(2);
+    config.redlock.prefix = b"file:".to_vec();
+    config
+}
+
+#[test]
+fn variables_override_what_is_there_and_nothing_else() {
+    let file = of_file();
+    let same = applied(&file, &[("REDBOLT_PREFIX", "")]).expect("nothing is set");
+    assert_eq!(format!("{same:?}"), format!("{file:?}"));
+    let config = applied(&file, &[(WAIT, "5s"), ("REDBOLT_QUORUM", "3"), (TTL, "4s")]);
+    let config = config.expect("all of them can be used");
+    let of_requests = (config.wait, config.ttl, config.redlock.quorum);
+    assert_eq!(of_requests, (Duration::from_secs(5), Some(Duration::from_secs(4)), Some(3)));
+    assert_eq!((config.redlock.prefix.as_slice(), logins(&config)), (&b"file:"[..], logins(&file)));
+}
+
+#[test]
+fn a_login_in_variables_is_that_of_the_file_and_not_that_of_a_node() {
+    let own = Login::with_user("own", "secret");
+    for (vars, expected) in [
+        (&[(PASSWORD, "new")][..], Login::with_user("locks", "new")),
+        (&[(USER, "app")], Login::with_user("app", "old")),
+        (&[(USER, "app"), (PASSWORD, "new")], Login::with_user("app", "new")),
+    ] {
+        let config = applied(&of_file(), vars).expect("it can be used");
+        assert_eq!(logins(&config), [expected.clone(), own.clone(), expected.in_database(3)]);
+        // Once more, as when a process is told to read its variables again.
+        let config = applied(&config, &[(PASSWORD, "newer")]).expect("it can be used");
+        assert_eq!(config.nodes[0].login().password.as_deref(), Some("newer"));
+        assert_eq!(config.nodes[1].login(), &own);
+    }
+    let nodes = [(NODES, "d,redis://:own@e/1")];
+    let config = applied(&of_file(), &nodes).expect("it can be used");
+    let expected = [Login::with_user("locks", "old"), Login::with_password("own").in_database(1)];
+    assert_eq!(logins(&config), expected);
+    let bare = Config::new(["a"]).expect("an address");
+    let config = applied(&bare, &[(PASSWORD, "new")]).expect("it can be used");
+    assert_eq!(logins(&config), [Login::with_password("new")]);
+}
+
+#[test]
+fn what_cannot_be_applied_changes_nothing() {
+    let mut file = of_file();
+    let before = format!("{file:?}");
+    let rows: [(Vars<'_>, &str); 4] = [
+        (&[(WAIT, "5s"), ("REDBOLT_PREFIX", "p:"), (THREADS, "65")], "REDBOLT_THREADS is \"65\","),
+        (&[(NODES, "d,e:x")], "REDBOLT_NODES: address 2 of the list, \"e:…\", has a port"),
+        (&[(NODES, "d,e"), ("REDBOLT_QUORUM", "3")], "REDBOLT_QUORUM is \"3\", with 2 nodes only"),
+        (&[("REDBOLT_MAX_HOLD", "5")], "REDBOLT_MAX_HOLD is \"5\", which needs a unit"),
+    ];
+    for (vars, message) in rows {
+        let value = |name: &str| Some(vars.iter().find(|(known, _)| *known == name)?.1);
+        let error = file.apply_vars(value).expect_err(message).to_string();
+        assert!(error.starts_with(message), "{error}");
+        assert_eq!(format!("{file:?}"), before);
+        assert_eq!(logins(&file), logins(&of_file()));
+    }
+    let user = applied(&Config::new(["a"]).expect("an address"), &[(USER, "u")]);
+    let message = "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a user needs a password";
+    assert_eq!(user.expect_err("no password").to_string(), message);
+    let none = applied(&Config::with_addresses([]), &[(WAIT, "5s")]);
+    assert_eq!(none.expect_err("no nodes").to_string(), "REDBOLT_NODES is not set");
+    // What the file has set is checked as well.
+    file.redlock.max_ttl = Duration::from_millis(5);
+    let error = applied(&file, &[(WAIT, "5s")]).expect_err("out of bounds").to_string();
+    let message = "REDBOLT_MAX_TTL: max_ttl is 5ms, between 10ms and 168h is possible";
+    assert_eq!(error, message);
 }
 
 #[test]
