@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::checker::{DoubleHold, Terms, Verdict, check};
+use crate::checker::{Checker, DoubleHold, Verdict};
 use crate::fleet::Fleet;
 use crate::log::{Entry, Log, Record, Tail, What, excerpt};
 use crate::nemesis::Deeds;
@@ -18,25 +18,22 @@ const MAX_FAULTS: usize = 20;
 /// The log of a run under way, read step by step.
 pub(crate) struct Report {
     tail: Tail,
-    entries: Vec<Entry>,
-    terms: Terms,
+    checker: Checker,
     verdict: Verdict,
 }
 
 impl Report {
     pub(crate) fn new(fleet: &Fleet) -> Self {
-        let terms = fleet.rules.terms();
-        Self { tail: fleet.tail(), entries: Vec::new(), terms, verdict: Verdict::default() }
+        let checker = Checker::new(fleet.rules.terms());
+        Self { tail: fleet.tail(), checker, verdict: Verdict::default() }
     }
 
     /// Returns the clients that were granted a lock, by the entries since the last look, at this
     /// time or later.
     pub(crate) fn served(&mut self, since: u64) -> impl Iterator<Item = u32> {
-        let known = self.entries.len();
-        self.read_on();
-        self.entries[known..].iter().filter_map(move |entry| match entry {
-            Entry::Record(Record { at, client, what: What::Held { .. }, .. }) if *at >= since => {
-                Some(*client)
+        self.read_on().into_iter().filter_map(move |entry| match entry {
+            Entry::Record(Record { at, client, what: What::Held { .. }, .. }) if at >= since => {
+                Some(client)
             }
             _ => None,
         })
@@ -45,7 +42,7 @@ impl Report {
     /// Judges all records so far.
     pub(crate) fn judge(&mut self) -> &Verdict {
         self.read_on();
-        self.verdict = check(&self.entries, self.terms);
+        self.verdict = self.checker.judge();
         &self.verdict
     }
 
@@ -70,8 +67,10 @@ impl Report {
         )
     }
 
-    fn read_on(&mut self) {
-        self.entries.extend(self.tail.read());
+    fn read_on(&mut self) -> Vec<Entry> {
+        let entries = self.tail.read();
+        entries.iter().for_each(|entry| self.checker.read(entry));
+        entries
     }
 }
 

@@ -41,14 +41,19 @@ impl Book {
         }
     }
 
-    /// Returns the findings but double holds, and what clients have believed.
-    pub(super) fn close(self) -> (Verdict, Vec<Belief>) {
+    /// Returns the findings but double holds.
+    pub(super) fn findings(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// Returns what clients have believed.
+    pub(super) fn beliefs(&self) -> Vec<Belief> {
         let believes = |(&(client, request), entry): (&Key, &Request)| -> Vec<Belief> {
             let (from, until) = (entry.from, entry.until);
             let believe = |resource: String| Belief { client, request, resource, from, until };
             entry.resources.iter().cloned().map(believe).collect()
         };
-        (self.verdict, self.requests.iter().flat_map(believes).collect())
+        self.requests.iter().flat_map(believes).collect()
     }
 
     fn record(&mut self, record: &Record) {

@@ -24,7 +24,7 @@ pub(crate) use self::terms::Terms;
 use crate::log::Entry;
 
 /// The findings in a log.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) grants: usize,
     /// How many of the grants were for several resources.
@@ -59,16 +59,25 @@ pub(crate) struct Belief {
     pub(crate) until: u64,
 }
 
-/// Judges a whole log. The records of one request must be in the order in which its client wrote
-/// them, and the votes before the records of clients that had read them.
-pub(crate) fn check(entries: &[Entry], terms: Terms) -> Verdict {
-    let mut book = Book::new(terms);
-    for entry in entries {
-        book.enter(entry);
+/// A reader of a log, entry by entry.
+pub(crate) struct Checker(Book);
+
+impl Checker {
+    pub(crate) fn new(terms: Terms) -> Self {
+        Self(Book::new(terms))
     }
-    let (mut verdict, beliefs) = book.close();
-    verdict.double_holds = double_holds(beliefs);
-    verdict
+
+    /// Reads the next entry. The records of one request must be in the order in which its client
+    /// wrote them, and the votes before the records of clients that had read them.
+    pub(crate) fn read(&mut self, entry: &Entry) {
+        self.0.enter(entry);
+    }
+
+    /// Judges what was read so far.
+    pub(crate) fn judge(&self) -> Verdict {
+        let double_holds = double_holds(self.0.beliefs());
+        Verdict { double_holds, ..self.0.findings().clone() }
+    }
 }
 
 /// Returns the overlaps of beliefs in the same resource. The clients make no difference: one client

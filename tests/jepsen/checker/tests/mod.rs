@@ -67,7 +67,9 @@ impl Story {
     }
 
     fn verdict(&self) -> Verdict {
-        check(&self.0, TERMS)
+        let mut checker = Checker::new(TERMS);
+        self.0.iter().for_each(|entry| checker.read(entry));
+        checker.judge()
     }
 
     fn is_fine(&self) {
