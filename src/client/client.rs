@@ -260,9 +260,9 @@ impl Client {
     /// attempt to connect is no change before its outcome is known, and none if a node that was
     /// down stays down.
     ///
-    /// `watch` must return at once, and panics if it waits for a client. The client keeps `watch` as
-    /// long as the client lives, so `watch` must not own a clone of the client. If `watch` panics,
-    /// it is not called again, and [`ClientCounters::panics`] counts the panic.
+    /// `watch` must return at once, and panics if it waits for a client. The client keeps `watch`
+    /// as long as the client lives, so `watch` must not own a clone of the client. If `watch`
+    /// panics, it is not called again, and [`ClientCounters::panics`] counts the panic.
     ///
     /// # Errors
     ///

@@ -48,8 +48,8 @@ const FRACTION: usize = 13;
 ///
 /// # Errors
 ///
-/// Returns a [`DurationError`] if the text has no number, no unit, another unit or a sign, or if the
-/// duration is longer than [`Duration::MAX`].
+/// Returns a [`DurationError`] if the text has no number, no unit, another unit or a sign, or if
+/// the duration is longer than [`Duration::MAX`].
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     if text == FOREVER {
         return Ok(Duration::MAX);

@@ -358,7 +358,7 @@ impl Node {
             Session::Down { .. } => NodeState::Down,
             Session::Connecting { .. } => NodeState::Connecting,
             Session::Handshake { .. } => NodeState::Handshake,
-            // The other nodes have not been asked yet, and may excuse the node at once.
+            // The other nodes have not been asked yet, and may excuse this one.
             Session::Ready { .. } if self.record.is_undecided => NodeState::Handshake,
             Session::Ready { .. } if self.is_quarantined(now) => NodeState::Quarantined,
             Session::Ready { .. } if self.is_stalled(now) => NodeState::Stalled,
@@ -367,13 +367,11 @@ impl Node {
         }
     }
 
-    /// Returns the quarantine that a user sees. Without a session, no look can be answered, and what
-    /// is not decided is no reason for an alarm.
+    /// Returns the quarantine that a user sees: none before it is decided. Without a session, no
+    /// look can be answered.
     fn quarantine(&self, now: Instant) -> Option<Quarantine> {
-        if self.record.is_undecided {
-            return None;
-        }
-        let (until, reason) = self.record.pending(now)?;
+        let pending = self.record.pending(now).filter(|_| !self.record.is_undecided);
+        let (until, reason) = pending?;
         let is_seen = self.is_ready() || reason != QuarantineReason::Unseen;
         is_seen.then(|| Quarantine { reason, remaining: until - now })
     }
