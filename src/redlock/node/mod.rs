@@ -370,8 +370,7 @@ impl Node {
     /// Returns the quarantine that a user sees: none before it is decided. Without a session, no
     /// look can be answered.
     fn quarantine(&self, now: Instant) -> Option<Quarantine> {
-        let pending = self.record.pending(now).filter(|_| !self.record.is_undecided);
-        let (until, reason) = pending?;
+        let (until, reason) = self.record.pending(now).filter(|_| !self.record.is_undecided)?;
         let is_seen = self.is_ready() || reason != QuarantineReason::Unseen;
         is_seen.then(|| Quarantine { reason, remaining: until - now })
     }
