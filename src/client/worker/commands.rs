@@ -3,8 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::readiness::Waiter;
-use super::{Entry, Question, Worker};
+use super::{Entry, Question, Waiter, Worker};
 use crate::client::command::{Answer, Command};
 use crate::client::counters::ClientCounters;
 use crate::client::handover::Handover;

@@ -18,16 +18,16 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-use self::readiness::Waiter;
 use super::command::{Answer, Command, OnNode};
 use super::counters::Tally;
 use super::lock_error::{ClientClosed, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
+use super::ready::{ReadyError, Wanted};
 use super::release::ReleaseReport;
 use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
-use crate::engine::{Changes, Engine};
+use crate::engine::{Changes, Engine, Settling};
 use crate::net::Address;
 use crate::redlock::{Histogram, Holder, LockId, QueryId};
 use crate::time::Instant;
@@ -68,6 +68,13 @@ struct Entry {
     ticket: Arc<Ticket>,
     extension: Option<Answer<Result<Instant, LockError>>>,
     release: Option<Answer<Result<ReleaseReport, ClientClosed>>>,
+}
+
+/// A caller who waits for the nodes.
+struct Waiter {
+    wanted: Wanted,
+    settling: Settling,
+    answer: Answer<Result<(), ReadyError>>,
 }
 
 /// A question for the holder of a resource.

@@ -4,18 +4,9 @@ use core::mem;
 use std::sync::Arc;
 
 use super::Worker;
-use crate::client::command::Answer;
 use crate::client::ready::{ReadyError, Wanted};
 use crate::client::report::NodeReport;
-use crate::engine::Settling;
 use crate::time::Instant;
-
-/// A caller who waits for the nodes.
-pub(super) struct Waiter {
-    pub(super) wanted: Wanted,
-    pub(super) settling: Settling,
-    pub(super) answer: Answer<Result<(), ReadyError>>,
-}
 
 impl Worker {
     /// Answers the callers whose wait is over. Returns the next moment at which one is.

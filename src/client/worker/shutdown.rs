@@ -5,8 +5,7 @@ use core::time::Duration;
 use std::io;
 use std::sync::Arc;
 
-use super::readiness::Waiter;
-use super::{Question, Worker};
+use super::{Question, Waiter, Worker};
 use crate::client::cause::LockErrorKind;
 use crate::client::command::Command;
 use crate::client::error::ClientError;
