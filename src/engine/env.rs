@@ -101,7 +101,7 @@ impl Config {
     /// # Errors
     ///
     /// Returns an [`EnvError`] for the first name that is not a setting, with the name of the
-    /// setting that is most like it.
+    /// setting that is most like it, or with all names where none is like it.
     pub fn check_names<N: Into<OsString>>(
         names: impl IntoIterator<Item = N>,
     ) -> Result<(), EnvError> {

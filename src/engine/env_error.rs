@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::env_names::SETTINGS;
 use crate::net::AddressError;
 use crate::quote::shown;
 use crate::redlock::ConfigError;
@@ -101,7 +102,9 @@ impl fmt::Display for EnvErrorKind {
             Self::Value { value, reason } => write!(f, " is {value:?}, {reason}"),
             Self::Config(error) => write!(f, ": {error}"),
             Self::Unknown { nearest: Some(name) } => write!(f, " is not a setting, {name} is one"),
-            Self::Unknown { nearest: None } => f.write_str(" is not a setting"),
+            Self::Unknown { nearest: None } => {
+                write!(f, " is not a setting, but these are: {}", SETTINGS.join(", "))
+            }
         }
     }
 }

@@ -212,6 +212,14 @@ fn what_cannot_be_applied_changes_nothing() {
 }
 
 #[test]
+fn a_name_that_is_like_no_setting_is_told_all_of_them() {
+    let error = Config::check_names(["REDBOLT_FOO_BAR"]).expect_err("not a setting").to_string();
+    let names = error.strip_prefix("REDBOLT_FOO_BAR is not a setting, but these are: ");
+    let names: Vec<_> = names.expect("the names follow").split(", ").collect();
+    assert_eq!(names, env_names::SETTINGS);
+}
+
+#[test]
 fn a_value_that_is_not_utf8_is_refused() {
     use std::os::unix::ffi::OsStringExt;
     let bad = |_: &str| Some(OsString::from_vec(b"a:1,\xff".to_vec()));
