@@ -28,6 +28,18 @@ pub(crate) enum Mood {
     Unclear,
     KeyDenied,
     Denied,
+    /// Every command is refused to everybody, and not only those that touch keys.
+    Forbidden,
+}
+
+/// The command by which a master compares and deletes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Native {
+    None,
+    /// Valkey's `DELIFEQ`.
+    DelIfEq,
+    /// Redis' `DELEX … IFEQ`.
+    DelEx,
 }
 
 /// What a master says about itself.
@@ -50,8 +62,10 @@ pub(crate) struct Face {
     evicts_since: u64,
     /// The master writes every command to its disk before the answer.
     pub(crate) is_durable: bool,
-    /// The master has `DELIFEQ`, which the embedded master lacks.
-    pub(crate) is_native: bool,
+    /// The master compares and deletes by one command, which the embedded master lacks.
+    pub(crate) native: Native,
+    /// The version of the password that the master asks for, if the master does.
+    pub(crate) password: Option<u64>,
     /// The master speaks RESP3 and lets clients track.
     pub(crate) tracks: bool,
     /// What was told last, and the text.
@@ -74,6 +88,17 @@ struct Told {
 /// The sections of `INFO` that clients read.
 const SECTIONS: [&str; 5] = ["server", "replication", "memory", "stats", "persistence"];
 
+impl Native {
+    /// Returns whether the master has this command.
+    pub(crate) fn is_called(self, name: &[u8]) -> bool {
+        match self {
+            Self::None => false,
+            Self::DelIfEq => name == b"DELIFEQ",
+            Self::DelEx => name == b"DELEX",
+        }
+    }
+}
+
 impl Face {
     pub(crate) fn new(index: usize, started: Instant) -> Self {
         Self {
@@ -87,7 +112,8 @@ impl Face {
             evicts: false,
             evicts_since: 0,
             is_durable: false,
-            is_native: false,
+            native: Native::None,
+            password: None,
             tracks: false,
             // No process has the number 0, so nothing of this was ever told.
             told: (Told::default(), String::new()),
@@ -124,7 +150,8 @@ impl Face {
         // The numbers of spares begin elsewhere, and there are fewer other processes than this.
         let index = (self.process - 1) as usize + (1 << 32);
         let mut spare = Self::new(index, self.started);
-        (spare.is_native, spare.tracks) = (self.is_native, self.tracks);
+        (spare.native, spare.tracks) = (self.native, self.tracks);
+        spare.password = self.password;
         spare.evicts = self.evicts;
         spare.evicts_since = self.evicts_since;
         spare
@@ -267,7 +294,8 @@ impl Node {
         let mood = self.face.mood(now);
         // A full master takes no stamp either.
         let is_set = words[0] == b"SET" || look.is_some() || Asked::read(words).is_some();
-        let acts = is_set || matches!(words[0], b"EVALSHA" | b"EVAL" | b"DELIFEQ" | b"DEL");
+        let acts =
+            is_set || matches!(words[0], b"EVALSHA" | b"EVAL" | b"DELIFEQ" | b"DELEX" | b"DEL");
         let refusal = match mood {
             Mood::Full if is_set => "OOM command not allowed",
             Mood::Busy => "BUSY Redis is busy running a script.",
@@ -284,6 +312,7 @@ impl Node {
                 self.out.truncate(before);
                 "ERR something went wrong"
             }
+            // `answer_about_login` has answered for a master that forbids everything.
             _ => match look {
                 Some(call) => return self.look(now, &call),
                 None => return self.execute(now, session, words),
@@ -293,6 +322,9 @@ impl Node {
     }
 
     fn execute(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
+        if self.answer_for_strangers(now, words) {
+            return;
+        }
         let (at, out) = (self.clock.show(now), &mut self.out);
         match words {
             [b"INFO", section] => {
@@ -320,15 +352,18 @@ impl Node {
                 }
             }
             [b"COMMAND", b"INFO", ..] => {
-                // Clients ask about two commands. The master has the first of them, or none.
+                // Clients ask about two commands.
                 resp::array_header(out, 2);
-                match self.face.is_native {
-                    true => resp::array_header(out, 0),
-                    false => resp::null(out),
+                for command in [Native::DelIfEq, Native::DelEx] {
+                    match self.face.native == command {
+                        true => resp::array_header(out, 0),
+                        false => resp::null(out),
+                    }
                 }
-                resp::null(out);
             }
-            [b"DELIFEQ", key, token] if self.face.is_native => {
+            [b"DELIFEQ", key, token] | [b"DELEX", key, b"IFEQ", token]
+                if self.face.native.is_called(words[0]) =>
+            {
                 let release: [&[u8]; 5] = [b"EVAL", RELEASE.text.as_bytes(), b"1", key, token];
                 let mut answer = BytesMut::new();
                 self.store.apply(at, session, &release, &mut answer);

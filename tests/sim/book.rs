@@ -9,19 +9,9 @@ use redbolt::time::Instant;
 use crate::client::Client;
 use crate::clock::MS;
 use crate::manner::Manner;
+use crate::names::Resources;
 use crate::net::Net;
-
-/// Names of all lengths. The longest does not fit into a lock without an allocation.
-pub(crate) const RESOURCES: [&[u8]; 32] = {
-    const NAME: &[u8] = &[b'x'; 60];
-    let mut names = [NAME; 32];
-    let mut length = 1;
-    while length < names.len() {
-        names[length] = NAME.split_at(length).0;
-        length += 1;
-    }
-    names
-};
+use crate::thrift::Pauses;
 
 /// A lock, from the request to its last event.
 pub(crate) struct Lock {
@@ -43,26 +33,13 @@ pub(crate) struct Lock {
     keep: Option<(Duration, Instant)>,
     /// The node timeout of its own, if it has one.
     node_timeout: Option<Duration>,
-    /// The time of the request, for a lock that was handed over.
-    adopted_at: Option<Instant>,
-}
-
-/// The resources of a lock, one bit for each of [`RESOURCES`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Resources(pub(crate) u32);
-
-impl Resources {
-    pub(crate) fn one(resource: usize) -> Self {
-        Self(1 << resource)
-    }
-
-    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
-        (0..RESOURCES.len()).filter(move |resource| self.0 & 1 << resource != 0)
-    }
-
-    pub(crate) fn names(self) -> Vec<&'static [u8]> {
-        self.iter().map(|resource| RESOURCES[resource]).collect()
-    }
+    /// The time of the request.
+    pub(crate) asked_at: Instant,
+    /// The time at which the wait ends.
+    pub(crate) wait_until: Instant,
+    /// The lock was handed over.
+    pub(crate) is_adopted: bool,
+    pub(crate) pauses: Pauses,
 }
 
 /// A lock that its holder has let go of, for any client to adopt.
@@ -103,6 +80,7 @@ impl Client {
         let now = self.clock(net.now);
         let Manner { orphan, node_timeout, .. } = *manner;
         let timeout = node_timeout.unwrap_or_else(|| self.redlock.config().node_timeout(ttl));
+        let pauses = self.pauses(manner, timeout, wait);
         // What is refused has nothing to wait for.
         let Ok(id) = self.ask(net, resources, manner, ttl, wait) else { return };
         let due = net.now + allowed((wait + timeout).max(2 * timeout));
@@ -126,8 +104,14 @@ impl Client {
             extension: None,
             keep: None,
             node_timeout,
-            adopted_at: orphan.map(|_| now),
+            asked_at: now,
+            wait_until: now + wait,
+            is_adopted: orphan.is_some(),
+            pauses,
         });
+        if let Some(orphan) = orphan {
+            net.checks.adopts(self.name, &orphan.token, pauses.within(wait));
+        }
     }
 
     /// Has a lock kept alive.
@@ -188,6 +172,8 @@ impl Client {
             net.trace.say(net.now, format_args!("client {name} extends {id:?} by {ttl:?}"));
             if let Some(lock) = self.known(net, id, State::Held) {
                 lock.extension = Some(Extension { due, started: now, ttl });
+                let token = lock.token;
+                net.checks.extends(self.name, &token, 1);
             }
         }
         !matches!(extended, Err(RequestError::HoldTooLong { .. }))
@@ -239,7 +225,10 @@ impl Client {
                     net.fail(format_args!("an extension of {id:?} failed that nobody wanted"));
                 }
             }
-            Event::AcquireFailed { .. } => self.ended(net, id, State::Wanted),
+            Event::AcquireFailed { .. } => {
+                self.account_for(net, id, now);
+                self.ended(net, id, State::Wanted);
+            }
             Event::Released { .. } => self.ended(net, id, State::Releasing),
             _ => self.ended(net, id, State::Held),
         }
@@ -253,6 +242,7 @@ impl Client {
         let may_run_behind = self.stops.has_any() || !net.checks.rules.excludes;
         if token.is_none() && may_run_behind {
             // One read has brought the votes, and the news that they are worth nothing any more.
+            self.account_for(net, id, now);
             if let Some(lock) = self.known(net, id, State::Wanted) {
                 (lock.state, lock.due) = (State::Held, u64::MAX);
             }
@@ -263,8 +253,10 @@ impl Client {
             net.fail(format_args!("S3: {id:?} was granted after its validity"));
         }
         let max_hold = self.redlock.config().max_hold;
+        self.check_order(net, id, now);
+        self.account_for(net, id, now);
         let Some(lock) = self.known(net, id, State::Wanted) else { return };
-        let (since, hold_until) = match lock.adopted_at {
+        let (since, hold_until) = match lock.is_adopted.then_some(lock.asked_at) {
             None => {
                 let sent_at = net.checks.granted(net.now, token, valid_until);
                 (sent_at, sent_at + max_hold)

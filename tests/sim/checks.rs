@@ -12,9 +12,10 @@ use redbolt::redlock::{Drift, LockId, RedlockConfig, Token};
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
-use crate::book::RESOURCES;
 use crate::client::Client;
 use crate::master::{MASTERS_MAX, Node};
+use crate::names::{self, Resources};
+use crate::thrift::{Thrift, Uses};
 use crate::world::CLIENTS_MAX;
 
 /// The most keys that one request may name, and the most tokens that one request may look for.
@@ -46,7 +47,7 @@ pub(crate) struct Vote {
 }
 
 /// One attempt, as seen on the wire.
-struct Attempt {
+pub(crate) struct Attempt {
     /// No byte of the attempt left before this time, by the clock of the client.
     sent_at: Instant,
     ttl: Duration,
@@ -60,11 +61,17 @@ struct Attempt {
     /// vote has reached the client and may be counted. Two clients extend a lock that changes
     /// hands.
     agreed_at: [[Instant; MASTERS_MAX]; CLIENTS_MAX],
+    /// The true time at which the first request was executed.
+    pub(crate) seen_at: u64,
+    pub(crate) uses: Uses,
+    /// By client: how many extensions and adoptions were asked for.
+    pub(crate) extensions: [u64; CLIENTS_MAX],
 }
 
 pub(crate) struct Checks {
     pub(crate) rules: Rules,
-    attempts: HashMap<Token, Attempt, BuildHasherDefault<Mixer>>,
+    pub(crate) attempts: HashMap<Token, Attempt, BuildHasherDefault<Mixer>>,
+    pub(crate) thrift: Thrift,
     /// A command was executed or a lock was granted since the last check.
     pub(crate) is_touched: bool,
     violation: Option<Violation>,
@@ -81,6 +88,22 @@ impl Rules {
     }
 }
 
+impl Attempt {
+    fn new(now: u64, sent_at: Instant, ttl: Duration) -> Self {
+        Self {
+            sent_at,
+            ttl,
+            asked: 0,
+            voters: 0,
+            was_granted: false,
+            agreed_at: [[Instant::ZERO; MASTERS_MAX]; CLIENTS_MAX],
+            seen_at: now,
+            uses: Uses::default(),
+            extensions: [0; CLIENTS_MAX],
+        }
+    }
+}
+
 /// The first broken rule, and the time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Violation {
@@ -90,7 +113,13 @@ pub(crate) struct Violation {
 
 impl Checks {
     pub(crate) fn new(rules: Rules) -> Self {
-        Self { rules, attempts: HashMap::default(), is_touched: false, violation: None }
+        Self {
+            rules,
+            attempts: HashMap::default(),
+            thrift: Thrift::new(),
+            is_touched: false,
+            violation: None,
+        }
     }
 
     /// Records a broken rule. Later ones only follow from the first and do not count.
@@ -115,17 +144,15 @@ impl Checks {
         now: u64,
         (client, slot): (usize, usize),
         token: Token,
+        resources: Resources,
         sent_at: Instant,
         ttl: Duration,
     ) {
         self.is_touched = true;
-        let attempt = self.attempts.entry(token).or_insert(Attempt {
-            sent_at,
-            ttl,
-            asked: 0,
-            voters: 0,
-            was_granted: false,
-            agreed_at: [[Instant::ZERO; MASTERS_MAX]; CLIENTS_MAX],
+        let Self { attempts, thrift, .. } = self;
+        let attempt = attempts.entry(token).or_insert_with(|| {
+            thrift.attempted(client, resources);
+            Attempt::new(now, sent_at, ttl)
         });
         attempt.sent_at = attempt.sent_at.min(sent_at);
         let bit = 1 << slot;
@@ -236,12 +263,12 @@ impl Checks {
     /// Checks that no two clients believe in the same resource. A client whose clock has stood
     /// still does not count until a majority of the masters has told.
     pub(crate) fn exclusion(&mut self, true_now: u64, clients: &[Client]) {
-        let mut holders = [None; RESOURCES.len()];
+        let mut holders = [[None; names::COUNT]; 2];
         for client in clients {
             let now = client.clock(true_now);
             for lock in client.believed(now) {
                 for resource in lock.resources.iter() {
-                    let holder = &mut holders[resource];
+                    let holder = &mut holders[usize::from(client.prefix.is_empty())][resource];
                     let other: Option<(usize, LockId)> = holder.replace((client.name, lock.id));
                     if let Some(other) = other.filter(|_| self.rules.excludes) {
                         let both = (other, (client.name, lock.id));
@@ -285,7 +312,7 @@ impl Checks {
             let now = client.clock(true_now);
             for lock in client.believed(now) {
                 let holds = |node: &Node, resource: usize| {
-                    node.holds(true_now, RESOURCES[resource], &lock.token)
+                    node.holds(true_now, names::key(client.prefix, resource), &lock.token)
                 };
                 let stands = |node: &&Node| {
                     lock.resources.iter().all(|resource| holds(node, resource))
@@ -314,7 +341,7 @@ fn nanos(duration: Duration) -> u64 {
 
 /// A hasher for tokens, which differ in their last bytes; nobody chooses tokens against the map.
 #[derive(Default)]
-struct Mixer(u64);
+pub(crate) struct Mixer(u64);
 
 impl Hasher for Mixer {
     fn write(&mut self, bytes: &[u8]) {

@@ -8,9 +8,11 @@ use redbolt::time::Instant;
 use crate::book::{Lock, State};
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::logins::login;
 use crate::net::Net;
 use crate::options::Options;
 use crate::stops::Stops;
+use crate::tricks::Trick;
 
 /// The most bytes that may wait to be written to a node.
 const UNSENT_MAX: usize = 1 << 20;
@@ -19,11 +21,18 @@ pub(crate) struct Client {
     pub(crate) redlock: Redlock,
     pub(crate) name: usize,
     pub(crate) nonce: u8,
+    pub(crate) prefix: &'static [u8],
+    /// The version of the password of each node, where nodes ask for one.
+    pub(crate) passwords: Vec<u64>,
+    /// The least that the client can take for a round trip.
+    pub(crate) least_round_trip: u64,
     pub(crate) clock: Clock,
     /// By how much the wall clock is wrong.
     pub(crate) wall_error: i64,
     /// The client reads a clock that stops in suspend, against S9.
     reads_stopping_clock: bool,
+    /// The client asks again as soon as it may, against the settings.
+    pub(crate) polls_blindly: bool,
     /// The client checks what is due before it reads, not only afterwards.
     is_timely: bool,
     /// The time for which the clock has stood still, by a clock that has not.
@@ -36,7 +45,7 @@ pub(crate) struct Client {
     stands_since: Option<(u64, Instant)>,
     busy_until: u64,
     /// The next time at which the core or the driver must be called, whatever else comes.
-    due: u64,
+    pub(crate) due: u64,
     pub(crate) locks: Vec<Lock>,
     /// Open queries, with their deadlines.
     pub(crate) queries: Vec<(QueryId, u64)>,
@@ -80,17 +89,26 @@ impl Client {
         chance: &mut Chance,
     ) -> Self {
         let nodes = options.masters;
-        let logins = vec![Login::default(); nodes];
+        let passwords = vec![0; if options.extras.has_logins { nodes } else { 0 }];
+        let logins = vec![if passwords.is_empty() { Login::default() } else { login(0) }; nodes];
+        let mut config = options.config.clone();
+        let prefix = options.extras.prefix(name);
+        config.prefix = prefix.to_vec();
+        options.spoil(&mut config);
         let seed = chance.below(u64::MAX);
         let wall_error = options.first_wall_error(chance);
-        let redlock = Redlock::new(options.config.clone(), logins, seed, [nonce; 12]);
+        let redlock = Redlock::new(config, logins, seed, [nonce; 12]);
         Self {
             redlock: redlock.expect("the configuration is drawn within its bounds"),
             name,
             nonce,
+            prefix,
+            passwords,
+            least_round_trip: options.least_round_trip(),
             clock,
             wall_error,
             reads_stopping_clock: options.clock_stops,
+            polls_blindly: options.is_tricked(Trick::PollsBlindly),
             is_timely: options.is_timely,
             stopped_for: Duration::ZERO,
             stops: Stops::default(),
@@ -165,6 +183,7 @@ impl Client {
                     if net.nodes[net.addresses[index]].down_until <= net.now {
                         let (master, link) = net.open(self.name, index);
                         self.ends[index] = End::Up { master, link, write_at: u64::MAX };
+                        self.tell_login(node);
                         self.redlock.handle_connected(now, node);
                     } else {
                         self.ends[index] = End::Down;
@@ -282,6 +301,11 @@ impl Client {
                     self.ends[index] = End::Connecting { until };
                 }
                 Action::Close(node) => self.hang_up(net, node.index()),
+                Action::Login(node) => {
+                    self.tell_login(node);
+                    // Another login makes the node due at once.
+                    self.redlock.handle_timeout(self.clock(net.now));
+                }
                 other => net.fail(format_args!("an unknown action: {other:?}")),
             }
         }

@@ -1,6 +1,7 @@
 //! Faults: everything that goes wrong in a world.
 
 use crate::answer::Mood;
+use crate::book::State;
 use crate::chance::Chance;
 use crate::client::{Client, Sleep};
 use crate::clock::{MS, SECOND};
@@ -276,9 +277,13 @@ impl World {
             old.bow_out(&mut self.net);
         }
         old.die(&mut self.net);
+        let open: Vec<_> = old.locks_in(State::Wanted).collect();
+        let end = old.clock(self.net.now);
+        open.into_iter().for_each(|id| old.account_for(&mut self.net, id, end));
         let (clock, chance) = (old.clock, &mut self.net.weather.chance);
         let new = Client::new(client, self.births, &self.options, clock, chance);
-        let old = core::mem::replace(old, new);
+        let mut old = core::mem::replace(old, new);
+        self.clients[client].passwords = core::mem::take(&mut old.passwords);
         self.grants += old.grants;
         self.extensions += old.extensions;
         self.is_littered = true;
@@ -372,6 +377,7 @@ impl World {
         for (index, node) in self.net.nodes.iter_mut().enumerate() {
             (node.stalled_until, node.face.mood_until) = (0, 0);
             node.face.end_to_evict();
+            node.let_strangers_go(now);
             // A wrong address is corrected, and a dead connection is noticed after all.
             node.drop_strays(now, &mut self.net.weather.chance);
             for link in node.links.iter_mut().filter(|link| !link.is_served) {
@@ -379,6 +385,7 @@ impl World {
             }
             self.net.addresses[index] = index;
         }
+        self.tell_passwords();
         for client in &mut self.clients {
             client.rouse(now);
         }

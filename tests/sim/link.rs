@@ -24,6 +24,10 @@ pub(crate) struct Link {
     pub(crate) is_resp3: bool,
     /// The master tells the client what happens to the witness.
     pub(crate) tracks: bool,
+    /// The prefix of the witness that the client tracks.
+    pub(crate) tracks_tenant: bool,
+    /// The client has logged in.
+    pub(crate) is_authed: bool,
     pub(crate) requests: Stream,
     pub(crate) replies: Stream,
     /// Votes under way, each with the place in `replies` where its bytes end.
@@ -67,6 +71,8 @@ impl Link {
             session: Session::default(),
             is_resp3: false,
             tracks: false,
+            tracks_tenant: false,
+            is_authed: false,
             requests: Stream::default(),
             replies: Stream::default(),
             votes: VecDeque::new(),

@@ -14,7 +14,8 @@
 //!   `REDBOLT_SIM_FIRST=<seed>` begins with another seed than 0.
 //! * `REDBOLT_SIM_SEED=<seed>` lives through one, and prints its options and what happens.
 //!
-//! Each seed is lived through twice, and both runs must do the same, bit for bit.
+//! The first 50,000 seeds of a run are lived through twice, and one in sixteen of all others: both
+//! runs must do the same, bit for bit.
 //!
 //! The target has a `main` of its own (`harness = false`), because the usual harness would hide the
 //! figures of a run that went well. `libtest-mimic` reads the arguments and prints the report, as
@@ -22,16 +23,21 @@
 
 mod answer;
 mod book;
+mod calm;
 mod chance;
 mod checks;
 mod client;
 mod clock;
 mod edge;
+mod extras;
 mod faults;
+mod line;
 mod link;
 mod liveness;
+mod logins;
 mod manner;
 mod master;
+mod names;
 mod net;
 mod options;
 mod questions;
@@ -40,8 +46,11 @@ mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;
 mod stops;
+mod strangers;
+mod thrift;
 mod trace;
 mod tracking;
+mod tricks;
 mod witness;
 mod world;
 

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use redbolt::redlock::{AcquireOptions, LockId, RequestError, Token};
 
-use crate::book::{Orphan, Resources};
+use crate::book::Orphan;
 use crate::chance::Chance;
 use crate::client::Client;
 use crate::clock::MS;
+use crate::names::Resources;
 use crate::net::Net;
+use crate::thrift::Pauses;
 
 /// How a lock is asked for, beyond its resources, its ttl and its wait.
 #[derive(Default)]
@@ -18,6 +20,8 @@ pub(crate) struct Manner {
     options: Option<AcquireOptions>,
     /// The node timeout that is among the options.
     pub(crate) node_timeout: Option<Duration>,
+    /// The shortest pauses between attempts, if the client chooses them.
+    pub(crate) pauses: Option<Pauses>,
     /// The token that is among the options. The same for equal resources, so that a client tries
     /// its tokens again and again, and the core must know which of them are good.
     own: Option<Token>,
@@ -36,16 +40,19 @@ impl Manner {
         wait: u64,
     ) -> Self {
         let mut options = AcquireOptions::new();
-        let (mut node_timeout, mut own) = (None, None);
+        let (mut node_timeout, mut own, mut pauses) = (None, None, None);
         match chance.below(6) {
             0 | 1 => {
                 let token = token(client.nonce, resources);
                 options = options.token(token);
                 own = Some(token);
+                pauses = Some(Pauses::one_try());
             }
             2 if wait > 0 => {
-                options = options.tries(1 + chance.below(4) as u32);
+                let tries = 1 + chance.below(4);
+                options = options.tries(tries as u32);
                 let (least, span) = (chance.below(20 * MS), chance.below(50 * MS));
+                pauses = Some(Pauses::chosen(least, tries));
                 let [least, most] = [least, least + span].map(Duration::from_nanos);
                 options = options.retry_delay(move |retry| retry.random_between(least, most));
             }
@@ -59,7 +66,7 @@ impl Manner {
             }
             _ => return Self::default(),
         }
-        Self { orphan: None, options: Some(options), node_timeout, own }
+        Self { orphan: None, options: Some(options), node_timeout, pauses, own }
     }
 }
 
@@ -84,11 +91,13 @@ impl Client {
     ) -> Result<LockId, RequestError> {
         let (now, names) = (self.clock(net.now), resources.names());
         let redlock = &mut self.redlock;
+        let blind = AcquireOptions::new().retry_delay(|_| Duration::ZERO);
         let options = match (manner, &names[..]) {
             (Manner { options: Some(options), .. }, _) => options,
             (Manner { orphan: Some(orphan), .. }, names) => {
                 return redlock.adopt(now, names, orphan.token, ttl, wait);
             }
+            _ if self.polls_blindly => &blind,
             (_, [name]) => return redlock.acquire(now, name, ttl, wait),
             (_, names) => return redlock.acquire_all(now, names, ttl, wait),
         };

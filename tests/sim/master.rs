@@ -9,14 +9,16 @@ use redbolt::time::Instant;
 use smallvec::SmallVec;
 
 use crate::answer::Face;
-use crate::book::RESOURCES;
 use crate::chance::Chance;
 use crate::checks::{Checks, Vote};
 use crate::clock::Clock;
 use crate::link::Link;
+use crate::names::{self, Resources};
 use crate::net::Weather;
 use crate::request::{self, Asked, Named, number, token_of};
 use crate::stops::Look;
+use crate::strangers::{NO_STRING, Strangers};
+use crate::thrift::Use;
 use crate::trace::Trace;
 use crate::tracking;
 use crate::witness::{Call, is_witness};
@@ -49,8 +51,9 @@ pub(crate) struct Node {
     former: Option<Box<Former>>,
     /// A witness is born when the client says that the one before was: a saboteur.
     pub(crate) born_as_told: bool,
-    /// Somebody has written the witness in this turn.
-    pub(crate) is_written: bool,
+    /// Somebody has written the witness in this turn: that without a prefix, that with one.
+    pub(crate) is_written: [bool; 2],
+    pub(crate) strangers: Strangers,
     /// The replies of this turn.
     pub(crate) out: BytesMut,
 }
@@ -74,14 +77,16 @@ impl Node {
             moved_at: 0,
             former: None,
             born_as_told: false,
-            is_written: false,
+            is_written: [false; 2],
+            strangers: Strangers::default(),
             out: BytesMut::new(),
         }
     }
 
     /// Returns how many keys are alive, without those of the witness.
     pub(crate) fn keys(&self, now: u64) -> usize {
-        self.store.keys(0, self.clock.show(now)).filter(|key| !is_witness(key)).count()
+        let strings = self.store.keys(0, self.clock.show(now)).filter(|key| !is_witness(key));
+        strings.count() + self.strangers.len()
     }
 
     pub(crate) fn holds(&self, now: u64, resource: &[u8], token: &Token) -> bool {
@@ -158,10 +163,17 @@ impl Node {
             return;
         }
         self.moved_at = now;
-        let spare = || Former { store: empty(), face: self.face.spare(), suspect_at: now };
+        let face = || self.face.spare();
+        let spare = || Former {
+            store: empty(),
+            strangers: Strangers::default(),
+            face: face(),
+            suspect_at: now,
+        };
         let mut other = self.former.take().unwrap_or_else(|| Box::new(spare()));
         self.drop_links(now, chance.one_in(2), chance);
         core::mem::swap(&mut self.store, &mut other.store);
+        core::mem::swap(&mut self.strangers, &mut other.strangers);
         core::mem::swap(&mut self.face, &mut other.face);
         // The one that comes back lacks the votes that the other gave in between.
         let lacks = other.suspect_at.max(self.granted_at);
@@ -174,8 +186,8 @@ impl Node {
     /// lock is.
     pub(crate) fn restore(&mut self, now: u64, up_at: u64) {
         let at = self.clock.show(now);
-        for resource in RESOURCES {
-            self.store.delete(0, resource, at);
+        for key in (0..names::COUNT).flat_map(names::both_keys) {
+            self.store.delete(0, key, at);
         }
         self.restart(now, up_at, true);
         self.forgot_at = now;
@@ -184,6 +196,7 @@ impl Node {
     /// Deletes all keys, and nothing else.
     pub(crate) fn forget(&mut self, now: u64) {
         self.store = empty();
+        self.strangers.forget();
         self.forgot_at = now;
     }
 
@@ -195,9 +208,11 @@ impl Node {
         self.forgot_at = now;
         let at = self.clock.show(now);
         let mut evicted = 0;
-        for resource in RESOURCES {
+        for resource in 0..names::COUNT {
             if chance.one_in(2) {
-                evicted += u64::from(self.store.delete(0, resource, at));
+                for key in names::both_keys(resource) {
+                    evicted += u64::from(self.store.delete(0, key, at));
+                }
             }
         }
         evicted
@@ -247,8 +262,10 @@ impl Node {
                 self.out.clear();
             }
         }
-        if core::mem::take(&mut self.is_written) {
-            tracking::tell_written(now, weather, self.index, links.iter_mut());
+        for (is_written, of_tenant) in self.is_written.iter_mut().zip([false, true]) {
+            if core::mem::take(is_written) {
+                tracking::tell_written(now, weather, self.index, links.iter_mut(), of_tenant);
+            }
         }
         links.retain(|link| !link.is_over());
         self.links = links;
@@ -308,7 +325,7 @@ impl Node {
             }
             return;
         }
-        if let Some(Asked { token, ttl }) = Asked::read(words) {
+        if let Some(Asked { keys, token, ttl }) = Asked::read(words) {
             self.reply(now, link, words, None);
             if self.out[start..].starts_with(b"-NOSCRIPT") {
                 // The client will send the command again in another form.
@@ -317,7 +334,9 @@ impl Node {
             let vote = self.vote(now, token_of(token), checks);
             self.granted_at = now;
             let ttl = Duration::from_millis(number(ttl));
-            checks.asked(now, (link.client, link.slot), vote.token, sent_at, ttl);
+            let from = (link.client, link.slot);
+            checks.asked(now, from, vote.token, Resources::of_keys(keys), sent_at, ttl);
+            checks.used(now, from, &vote.token, Use::Other);
             if &self.out[start..] == b"+OK\r\n" {
                 let end = link.replies.end() + self.out.len() as u64;
                 link.votes.push_back((end, vote));
@@ -325,6 +344,10 @@ impl Node {
             return;
         }
         let named = Named::read(words);
+        let what = if named.extends { Use::Other } else { Use::Release };
+        for token in named.tokens {
+            checks.used(now, (link.client, link.slot), &token_of(token), what);
+        }
         let before = self.values(now, &named);
         self.reply(now, link, words, None);
         let after = self.values(now, &named);
@@ -352,13 +375,18 @@ impl Node {
 
     fn values(&self, now: u64, named: &Named<'_>) -> SmallVec<[Option<Token>; 8]> {
         let at = self.clock.show(now);
-        named.keys.iter().map(|key| self.store.get(0, key, at).map(token_of)).collect()
+        let value = |key: &&[u8]| match self.strangers.has(key) {
+            true => Some(NO_STRING),
+            false => self.store.get(0, key, at).map(token_of),
+        };
+        named.keys.iter().map(value).collect()
     }
 }
 
 /// A process whose name has moved to another one.
 struct Former {
     store: Master,
+    strangers: Strangers,
     face: Face,
     suspect_at: u64,
 }

@@ -121,6 +121,7 @@ impl Net {
     pub(crate) fn open(&mut self, client: usize, slot: usize) -> (usize, u64) {
         self.links += 1;
         let master = self.addresses[slot];
+        self.checks.thrift.connected(client, slot);
         self.nodes[master].links.push(Link::new(self.links, client, slot));
         (master, self.links)
     }

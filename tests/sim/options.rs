@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use redbolt::redlock::{Drift, RedlockConfig, RestartGuard};
 
-use crate::book::{RESOURCES, Resources};
 use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
+use crate::extras::{self, Extras};
 use crate::faults::{Fault, Kind};
+use crate::names::{RESOURCES, Resources};
+use crate::tricks::Trick;
 
 /// Something that a world may do against the model of SAFETY.md. Locks need not exclude each other
 /// there; all other checks stand.
@@ -77,6 +79,9 @@ pub(crate) struct Options {
     pub(crate) clock_stops: bool,
     /// Witnesses are born when a client says: the script's way to break S11.
     pub(crate) born_as_told: bool,
+    /// What the world around the core does against the rules.
+    pub(crate) trick: Option<Trick>,
+    pub(crate) extras: Extras,
 }
 
 impl Options {
@@ -143,6 +148,8 @@ impl Options {
             is_timely: chance.one_in(2),
             clock_stops: false,
             born_as_told: false,
+            trick: None,
+            extras: Extras::draw(kind, &mut extras::stream(!seed)),
         };
         if !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops {
             options.draw_edge(chance);
@@ -184,6 +191,12 @@ impl Options {
     pub(crate) fn leeway(&self) -> u64 {
         let most = self.config.connect_timeout.min(self.config.quarantine() / 6).as_nanos() as u64;
         most + self.step_max
+    }
+
+    /// Returns the least time that a client can take for a round trip: what one direction takes at
+    /// least, by a slow clock. Nothing, if clocks stand still.
+    pub(crate) fn least_round_trip(&self) -> u64 {
+        if self.has(Fault::Stop) { 0 } else { self.latency * 2 / 5 }
     }
 
     /// Returns by how much the wall clock of a client is wrong that begins.
@@ -286,7 +299,7 @@ impl fmt::Display for Options {
         let Self { native, tracking, durable, evictor, misrouted, mover, .. } = self;
         writeln!(f, "  native {native}, tracking {tracking}, durable {durable}")?;
         writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}, mover {mover:?}")?;
-        writeln!(f, "  at the edge of a span {}", self.is_edgy)?;
+        writeln!(f, "  at the edge of a span {}, besides {:?}", self.is_edgy, self.extras)?;
         writeln!(f, "  young {}, timely {}, rich {}", self.is_young, self.is_timely, self.is_rich)?;
         write!(f, "  faults {faults:?}")
     }

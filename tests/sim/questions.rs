@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use redbolt::redlock::{Holder, QueryId};
 
-use crate::book::{RESOURCES, allowed};
+use crate::book::allowed;
 use crate::client::Client;
+use crate::names::RESOURCES;
 use crate::net::Net;
 
 impl Client {

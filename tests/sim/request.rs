@@ -65,6 +65,9 @@ impl<'a> Named<'a> {
                 return Self { keys, tokens, extends: !ttls.is_empty(), is_set: false };
             }
             [b"DELIFEQ", named @ ..] => named.split_at(named.len().min(1)),
+            [b"DELEX", key, b"IFEQ", token] => {
+                (core::slice::from_ref(key), core::slice::from_ref(token))
+            }
             // Any other request touches its key without naming a token.
             [b"DEL" | b"SET", key, ..] => (core::slice::from_ref(key), &[][..]),
             _ => (&[][..], &[][..]),
@@ -82,18 +85,21 @@ impl<'a> Named<'a> {
 }
 
 /// A request for keys that nobody has.
-pub(crate) struct Asked<'a> {
+pub(crate) struct Asked<'a, 'b> {
+    pub(crate) keys: &'b [&'a [u8]],
     pub(crate) token: &'a [u8],
     pub(crate) ttl: &'a [u8],
 }
 
-impl<'a> Asked<'a> {
+impl<'a, 'b> Asked<'a, 'b> {
     /// Returns `None` if these are the words of another request.
-    pub(crate) fn read(words: &[&'a [u8]]) -> Option<Self> {
+    pub(crate) fn read(words: &'b [&'a [u8]]) -> Option<Self> {
         match words {
-            [b"SET", _, token, b"NX", b"PX", ttl] => Some(Self { token, ttl }),
-            [b"EVALSHA" | b"EVAL", script, _, .., token, ttl] if is(script, ACQUIRE_SET) => {
-                Some(Self { token, ttl })
+            [b"SET", key, token, b"NX", b"PX", ttl] => {
+                Some(Self { keys: core::slice::from_ref(key), token, ttl })
+            }
+            [b"EVALSHA" | b"EVAL", script, _, keys @ .., token, ttl] if is(script, ACQUIRE_SET) => {
+                Some(Self { keys, token, ttl })
             }
             _ => None,
         }

@@ -1,9 +1,11 @@
-//! Saboteurs: builds of the core that break one rule each, all of which the simulator must catch.
+//! Saboteurs: builds of the core that break one rule each, all of which the simulator must catch;
+//! and a few around the core, which need no build.
 //!
 //! `tests/saboteurs.sh` runs this. A world with a broken rule may end in a panic as well as in a
 //! violation. Both are results here, and neither is printed, except in the replay of one world:
 //! `REDBOLT_SIM_SABOTEUR=<name> REDBOLT_SIM_SEED=<seed>`.
 
+use core::fmt;
 use std::panic::{set_hook, take_hook};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +17,10 @@ use crate::chance::Chance;
 use crate::checks::Violation;
 use crate::options::Options;
 use crate::runner;
+use crate::tricks::Trick;
 use crate::world::World;
+
+use Breach::{Around, Core};
 
 /// The number of seeds within which each saboteur must be caught.
 const BOUND: u64 = 5_000;
@@ -23,40 +28,62 @@ const BOUND: u64 = 5_000;
 /// The number of worlds without a saboteur that must go well in this build.
 const HONEST: u64 = 200;
 
-const SABOTEURS: [(&str, Saboteur); 33] = [
-    ("S1", Saboteur::TokenReused),
-    ("S1", Saboteur::SpentTokenReused),
-    ("S2", Saboteur::StartAfterQuorum),
-    ("S2", Saboteur::DriftIgnored),
-    ("S3", Saboteur::HalfIsEnough),
-    ("S3", Saboteur::ElapsedIgnored),
-    ("S4", Saboteur::StaleReply),
-    ("S4", Saboteur::RefusalCounts),
-    ("S4", Saboteur::UnknownCounts),
-    ("S5", Saboteur::ReleaseWithoutCompare),
-    ("S5", Saboteur::UnknownNotReleased),
-    ("S5", Saboteur::LateGrantKept),
-    ("S6", Saboteur::CleanupForgotten),
-    ("S7", Saboteur::ExtensionByOne),
-    ("S7", Saboteur::ExtensionRecreates),
-    ("S7", Saboteur::ExtensionShortens),
-    ("S7", Saboteur::ExtensionTooLate),
-    ("S8", Saboteur::HeldWithoutLooking),
-    ("S9", Saboteur::StoppingClock),
-    ("S9", Saboteur::LostTimeIgnored),
-    ("S10", Saboteur::SameProcessVotes),
-    ("S11", Saboteur::QuarantineOff),
-    ("S11", Saboteur::WitnessIgnored),
-    ("S11", Saboteur::AgeWithoutEpsilon),
-    ("S11", Saboteur::WitnessKeptAcrossIdentity),
-    ("S11", Saboteur::WitnessWrittenByClient),
-    ("S11", Saboteur::PushIgnored),
-    ("S11", Saboteur::GapIgnored),
-    ("S11", Saboteur::QuarantinedAgrees),
-    ("S12", Saboteur::HoldWithoutEnd),
-    ("-", Saboteur::RepairCounts),
-    ("-", Saboteur::SetIncomplete),
-    ("-", Saboteur::AdoptionByOne),
+/// What breaks a rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Breach {
+    Core(Saboteur),
+    /// The world around the core.
+    Around(Trick),
+}
+
+impl fmt::Debug for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Core(saboteur) => saboteur.fmt(f),
+            Around(trick) => trick.fmt(f),
+        }
+    }
+}
+
+const SABOTEURS: [(&str, Breach); 38] = [
+    ("S1", Core(Saboteur::TokenReused)),
+    ("S1", Core(Saboteur::SpentTokenReused)),
+    ("S2", Core(Saboteur::StartAfterQuorum)),
+    ("S2", Core(Saboteur::DriftIgnored)),
+    ("S3", Core(Saboteur::HalfIsEnough)),
+    ("S3", Core(Saboteur::ElapsedIgnored)),
+    ("S4", Core(Saboteur::StaleReply)),
+    ("S4", Core(Saboteur::RefusalCounts)),
+    ("S4", Core(Saboteur::UnknownCounts)),
+    ("S5", Core(Saboteur::ReleaseWithoutCompare)),
+    ("S5", Core(Saboteur::UnknownNotReleased)),
+    ("S5", Core(Saboteur::LateGrantKept)),
+    ("S6", Core(Saboteur::CleanupForgotten)),
+    ("S7", Core(Saboteur::ExtensionByOne)),
+    ("S7", Core(Saboteur::ExtensionRecreates)),
+    ("S7", Core(Saboteur::ExtensionShortens)),
+    ("S7", Core(Saboteur::ExtensionTooLate)),
+    ("S8", Core(Saboteur::HeldWithoutLooking)),
+    ("S9", Core(Saboteur::StoppingClock)),
+    ("S9", Core(Saboteur::LostTimeIgnored)),
+    ("S10", Core(Saboteur::SameProcessVotes)),
+    ("S11", Core(Saboteur::QuarantineOff)),
+    ("S11", Core(Saboteur::WitnessIgnored)),
+    ("S11", Core(Saboteur::AgeWithoutEpsilon)),
+    ("S11", Core(Saboteur::WitnessKeptAcrossIdentity)),
+    ("S11", Core(Saboteur::WitnessWrittenByClient)),
+    ("S11", Core(Saboteur::PushIgnored)),
+    ("S11", Core(Saboteur::GapIgnored)),
+    ("S11", Core(Saboteur::QuarantinedAgrees)),
+    ("S12", Core(Saboteur::HoldWithoutEnd)),
+    ("-", Core(Saboteur::RepairCounts)),
+    ("-", Core(Saboteur::SetIncomplete)),
+    ("-", Core(Saboteur::AdoptionByOne)),
+    ("S5", Around(Trick::StrangerDeleted)),
+    ("adopt", Around(Trick::HeirTooLate)),
+    ("thrift", Around(Trick::PollsBlindly)),
+    ("tenure", Around(Trick::TenureIgnored)),
+    ("prefix", Around(Trick::PrefixForgotten)),
 ];
 
 /// The number of seeds needed, and the violation.
@@ -84,7 +111,7 @@ pub(crate) fn catch(name: &str, seeds: u64) -> Result<String, String> {
     }
 }
 
-fn named(name: &str) -> Result<Saboteur, String> {
+fn named(name: &str) -> Result<Breach, String> {
     let named = SABOTEURS.iter().find(|(_, saboteur)| format!("{saboteur:?}") == name);
     named.map(|(_, saboteur)| *saboteur).ok_or_else(|| format!("no saboteur is called {name}"))
 }
@@ -132,7 +159,7 @@ fn catch_each() -> Vec<Catch> {
     caught.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn catch_one(saboteur: Saboteur, seeds: u64) -> Catch {
+fn catch_one(saboteur: Breach, seeds: u64) -> Catch {
     (0..seeds).find_map(|seed| {
         let result = runner::contained(|| world(seed, saboteur, false).run());
         result.err().map(|violation| (seed + 1, violation))
@@ -140,11 +167,14 @@ fn catch_one(saboteur: Saboteur, seeds: u64) -> Catch {
 }
 
 /// Returns the world of a seed with a saboteur in its core.
-fn world(seed: u64, saboteur: Saboteur, is_loud: bool) -> World {
+fn world(seed: u64, breach: Breach, is_loud: bool) -> World {
     let mut chance = Chance::new(seed);
     let mut options = Options::draw(seed, &mut chance);
-    options.config.saboteur = Some(saboteur);
-    options.clock_stops = saboteur == Saboteur::StoppingClock;
-    options.born_as_told = saboteur == Saboteur::WitnessWrittenByClient;
+    match breach {
+        Core(saboteur) => options.config.saboteur = Some(saboteur),
+        Around(trick) => options.trick = Some(trick),
+    }
+    options.clock_stops = breach == Core(Saboteur::StoppingClock);
+    options.born_as_told = breach == Core(Saboteur::WitnessWrittenByClient);
     World::with(options, chance, is_loud)
 }

@@ -6,19 +6,25 @@ use redbolt::resp;
 use crate::answer::Mood;
 use crate::link::Link;
 use crate::master::Node;
+use crate::names::TENANT;
 use crate::net::Weather;
 use crate::witness::Call;
 
 const FLUSHED: &[u8] = b">2\r\n$10\r\ninvalidate\r\n_\r\n";
 const WRITTEN: &[u8] = b">2\r\n$10\r\ninvalidate\r\n*1\r\n$15\r\nredbolt:witness\r\n";
+const WRITTEN_BY_TENANT: &[u8] =
+    b">2\r\n$10\r\ninvalidate\r\n*1\r\n$22\r\ntenant:redbolt:witness\r\n";
 
 impl Node {
     /// Appends the reply to a request, in the protocol of the link.
     pub(crate) fn reply(&mut self, now: u64, link: &mut Link, words: &[&[u8]], look: Option<Call>) {
         let start = self.out.len();
+        if self.answer_about_login(now, link, words) {
+            return;
+        }
         match words {
             [b"HELLO", ..] => return self.greet(now, link),
-            [b"CLIENT", b"TRACKING", ..] => return self.track(now, link),
+            [b"CLIENT", b"TRACKING", .., witness] => return self.track(now, link, witness),
             _ => self.answer(now, &mut link.session, words, look),
         }
         if link.is_resp3 && &self.out[start..] == b"$-1\r\n" {
@@ -37,12 +43,13 @@ impl Node {
         resp::integer(&mut self.out, 3);
     }
 
-    fn track(&mut self, now: u64, link: &mut Link) {
+    fn track(&mut self, now: u64, link: &mut Link, witness: &[u8]) {
         if let Some(refusal) = self.refusal_to_track(now) {
             return resp::error(&mut self.out, refusal);
         }
         // Without RESP3 there is no way to tell.
         link.tracks = link.is_resp3;
+        link.tracks_tenant = witness.starts_with(TENANT);
         resp::simple(&mut self.out, b"OK");
     }
 
@@ -70,8 +77,11 @@ pub(crate) fn tell_written<'a>(
     weather: &mut Weather,
     master: usize,
     links: impl Iterator<Item = &'a mut Link>,
+    of_tenant: bool,
 ) {
-    tell(now, weather, master, links, WRITTEN);
+    let push = if of_tenant { WRITTEN_BY_TENANT } else { WRITTEN };
+    let links = links.filter(|link| link.tracks_tenant == of_tenant);
+    tell(now, weather, master, links, push);
 }
 
 fn tell<'a>(

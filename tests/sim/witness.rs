@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use crate::answer::push_number;
 use crate::clock::MS;
 use crate::master::Node;
+use crate::names::TENANT;
 use crate::request::number;
 
 /// The end of the names of both keys, behind the configured prefix.
@@ -86,6 +87,7 @@ impl Node {
         now: u64,
         (age, stepped, of_wall): (u64, u64, i64),
         (max_ttl, nodes): (u64, usize),
+        prefixes: &[&[u8]],
     ) {
         let at = micros(self.clock.show(now));
         let birth = at.saturating_sub((age + stepped) / 1_000);
@@ -97,8 +99,11 @@ impl Node {
             nodes: nodes as u64,
         };
         let identity = self.face.identity(b"0");
-        self.keep(now, WITNESS, &record.text(&identity));
-        self.keep(now, SEEN, &Stamp { at, from: 0, to: 0, count: 1 }.text());
+        let stamp = Stamp { at, from: 0, to: 0, count: 1 };
+        for prefix in prefixes {
+            self.keep(now, &[prefix, WITNESS].concat(), &record.text(&identity));
+            self.keep(now, &[prefix, SEEN].concat(), &stamp.text());
+        }
     }
 
     /// Returns the time since the end of the last span in which nobody looked at the master, by the
@@ -146,7 +151,7 @@ impl Node {
             (stamp.from, stamp.to) = (before.at, at);
         }
         if found != 1 || call.script != LOOK {
-            self.is_written = true;
+            self.is_written[usize::from(call.witness.starts_with(TENANT))] = true;
             self.keep(now, call.witness, &record.text(&identity));
         }
         self.keep(now, call.seen, &stamp.text());
@@ -162,15 +167,10 @@ impl Node {
 
     /// Returns whether the master knows the script by then. A text is remembered.
     fn is_loaded(&mut self, now: u64, call: &Call<'_>) -> bool {
-        let request = match call.by_text {
-            true => [b"SCRIPT", &b"LOAD"[..], call.script.text.as_bytes()],
-            false => [b"SCRIPT", &b"EXISTS"[..], call.script.sha.as_bytes()],
-        };
-        let before = self.out.len();
-        self.command(now, &request);
-        let is_known = call.by_text || self.out.ends_with(b"*1\r\n:1\r\n");
-        self.out.truncate(before);
-        is_known
+        if call.by_text {
+            self.load(now, call.script);
+        }
+        call.by_text || self.knows(now, call.script)
     }
 
     fn value(&self, now: u64, key: &[u8]) -> Option<&[u8]> {

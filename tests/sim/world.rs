@@ -6,18 +6,20 @@ use std::time::Duration;
 use redbolt::redlock::{LockId, RestartGuard};
 use smallvec::SmallVec;
 
-use crate::answer::Face;
+use crate::answer::{Face, Native};
 use crate::book::{Orphan, State};
 use crate::chance::Chance;
 use crate::checks::{Checks, Rules, Violation};
 use crate::client::{Client, Sleep};
 use crate::clock::{Clock, MS, SECOND};
+use crate::extras;
 use crate::faults::Fault;
 use crate::manner::Manner;
 use crate::master::Node;
 use crate::net::{Net, Weather};
 use crate::options::Options;
 use crate::trace::Trace;
+use crate::tricks::Trick;
 
 /// The time at which a world begins. Whatever is older lies between zero and this.
 const BIRTH: u64 = 1_000 * SECOND;
@@ -31,6 +33,8 @@ const STEPS_MAX: u64 = 1_000_000;
 pub(crate) struct World {
     pub(crate) options: Options,
     pub(crate) net: Net,
+    /// Decides what the world has besides.
+    pub(crate) chance: Chance,
     pub(crate) clients: Vec<Client>,
     pub(crate) faults: u64,
     /// The time at which the last fault is over.
@@ -105,6 +109,7 @@ impl World {
             is_littered: options.misrouted.is_some(),
             orphans: Vec::new(),
             net,
+            chance: extras::stream(options.seed),
             options,
             clients,
             faults: 0,
@@ -139,9 +144,14 @@ impl World {
             request_at += self.options.max_ttl() + SECOND;
         }
         let mut fault_at = request_at + self.options.fault_gap;
+        let mut extra_at = self.next_extra(request_at);
         let mut requests = self.options.requests;
         while requests > 0 {
-            self.advance(fault_at.min(request_at))?;
+            self.advance(fault_at.min(request_at).min(extra_at))?;
+            if self.net.now >= extra_at {
+                self.extra();
+                extra_at = self.next_extra(extra_at);
+            }
             if self.net.now >= fault_at {
                 self.fault();
                 fault_at += 1 + self.net.weather.chance.below(2 * self.options.fault_gap);
@@ -169,6 +179,7 @@ impl World {
         match what {
             0..=3 => {
                 let (resources, wait) = self.options.wish(chance);
+                let resources = self.options.widen(resources, &mut self.chance);
                 let manner = match self.options.is_rich {
                     true => Manner::draw(chance, client, resources, wait),
                     false => Manner::default(),
@@ -303,8 +314,14 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     let started = clock.show(BIRTH) - Duration::from_nanos(age);
     let mut face = Face::new(index, started);
     let mut is_among = |how_many| how_many == 2 || (how_many == 1 && chance.one_in(2));
-    face.is_native = is_among(options.native);
+    let has_native = is_among(options.native);
     face.tracks = is_among(options.tracking);
+    face.native = match options.extras.has_delex && index % 2 == 0 {
+        _ if !has_native => Native::None,
+        true => Native::DelEx,
+        false => Native::DelIfEq,
+    };
+    face.password = options.extras.has_logins.then_some(0);
     // Durability counts only if clients are told of it.
     let is_believed = options.config.restart_guard == RestartGuard::Durable;
     face.is_durable = is_among(options.durable) && is_believed;
@@ -318,14 +335,16 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
         let stepped = node.step_ahead(BIRTH, options.step_max, chance);
         let of_wall = chance.around_zero(options.wall_error() as i64);
         let constants = (options.max_ttl(), options.masters);
-        node.be_known(BIRTH, (age, stepped, of_wall), constants);
+        let prefixes = [0, 1].map(|client| options.extras.prefix(client));
+        node.be_known(BIRTH, (age, stepped, of_wall), constants, &prefixes);
     }
     node.born_as_told = options.born_as_told;
+    node.strangers.are_deleted = options.is_tricked(Trick::StrangerDeleted);
     node
 }
 
 /// Returns any of the locks.
-fn any(locks: impl Iterator<Item = LockId>, chance: &mut Chance) -> Option<LockId> {
+pub(crate) fn any(locks: impl Iterator<Item = LockId>, chance: &mut Chance) -> Option<LockId> {
     let mut chosen = None;
     for (before, id) in (1..).zip(locks) {
         if chance.one_in(before) {
