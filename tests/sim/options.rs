@@ -113,11 +113,8 @@ impl Options {
         let has_guard = config.restart_guard != RestartGuard::Off;
         let may_flush = tracking == 2 && has_guard && outside.is_none() && mover.is_none();
         let may_stop = !may_move && outside.is_none() && chance.one_in(6);
-        let kind = match (may_move, may_stop) {
-            (true, _) => Kind::Moves,
-            (false, true) => Kind::Stops,
-            (false, false) => Kind::Usual,
-        };
+        let usual = if may_stop { Kind::Stops } else { Kind::Usual };
+        let kind = if may_move { Kind::Moves } else { usual };
         let mut options = Self {
             seed,
             outside,

@@ -1,5 +1,5 @@
-//! Many worlds on all cores, as many of them lived through twice as it takes to see that equal seeds
-//! make equal worlds.
+//! Many worlds on all cores, enough of them lived through twice to see that equal seeds make equal
+//! worlds.
 
 use core::fmt;
 use core::ops::Range;
