@@ -134,7 +134,7 @@ impl fmt::Display for RequestError {
             Self::TooManyQueries => write!(f, "{MAX_QUERIES} queries are under way"),
             Self::HoldTooLong { hold, max } => {
                 let (hold, max) = (shown(*hold), shown(*max));
-                write!(f, "the lock would be held for {hold}, at most max_hold = {max} is possible")
+                write!(f, "the hold is {hold}, at most max_hold = {max} is possible")
             }
         }
     }

@@ -29,7 +29,7 @@ use crate::redlock::{Event, Redlock};
 /// What the engines of one client have told together: nothing without the features.
 #[cfg(not(any(feature = "tracing", feature = "metrics")))]
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Board;
+pub(crate) struct Board(());
 
 /// Tells of the events of one engine.
 pub(super) struct Observer {

@@ -162,7 +162,7 @@ fn a_lock_cannot_be_kept_for_longer_than_max_hold() {
     assert_eq!(error, RequestError::HoldTooLong { hold: max + ms(1), max });
     assert_eq!(
         error.to_string(),
-        "the lock would be held for 15.001s, at most max_hold = 15s is possible"
+        "the hold is 15.001s, at most max_hold = 15s is possible"
     );
 }
 
