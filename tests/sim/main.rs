@@ -10,6 +10,8 @@
 //! must be true at every step. Worlds that leave the model of SAFETY.md are labelled, and there
 //! locks need not exclude each other.
 //!
+//! A third of the worlds have something besides ([`extras`]), drawn from a stream of its own.
+//!
 //! * `REDBOLT_SIM_SEEDS=<count>` lives through more worlds, or fewer, than the default;
 //!   `REDBOLT_SIM_FIRST=<seed>` begins with another seed than 0.
 //! * `REDBOLT_SIM_SEED=<seed>` lives through one, and prints its options and what happens.
