@@ -3,6 +3,7 @@
 
 mod agreement;
 mod meaning;
+mod notation;
 mod peers;
 #[path = "../support/mod.rs"]
 mod support;

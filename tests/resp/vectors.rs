@@ -4,6 +4,7 @@
 use redbolt::resp::{self, Status};
 
 use crate::meaning::{self, Meaning};
+use crate::notation;
 
 /// The fewest facts that the table may have.
 const LEAST: usize = 300;
@@ -32,40 +33,7 @@ fn vector(line: &'static str) -> Vector {
         panic!("a line has five columns: {line}");
     };
     let ours = if ours == "=" { meaning } else { ours };
-    Vector { sources, input, bytes: bytes(input), meaning, ours, why }
-}
-
-/// Returns the bytes that a column stands for.
-fn bytes(column: &str) -> Vec<u8> {
-    let Some((text, times, rest)) = repeated(column) else { return unescaped(column) };
-    let (before, _) = column.split_once('<').expect("it begins with one");
-    [unescaped(before), unescaped(text).repeat(times), unescaped(rest)].concat()
-}
-
-/// Splits `before<text*3>rest` into text, number and rest.
-fn repeated(column: &str) -> Option<(&str, usize, &str)> {
-    let (_, inside) = column.split_once('<')?;
-    let (inside, rest) = inside.split_once('>')?;
-    let (text, times) = inside.rsplit_once('*')?;
-    Some((text, times.parse().ok()?, rest))
-}
-
-fn unescaped(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text;
-    while let Some((plain, escaped)) = rest.split_once('\\') {
-        bytes.extend_from_slice(plain.as_bytes());
-        let (byte, len) = match escaped.as_bytes()[0] {
-            b'r' => (b'\r', 1),
-            b'n' => (b'\n', 1),
-            b'x' => (u8::from_str_radix(&escaped[1..3], 16).expect("two digits"), 3),
-            other => panic!("an unknown escape: {}", char::from(other)),
-        };
-        bytes.push(byte);
-        rest = &escaped[len..];
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    bytes
+    Vector { sources, input, bytes: notation::bytes(input), meaning, ours, why }
 }
 
 /// Reads all bytes with our parser.
