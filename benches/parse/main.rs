@@ -5,6 +5,7 @@
 //! decoders see the same. `redis-protocol` is used in its cheapest form. Ours takes part twice: by
 //! `Elements`, level by level, and by `Tokens`, all levels in one pass.
 
+mod cases;
 mod inputs;
 mod naive;
 mod peer;
@@ -17,6 +18,7 @@ mod replies;
 use std::hint::black_box;
 use std::time::Duration;
 
+use cases::MANY;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use inputs::Input;
@@ -25,10 +27,6 @@ use peer::{Peer2, Peer3};
 use reading::{Reader, Redbolt, RedboltTokens};
 use redis_rs::RedisRs;
 use replies::{GROUP, Replies, in_groups, one_by_one};
-
-/// Enough replies that the branch predictor cannot learn them; a few thousand are soon learned, and
-/// no connection says the same thing twice.
-const MANY: usize = 64_000;
 
 /// The piece that the kernel hands over when a reply comes in segments of an Ethernet.
 const SEGMENT: usize = 1448;
