@@ -160,10 +160,7 @@ fn a_lock_cannot_be_kept_for_longer_than_max_hold() {
     let max = Duration::from_secs(15);
     let error = rig.redlock.extend(rig.now, lock, TTL).expect_err("a millisecond too long");
     assert_eq!(error, RequestError::HoldTooLong { hold: max + ms(1), max });
-    assert_eq!(
-        error.to_string(),
-        "the hold is 15.001s, at most max_hold = 15s is possible"
-    );
+    assert_eq!(error.to_string(), "the hold is 15.001s, at most max_hold = 15s is possible");
 }
 
 #[test]
