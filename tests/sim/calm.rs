@@ -6,6 +6,7 @@
 //! whose tenure is over leaves the lock alone for half a gap at least. Which client is next is
 //! decided by the nodes, so nothing more can be promised between clients.
 
+use redbolt::redlock::NodeState;
 use redbolt::time::Instant;
 
 use crate::book::State;
@@ -13,7 +14,7 @@ use crate::checks::Violation;
 use crate::client::Client;
 use crate::clock::{MS, SECOND};
 use crate::manner::Manner;
-use crate::names::Resources;
+use crate::names::{self, Resources};
 use crate::tricks::Trick;
 use crate::world::{CLIENTS_MAX, World};
 
@@ -74,11 +75,24 @@ impl World {
         Ok(())
     }
 
-    /// Returns the client to which this one can hand a lock: another one with the same keys.
+    /// Returns the client to which this one can hand its lock: another one with the same keys, for
+    /// which a quorum of the nodes with the token votes. Else the lock has to end by its ttl.
     fn heir(&self, from: usize) -> Option<usize> {
-        let prefix = self.clients[from].prefix;
+        let (net, giver) = (&self.net, &self.clients[from]);
+        let token = giver.first_in(State::Held).and_then(|id| giver.lock(id))?.token;
+        let key = names::key(giver.prefix, WANTED.iter().next()?);
+        let votes = |heir: &Client| {
+            let at = heir.clock(net.now);
+            let is_ready =
+                |id| heir.redlock.node(at, id).is_some_and(|node| node.state == NodeState::Ready);
+            let ids = heir.redlock.nodes().into_iter().filter(|id| is_ready(*id));
+            ids.filter(|id| net.nodes[id.index()].holds(net.now, key, &token)).count()
+        };
         let mut others = self.clients.iter().filter(|client| client.name != from);
-        others.find(|client| client.prefix == prefix).map(|client| client.name)
+        let heir = others.find(|client| {
+            client.prefix == giver.prefix && votes(client) >= net.checks.rules.quorum
+        });
+        heir.map(|client| client.name)
     }
 
     /// Lets one client hand its lock to another.
