@@ -25,7 +25,6 @@ impl Changes {
     }
 
     /// Returns the state that was told last.
-    #[cfg(any(feature = "tracing", feature = "metrics"))]
     pub(crate) const fn told(&self, node: NodeId) -> Option<NodeState> {
         self.0[node.index()]
     }

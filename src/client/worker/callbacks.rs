@@ -6,7 +6,7 @@ use crate::client::notice::LockNotice;
 use crate::client::report::NodeReport;
 use crate::client::ticket::OnLost;
 use crate::net::callback;
-use crate::redlock::NodeId;
+use crate::redlock::{NodeId, NodeState, NodeStatus};
 
 impl Worker {
     /// Tells a callback that its lock is lost.
@@ -43,7 +43,16 @@ impl Worker {
 
     /// Tells a new callback how every node is, and keeps it for changes.
     pub(super) fn watch(&mut self, mut watcher: OnNode) {
-        let reports = NodeReport::all(&self.engine, &self.addresses);
+        let nodes = self.engine.nodes();
+        let reports: Vec<_> = nodes
+            .map(|(node, _, status)| {
+                // A node that is tried again is still down for all who were told that it is, and is
+                // no news if the attempt fails.
+                let told = self.changes.told(node).filter(|_| is_attempt(status.state));
+                let status = NodeStatus { state: told.unwrap_or(status.state), ..status };
+                NodeReport::new(node, &self.addresses, &status)
+            })
+            .collect();
         if callback::call(|| reports.iter().for_each(&mut *watcher)).is_some() {
             self.watchers.push(watcher);
         } else {
@@ -56,4 +65,9 @@ impl Worker {
         self.panics += 1;
         self.engine.panicked(callback);
     }
+}
+
+/// Returns `true` while the outcome of an attempt to connect is not known.
+fn is_attempt(state: NodeState) -> bool {
+    matches!(state, NodeState::Connecting | NodeState::Handshake)
 }

@@ -37,9 +37,9 @@ impl Redlock {
 
     /// Returns the earliest moment at which the nodes that are connected now can form a quorum. A
     /// node in quarantine counts from the end of its quarantine. Returns `None` if the connected
-    /// nodes are too few.
+    /// nodes are too few, or if it is not decided yet for how long they are out.
     fn quorum_possible_at(&self, now: Instant) -> Option<Instant> {
-        let ready = self.nodes.iter().filter(|node| node.is_ready());
+        let ready = self.nodes.iter().filter(|node| node.is_ready() && !node.is_undecided());
         let mut times: SmallVec<[Instant; MAX_NODES]> =
             ready.map(|node| node.quarantined_until(now).unwrap_or(now)).collect();
         times.sort_unstable();

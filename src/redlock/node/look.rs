@@ -219,6 +219,12 @@ impl Node {
         }
     }
 
+    /// Returns `true` if nothing but a time in which nobody looked keeps the node out, and the other
+    /// nodes have not all said yet whether they were idle too.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.record.is_undecided
+    }
+
     /// Starts a quarantine: the data of the node may have been exchanged during the session.
     pub(crate) fn distrust(
         &mut self,

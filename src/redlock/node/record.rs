@@ -160,7 +160,8 @@ impl Record {
         let gap = gap.map(|gap| (gap.over_at(config, span), QuarantineReason::OutOfService));
         let latest = whole.into_iter().chain(gap).max_by_key(|(until, _)| *until);
         self.quarantine = latest.filter(|(until, _)| *until > now);
-        self.is_undecided = is_open && self.quarantine == gap;
+        let is_whole = whole.is_none_or(|(until, _)| until <= now);
+        self.is_undecided = is_open && is_whole && self.quarantine.is_some();
         self.believed_until = match self.quarantine {
             None if self.whole.is_some() => self.seen.map_or(Instant::ZERO, |seen| seen + span / 2),
             _ => Instant::ZERO,

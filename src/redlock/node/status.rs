@@ -21,8 +21,9 @@ pub enum NodeState {
     /// The connection is being opened.
     Connecting,
     /// Connected, but the node has not proved yet that it may vote: it is being asked for its role,
-    /// its settings, our rights and its witness. A node at which nobody looked for a span waits
-    /// until all others have been asked, too. Ends within a `connect_timeout` for each.
+    /// its settings, our rights and its witness. Ends within `connect_timeout`. A node at which
+    /// nobody looked for a span is in this state, too, until all others have been asked whether
+    /// they were idle: a span at the longest.
     Handshake,
     /// The node votes.
     Ready,

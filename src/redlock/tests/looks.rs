@@ -333,6 +333,20 @@ fn a_node_that_cannot_be_reached_does_not_keep_an_idle_deployment_from_serving()
 }
 
 #[test]
+fn a_request_that_ends_before_it_is_decided_is_not_told_to_wait_for_a_span() {
+    let rig = rig(3);
+    let mut other = rig.later(SPAN * 3);
+    other.connect(0);
+    other.connect(1);
+    let lock = other.acquire("r", ms(1));
+    let [Event::AcquireFailed { lock: failed, ref error }] = other.wait()[..] else {
+        panic!("no more than a failure")
+    };
+    assert_eq!(failed, lock);
+    assert!(matches!(error, AcquireError::NoQuorum(_)), "{error}");
+}
+
+#[test]
 fn a_new_client_knows_no_idle_deployment_before_it_has_asked_all() {
     let mut rig = rig(3);
     let former = rig.masters[0].clone();
