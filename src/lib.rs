@@ -185,7 +185,7 @@
 //! | `redbolt_lost_total{reason}` | counter | locks lost |
 //! | `redbolt_expiring_total{reason}` | counter | warnings that a lock is about to end |
 //! | `redbolt_queried_total` | counter | queries answered |
-//! | `redbolt_callback_panics_total{callback}` | counter | callbacks that panicked |
+//! | `redbolt_callback_panics_total{callback}` | counter | callbacks and wakers that panicked |
 //! | `redbolt_node_changes_total{node, state}` | counter | changes of the state of a node |
 //! | `redbolt_held` | gauge | locks held now; a lock counts until its release is confirmed |
 //! | `redbolt_wait_seconds` | histogram | time from a request of a [`Client`] to the grant |
@@ -199,8 +199,8 @@
 //! * `reason` of a lost lock: `clock_behind`, `expired`, `majority`, `max_hold`. See
 //!   [`LostReason`].
 //! * `reason` of a warning: `expired`, `max_hold`. The second is a planned end, and no alarm.
-//! * `callback`: `on_lost`, `on_node`, `credentials`. A panic of `retry_delay` is caught, and not
-//!   counted.
+//! * `callback`: `on_lost`, `on_node`, `credentials`, `waker`. A panic of `retry_delay` is caught,
+//!   and not counted.
 //! * `state`: `down`, `misconfigured`, `quarantined`, `ready`, `stalled`, `unhealthy`. See
 //!   [`NodeState`].
 //! * `node`: the address of the node, without a login.

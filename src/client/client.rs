@@ -249,7 +249,8 @@ impl Client {
     }
 
     /// Returns why a thread of this client has died, if one did: an error of the system, or a panic
-    /// that no callback has made. From then on [`is_closed`](Self::is_closed) is true.
+    /// that neither a callback nor a waker has made. From then on [`is_closed`](Self::is_closed) is
+    /// true.
     #[must_use]
     pub fn failure(&self) -> Option<ClientFailure> {
         self.handle.shared.failure()

@@ -52,7 +52,8 @@ pub struct ClientCounters {
     /// Queries that were answered.
     pub queried: u64,
     /// How many callbacks have panicked, of `on_lost`, [`on_node`](super::Client::on_node) and
-    /// [`Credentials`](crate::Credentials). The log has a line for each, and the thread lives on.
+    /// [`Credentials`](crate::Credentials), and how many wakers of tasks. The log has a line for
+    /// each, and the thread lives on.
     pub panics: u64,
     /// How many locks are held now. A lock counts until its release is confirmed or its loss is
     /// reported.

@@ -9,8 +9,8 @@ use std::io;
 pub enum ClientFailure {
     /// A system call that the thread needs has failed.
     System(io::ErrorKind),
-    /// The thread has panicked, and the panic was printed. A panic in a callback of the caller does
-    /// not end the thread; one in a waker does.
+    /// The thread has panicked, and the panic was printed. A panic in a callback or a waker does
+    /// not end the thread; one in a subscriber of `tracing` or a recorder of `metrics` does.
     Panic,
 }
 

@@ -21,7 +21,7 @@ use crate::time::Instant;
 /// Dropping a guard costs one push into a queue and never blocks on the network. The release is not
 /// lost as long as the client's thread lives. If that thread has ended, by a
 /// [`shutdown`](super::Client::shutdown) that ran out of time, by an error of the system or by a
-/// panic in a waker, the ttl ends the lock.
+/// panic ([`failure`](super::Client::failure)), the ttl ends the lock.
 ///
 /// Give the guard a name, `_guard` where nothing else is done with it: `let _ = …` releases the
 /// lock at once, and so does a statement without `let`.

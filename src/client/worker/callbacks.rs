@@ -61,7 +61,7 @@ impl Worker {
         }
     }
 
-    fn panicked(&mut self, callback: &'static str) {
+    pub(super) fn panicked(&mut self, callback: &'static str) {
         self.panics += 1;
         self.engine.panicked(callback);
     }

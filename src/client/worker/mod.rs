@@ -28,7 +28,7 @@ use super::release::ReleaseReport;
 use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
 use crate::engine::{Changes, Engine, Settling};
-use crate::net::Address;
+use crate::net::{Address, callback};
 use crate::redlock::{Histogram, Holder, LockId, QueryId};
 use crate::time::Instant;
 
@@ -53,7 +53,7 @@ pub(super) struct Worker {
     changes: Changes,
     /// What the counters of the engine do not have.
     tally: Tally,
-    /// How many callbacks have panicked, those of the credentials not included.
+    /// How many callbacks and wakers have panicked, the credentials not included.
     panics: u64,
     is_credential_panic_told: bool,
     /// The wakers to call at the end of the turn.
@@ -130,11 +130,13 @@ impl Worker {
         Ok(())
     }
 
-    /// Calls the wakers, and takes them out of the list one at a time: should a waker panic, the
-    /// others are still there.
+    /// Calls the wakers. A waker is somebody else's code, as a callback is: a panic of one harms no
+    /// lock and no other waker.
     fn wake(&mut self) {
         while let Some(waker) = self.wakers.pop_front() {
-            waker.wake();
+            if callback::call(|| waker.wake()).is_none() {
+                self.panicked("waker");
+            }
         }
     }
 }

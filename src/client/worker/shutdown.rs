@@ -98,7 +98,8 @@ impl Worker {
         for answer in self.end.take_waiters() {
             self.complete(&answer, self.end.report());
         }
-        // Here is the last chance to wake anybody. A second panic would end the process.
+        // Here is the last chance to wake anybody. What is told of a waker that panics can panic
+        // too, in a subscriber of `tracing`, and a second panic would end the process.
         while callback::call(|| self.wake()).is_none() {}
     }
 

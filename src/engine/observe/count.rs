@@ -151,7 +151,7 @@ impl Metrics {
         describe_counter!(EXPIRING, Unit::Count, "Warnings that a lock is about to end");
         describe_counter!(QUERIED, Unit::Count, "Queries answered");
         describe_counter!(CHANGES, Unit::Count, "Changes of the state of a node");
-        describe_counter!(PANICS, Unit::Count, "Callbacks that panicked");
+        describe_counter!(PANICS, Unit::Count, "Callbacks and wakers that panicked");
         describe_gauge!(HELD, Unit::Count, "Locks held now");
         describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
         describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
