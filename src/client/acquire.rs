@@ -13,7 +13,6 @@ use super::lock_error::LockError;
 use super::runtime;
 use super::shared::Shared;
 use super::ticket::Ticket;
-use super::wait::block_on;
 
 /// A request for a lock on its way: a future for tasks, with
 /// [`blocking_wait`](Self::blocking_wait) for threads.
@@ -53,7 +52,7 @@ impl Acquire {
     /// A [`LockError`]: the request is out of bounds, or the request ended without a lock.
     #[track_caller]
     pub fn blocking_wait(mut self) -> Result<Guard, LockError> {
-        runtime::wait(|| block_on(|context| self.poll_once(context)))
+        runtime::wait(|context| self.poll_once(context))
     }
 
     fn poll_once(&mut self, context: &Context<'_>) -> Poll<Result<Guard, LockError>> {

@@ -261,9 +261,10 @@ impl Client {
     /// attempt to connect is no change before its outcome is known, and none if a node that was
     /// down stays down.
     ///
-    /// `watch` must return at once, and panics if it waits for a client. The client keeps `watch`
-    /// as long as the client lives, so `watch` must not own a clone of the client. If `watch`
-    /// panics, it is not called again, and [`ClientCounters::panics`] counts the panic.
+    /// `watch` must return at once. A call in `watch` that would have to wait for a client panics;
+    /// [`blocking_shutdown`](Self::blocking_shutdown) has a rule of its own. The client keeps
+    /// `watch` as long as the client lives, so `watch` must not own a clone of the client. If
+    /// `watch` panics, it is not called again, and [`ClientCounters::panics`] counts the panic.
     ///
     /// # Errors
     ///
@@ -303,6 +304,10 @@ impl Client {
 
     /// As [`shutdown`](Self::shutdown), for a thread, which is blocked meanwhile. A callback that
     /// holds up the engine's thread holds up this call for a second more than `timeout` at most.
+    ///
+    /// In a callback of this client the call returns at once, as `shutdown` does there. In a
+    /// callback of another client the call blocks the thread of that client, and all its locks
+    /// wait: no other call blocks there, because all others panic where they would.
     #[track_caller]
     pub fn blocking_shutdown(&self, timeout: Duration) -> ShutdownReport {
         runtime::block(|| self.handle.shared.shut_down_blocking(timeout))

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::oneshot::Oneshot;
 use super::runtime;
-use super::wait::block_on;
 
 /// A request on its way, for anything but a lock: a future for tasks, with
 /// [`blocking_wait`](Self::blocking_wait) for threads.
@@ -37,7 +36,7 @@ impl<T> PendingAnswer<T> {
     /// Blocks until the answer is there, and returns the answer.
     #[track_caller]
     pub fn blocking_wait(self) -> T {
-        runtime::wait(|| block_on(|context| self.answer.poll(context)))
+        runtime::wait(|context| self.answer.poll(context))
     }
 
     /// Takes the answer if it is there; else remembers the waker of `context`.

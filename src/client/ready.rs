@@ -10,6 +10,7 @@ use super::error::ClientError;
 use super::gather::Gather;
 use super::report::NodeReport;
 use super::runtime;
+#[cfg(feature = "embedded")]
 use super::wait::block_on;
 use crate::engine::EngineError;
 use crate::redlock::NodeState;
@@ -226,7 +227,7 @@ impl Ready {
     /// A [`ReadyError`]: fewer nodes vote than were asked for, or the client is busy or shut down.
     #[track_caller]
     pub fn blocking_wait(mut self) -> Result<(), ReadyError> {
-        runtime::wait(|| block_on(|context| self.poll_once(context)))
+        runtime::wait(|context| self.poll_once(context))
     }
 
     /// Blocks, in a task too: for nodes that are threads of this process, and ready at once.

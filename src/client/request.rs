@@ -248,9 +248,11 @@ impl LockRequest {
     /// [`LockNoticeKind::Lost`]: crate::LockNoticeKind::Lost
     /// [`LockNoticeKind::Closed`]: crate::LockNoticeKind::Closed
     ///
-    /// `call` must return at once, and panics if it waits for a client, because all locks of the
-    /// engine's thread wait meanwhile. A panic in `call` is caught, and
-    /// [`ClientCounters::panics`](crate::ClientCounters::panics) counts the panic.
+    /// `call` must return at once, because all locks of the engine's thread wait meanwhile. A call
+    /// in `call` that would have to wait for a client panics;
+    /// [`blocking_shutdown`](crate::Client::blocking_shutdown) has a rule of its own. A panic in
+    /// `call` is caught, and [`ClientCounters::panics`](crate::ClientCounters::panics) counts the
+    /// panic.
     pub fn on_lost(mut self, call: impl FnOnce(LockNotice) + Send + 'static) -> Self {
         self.order.on_lost = Mutex::new(Some(Box::new(call)));
         self

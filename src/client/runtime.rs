@@ -4,8 +4,12 @@
 //! With the feature `tokio` the runtime itself is asked. Without it only the names of the threads
 //! tell, so that the main thread of a runtime looks like any other.
 
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
 use std::cell::Cell;
 use std::thread;
+
+use super::wait::{block_for, block_on};
 
 thread_local! {
     /// Whether this thread belongs to an engine.
@@ -21,14 +25,39 @@ pub(super) fn belong_to_engine() {
     HAS_ENGINE.set(true);
 }
 
-/// Waits for the answer of a client, which blocks the thread.
+/// Polls for the answer of a client until the answer is there, and blocks the thread meanwhile.
 ///
 /// A callback runs on the thread of an engine, which would give the answer. So the call would wait
-/// for ever, and panics instead.
+/// for ever, and panics instead, unless the answer is there already.
 #[track_caller]
-pub(super) fn wait<T>(wait: impl FnOnce() -> T) -> T {
-    assert!(!HAS_ENGINE.get(), "{OWN_THREAD}");
-    block(wait)
+pub(super) fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+    if !HAS_ENGINE.get() {
+        return block(|| block_on(poll));
+    }
+    let Some(value) = look(&mut poll) else { panic!("{OWN_THREAD}") };
+    value
+}
+
+/// As [`wait`], for at most `limit`. Returns `None` when the time is up.
+#[track_caller]
+pub(super) fn wait_for<T>(
+    limit: Duration,
+    mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+) -> Option<T> {
+    if !HAS_ENGINE.get() {
+        return block(|| block_for(limit, poll));
+    }
+    let value = look(&mut poll);
+    assert!(value.is_some() || limit.is_zero(), "{OWN_THREAD}");
+    value
+}
+
+/// Polls once, and waits for nothing.
+fn look<T>(poll: &mut impl FnMut(&mut Context<'_>) -> Poll<T>) -> Option<T> {
+    match poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
 }
 
 /// The names that tokio, smol and async-std give to their threads.

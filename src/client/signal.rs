@@ -10,7 +10,6 @@ use std::sync::Arc;
 use super::notice::LockNotice;
 use super::runtime;
 use super::ticket::{Awaited, Ticket};
-use super::wait::block_for;
 use crate::net::Clock;
 
 /// A signal that fires when a lock ends, or is about to end: a future, with a blocking
@@ -69,7 +68,7 @@ impl LockSignal {
                 Poll::Pending if self.ticket.deadline() < next => Poll::Ready(None),
                 Poll::Pending => Poll::Pending,
             };
-            let notice = runtime::wait(|| block_for(left, poll)).flatten();
+            let notice = runtime::wait_for(left, poll).flatten();
             if notice.is_some() || Clock::now() >= end {
                 return notice;
             }

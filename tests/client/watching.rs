@@ -153,6 +153,33 @@ fn a_callback_that_waits_for_a_client_is_told_and_holds_nobody_up() {
     assert!(!guard.is_held());
 }
 
+/// A callback may take what is there.
+#[test]
+fn a_callback_that_would_not_have_to_wait_is_let() {
+    let fixture = Fixture::new(3);
+    let client = fixture.client.clone();
+    let held = client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    let mut signal = held.lost();
+    let answered = client.nodes();
+    // Answers come in order.
+    client.nodes().blocking_wait().expect("the thread lives");
+    let (tell, told) = channel();
+    let look = move |notice: LockNotice| {
+        let nodes = answered.blocking_wait().map(|nodes| nodes.len());
+        let late = signal.blocking_wait_timeout(Duration::ZERO).is_some();
+        let refused = client.lock_all::<&str>([]).blocking_acquire().is_err();
+        // The test may be over.
+        let _ = tell.send((nodes, late, refused, notice.is_lost()));
+        drop(signal.blocking_wait_timeout(PATIENCE));
+    };
+    let request = fixture.client.lock("b").ttl(Duration::from_millis(50)).wait(PATIENCE);
+    let lost = request.on_lost(look).blocking_acquire().expect("free");
+    assert_eq!(told.recv_timeout(PATIENCE), Ok((Ok(3), false, true, true)));
+    let counters = fixture.client.counters().blocking_wait().expect("the thread lives");
+    assert_eq!(counters.panics, 1, "the last call had to wait");
+    drop((held, lost));
+}
+
 /// What anybody can hand in without end is refused at some point, and not kept.
 #[test]
 fn questions_and_callbacks_have_their_bounds() {
