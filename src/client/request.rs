@@ -127,9 +127,11 @@ impl LockRequest {
         self,
         delay: impl Fn(RetryContext) -> Duration + Send + Sync + 'static,
     ) -> Self {
+        // The options go as far as the table of the engine, which may be their last owner.
+        let delay = callback::Owned::new(delay);
         let guarded = move |retry: RetryContext| {
             let own = retry.engine_pause();
-            callback::call(|| delay(retry)).unwrap_or(own)
+            delay.call(retry).unwrap_or(own)
         };
         self.option(|options| options.retry_delay(guarded))
     }

@@ -17,6 +17,31 @@ pub(crate) fn discard<T>(value: T) {
     }
 }
 
+/// A function of a caller's whose last owner may be the thread of an engine. The drop cannot panic.
+pub(crate) struct Owned<F>(Option<F>);
+
+impl<F> Owned<F> {
+    pub(crate) const fn new(function: F) -> Self {
+        Self(Some(function))
+    }
+
+    /// Calls the function. Returns `None` if the function panicked.
+    pub(crate) fn call<A, T>(&self, argument: A) -> Option<T>
+    where
+        F: Fn(A) -> T,
+    {
+        // The function is there until the drop.
+        let function = self.0.as_ref()?;
+        call(|| function(argument))
+    }
+}
+
+impl<F> Drop for Owned<F> {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use core::sync::atomic::{AtomicU32, Ordering};
@@ -59,6 +84,17 @@ mod tests {
         let function = move || owned.drops.load(Ordering::Relaxed);
         assert_eq!(function(), 0);
         discard(function);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn an_owned_function_may_panic_in_its_call_and_in_its_drop() {
+        let drops = Arc::new(AtomicU32::new(0));
+        let owned = Counted { drops: drops.clone(), is_armed: true };
+        let function =
+            Owned::new(move |divisor: u32| (8 + owned.drops.load(Ordering::Relaxed)) / divisor);
+        assert_eq!((function.call(2), function.call(0)), (Some(4), None));
+        drop(function);
         assert_eq!(drops.load(Ordering::Relaxed), 1);
     }
 }

@@ -91,11 +91,12 @@ fn wakers_that_panic_at_the_end_keep_the_others_from_nothing() {
 /// Panics end the thread where its own code calls a subscriber.
 #[cfg(feature = "tracing")]
 mod subscriber {
-    use redbolt::{ClientFailure, LockErrorKind};
+    use redbolt::{ClientError, ClientFailure, LockErrorKind};
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Event, Metadata, Subscriber};
 
     use super::*;
+    use crate::shutdown::armed;
 
     impl Subscriber for Panicking {
         fn enabled(&self, _: &Metadata<'_>) -> bool {
@@ -147,5 +148,33 @@ mod subscriber {
         let text = "lock \"b\": the client has ended: the client's thread has panicked";
         assert_eq!(late.to_string(), text);
         drop((shutdown, release));
+    }
+
+    /// Of two panics at once, the second would end the process.
+    #[test]
+    fn a_thread_that_dies_drops_callbacks_whose_drop_panics() {
+        let fixture = Fixture::new(1);
+        let client = &fixture.client;
+        let (let_go, held_up) = channel::<()>();
+        let (tell, told) = channel();
+        (0..2).for_each(|_| client.on_node(armed()).expect("the client runs"));
+        let request = client.lock("a").ttl(Duration::from_millis(50)).wait(PATIENCE);
+        let request = request.on_lost(move |_| {
+            // The subscriber is told of the panic, and ends the thread.
+            std::mem::forget(tracing::subscriber::set_default(Panicking));
+            // The test may be over. The end of the other channel is what it waits for.
+            let _ = tell.send(());
+            let _ = held_up.recv_timeout(4 * PATIENCE);
+            resume_unwind(Box::new("on purpose"));
+        });
+        let guard = request.blocking_acquire().expect("free");
+        told.recv_timeout(PATIENCE).expect("the lock is lost");
+        (0..2).for_each(|_| client.on_node(armed()).expect("the queue is open"));
+        let waiting = client.nodes();
+        drop(let_go);
+        let closed = ClientError::Closed(Some(ClientFailure::Panic));
+        assert_eq!(waiting.blocking_wait().err(), Some(closed));
+        assert_eq!(client.failure(), Some(ClientFailure::Panic));
+        drop(guard);
     }
 }

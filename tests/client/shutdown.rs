@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{LockErrorKind, LockNoticeKind, NodeId, NodeReport};
+use redbolt::{Client, ClientCounters, LockErrorKind, LockNoticeKind, NodeId, NodeReport};
 
 use crate::fixture::{Fixture, PATIENCE, TTL};
 use crate::support::{now, until};
@@ -170,12 +170,24 @@ fn a_callback_that_has_the_last_handle_ends_the_thread() {
 }
 
 /// Panics when dropped.
-struct Armed;
+pub(crate) struct Armed;
 
 impl Drop for Armed {
     fn drop(&mut self) {
         std::panic::resume_unwind(Box::new("on purpose"));
     }
+}
+
+/// Returns a callback whose drop panics.
+pub(crate) fn armed() -> impl FnMut(&NodeReport) + Send + 'static {
+    let owned = Armed;
+    move |_| {
+        let _owned = &owned;
+    }
+}
+
+fn counters(client: &Client) -> ClientCounters {
+    client.counters().blocking_wait().expect("the thread lives")
 }
 
 /// Neither does what they throw, nor what they own.
@@ -215,6 +227,34 @@ fn callbacks_that_panic_are_counted_and_harm_nobody_else() {
     let report = client.blocking_shutdown(PATIENCE);
     assert!(report.is_complete(), "{report}");
     assert!(client.is_closed());
+    assert_eq!(client.failure(), None);
+}
+
+/// Whoever owns them last: the thread, or the table of the engine.
+#[test]
+fn callbacks_whose_drop_panics_harm_nobody_when_they_are_never_called() {
+    let fixture = Fixture::new(1);
+    let client = &fixture.client;
+    let guard = client.lock("a").ttl(TTL).wait(PATIENCE).blocking_acquire().expect("free");
+    let delayed = || {
+        let owned = Armed;
+        client.lock("a").ttl(TTL).wait(PATIENCE).retry_delay(move |retry| {
+            let _owned = &owned;
+            retry.engine_pause()
+        })
+    };
+    let waiting: Vec<_> = (0..3).map(|_| delayed().acquire()).collect();
+    assert!(until(PATIENCE, || counters(client).waiting_now == 3));
+    drop(waiting);
+    assert!(until(PATIENCE, || counters(client).waiting_now == 0));
+    drop(delayed().try_acquire().blocking_wait().expect_err("it is held"));
+    for _ in 0..2 {
+        client.on_node(armed()).expect("the client runs");
+    }
+    assert_eq!(counters(client).panics, 0);
+    drop(guard);
+    let report = client.blocking_shutdown(PATIENCE);
+    assert!(report.is_complete(), "{report}");
     assert_eq!(client.failure(), None);
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Worker;
 use crate::client::ready::{ReadyError, Wanted};
 use crate::client::report::NodeReport;
+use crate::net::callback;
 use crate::time::Instant;
 
 impl Worker {
@@ -19,7 +20,9 @@ impl Worker {
         let mut next = Instant::FAR_FUTURE;
         for mut waiter in mem::take(&mut self.settling) {
             if Arc::strong_count(&waiter.answer) == 1 {
-                // The caller has dropped the wait, which may have been without end.
+                // The caller has dropped the wait, which may have been without end. The waker of a
+                // task that polled is still there, and may drop the task.
+                callback::discard(waiter.answer);
                 continue;
             }
             let are_there = match waiter.wanted {

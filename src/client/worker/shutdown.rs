@@ -95,6 +95,9 @@ impl Worker {
         for Waiter { answer, .. } in mem::take(&mut self.settling) {
             self.complete(&answer, Err(ClientError::Closed(failure).into()));
         }
+        // One at a time: the list itself would drop on after a panic, and end the process at the
+        // second.
+        mem::take(&mut self.watchers).into_iter().for_each(callback::discard);
         for answer in self.end.take_waiters() {
             self.complete(&answer, self.end.report());
         }
@@ -131,10 +134,8 @@ impl Worker {
                 self.complete(&survey.answer, Err(ClientError::Closed(failure)));
             }
             Command::Nodes(answer) => self.complete(&answer, Err(ClientError::Closed(failure))),
-            Command::Cancel(_)
-            | Command::Watch(_)
-            | Command::Shutdown(_)
-            | Command::Release { answer: None, .. } => {}
+            Command::Watch(watcher) => callback::discard(watcher),
+            Command::Cancel(_) | Command::Shutdown(_) | Command::Release { answer: None, .. } => {}
         }
     }
 }
