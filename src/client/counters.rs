@@ -1,6 +1,5 @@
 //! [`ClientCounters`], what a client has done: the sum over its threads.
 
-use core::ops::AddAssign;
 use std::sync::Arc;
 
 use super::error::ClientError;
@@ -126,6 +125,15 @@ impl LostCounters {
     }
 }
 
+impl ExpiringCounters {
+    /// Returns the sum over all reasons.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        let Self { expired, max_hold } = self;
+        *expired + *max_hold
+    }
+}
+
 /// What a thread counts beyond the [`Counters`] of its engine.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
@@ -140,15 +148,22 @@ impl Tally {
         match error {
             AcquireError::InLine => self.in_line += 1,
             AcquireError::Quarantined { .. } => self.quarantined += 1,
-            // The engine has a counter for each of the others.
-            _ => {}
+            // The engine has a counter for each of these.
+            AcquireError::Held { .. }
+            | AcquireError::NoQuorum(_)
+            | AcquireError::NoRoom
+            | AcquireError::Gone
+            | AcquireError::Cancelled => {}
         }
     }
 
     pub(super) fn expiring(&mut self, reason: LostReason) {
         match reason {
             LostReason::MaxHold => self.expiring.max_hold += 1,
-            _ => self.expiring.expired += 1,
+            // The engine warns of the end of the validity, whatever else may end the lock.
+            LostReason::Expired | LostReason::Majority | LostReason::ClockBehind => {
+                self.expiring.expired += 1;
+            }
         }
     }
 }
@@ -199,14 +214,14 @@ impl ClientCounters {
         self.requested += other.requested;
         self.attempts += other.attempts;
         self.acquired += other.acquired;
-        self.acquire_failed += other.acquire_failed;
+        self.acquire_failed.add(other.acquire_failed);
         self.extended += other.extended;
         self.extend_failed += other.extend_failed;
         self.shortened += other.shortened;
         self.released += other.released;
         self.handed_over += other.handed_over;
-        self.lost += other.lost;
-        self.expiring += other.expiring;
+        self.lost.add(other.lost);
+        self.expiring.add(other.expiring);
         self.queried += other.queried;
         self.panics += other.panics;
         self.held_now += other.held_now;
@@ -215,8 +230,8 @@ impl ClientCounters {
     }
 }
 
-impl AddAssign for FailedCounters {
-    fn add_assign(&mut self, other: Self) {
+impl FailedCounters {
+    fn add(&mut self, other: Self) {
         self.held += other.held;
         self.in_line += other.in_line;
         self.no_quorum += other.no_quorum;
@@ -227,8 +242,8 @@ impl AddAssign for FailedCounters {
     }
 }
 
-impl AddAssign for LostCounters {
-    fn add_assign(&mut self, other: Self) {
+impl LostCounters {
+    fn add(&mut self, other: Self) {
         self.expired += other.expired;
         self.max_hold += other.max_hold;
         self.majority += other.majority;
@@ -236,8 +251,8 @@ impl AddAssign for LostCounters {
     }
 }
 
-impl AddAssign for ExpiringCounters {
-    fn add_assign(&mut self, other: Self) {
+impl ExpiringCounters {
+    fn add(&mut self, other: Self) {
         self.expired += other.expired;
         self.max_hold += other.max_hold;
     }

@@ -67,6 +67,7 @@ fn every_reason_is_counted_by_itself() {
     assert_eq!((failed.held, failed.in_line, failed.gone, failed.cancelled), (1, 1, 1, 1));
     assert_eq!((failed.total(), counted.lost.total(), counted.waiting_now), (4, 1, 0));
     assert_eq!((counted.lost.expired, counted.expiring.expired, counted.queried), (1, 1, 1));
+    assert_eq!(counted.expiring.total(), 1);
 
     let mut config = config(&fixture.cluster);
     config.redlock.restart_guard = RestartGuard::Strict;
