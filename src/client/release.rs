@@ -62,10 +62,15 @@ impl ReleaseReport {
     /// Returns `true` if a quorum of the nodes is known not to have the lock: others can take the
     /// lock. Else the lock ends with its ttl at the latest.
     ///
+    /// Always `false` for a lock that was lost before, because the report then tells nothing of the
+    /// nodes: ask [`lost`](Self::lost) first.
+    ///
     /// ```no_run
     /// # async fn done(guard: redbolt::Guard) -> Result<(), redbolt::ClientClosed> {
     /// let report = guard.release().await?;
-    /// if !report.is_complete() {
+    /// if let Some(reason) = report.lost() {
+    ///     eprintln!("somebody else may have had the lock meanwhile: {reason}");
+    /// } else if !report.is_complete() {
     ///     eprintln!("others may have to wait for the ttl: {report}");
     /// }
     /// # Ok(())

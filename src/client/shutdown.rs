@@ -64,10 +64,20 @@ impl ShutdownReport {
         self.is_quorum_free && self.threads == 0
     }
 
-    /// Returns the nodes for which locks and tokens waited, each with its address.
-    pub fn addresses(&self) -> impl Iterator<Item = (NodeId, &Address)> {
-        let all = self.addresses.as_deref().unwrap_or_default();
-        self.nodes.into_iter().filter_map(|node| Some((node, all.get(node.index())?)))
+    /// Returns the address of a node, such as one of [`nodes`](Self::nodes); `None` for a node that
+    /// is not configured, and where no thread could say what is left.
+    ///
+    /// ```no_run
+    /// # async fn stop(client: redbolt::Client) {
+    /// let report = client.shutdown(std::time::Duration::from_secs(2)).await;
+    /// for address in report.nodes.into_iter().filter_map(|node| report.address(node)) {
+    ///     eprintln!("something is left at {address}");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn address(&self, node: NodeId) -> Option<&Address> {
+        self.addresses.as_ref()?.get(node.index())
     }
 
     /// Adds the reports of all threads.
@@ -96,7 +106,8 @@ impl fmt::Display for ShutdownReport {
         }
         let (locks, tokens) = (Count(*locks, "lock"), Count(*cleanup, "token"));
         write!(f, "{locks} not confirmed, {tokens} to clean up")?;
-        for (place, (_, address)) in self.addresses().enumerate() {
+        let addresses = self.nodes.into_iter().filter_map(|node| self.address(node));
+        for (place, address) in addresses.enumerate() {
             write!(f, "{}{address}", if place == 0 { ", at " } else { ", " })?;
         }
         if *threads > 0 {

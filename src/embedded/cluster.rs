@@ -82,12 +82,12 @@ impl Cluster {
         Ok(Self { nodes, config })
     }
 
-    /// Creates a client with the [`config`](Self::config) of this cluster, and waits until all
-    /// masters vote: from the first lock on, every lock stands on every master, and a test can take
-    /// away any minority.
+    /// Creates a client with the [`config`](Self::config) of this cluster, and blocks the thread
+    /// until all masters vote, for at most 10 s. From the first lock on, every lock stands on every
+    /// master, and a test can take away any minority.
     ///
-    /// The call blocks for about a millisecond, also in a task: masters and client have threads of
-    /// their own, and no runtime has to run meanwhile.
+    /// Mostly the call takes a millisecond. A task may make the call too: masters and client have
+    /// threads of their own, and no runtime has to run meanwhile.
     ///
     /// # Errors
     ///

@@ -135,6 +135,9 @@ impl Worker {
             // The lock was lost before. The engine releases its keys at the end of the validity.
             _ => {
                 if let Some(answer) = answer {
+                    // Every loss is an event, and the events before a command are taken before the
+                    // command runs: the ticket has the reason. Without an event only the clock
+                    // can have ended a lock.
                     let reason = ticket.lost().unwrap_or(LostReason::Expired);
                     let report = ReleaseReport::of_lost(reason, Arc::clone(&self.addresses));
                     self.complete(&answer, Ok(report));
