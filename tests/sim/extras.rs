@@ -1,6 +1,6 @@
 //! What some worlds have besides: keys of strangers, logins, prefixes, hand-overs among waiters.
 //!
-//! All of it is drawn from a stream of random numbers of its own. Two thirds of the worlds have
+//! All of it is drawn from two streams of random numbers of its own. Two thirds of the worlds have
 //! nothing of it, and do what they did before there was any.
 
 use crate::book::State;
@@ -12,7 +12,7 @@ use crate::names::{self, Resources, TENANT};
 use crate::options::Options;
 use crate::world::{World, any};
 
-/// Sets the stream apart from the one that decides everything else.
+/// Sets these streams apart from the one that decides everything else.
 const STREAM: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a world has besides.
@@ -32,8 +32,14 @@ pub(crate) struct Extras {
     pub(crate) has_wide_sets: bool,
 }
 
-/// Returns the stream of a seed for all that is drawn here.
-pub(crate) fn stream(seed: u64) -> Chance {
+/// Returns the stream that decides which extras the world of a seed has.
+pub(crate) fn stream_of_options(seed: u64) -> Chance {
+    Chance::new(seed ^ STREAM)
+}
+
+/// Returns the stream that decides when extras happen to the world of a seed, and to whom. The
+/// negation sets the stream apart from that of the options, which would begin with the same draws.
+pub(crate) fn stream_of_world(seed: u64) -> Chance {
     Chance::new(!seed ^ STREAM)
 }
 

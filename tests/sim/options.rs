@@ -146,7 +146,7 @@ impl Options {
             clock_stops: false,
             born_as_told: false,
             trick: None,
-            extras: Extras::draw(kind, &mut extras::stream(!seed)),
+            extras: Extras::draw(kind, &mut extras::stream_of_options(seed)),
         };
         if !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops {
             options.draw_edge(chance);

@@ -109,7 +109,7 @@ impl World {
             is_littered: options.misrouted.is_some(),
             orphans: Vec::new(),
             net,
-            chance: extras::stream(options.seed),
+            chance: extras::stream_of_world(options.seed),
             options,
             clients,
             faults: 0,
