@@ -41,8 +41,8 @@
 //!
 //! A [`LockError`] tells apart what a caller must tell apart: somebody else has the lock
 //! ([`is_contended`](LockError::is_contended), for which a web service answers 409), too few nodes
-//! vote ([`is_unavailable`](LockError::is_unavailable), 503), or another of six reasons, for which
-//! [`LockError`] has a table. [`Config::from_env`] and
+//! vote ([`is_unavailable`](LockError::is_unavailable), 503), or one of four other reasons, for
+//! which [`LockError`] has a table. [`Config::from_env`] and
 //! [configuration files](Config#configuration-files) take the place of addresses in the program.
 //! [`embedded::testing`] shows how to test code that locks.
 //!

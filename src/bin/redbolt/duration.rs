@@ -48,6 +48,7 @@ mod tests {
         let error = Err("which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h".to_owned());
         assert_eq!(parse("soon"), error);
     }
+
     #[test]
     fn an_option_without_a_unit_is_in_seconds_and_a_variable_is_refused() {
         let (least, most) = (Duration::ZERO, Duration::from_secs(60));
