@@ -338,6 +338,10 @@ fn no_error_shows_a_secret() {
         r#"{"nodes": ["a"], "quorum": "secret@a"}"#,
         r#"{"nodes": [{"host": "a", "port": "secret"}]}"#,
         r#"{"nodes": [{"host": "a", "database": "secret"}]}"#,
+        // An address in the place of a name, as from a file that lacks a bracket or a quote.
+        r#"{"nodes": [{"redis://:secret@a": "redis://:secret@b"}]}"#,
+        r#"{"nodes": ["a"], "redis://:secret@b": 1}"#,
+        r#"{"redis://:secret@a": 1, "redis://:secret@a": 2}"#,
     ] {
         let error = serde_json::from_str::<Config>(text).expect_err(text);
         let shown = format!("{error} {error:?} {error:#?}");

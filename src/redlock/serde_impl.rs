@@ -92,6 +92,7 @@ impl Names {
     ) -> Result<Option<&str>, M::Error> {
         let Some(name) = map.next_key::<String>()? else { return Ok(None) };
         if self.0.contains(&name) {
+            let name = shown(&name);
             return Err(M::Error::custom(format!("the setting {name:?} is given twice")));
         }
         self.0.push(name);
@@ -102,7 +103,8 @@ impl Names {
 /// The error of a name that is none of a setting. There are `others` beside those of the algorithm.
 pub(crate) fn unknown<E: Error>(name: &str, others: &[&str]) -> E {
     let known: Vec<_> = others.iter().copied().chain(setting_names()).collect();
-    E::custom(format!("there is no setting {name:?}, but there are {}", known.join(", ")))
+    let (name, known) = (shown(name), known.join(", "));
+    E::custom(format!("there is no setting {name:?}, but there are {known}"))
 }
 
 fn setting_names() -> [&'static str; SETTINGS] {

@@ -8,6 +8,7 @@ use serde::ser::{Serialize, Serializer};
 use super::Address;
 use super::parse::{DEFAULT_PORT, LEFT_OUT};
 use super::secret::Secret;
+use crate::quote::shown;
 use crate::redlock::{Login, Number};
 
 /// The least and the most of a port and of a database.
@@ -54,6 +55,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut names: Vec<String> = Vec::new();
         while let Some(name) = map.next_key::<String>()? {
             if names.contains(&name) {
+                let name = shown(&name);
                 return Err(M::Error::custom(format!("{name:?} is given twice for a node")));
             }
             match name.as_str() {
@@ -69,6 +71,7 @@ impl<'de> Visitor<'de> for Reader {
                     login.database = number as u32;
                 }
                 _ => {
+                    let name = shown(&name);
                     return Err(M::Error::custom(format!(
                         "a node has no {name:?}, but host, port, user, password and database"
                     )));
