@@ -89,8 +89,13 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 ///
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not
-/// pass for one that needs none. [`credentials`](Self::credentials) are not written at all. No
-/// error of this crate shows a login. What a format adds to the error is its own.
+/// pass for one that needs none. [`credentials`](Self::credentials) are not written at all.
+///
+/// What this crate says of a wrong configuration shows neither the user nor the password of an
+/// address, wherever the address stands, nor the value of `user` and `password`. The value of
+/// another setting, and a name that is none of a setting, are shown unless they look like an
+/// address: with an `@`, a `:` or a `/` in them. So **a bare password in the wrong setting is
+/// shown**, up to 32 characters of it. What a format adds to the error is its own.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {

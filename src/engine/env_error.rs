@@ -10,7 +10,8 @@ use crate::redlock::ConfigError;
 /// The error returned when the environment does not give a configuration.
 ///
 /// The message names the variable, its value and what is possible. The value of `REDBOLT_USER` and
-/// `REDBOLT_PASSWORD` is never shown, and of `REDBOLT_NODES` only what holds no login.
+/// `REDBOLT_PASSWORD` is never shown, and of `REDBOLT_NODES` only what holds no login. The value of
+/// another variable is shown unless it looks like an address, so a bare password there is shown.
 ///
 /// ```
 /// use redbolt::Config;
@@ -47,7 +48,7 @@ pub enum EnvErrorKind {
     Address(AddressError),
     /// The value is not one that the setting can have.
     Value {
-        /// The value, or `…` for one that could hold a login.
+        /// The value, or `…` for one that looks like an address, which could have a login.
         value: String,
         /// What is possible.
         reason: String,
