@@ -10,6 +10,10 @@
 //! by one line in a pipe. **One process adopts a lock, and once**: two that adopt the same token
 //! both hold the lock. A pipe delivers a line once, to one process. A file or a queue that is read
 //! twice does not.
+//!
+//! The successor has the configuration of the first process, and gets it in variables: clients with
+//! different quorums or longest ttls do not exclude each other. Where both read `Config::from_env`,
+//! there is nothing to do, because a process inherits the variables of its parent.
 
 mod common;
 
@@ -19,9 +23,10 @@ use std::io::{BufRead, BufReader, Write, stdin};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use redbolt::{Client, Config, Guard, Handover, LockError};
+use redbolt::time::format_duration;
+use redbolt::{Address, Client, Config, Guard, Handover, LockError};
 
-/// The first argument of the successor. The second one is the nodes.
+/// The argument of the successor.
 const SUCCESSOR: &str = "successor";
 
 const RESOURCE: &str = "reports";
@@ -37,12 +42,10 @@ const MAX_HOLD: Duration = Duration::from_secs(60);
 const WAIT: Duration = Duration::from_secs(30);
 
 fn main() -> ExitCode {
-    let mut args = env::args().skip(1);
-    if args.next().as_deref() != Some(SUCCESSOR) {
+    if env::args().nth(1).as_deref() != Some(SUCCESSOR) {
         return common::run(example);
     }
-    let nodes = args.next().unwrap_or_default();
-    let config = Config::new(nodes.split(',')).map_err(Into::into);
+    let config = Config::from_env().map_err(Into::into);
     match config.and_then(|config| succeed(config, BufReader::new(stdin()))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -54,11 +57,17 @@ fn main() -> ExitCode {
 
 /// The first process.
 fn example(config: Config) -> Result<(), Box<dyn Error>> {
-    let nodes: Vec<_> = config.nodes.iter().map(ToString::to_string).collect();
+    let variables = variables(&config);
     let mut successor = None;
     precede(config, || {
         let mut command = Command::new(env::current_exe()?);
-        let command = command.args([SUCCESSOR, &nodes.join(",")]).stdin(Stdio::piped());
+        // This process has read no variable, so the successor reads none but these.
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("REDBOLT_") {
+                command.env_remove(name);
+            }
+        }
+        let command = command.arg(SUCCESSOR).envs(variables).stdin(Stdio::piped());
         // The pipe ends with this process, whatever ends it.
         successor.insert(command.spawn()?).stdin.take().ok_or_else(|| "no pipe".into())
     })?;
@@ -67,6 +76,33 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
         Ok(())
     } else {
         Err("the successor has failed".into())
+    }
+}
+
+/// Returns a configuration as variables: the nodes with their logins, which everybody could read in
+/// an argument, and all settings in which two examples can differ.
+pub(crate) fn variables(config: &Config) -> [(&'static str, String); 4] {
+    let nodes: Vec<_> = config.nodes.iter().map(url).collect();
+    let settings = &config.redlock;
+    // An empty variable leaves the default.
+    let node_timeout = settings.node_timeout.map_or_else(String::new, format_duration);
+    [
+        ("REDBOLT_NODES", nodes.join(",")),
+        ("REDBOLT_RESTART_GUARD", settings.restart_guard.to_string()),
+        ("REDBOLT_NODE_TIMEOUT", node_timeout),
+        ("REDBOLT_RECONNECT_MAX", format_duration(settings.reconnect_max)),
+    ]
+}
+
+/// Returns an address with its login, which `Display` leaves out. Every byte of a login may be
+/// percent-encoded.
+fn url(node: &Address) -> String {
+    let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    let login = node.login();
+    let user = login.username.as_deref().map_or_else(String::new, encode);
+    match login.password.as_deref().map(encode) {
+        Some(password) => format!("redis://{user}:{password}@{node}"),
+        None => format!("redis://{node}"),
     }
 }
 

@@ -70,6 +70,24 @@ fn a_lock_goes_from_one_client_to_the_next() {
     });
 }
 
+#[test]
+fn a_successor_reads_the_configuration_of_the_first_process() {
+    let read = |config: &Config| {
+        let variables = hand_over::variables(config);
+        let value =
+            |name: &str| Some(variables.iter().find(|(known, _)| *known == name)?.1.clone());
+        Config::from_vars(value).expect("they can be used")
+    };
+    let nodes = ["redis://app:p%40ss%2C%25@a:7000/3", "redis://:%C3%A4@[::1]/1", "b"];
+    let config = Config::new(nodes).expect("addresses");
+    let cluster = Cluster::start(1).expect("a master starts");
+    for config in [config, cluster.config()] {
+        let copy = read(&config);
+        // `Debug` leaves out the passwords.
+        assert_eq!((&copy.nodes, format!("{copy:?}")), (&config.nodes, format!("{config:?}")));
+    }
+}
+
 /// The first process has died, amid its line at that.
 #[test]
 fn a_successor_to_whom_nothing_is_handed_over_gets_a_free_lock() {
