@@ -300,6 +300,9 @@ fn a_node_that_cannot_be_used_is_refused_with_the_reason() {
     let many = format!("{{\"nodes\": [{}\"a\"]}}", "\"a\",".repeat(16));
     let error = serde_json::from_str::<Config>(&many).expect_err("too many");
     assert!(error.to_string().contains("more than 16 nodes"), "{error}");
+    // Also where a variable is to name the nodes later on.
+    let long = format!("nodes = []\npassword = '{}'", "x".repeat(Login::MAX_LEN + 1));
+    refused(&[(&long, "`password` has more than 16384 bytes")]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::config::{self, Config};
 use super::env_error::{EnvError, EnvErrorKind};
 use super::env_names::{self, PREFIX};
 use crate::net::Address;
-use crate::redlock::{ConfigError, Setting, Unfit};
+use crate::redlock::{ConfigError, Login, Setting, Unfit};
 
 const NODES: &str = "REDBOLT_NODES";
 const USER: &str = "REDBOLT_USER";
@@ -239,13 +239,23 @@ impl Config {
         if nodes.is_none() && user.is_none() && password.is_none() {
             return Ok(());
         }
+        let is_long =
+            |word: &Option<String>| word.as_ref().is_some_and(|word| word.len() > Login::MAX_LEN);
+        // A login that no variable has made too long is one that these nodes are the first to get.
+        let source = if is_long(&user) {
+            USER
+        } else if is_long(&password) {
+            PASSWORD
+        } else {
+            NODES
+        };
         let mut login = self.common_login.clone();
         login.username = user.or(login.username);
         login.password = password.or(login.password);
         if login.username.is_some() && login.password.is_none() {
             return Err(EnvError::new(PASSWORD, EnvErrorKind::PasswordMissing));
         }
-        let wrong = |error| EnvError::new(PASSWORD, EnvErrorKind::Address(error));
+        let wrong = |error| EnvError::new(source, EnvErrorKind::Address(error));
         self.log_in(login).map_err(wrong)
     }
 

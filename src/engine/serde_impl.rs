@@ -75,6 +75,13 @@ fn read<'de, M: MapAccess<'de>>(mut map: M) -> Result<Config, M::Error> {
         // The address of a node is not what is wrong.
         return Err(M::Error::custom("`user` is set, but `password` is not: a user needs one"));
     }
+    // The nodes that get the login may be named by a variable later on.
+    for (name, word) in [("user", &login.username), ("password", &login.password)] {
+        if word.as_ref().is_some_and(|word| word.len() > Login::MAX_LEN) {
+            let most = Login::MAX_LEN;
+            return Err(M::Error::custom(format!("`{name}` has more than {most} bytes")));
+        }
+    }
     config.log_in(login).map_err(M::Error::custom)?;
     Ok(config)
 }

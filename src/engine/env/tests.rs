@@ -212,6 +212,26 @@ fn what_cannot_be_applied_changes_nothing() {
 }
 
 #[test]
+fn a_login_that_is_too_long_is_that_of_the_variable_which_has_it() {
+    let long = "x".repeat(Login::MAX_LEN + 1);
+    let rows: [(Vars<'_>, &str); 3] = [
+        (&[(NODES, "h"), (PASSWORD, &long)], PASSWORD),
+        (&[(NODES, "h"), (USER, &long), (PASSWORD, "p")], USER),
+        (&[(NODES, "h"), (USER, "u"), (PASSWORD, &long)], PASSWORD),
+    ];
+    for (vars, variable) in rows {
+        let error = config(vars).expect_err("too long");
+        assert_eq!(error.variable(), variable, "{error}");
+        assert!(error.to_string().contains("of more than 16384 bytes"), "{error}");
+    }
+    // Nobody has had this login so far.
+    let mut idle = Config::with_addresses([]);
+    idle.log_in(Login::with_password(long)).expect("there is no node");
+    let error = applied(&idle, &[(NODES, "h"), (USER, "u")]).expect_err("too long");
+    assert_eq!(error.variable(), NODES, "{error}");
+}
+
+#[test]
 fn a_name_that_is_like_no_setting_is_told_all_of_them() {
     let error = Config::check_names(["REDBOLT_FOO_BAR"]).expect_err("not a setting").to_string();
     let names = error.strip_prefix("REDBOLT_FOO_BAR is not a setting, but these are: ");
