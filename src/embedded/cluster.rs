@@ -96,13 +96,8 @@ impl Cluster {
     /// Such a test makes its client by [`Client::new`]. Or the error of the system, which could not
     /// provide what the client needs, with an [`EngineError`](crate::EngineError).
     pub fn client(&self) -> io::Result<Client> {
-        self.client_within(READY)
-    }
-
-    pub(super) fn client_within(&self, limit: Duration) -> io::Result<Client> {
         let client = Client::new(self.config()).map_err(io::Error::other)?;
-        let ready = client.ready_all(limit).wait_anywhere();
-        ready.map_err(|error| io::Error::new(io::ErrorKind::TimedOut, error))?;
+        wait_for_all(&client, READY)?;
         Ok(client)
     }
 
@@ -158,4 +153,10 @@ impl Cluster {
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
+}
+
+/// Waits until all masters vote for a client.
+pub(super) fn wait_for_all(client: &Client, limit: Duration) -> io::Result<()> {
+    let ready = client.ready_all(limit).wait_anywhere();
+    ready.map_err(|error| io::Error::new(io::ErrorKind::TimedOut, error))
 }

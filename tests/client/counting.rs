@@ -6,7 +6,7 @@ use std::time::Duration;
 use redbolt::redlock::RestartGuard;
 use redbolt::{Client, ClientBuilder, ClientCounters, ClientError, NodeState};
 
-use crate::fixture::{Fixture, PATIENCE, TTL, config};
+use crate::fixture::{Fixture, PATIENCE, TTL, config, expect_all};
 use crate::support::{now, until};
 
 fn counters(client: &Client) -> ClientCounters {
@@ -72,7 +72,8 @@ fn every_reason_is_counted_by_itself() {
     let mut config = config(&fixture.cluster);
     config.redlock.restart_guard = RestartGuard::Strict;
     let client = Client::new(config).expect("a client can be made");
-    let error = client.lock("d").wait(Duration::from_millis(200)).blocking_acquire();
+    expect_all(&client, NodeState::Quarantined);
+    let error = client.lock("d").blocking_try_acquire();
     assert!(error.expect_err("nobody votes").retry_after().is_some());
     let failed = counters(&client).acquire_failed;
     assert_eq!((failed.quarantined, failed.no_quorum, failed.total()), (1, 0, 1));

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use redbolt::redlock::RestartGuard;
-use redbolt::{Client, Config, Guard};
+use redbolt::{Client, Config, Guard, NodeState};
 
 use crate::support::servers::Cluster;
 use crate::support::until;
@@ -36,6 +36,13 @@ where
     config.redlock.retry_max = Duration::from_millis(20);
     config.redlock.max_locks = 20_000;
     config
+}
+
+/// Waits until the client finds all its nodes in this state.
+pub(crate) fn expect_all(client: &Client, state: NodeState) {
+    let nodes = || client.nodes().blocking_wait().expect("the client runs");
+    let are_all = || nodes().iter().all(|node| node.state == state);
+    assert!(until(PATIENCE, are_all), "not {state:?}: {:?}", nodes());
 }
 
 impl Fixture {

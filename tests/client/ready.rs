@@ -14,7 +14,7 @@ use redbolt::{
     ReadyError,
 };
 
-use crate::fixture::{Fixture, PATIENCE, TTL, config, config_of};
+use crate::fixture::{Fixture, PATIENCE, TTL, config, config_of, expect_all};
 use crate::support::servers::Cluster;
 use crate::support::{now, until};
 
@@ -29,10 +29,21 @@ impl Wake for Witness {
 fn a_client_that_is_ready_gets_its_first_lock_in_one_attempt() {
     let cluster = Cluster::start(3);
     for threads in [1, 3] {
-        let builder = ClientBuilder::from(config(&cluster)).threads(threads).ttl(TTL);
-        let client = builder.blocking_connect(PATIENCE).expect("the servers are there");
-        let nodes = client.nodes().blocking_wait().expect("the client lives");
-        assert!(nodes.iter().all(|node| node.is_ready()), "{nodes:?}");
+        let connect = || {
+            let builder = ClientBuilder::from(config(&cluster)).threads(threads).ttl(TTL);
+            let client = builder.blocking_connect(PATIENCE).expect("the servers are there");
+            let nodes = client.nodes().blocking_wait().expect("the client lives");
+            let ready = nodes.iter().filter(|node| node.is_ready()).count();
+            assert!(ready >= 2, "{nodes:?}");
+            (client, ready)
+        };
+        // On a busy machine, the third node may need more time than the quorum took.
+        let mut client = connect();
+        assert!(until(PATIENCE, || client.1 == 3 || {
+            client = connect();
+            false
+        }));
+        let (client, _) = client;
         for name in ["a", "b", "c", "d"] {
             drop(client.lock(name).blocking_try_acquire().expect("nobody else is there"));
         }
@@ -54,6 +65,8 @@ fn nodes_that_are_not_there_are_named_with_their_reason() {
     cluster[1].kill();
     cluster[2].kill();
     let client = Client::new(config(&cluster)).expect("a client can be made");
+    let nodes = || client.nodes().blocking_wait().expect("the client runs");
+    assert!(until(PATIENCE, || nodes()[0].is_ready()));
     let start = now();
     let limit = Duration::from_millis(300);
     let error = client.ready(limit).blocking_wait().expect_err("one of three is no quorum");
@@ -74,13 +87,14 @@ fn a_quarantine_is_waited_out() {
     let cluster = Cluster::start(3);
     let mut config = config(&cluster);
     config.redlock.restart_guard = RestartGuard::Strict;
-    config.redlock.max_ttl = Duration::from_millis(500);
-    config.redlock.node_timeout = Some(Duration::from_millis(50));
+    config.redlock.max_ttl = Duration::from_secs(2);
+    config.redlock.node_timeout = Some(Duration::from_millis(200));
     let client = Client::new(config).expect("a client can be made");
-    let soon = client.ready(Duration::from_millis(100)).blocking_wait();
+    expect_all(&client, NodeState::Quarantined);
+    let soon = client.ready(Duration::ZERO).blocking_wait();
     let Err(error) = soon else { panic!("{soon:?}") };
     let left = error.retry_after().expect("nothing but quarantine is in the way");
-    let longest = Duration::from_millis(600);
+    let longest = Duration::from_millis(2_100);
     assert!(!left.is_zero() && left < longest, "{left:?}");
     let text = error.to_string();
     let hint = format!("; a quorum can vote in {}: wait for that long; ", format_rounded(left));
@@ -206,6 +220,11 @@ fn a_client_that_could_not_connect_says_whether_and_when_to_try_again() {
     };
     let error = connect(config.clone());
     assert!(error.is_unavailable() && !error.is_invalid(), "{error}");
+    // The same error, once the nodes are known.
+    let client = Client::new(config.clone()).expect("a client can be made");
+    expect_all(&client, NodeState::Quarantined);
+    let error = client.ready(Duration::ZERO).blocking_wait().expect_err("no quorum");
+    let error = ConnectError::Ready(error);
     assert!(error.retry_after().is_some_and(|pause| pause > Duration::from_secs(30)), "{error}");
     (0..2).for_each(|index| cluster[index].kill());
     let error = connect(config);
