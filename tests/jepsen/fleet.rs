@@ -138,6 +138,10 @@ impl Fleet {
         }
     }
 
+    pub(crate) fn has_clocks(&self) -> bool {
+        self.clocks.is_some()
+    }
+
     /// Sets the clock of a node ahead of the right time. Returns false if clocks cannot be set.
     pub(crate) fn set_clock(&self, node: usize, ahead: Duration) -> bool {
         self.clocks.as_ref().inspect(|clocks| clocks.set(node, ahead)).is_some()

@@ -85,6 +85,7 @@ impl Nemesis {
             self.rng.shuffle(&mut self.deck);
         }
         let deed = self.deck.pop().expect("the menu is not empty");
+        self.deeds.menus += u64::from(self.deck.is_empty());
         let is_large = self.rng.u32(..5) == 0;
         // A minority that loses its keys does no harm to anybody.
         let victims = if is_large || deed == Deed::Flush { MAJORITY } else { 1 };
