@@ -24,7 +24,19 @@ impl Changes {
         told.replace(outcome) != Some(outcome)
     }
 
+    /// Returns the state of a node for somebody who begins to listen: while the outcome of an
+    /// attempt to connect is not known, what was known before the attempt.
+    pub(crate) const fn standing(&self, node: NodeId, state: NodeState) -> NodeState {
+        use NodeState::{Connecting, Down, Handshake, Misconfigured};
+        match (state, self.0[node.index()]) {
+            (Connecting | Handshake, Some(Misconfigured)) => Misconfigured,
+            (Connecting | Handshake, Some(_)) => Down,
+            (state, _) => state,
+        }
+    }
+
     /// Returns the state that was told last.
+    #[cfg(any(feature = "tracing", feature = "metrics"))]
     pub(crate) const fn told(&self, node: NodeId) -> Option<NodeState> {
         self.0[node.index()]
     }
@@ -64,7 +76,12 @@ mod tests {
         {
             assert_eq!(changes.is_news(node, state), expected, "step {step}: {state}");
         }
+        // Who begins to listen now has not heard of the node.
+        for (state, expected) in [(Connecting, Down), (Handshake, Down), (Stalled, Stalled)] {
+            assert_eq!(changes.standing(node, state), expected);
+        }
         let other = NodeId::new(0).expect("the first node");
+        assert_eq!(changes.standing(other, Connecting), Connecting, "nothing is known yet");
         assert!(changes.is_news(other, Ready), "each node has its own state");
     }
 }

@@ -6,7 +6,7 @@ use crate::client::notice::LockNotice;
 use crate::client::report::NodeReport;
 use crate::client::ticket::OnLost;
 use crate::net::callback;
-use crate::redlock::{NodeId, NodeState, NodeStatus};
+use crate::redlock::{NodeId, NodeStatus};
 
 impl Worker {
     /// Tells a callback that its lock is lost.
@@ -46,10 +46,8 @@ impl Worker {
         let nodes = self.engine.nodes();
         let reports: Vec<_> = nodes
             .map(|(node, _, status)| {
-                // A node that is tried again is still down for all who were told that it is, and is
-                // no news if the attempt fails.
-                let told = self.changes.told(node).filter(|_| is_attempt(status.state));
-                let status = NodeStatus { state: told.unwrap_or(status.state), ..status };
+                let state = self.changes.standing(node, status.state);
+                let status = NodeStatus { state, ..status };
                 NodeReport::new(node, &self.addresses, &status)
             })
             .collect();
@@ -65,9 +63,4 @@ impl Worker {
         self.panics += 1;
         self.engine.panicked(callback);
     }
-}
-
-/// Returns `true` while the outcome of an attempt to connect is not known.
-fn is_attempt(state: NodeState) -> bool {
-    matches!(state, NodeState::Connecting | NodeState::Handshake)
 }

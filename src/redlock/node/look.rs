@@ -219,8 +219,8 @@ impl Node {
         }
     }
 
-    /// Returns `true` if nothing but a time in which nobody looked keeps the node out, and the other
-    /// nodes have not all said yet whether they were idle too.
+    /// Returns `true` if nothing but a time in which nobody looked keeps the node out, and not all
+    /// other nodes have said yet whether they were idle too.
     pub(crate) fn is_undecided(&self) -> bool {
         self.record.is_undecided
     }

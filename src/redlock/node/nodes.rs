@@ -30,8 +30,8 @@ impl Nodes {
     }
 
     /// Decides for each node that was out of service whether the others were idle too (S11), and
-    /// brings the evidence of all nodes up to date. Returns the nodes of which something changed that
-    /// a user sees.
+    /// brings the evidence of all nodes up to date. Returns the nodes of which something changed
+    /// that a user sees.
     ///
     /// A lock that another process granted under the name of the node was granted by a quorum of
     /// the other names too. So the others know of it, or were not in use.
