@@ -50,6 +50,8 @@ impl World {
     /// Lives until nothing is left that time alone would remove.
     fn become_clean(&mut self, is_patient: bool) -> Result<(), Violation> {
         let end = self.net.now + CLEAN_AFTER;
+        // Who has not looked since the last fault may think that all is well, and must not sleep.
+        let seen = self.faults_until + self.options.config.quarantine().as_nanos() as u64;
         let sleep = self.net.weather.chance.pick(&[Sleep::Pause, Sleep::Suspend]);
         while self.net.now < end {
             let mut until = self.net.now + self.pause();
@@ -58,7 +60,7 @@ impl World {
                 // A link may be clogged that nobody has used since.
                 Some(0) => {}
                 // A client that slept until a node is to be tried again does then what is due.
-                Some(wait) if !is_patient => {
+                Some(wait) if !is_patient && self.net.now >= seen => {
                     let now = self.net.now;
                     until = end.min(now + wait);
                     self.clients.iter_mut().for_each(|client| client.sleep(now, until, sleep));
