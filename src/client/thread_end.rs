@@ -44,10 +44,17 @@ impl ThreadEnd {
         let mut shutdown = lock(&self.shutdown);
         let asked = shutdown.as_mut()?;
         // A caller who has dropped the wait has left the only other reference.
-        asked.waiters.retain(|waiter| Arc::strong_count(waiter) > 1);
+        let waiters = core::mem::take(&mut asked.waiters).into_iter();
+        let (waiting, gone): (Vec<_>, Vec<_>) =
+            waiters.partition(|waiter| Arc::strong_count(waiter) > 1);
+        asked.waiters = waiting;
         asked.waiters.push(Arc::clone(&answer));
         let is_longer = asked.within < Some(timeout);
         asked.within = asked.within.max(Some(timeout));
+        // To drop a waker may drop a task, and that task may shut down this same client: the mutex
+        // is unlocked first.
+        drop(shutdown);
+        drop(gone);
         Some((PendingAnswer::new(answer), is_longer))
     }
 

@@ -1,6 +1,8 @@
 //! The end of a client.
 
+use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -345,4 +347,38 @@ fn two_ask_for_the_end() -> bool {
         drop((held, lost));
         room == 6
     })
+}
+
+/// A task that shuts its client down when the task is dropped.
+struct Closing(Client);
+
+impl Wake for Closing {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        drop(self.0.shutdown(PATIENCE));
+    }
+}
+
+/// The next shutdown drops what the first one has left behind, and the task with it.
+#[test]
+fn a_task_that_is_dropped_by_a_shutdown_may_shut_down_as_well() {
+    let fixture = Fixture::new(1);
+    let client = fixture.client.clone();
+    let (let_go, guard) = fixture.hold_up();
+    let (tell, told) = channel();
+    thread::spawn(move || {
+        let waker = Waker::from(Arc::new(Closing(client.clone())));
+        let mut given_up = Box::pin(client.shutdown(PATIENCE));
+        assert!(given_up.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        drop(waker);
+        drop(given_up);
+        drop(client.shutdown(PATIENCE));
+        // The test may be over.
+        let _ = tell.send(());
+    });
+    told.recv_timeout(PATIENCE).expect("no shutdown waits for another one");
+    drop((let_go, guard));
 }
