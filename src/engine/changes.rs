@@ -12,24 +12,19 @@ pub(crate) struct Changes([Option<NodeState>; MAX_NODES]);
 impl Changes {
     /// Returns `true` if the state is news, and remembers the state.
     pub(crate) fn is_news(&mut self, node: NodeId, state: NodeState) -> bool {
-        use NodeState::{Connecting, Down, Handshake, Misconfigured};
-        let told = &mut self.0[node.index()];
-        let outcome = match (state, *told) {
-            // An attempt whose outcome is not known yet.
-            (Connecting | Handshake, None | Some(Down | Misconfigured)) => return false,
-            // The end of the session was in the same event as the attempt that follows.
-            (Connecting | Handshake, Some(_)) => Down,
-            (state, _) => state,
-        };
-        told.replace(outcome) != Some(outcome)
+        let outcome = self.standing(node, state);
+        // An attempt whose outcome is not known, and nothing was known before.
+        let is_open = matches!(outcome, NodeState::Connecting | NodeState::Handshake);
+        !is_open && self.0[node.index()].replace(outcome) != Some(outcome)
     }
 
-    /// Returns the state of a node for somebody who begins to listen: while the outcome of an
-    /// attempt to connect is not known, what was known before the attempt.
+    /// Returns the state of a node as far as it is known. The outcome of an attempt to connect is
+    /// not: until then, the node is what it was before.
     pub(crate) const fn standing(&self, node: NodeId, state: NodeState) -> NodeState {
         use NodeState::{Connecting, Down, Handshake, Misconfigured};
         match (state, self.0[node.index()]) {
             (Connecting | Handshake, Some(Misconfigured)) => Misconfigured,
+            // Where a session was told last, its end was in the same event as the attempt.
             (Connecting | Handshake, Some(_)) => Down,
             (state, _) => state,
         }
