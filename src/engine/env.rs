@@ -239,16 +239,9 @@ impl Config {
         if nodes.is_none() && user.is_none() && password.is_none() {
             return Ok(());
         }
-        let is_long =
-            |word: &Option<String>| word.as_ref().is_some_and(|word| word.len() > Login::MAX_LEN);
-        // A login that no variable has made too long is one that these nodes are the first to get.
-        let source = if is_long(&user) {
-            USER
-        } else if is_long(&password) {
-            PASSWORD
-        } else {
-            NODES
-        };
+        // What was there before has been checked where it was read.
+        let is_user = user.as_ref().is_some_and(|user| user.len() > Login::MAX_LEN);
+        let source = if is_user { USER } else { PASSWORD };
         let mut login = self.common_login.clone();
         login.username = user.or(login.username);
         login.password = password.or(login.password);

@@ -224,11 +224,6 @@ fn a_login_that_is_too_long_is_that_of_the_variable_which_has_it() {
         assert_eq!(error.variable(), variable, "{error}");
         assert!(error.to_string().contains("of more than 16384 bytes"), "{error}");
     }
-    // Nobody has had this login so far.
-    let mut idle = Config::with_addresses([]);
-    idle.log_in(Login::with_password(long)).expect("there is no node");
-    let error = applied(&idle, &[(NODES, "h"), (USER, "u")]).expect_err("too long");
-    assert_eq!(error.variable(), NODES, "{error}");
 }
 
 #[test]
