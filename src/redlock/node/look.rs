@@ -211,12 +211,7 @@ impl Node {
 
     /// Takes note of what the other nodes say about the last time in which nobody looked.
     pub(super) fn excuse(&mut self, excuse: Excuse) {
-        match excuse {
-            Excuse::Unneeded | Excuse::Unknown => {}
-            Excuse::Idle => self.record.excuse_gap(true),
-            Excuse::InUse => self.record.excuse_gap(false),
-            Excuse::TooFew => self.record.leave_gap(),
-        }
+        self.record.excuse(excuse);
     }
 
     /// Returns `true` if nothing but a time in which nobody looked keeps the node out, and not all

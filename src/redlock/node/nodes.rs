@@ -43,14 +43,16 @@ impl Nodes {
         terms: Terms,
     ) -> NodeSet {
         for id in self.ids() {
-            let excuse = self.excuse(now, id, quorum, config, terms);
-            self[id].excuse(excuse);
+            if let Some(excuse) = self.excuse(now, id, quorum, config, terms) {
+                self[id].excuse(excuse);
+            }
         }
         let ids = self.ids().into_iter();
         ids.filter(|id| self[*id].settle(now, config, terms)).collect()
     }
 
-    /// Returns what the other nodes say about the time in which a node was out of service.
+    /// Returns what the other nodes say about the time in which a node was out of service. Returns
+    /// `None` if it was not.
     fn excuse(
         &self,
         now: Instant,
@@ -58,22 +60,22 @@ impl Nodes {
         quorum: Quorum,
         config: &RedlockConfig,
         terms: Terms,
-    ) -> Excuse {
-        let Some(gap) = self[id].recent_gap(now, config, terms) else { return Excuse::Unneeded };
+    ) -> Option<Excuse> {
+        let gap = self[id].recent_gap(now, config, terms)?;
         let (mut idle, mut unknown) = (0, 0);
         for other in self.ids().into_iter().filter(|other| *other != id) {
             match self[other].alibi(&gap, now, config, terms) {
                 Alibi::Idle => idle += 1,
-                Alibi::InUse => return Excuse::InUse,
+                Alibi::InUse => return Some(Excuse::InUse),
                 Alibi::Unknown => unknown += 1,
                 Alibi::Silent => {}
             }
         }
-        match unknown {
+        Some(match unknown {
             0 if idle + 1 >= quorum.need() => Excuse::Idle,
             0 => Excuse::TooFew,
             _ => Excuse::Unknown,
-        }
+        })
     }
 
     /// Returns by how much, at most, our clock has fallen behind those of a majority, and takes

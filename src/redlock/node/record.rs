@@ -15,7 +15,7 @@ use super::inquiry::{Findings, Word};
 use super::pace::{Pace, Reading};
 use super::quarantine::QuarantineReason;
 use super::terms::Terms;
-use super::witness::{Alibi, Evidence, Gap, Moment, Past, Service, judge};
+use super::witness::{Alibi, Evidence, Excuse, Gap, Moment, Past, Service, judge};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::sabotage::Saboteur;
@@ -178,17 +178,16 @@ impl Record {
         self.gap.filter(|gap| gap.over_at(config, span) > now)
     }
 
-    pub(crate) fn excuse_gap(&mut self, is_excused: bool) {
-        if let Some(gap) = &mut self.gap {
-            gap.is_excused = Some(is_excused);
-        }
-    }
-
-    /// The other nodes that answer are too few to excuse the gap. What was known before stands.
-    pub(crate) fn leave_gap(&mut self) {
-        if let Some(gap) = &mut self.gap {
-            gap.is_excused.get_or_insert(false);
-        }
+    /// Takes note of what the other nodes say about the gap.
+    pub(crate) fn excuse(&mut self, excuse: Excuse) {
+        let Some(gap) = &mut self.gap else { return };
+        gap.is_excused = match excuse {
+            Excuse::Unknown => gap.is_excused,
+            Excuse::Idle => Some(true),
+            Excuse::InUse => Some(false),
+            // What was known before stands.
+            Excuse::TooFew => gap.is_excused.or(Some(false)),
+        };
     }
 
     /// Returns what the node says about a time in which another node was out of service.

@@ -216,8 +216,6 @@ pub(crate) enum Alibi {
 /// What all other nodes say together about the time in which a node was out of service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Excuse {
-    /// The node was in service.
-    Unneeded,
     /// Some have not been asked yet.
     Unknown,
     /// Enough of them were not in use either, and none was.
