@@ -169,10 +169,10 @@
 //! lock, if the round trip has changed by more than a quarter. The latencies of each node are not
 //! in the table: see [`NodeReport::latencies`] and [`NodeStatus::latencies`].
 //!
-//! Without the feature, [`Client::counters`] has the figures of the locks under the same names,
-//! each reason by itself, and the panics of all callbacks together. The figures of a node are in
-//! its [`NodeReport`] ([`Client::nodes`]); [`Client::on_node`] tells its changes. An [`Engine`]
-//! alone has fewer: [`Counters`] says what is counted together.
+//! Without the feature, [`Counters`] have the figures of the locks under the same names, for an
+//! engine ([`Engine::counters`]) and for a client ([`Client::counters`], which adds the panics of
+//! all callbacks). The figures of a node are in its [`NodeReport`] ([`Client::nodes`]);
+//! [`Client::on_node`] tells its changes.
 //!
 //! | metric | kind | value |
 //! | --- | --- | --- |
@@ -244,9 +244,9 @@ pub mod time;
 #[cfg(feature = "net")]
 pub use self::client::{
     Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ClientFailure,
-    ConnectError, ExpiringCounters, FailedCounters, Guard, Handover, HandoverError, LockError,
-    LockErrorKind, LockNotice, LockNoticeKind, LockRequest, LockSignal, LostCounters, NodeReport,
-    NodeVerdict, PendingAnswer, Ready, ReadyError, ReleaseReport, Shutdown, ShutdownReport,
+    ConnectError, Guard, Handover, HandoverError, LockError, LockErrorKind, LockNotice,
+    LockNoticeKind, LockRequest, LockSignal, NodeReport, NodeVerdict, PendingAnswer, Ready,
+    ReadyError, ReleaseReport, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;
@@ -261,11 +261,12 @@ pub use self::net::{
 };
 #[doc(inline)]
 pub use self::redlock::{
-    AcquireError, AcquireOptions, ConfigError, Counters, Drift, Event, ExtendError, Histogram,
-    Holder, LockId, Login, LostReason, MissingRights, NodeCounters, NodeError, NodeId,
-    NodeLatencies, NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus, Occupancy,
-    Quarantine, QuarantineReason, QueryId, Quorum, RedlockConfig, ReleaseOutcome, RequestError,
-    RestartGuard, RetryContext, ServerError, Token, TokenError, TokenRefusal,
+    AcquireError, AcquireOptions, ConfigError, Counters, Drift, Event, ExpiringCounters,
+    ExtendError, FailedCounters, Histogram, Holder, LockId, Login, LostCounters, LostReason,
+    MissingRights, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome, NodeOutcomes,
+    NodeSet, NodeState, NodeStatus, Occupancy, Quarantine, QuarantineReason, QueryId, Quorum,
+    RedlockConfig, ReleaseOutcome, RequestError, RestartGuard, RetryContext, ServerError, Token,
+    TokenError, TokenRefusal,
 };
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.

@@ -342,8 +342,8 @@ fn live(masters: &mut Vec<Server>) {
     drop(masters.pop());
     until(&mut engine, |_, event| matches!(event, Event::Node(node) if node.index() == 2));
     let counters = engine.counters();
-    assert_eq!((counters.requested, counters.acquired, counters.held), (3, 2, 1));
-    assert_eq!((counters.extended, counters.released, counters.expired), (1, 1, 1));
+    assert_eq!((counters.requested, counters.acquired, counters.acquire_failed.held), (3, 2, 1));
+    assert_eq!((counters.extended, counters.released, counters.lost.expired), (1, 1, 1));
     for (_, _, status) in engine.nodes().take(2) {
         assert!(status.latencies.set.count() >= 1);
         assert!(status.latencies.set.quantile(0.5) > Duration::ZERO);

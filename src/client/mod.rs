@@ -70,7 +70,7 @@ pub use self::acquire::Acquire;
 pub use self::builder::ClientBuilder;
 pub use self::cause::LockErrorKind;
 pub use self::client::Client;
-pub use self::counters::{ClientCounters, ExpiringCounters, FailedCounters, LostCounters};
+pub use self::counters::ClientCounters;
 pub use self::error::ClientError;
 pub use self::failure::ClientFailure;
 pub use self::guard::Guard;

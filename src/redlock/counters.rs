@@ -9,14 +9,15 @@ use super::histogram::Histogram;
 
 /// The counters of an engine: requests, and the results that its events report.
 ///
-/// Some of these counters stand for several reasons, and say so. A [`Client`](crate::Client) counts
-/// each reason by itself ([`ClientCounters`](crate::ClientCounters)). The locks that are held now
-/// are [`held_now`](Self::held_now).
+/// The fields have the names of the [metrics](crate#metrics), without `redbolt_` and `_total`. The
+/// values of the label `reason` are fields too: `redbolt_lost_total{reason="majority"}` is
+/// `lost.majority`.
 ///
 /// ```no_run
 /// # let engine: redbolt::Engine = unimplemented!();
 /// let counters = engine.counters();
-/// println!("{} of {} requests were granted", counters.acquired, counters.requested);
+/// println!("{} locks are held, {} requests wait", counters.held_now(), counters.waiting_now());
+/// println!("{} requests found too few nodes", counters.acquire_failed.no_quorum);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
@@ -25,39 +26,71 @@ pub struct Counters {
     pub requested: u64,
     /// Attempts. An attempt sends one `SET` to every node that can be asked.
     pub attempts: u64,
-    /// Locks that were granted.
+    /// Locks that were acquired.
     pub acquired: u64,
-    /// Requests that **failed** because somebody else held the lock, or was ahead in the line for
-    /// the lock: [`AcquireError::Held`] and [`AcquireError::InLine`] together.
-    pub held: u64,
-    /// Requests that failed because a quorum of nodes was missing. A quarantined node counts as
-    /// missing: [`AcquireError::NoQuorum`] and [`AcquireError::Quarantined`] together.
-    pub no_quorum: u64,
-    /// Requests whose wait ended before the pipelines of a quorum had room.
-    pub no_room: u64,
-    /// Requests that were cancelled.
-    pub cancelled: u64,
-    /// Adoptions that failed because a majority of the nodes did not have the token.
-    pub gone: u64,
+    /// Requests for a lock that failed, by reason.
+    pub acquire_failed: FailedCounters,
     /// Extensions that were granted, renewals included.
     pub extended: u64,
     /// Extensions that failed. Failed renewals are not included, because the engine repeats them.
-    pub not_extended: u64,
+    pub extend_failed: u64,
+    /// Validities that were shortened, because the clock of this machine had fallen behind those of
+    /// the nodes, without the loss of the lock.
+    pub shortened: u64,
     /// Locks that were released.
     pub released: u64,
-    /// Locks that were lost because their validity ended.
+    /// Locks that were given up without a release: handed over, or left to their ttl.
+    pub handed_over: u64,
+    /// Locks that were lost, by reason.
+    pub lost: LostCounters,
+    /// Warnings that a lock is about to end, by reason.
+    pub expiring: ExpiringCounters,
+    /// Queries that were answered.
+    pub queried: u64,
+}
+
+/// The requests for a lock that failed, by the reason, which is an [`AcquireError`].
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct FailedCounters {
+    /// Somebody else held the lock.
+    pub held: u64,
+    /// Another request of the same engine was ahead in the line for the lock.
+    pub in_line: u64,
+    /// Too few nodes could answer.
+    pub no_quorum: u64,
+    /// Too few nodes could vote, because nodes may have forgotten locks.
+    pub quarantined: u64,
+    /// The wait ended before the pipelines of a quorum had room.
+    pub no_room: u64,
+    /// A majority of the nodes did not have the token that was to be adopted.
+    pub gone: u64,
+    /// The caller has taken the request back.
+    pub cancelled: u64,
+}
+
+/// The locks that were lost, by the reason, which is a [`LostReason`].
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct LostCounters {
+    /// The validity ended.
     pub expired: u64,
-    /// Locks that were kept alive until their `max_hold` was over.
+    /// The lock was kept alive until its `max_hold` was over: a planned end.
     pub max_hold: u64,
-    /// Locks that were lost because a majority of the nodes was known not to have them
-    /// ([`LostReason::Majority`]). Each of the other reasons has a counter of its own.
-    pub lost: u64,
-    /// Locks that were lost because the clock of this machine had fallen behind those of the nodes.
+    /// A majority of the nodes was known not to have the lock.
+    pub majority: u64,
+    /// The clock of this machine had fallen behind those of the nodes.
     pub clock_behind: u64,
-    /// Validities that were shortened for the same reason, without the loss of the lock.
-    pub shortened: u64,
-    /// Locks that were given up without a release, for another process to adopt.
-    pub disowned: u64,
+}
+
+/// The warnings that a lock is about to end, by the reason for which the lock would be lost.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct ExpiringCounters {
+    /// The validity would end.
+    pub expired: u64,
+    /// The `max_hold` would be over: a planned end.
+    pub max_hold: u64,
 }
 
 impl Counters {
@@ -65,82 +98,152 @@ impl Counters {
     /// or its loss is reported.
     #[must_use]
     pub const fn held_now(&self) -> u64 {
-        let lost = self.expired + self.max_hold + self.lost + self.clock_behind;
-        let ended = self.released + lost + self.disowned;
+        let ended = self.released + self.lost.total() + self.handed_over;
         self.acquired.saturating_sub(ended)
     }
 
     /// Returns the number of requests for a lock that wait now.
     #[must_use]
     pub const fn waiting_now(&self) -> u64 {
-        let failed = self.held + self.no_quorum + self.no_room + self.cancelled + self.gone;
-        self.requested.saturating_sub(self.acquired + failed)
+        self.requested.saturating_sub(self.acquired + self.acquire_failed.total())
     }
 
     pub(super) fn count(&mut self, event: &Event) {
         let counter = match event {
             Event::Acquired { .. } => &mut self.acquired,
-            Event::AcquireFailed { error, .. } => match error {
-                AcquireError::Held { .. } | AcquireError::InLine => &mut self.held,
-                AcquireError::NoQuorum(_) | AcquireError::Quarantined { .. } => &mut self.no_quorum,
-                AcquireError::NoRoom => &mut self.no_room,
-                AcquireError::Gone => &mut self.gone,
-                AcquireError::Cancelled => &mut self.cancelled,
-            },
+            Event::AcquireFailed { error, .. } => self.acquire_failed.of(error),
             Event::Extended { .. } => &mut self.extended,
-            Event::ExtendFailed { .. } => &mut self.not_extended,
+            Event::ExtendFailed { .. } => &mut self.extend_failed,
             Event::Shortened { .. } => &mut self.shortened,
             Event::Released { .. } => &mut self.released,
-            Event::Lost { reason: LostReason::Expired, .. } => &mut self.expired,
-            Event::Lost { reason: LostReason::MaxHold, .. } => &mut self.max_hold,
-            Event::Lost { reason: LostReason::Majority, .. } => &mut self.lost,
-            Event::Lost { reason: LostReason::ClockBehind, .. } => &mut self.clock_behind,
-            Event::Expiring { .. } | Event::Queried { .. } | Event::Node(_) => return,
+            Event::Lost { reason, .. } => self.lost.of(*reason),
+            Event::Expiring { reason, .. } => self.expiring.of(*reason),
+            Event::Queried { .. } => &mut self.queried,
+            Event::Node(_) => return,
         };
         *counter += 1;
+    }
+}
+
+impl FailedCounters {
+    /// Returns the sum over all reasons.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        let Self { held, in_line, no_quorum, quarantined, no_room, gone, cancelled } = self;
+        *held + *in_line + *no_quorum + *quarantined + *no_room + *gone + *cancelled
+    }
+
+    fn of(&mut self, error: &AcquireError) -> &mut u64 {
+        match error {
+            AcquireError::Held { .. } => &mut self.held,
+            AcquireError::InLine => &mut self.in_line,
+            AcquireError::NoQuorum(_) => &mut self.no_quorum,
+            AcquireError::Quarantined { .. } => &mut self.quarantined,
+            AcquireError::NoRoom => &mut self.no_room,
+            AcquireError::Gone => &mut self.gone,
+            AcquireError::Cancelled => &mut self.cancelled,
+        }
+    }
+}
+
+impl LostCounters {
+    /// Returns the sum over all reasons.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        let Self { expired, max_hold, majority, clock_behind } = self;
+        *expired + *max_hold + *majority + *clock_behind
+    }
+
+    fn of(&mut self, reason: LostReason) -> &mut u64 {
+        match reason {
+            LostReason::Expired => &mut self.expired,
+            LostReason::MaxHold => &mut self.max_hold,
+            LostReason::Majority => &mut self.majority,
+            LostReason::ClockBehind => &mut self.clock_behind,
+        }
+    }
+}
+
+impl ExpiringCounters {
+    /// Returns the sum over all reasons.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        let Self { expired, max_hold } = self;
+        *expired + *max_hold
+    }
+
+    fn of(&mut self, reason: LostReason) -> &mut u64 {
+        match reason {
+            LostReason::MaxHold => &mut self.max_hold,
+            // A warning is about the end of the validity, whatever else may end the lock.
+            LostReason::Expired | LostReason::Majority | LostReason::ClockBehind => {
+                &mut self.expired
+            }
+        }
     }
 }
 
 /// Adds the counters of another engine.
 impl AddAssign for Counters {
     fn add_assign(&mut self, other: Self) {
-        // A counter that is new must be named here.
+        // A counter that is new must be named here, and so in those below.
         let Self {
             requested,
             attempts,
             acquired,
-            held,
-            no_quorum,
-            no_room,
-            cancelled,
-            gone,
+            acquire_failed,
             extended,
-            not_extended,
-            released,
-            expired,
-            max_hold,
-            lost,
-            clock_behind,
+            extend_failed,
             shortened,
-            disowned,
+            released,
+            handed_over,
+            lost,
+            expiring,
+            queried,
         } = other;
         self.requested += requested;
         self.attempts += attempts;
         self.acquired += acquired;
-        self.held += held;
-        self.no_quorum += no_quorum;
-        self.no_room += no_room;
-        self.cancelled += cancelled;
-        self.gone += gone;
+        self.acquire_failed.add(acquire_failed);
         self.extended += extended;
-        self.not_extended += not_extended;
+        self.extend_failed += extend_failed;
+        self.shortened += shortened;
         self.released += released;
+        self.handed_over += handed_over;
+        self.lost.add(lost);
+        self.expiring.add(expiring);
+        self.queried += queried;
+    }
+}
+
+impl FailedCounters {
+    fn add(&mut self, other: Self) {
+        let Self { held, in_line, no_quorum, quarantined, no_room, gone, cancelled } = other;
+        self.held += held;
+        self.in_line += in_line;
+        self.no_quorum += no_quorum;
+        self.quarantined += quarantined;
+        self.no_room += no_room;
+        self.gone += gone;
+        self.cancelled += cancelled;
+    }
+}
+
+impl LostCounters {
+    fn add(&mut self, other: Self) {
+        let Self { expired, max_hold, majority, clock_behind } = other;
         self.expired += expired;
         self.max_hold += max_hold;
-        self.lost += lost;
+        self.majority += majority;
         self.clock_behind += clock_behind;
-        self.shortened += shortened;
-        self.disowned += disowned;
+    }
+}
+
+impl ExpiringCounters {
+    fn add(&mut self, other: Self) {
+        let Self { expired, max_hold } = other;
+        self.expired += expired;
+        self.max_hold += max_hold;
     }
 }
 

@@ -68,7 +68,9 @@ pub use self::bounds::{
 };
 pub use self::config::RedlockConfig;
 pub use self::config_error::ConfigError;
-pub use self::counters::{Counters, NodeCounters, NodeLatencies};
+pub use self::counters::{
+    Counters, ExpiringCounters, FailedCounters, LostCounters, NodeCounters, NodeLatencies,
+};
 pub use self::error::{AcquireError, ExtendError, LostReason, RequestError};
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::histogram::Histogram;

@@ -35,7 +35,8 @@ fn an_adoption_goes_ahead_of_the_waiters_of_its_own_process() {
     let parts = first.expect("free").hand_over().blocking_wait().expect("it is still held");
     let other = Client::new(config(&fixture.cluster)).expect("a client can be made");
     let waiting = other.lock("a").ttl(TTL).wait(PATIENCE).acquire();
-    let attempts = || other.counters().blocking_wait().map_or(0, |counters| counters.attempts);
+    let attempts =
+        || other.counters().blocking_wait().map_or(0, |counters| counters.locks.attempts);
     assert!(until(PATIENCE, || attempts() > 0), "it never tried");
     let request = other.adopt(&parts.resources, parts.token).ttl(TTL).wait(PATIENCE / 4);
     let adopted = request.blocking_acquire().expect("its token is there");

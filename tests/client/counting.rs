@@ -24,25 +24,24 @@ fn the_counters_of_all_threads_are_summed() {
     let refused = client.lock("r0").blocking_try_acquire();
     assert!(refused.expect_err("it is held").is_contended());
     let counted = counters(&client);
-    let held = counted.acquire_failed.held;
-    assert_eq!((counted.requested, counted.acquired, held), (25, 24, 1));
-    assert_eq!((counted.held_now, counted.waiting_now, counted.wait.count()), (24, 0, 24));
+    let locks = counted.locks;
+    assert_eq!((locks.requested, locks.acquired, locks.acquire_failed.held), (25, 24, 1));
+    assert_eq!((locks.held_now(), locks.waiting_now(), counted.wait.count()), (24, 0, 24));
 
     guards.pop().expect("24").release().blocking_wait().expect("the client runs");
     guards.pop().expect("23").hand_over().blocking_wait().expect("it is held");
     let waiting = client.lock("r0").ttl(TTL).wait(PATIENCE).acquire();
-    assert!(until(PATIENCE, || counters(&client).waiting_now == 1));
-    let counted = counters(&client);
-    assert_eq!((counted.released, counted.handed_over, counted.held_now), (1, 1, 22));
+    assert!(until(PATIENCE, || counters(&client).locks.waiting_now() == 1));
+    let locks = counters(&client).locks;
+    assert_eq!((locks.released, locks.handed_over, locks.held_now()), (1, 1, 22));
     drop(waiting);
     drop(guards);
-    assert!(until(PATIENCE, || counters(&client).held_now == 0));
-    assert_eq!(counters(&client).acquire_failed.cancelled, 1);
+    assert!(until(PATIENCE, || counters(&client).locks.held_now() == 0));
+    assert_eq!(counters(&client).locks.acquire_failed.cancelled, 1);
     client.blocking_shutdown(PATIENCE);
     assert_eq!(client.counters().blocking_wait().err(), Some(ClientError::Closed(None)));
 }
 
-/// The engine counts some reasons together, and some not at all.
 #[test]
 fn every_reason_is_counted_by_itself() {
     let fixture = Fixture::new(3);
@@ -60,12 +59,12 @@ fn every_reason_is_counted_by_itself() {
     let short = client.lock("c").ttl(Duration::from_millis(50)).warn_before(TTL).wait(PATIENCE);
     let short = short.blocking_acquire().expect("free");
     assert!(short.lost().blocking_wait().is_lost());
-    assert!(until(PATIENCE, || counters(client).acquire_failed.cancelled == 1));
+    assert!(until(PATIENCE, || counters(client).locks.acquire_failed.cancelled == 1));
 
-    let counted = counters(client);
+    let counted = counters(client).locks;
     let failed = &counted.acquire_failed;
     assert_eq!((failed.held, failed.in_line, failed.gone, failed.cancelled), (1, 1, 1, 1));
-    assert_eq!((failed.total(), counted.lost.total(), counted.waiting_now), (4, 1, 0));
+    assert_eq!((failed.total(), counted.lost.total(), counted.waiting_now()), (4, 1, 0));
     assert_eq!((counted.lost.expired, counted.expiring.expired, counted.queried), (1, 1, 1));
     assert_eq!(counted.expiring.total(), 1);
 
@@ -75,7 +74,7 @@ fn every_reason_is_counted_by_itself() {
     expect_all(&client, NodeState::Quarantined);
     let error = client.lock("d").blocking_try_acquire();
     assert!(error.expect_err("nobody votes").retry_after().is_some());
-    let failed = counters(&client).acquire_failed;
+    let failed = counters(&client).locks.acquire_failed;
     assert_eq!((failed.quarantined, failed.no_quorum, failed.total()), (1, 0, 1));
 }
 
@@ -87,7 +86,7 @@ fn the_wait_for_a_lock_is_measured_from_the_request_to_the_grant() {
     let asked = now();
     let waiting = fixture.client.lock("a").ttl(TTL).wait(PATIENCE).acquire();
     let asked_by = now() - asked;
-    assert!(until(PATIENCE, || counters(&fixture.client).waiting_now == 1));
+    assert!(until(PATIENCE, || counters(&fixture.client).locks.waiting_now() == 1));
     let least = Duration::from_millis(100);
     assert!(until(PATIENCE, || now() - asked >= least + asked_by));
     drop(guard);

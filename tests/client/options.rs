@@ -35,7 +35,7 @@ fn a_request_ends_with_its_last_try() {
     assert!(error.is_contended(), "{error}");
     assert_eq!(calls.load(Ordering::Relaxed), 3, "pauses between four tries");
     let counters = fixture.client.counters().blocking_wait().expect("the client lives");
-    assert_eq!(counters.attempts, 4);
+    assert_eq!(counters.locks.attempts, 4);
     drop(held);
     fixture.expect_clean();
 }
@@ -64,7 +64,7 @@ fn a_try_is_one_attempt_whatever_the_tries_are() {
     let error = fixture.client.lock("a").wait(TTL).tries(9).blocking_try_acquire();
     assert!(error.expect_err("somebody else has it").is_contended());
     let counters = fixture.client.counters().blocking_wait().expect("the client lives");
-    assert_eq!(counters.attempts, 1);
+    assert_eq!(counters.locks.attempts, 1);
     drop(held);
 }
 

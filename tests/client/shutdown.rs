@@ -246,9 +246,9 @@ fn callbacks_whose_drop_panics_harm_nobody_when_they_are_never_called() {
         })
     };
     let waiting: Vec<_> = (0..3).map(|_| delayed().acquire()).collect();
-    assert!(until(PATIENCE, || counters(client).waiting_now == 3));
+    assert!(until(PATIENCE, || counters(client).locks.waiting_now() == 3));
     drop(waiting);
-    assert!(until(PATIENCE, || counters(client).waiting_now == 0));
+    assert!(until(PATIENCE, || counters(client).locks.waiting_now() == 0));
     drop(delayed().try_acquire().blocking_wait().expect_err("it is held"));
     for _ in 0..2 {
         client.on_node(armed()).expect("the client runs");

@@ -70,7 +70,7 @@ fn the_clock_of_one_server_shortens_nothing() {
     clocks.set(1, LONG);
     looked(&mut owner, &nodes);
     let counters = owner.engine.counters();
-    assert_eq!((counters.shortened, counters.clock_behind), (0, 0));
+    assert_eq!((counters.shortened, counters.lost.clock_behind), (0, 0));
     let after = owner.engine.now() + owner.engine.remaining(lock);
     assert!(after + Duration::from_secs(1) > before, "{after:?}, {before:?}");
     owner.let_go(lock);
@@ -93,5 +93,5 @@ fn a_guard_is_shortened_with_its_lock() {
     assert!(until(PATIENCE, || now() + guard.remaining() + AHEAD <= before));
     assert!(guard.is_held());
     let counters = client.counters().blocking_wait().expect("the client is open");
-    assert_eq!(counters.shortened, 1);
+    assert_eq!(counters.locks.shortened, 1);
 }

@@ -46,8 +46,8 @@ impl Worker {
             },
             Command::Counters(survey) => {
                 let panics = self.panics + self.engine.credential_panics();
-                let engine = self.engine.counters();
-                let counters = ClientCounters::of_thread(&engine, &self.tally, panics, &self.wait);
+                let (locks, wait) = (self.engine.counters(), self.wait.clone());
+                let counters = ClientCounters { locks, panics, wait };
                 if let Some(sum) = survey.add(&counters) {
                     self.complete(&survey.answer, Ok(sum));
                 }

@@ -26,10 +26,7 @@ impl Worker {
                     let now = *now.get_or_insert_with(|| self.engine.now());
                     self.acquired(now, lock, valid_until);
                 }
-                Event::AcquireFailed { lock, error } => {
-                    self.tally.failed(&error);
-                    self.acquire_failed(lock, error);
-                }
+                Event::AcquireFailed { lock, error } => self.acquire_failed(lock, error),
                 Event::Extended { lock, valid_until } => {
                     let is_last = self.engine.end_reason(lock) == LostReason::MaxHold;
                     let Some(entry) = self.entry(lock) else { continue };
@@ -55,12 +52,10 @@ impl Worker {
                 }
                 Event::Lost { lock, reason } => self.lost(lock, reason),
                 Event::Expiring { lock, reason, .. } => {
-                    self.tally.expiring(reason);
                     let wakers = self.entry(lock).map(|entry| entry.ticket.warn(reason));
                     self.wakers.extend(wakers.unwrap_or_default());
                 }
                 Event::Queried { query, holder, .. } => {
-                    self.tally.queried += 1;
                     if let Some(question) = self.queries.remove(&query) {
                         self.complete(&question.answer, Ok(*holder));
                     }

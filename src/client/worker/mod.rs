@@ -19,7 +19,6 @@ use std::io;
 use std::sync::Arc;
 
 use super::command::{Answer, Command, OnNode};
-use super::counters::Tally;
 use super::lock_error::{ClientClosed, LockError};
 use super::mailbox::Mailbox;
 use super::oneshot::Oneshot;
@@ -51,8 +50,6 @@ pub(super) struct Worker {
     watchers: Vec<OnNode>,
     /// What the watchers know of the nodes.
     changes: Changes,
-    /// What the counters of the engine do not have.
-    tally: Tally,
     /// How many callbacks and wakers have panicked, the credentials not included.
     panics: u64,
     is_credential_panic_told: bool,
@@ -99,7 +96,6 @@ impl Worker {
             settling: Vec::new(),
             watchers: Vec::new(),
             changes: Changes::default(),
-            tally: Tally::default(),
             panics: 0,
             is_credential_panic_told: false,
             wakers: VecDeque::new(),

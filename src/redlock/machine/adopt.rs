@@ -75,7 +75,7 @@ impl Redlock {
             self.table.park(slot);
         }
         self.table.spend_token(slot);
-        self.counters.disowned += 1;
+        self.counters.handed_over += 1;
         self.table[slot].disowned();
         self.leave(now, slot);
         Ok(token)

@@ -96,7 +96,7 @@ fn a_lock_that_is_disowned_is_left_on_the_nodes() {
     assert_eq!(rig.redlock.counters().held_now(), 1);
     assert_eq!(rig.redlock.disown(rig.now, lock).ok(), token);
     let counters = rig.redlock.counters();
-    assert_eq!((counters.held_now(), counters.disowned), (0, 1));
+    assert_eq!((counters.held_now(), counters.handed_over), (0, 1));
     assert!(!rig.redlock.is_held(rig.now, lock));
     rig.advance(2 * TTL);
     assert_eq!(rig.events(), []);

@@ -109,7 +109,7 @@ fn a_lock_that_may_have_ended_at_the_nodes_is_lost_and_released() {
     let lost = Event::Lost { lock, reason: LostReason::ClockBehind };
     assert_eq!(look(&mut rig), [lost]);
     assert!(!rig.redlock.is_held(rig.now, lock));
-    assert_eq!(rig.redlock.counters().clock_behind, 1);
+    assert_eq!(rig.redlock.counters().lost.clock_behind, 1);
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
 }
 
