@@ -40,8 +40,10 @@ pub(crate) struct Rules {
 pub(crate) struct Vote {
     pub(crate) token: Token,
     pub(crate) master: usize,
-    /// The vote may be counted: the master was no suspect when it executed the request.
-    pub(crate) counts: bool,
+    /// The master was fit to vote when it executed the request, by its own words (S10).
+    pub(crate) is_fit: bool,
+    /// The time at which the master was last suspected of amnesia, as it executed the request.
+    pub(crate) suspect_at: u64,
     /// The time at which an extension was sent, by the clock of the client.
     pub(crate) extended_at: Option<Instant>,
 }
@@ -134,7 +136,7 @@ impl Checks {
 
     /// Returns whether the vote of a master counts that was last suspected of amnesia at
     /// `suspect_at`. The vote does not count before a span has passed by the fastest clock.
-    pub(crate) fn trusts(&self, now: u64, suspect_at: u64) -> bool {
+    fn trusts(&self, now: u64, suspect_at: u64) -> bool {
         !self.rules.quarantines || now >= suspect_at + self.rules.span()
     }
 
@@ -168,9 +170,11 @@ impl Checks {
         self.attempts.remove(token);
     }
 
-    /// Records that a client received a vote.
-    pub(crate) fn voted(&mut self, client: usize, vote: &Vote) {
-        let Vote { token, master, counts, extended_at } = *vote;
+    /// Records that a client received a vote. What the master may have forgotten must be over now:
+    /// nobody believes in the vote before (S11).
+    pub(crate) fn voted(&mut self, now: u64, client: usize, vote: &Vote) {
+        let Vote { token, master, is_fit, suspect_at, extended_at } = *vote;
+        let counts = is_fit && self.trusts(now, suspect_at);
         let Some(attempt) = self.attempts.get_mut(&token).filter(|_| counts) else { return };
         match extended_at {
             None => attempt.voters |= 1 << master,

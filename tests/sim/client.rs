@@ -230,7 +230,7 @@ impl Client {
         if link.replies.arrive(net.now) {
             let arrived = link.replies.arrived();
             while let Some((_, vote)) = link.votes.front().filter(|(end, _)| *end <= arrived) {
-                checks.voted(self.name, vote);
+                checks.voted(net.now, self.name, vote);
                 link.votes.pop_front();
             }
             let done = self.redlock.handle_received(now, node, link.replies.waiting());

@@ -368,9 +368,9 @@ impl Node {
 
     /// Returns the vote that an agreement of the master is worth.
     fn vote(&self, now: u64, token: Token, checks: &Checks) -> Vote {
-        let counts =
-            self.face.may_vote(now, checks.rules.max_ttl) && checks.trusts(now, self.suspect_at);
-        Vote { token, master: self.index, counts, extended_at: None }
+        let is_fit = self.face.may_vote(now, checks.rules.max_ttl);
+        let suspect_at = self.suspect_at;
+        Vote { token, master: self.index, is_fit, suspect_at, extended_at: None }
     }
 
     fn values(&self, now: u64, named: &Named<'_>) -> SmallVec<[Option<Token>; 8]> {
