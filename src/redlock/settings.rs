@@ -197,7 +197,7 @@ mod tests {
             ("max_cleanup", "1e3", "a whole number between 1 and 1048576 is possible"),
             ("repair", "yes", "true or false is possible"),
             ("restart_guard", "On", "on, strict, durable or off is possible"),
-            ("node_timeout", "1 s", "whose unit is not one of ns, us, ms, s, m and h"),
+            ("node_timeout", "1 s", "whose unit is not one of ns, us, ms, s, m, h and d"),
         ];
         for (name, text, possible) in rows {
             let error = set(&mut RedlockConfig::default(), name, text).expect_err(text);

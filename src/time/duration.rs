@@ -4,7 +4,8 @@ use core::fmt;
 use core::time::Duration;
 
 /// The units, from the largest, with their length in nanoseconds.
-const UNITS: [(&str, u64); 6] = [
+const UNITS: [(&str, u64); 7] = [
+    ("d", 86_400_000_000_000),
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
     ("s", 1_000_000_000),
@@ -16,6 +17,10 @@ const UNITS: [(&str, u64); 6] = [
 /// The length of a second. Units up to this one are written with a fraction.
 const SECOND: u128 = 1_000_000_000;
 
+/// How many of the units are only read. A day is written as 24 hours: most durations are shorter,
+/// and bounds such as 168h are compared with them.
+const ONLY_READ: usize = 1;
+
 /// Other ways to write a unit.
 const ALIASES: [(&str, &str); 2] = [("min", "m"), ("µs", "us")];
 
@@ -25,7 +30,8 @@ const FOREVER: &str = "forever";
 /// How many digits of a fraction count: those behind are less than a nanosecond in every unit.
 const FRACTION: usize = 13;
 
-/// Parses a duration: a number and one of the units `ns`, `us`, `ms`, `s`, `m` and `h`.
+/// Parses a duration: a number and one of the units `ns`, `us`, `ms`, `s`, `m`, `h` and `d`, a day
+/// of 24 hours.
 ///
 /// The number may have a fraction; what is less than a nanosecond is left out. `forever` is
 /// [`Duration::MAX`]. A number without a unit is refused, unless it is zero: `60000` could count
@@ -39,6 +45,7 @@ const FRACTION: usize = 13;
 ///
 /// assert_eq!(parse_duration("250us")?, Duration::from_micros(250));
 /// assert_eq!(parse_duration("1.5m")?, Duration::from_secs(90));
+/// assert_eq!(parse_duration("7d")?, Duration::from_secs(7 * 24 * 3600));
 /// assert_eq!(parse_duration("0")?, Duration::ZERO);
 /// assert_eq!(parse_duration("30"), Err(DurationError::NoUnit));
 /// assert_eq!(format_duration(Duration::from_secs(90)), "90s");
@@ -100,7 +107,7 @@ pub fn format_duration(duration: Duration) -> String {
         length => nanos >= length,
     };
     // One nanosecond fits into every duration but zero.
-    let (unit, length) = UNITS.iter().find(fits).unwrap_or(&("ns", 1));
+    let (unit, length) = UNITS[ONLY_READ..].iter().find(fits).unwrap_or(&("ns", 1));
     let (whole, rest) = (nanos / u128::from(*length), nanos % u128::from(*length));
     if rest == 0 {
         return format!("{whole}{unit}");
@@ -151,7 +158,7 @@ impl fmt::Display for DurationError {
         f.write_str(match self {
             Self::NotADuration => "which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h",
             Self::NoUnit => "which needs a unit, as in 60s or 60000ms",
-            Self::Unit => "whose unit is not one of ns, us, ms, s, m and h",
+            Self::Unit => "whose unit is not one of ns, us, ms, s, m, h and d",
             Self::TooLong => "which is too long",
         })
     }
@@ -180,6 +187,8 @@ mod tests {
             ("2m", 120_000_000_000),
             ("2min", 120_000_000_000),
             ("1h", 3_600_000_000_000),
+            ("1d", 86_400_000_000_000),
+            ("0.5d", 43_200_000_000_000),
             ("0.0000000000009h", 3),
             ("0.00000000000000000000000000000000000000009h", 0),
             ("0", 0),
@@ -191,13 +200,18 @@ mod tests {
         for text in ["", "s", ".", ".s", "-1s", "+1s", "1.2.3s", "NaN", " 1s"] {
             assert_eq!(parse_duration(text), Err(DurationError::NotADuration), "{text}");
         }
-        for text in ["1x", "1e9h", "1 s", "1S", "1d"] {
+        for text in ["1x", "1e9h", "1 s", "1S", "1D", "1w"] {
             assert_eq!(parse_duration(text), Err(DurationError::Unit), "{text}");
         }
         for text in ["30", "60000", "1.5", ".5", "0.001", &"9".repeat(100)] {
             assert_eq!(parse_duration(text), Err(DurationError::NoUnit), "{text}");
         }
-        for text in ["99999999999999999999h", "18446744073709551616s", &("9".repeat(100) + "s")] {
+        for text in [
+            "213503982334602d",
+            "99999999999999999999h",
+            "18446744073709551616s",
+            &("9".repeat(100) + "s"),
+        ] {
             assert_eq!(parse_duration(text), Err(DurationError::TooLong), "{text}");
         }
     }
@@ -232,6 +246,9 @@ mod tests {
             let text = format_duration(duration);
             assert_eq!(parse_duration(&text), Ok(duration), "{text}");
         };
+        for (text, written) in [("7d", "168h"), ("1.5d", "36h"), ("0.001d", "86.4s")] {
+            assert_eq!(parse_duration(text).map(format_duration), Ok(written.to_owned()));
+        }
         read_back(Duration::MAX - Duration::from_nanos(1));
         for (_, length) in UNITS {
             for nanos in [length - 1, length, length + 1, 2 * length - 1, 10 * length + 3] {

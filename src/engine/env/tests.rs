@@ -75,7 +75,7 @@ fn what_cannot_be_used_is_named_and_told_what_can() {
         (&[(NODES, "a,b,a")], "REDBOLT_NODES: node a:6379 is given twice"),
         (&[(USER, "u")], "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a user needs"),
         (&[("REDBOLT_MAX_TTL", "soon")], "REDBOLT_MAX_TTL is \"soon\", which is not a duration"),
-        (&[("REDBOLT_MAX_TTL", "1d")], "REDBOLT_MAX_TTL is \"1d\", whose unit is not one of"),
+        (&[("REDBOLT_MAX_TTL", "1w")], "REDBOLT_MAX_TTL is \"1w\", whose unit is not one of"),
         (
             &[("REDBOLT_MAX_TTL", "60000")],
             "REDBOLT_MAX_TTL is \"60000\", which needs a unit, as in 60s or 60000ms",
