@@ -77,9 +77,13 @@ impl Config {
     /// Returns an [`EnvError`] that names the first variable which cannot be used, and what is
     /// possible. All bounds have been checked then, as [`Engine::new`](super::Engine::new) does. A
     /// name that begins with `REDBOLT_` and is not in the table is an error as well:
-    /// [`check_names`](Self::check_names) has the exceptions.
+    /// [`check_names`](Self::check_names) has the exceptions. `REDBOLT_CONFIG` and
+    /// `REDBOLT_PASSWORD_FILE`, the files of the command line, are refused, because this function
+    /// does not read them: a prefix or a quorum may stand there. A program that reads them by
+    /// itself calls [`apply_env`](Self::apply_env).
     pub fn from_env() -> Result<Self, EnvError> {
         Self::check_names(std::env::vars_os().map(|(name, _)| name))?;
+        Self::refuse_files(|name| std::env::var_os(name))?;
         Self::from_vars(|name| std::env::var_os(name))
     }
 
@@ -88,9 +92,11 @@ impl Config {
     /// with different quorums or longest ttls do not exclude each other.
     ///
     /// Some names are left alone: `REDBOLT_RESOURCE` and `REDBOLT_TOKEN`, which `redbolt exec` sets
-    /// for its command; those of the tests of redbolt itself, which begin with `REDBOLT_TEST_`,
-    /// `REDBOLT_SIM_`, `REDBOLT_JEPSEN_` or `REDBOLT_MSRV_`; and those with a word `PORT` or
-    /// `SERVICE`, which Kubernetes sets in its containers where a service is called `redbolt`.
+    /// for its command; those that only the command line reads, such as
+    /// `REDBOLT_CONFLICT_EXIT_CODE`; those of the tests of redbolt itself, which begin with
+    /// `REDBOLT_TEST_`, `REDBOLT_SIM_`, `REDBOLT_JEPSEN_` or `REDBOLT_MSRV_`; and those with a word
+    /// `PORT` or `SERVICE`, which Kubernetes sets in its containers where a service is called
+    /// `redbolt`.
     ///
     /// ```
     /// let error = redbolt::Config::check_names(["PATH", "REDBOLT_MAXTTL"]).unwrap_err();
@@ -114,6 +120,13 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// Refuses the variables that name files: only the command line reads these files.
+    fn refuse_files(lookup: impl Fn(&str) -> Option<OsString>) -> Result<(), EnvError> {
+        let is_set = |name: &&str| lookup(name).is_some_and(|value| !value.is_empty());
+        let file = env_names::FILES.into_iter().find(is_set);
+        file.map_or(Ok(()), |name| Err(EnvError::new(name, EnvErrorKind::File)))
     }
 
     /// Creates a configuration as [`from_env`](Self::from_env) does, from variables that `lookup`

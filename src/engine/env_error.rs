@@ -55,6 +55,8 @@ pub enum EnvErrorKind {
     },
     /// The settings do not fit together.
     Config(ConfigError),
+    /// The variable names a file, which only the command line of redbolt reads.
+    File,
     /// There is no setting with this name.
     Unknown {
         /// The variable whose name is most like this one; `None` if none is like it.
@@ -102,6 +104,10 @@ impl fmt::Display for EnvErrorKind {
             Self::Address(error) => write!(f, ": {error}"),
             Self::Value { value, reason } => write!(f, " is {value:?}, {reason}"),
             Self::Config(error) => write!(f, ": {error}"),
+            Self::File => f.write_str(
+                " names a file that only the command line of redbolt reads: without what stands \
+                 there, this process could have settings that other clients do not have",
+            ),
             Self::Unknown { nearest: Some(name) } => write!(f, " is not a setting, {name} is one"),
             Self::Unknown { nearest: None } => {
                 write!(f, " is not a setting, but these are: {}", SETTINGS.join(", "))

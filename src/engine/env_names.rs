@@ -37,6 +37,22 @@ pub(super) const SETTINGS: [&str; 27] = [
 /// What `redbolt exec` sets for its command, which may be a program with a configuration.
 const OF_EXEC: [&str; 2] = ["REDBOLT_RESOURCE", "REDBOLT_TOKEN"];
 
+/// Files with settings, which the command line reads. Who reads variables alone must not pass them
+/// over: there may be a prefix or a quorum in them.
+pub(super) const FILES: [&str; 2] = ["REDBOLT_CONFIG", "REDBOLT_PASSWORD_FILE"];
+
+/// What only the command line reads, and says nothing about locks.
+const OF_COMMAND_LINE: [&str; 8] = [
+    "REDBOLT_CONFLICT_EXIT_CODE",
+    "REDBOLT_LOST_EXIT_CODE",
+    "REDBOLT_UNAVAILABLE_EXIT_CODE",
+    "REDBOLT_EXPIRING_SIGNAL",
+    "REDBOLT_KEEP_ALIVE",
+    "REDBOLT_VERBOSE",
+    "REDBOLT_LOG",
+    "REDBOLT_WAIT_GROUP",
+];
+
 /// The first words of the variables of this repository's own tests and scripts.
 const OF_TESTS: [&str; 4] = ["TEST", "SIM", "JEPSEN", "MSRV"];
 
@@ -47,10 +63,15 @@ const OF_KUBERNETES: [&str; 2] = ["PORT", "SERVICE"];
 /// The most bytes of a name that are compared: more than any setting has.
 const LONGEST: usize = 64;
 
+/// Every name that somebody may have meant.
+fn all() -> impl Iterator<Item = &'static str> {
+    SETTINGS.into_iter().chain(FILES).chain(OF_COMMAND_LINE)
+}
+
 /// Returns whether a name that begins with `REDBOLT_` may be set.
 pub(super) fn is_known(name: &str) -> bool {
     let mut words = name.split('_').skip(1);
-    SETTINGS.contains(&name)
+    all().any(|known| known == name)
         || OF_EXEC.contains(&name)
         || words.clone().next().is_some_and(|word| OF_TESTS.contains(&word))
         || words.any(|word| OF_KUBERNETES.contains(&word))
@@ -60,8 +81,7 @@ pub(super) fn is_known(name: &str) -> bool {
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let own = |name: &'static str| &name[PREFIX.len()..];
     let name = name.strip_prefix(PREFIX).filter(|name| name.len() <= LONGEST)?;
-    let distances = SETTINGS.map(|known| (distance(name, own(known)), known));
-    let (distance, known) = distances.into_iter().min()?;
+    let (distance, known) = all().map(|known| (distance(name, own(known)), known)).min()?;
     (distance <= own(known).len() / 2).then_some(known)
 }
 
@@ -98,6 +118,9 @@ mod tests {
             ("REDBOLT_DRIFT_PPM", Some("REDBOLT_DRIFT_RATE_PPM")),
             ("REDBOLT_DRIFT_RATE", Some("REDBOLT_DRIFT_RATE_PPM")),
             ("REDBOLT_RESTARTGUARD", Some("REDBOLT_RESTART_GUARD")),
+            ("REDBOLT_PASSWORDFILE", Some("REDBOLT_PASSWORD_FILE")),
+            ("REDBOLT_LOST_EXITCODE", Some("REDBOLT_LOST_EXIT_CODE")),
+            ("REDBOLT_CONF", Some("REDBOLT_CONFIG")),
             ("REDBOLT_XYZZYXYZZY", None),
             ("REDBOLT_", None),
         ];
@@ -113,6 +136,8 @@ mod tests {
         for name in [
             "REDBOLT_RESOURCE",
             "REDBOLT_TOKEN",
+            "REDBOLT_CONFIG",
+            "REDBOLT_CONFLICT_EXIT_CODE",
             "REDBOLT_TEST_SERVER",
             "REDBOLT_SIM_SEED",
             "REDBOLT_SERVICE_HOST",
@@ -122,7 +147,7 @@ mod tests {
         ] {
             assert!(is_known(name), "{name}");
         }
-        assert!(SETTINGS.into_iter().all(is_known));
+        assert!(all().all(is_known));
     }
 
     #[test]

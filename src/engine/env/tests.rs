@@ -227,6 +227,21 @@ fn a_login_that_is_too_long_is_that_of_the_variable_which_has_it() {
 }
 
 #[test]
+fn a_file_that_is_not_read_is_refused_and_not_passed_over() {
+    let refused = |name: &'static str, value: &'static str| {
+        Config::refuse_files(|asked| (asked == name).then(|| value.into()))
+    };
+    for name in ["REDBOLT_CONFIG", "REDBOLT_PASSWORD_FILE"] {
+        let error = refused(name, "/etc/secret").expect_err(name).to_string();
+        assert!(error.starts_with(&format!("{name} names a file that only")), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+        assert_eq!(refused(name, ""), Ok(()));
+        assert_eq!(Config::check_names([name]), Ok(()));
+    }
+    assert_eq!(refused("REDBOLT_VERBOSE", "true"), Ok(()));
+}
+
+#[test]
 fn a_name_that_is_like_no_setting_is_told_all_of_them() {
     let error = Config::check_names(["REDBOLT_FOO_BAR"]).expect_err("not a setting").to_string();
     let names = error.strip_prefix("REDBOLT_FOO_BAR is not a setting, but these are: ");
