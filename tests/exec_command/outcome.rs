@@ -80,7 +80,12 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
         (ttl, &["--max-hold", "1m", "--max-ttl", "2m"], 64, "1m, at least REDBOLT_TTL = 61s is"),
         (ttl, &["--ttl", "1m", "--no-wait"], 69, "no quorum"),
         (("REDBOLT_TTL", "9ms"), &[], 64, "REDBOLT_TTL is \"9ms\", between 10ms and 168h is"),
-        (("REDBOLT_WAIT", "forever"), &[], 64, "REDBOLT_WAIT is \"forever\", between 0s and 168h"),
+        (
+            ("REDBOLT_WAIT", "169h"),
+            &[],
+            64,
+            "REDBOLT_WAIT is \"169h\", between 0s and 168h, or fore",
+        ),
         (("REDBOLT_WAIT", "forever"), &["-w", "0"], 69, "no quorum"),
         // An option may be a bare number, as for flock; what others read as well may not.
         (("REDBOLT_MAX_TTL", "20"), &[], 64, "REDBOLT_MAX_TTL is \"20\", which needs a unit"),

@@ -4,21 +4,26 @@ use std::error::Error as _;
 use std::ffi::OsStr;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 
-const COMMANDS: &str = "`bench` measures locking, `exec` runs a command while holding a lock";
+use crate::nearest::nearest;
+use crate::quote::quoted;
 
-/// Returns the message, and where to read on. `first` is the first argument, which may be the
-/// subcommand.
-pub(crate) fn describe(error: &clap::Error, first: Option<&OsStr>) -> String {
-    let subcommand = first.and_then(OsStr::to_str).filter(|name| matches!(*name, "bench" | "exec"));
+const COMMANDS: &str = "`bench` measures locking, `exec` runs a command while holding a lock, \
+                        `init` prepares nodes";
+
+/// Returns the message, and where to read on. `first` is the first argument, which may be a
+/// subcommand of `program`.
+pub(crate) fn describe(error: &clap::Error, program: &Command, first: Option<&OsStr>) -> String {
+    let subcommand = first.and_then(|name| program.find_subcommand(name));
     let help = match subcommand {
-        Some(name) => format!("see redbolt {name} --help"),
+        Some(command) => format!("see redbolt {} --help", command.get_name()),
         None => "see redbolt --help".to_owned(),
     };
-    format!("{}; {help}", what_is_wrong(error, subcommand))
+    format!("{}; {help}", what_is_wrong(error, program, subcommand))
 }
 
-fn what_is_wrong(error: &clap::Error, subcommand: Option<&str>) -> String {
+fn what_is_wrong(error: &clap::Error, program: &Command, subcommand: Option<&Command>) -> String {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -29,7 +34,10 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&str>) -> String {
         }
         ErrorKind::InvalidSubcommand => {
             let given = context(ContextKind::InvalidSubcommand).unwrap_or_default();
-            format!("there is no command {given:?}: {COMMANDS}")
+            match nearest(given, program.get_subcommands().map(Command::get_name)) {
+                Some(meant) => format!("there is no command {given:?}, `{meant}` is one"),
+                None => format!("there is no command {given:?}: {COMMANDS}"),
+            }
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
             let option = context(ContextKind::InvalidArg).unwrap_or_default();
@@ -37,17 +45,42 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&str>) -> String {
             let option = option.split(' ').next().unwrap_or_default();
             let value = context(ContextKind::InvalidValue).unwrap_or_default();
             match error.source() {
-                Some(source) => format!("{option} is {value:?}, {source}"),
+                Some(source) => format!("{option} is {}, {source}", quoted(value)),
                 None if value.is_empty() => format!("{option} lacks its value"),
-                None => format!("{option} is {value:?}, which cannot be used"),
+                None => format!("{option} is {}{}", quoted(value), possible(error)),
             }
         }
-        ErrorKind::UnknownArgument if subcommand == Some("exec") => {
+        ErrorKind::UnknownArgument => {
             let given = context(ContextKind::InvalidArg).unwrap_or_default();
-            let hint = if given.starts_with('-') { "" } else { ": COMMAND stands behind --" };
-            format!("{}{hint}", first_paragraph(&error.to_string()))
+            let hint = hint(given, subcommand.unwrap_or(program));
+            // The argument may be a list of nodes whose option was forgotten.
+            let given = if given.contains('@') { "…" } else { given };
+            format!("unexpected argument '{given}' found{hint}")
         }
         _ => first_paragraph(&error.to_string()),
+    }
+}
+
+/// Returns what is likely to be meant by an argument that is unexpected.
+fn hint(given: &str, command: &Command) -> String {
+    match given.strip_prefix("--") {
+        Some(option) => {
+            let options = command.get_arguments().filter_map(Arg::get_long);
+            let meant = nearest(option, options);
+            meant.map_or_else(String::new, |meant| format!(", --{meant} is one"))
+        }
+        None if given.starts_with('-') || command.get_name() != "exec" => String::new(),
+        None => ": COMMAND stands behind --".to_owned(),
+    }
+}
+
+/// Returns the end of a sentence that names the values which are possible.
+fn possible(error: &clap::Error) -> String {
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) if !values.is_empty() => {
+            format!(", one of {} is possible", values.join(", "))
+        }
+        _ => ", which cannot be used".to_owned(),
     }
 }
 

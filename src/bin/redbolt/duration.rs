@@ -25,6 +25,30 @@ pub(crate) fn within(text: &str, least: Duration, most: Duration) -> Result<Dura
     Ok(value)
 }
 
+/// Returns a parser as [`between`] does, which reads `forever` as well.
+pub(crate) fn between_or_forever(
+    least: Duration,
+    most: Duration,
+) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync + 'static {
+    move |text| within_or_forever(&with_unit(text), least, most)
+}
+
+/// Parses a duration as [`within`] does, or `forever`, which is [`Duration::MAX`].
+pub(crate) fn within_or_forever(
+    text: &str,
+    least: Duration,
+    most: Duration,
+) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(Duration::MAX) => Ok(Duration::MAX),
+        Ok(value) if value < least || value > most => {
+            let [least, most] = [least, most].map(written);
+            Err(format!("between {least} and {most}, or forever, is possible"))
+        }
+        result => result.map_err(|error| error.to_string()),
+    }
+}
+
 /// Returns the text of an option with its unit: a bare number is in seconds, as for `timeout` and
 /// `flock`.
 pub(crate) fn with_unit(text: &str) -> Cow<'_, str> {
@@ -45,6 +69,13 @@ mod tests {
         for text in ["9ms", "169h", "0", "forever"] {
             assert_eq!(parse(text), Err("between 10ms and 168h is possible".to_owned()), "{text}");
         }
+        let wait = between_or_forever(Duration::ZERO, Duration::from_secs(7 * 24 * 3600));
+        let week = Duration::from_secs(7 * 24 * 3600);
+        assert_eq!(
+            (wait("forever"), wait("7d"), wait("0")),
+            (Ok(Duration::MAX), Ok(week), Ok(Duration::ZERO))
+        );
+        assert_eq!(wait("8d"), Err("between 0s and 168h, or forever, is possible".to_owned()));
         let error = Err("which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h".to_owned());
         assert_eq!(parse("soon"), error);
     }

@@ -8,19 +8,30 @@ mod exec;
 mod exit;
 mod failure;
 mod init;
+mod nearest;
 mod nodes;
 mod number;
 mod output;
+mod quote;
+mod settings;
 
 use std::env;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+
+const AFTER_HELP: &str = "\
+Examples:
+  redbolt init --nodes db1,db2,db3 --fresh               # once, when the servers are new
+  redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill   # run a command under a lock
+  redbolt bench --nodes db1,db2,db3                      # measure
+
+redbolt COMMAND -h is short, redbolt COMMAND --help has everything.";
 
 /// Distributed locks over independent Redis or Valkey masters.
 #[derive(Parser)]
-#[command(name = "redbolt", version, max_term_width = 100)]
+#[command(name = "redbolt", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -43,7 +54,11 @@ fn main() -> ExitCode {
         Ok(Command::Init(args)) => init::run(args),
         Err(asked) if is_asked_for(&asked) => output::print(&asked.to_string()),
         Err(error) => {
-            output::say(complaint::describe(&error, env::args_os().nth(1).as_deref()));
+            output::say(complaint::describe(
+                &error,
+                &Cli::command(),
+                env::args_os().nth(1).as_deref(),
+            ));
             exit::USAGE.into()
         }
     }

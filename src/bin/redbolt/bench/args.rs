@@ -6,7 +6,7 @@ use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 
 use crate::failure::Failure;
-use crate::nodes::{NodeArgs, Override};
+use crate::settings::{NodeArgs, Override};
 use crate::{duration, number};
 
 /// The most locks in flight: more than any set of masters works on at once, so that more locks
@@ -143,13 +143,13 @@ impl Args {
     }
 
     /// The settings of an engine for the given nodes; `None` when none are given.
-    pub(super) fn config(&self) -> Option<Result<Config, Failure>> {
-        let config = self.nodes.config([self.busy_poll()])?;
-        let config = config.and_then(|config| {
-            self.nodes.check_ttl("--ttl", self.ttl, &config)?;
-            Ok(self.apply(config))
-        });
-        Some(config.map_err(Failure::usage))
+    pub(super) fn config(&self) -> Result<Option<Config>, Failure> {
+        let sources = self.nodes.sources().map_err(Failure::usage)?;
+        let config = self.nodes.config(&sources, [self.busy_poll()]).map_err(Failure::usage)?;
+        let Some(config) = config else { return Ok(None) };
+        let check = self.nodes.check_ttl("--ttl", self.ttl, &config, Some(&sources));
+        check.map_err(Failure::usage)?;
+        Ok(Some(self.apply(config)))
     }
 
     /// The settings of an engine for local nodes.
@@ -163,7 +163,7 @@ impl Args {
         if !self.nodes.has_max_ttl() {
             config.redlock.max_ttl = config.redlock.max_ttl.max(self.ttl);
         }
-        self.nodes.check_ttl("--ttl", self.ttl, &config).map_err(Failure::usage)?;
+        self.nodes.check_ttl("--ttl", self.ttl, &config, None).map_err(Failure::usage)?;
         Ok(self.apply(config))
     }
 

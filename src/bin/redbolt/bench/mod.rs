@@ -64,8 +64,8 @@ pub(crate) fn run(args: Args) -> ExitCode {
 fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
     // Signals come before the first child: from here on a signal ends the run in an orderly way.
     let signals = Signals::listen()?;
-    let (masters, config) = match args.config() {
-        Some(config) => (Masters::Given, config?),
+    let (masters, config) = match args.config()? {
+        Some(config) => (Masters::Given, config),
         None => start_masters(args)?,
     };
     if let Some(kind) = args.crowd() {

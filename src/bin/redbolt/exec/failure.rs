@@ -8,6 +8,7 @@ use redbolt::time::format_rounded;
 use redbolt::{EngineError, LostReason};
 use rustix::process::Signal;
 
+use super::codes::Codes;
 use super::signals;
 use crate::exit;
 use crate::nodes::GUARD_HINT;
@@ -47,16 +48,16 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// The exit code of this failure; `held` is the code for a lock that another has.
-    pub(super) fn exit_code(&self, held: u8) -> u8 {
+    /// The exit code of this failure.
+    pub(super) fn exit_code(&self, codes: &Codes) -> u8 {
         match self {
             Self::Usage(_) => exit::USAGE,
-            Self::Held { .. } => held,
-            Self::NoQuorum { .. } | Self::Unavailable { .. } => exit::NO_QUORUM,
+            Self::Held { .. } => codes.held,
+            Self::NoQuorum { .. } | Self::Unavailable { .. } => codes.no_quorum,
             Self::Interrupted { signal } => died_of(signal.as_raw()),
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => NOT_FOUND,
             Self::Start { .. } => NOT_EXECUTABLE,
-            Self::Overrun { .. } => exit::LOST,
+            Self::Overrun { .. } => codes.lost,
             Self::System(_) => exit::SOFTWARE,
         }
     }

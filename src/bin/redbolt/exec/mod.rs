@@ -13,9 +13,11 @@ mod alarm;
 mod args;
 mod changes;
 mod child;
+mod codes;
 mod command;
 mod failure;
 mod group;
+mod help;
 mod schedule;
 mod signals;
 mod terminal;
@@ -44,7 +46,7 @@ pub(crate) fn run(mut args: Args) -> ExitCode {
         Ok(code) => code.into(),
         Err(failure) => {
             output::say(&failure);
-            failure.exit_code(args.conflict_exit_code).into()
+            failure.exit_code(&args.codes).into()
         }
     }
 }

@@ -3,7 +3,7 @@
 use redbolt::{Config, Init};
 
 use crate::failure::Failure;
-use crate::nodes::{NO_NODES, NodeArgs};
+use crate::settings::{NO_NODES, NodeArgs};
 
 const AFTER_HELP: &str = "\
 A node votes for locks once nothing in it can have been forgotten. Its witness says since when that
@@ -49,13 +49,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the settings, from the options and the variables.
+    /// Returns the settings, from the options, the variables and the file.
     pub(super) fn config(&self) -> Result<Config, Failure> {
-        let config = self.nodes.config([]).unwrap_or_else(|| Err(NO_NODES.to_owned()));
-        config.map_err(Failure::usage)
+        let config = self.nodes.sources().and_then(|sources| self.nodes.config(&sources, []));
+        config.map_err(Failure::usage)?.ok_or_else(|| Failure::usage(NO_NODES))
     }
 
-    /// What is wanted. A `max_ttl` from a variable is only compared.
+    /// What is wanted. A `max_ttl` from elsewhere is only compared.
     pub(super) fn init(&self, config: Config) -> Init {
         let init = Init::new(config);
         match self.fresh {

@@ -1,0 +1,107 @@
+//! The help of `redbolt exec`: one line for each option with `-h`, and the whole with `--help`.
+//!
+//! `--help` indents the text of an option by ten columns.
+
+pub(super) const TTL: &str = "How long the lock lasts by itself [default: 30s]";
+pub(super) const TTL_LONG: &str = "\
+How long the lock lasts unless it is renewed or released; REDBOLT_TTL, or 30s, when this
+is absent";
+
+pub(super) const MAX_HOLD: &str = "For how long the lock is kept alive [default: 24h]";
+pub(super) const MAX_HOLD_LONG: &str = "\
+For how long the lock is kept alive at most, from its acquisition: between the ttl and
+168h; REDBOLT_MAX_HOLD, or 24h, or the ttl if that is longer, when this is absent";
+
+pub(super) const NO_KEEP_ALIVE: &str = "Do not renew the lock: the ttl must cover the command";
+pub(super) const NO_KEEP_ALIVE_LONG: &str = "\
+Do not renew the lock: the ttl must cover the command. REDBOLT_KEEP_ALIVE=false does the
+same where there is no --max-hold";
+
+pub(super) const EXPIRING: &str = "A signal for the command ahead of the end";
+pub(super) const EXPIRING_LONG: &str = "\
+The signal for the command when the lock is about to end, like USR1;
+REDBOLT_EXPIRING_SIGNAL, or none, when this is absent";
+
+pub(super) const WAIT: &str = "How long to wait for the lock, or forever [default: 10s]";
+pub(super) const WAIT_LONG: &str = "\
+How long to wait for the lock, connecting included: at most 168h, or forever, which
+outlasts nodes that are down or in quarantine, and ends with a signal; REDBOLT_WAIT, or
+10s, when this is absent";
+
+pub(super) const HELD: &str = "The exit code when another holds the lock [default: 75]";
+pub(super) const HELD_LONG: &str = "\
+The exit code when another holds the lock: 1 to 125, but no code that means something
+else (see the end); REDBOLT_CONFLICT_EXIT_CODE, or 75, when this is absent";
+
+pub(super) const LOST: &str = "The exit code when the lock ends too early [default: 76]";
+pub(super) const LOST_LONG: &str = "\
+The exit code when the validity of the lock ends while the command runs: 1 to 125, but no
+code that means something else; REDBOLT_LOST_EXIT_CODE, or 76, when this is absent";
+
+pub(super) const UNAVAILABLE: &str = "The exit code when too few nodes answer [default: 69]";
+pub(super) const UNAVAILABLE_LONG: &str = "\
+The exit code when no quorum of nodes can be asked: 1 to 125, but no code that means
+something else; REDBOLT_UNAVAILABLE_EXIT_CODE, or 69, when this is absent";
+
+pub(super) const VERBOSE: &str = "Say what happens";
+pub(super) const VERBOSE_LONG: &str = "\
+Say what happens: how long the lock took, and what came of it. REDBOLT_VERBOSE=true does
+the same";
+
+/// Shown below the options by `-h`.
+pub(super) const AFTER: &str = "\
+Examples:
+  redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill
+  redbolt exec --config /etc/redbolt.toml --no-wait backup -- ./backup   # or exit with 75
+  redbolt exec --config /etc/redbolt.toml --wait forever leader -- ./serve
+
+--help has all details, and the exit codes.";
+
+/// Shown below the options by `--help`.
+pub(super) const AFTER_LONG: &str = "\
+Examples:
+  redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill
+  redbolt exec --config /etc/redbolt.toml --no-wait backup -- ./backup   # or exit with 75
+  redbolt exec --config /etc/redbolt.toml --wait forever leader -- ./serve
+
+The lock is kept alive as long as the command runs, up to --max-hold. A command that is about to
+outlive the validity of its lock all the same (the ttl less the drift, which is 1 % and 2 ms by
+default, counted from the last request that a quorum has confirmed) is ended:
+  SIGTERM  a tenth of the validity before its end (100 ms to 10 s, at most half of it)
+  SIGKILL  a fiftieth of the validity before its end (20 ms to 1 s, at most a quarter of it)
+Both go to the whole process group of the command. When a quorum says that the lock is gone, all of
+it gets SIGKILL at once. --expiring-signal goes to it when a third of the validity is left, which
+with keep-alive means that renewals fail or --max-hold comes near. When the command ends after
+SIGTERM, what is left of its group gets SIGKILL; when it ends by itself, what it has left behind is
+left alone.
+The lock is released as soon as nothing of a killed group can act any more; if that takes over
+100 ms, the lock is left to its ttl, and a line on standard error says so.
+
+However short the wait is, there is one attempt at the lock. Before it, nodes get time to connect:
+as long as the wait, but at most 1 s; with --no-wait or --wait 0 up to 1 s as well. Durations are
+written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a bare number is in seconds; a
+variable and the file need the unit.
+
+COMMAND runs without a shell, in a process group of its own, in the foreground where standard input
+and output are a terminal; Ctrl-Z does not stop it there. Its environment has REDBOLT_RESOURCE and
+REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. SIGHUP, SIGINT, SIGQUIT,
+SIGTERM, SIGUSR1 and SIGUSR2 are passed on to its group, and the lock is released once it has ended;
+before it has begun they end the wait. If redbolt itself is killed with SIGKILL, COMMAND goes on and
+nobody ends it: others get the lock once the ttl has passed.
+
+The environment of redbolt is passed on, so that a redbolt in COMMAND has the same nodes. With it go
+the passwords in REDBOLT_NODES and REDBOLT_PASSWORD, if they are there: `env -u` takes them away.
+Passwords in a file or a credential are neither in an argument nor in an environment.
+
+All other settings are read from variables and the file too, such as REDBOLT_RETRY_MAX or retry_max;
+the library documents their names at Config::from_env. Any other name that begins with REDBOLT_, and
+any other name in the file, is refused.
+
+Exit codes, besides those of COMMAND (128 + N when it died of signal N):
+  64   the command line, or a value in it, cannot be used
+  69   no quorum of nodes could be asked; a line for each node says why (--unavailable-exit-code)
+  70   something in this program or the system failed
+  75   another held the lock until the wait ended (--conflict-exit-code)
+  76   the validity of the lock ended while COMMAND ran (--lost-exit-code)
+  126  COMMAND cannot be executed
+  127  COMMAND was not found";

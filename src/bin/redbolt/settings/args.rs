@@ -1,0 +1,246 @@
+//! The options that all commands have, and the configuration that follows from them.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use redbolt::time::format_duration;
+use redbolt::{Config, EnvError};
+
+use super::login::Login;
+use super::sources::{Given, Sources, variable};
+use super::{help, list};
+use crate::duration;
+
+pub(crate) const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set \
+                                   REDBOLT_NODES, or write nodes = [\"HOST:PORT\", …] into the \
+                                   file of --config";
+
+/// The heading of the options with which a command joins the clients of a service.
+const SHARED: &str = "Options to set as the other clients of the same locks have them";
+
+const NODES: &str = "REDBOLT_NODES";
+const USER: &str = "REDBOLT_USER";
+const PASSWORD: &str = "REDBOLT_PASSWORD";
+const PREFIX: &str = "REDBOLT_PREFIX";
+
+/// The variable of the longest ttl, and its option.
+const MAX_TTL: &str = "REDBOLT_MAX_TTL";
+const MAX_TTL_OPTION: &str = "--max-ttl";
+
+/// The variables of the clients of the library, which here belong to options of one command.
+const OF_CLIENTS: [&str; 3] = ["REDBOLT_TTL", "REDBOLT_WAIT", "REDBOLT_THREADS"];
+
+#[derive(clap::Args)]
+pub(crate) struct NodeArgs {
+    #[arg(long, value_name = "LIST", help = help::NODES, long_help = help::NODES_LONG)]
+    nodes: Option<OsString>,
+
+    #[arg(long, value_name = "FILE", help = help::CONFIG, long_help = help::CONFIG_LONG)]
+    config: Option<OsString>,
+
+    #[arg(long, value_name = "NAME", help = help::USER, long_help = help::USER_LONG)]
+    #[arg(allow_hyphen_values = true)]
+    user: Option<OsString>,
+
+    #[arg(long, value_name = "FILE", help = help::PASSWORD, long_help = help::PASSWORD_LONG)]
+    password_file: Option<OsString>,
+
+    #[arg(long, value_name = "WHEN", help = help::GUARD, long_help = help::GUARD_LONG)]
+    restart_guard: Option<OsString>,
+
+    #[arg(long, value_name = "DURATION", help = help::MAX_TTL, long_help = help::MAX_TTL_LONG)]
+    #[arg(allow_hyphen_values = true, help_heading = SHARED)]
+    max_ttl: Option<OsString>,
+
+    #[arg(long, value_name = "TEXT", help = help::PREFIX, long_help = help::PREFIX_LONG)]
+    #[arg(allow_hyphen_values = true, help_heading = SHARED)]
+    prefix: Option<OsString>,
+
+    #[arg(long, value_name = "N", help = help::QUORUM, long_help = help::QUORUM_LONG)]
+    #[arg(allow_hyphen_values = true, help_heading = SHARED)]
+    quorum: Option<OsString>,
+
+    #[arg(long, value_name = "N", help = help::RATE, long_help = help::RATE_LONG)]
+    #[arg(allow_hyphen_values = true, help_heading = SHARED)]
+    drift_rate_ppm: Option<OsString>,
+
+    #[arg(long, value_name = "DURATION", help = help::STEP, long_help = help::STEP_LONG)]
+    #[arg(allow_hyphen_values = true, help_heading = SHARED)]
+    drift_step: Option<OsString>,
+}
+
+/// An option that takes the place of a variable, with its unit.
+pub(crate) struct Override {
+    option: &'static str,
+    variable: &'static str,
+    value: Option<OsString>,
+}
+
+impl Override {
+    /// A duration that the command line may have.
+    pub(crate) fn duration(
+        option: &'static str,
+        variable: &'static str,
+        value: Option<Duration>,
+    ) -> Self {
+        Self { option, variable, value: value.map(|value| format_duration(value).into()) }
+    }
+}
+
+impl NodeArgs {
+    /// Returns the places of settings beside the options, or what is wrong with them.
+    pub(crate) fn sources(&self) -> Result<Sources, String> {
+        Sources::new(self.config.as_ref())
+    }
+
+    /// Returns the settings of these nodes, or what is wrong with them; `None` when no nodes are
+    /// given. An empty variable counts as no nodes, an empty argument is a mistake.
+    pub(crate) fn config<const N: usize>(
+        &self,
+        sources: &Sources,
+        others: [Override; N],
+    ) -> Result<Option<Config>, String> {
+        if self.nodes.is_none() && variable(NODES).is_none() && sources.nodes().is_empty() {
+            // An option that is about nodes must not be passed over.
+            let [a, b, c] = [&self.config, &self.user, &self.password_file].map(Option::is_some);
+            return if a || b || c { Err(NO_NODES.to_owned()) } else { Ok(None) };
+        }
+        let options = self.options(others)?;
+        let nodes = self.list()?;
+        let Login { user, password } =
+            Login::find(self.user.as_ref(), self.password_file.as_ref(), sources)?;
+        let beside = |name: &str| match name {
+            NODES => nodes.as_ref(),
+            USER => user.as_ref(),
+            PASSWORD => password.as_ref(),
+            _ => options.iter().find(|option| option.0 == name).map(|(_, given)| given),
+        };
+        let mut config = Config::with_addresses(sources.nodes().iter().cloned());
+        if let Some(prefix) = sources.prefix() {
+            config.redlock.prefix = prefix.to_vec();
+        }
+        let value = |name: &str| match beside(name) {
+            Some(given) => Some(given.value.clone()),
+            None if OF_CLIENTS.contains(&name) => None,
+            None => sources.given(name).map(|given| given.value),
+        };
+        let name_of = |name: &str| match beside(name) {
+            Some(given) => Some(given.name.clone()),
+            None => sources.name_of(name),
+        };
+        config.apply_vars(value).map_err(|error| told(&error, name_of))?;
+        if let Some(prefix) = &self.prefix {
+            // An empty text is no value of a variable, but a prefix that can be wanted.
+            config.redlock.prefix = prefix.as_bytes().to_vec();
+        }
+        Ok(Some(config))
+    }
+
+    /// Returns the settings of nodes that this program has started, from the options alone, or what
+    /// is wrong with them.
+    pub(crate) fn local_config<const N: usize>(
+        &self,
+        addresses: &[String],
+        others: [Override; N],
+    ) -> Result<Config, String> {
+        let options = self.options(others)?;
+        let given = |name: &str| options.iter().find(|option| option.0 == name);
+        let mut config = Config::new(addresses).map_err(|error| error.to_string())?;
+        config
+            .apply_vars(|name| given(name).map(|(_, given)| given.value.clone()))
+            .map_err(|error| told(&error, |name| Some(given(name)?.1.name.clone())))?;
+        Ok(config)
+    }
+
+    /// Checks that the settings allow this ttl, which was given by `name`. The error names what has
+    /// set the limit.
+    pub(crate) fn check_ttl(
+        &self,
+        name: &str,
+        ttl: Duration,
+        config: &Config,
+        sources: Option<&Sources>,
+    ) -> Result<(), String> {
+        let max_ttl = config.redlock.max_ttl;
+        if ttl <= max_ttl {
+            return Ok(());
+        }
+        let beside = sources.filter(|_| !self.has_max_ttl());
+        let limit = beside.and_then(|sources| sources.name_of(MAX_TTL));
+        let limit = limit.as_deref().unwrap_or(MAX_TTL_OPTION);
+        let [ttl, max_ttl] = [ttl, max_ttl].map(format_duration);
+        Err(format!("{name} is {ttl}, at most {limit} = {max_ttl} is possible"))
+    }
+
+    /// Returns whether the longest ttl is given as an option.
+    pub(crate) fn has_max_ttl(&self) -> bool {
+        self.max_ttl.is_some()
+    }
+
+    /// Returns the options that are given, each with the variable that it takes the place of. Nodes
+    /// and login are not among them.
+    fn options<const N: usize>(
+        &self,
+        others: [Override; N],
+    ) -> Result<Vec<(&'static str, Given)>, String> {
+        let rows = [
+            ("--restart-guard", "REDBOLT_RESTART_GUARD", self.restart_guard.clone()),
+            (MAX_TTL_OPTION, MAX_TTL, with_unit(&self.max_ttl)),
+            ("--prefix", PREFIX, self.prefix.clone()),
+            ("--quorum", "REDBOLT_QUORUM", self.quorum.clone()),
+            ("--drift-rate-ppm", "REDBOLT_DRIFT_RATE_PPM", self.drift_rate_ppm.clone()),
+            ("--drift-step", "REDBOLT_DRIFT_STEP", with_unit(&self.drift_step)),
+        ];
+        let rows = rows.map(|(option, variable, value)| Override { option, variable, value });
+        let given = rows.into_iter().chain(others).filter_map(|row| {
+            let value = row.value?;
+            let is_empty = value.is_empty() && row.variable != PREFIX;
+            let given = Given::new(row.option, value);
+            Some(if is_empty { Err(empty(row.option)) } else { Ok((row.variable, given)) })
+        });
+        given.collect()
+    }
+
+    /// Returns the list of the option or of the variable, which a file may have.
+    fn list(&self) -> Result<Option<Given>, String> {
+        let option = self.nodes.as_ref().map(|nodes| Given::new("--nodes", nodes));
+        if option.as_ref().is_some_and(|nodes| nodes.value.is_empty()) {
+            return Err(empty("--nodes") + ": HOST:PORT,HOST:PORT,… is possible");
+        }
+        let given = option.or_else(|| Some(Given::new(NODES, variable(NODES)?)));
+        let Some(Given { name, value }) = given else { return Ok(None) };
+        let Some(path) = value.as_bytes().strip_prefix(b"@") else {
+            return Ok(Some(Given { name, value }));
+        };
+        let list = match path {
+            b"" => Err("a file is needed behind the @".to_owned()),
+            b"-" => Err("standard input is not read: name a file, such as @/dev/fd/3".to_owned()),
+            path => list::read(Path::new(std::ffi::OsStr::from_bytes(path))),
+        };
+        let list = list.map_err(|error| format!("{name}: {error}"))?;
+        Ok(Some(Given { name, value: list.into() }))
+    }
+}
+
+fn empty(option: &str) -> String {
+    format!("{option} is empty")
+}
+
+/// Returns the message of an error, with the name of the place that has the setting.
+fn told(error: &EnvError, name_of: impl Fn(&str) -> Option<String>) -> String {
+    match name_of(error.variable()) {
+        Some(name) => format!("{name}{}", error.kind()),
+        None => error.to_string(),
+    }
+}
+
+/// Returns the text of an option that is a duration, with its unit.
+fn with_unit(option: &Option<OsString>) -> Option<OsString> {
+    let with_unit = |text: &OsString| match text.to_str() {
+        Some(text) => duration::with_unit(text).as_ref().into(),
+        None => text.clone(),
+    };
+    option.as_ref().map(with_unit)
+}

@@ -1,0 +1,19 @@
+//! The settings that all commands have in common, and where they come from.
+//!
+//! An option goes before a variable, a variable before the file of `--config`, and the file before
+//! the default ([`sources`]). [`args`] has the options, [`list`] reads `--nodes @FILE`, [`login`]
+//! finds user and password, and [`config_file`] reads TOML. [`file`] reads all of these files.
+//!
+//! A message names the option, the variable, or the line of the file that is wrong, and shows no
+//! piece of a password.
+
+mod args;
+mod config_file;
+mod file;
+mod help;
+mod list;
+mod login;
+mod sources;
+
+pub(crate) use self::args::{NO_NODES, NodeArgs, Override};
+pub(crate) use self::sources::{Given, Sources};
