@@ -3,12 +3,15 @@
 
 mod conflict;
 mod counter;
+mod files;
+mod forever;
 mod hostile;
 mod joining;
 mod keeping;
 mod outcome;
 mod restart;
 mod run;
+mod settings;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;

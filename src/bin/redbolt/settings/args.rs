@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
+use clap::ValueHint;
 use redbolt::time::format_duration;
 use redbolt::{Config, EnvError};
 
@@ -38,6 +39,7 @@ pub(crate) struct NodeArgs {
     nodes: Option<OsString>,
 
     #[arg(long, value_name = "FILE", help = help::CONFIG, long_help = help::CONFIG_LONG)]
+    #[arg(value_hint = ValueHint::FilePath)]
     config: Option<OsString>,
 
     #[arg(long, value_name = "NAME", help = help::USER, long_help = help::USER_LONG)]
@@ -45,6 +47,7 @@ pub(crate) struct NodeArgs {
     user: Option<OsString>,
 
     #[arg(long, value_name = "FILE", help = help::PASSWORD, long_help = help::PASSWORD_LONG)]
+    #[arg(value_hint = ValueHint::FilePath)]
     password_file: Option<OsString>,
 
     #[arg(long, value_name = "WHEN", help = help::GUARD, long_help = help::GUARD_LONG)]

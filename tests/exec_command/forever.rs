@@ -1,0 +1,70 @@
+//! `--wait forever`: through everything that a shorter wait gives up at.
+
+use rustix::process::Signal;
+
+use super::run::{PATIENCE, Run, exec, start_script};
+use crate::support::fake::Fake;
+use crate::support::process::Folder;
+use crate::support::servers::Cluster;
+use crate::support::until;
+
+const STAY: &str = "echo >here; until [ -e go ]; do :; done";
+
+#[test]
+fn a_lock_that_another_holds_is_waited_for() {
+    let cluster = Cluster::start(3);
+    let holder = start_script(&cluster.addrs(), &[], STAY);
+    holder.line("here");
+    let before = cluster[0].calls("set");
+    let waiter = start_script(&cluster.addrs(), &["--wait", "forever"], "echo >mine");
+    assert!(until(PATIENCE, || cluster[0].calls("set") > before + 3), "nobody tries");
+    assert_eq!(waiter.file("mine"), "");
+    holder.create("go");
+    holder.finish().assert_code(0);
+    let outcome = waiter.finish();
+    outcome.assert_code(0);
+    assert_eq!(outcome.err, "");
+}
+
+#[test]
+fn nodes_that_are_down_and_then_in_quarantine_are_waited_for() {
+    let mut cluster = Cluster::start(2);
+    let closing = Fake::closing();
+    let nodes = [&cluster.addrs()[..], &[closing.addr()]].concat();
+    cluster[0].kill();
+    cluster[1].kill();
+    let mut command = exec(&nodes);
+    command.env("REDBOLT_WAIT", "forever").env("REDBOLT_RESTART_GUARD", "strict");
+    command.args(["--ttl", "2s", "--max-ttl", "2s", "r", "--", "true"]);
+    let mut waiter = Run::start(&mut command);
+    // Connecting was given up several times, and the pause before the next time is at its longest.
+    assert!(until(PATIENCE, || closing.accepted() > 6), "{} attempts", closing.accepted());
+    cluster[0].restart();
+    cluster[1].restart();
+    waiter.wait().assert_code(0);
+}
+
+#[test]
+fn a_signal_ends_a_wait_without_end() {
+    let nobody = ["127.0.0.1:1".to_owned()];
+    let folder = Folder::new();
+    let file = folder.path().join("f.toml");
+    std::fs::write(&file, "wait = 'forever'\n").expect("the folder is ours");
+    let mut command = exec(&nobody);
+    command.arg("--config").arg(&file).args(["r", "--", "true"]);
+    let waiter = Run::start(&mut command);
+    // Signals are listened to from before the first connection on.
+    assert!(until(PATIENCE, || listens(waiter.pid().as_raw_nonzero().get())));
+    waiter.signal(Signal::TERM);
+    let outcome = waiter.finish();
+    assert!(!outcome.status.success());
+    assert!(outcome.err.contains("SIGTERM ended the wait for the lock"), "{}", outcome.err);
+}
+
+/// Whether a process catches `SIGTERM`.
+fn listens(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    caught.is_some_and(|set| set & (1 << (Signal::TERM.as_raw() - 1)) != 0)
+}
