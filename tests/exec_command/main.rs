@@ -9,6 +9,7 @@ mod hostile;
 mod joining;
 mod keeping;
 mod outcome;
+mod pages;
 mod restart;
 mod run;
 mod settings;

@@ -3,11 +3,13 @@
 
 mod bench;
 mod complaint;
+mod completions;
 mod duration;
 mod exec;
 mod exit;
 mod failure;
 mod init;
+mod man;
 mod nearest;
 mod nodes;
 mod number;
@@ -45,6 +47,10 @@ enum Command {
     Exec(exec::Args),
     /// Prepare the nodes of a new deployment, or of one that is to change
     Init(init::Args),
+    /// Print what a shell needs to complete the command line
+    Completions(completions::Args),
+    /// Print a page of the manual, or write all pages
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +58,8 @@ fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(args),
         Ok(Command::Exec(args)) => exec::run(args),
         Ok(Command::Init(args)) => init::run(args),
+        Ok(Command::Completions(args)) => completions::run(args, Cli::command()),
+        Ok(Command::Man(args)) => man::run(args, Cli::command()),
         Err(asked) if is_asked_for(&asked) => output::print(&asked.to_string()),
         Err(error) => {
             output::say(complaint::describe(

@@ -29,19 +29,34 @@ const MOST_STARTS: u32 = 1_000_000;
 /// How long the load runs before anything is counted: connections come up, tables and caches warm.
 pub(super) const WARM_UP: Duration = Duration::from_millis(200);
 
-/// Shown below the options.
-const AFTER_HELP: &str = "\
+/// Shown below the options by `-h`.
+const AFTER: &str = "\
+Examples:
+  redbolt bench                                      # five masters on this machine
+  redbolt bench --nodes db1,db2,db3 --seconds 10s
+  redbolt bench --config /etc/redbolt.toml --client --threads 16
+
+--help has all details, and the exit codes.";
+
+/// Shown below the options by `--help`.
+const AFTER_LONG: &str = "\
+Examples:
+  redbolt bench                                      # five masters on this machine
+  redbolt bench --nodes db1,db2,db3 --seconds 10s
+  redbolt bench --config /etc/redbolt.toml --client --threads 16
+
 A cycle acquires one lock and releases it at once. By default no two cycles want the same resource,
 as in a service that locks one order, job or user after another; with --resources they contend.
 Without nodes, five masters run on this machine for as long as the measurement: valkey-server or
 redis-server processes where one is on the PATH, else masters inside this process.
 
 Durations are written like 250us, 20ms, 30s, 1.5m. An option that is a bare number is in seconds; a
-variable needs the unit.
+variable and the file need the unit.
 SIGINT ends a run early, with its figures.
-Given nodes have all settings that the variables REDBOLT_... name, as the library documents them at
-Config::from_env; what the measurement itself needs is set by the options. Masters that are started
-for the measurement have the settings of the options alone; they are declared fresh.
+Given nodes have all settings that the variables REDBOLT_... and the file of --config name, as the
+library documents them at Config::from_env; what the measurement itself needs is set by the options.
+Masters that are started for the measurement have the settings of the options alone; they are
+declared fresh.
 Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.";
 
 /// What goes through a client.
@@ -57,7 +72,7 @@ pub(super) enum Kind {
 
 /// The settings of a run. Their values have been checked against their bounds.
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER, after_long_help = AFTER_LONG)]
 pub(crate) struct Args {
     #[command(flatten)]
     nodes: NodeArgs,
@@ -77,23 +92,26 @@ pub(crate) struct Args {
     #[arg(value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
     pub(super) ttl: Duration,
 
-    /// Contend: every cycle wants one of K resources, picked at random,
-    /// instead of one that no other cycle wants
-    #[arg(long, value_name = "K", verbatim_doc_comment, allow_hyphen_values = true)]
-    #[arg(value_parser = number::between(1, u32::MAX))]
+    /// Contend: every cycle wants one of K resources
+    ///
+    /// Contend: every cycle wants one of K resources, picked at random, instead of one that
+    /// no other cycle wants
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    #[arg(value_parser = number::between(1, u32::MAX), verbatim_doc_comment)]
     pub(super) resources: Option<u32>,
 
-    /// Start R locks a second, whether or not earlier ones are done, and
-    /// count latency from when each should have started; without it, one
-    /// starts whenever one ends
-    #[arg(long, value_name = "R", verbatim_doc_comment, allow_hyphen_values = true)]
-    #[arg(value_parser = number::between(1, MOST_STARTS))]
+    /// Start R locks a second, whether or not others are done
+    ///
+    /// Start R locks a second, whether or not earlier ones are done, and count latency from
+    /// when each should have started; without it, one starts whenever one ends
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    #[arg(value_parser = number::between(1, MOST_STARTS), verbatim_doc_comment)]
     pub(super) rate: Option<u32>,
 
-    /// Go through a client, as services do: threads that acquire a lock
-    /// and drop its guard
-    #[arg(long, verbatim_doc_comment)]
-    #[arg(conflicts_with_all = ["in_flight", "rate"])]
+    /// Go through a client, as services do
+    ///
+    /// Go through a client, as services do: threads that acquire a lock and drop its guard
+    #[arg(long, verbatim_doc_comment, conflicts_with_all = ["in_flight", "rate"])]
     client: bool,
 
     /// With --client: how many threads
@@ -101,9 +119,10 @@ pub(crate) struct Args {
     #[arg(allow_hyphen_values = true, value_parser = number::between(1, MOST_THREADS))]
     threads: u32,
 
-    /// With --client: wait for the answer to every release, instead of
-    /// dropping the guard
-    #[arg(long, verbatim_doc_comment, requires = "client")]
+    /// With --client: wait for the answer to every release
+    ///
+    /// With --client: wait for the answer to every release, instead of dropping the guard
+    #[arg(long, requires = "client")]
     pub(super) confirm: bool,
 
     /// With --client: so many tasks of a runtime instead of threads
@@ -120,10 +139,13 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Look for replies this long before sleeping; when this is absent,
-    /// 0s, or REDBOLT_BUSY_POLL for given nodes
-    #[arg(long, value_name = "DURATION", verbatim_doc_comment, allow_hyphen_values = true)]
+    /// Look for replies this long before sleeping [default: 0s]
+    ///
+    /// Look for replies this long before sleeping; when this is absent, 0s, or
+    /// REDBOLT_BUSY_POLL for given nodes
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     #[arg(value_parser = duration::between(Duration::ZERO, Config::MAX_BUSY_POLL))]
+    #[arg(verbatim_doc_comment)]
     busy_poll: Option<Duration>,
 }
 

@@ -5,7 +5,22 @@ use redbolt::{Config, Init};
 use crate::failure::Failure;
 use crate::settings::{NO_NODES, NodeArgs};
 
-const AFTER_HELP: &str = "\
+/// Shown below the options by `-h`.
+const AFTER: &str = "\
+Examples:
+  redbolt init --nodes db1,db2,db3 --fresh          # new servers: the nodes vote at once
+  redbolt init --config /etc/redbolt.toml           # safe at any time: waits for a quorum
+  redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls for all clients
+
+--help has all details, and the exit codes.";
+
+/// Shown below the options by `--help`.
+const AFTER_LONG: &str = "\
+Examples:
+  redbolt init --nodes db1,db2,db3 --fresh          # new servers: the nodes vote at once
+  redbolt init --config /etc/redbolt.toml           # safe at any time: waits for a quorum
+  redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls for all clients
+
 A node votes for locks once nothing in it can have been forgotten. Its witness says since when that
 is so: two keys beside the locks, redbolt:witness and redbolt:seen behind the prefix. Without
 `init`, the first client writes the witnesses, and waits until they are as old as the longest ttl
@@ -21,9 +36,9 @@ With --fresh or --max-ttl nothing is written anywhere unless every node is there
 are inspected before the first is written to. Whatever has happened, init may be run again.
 
 A line for each node says what was found, and what was done or is to be done. Settings are also
-read from variables, as the library documents them at Config::from_env. Durations are written like
-250us, 20ms, 30s, 1.5m, 2h. An option that is a bare number is in seconds; a variable needs the
-unit.
+read from variables and from the file of --config, as the library documents them at
+Config::from_env. Durations are written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a
+bare number is in seconds; a variable and the file need the unit.
 
 Exit codes:
   0    every node has what was wanted, and, unless --no-wait, a quorum votes
@@ -32,11 +47,13 @@ Exit codes:
   70   something in this program or the system failed";
 
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER, after_long_help = AFTER_LONG)]
 pub(crate) struct Args {
     #[command(flatten)]
     nodes: NodeArgs,
 
+    /// Declare the nodes new: no client can believe in a lock there
+    ///
     /// Declare the nodes new: they are empty, and no client can
     /// believe in a lock on any of them, because none has run for
     /// as long as the longest ttl. The nodes vote at once
