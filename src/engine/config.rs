@@ -87,6 +87,9 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// [`apply_env`](Self::apply_env) lets variables override what a file says: the password of a
 /// cluster, or the wait of one process.
 ///
+/// The command line reads the same file by `--config`. A few names are its own, such as
+/// `password_file` and `conflict_exit_code`; a file for services as well does without them.
+///
 /// A login is read but never written. In its place stands `…`, as in `redis://…@db2:7000/3`,
 /// which is refused when it is read again: a configuration that has lost its passwords must not
 /// pass for one that needs none. [`credentials`](Self::credentials) are not written at all.

@@ -57,9 +57,9 @@ impl Config {
     /// documented.
     ///
     /// A duration is written as [`parse_duration`](crate::time::parse_duration) reads it: `250us`,
-    /// `20ms`, `30s`, `1.5m`, `1h`, `forever`. Only a zero may lack its unit. A variable that is
-    /// absent or empty leaves the default. Spaces around a value do not count, except in the user,
-    /// the password and the prefix.
+    /// `20ms`, `30s`, `1.5m`, `1h`, `7d`, `forever`. Only a zero may lack its unit. A variable that
+    /// is absent or empty leaves the default. Spaces around a value do not count, except in the
+    /// user, the password and the prefix.
     ///
     /// ```no_run
     /// # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
