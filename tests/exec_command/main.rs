@@ -14,6 +14,7 @@ mod restart;
 mod run;
 mod settings;
 mod signals;
+mod speech;
 #[path = "../support/mod.rs"]
 mod support;
 mod validity;

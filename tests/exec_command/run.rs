@@ -63,8 +63,18 @@ pub(crate) fn start_script(nodes: &[String], options: &[&str], script: &str) -> 
 impl Run {
     pub(crate) fn start(command: &mut Command) -> Self {
         let folder = Folder::new();
-        let file = |name| File::create(folder.path().join(name)).expect("the folder is ours");
-        command.current_dir(folder.path()).stdout(file("out")).stderr(file("err"));
+        let file = File::create(folder.path().join("err")).expect("the folder is ours");
+        Self::start_in(folder, command, file)
+    }
+
+    /// The same with a standard error of the test's own. [`Outcome::err`] is empty then.
+    pub(crate) fn start_with_stderr(command: &mut Command, stderr: impl Into<Stdio>) -> Self {
+        Self::start_in(Folder::new(), command, stderr)
+    }
+
+    fn start_in(folder: Folder, command: &mut Command, stderr: impl Into<Stdio>) -> Self {
+        let out = File::create(folder.path().join("out")).expect("the folder is ours");
+        command.current_dir(folder.path()).stdout(out).stderr(stderr);
         let child = command.stdin(Stdio::null()).spawn().expect("the program can be started");
         Self { child, folder }
     }

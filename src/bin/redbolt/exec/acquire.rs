@@ -3,15 +3,16 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use redbolt::time::{Instant, format_rounded};
+use redbolt::time::Instant;
 use redbolt::{AcquireError, Engine, Event, LockId, LostReason, NodeState, Token};
 use rustix::process::Signal;
 
 use super::args::Args;
 use super::failure::Failure;
+use super::message::Message;
+use super::speech::Speech;
 use super::watch::{News, Watch};
-use crate::nodes::{self, GUARD_HINT};
-use crate::output;
+use crate::nodes;
 
 /// How long nodes may take to be ready for the first attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -30,11 +31,11 @@ pub(super) struct Lease {
 }
 
 /// Acquires the lock, unless a signal comes first.
-pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> {
+pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Lease, Failure> {
     let start = watch.engine.now();
     wait_for_nodes(watch, args.wait())?;
     let wait = args.wait().saturating_sub(watch.engine.now() - start);
-    announce_quarantine(&watch.engine, wait);
+    announce_quarantine(&watch.engine, wait, speech);
     let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl(), wait);
     let lock = request.map_err(|error| Failure::Usage(error.to_string()))?;
     loop {
@@ -48,17 +49,16 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args) -> Result<Lease, Failure> 
                     survivors: false,
                 })?;
                 let took = watch.engine.now() - start;
-                args.tell(format_args!("{} is locked after {took:.1?}", args.resource_name()));
-                let not_voting = nodes::not_voting(&watch.engine);
-                if !not_voting.is_empty() {
-                    let nodes = not_voting.trim_end();
-                    args.tell(format_args!("not every node is ready:\n{nodes}"));
-                }
                 if let Some(max_hold) = args.keep_alive() {
                     // An error means that the lock has just ended, which has an event of its own.
                     _ = watch.engine.keep_alive(lock, args.ttl(), max_hold);
                     // Renewals come earlier, so that only an end is announced.
                     _ = watch.engine.warn(lock, args.ttl() / 2);
+                }
+                speech.say(&Message::Locked { resource: args.resource_name(), took });
+                let nodes = nodes::not_voting(&watch.engine);
+                if !nodes.is_empty() {
+                    speech.say(&Message::NotAllReady { nodes });
                 }
                 return Ok(Lease { lock, token, valid_until });
             }
@@ -113,13 +113,10 @@ fn wait_for_nodes(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
 
 /// Prints which nodes are in quarantine and for how long, if a quorum will be there within the
 /// wait. Without a quorum in time, the failure says the same.
-fn announce_quarantine(engine: &Engine, wait: Duration) {
+fn announce_quarantine(engine: &Engine, wait: Duration, speech: &Speech) {
     let Some(pause) = nodes::quarantined_for(engine).filter(|pause| *pause < wait) else { return };
-    output::say(format_args!(
-        "waiting {} for a quorum of nodes:\n{}\n{GUARD_HINT}",
-        format_rounded(pause),
-        nodes::describe(engine, None).trim_end(),
-    ));
+    let nodes = nodes::describe(engine, None);
+    speech.say(&Message::AwaitsQuorum { left: pause, nodes });
 }
 
 /// Returns how many nodes are ready, and for how many the first connection is still under way.

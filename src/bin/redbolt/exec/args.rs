@@ -1,7 +1,6 @@
 //! The command line of `redbolt exec`.
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::time::Duration;
 
 use redbolt::Config;
@@ -12,8 +11,8 @@ use rustix::process::Signal;
 use super::codes::Codes;
 use super::failure::Failure;
 use super::{help, signals};
+use crate::duration;
 use crate::settings::{NO_NODES, NodeArgs, Sources};
-use crate::{duration, output};
 
 /// The longest wait that has an end, and the longest hold: longer than any ttl, and short enough
 /// for every clock.
@@ -146,13 +145,6 @@ impl Args {
 
     fn max_hold(&self) -> Duration {
         self.max_hold.unwrap_or_else(|| MAX_HOLD.max(self.ttl()))
-    }
-
-    /// Prints a message that only `--verbose` shows.
-    pub(super) fn tell(&self, message: impl Display) {
-        if self.verbose {
-            output::say(message);
-        }
     }
 
     /// How long the lock lasts unless it is renewed or released.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use redbolt::time::Instant;
-use redbolt::{Event, LostReason};
+use redbolt::{Engine, Event, LostReason};
 use rustix::process::Signal;
 
 use super::acquire::Lease;
@@ -12,9 +12,11 @@ use super::changes::Changes;
 use super::child::Child;
 use super::failure::Failure;
 use super::group;
+use super::message::Message;
 use super::schedule::Schedule;
-use super::signals;
+use super::speech::Speech;
 use super::watch::{News, Watch};
+use crate::nodes;
 
 /// What has been done to end the command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +28,12 @@ enum Stage {
 }
 
 /// Runs the command to its end, which comes before the end of the lock. Returns its exit code.
-pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, Failure> {
+pub(super) fn run(
+    watch: &mut Watch,
+    lease: &Lease,
+    args: &Args,
+    speech: &Speech,
+) -> Result<u8, Failure> {
     let mut schedule = Schedule::new(watch.engine.now(), lease.valid_until);
     let mut child = start(lease, args)?;
     let mut changes = Changes::new(&watch.engine);
@@ -46,12 +53,14 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
             let (resource, what) = (args.resource_name(), stage.tell());
             return Err(Failure::Overrun { resource, end, what, survivors });
         }
-        stage = stage.advance(watch.engine.now(), &schedule, &child, args, end);
+        if let Some(signal) = stage.advance(watch.engine.now(), &schedule, &child, args) {
+            speech.say(&stage.told(signal, end, &watch.engine));
+        }
         match watch.next(stage.ends_at(&schedule))? {
             News::Signal(signal) if signal != Signal::CHILD => child.signal(signal),
             News::Engine(Event::Shortened { valid_until, .. }) => {
-                args.tell(format_args!("the lock is shorter: {}", LostReason::ClockBehind));
                 schedule = Schedule::new(watch.engine.now(), valid_until);
+                speech.say(&Message::Shortened);
             }
             News::Engine(Event::Extended { valid_until, .. }) => {
                 schedule = Schedule::new(watch.engine.now(), valid_until);
@@ -60,12 +69,14 @@ pub(super) fn run(watch: &mut Watch, lease: &Lease, args: &Args) -> Result<u8, F
             News::Engine(Event::Expiring { reason, .. }) => end = reason,
             News::Engine(Event::Lost { reason, .. }) => {
                 end = reason;
-                args.tell(format_args!("the lock is lost: {reason}"));
-                schedule = Schedule::at_once(watch.engine.now());
+                child.kill();
+                stage = Stage::Killed;
+                let nodes = nodes::describe(&watch.engine, None);
+                speech.say(&Message::Lost { reason, nodes });
             }
             News::Engine(Event::Node(node)) => {
                 if let Some(news) = changes.news(&watch.engine, node) {
-                    args.tell(news);
+                    speech.say(&Message::Node(news));
                 }
             }
             News::Signal(_) | News::Engine(_) | News::Time => {}
@@ -88,38 +99,38 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
 }
 
 impl Stage {
-    /// Sends the signals that are due. After a long stop of this process, `SIGKILL` comes at once.
+    /// Sends the signal that is due, and returns which it was. After a long stop of this process,
+    /// `SIGKILL` comes at once.
     fn advance(
-        self,
+        &mut self,
         now: Instant,
         schedule: &Schedule,
         child: &Child,
         args: &Args,
-        end: LostReason,
-    ) -> Self {
-        let what = match end {
-            LostReason::MaxHold => "--max-hold is about to end the lock",
-            _ => "the lock is about to end",
-        };
-        if self != Self::Killed && now >= schedule.kill_at {
-            args.tell(format_args!("{what}: SIGKILL"));
+    ) -> Option<Signal> {
+        if *self != Self::Killed && now >= schedule.kill_at {
             child.kill();
-            return Self::Killed;
+            *self = Self::Killed;
+            return Some(Signal::KILL);
         }
-        if self < Self::Terminated && now >= schedule.terminate_at {
-            args.tell(format_args!("{what}: SIGTERM"));
+        if *self < Self::Terminated && now >= schedule.terminate_at {
             child.terminate();
-            return Self::Terminated;
+            *self = Self::Terminated;
+            return Some(Signal::TERM);
         }
-        if self == Self::Running && now >= schedule.warn_at {
-            if let Some(signal) = args.expiring_signal {
-                let name = signals::name(signal);
-                args.tell(format_args!("little is left of the lock: {name}"));
-                child.signal(signal);
-            }
-            return Self::Warned;
+        if *self == Self::Running && now >= schedule.warn_at {
+            *self = Self::Warned;
+            return args.expiring_signal.inspect(|signal| child.signal(*signal));
         }
-        self
+        None
+    }
+
+    /// Returns what is said of a signal that was sent at the beginning of this stage.
+    fn told(self, signal: Signal, reason: LostReason, engine: &Engine) -> Message<'static> {
+        if self == Self::Warned {
+            return Message::Expiring(signal);
+        }
+        Message::Ending { reason, signal, nodes: nodes::not_voting(engine) }
     }
 
     /// Returns the stage after a renewal of the lock. A command that got `SIGTERM` ends all the

@@ -6,11 +6,14 @@
 //! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
 //! acquires the lock ([`acquire`]), runs the command ([`command`]) in a process group of its own
 //! ([`child`], [`terminal`]), and ends that group before the lock ends ([`schedule`], [`group`]).
-//! [`changes`] knows what is worth a line about a node.
+//! [`changes`] knows what is worth a line about a node. What is said is a [`message`], and a thread
+//! of its own writes the messages ([`speech`], [`backlog`]). Whatever is to be done is done first,
+//! and said then.
 
 mod acquire;
 mod alarm;
 mod args;
+mod backlog;
 mod changes;
 mod child;
 mod codes;
@@ -18,8 +21,10 @@ mod command;
 mod failure;
 mod group;
 mod help;
+mod message;
 mod schedule;
 mod signals;
+mod speech;
 mod terminal;
 mod watch;
 
@@ -30,8 +35,10 @@ use redbolt::Config;
 
 pub(crate) use self::args::Args;
 use self::failure::Failure;
+use self::message::Message;
+use self::speech::Speech;
 use self::watch::Watch;
-use crate::output;
+use crate::{exit, output};
 
 /// How long nodes may take to confirm that the lock is released. The kernel has the releases by
 /// then. Only the replies are waited for, and a stalled node sends none.
@@ -42,19 +49,28 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(250);
 const CLEANUP_TIMEOUT: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(mut args: Args) -> ExitCode {
-    match args.config().and_then(|config| acquire_and_run(config, &args)) {
-        Ok(code) => code.into(),
-        Err(failure) => {
-            output::say(&failure);
-            failure.exit_code(&args.codes).into()
+    let config = args.config();
+    let speech = match Speech::start(args.verbose) {
+        Ok(speech) => speech,
+        Err(error) => {
+            // Nothing is held that could be held up.
+            output::say(Failure::System(error));
+            return exit::SOFTWARE.into();
         }
-    }
+    };
+    let result = config.and_then(|config| acquire_and_run(config, &args, &speech));
+    let code = result.unwrap_or_else(|failure| {
+        speech.say(&Message::Failed(&failure));
+        failure.exit_code(&args.codes)
+    });
+    speech.finish();
+    code.into()
 }
 
 /// Runs the command under the lock. Returns the exit code of the command.
-fn acquire_and_run(config: Config, args: &Args) -> Result<u8, Failure> {
+fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<u8, Failure> {
     let mut watch = Watch::new(config)?;
-    let lease = match acquire::acquire(&mut watch, args) {
+    let lease = match acquire::acquire(&mut watch, args, speech) {
         Ok(lease) => lease,
         Err(failure) => {
             // The votes of the failed attempt are being released. The reason of the failure is
@@ -63,14 +79,14 @@ fn acquire_and_run(config: Config, args: &Args) -> Result<u8, Failure> {
             return Err(failure);
         }
     };
-    let result = command::run(&mut watch, &lease, args);
+    let result = command::run(&mut watch, &lease, args, speech);
     if result.as_ref().is_err_and(Failure::has_survivors) {
-        output::say("the lock is left to its ttl: what is left of the command may not be dead yet");
+        speech.say(&Message::LeftToTtl);
         return result;
     }
     // An error means that the lock has ended already, and that the engine releases it by itself.
     _ = watch.engine.release(lease.lock);
-    let is_done = watch.engine.drain(RELEASE_TIMEOUT).unwrap_or(false);
-    args.tell(if is_done { "released" } else { "released, but too few nodes have confirmed it" });
+    let is_confirmed = watch.engine.drain(RELEASE_TIMEOUT).unwrap_or(false);
+    speech.say(&Message::Released { is_confirmed });
     result
 }

@@ -17,11 +17,6 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule for a lock that is gone: everything is due now.
-    pub(super) fn at_once(now: Instant) -> Self {
-        Self { warn_at: now, terminate_at: now, kill_at: now }
-    }
-
     /// The schedule for a lock that was acquired or renewed at `now`.
     pub(super) fn new(now: Instant, valid_until: Instant) -> Self {
         let validity = valid_until - now;
@@ -64,7 +59,7 @@ mod tests {
     #[test]
     fn a_validity_that_has_ended_leaves_no_time_at_all() {
         let now = Instant::from_nanos(1_000_000_000);
-        let schedule = Schedule::new(now, now);
-        assert_eq!(schedule, Schedule::at_once(now));
+        let at_once = Schedule { warn_at: now, terminate_at: now, kill_at: now };
+        assert_eq!(Schedule::new(now, now), at_once);
     }
 }

@@ -1,0 +1,206 @@
+//! Saying what happens, without ever waiting for a reader.
+//!
+//! A pipe that nobody reads, Ctrl-S, or `stty tostop` holds up whoever writes to standard error.
+//! The thread that renews the lock and ends the command must not be held up: another would get the
+//! lock while the command still runs. A thread of its own writes the messages. Nothing else of
+//! `exec` may write to standard error, because the lock inside `io::stderr` is held for as long as
+//! a write takes.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::SigSet;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use super::backlog::{Backlog, Entry};
+use super::message::{Level, Message};
+
+/// How long the end of `exec` waits until everything is written.
+const FINISH_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Says what happens: every message is one write to standard error.
+pub(super) struct Speech {
+    shared: Arc<Shared>,
+    is_verbose: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is something to write, or everything is written.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    backlog: Backlog,
+    is_writing: bool,
+}
+
+impl Speech {
+    /// Starts the thread that writes.
+    pub(super) fn start(is_verbose: bool) -> io::Result<Self> {
+        Self::start_with(is_verbose, write)
+    }
+
+    fn start_with(is_verbose: bool, write: impl FnMut(&[u8]) + Send + 'static) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let writer = Arc::clone(&shared);
+        thread::Builder::new().name("redbolt-speech".to_owned()).spawn(move || {
+            // `SIGTTOU` would stop the whole process at a write to a terminal in the background. A
+            // thread that blocks the signal writes all the same. The other signals are for the
+            // main thread, whose mask stays as it is, and so the mask of the command. The call
+            // fails for an unknown argument only.
+            _ = SigSet::all().thread_block();
+            writer.write_all(write);
+        })?;
+        Ok(Self { shared, is_verbose })
+    }
+
+    /// Says something, sooner or later. Returns at once.
+    pub(super) fn say(&self, message: &Message<'_>) {
+        if message.level() > Level::Info || self.is_verbose {
+            self.shared.state().backlog.push(line(message));
+            self.shared.changed.notify_all();
+        }
+    }
+
+    /// Waits until everything is written, but not for long: a reader that is stuck must not keep
+    /// the caller from its exit code.
+    pub(super) fn finish(&self) {
+        let is_open = |state: &mut State| state.is_writing || !state.backlog.is_empty();
+        let state = self.shared.state();
+        // What is not written by then, nobody reads.
+        _ = self.shared.changed.wait_timeout_while(state, FINISH_TIMEOUT, is_open);
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // No code panics that holds the mutex.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes every message as soon as the one before is written. The mutex is free meanwhile.
+    fn write_all(&self, mut write: impl FnMut(&[u8])) -> ! {
+        loop {
+            let text = match self.next() {
+                Entry::Line(text) => text,
+                Entry::LeftOut(count) => line(&Message::LeftOut(count)),
+            };
+            write(text.as_bytes());
+            self.state().is_writing = false;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for the next entry.
+    fn next(&self) -> Entry {
+        let mut state = self.state();
+        loop {
+            if let Some(entry) = state.backlog.pop() {
+                state.is_writing = true;
+                return entry;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Returns a message as it is written: all of it in one piece, so that several processes do not
+/// write into each other's lines.
+fn line(message: &Message<'_>) -> String {
+    format!("redbolt: {message}\n")
+}
+
+/// Writes to standard error, past the lock and the buffer of the standard library.
+fn write(mut bytes: &[u8]) {
+    let stderr = io::stderr();
+    while !bytes.is_empty() {
+        match rustix::io::write(stderr.as_fd(), bytes) {
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            // Whoever has opened the file can have made it so that it refuses to wait.
+            Err(Errno::AGAIN) => wait_for_room(stderr.as_fd()),
+            // Nobody is left to be told.
+            Err(_) => return,
+        }
+    }
+}
+
+fn wait_for_room(file: BorrowedFd<'_>) {
+    // An error shows up at the write that follows as well.
+    _ = poll(&mut [PollFd::from_borrowed_fd(file, PollFlags::OUT)], None);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::super::backlog::BOUND;
+    use super::*;
+
+    /// A reader that takes a message whenever the test lets it.
+    fn stalled() -> (Speech, mpsc::SyncSender<()>, mpsc::Receiver<String>) {
+        let (take, taken) = mpsc::sync_channel(0);
+        let (sender, written) = mpsc::channel();
+        let speech = Speech::start_with(true, move |bytes: &[u8]| {
+            // An error means that the test is over.
+            _ = taken.recv();
+            _ = sender.send(String::from_utf8_lossy(bytes).into_owned());
+        });
+        (speech.expect("a thread can be started"), take, written)
+    }
+
+    fn node(number: usize) -> Message<'static> {
+        Message::Node(format!("node {number}"))
+    }
+
+    #[test]
+    fn a_reader_that_is_stuck_holds_nobody_up_and_misses_what_is_beyond_the_bound() {
+        let (speech, take, written) = stalled();
+        speech.say(&node(0));
+        // The first message is being written, and waits nowhere.
+        while !speech.shared.state().is_writing {
+            thread::yield_now();
+        }
+        (1..BOUND + 4).for_each(|number| speech.say(&node(number)));
+        speech.finish();
+        let next = || {
+            take.send(()).expect("the thread takes it");
+            written.recv().expect("the thread writes it")
+        };
+        (0..=BOUND).for_each(|number| assert_eq!(next(), format!("redbolt: node {number}\n")));
+        assert_eq!(next(), "redbolt: 3 messages are left out here\n");
+    }
+
+    #[test]
+    fn the_end_waits_until_everything_is_written() {
+        let (sender, written) = mpsc::channel();
+        let speech = Speech::start_with(true, move |bytes: &[u8]| {
+            _ = sender.send(bytes.to_vec());
+        });
+        let speech = speech.expect("a thread can be started");
+        (0..100).for_each(|number| speech.say(&node(number)));
+        speech.finish();
+        assert_eq!(written.try_iter().count(), 100);
+    }
+
+    #[test]
+    fn only_a_verbose_run_says_what_needs_no_attention() {
+        let (sender, written) = mpsc::channel();
+        let speech = Speech::start_with(false, move |bytes: &[u8]| {
+            _ = sender.send(bytes.to_vec());
+        });
+        let speech = speech.expect("a thread can be started");
+        speech.say(&node(0));
+        speech.say(&Message::LeftToTtl);
+        speech.finish();
+        let all: Vec<_> = written.try_iter().collect();
+        assert!(all.len() == 1 && all[0].starts_with(b"redbolt: the lock is left to its ttl"));
+    }
+}
