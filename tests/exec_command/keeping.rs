@@ -55,6 +55,9 @@ fn a_lock_that_a_majority_has_lost_ends_the_command_at_once() {
     let outcome = run.finish();
     outcome.assert_code(76);
     assert!(outcome.err.contains("killed"), "{}", outcome.err);
+    let lost = "redbolt: the lock is lost: too few nodes still have it:\n";
+    assert!(outcome.err.starts_with(lost), "{}", outcome.err);
+    assert!(cluster.addrs().iter().all(|addr| outcome.err.contains(addr)), "{}", outcome.err);
 }
 
 /// Two of five that are gone for good are a minority.
@@ -78,6 +81,9 @@ fn a_majority_that_does_not_answer_ends_the_command_before_the_lock_ends() {
     (0..3).for_each(|index| cluster[index].cont());
     outcome.assert_code(76);
     assert_eq!(outcome.out, "bye\n");
+    // The nodes are named, whether or not anybody has asked for more.
+    assert!(outcome.err.contains("the lock is about to end: SIGTERM:\n"), "{}", outcome.err);
+    assert!(outcome.err.contains(&format!("\n  {}: ", cluster[0].addr())), "{}", outcome.err);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 #![cfg(feature = "cli")]
 
 mod conflict;
+mod contact;
 mod counter;
 mod files;
+mod foreign;
 mod forever;
 mod hostile;
 mod joining;

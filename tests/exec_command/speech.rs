@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::pipe::{PipeFlags, pipe_with};
+use serde_json::Value;
 
-use super::run::{Run, assert_no_keys, exec};
+use super::run::{Outcome, Run, assert_no_keys, exec, run};
 use crate::support::servers::Cluster;
 
 /// A pipe that nobody reads.
@@ -45,8 +46,9 @@ impl Stuck {
 fn a_reader_of_messages_that_is_stuck_does_not_keep_the_command_alive_beyond_its_lock() {
     let cluster = Cluster::start(3);
     let stuck = Stuck::new();
-    // As fast as possible, so that work beside the next holder is seen.
-    let script = "trap '' TERM; while :; do echo >>stamps; done";
+    // As fast as possible, so that work beside the next holder is seen. A test that fails leaves
+    // nothing behind: its folder goes, and the stamps with it.
+    let script = "trap '' TERM; echo >stamps; while [ -e stamps ]; do echo >>stamps; done";
     let options = ["--verbose", "--no-keep-alive", "--ttl", "4s", "r", "--", "sh", "-c", script];
     let mut first = Run::start_with_stderr(exec(&cluster.addrs()).args(options), stuck.stderr());
     first.line("stamps");
@@ -55,10 +57,10 @@ fn a_reader_of_messages_that_is_stuck_does_not_keep_the_command_alive_beyond_its
     let mut second = exec(&cluster.addrs());
     second.args(["--wait", "60s", "r", "--", "sh", "-c", r#"wc -c <"$0""#]).arg(&stamps);
     let second = Run::start(&mut second).finish();
-    first.wait().assert_code(76);
     second.assert_code(0);
     let size = fs::metadata(&stamps).expect("the file is there").len();
     assert_eq!(second.out.trim(), size.to_string());
+    first.wait().assert_code(76);
     assert_no_keys(&cluster);
 }
 
@@ -72,4 +74,71 @@ fn a_reader_of_messages_that_is_stuck_holds_up_neither_the_start_nor_renewals_no
     let run = Run::start_with_stderr(exec(&cluster.addrs()).args(options), stuck.stderr());
     run.finish().assert_code(7);
     assert_no_keys(&cluster);
+}
+
+const PASSWORD: &str = "hunter2-of-the-servers";
+
+/// The lines of `--log json`, each with what all of them have.
+fn objects(outcome: &Outcome) -> Vec<Value> {
+    let lines = outcome.err.lines().map(|line| {
+        let object: Value = serde_json::from_str(line).expect("every line is an object");
+        let time = object["time"].as_str().expect("a time");
+        assert!(time.len() == 24 && time.ends_with('Z'), "{time}");
+        assert!(["info", "warn", "error"].contains(&object["level"].as_str().unwrap_or("")));
+        assert!(object["text"].is_string(), "{line}");
+        object
+    });
+    lines.collect()
+}
+
+fn events(objects: &[Value]) -> Vec<&str> {
+    objects.iter().filter_map(|object| object["event"].as_str()).collect()
+}
+
+#[test]
+fn a_program_can_read_what_is_said_and_learns_no_secret() {
+    let cluster = Cluster::start_with(3, &["--requirepass", PASSWORD]);
+    let nodes: Vec<_> =
+        cluster.addrs().iter().map(|addr| format!("redis://:{PASSWORD}@{addr}")).collect();
+    let script = r#"echo "$REDBOLT_TOKEN" >token; exec sleep 60"#;
+    let options = ["--log", "json", "--verbose", "r", "--", "sh", "-c", script];
+    let run_one = Run::start(exec(&nodes).args(options));
+    let token = run_one.line("token");
+    for node in cluster.iter() {
+        node.command(&[b"DEL", b"r"]);
+    }
+    let outcome = run_one.finish();
+    outcome.assert_code(76);
+    let objects = objects(&outcome);
+    assert_eq!(events(&objects)[..2], ["locked", "lost"], "{}", outcome.err);
+    assert_eq!(objects[0]["resource"], "r");
+    assert!(objects[0]["took_ms"].is_f64(), "{}", outcome.err);
+    assert_eq!(objects[1]["reason"], "majority");
+    assert_eq!(objects[1]["nodes"][0]["node"], cluster[0].addr());
+    let last = objects.last().expect("there are some");
+    let failed = ["event", "failure", "resource", "reason"].map(|name| &last[name]);
+    assert_eq!(failed, ["failed", "overrun", "r", "majority"]);
+    assert_eq!(last["exit_code"], 76);
+    assert!(!outcome.err.contains(PASSWORD) && !outcome.err.contains(&token), "{}", outcome.err);
+
+    let wrong: Vec<_> =
+        cluster.addrs().iter().map(|addr| format!("redis://:not-{PASSWORD}@{addr}")).collect();
+    let outcome = run(&wrong, &["--log", "json", "--no-wait", "r", "--", "true"]);
+    outcome.assert_code(69);
+    assert!(!outcome.err.contains(PASSWORD), "{}", outcome.err);
+    let objects = self::objects(&outcome);
+    assert_eq!(events(&objects), ["failed"]);
+    assert_eq!(objects[0]["nodes"][2]["state"], "misconfigured", "{}", outcome.err);
+}
+
+#[test]
+fn the_form_of_messages_is_one_of_two() {
+    let outcome = run(&["a".to_owned()], &["--log", "xml", "r", "--", "true"]);
+    outcome.assert_code(64);
+    assert!(outcome.err.contains("--log is \"xml\", text or json is possible"), "{}", outcome.err);
+    let outcome = run(&["a".to_owned()], &["--log", "json", "", "--", "true"]);
+    outcome.assert_code(64);
+    let objects = objects(&outcome);
+    assert_eq!(events(&objects), ["failed"]);
+    assert_eq!((&objects[0]["failure"], &objects[0]["exit_code"]), (&"usage".into(), &64.into()));
 }

@@ -23,6 +23,7 @@ pub(super) fn connect(config: Config) -> Result<Engine, Failure> {
     let mut message =
         format!("no quorum: {ready} of {nodes} nodes ready, {need} needed\n{nodes_one_by_one}");
     if quarantined_for(&engine).is_some() {
+        message.push('\n');
         message.push_str(GUARD_HINT);
     }
     Err(Failure::no_quorum(message))

@@ -3,25 +3,30 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
+use redbolt::redlock::Holder;
 use redbolt::time::Instant;
-use redbolt::{AcquireError, Engine, Event, LockId, LostReason, NodeState, Token};
+use redbolt::{AcquireError, Event, LockId, LostReason, Token};
 use rustix::process::Signal;
 
 use super::args::Args;
+use super::changes::Changes;
+use super::contact::{self, interrupted};
 use super::failure::Failure;
 use super::message::Message;
+use super::occupant::Occupant;
 use super::speech::Speech;
 use super::watch::{News, Watch};
 use crate::nodes;
 
-/// How long nodes may take to be ready for the first attempt.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// The pause before the first look at what keeps the lock from us. Each pause is twice as long as
+/// the one before.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
 
-/// The least time that the other nodes get to connect once a quorum is ready.
-const GRACE: Duration = Duration::from_millis(10);
+/// The longest pause between two looks.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The [`GRACE`] where there is only one attempt.
-const GRACE_FOR_ONE_ATTEMPT: Duration = Duration::from_millis(50);
+/// How long nodes may take to say what they have under the resource, once the wait is over.
+const ASK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A lock that is held.
 pub(super) struct Lease {
@@ -30,40 +35,40 @@ pub(super) struct Lease {
     pub(super) valid_until: Instant,
 }
 
+/// A request for the lock, under way.
+struct Waiting<'a> {
+    args: &'a Args,
+    speech: &'a Speech,
+    start: Instant,
+    until: Instant,
+    next_look: Instant,
+    pause: Duration,
+    /// What the nodes have said last.
+    occupant: Option<Occupant>,
+}
+
 /// Acquires the lock, unless a signal comes first.
 pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Lease, Failure> {
     let start = watch.engine.now();
-    wait_for_nodes(watch, args.wait())?;
-    let wait = args.wait().saturating_sub(watch.engine.now() - start);
-    announce_quarantine(&watch.engine, wait, speech);
+    check(watch, args)?;
+    let wait = contact::make(watch, args, speech)?;
+    let mut changes = Changes::new(&watch.engine);
+    let mut waiting = Waiting::new(args, speech, start, watch.engine.now() + wait);
     let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl(), wait);
     let lock = request.map_err(|error| Failure::Usage(error.to_string()))?;
     loop {
-        match watch.next(Instant::FAR_FUTURE)? {
-            News::Engine(Event::Acquired { valid_until, .. }) => {
-                let token = watch.engine.token(lock).filter(|_| watch.engine.is_held(lock));
-                let token = token.ok_or_else(|| Failure::Overrun {
-                    resource: args.resource_name(),
-                    end: LostReason::Expired,
-                    what: "it ended before the command could be started",
-                    survivors: false,
-                })?;
-                let took = watch.engine.now() - start;
-                if let Some(max_hold) = args.keep_alive() {
-                    // An error means that the lock has just ended, which has an event of its own.
-                    _ = watch.engine.keep_alive(lock, args.ttl(), max_hold);
-                    // Renewals come earlier, so that only an end is announced.
-                    _ = watch.engine.warn(lock, args.ttl() / 2);
-                }
-                speech.say(&Message::Locked { resource: args.resource_name(), took });
-                let nodes = nodes::not_voting(&watch.engine);
-                if !nodes.is_empty() {
-                    speech.say(&Message::NotAllReady { nodes });
-                }
-                return Ok(Lease { lock, token, valid_until });
+        match watch.next(waiting.next_look)? {
+            News::Engine(Event::Acquired { lock: id, valid_until }) if id == lock => {
+                return waiting.acquired(watch, lock, valid_until);
             }
-            News::Engine(Event::AcquireFailed { error, .. }) => {
-                return Err(explain(&watch.engine, args, error));
+            News::Engine(Event::AcquireFailed { lock: id, error }) if id == lock => {
+                return Err(waiting.failed(watch, error));
+            }
+            News::Engine(Event::Queried { holder, .. }) => waiting.looked(watch, &holder),
+            News::Engine(Event::Node(node)) => {
+                if let Some(news) = changes.news(&watch.engine, node) {
+                    speech.say(&Message::Node(news));
+                }
             }
             News::Signal(signal) => {
                 interrupted(signal).inspect_err(|_| {
@@ -71,90 +76,123 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result
                     _ = watch.engine.cancel(lock);
                 })?;
             }
-            News::Engine(_) | News::Time => {}
-        }
-    }
-}
-
-/// Waits until every node is ready or has failed. Once a quorum is ready, the other nodes get as
-/// long again as the quorum took.
-///
-/// An attempt asks only the nodes that are ready when it starts. An attempt that starts too early
-/// finds two holders in three nodes where there are only two in five, or gets a lock that is stored
-/// on three nodes where five could have it.
-fn wait_for_nodes(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
-    let start = watch.engine.now();
-    // A caller who does not want to wait means the wait for the lock, not that for the network.
-    let (timeout, grace) = if wait.is_zero() {
-        (CONNECT_TIMEOUT, GRACE_FOR_ONE_ATTEMPT)
-    } else {
-        (CONNECT_TIMEOUT.min(wait), GRACE)
-    };
-    let mut until = start + timeout;
-    let quorum = watch.engine.quorum().need();
-    let mut is_quorate = false;
-    loop {
-        let (ready, open) = count(&watch.engine);
-        if open == 0 {
-            return Ok(());
-        }
-        let now = watch.engine.now();
-        if !is_quorate && ready >= quorum {
-            is_quorate = true;
-            until = until.min(now + (now - start).max(grace));
-        }
-        match watch.next(until)? {
-            News::Time => return Ok(()),
-            News::Signal(signal) => interrupted(signal)?,
+            News::Time => waiting.look(watch),
             News::Engine(_) => {}
         }
     }
 }
 
-/// Prints which nodes are in quarantine and for how long, if a quorum will be there within the
-/// wait. Without a quorum in time, the failure says the same.
-fn announce_quarantine(engine: &Engine, wait: Duration, speech: &Speech) {
-    let Some(pause) = nodes::quarantined_for(engine).filter(|pause| *pause < wait) else { return };
-    let nodes = nodes::describe(engine, None);
-    speech.say(&Message::AwaitsQuorum { left: pause, nodes });
+/// Refuses a resource or a ttl that cannot be used, before anybody is waited for.
+fn check(watch: &mut Watch, args: &Args) -> Result<(), Failure> {
+    let trial = watch.engine.acquire(args.resource.as_bytes(), args.ttl(), args.wait());
+    let trial = trial.map_err(|error| Failure::Usage(error.to_string()))?;
+    // No node is connected yet, so that nobody was asked. The event of this request means nothing.
+    _ = watch.engine.cancel(trial);
+    Ok(())
 }
 
-/// Returns how many nodes are ready, and for how many the first connection is still under way.
-fn count(engine: &Engine) -> (usize, usize) {
-    let (mut ready, mut open) = (0, 0);
-    for (_, _, status) in engine.nodes() {
-        match status.state {
-            NodeState::Ready => ready += 1,
-            // The node is reachable, and the end of the quarantine is far away.
-            NodeState::Quarantined => {}
-            _ if status.error.is_none() => open += 1,
-            _ => {}
+impl<'a> Waiting<'a> {
+    fn new(args: &'a Args, speech: &'a Speech, start: Instant, until: Instant) -> Self {
+        let (next_look, pause) = (start + FIRST_LOOK, 2 * FIRST_LOOK);
+        Self { args, speech, start, until, next_look, pause, occupant: None }
+    }
+
+    /// Keeps the lock alive, as far as that is wanted.
+    fn acquired(
+        &self,
+        watch: &mut Watch,
+        lock: LockId,
+        valid_until: Instant,
+    ) -> Result<Lease, Failure> {
+        let args = self.args;
+        let token = watch.engine.token(lock).filter(|_| watch.engine.is_held(lock));
+        let token = token.ok_or_else(|| Failure::Overrun {
+            resource: args.resource_name(),
+            end: LostReason::Expired,
+            what: "it ended before the command could be started",
+            survivors: false,
+        })?;
+        let took = watch.engine.now() - self.start;
+        if let Some(max_hold) = args.keep_alive() {
+            // An error means that the lock has just ended, which has an event of its own.
+            _ = watch.engine.keep_alive(lock, args.ttl(), max_hold);
+            // Renewals come earlier, so that only an end is announced.
+            _ = watch.engine.warn(lock, args.ttl() / 2);
+        }
+        self.speech.say(&Message::Locked { resource: args.resource_name(), took });
+        let nodes = nodes::not_voting(&watch.engine);
+        if !nodes.is_empty() {
+            self.speech.say(&Message::NotAllReady { nodes });
+        }
+        Ok(Lease { lock, token, valid_until })
+    }
+
+    /// Asks the nodes what keeps the lock from us.
+    fn look(&mut self, watch: &mut Watch) {
+        // An error means that an earlier question has not been answered for long.
+        _ = watch.engine.query(self.args.resource.as_bytes());
+        self.next_look = watch.engine.now() + self.pause;
+        self.pause = LONGEST_PAUSE.min(2 * self.pause);
+    }
+
+    /// Says what keeps the lock from us.
+    fn looked(&mut self, watch: &Watch, holder: &Holder) {
+        let (resource, now) = (self.args.resource_name(), watch.engine.now());
+        let occupant = Occupant::new(&watch.engine, holder);
+        let was_permanent = self.occupant.as_ref().is_some_and(Occupant::is_permanent);
+        if occupant.is_permanent() && !was_permanent {
+            let (resource, occupant) = (resource.clone(), occupant.clone());
+            self.speech.say(&Message::Stuck { resource, occupant });
+        }
+        self.occupant = Some(occupant.clone());
+        self.speech.say(&Message::Waiting {
+            resource,
+            waited: now - self.start,
+            left: self.until - now,
+            attempts: watch.engine.counters().attempts,
+            occupant,
+        });
+    }
+
+    fn failed(self, watch: &mut Watch, error: AcquireError) -> Failure {
+        let args = self.args;
+        let resource = args.resource_name();
+        let asked = match error {
+            AcquireError::Held { .. } => ask(watch, args.resource.as_bytes()),
+            _ => None,
+        };
+        let engine = &watch.engine;
+        match error {
+            AcquireError::Held { .. } => {
+                let occupant = asked.or(self.occupant).unwrap_or(Occupant::Unknown);
+                Failure::Held { resource, occupant, nodes: nodes::not_voting(engine) }
+            }
+            AcquireError::NoQuorum(outcomes) => {
+                Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
+            }
+            AcquireError::Quarantined { outcomes, retry_after, .. } => {
+                let nodes = nodes::describe(engine, Some(&outcomes));
+                Failure::Unavailable { resource, retry_after, nodes }
+            }
+            // This engine has no other request, so the nodes were late and not the queue.
+            _ => Failure::NoQuorum { resource, nodes: nodes::describe(engine, None) },
         }
     }
-    (ready, open)
 }
 
-/// Ends the wait at any signal but `SIGCHLD`: a process can have inherited children of which it
-/// knows nothing.
-fn interrupted(signal: Signal) -> Result<(), Failure> {
-    if signal == Signal::CHILD {
-        return Ok(());
-    }
-    Err(Failure::Interrupted { signal })
-}
-
-fn explain(engine: &Engine, args: &Args, error: AcquireError) -> Failure {
-    let resource = args.resource_name();
-    match error {
-        AcquireError::Held { .. } => Failure::Held { resource, nodes: nodes::not_voting(engine) },
-        AcquireError::NoQuorum(outcomes) => {
-            Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
+/// Asks the nodes what stands under a resource. Returns nothing where they do not say in time, or
+/// a signal comes first.
+fn ask(watch: &mut Watch, resource: &[u8]) -> Option<Occupant> {
+    let asked = watch.engine.query(resource).ok()?;
+    let until = watch.engine.now() + ASK_TIMEOUT;
+    loop {
+        match watch.next(until).ok()? {
+            News::Engine(Event::Queried { query, holder, .. }) if query == asked => {
+                return Some(Occupant::new(&watch.engine, &holder));
+            }
+            News::Time => return None,
+            News::Signal(signal) if signal != Signal::CHILD => return None,
+            News::Engine(_) | News::Signal(_) => {}
         }
-        AcquireError::Quarantined { outcomes, retry_after, .. } => {
-            let nodes = nodes::describe(engine, Some(&outcomes));
-            Failure::Unavailable { resource, retry_after, nodes }
-        }
-        // This engine has no other request, so the nodes were late and not the queue.
-        _ => Failure::NoQuorum { resource, nodes: nodes::describe(engine, None) },
     }
 }

@@ -10,6 +10,7 @@ use rustix::process::Signal;
 
 use super::codes::Codes;
 use super::failure::Failure;
+use super::style::Form;
 use super::{help, signals};
 use crate::duration;
 use crate::settings::{NO_NODES, NodeArgs, Sources};
@@ -70,6 +71,10 @@ pub(crate) struct Args {
 
     #[arg(short, long, help = help::VERBOSE, long_help = help::VERBOSE_LONG)]
     pub(super) verbose: bool,
+
+    #[arg(long, value_name = "FORM", help = help::LOG, long_help = help::LOG_LONG)]
+    #[arg(value_parser = Form::named)]
+    log: Option<Form>,
 
     /// The exit codes, once the settings have been read.
     #[arg(skip)]
@@ -133,6 +138,7 @@ impl Args {
         let mut verbose = self.verbose.then_some(true);
         complete(&mut verbose, "REDBOLT_VERBOSE", sources, switch)?;
         self.verbose = verbose == Some(true);
+        complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
         let codes = [&self.conflict_exit_code, &self.lost_exit_code, &self.unavailable_exit_code];
         self.codes = Codes::read(codes.map(Option::as_ref), sources)?;
         Ok((self.nodes.config(sources, [])?, ttl_name))
@@ -147,6 +153,11 @@ impl Args {
         self.max_hold.unwrap_or_else(|| MAX_HOLD.max(self.ttl()))
     }
 
+    /// How messages are written.
+    pub(super) fn log(&self) -> Form {
+        self.log.unwrap_or_default()
+    }
+
     /// How long the lock lasts unless it is renewed or released.
     pub(super) fn ttl(&self) -> Duration {
         self.ttl.unwrap_or(TTL)
@@ -157,9 +168,9 @@ impl Args {
         if self.no_wait { Duration::ZERO } else { self.wait.unwrap_or(WAIT) }
     }
 
-    /// The resource, quoted for a message.
+    /// The resource for a message.
     pub(super) fn resource_name(&self) -> String {
-        format!("{:?}", self.resource.to_string_lossy())
+        self.resource.to_string_lossy().into_owned()
     }
 }
 

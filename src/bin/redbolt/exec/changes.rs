@@ -1,7 +1,9 @@
 //! Which changes of the nodes `--verbose` tells.
 
 use redbolt::redlock::{NodeError, NodeId};
-use redbolt::{Engine, Event, NodeState};
+use redbolt::{Engine, NodeState};
+
+use crate::nodes::{self, NodeLine};
 
 /// What was told of each node.
 ///
@@ -28,11 +30,11 @@ impl Changes {
         Self(nodes.collect())
     }
 
-    /// Returns the line about a node, if its state is news.
-    pub(super) fn news(&mut self, engine: &Engine, node: NodeId) -> Option<String> {
+    /// Returns what there is to say about a node, if its state is news.
+    pub(super) fn news(&mut self, engine: &Engine, node: NodeId) -> Option<NodeLine> {
         let status = engine.node(node)?;
         let is_news = self.0.get_mut(node.index())?.is_news(status.state, status.error);
-        is_news.then(|| engine.display(&Event::Node(node)).to_string())
+        is_news.then(|| nodes::describe_one(engine, node)).flatten()
     }
 }
 

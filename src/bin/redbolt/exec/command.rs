@@ -92,10 +92,8 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
     let token = lease.token.to_hex();
     let environment =
         [("REDBOLT_RESOURCE", args.resource.as_os_str()), ("REDBOLT_TOKEN", OsStr::new(&token))];
-    Child::start(program, arguments, environment).map_err(|error| Failure::Start {
-        command: format!("{:?}", program.to_string_lossy()),
-        error,
-    })
+    Child::start(program, arguments, environment)
+        .map_err(|error| Failure::Start { command: program.to_string_lossy().into_owned(), error })
 }
 
 impl Stage {
@@ -128,7 +126,7 @@ impl Stage {
     /// Returns what is said of a signal that was sent at the beginning of this stage.
     fn told(self, signal: Signal, reason: LostReason, engine: &Engine) -> Message<'static> {
         if self == Self::Warned {
-            return Message::Expiring(signal);
+            return Message::Expiring { signal };
         }
         Message::Ending { reason, signal, nodes: nodes::not_voting(engine) }
     }

@@ -7,11 +7,14 @@ use std::time::Duration;
 use redbolt::time::format_rounded;
 use redbolt::{EngineError, LostReason};
 use rustix::process::Signal;
+use serde::Serialize;
 
 use super::codes::Codes;
+use super::fields;
+use super::occupant::Occupant;
 use super::signals;
 use crate::exit;
-use crate::nodes::GUARD_HINT;
+use crate::nodes::{GUARD_HINT, NodeList};
 
 /// The exit code of shells for a command that exists and cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
@@ -24,27 +27,54 @@ pub(super) fn died_of(signal: i32) -> u8 {
     u8::try_from(128 + signal.clamp(0, 127)).unwrap_or(u8::MAX)
 }
 
+/// `--log json` has the same names as the variants here.
+#[derive(Serialize)]
+#[serde(tag = "failure", rename_all = "snake_case")]
 pub(super) enum Failure {
     /// The command line, or a value in it, cannot be used.
-    Usage(String),
+    Usage(#[serde(skip_serializing)] String),
     /// Another held the resource until the wait ended. If not all nodes are ready, `nodes` has a
     /// line for each node, because the nodes that are not ready had no vote to give.
-    Held { resource: String, nodes: String },
+    Held {
+        resource: String,
+        occupant: Occupant,
+        #[serde(skip_serializing_if = "NodeList::is_empty")]
+        nodes: NodeList,
+    },
     /// No quorum of nodes could be asked; `nodes` has a line for each node.
-    NoQuorum { resource: String, nodes: String },
+    NoQuorum { resource: String, nodes: NodeList },
     /// Too few nodes may vote before `retry_after` is over, because the others may have forgotten
     /// locks; `nodes` has a line for each node.
-    Unavailable { resource: String, retry_after: Duration, nodes: String },
+    Unavailable {
+        resource: String,
+        #[serde(rename = "retry_after_ms", serialize_with = "fields::millis")]
+        retry_after: Duration,
+        nodes: NodeList,
+    },
     /// A signal ended the wait for the lock.
-    Interrupted { signal: Signal },
+    Interrupted {
+        #[serde(serialize_with = "fields::signal")]
+        signal: Signal,
+    },
     /// The command could not be started.
-    Start { command: String, error: io::Error },
+    Start {
+        command: String,
+        #[serde(skip_serializing)]
+        error: io::Error,
+    },
     /// The validity of the lock ended before the command did. `end` says why the lock ended, `what`
     /// what was done about the command, `survivors` whether processes of the command may still be
     /// dying.
-    Overrun { resource: String, end: LostReason, what: &'static str, survivors: bool },
+    Overrun {
+        resource: String,
+        #[serde(rename = "reason", serialize_with = "fields::reason")]
+        end: LostReason,
+        #[serde(skip_serializing)]
+        what: &'static str,
+        survivors: bool,
+    },
     /// The system failed.
-    System(io::Error),
+    System(#[serde(skip_serializing)] io::Error),
 }
 
 impl Failure {
@@ -73,33 +103,38 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(what) => f.write_str(what),
-            Self::Held { resource, nodes } if nodes.is_empty() => {
-                write!(f, "{resource} is held by another")
-            }
-            Self::Held { resource, nodes } => {
-                let nodes = nodes.trim_end();
-                write!(f, "{resource} is held by another, and not every node is ready:\n{nodes}")
+            Self::Held { resource, occupant, nodes } => {
+                match occupant.is_permanent() {
+                    true => write!(f, "{resource:?} is not free: {occupant}")?,
+                    false => write!(f, "{resource:?} is held by another")?,
+                }
+                let is_all = nodes.is_empty();
+                let more = if is_all { "" } else { ", and not every node is ready" };
+                write!(f, "{more}{}", nodes.below())
             }
             Self::NoQuorum { resource, nodes } => {
-                write!(f, "no quorum of nodes for {resource}:\n{}", nodes.trim_end())
+                write!(f, "no quorum of nodes for {resource:?}:\n{nodes}")
             }
             Self::Unavailable { resource, retry_after, nodes } => {
-                let (left, nodes) = (format_rounded(*retry_after), nodes.trim_end());
+                let left = format_rounded(*retry_after);
                 write!(
                     f,
-                    "no quorum of nodes for {resource} for another {left}:\n{nodes}\n\
+                    "no quorum of nodes for {resource:?} for another {left}:\n{nodes}\n\
                      a --wait longer than that waits for them; {GUARD_HINT}"
                 )
             }
             Self::Interrupted { signal } => {
                 write!(f, "{} ended the wait for the lock", signals::name(*signal))
             }
-            Self::Start { command, error } => write!(f, "cannot run {command}: {error}"),
+            Self::Start { command, error } => write!(f, "cannot run {command:?}: {error}"),
             Self::Overrun { resource, end: LostReason::MaxHold, what, .. } => {
-                write!(f, "--max-hold ended the lock on {resource} before the command did: {what}")
+                write!(
+                    f,
+                    "--max-hold ended the lock on {resource:?} before the command did: {what}"
+                )
             }
             Self::Overrun { resource, what, .. } => {
-                write!(f, "the lock on {resource} ended before the command did: {what}")
+                write!(f, "the lock on {resource:?} ended before the command did: {what}")
             }
             Self::System(error) => write!(f, "the system failed: {error}"),
         }

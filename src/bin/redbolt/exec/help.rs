@@ -45,8 +45,13 @@ something else; REDBOLT_UNAVAILABLE_EXIT_CODE, or 69, when this is absent";
 
 pub(super) const VERBOSE: &str = "Say what happens";
 pub(super) const VERBOSE_LONG: &str = "\
-Say what happens: how long the lock took, and what came of it. REDBOLT_VERBOSE=true does
-the same";
+Say what happens, and when: what keeps the lock from us, how long it took, how nodes
+change, what came of it. REDBOLT_VERBOSE=true does the same";
+
+pub(super) const LOG: &str = "How messages are written: text or json [default: text]";
+pub(super) const LOG_LONG: &str = "\
+How messages are written: as text, or as json, one object a line (see the end);
+REDBOLT_LOG, or text, when this is absent";
 
 /// Shown below the options by `-h`.
 pub(super) const AFTER: &str = "\
@@ -81,6 +86,32 @@ However short the wait is, there is one attempt at the lock. Before it, nodes ge
 as long as the wait, but at most 1 s; with --no-wait or --wait 0 up to 1 s as well. Durations are
 written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a bare number is in seconds; a
 variable and the file need the unit.
+
+A wait that cannot succeed fails at once: nodes in quarantine leave no quorum until it is over.
+Nodes that cannot be reached are named at once, and tried until the wait ends.
+
+Messages go to standard error, each in one write, and never hold up what they tell of: where nobody
+reads them, 256 wait, and more are left out and counted. With --verbose each begins with the seconds
+since the start, as in [  1.234s], and a wait says from time to time what keeps the lock from us.
+With --log json each is an object on one line, with the fields time (RFC 3339, UTC), level (warn,
+error, and with --verbose info), event, text, and those of the event. Nodes have a node, state and
+status each, an occupant has a state:
+  quorum_awaited   left_ms, nodes: a quarantine is shorter than the wait
+  no_quorum_yet    resource, left_ms, nodes: the nodes cannot be reached
+  waiting          resource, waited_ms, left_ms, attempts, occupant
+  stuck            resource, occupant: a key without a ttl, or data that is not a lock
+  locked           resource, took_ms
+  not_all_ready    nodes
+  node             node, state, status: the state of a node has changed
+  shortened        the end of the lock has come nearer
+  expiring         signal: that of --expiring-signal was sent
+  ending           reason, signal, nodes: SIGTERM or SIGKILL was sent
+  lost             reason, nodes: the lock has ended, and the command got SIGKILL
+  left_to_ttl      the lock is not released
+  released         confirmed
+  left_out         count: so many messages are missing here
+  failed           exit_code, failure (usage, held, no_quorum, unavailable, interrupted, start,
+                   overrun or system), and what belongs to it
 
 COMMAND runs without a shell, in a process group of its own, in the foreground where standard input
 and output are a terminal; Ctrl-Z does not stop it there. Its environment has REDBOLT_RESOURCE and

@@ -1,4 +1,7 @@
 //! What `redbolt exec` can say.
+//!
+//! The names of the events and of their fields are a promise to programs that read `--log json`.
+//! Times are in milliseconds.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,13 +9,17 @@ use std::time::Duration;
 use redbolt::LostReason;
 use redbolt::time::format_rounded;
 use rustix::process::Signal;
+use serde::Serialize;
 
 use super::failure::Failure;
+use super::fields;
+use super::occupant::Occupant;
 use super::signals;
-use crate::nodes::GUARD_HINT;
+use crate::nodes::{GUARD_HINT, NodeLine, NodeList};
 
 /// For whom a message is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Level {
     /// Only for those who want to know what happens: `--verbose`.
     Info,
@@ -22,49 +29,102 @@ pub(super) enum Level {
     Error,
 }
 
-/// One message. A list of nodes has a line for each node, or is empty.
+/// One message. A list of nodes that has nothing to tell is empty.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Message<'a> {
-    /// Nodes in quarantine let no quorum vote for so long.
-    AwaitsQuorum { left: Duration, nodes: String },
-    /// The lock is held, after so long.
-    Locked { resource: String, took: Duration },
+    /// Nodes in quarantine let no quorum vote before `left`, which is within the wait.
+    QuorumAwaited {
+        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
+        left: Duration,
+        nodes: NodeList,
+    },
+    /// Too few nodes can be asked. The wait goes on for `left`.
+    NoQuorumYet {
+        resource: String,
+        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
+        left: Duration,
+        nodes: NodeList,
+    },
+    /// The lock is still waited for.
+    Waiting {
+        resource: String,
+        #[serde(rename = "waited_ms", serialize_with = "fields::millis")]
+        waited: Duration,
+        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
+        left: Duration,
+        attempts: u64,
+        occupant: Occupant,
+    },
+    /// What stands under the resource will not go away by itself.
+    Stuck { resource: String, occupant: Occupant },
+    /// The lock is held.
+    Locked {
+        resource: String,
+        #[serde(rename = "took_ms", serialize_with = "fields::millis")]
+        took: Duration,
+    },
     /// The lock is held, and some nodes have had no vote.
-    NotAllReady { nodes: String },
+    NotAllReady { nodes: NodeList },
     /// The state of a node has changed.
-    Node(String),
+    Node(NodeLine),
     /// The end of the lock has come nearer.
     Shortened,
     /// The command got the signal of `--expiring-signal`.
-    Expiring(Signal),
+    Expiring {
+        #[serde(serialize_with = "fields::signal")]
+        signal: Signal,
+    },
     /// The command got a signal because the lock is about to end.
-    Ending { reason: LostReason, signal: Signal, nodes: String },
+    Ending {
+        #[serde(serialize_with = "fields::reason")]
+        reason: LostReason,
+        #[serde(serialize_with = "fields::signal")]
+        signal: Signal,
+        #[serde(skip_serializing_if = "NodeList::is_empty")]
+        nodes: NodeList,
+    },
     /// The lock has ended under the command, which was killed.
-    Lost { reason: LostReason, nodes: String },
+    Lost {
+        #[serde(serialize_with = "fields::reason")]
+        reason: LostReason,
+        nodes: NodeList,
+    },
     /// The lock is not released: something of the command may still act.
     LeftToTtl,
     /// The lock is released.
-    Released { is_confirmed: bool },
+    Released {
+        #[serde(rename = "confirmed")]
+        is_confirmed: bool,
+    },
     /// So many messages were not written, because nobody read those before.
-    LeftOut(u64),
+    LeftOut { count: u64 },
     /// Why the exit code is not that of the command.
-    Failed(&'a Failure),
+    Failed {
+        exit_code: u8,
+        #[serde(flatten)]
+        failure: &'a Failure,
+    },
 }
 
 impl Message<'_> {
     pub(super) fn level(&self) -> Level {
         match self {
-            Self::Locked { .. }
+            Self::Waiting { .. }
+            | Self::Locked { .. }
             | Self::NotAllReady { .. }
             | Self::Node(_)
             | Self::Shortened
-            | Self::Expiring(_)
+            | Self::Expiring { .. }
             | Self::Released { .. } => Level::Info,
-            Self::AwaitsQuorum { .. }
+            Self::QuorumAwaited { .. }
+            | Self::NoQuorumYet { .. }
+            | Self::Stuck { .. }
             | Self::Ending { .. }
             | Self::Lost { .. }
             | Self::LeftToTtl
-            | Self::LeftOut(_) => Level::Warn,
-            Self::Failed(_) => Level::Error,
+            | Self::LeftOut { .. } => Level::Warn,
+            Self::Failed { .. } => Level::Error,
         }
     }
 }
@@ -72,17 +132,33 @@ impl Message<'_> {
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AwaitsQuorum { left, nodes } => {
-                let (left, nodes) = (format_rounded(*left), nodes.trim_end());
+            Self::QuorumAwaited { left, nodes } => {
+                let left = format_rounded(*left);
                 write!(f, "waiting {left} for a quorum of nodes:\n{nodes}\n{GUARD_HINT}")
             }
-            Self::Locked { resource, took } => write!(f, "{resource} is locked after {took:.1?}"),
-            Self::NotAllReady { nodes } => {
-                write!(f, "not every node is ready:\n{}", nodes.trim_end())
+            Self::NoQuorumYet { resource, left, nodes } => {
+                let left = format_rounded(*left);
+                write!(
+                    f,
+                    "no quorum of nodes for {resource:?}, trying for another {left}:\n{nodes}"
+                )
             }
-            Self::Node(news) => f.write_str(news),
+            Self::Waiting { resource, left, attempts, occupant, .. } => {
+                let (left, plural) = (format_rounded(*left), if *attempts == 1 { "" } else { "s" });
+                write!(
+                    f,
+                    "waiting another {left} for {resource:?} after {attempts} attempt{plural}"
+                )?;
+                write!(f, ": {occupant}")
+            }
+            Self::Stuck { resource, occupant } => {
+                write!(f, "{resource:?} will not come free by itself: {occupant}")
+            }
+            Self::Locked { resource, took } => write!(f, "{resource:?} is locked after {took:.1?}"),
+            Self::NotAllReady { nodes } => write!(f, "not every node is ready:\n{nodes}"),
+            Self::Node(line) => write!(f, "node {line}"),
             Self::Shortened => write!(f, "the lock is shorter: {}", LostReason::ClockBehind),
-            Self::Expiring(signal) => {
+            Self::Expiring { signal } => {
                 write!(f, "little is left of the lock: {}", signals::name(*signal))
             }
             Self::Ending { reason, signal, nodes } => {
@@ -90,12 +166,10 @@ impl fmt::Display for Message<'_> {
                     LostReason::MaxHold => "--max-hold is about to end the lock",
                     _ => "the lock is about to end",
                 };
-                write!(f, "{what}: {}", signals::name(*signal))?;
-                write_nodes(f, nodes)
+                write!(f, "{what}: {}{}", signals::name(*signal), nodes.below())
             }
             Self::Lost { reason, nodes } => {
-                write!(f, "the lock is lost: {reason}")?;
-                write_nodes(f, nodes)
+                write!(f, "the lock is lost: {reason}{}", nodes.below())
             }
             Self::LeftToTtl => f.write_str(
                 "the lock is left to its ttl: what is left of the command may not be dead yet",
@@ -104,17 +178,9 @@ impl fmt::Display for Message<'_> {
             Self::Released { is_confirmed: false } => {
                 f.write_str("released, but too few nodes have confirmed it")
             }
-            Self::LeftOut(1) => f.write_str("1 message is left out here"),
-            Self::LeftOut(count) => write!(f, "{count} messages are left out here"),
-            Self::Failed(failure) => failure.fmt(f),
+            Self::LeftOut { count: 1 } => f.write_str("1 message is left out here"),
+            Self::LeftOut { count } => write!(f, "{count} messages are left out here"),
+            Self::Failed { failure, .. } => failure.fmt(f),
         }
-    }
-}
-
-/// Writes the lines of the nodes below the text before them.
-fn write_nodes(f: &mut fmt::Formatter<'_>, nodes: &str) -> fmt::Result {
-    match nodes.trim_end() {
-        "" => Ok(()),
-        nodes => write!(f, ":\n{nodes}"),
     }
 }

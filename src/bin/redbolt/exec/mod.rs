@@ -4,11 +4,14 @@
 //! API of the library. This folder must never know the protocol or the algorithm.
 //!
 //! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
-//! acquires the lock ([`acquire`]), runs the command ([`command`]) in a process group of its own
-//! ([`child`], [`terminal`]), and ends that group before the lock ends ([`schedule`], [`group`]).
-//! [`changes`] knows what is worth a line about a node. What is said is a [`message`], and a thread
-//! of its own writes the messages ([`speech`], [`backlog`]). Whatever is to be done is done first,
-//! and said then.
+//! contacts the nodes ([`contact`]), acquires the lock ([`acquire`], [`occupant`]), runs the
+//! command ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends that
+//! group before the lock ends ([`schedule`], [`group`]). [`changes`] knows what is worth a line
+//! about a node.
+//!
+//! What is said is a [`message`], as text or as JSON ([`style`], [`fields`], [`wall_clock`]). A
+//! second thread writes the messages ([`speech`], [`backlog`]). Whatever is to be done is done
+//! first, and said then.
 
 mod acquire;
 mod alarm;
@@ -18,14 +21,19 @@ mod changes;
 mod child;
 mod codes;
 mod command;
+mod contact;
 mod failure;
+mod fields;
 mod group;
 mod help;
 mod message;
+mod occupant;
 mod schedule;
 mod signals;
 mod speech;
+mod style;
 mod terminal;
+mod wall_clock;
 mod watch;
 
 use std::process::ExitCode;
@@ -37,6 +45,7 @@ pub(crate) use self::args::Args;
 use self::failure::Failure;
 use self::message::Message;
 use self::speech::Speech;
+use self::style::Style;
 use self::watch::Watch;
 use crate::{exit, output};
 
@@ -50,7 +59,7 @@ const CLEANUP_TIMEOUT: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(mut args: Args) -> ExitCode {
     let config = args.config();
-    let speech = match Speech::start(args.verbose) {
+    let speech = match Speech::start(Style::new(args.log(), args.verbose)) {
         Ok(speech) => speech,
         Err(error) => {
             // Nothing is held that could be held up.
@@ -60,8 +69,9 @@ pub(crate) fn run(mut args: Args) -> ExitCode {
     };
     let result = config.and_then(|config| acquire_and_run(config, &args, &speech));
     let code = result.unwrap_or_else(|failure| {
-        speech.say(&Message::Failed(&failure));
-        failure.exit_code(&args.codes)
+        let exit_code = failure.exit_code(&args.codes);
+        speech.say(&Message::Failed { exit_code, failure: &failure });
+        exit_code
     });
     speech.finish();
     code.into()

@@ -17,7 +17,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::backlog::{Backlog, Entry};
-use super::message::{Level, Message};
+use super::message::Message;
+use super::style::Style;
 
 /// How long the end of `exec` waits until everything is written.
 const FINISH_TIMEOUT: Duration = Duration::from_millis(250);
@@ -25,7 +26,7 @@ const FINISH_TIMEOUT: Duration = Duration::from_millis(250);
 /// Says what happens: every message is one write to standard error.
 pub(super) struct Speech {
     shared: Arc<Shared>,
-    is_verbose: bool,
+    style: Style,
 }
 
 #[derive(Default)]
@@ -43,11 +44,11 @@ struct State {
 
 impl Speech {
     /// Starts the thread that writes.
-    pub(super) fn start(is_verbose: bool) -> io::Result<Self> {
-        Self::start_with(is_verbose, write)
+    pub(super) fn start(style: Style) -> io::Result<Self> {
+        Self::start_with(style, write)
     }
 
-    fn start_with(is_verbose: bool, write: impl FnMut(&[u8]) + Send + 'static) -> io::Result<Self> {
+    fn start_with(style: Style, write: impl FnMut(&[u8]) + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let writer = Arc::clone(&shared);
         thread::Builder::new().name("redbolt-speech".to_owned()).spawn(move || {
@@ -56,15 +57,16 @@ impl Speech {
             // main thread, whose mask stays as it is, and so the mask of the command. The call
             // fails for an unknown argument only.
             _ = SigSet::all().thread_block();
-            writer.write_all(write);
+            writer.write_all(style, write);
         })?;
-        Ok(Self { shared, is_verbose })
+        Ok(Self { shared, style })
     }
 
     /// Says something, sooner or later. Returns at once.
     pub(super) fn say(&self, message: &Message<'_>) {
-        if message.level() > Level::Info || self.is_verbose {
-            self.shared.state().backlog.push(line(message));
+        if self.style.says(message) {
+            let line = self.style.line(message);
+            self.shared.state().backlog.push(line);
             self.shared.changed.notify_all();
         }
     }
@@ -86,11 +88,11 @@ impl Shared {
     }
 
     /// Writes every message as soon as the one before is written. The mutex is free meanwhile.
-    fn write_all(&self, mut write: impl FnMut(&[u8])) -> ! {
+    fn write_all(&self, style: Style, mut write: impl FnMut(&[u8])) -> ! {
         loop {
             let text = match self.next() {
                 Entry::Line(text) => text,
-                Entry::LeftOut(count) => line(&Message::LeftOut(count)),
+                Entry::LeftOut(count) => style.line(&Message::LeftOut { count }),
             };
             write(text.as_bytes());
             self.state().is_writing = false;
@@ -109,12 +111,6 @@ impl Shared {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
-}
-
-/// Returns a message as it is written: all of it in one piece, so that several processes do not
-/// write into each other's lines.
-fn line(message: &Message<'_>) -> String {
-    format!("redbolt: {message}\n")
 }
 
 /// Writes to standard error, past the lock and the buffer of the standard library.
@@ -142,50 +138,52 @@ mod tests {
     use std::sync::mpsc;
 
     use super::super::backlog::BOUND;
+    use super::super::style::Form;
     use super::*;
 
-    /// A reader that takes a message whenever the test lets it.
-    fn stalled() -> (Speech, mpsc::SyncSender<()>, mpsc::Receiver<String>) {
-        let (take, taken) = mpsc::sync_channel(0);
-        let (sender, written) = mpsc::channel();
-        let speech = Speech::start_with(true, move |bytes: &[u8]| {
-            // An error means that the test is over.
-            _ = taken.recv();
-            _ = sender.send(String::from_utf8_lossy(bytes).into_owned());
-        });
-        (speech.expect("a thread can be started"), take, written)
+    fn speech(is_verbose: bool, write: impl FnMut(&[u8]) + Send + 'static) -> Speech {
+        let style = Style::new(Form::Text, is_verbose);
+        Speech::start_with(style, write).expect("a thread can be started")
     }
 
-    fn node(number: usize) -> Message<'static> {
-        Message::Node(format!("node {number}"))
+    fn numbered(number: usize) -> Message<'static> {
+        Message::Locked { resource: format!("r{number}"), took: Duration::ZERO }
     }
 
     #[test]
     fn a_reader_that_is_stuck_holds_nobody_up_and_misses_what_is_beyond_the_bound() {
-        let (speech, take, written) = stalled();
-        speech.say(&node(0));
+        // A reader that takes a message whenever the test lets it.
+        let (take, taken) = mpsc::sync_channel(0);
+        let (sender, written) = mpsc::channel();
+        let speech = speech(true, move |bytes: &[u8]| {
+            // An error means that the test is over.
+            _ = taken.recv();
+            _ = sender.send(String::from_utf8_lossy(bytes).into_owned());
+        });
+        speech.say(&numbered(0));
         // The first message is being written, and waits nowhere.
         while !speech.shared.state().is_writing {
             thread::yield_now();
         }
-        (1..BOUND + 4).for_each(|number| speech.say(&node(number)));
+        (1..BOUND + 4).for_each(|number| speech.say(&numbered(number)));
         speech.finish();
-        let next = || {
+        let next = || -> String {
             take.send(()).expect("the thread takes it");
             written.recv().expect("the thread writes it")
         };
-        (0..=BOUND).for_each(|number| assert_eq!(next(), format!("redbolt: node {number}\n")));
-        assert_eq!(next(), "redbolt: 3 messages are left out here\n");
+        for number in 0..=BOUND {
+            let line = next();
+            assert!(line.contains(&format!(" \"r{number}\" is locked after ")), "{line}");
+        }
+        let line = next();
+        assert!(line.ends_with(" 3 messages are left out here\n"), "{line}");
     }
 
     #[test]
     fn the_end_waits_until_everything_is_written() {
         let (sender, written) = mpsc::channel();
-        let speech = Speech::start_with(true, move |bytes: &[u8]| {
-            _ = sender.send(bytes.to_vec());
-        });
-        let speech = speech.expect("a thread can be started");
-        (0..100).for_each(|number| speech.say(&node(number)));
+        let speech = speech(true, move |bytes: &[u8]| _ = sender.send(bytes.to_vec()));
+        (0..100).for_each(|number| speech.say(&numbered(number)));
         speech.finish();
         assert_eq!(written.try_iter().count(), 100);
     }
@@ -193,11 +191,8 @@ mod tests {
     #[test]
     fn only_a_verbose_run_says_what_needs_no_attention() {
         let (sender, written) = mpsc::channel();
-        let speech = Speech::start_with(false, move |bytes: &[u8]| {
-            _ = sender.send(bytes.to_vec());
-        });
-        let speech = speech.expect("a thread can be started");
-        speech.say(&node(0));
+        let speech = speech(false, move |bytes: &[u8]| _ = sender.send(bytes.to_vec()));
+        speech.say(&numbered(0));
         speech.say(&Message::LeftToTtl);
         speech.finish();
         let all: Vec<_> = written.try_iter().collect();

@@ -1,0 +1,30 @@
+//! Values as fields of `--log json`.
+
+use std::time::Duration;
+
+use redbolt::LostReason;
+use rustix::process::Signal;
+use serde::Serializer;
+
+use super::signals;
+
+/// Writes a time in milliseconds, with no more than three decimals.
+pub(super) fn millis<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+}
+
+/// Writes the name of a signal.
+pub(super) fn signal<S: Serializer>(signal: &Signal, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&signals::name(*signal))
+}
+
+/// Writes the name of a reason.
+pub(super) fn reason<S: Serializer>(reason: &LostReason, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(match reason {
+        LostReason::Expired => "expired",
+        LostReason::MaxHold => "max_hold",
+        LostReason::Majority => "majority",
+        LostReason::ClockBehind => "clock_behind",
+        _ => "other",
+    })
+}

@@ -1,0 +1,138 @@
+//! How a message is written: as text for people, or as JSON for programs.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use super::message::{Level, Message};
+use super::wall_clock::rfc3339;
+
+/// The value of `--log`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum Form {
+    #[default]
+    Text,
+    Json,
+}
+
+impl Form {
+    /// Parses the value. The error continues `--log is "text", …`.
+    pub(super) fn named(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err("text or json is possible".to_owned()),
+        }
+    }
+}
+
+/// What is said, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    form: Form,
+    is_verbose: bool,
+    /// The time since boot when the run began.
+    start: Duration,
+}
+
+/// One line of JSON. The fields of the message come between the level and the text.
+#[derive(Serialize)]
+struct Line<'a> {
+    time: String,
+    level: Level,
+    #[serde(flatten)]
+    message: &'a Message<'a>,
+    text: String,
+}
+
+impl Style {
+    /// The style of a run that begins now.
+    pub(super) fn new(form: Form, is_verbose: bool) -> Self {
+        Self { form, is_verbose, start: read(ClockId::Boottime) }
+    }
+
+    /// Whether a message is said at all.
+    pub(super) fn says(self, message: &Message<'_>) -> bool {
+        self.is_verbose || message.level() > Level::Info
+    }
+
+    /// Returns a message as it is written: all of it in one piece, so that several processes do
+    /// not write into each other's lines.
+    pub(super) fn line(self, message: &Message<'_>) -> String {
+        match self.form {
+            Form::Json => json(message, read(ClockId::Realtime)),
+            Form::Text if self.is_verbose => {
+                let elapsed = read(ClockId::Boottime).saturating_sub(self.start);
+                format!("redbolt: [{:7.3}s] {message}\n", elapsed.as_secs_f64())
+            }
+            Form::Text => format!("redbolt: {message}\n"),
+        }
+    }
+}
+
+fn json(message: &Message<'_>, now: Duration) -> String {
+    let (level, text) = (message.level(), message.to_string());
+    let line = serde_json::to_string(&Line { time: rfc3339(now), level, message, text });
+    // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
+    line.expect("structs of numbers and text") + "\n"
+}
+
+fn read(clock: ClockId) -> Duration {
+    // Only a wall clock that is set to a time before 1970 is negative.
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use redbolt::LostReason;
+    use rustix::process::Signal;
+    use serde_json::{Value, json};
+
+    use super::super::failure::Failure;
+    use super::*;
+    use crate::nodes::NodeList;
+
+    fn parsed(message: &Message<'_>) -> Value {
+        let line = json(message, Duration::from_millis(1_795_342_096_789));
+        assert!(line.ends_with('\n') && line.lines().count() == 1, "{line}");
+        serde_json::from_str(&line).expect("one object")
+    }
+
+    #[test]
+    fn a_line_of_json_has_the_time_the_level_the_event_and_its_fields() {
+        let nodes = NodeList::default;
+        let took = Duration::from_micros(1_234);
+        let locked = Message::Locked { resource: "a\"b\n".to_owned(), took };
+        let expected = json!({
+            "time": "2026-11-22T10:08:16.789Z", "level": "info", "event": "locked",
+            "resource": "a\"b\n", "took_ms": 1.234, "text": "\"a\\\"b\\n\" is locked after 1.2ms",
+        });
+        assert_eq!(parsed(&locked), expected);
+
+        let (reason, signal) = (LostReason::MaxHold, Signal::TERM);
+        let ending = parsed(&Message::Ending { reason, signal, nodes: nodes() });
+        let fields = ["level", "event", "reason", "signal"].map(|name| ending[name].clone());
+        assert_eq!(fields, ["warn", "ending", "max_hold", "SIGTERM"].map(Value::from));
+
+        let failure = Failure::Interrupted { signal };
+        let failed = parsed(&Message::Failed { exit_code: 143, failure: &failure });
+        let fields = ["level", "event", "failure", "signal"].map(|name| failed[name].clone());
+        assert_eq!(fields, ["error", "failed", "interrupted", "SIGTERM"].map(Value::from));
+        assert_eq!(failed["exit_code"], 143);
+    }
+
+    #[test]
+    fn a_verbose_text_says_when() {
+        let message = Message::LeftToTtl;
+        let plain = Style::new(Form::Text, false).line(&message);
+        assert_eq!(plain, format!("redbolt: {message}\n"));
+        let mut verbose = Style::new(Form::Text, true);
+        verbose.start = Duration::ZERO;
+        let line = verbose.line(&message);
+        let (before, after) = line.split_once("s] ").expect("a time");
+        assert_eq!(after, format!("{message}\n"));
+        let seconds = before.strip_prefix("redbolt: [").expect("a bracket");
+        assert!(seconds.trim().parse::<f64>().is_ok(), "{line}");
+    }
+}
