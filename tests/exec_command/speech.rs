@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::Command;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde_json::Value;
@@ -42,6 +43,7 @@ impl Stuck {
     }
 }
 
+/// FAULTS 71.
 #[test]
 fn a_reader_of_messages_that_is_stuck_does_not_keep_the_command_alive_beyond_its_lock() {
     let cluster = Cluster::start(3);
@@ -141,4 +143,31 @@ fn the_form_of_messages_is_one_of_two() {
     let objects = objects(&outcome);
     assert_eq!(events(&objects), ["failed"]);
     assert_eq!((&objects[0]["failure"], &objects[0]["exit_code"]), (&"usage".into(), &64.into()));
+}
+
+#[test]
+fn the_help_names_every_event() {
+    let help = Command::new(env!("CARGO_BIN_EXE_redbolt")).args(["exec", "--help"]).output();
+    let help = help.expect("the program can be started").stdout;
+    let help = String::from_utf8(help).expect("text");
+    let names: Vec<_> = help.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for event in [
+        "quorum_awaited",
+        "no_quorum_yet",
+        "waiting",
+        "stuck",
+        "locked",
+        "not_all_ready",
+        "node",
+        "shortened",
+        "expiring",
+        "ending",
+        "lost",
+        "left_to_ttl",
+        "released",
+        "left_out",
+        "failed",
+    ] {
+        assert!(names.contains(&event), "{event}");
+    }
 }

@@ -85,13 +85,16 @@ fn read(clock: ClockId) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::{io, iter};
+
     use redbolt::LostReason;
     use rustix::process::Signal;
     use serde_json::{Value, json};
 
     use super::super::failure::Failure;
+    use super::super::occupant::Occupant;
     use super::*;
-    use crate::nodes::NodeList;
+    use crate::nodes::{NodeLine, NodeList};
 
     fn parsed(message: &Message<'_>) -> Value {
         let line = json(message, Duration::from_millis(1_795_342_096_789));
@@ -120,6 +123,87 @@ mod tests {
         let fields = ["level", "event", "failure", "signal"].map(|name| failed[name].clone());
         assert_eq!(fields, ["error", "failed", "interrupted", "SIGTERM"].map(Value::from));
         assert_eq!(failed["exit_code"], 143);
+    }
+
+    /// Programs depend on these names. Every kind of message must be one that JSON can write.
+    #[test]
+    fn events_and_failures_have_the_names_that_programs_know() {
+        const SECOND: Duration = Duration::from_secs(1);
+        let (nodes, resource) = (NodeList::default, || "r".to_owned());
+        let (reason, signal) = (LostReason::Expired, Signal::KILL);
+        let line =
+            NodeLine { node: "a:1".to_owned(), state: "down".to_owned(), text: "down".into() };
+        let occupant = || Occupant::Held { holder: "ab…".to_owned(), remaining: SECOND };
+        let rows = [
+            (
+                Message::QuorumAwaited { left: SECOND, nodes: nodes() },
+                "quorum_awaited left_ms nodes",
+            ),
+            (
+                Message::NoQuorumYet { resource: resource(), left: SECOND, nodes: nodes() },
+                "no_quorum_yet left_ms nodes resource",
+            ),
+            (
+                Message::Waiting {
+                    resource: resource(),
+                    waited: SECOND,
+                    left: SECOND,
+                    attempts: 2,
+                    occupant: occupant(),
+                },
+                "waiting attempts left_ms occupant resource waited_ms",
+            ),
+            (
+                Message::Stuck { resource: resource(), occupant: Occupant::NoTtl },
+                "stuck occupant resource",
+            ),
+            (Message::NotAllReady { nodes: nodes() }, "not_all_ready nodes"),
+            (Message::Node(line), "node node state status"),
+            (Message::Shortened, "shortened"),
+            (Message::Expiring { signal }, "expiring signal"),
+            (Message::Lost { reason, nodes: nodes() }, "lost nodes reason"),
+            (Message::LeftToTtl, "left_to_ttl"),
+            (Message::Released { is_confirmed: true }, "released confirmed"),
+            (Message::LeftOut { count: 3 }, "left_out count"),
+        ];
+        for (message, expected) in rows {
+            assert_eq!(names(&parsed(&message), "event"), expected);
+        }
+        let error = || io::Error::from_raw_os_error(2);
+        let failures = [
+            (Failure::Usage("no".to_owned()), "usage"),
+            (
+                Failure::Held { resource: resource(), occupant: occupant(), nodes: nodes() },
+                "held occupant resource",
+            ),
+            (
+                Failure::NoQuorum { resource: resource(), nodes: nodes() },
+                "no_quorum nodes resource",
+            ),
+            (
+                Failure::Unavailable { resource: resource(), retry_after: SECOND, nodes: nodes() },
+                "unavailable nodes resource retry_after_ms",
+            ),
+            (Failure::Start { command: resource(), error: error() }, "start command"),
+            (
+                Failure::Overrun { resource: resource(), end: reason, what: "", survivors: true },
+                "overrun reason resource survivors",
+            ),
+            (Failure::System(error()), "system"),
+        ];
+        for (failure, expected) in failures {
+            let object = parsed(&Message::Failed { exit_code: 1, failure: &failure });
+            assert_eq!(names(&object, "failure"), expected);
+        }
+    }
+
+    /// The name of the event or the failure, and those of its fields.
+    fn names(object: &Value, kind: &str) -> String {
+        let fields = object.as_object().expect("an object").keys().map(String::as_str);
+        let common = ["time", "level", "event", "text", "failure", "exit_code"];
+        let fields = fields.filter(|name| !common.contains(name));
+        let kind = object[kind].as_str().expect("a name");
+        iter::once(kind).chain(fields).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
