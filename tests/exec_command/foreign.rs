@@ -66,6 +66,21 @@ fn data_that_is_no_lock_is_told_with_its_nodes_also_during_the_wait() {
     assert_eq!((outcome.out.as_str(), outcome.err), ("ran\n", warning));
 }
 
+/// Three of the five make a quorum as soon as the lock has ended.
+#[test]
+fn data_on_a_minority_of_the_nodes_is_not_what_keeps_the_lock_from_others() {
+    let cluster = Cluster::start(5);
+    for node in &cluster[..2] {
+        node.command(&[b"RPUSH", b"r", b"x"]);
+    }
+    cluster[2].set_px(b"r", b"x", Duration::from_secs(60));
+    assert!(is_said(&cluster, |err| err == "redbolt: \"r\" is held by another\n"));
+    cluster[2].set_px(b"r", b"x", Duration::from_secs(3));
+    let outcome = run_until_quorate(&cluster.addrs(), &["--wait", "60s", "r", "--", "true"]);
+    outcome.assert_code(0);
+    assert_eq!(outcome.err, "");
+}
+
 #[test]
 fn an_answer_that_nobody_waited_for_is_not_called_late() {
     let full = Cluster::start(2);

@@ -165,6 +165,7 @@ fn the_help_names_every_event() {
         "lost",
         "left_to_ttl",
         "released",
+        "panicked",
         "left_out",
         "failed",
     ] {

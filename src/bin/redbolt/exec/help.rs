@@ -109,6 +109,7 @@ status each, an occupant has a state:
   lost             reason, nodes: the lock has ended, and the command got SIGKILL
   left_to_ttl      the lock is not released
   released         confirmed
+  panicked         redbolt has a bug, and its exit code is 101
   left_out         count: so many messages are missing here
   failed           exit_code, failure (usage, held, no_quorum, unavailable, interrupted, start,
                    overrun or system), and what belongs to it

@@ -97,6 +97,11 @@ pub(super) enum Message<'a> {
         #[serde(rename = "confirmed")]
         is_confirmed: bool,
     },
+    /// This program has a bug.
+    Panicked {
+        #[serde(skip_serializing)]
+        what: String,
+    },
     /// So many messages were not written, because nobody read those before.
     LeftOut { count: u64 },
     /// Why the exit code is not that of the command.
@@ -124,7 +129,7 @@ impl Message<'_> {
             | Self::Lost { .. }
             | Self::LeftToTtl
             | Self::LeftOut { .. } => Level::Warn,
-            Self::Failed { .. } => Level::Error,
+            Self::Panicked { .. } | Self::Failed { .. } => Level::Error,
         }
     }
 }
@@ -180,6 +185,7 @@ impl fmt::Display for Message<'_> {
             }
             Self::LeftOut { count: 1 } => f.write_str("1 message is left out here"),
             Self::LeftOut { count } => write!(f, "{count} messages are left out here"),
+            Self::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
             Self::Failed { failure, .. } => failure.fmt(f),
         }
     }

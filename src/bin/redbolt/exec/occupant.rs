@@ -35,6 +35,8 @@ pub(super) enum Occupant {
 
 impl Occupant {
     pub(super) fn new(engine: &Engine, holder: &Holder) -> Self {
+        // Without the nodes that have data, no quorum is left.
+        let is_data = engine.nodes().count() - holder.data.len() < engine.quorum().need();
         match holder.occupancy {
             Occupancy::Held if holder.remaining == Duration::MAX => Self::NoTtl,
             Occupancy::Held => {
@@ -42,7 +44,7 @@ impl Occupant {
                 let name = text.split(' ').next().unwrap_or_default();
                 Self::Held { holder: name.to_owned(), remaining: holder.remaining }
             }
-            Occupancy::Blocked if !holder.data.is_empty() => {
+            Occupancy::Blocked if is_data => {
                 let addresses = holder.data.into_iter().filter_map(|node| engine.address(node));
                 Self::Data { nodes: addresses.map(ToString::to_string).collect() }
             }

@@ -8,6 +8,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::panic;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -45,7 +46,9 @@ struct State {
 impl Speech {
     /// Starts the thread that writes.
     pub(super) fn start(style: Style) -> io::Result<Self> {
-        Self::start_with(style, write)
+        let speech = Self::start_with(style, write)?;
+        speech.tell_panics();
+        Ok(speech)
     }
 
     fn start_with(style: Style, write: impl FnMut(&[u8]) + Send + 'static) -> io::Result<Self> {
@@ -62,12 +65,19 @@ impl Speech {
         Ok(Self { shared, style })
     }
 
+    /// Says of a panic in the same way: the usual message is written by the thread that panics,
+    /// before the command is killed.
+    fn tell_panics(&self) {
+        let (shared, style) = (Arc::clone(&self.shared), self.style);
+        panic::set_hook(Box::new(move |panic| {
+            shared.push(style.line(&Message::Panicked { what: panic.to_string() }));
+        }));
+    }
+
     /// Says something, sooner or later. Returns at once.
     pub(super) fn say(&self, message: &Message<'_>) {
         if self.style.says(message) {
-            let line = self.style.line(message);
-            self.shared.state().backlog.push(line);
-            self.shared.changed.notify_all();
+            self.shared.push(self.style.line(message));
         }
     }
 
@@ -81,7 +91,20 @@ impl Speech {
     }
 }
 
+impl Drop for Speech {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.finish();
+        }
+    }
+}
+
 impl Shared {
+    fn push(&self, line: String) {
+        self.state().backlog.push(line);
+        self.changed.notify_all();
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // No code panics that holds the mutex.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

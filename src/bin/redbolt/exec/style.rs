@@ -164,6 +164,7 @@ mod tests {
             (Message::Lost { reason, nodes: nodes() }, "lost nodes reason"),
             (Message::LeftToTtl, "left_to_ttl"),
             (Message::Released { is_confirmed: true }, "released confirmed"),
+            (Message::Panicked { what: String::new() }, "panicked"),
             (Message::LeftOut { count: 3 }, "left_out count"),
         ];
         for (message, expected) in rows {
