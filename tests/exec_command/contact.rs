@@ -28,7 +28,7 @@ fn nodes_that_cannot_be_reached_are_named_at_once_and_tried_until_the_wait_ends(
     let said = format!("{}: down: connecting failed: ", addresses[1]);
     assert!(until(PATIENCE, || run.file("err").contains(&said)), "{}", run.file("err"));
     let first = run.file("err");
-    let start = "redbolt: no quorum of nodes for \"r\", trying for another ";
+    let start = "redbolt: no quorum of nodes for \"r\", waiting another ";
     assert!(first.starts_with(start), "{first}");
     // They have kept nothing, but here nobody asks.
     cluster[1].restart();

@@ -45,7 +45,7 @@ fn a_majority_of_them_is_no_quorum_and_each_node_is_told_of() {
     // All of them were told once before, at the first contact, as far as they were known then.
     let lines: Vec<_> = outcome.err.lines().collect();
     let (first, lines) = lines.split_at(1 + nodes.len());
-    assert!(first[0].starts_with("redbolt: no quorum of nodes for \"r\", trying for another "));
+    assert!(first[0].starts_with("redbolt: no quorum of nodes for \"r\", waiting another "));
     assert_eq!(lines.len(), 1 + nodes.len(), "{}", outcome.err);
     for (line, (node, why)) in lines[1..].iter().zip(&expected) {
         assert!(line.trim_start().starts_with(node) && line.contains(why), "{line}, not {why}");

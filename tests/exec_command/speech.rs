@@ -6,10 +6,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::Command;
 
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Signal;
 use serde_json::Value;
 
-use super::run::{Outcome, Run, assert_no_keys, exec, run};
+use super::run::{Outcome, PATIENCE, Run, assert_no_keys, exec, run};
 use crate::support::servers::Cluster;
+use crate::support::until;
 
 /// A pipe that nobody reads.
 struct Stuck {
@@ -143,6 +145,21 @@ fn the_form_of_messages_is_one_of_two() {
     let objects = objects(&outcome);
     assert_eq!(events(&objects), ["failed"]);
     assert_eq!((&objects[0]["failure"], &objects[0]["exit_code"]), (&"usage".into(), &64.into()));
+}
+
+#[test]
+fn a_wait_without_end_has_no_time_left_in_json() {
+    let mut command = exec(&["127.0.0.1:1".to_owned()]);
+    command.env("REDBOLT_LOG", "json").args(["--wait", "forever", "r", "--", "true"]);
+    let mut run = Run::start(&mut command);
+    assert!(until(PATIENCE, || run.file("err").ends_with('\n')));
+    run.signal(Signal::TERM);
+    let outcome = run.wait();
+    let objects = objects(&outcome);
+    assert_eq!(events(&objects), ["no_quorum_yet", "failed"]);
+    assert_eq!((&objects[0]["left_ms"], &objects[1]["signal"]), (&Value::Null, &"SIGTERM".into()));
+    let text = objects[0]["text"].as_str().unwrap_or_default();
+    assert!(text.starts_with("no quorum of nodes for \"r\", waiting until a signal comes:\n"));
 }
 
 #[test]

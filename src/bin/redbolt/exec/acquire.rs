@@ -12,7 +12,7 @@ use super::args::Args;
 use super::changes::Changes;
 use super::contact::{self, interrupted};
 use super::failure::Failure;
-use super::message::Message;
+use super::message::{Left, Message};
 use super::occupant::Occupant;
 use super::speech::Speech;
 use super::watch::{News, Watch};
@@ -148,7 +148,7 @@ impl<'a> Waiting<'a> {
         self.speech.say(&Message::Waiting {
             resource,
             waited: now - self.start,
-            left: self.until - now,
+            left: Left::until(self.until, now),
             attempts: watch.engine.counters().attempts,
             occupant,
         });

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 use super::args::Args;
 use super::failure::Failure;
-use super::message::Message;
+use super::message::{Left, Message};
 use super::speech::Speech;
 use super::watch::{News, Watch};
 use crate::nodes;
@@ -47,7 +47,10 @@ pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Du
     let start = watch.engine.now();
     wait_for_nodes(watch, args.wait())?;
     let engine = &watch.engine;
-    let wait = args.wait().saturating_sub(engine.now() - start);
+    let wait = match args.wait() {
+        Duration::MAX => Duration::MAX,
+        wait => wait.saturating_sub(engine.now() - start),
+    };
     let prospects: Vec<_> = engine.nodes().map(|(_, _, status)| Prospect::new(&status)).collect();
     match outlook(&prospects, engine.quorum().need(), wait) {
         Outlook::Hopeless => return Err(hopeless(engine, args)),
@@ -57,7 +60,7 @@ pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Du
         // Without a wait, what is wrong is about to be told as the reason of the failure.
         Outlook::Unreachable if !wait.is_zero() => {
             let (resource, nodes) = (args.resource_name(), nodes::describe(engine, None));
-            speech.say(&Message::NoQuorumYet { resource, left: wait, nodes });
+            speech.say(&Message::NoQuorumYet { resource, left: Left::of(wait), nodes });
         }
         Outlook::Unreachable | Outlook::Quorum => {}
     }

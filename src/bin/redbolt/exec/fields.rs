@@ -13,6 +13,17 @@ pub(super) fn millis<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::
     to.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
 }
 
+/// Writes a time in milliseconds, if there is one.
+pub(super) fn some_millis<S: Serializer>(
+    time: &Option<Duration>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => millis(time, to),
+        None => to.serialize_none(),
+    }
+}
+
 /// Writes the name of a signal.
 pub(super) fn signal<S: Serializer>(signal: &Signal, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&signals::name(*signal))

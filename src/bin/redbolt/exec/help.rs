@@ -98,7 +98,7 @@ error, and with --verbose info), event, text, and those of the event. Nodes have
 status each, an occupant has a state:
   quorum_awaited   left_ms, nodes: a quarantine is shorter than the wait
   no_quorum_yet    resource, left_ms, nodes: the nodes cannot be reached
-  waiting          resource, waited_ms, left_ms, attempts, occupant
+  waiting          resource, waited_ms, left_ms, attempts, occupant; null is no end
   stuck            resource, occupant: a key without a ttl, or data that is not a lock
   locked           resource, took_ms
   not_all_ready    nodes

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use redbolt::LostReason;
-use redbolt::time::format_rounded;
+use redbolt::time::{Instant, format_rounded};
 use rustix::process::Signal;
 use serde::Serialize;
 
@@ -29,6 +29,33 @@ pub(super) enum Level {
     Error,
 }
 
+/// How much of a wait is left; nothing for a wait that only a signal ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct Left(#[serde(serialize_with = "fields::some_millis")] Option<Duration>);
+
+impl Left {
+    /// The rest of a wait.
+    pub(super) fn of(wait: Duration) -> Self {
+        Self(Some(wait).filter(|wait| *wait != Duration::MAX))
+    }
+
+    /// The rest of a wait that ends at a point in time.
+    pub(super) fn until(end: Instant, now: Instant) -> Self {
+        Self((end != Instant::FAR_FUTURE).then(|| end - now))
+    }
+}
+
+/// Continues "waiting ".
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(left) => write!(f, "another {}", format_rounded(left)),
+            None => f.write_str("until a signal comes"),
+        }
+    }
+}
+
 /// One message. A list of nodes that has nothing to tell is empty.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -42,8 +69,8 @@ pub(super) enum Message<'a> {
     /// Too few nodes can be asked. The wait goes on for `left`.
     NoQuorumYet {
         resource: String,
-        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
-        left: Duration,
+        #[serde(rename = "left_ms")]
+        left: Left,
         nodes: NodeList,
     },
     /// The lock is still waited for.
@@ -51,8 +78,8 @@ pub(super) enum Message<'a> {
         resource: String,
         #[serde(rename = "waited_ms", serialize_with = "fields::millis")]
         waited: Duration,
-        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
-        left: Duration,
+        #[serde(rename = "left_ms")]
+        left: Left,
         attempts: u64,
         occupant: Occupant,
     },
@@ -142,18 +169,11 @@ impl fmt::Display for Message<'_> {
                 write!(f, "waiting {left} for a quorum of nodes:\n{nodes}\n{GUARD_HINT}")
             }
             Self::NoQuorumYet { resource, left, nodes } => {
-                let left = format_rounded(*left);
-                write!(
-                    f,
-                    "no quorum of nodes for {resource:?}, trying for another {left}:\n{nodes}"
-                )
+                write!(f, "no quorum of nodes for {resource:?}, waiting {left}:\n{nodes}")
             }
             Self::Waiting { resource, left, attempts, occupant, .. } => {
-                let (left, plural) = (format_rounded(*left), if *attempts == 1 { "" } else { "s" });
-                write!(
-                    f,
-                    "waiting another {left} for {resource:?} after {attempts} attempt{plural}"
-                )?;
+                let plural = if *attempts == 1 { "" } else { "s" };
+                write!(f, "waiting {left} for {resource:?} after {attempts} attempt{plural}")?;
                 write!(f, ": {occupant}")
             }
             Self::Stuck { resource, occupant } => {

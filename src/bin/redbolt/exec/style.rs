@@ -92,6 +92,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::failure::Failure;
+    use super::super::message::Left;
     use super::super::occupant::Occupant;
     use super::*;
     use crate::nodes::{NodeLine, NodeList};
@@ -127,7 +128,7 @@ mod tests {
 
     /// Programs depend on these names. Every kind of message must be one that JSON can write.
     #[test]
-    fn events_and_failures_have_the_names_that_programs_know() {
+    fn events_have_the_names_that_programs_know() {
         const SECOND: Duration = Duration::from_secs(1);
         let (nodes, resource) = (NodeList::default, || "r".to_owned());
         let (reason, signal) = (LostReason::Expired, Signal::KILL);
@@ -140,14 +141,18 @@ mod tests {
                 "quorum_awaited left_ms nodes",
             ),
             (
-                Message::NoQuorumYet { resource: resource(), left: SECOND, nodes: nodes() },
+                Message::NoQuorumYet {
+                    resource: resource(),
+                    left: Left::of(SECOND),
+                    nodes: nodes(),
+                },
                 "no_quorum_yet left_ms nodes resource",
             ),
             (
                 Message::Waiting {
                     resource: resource(),
                     waited: SECOND,
-                    left: SECOND,
+                    left: Left::of(Duration::MAX),
                     attempts: 2,
                     occupant: occupant(),
                 },
@@ -170,11 +175,16 @@ mod tests {
         for (message, expected) in rows {
             assert_eq!(names(&parsed(&message), "event"), expected);
         }
+    }
+
+    #[test]
+    fn failures_have_the_names_that_programs_know() {
+        let (nodes, resource) = (NodeList::default, || "r".to_owned());
         let error = || io::Error::from_raw_os_error(2);
         let failures = [
             (Failure::Usage("no".to_owned()), "usage"),
             (
-                Failure::Held { resource: resource(), occupant: occupant(), nodes: nodes() },
+                Failure::Held { resource: resource(), occupant: Occupant::Free, nodes: nodes() },
                 "held occupant resource",
             ),
             (
@@ -182,12 +192,21 @@ mod tests {
                 "no_quorum nodes resource",
             ),
             (
-                Failure::Unavailable { resource: resource(), retry_after: SECOND, nodes: nodes() },
+                Failure::Unavailable {
+                    resource: resource(),
+                    retry_after: Duration::ZERO,
+                    nodes: nodes(),
+                },
                 "unavailable nodes resource retry_after_ms",
             ),
             (Failure::Start { command: resource(), error: error() }, "start command"),
             (
-                Failure::Overrun { resource: resource(), end: reason, what: "", survivors: true },
+                Failure::Overrun {
+                    resource: resource(),
+                    end: LostReason::Expired,
+                    what: "",
+                    survivors: true,
+                },
                 "overrun reason resource survivors",
             ),
             (Failure::System(error()), "system"),
