@@ -23,6 +23,10 @@ pub enum QuarantineReason {
     /// The process is the same, but its witness is gone or younger than before: somebody has
     /// flushed the node, or has loaded other data.
     DataLost,
+    /// The node has shown its witness to this client before, and answers with an error now: rights
+    /// were taken away, or something else is wrong. Whether the witness is still there, and the
+    /// keys with it, is not known.
+    WitnessDenied,
     /// Nobody looked at the node for longer than a lock can last, while other nodes were in use; or
     /// this client did not, and believes no witness of the node. Another process may have taken its
     /// place meanwhile.
@@ -50,6 +54,7 @@ impl fmt::Display for QuarantineReason {
             }
             Self::EvictedKeys => "it has evicted keys",
             Self::DataLost => "it has lost data",
+            Self::WitnessDenied => "it does not show its witness any more, and may have lost data",
             Self::OutOfService => {
                 "unseen for longer than a lock can last: another process may have had its place"
             }

@@ -24,6 +24,8 @@ use crate::time::Instant;
 /// The evidence about one node, kept through all its sessions.
 pub(crate) struct Record {
     past: Option<Past>,
+    /// The node has shown its witness once, and has denied it since.
+    is_denied: bool,
     /// The moment since which the data is in one piece, and why not earlier; `None` before the
     /// first look.
     whole: Option<(Moment, QuarantineReason)>,
@@ -51,6 +53,7 @@ impl Record {
     pub(crate) const fn new() -> Self {
         Self {
             past: None,
+            is_denied: false,
             whole: None,
             gap: None,
             service: None,
@@ -90,6 +93,13 @@ impl Record {
         if let Some((age, reason)) = verdict {
             self.distrust(Moment::before(now, age), reason);
         }
+        let past = self.past.and_then(|past| past.testimony);
+        // A witness that is not shown any more may be gone, together with all other keys.
+        let is_denied = past.is_some() && testimony.is_none();
+        if is_denied && !self.is_denied {
+            self.distrust(Moment::before(now, Duration::ZERO), QuarantineReason::WitnessDenied);
+        }
+        self.is_denied = is_denied;
         // No witness tells of the time in which this client did not look, or none is believed.
         let is_alone = testimony.is_none() || config.restart_guard == RestartGuard::Strict;
         let ignores = config.is_sabotaged(Saboteur::GapIgnored);
@@ -98,7 +108,6 @@ impl Record {
         }
         self.last_seen = sent;
         let is_known = self.past.is_some();
-        let past = self.past.and_then(|past| past.testimony);
         self.past = Some(Past { identity, testimony: testimony.or(past) });
         // A node that tells no more keeps the gap that it told.
         if let Some(word) = testimony {

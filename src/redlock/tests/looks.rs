@@ -19,6 +19,15 @@ fn error(rig: &Rig, index: usize) -> Option<NodeError> {
     rig.redlock.node(rig.now, node(index)).expect("the node is there").error
 }
 
+impl Rig {
+    /// Answers the first node's look without a witness.
+    fn answer_info(&mut self) {
+        for section in ["server", "replication", "memory", "stats", "persistence"] {
+            self.reply(0, &info(&self.masters[0].section(section)));
+        }
+    }
+}
+
 #[test]
 fn each_node_is_looked_at_each_third_of_a_span() {
     let mut rig = rig(3);
@@ -98,6 +107,37 @@ fn a_vote_behind_a_look_that_found_other_data_does_not_count() {
     rig.redlock.handle_received(rig.now, node(0), bytes.as_bytes());
     assert!(!rig.redlock.is_held(rig.now, lock));
     assert!(matches!(rig.event(), Event::AcquireFailed { .. }));
+}
+
+/// The keys may have been flushed while this client was away: nothing else would tell.
+#[test]
+fn a_witness_that_is_not_shown_any_more_proves_nothing() {
+    let refusals = ["-NOPERM No permissions to access a key", "-ERR something went wrong"];
+    for (refusal, is_away) in refusals.into_iter().flat_map(|text| [(text, true), (text, false)]) {
+        let mut rig = rig(1);
+        rig.masters[0].flush();
+        rig.masters[0].refusal = Some(refusal);
+        if is_away {
+            rig.close(0);
+            rig.connect(0);
+        } else {
+            rig.until(|rig| rig.has_output(0));
+            assert_eq!(rig.sent(0).len(), 5, "looks by INFO alone");
+            rig.answer_info();
+        }
+        assert_eq!(quarantine(&rig, 0), Some(QuarantineReason::WitnessDenied), "{refusal}");
+        // The quarantine is not begun anew by each session.
+        rig.advance(SPAN / 2);
+        rig.close(0);
+        rig.connect(0);
+        rig.advance(SPAN / 2);
+        assert_eq!(quarantine(&rig, 0), None, "{refusal}");
+        // The witness that is shown again tells of the flush.
+        rig.close(0);
+        rig.masters[0].refusal = None;
+        rig.connect(0);
+        assert_eq!(quarantine(&rig, 0), Some(QuarantineReason::DataLost), "{refusal}");
+    }
 }
 
 /// Somebody restores a copy: the identity is the same, and the witness has seen fewer looks.
@@ -182,9 +222,7 @@ fn a_node_that_allows_no_witness_is_judged_strictly_and_says_so() {
         assert_eq!(status.message, &refusal[1..], "{refusal}");
         rig.until(|rig| rig.has_output(0));
         assert_eq!(rig.sent(0).len(), 5, "looks by INFO alone");
-        for section in ["server", "replication", "memory", "stats", "persistence"] {
-            rig.reply(0, &info(&rig.masters[0].section(section)));
-        }
+        rig.answer_info();
         rig.close(0);
         rig.advance(SPAN * 9 / 10);
         rig.connect(0);

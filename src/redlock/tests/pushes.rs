@@ -331,7 +331,7 @@ fn a_refusal_is_a_null_of_resp3() {
 fn a_doubt_outlives_its_session() {
     for (refusal, reason) in [
         (None, None),
-        (Some("-NOPERM No permissions to access a key"), Some(QuarantineReason::DataLost)),
+        (Some("-NOPERM No permissions to access a key"), Some(QuarantineReason::WitnessDenied)),
         (Some("-BUSY Redis is busy running a script."), Some(QuarantineReason::Unseen)),
     ] {
         let mut rig = rig(1);
