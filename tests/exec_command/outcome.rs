@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use rustix::process::Signal;
+
 use super::run::{Run, assert_no_keys, exec, run, start_script};
 use crate::support::process::Folder;
 use crate::support::servers::Cluster;
@@ -10,10 +12,12 @@ use crate::support::servers::Cluster;
 #[test]
 fn the_exit_code_of_the_command_passes_through() {
     let cluster = Cluster::start(3);
-    for (script, code) in [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 137)] {
+    for (script, code) in [("exit 0", 0), ("exit 7", 7), ("exit 255", 255)] {
         start_script(&cluster.addrs(), &[], script).finish().assert_code(code);
         assert_no_keys(&cluster);
     }
+    start_script(&cluster.addrs(), &[], "kill -9 $$").finish().assert_died_of(Signal::KILL);
+    assert_no_keys(&cluster);
 }
 
 #[test]

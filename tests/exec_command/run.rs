@@ -1,6 +1,7 @@
 //! One run of the program, in a folder of its own.
 
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -156,6 +157,15 @@ impl Outcome {
     /// When it did not exit with this code.
     pub(crate) fn assert_code(&self, code: u8) {
         assert_eq!(self.status.code(), Some(i32::from(code)), "standard error: {}", self.err);
+    }
+
+    /// # Panics
+    ///
+    /// When it did not die of this signal, for which a shell shows 128 + N.
+    pub(crate) fn assert_died_of(&self, signal: Signal) {
+        let died_of = self.status.signal();
+        assert_eq!(died_of, Some(signal.as_raw()), "{}: {}", self.status, self.err);
+        assert!(!self.status.core_dumped());
     }
 }
 

@@ -8,6 +8,7 @@
 //! - [`clocks`]: masters with wall clocks that can be stepped;
 //! - [`fake`]: servers that misbehave on purpose, and [`master`], their well-behaved part;
 //! - [`proxy`]: links to real servers that harm what they carry;
+//! - [`terminal`]: a terminal with a shell, to type at;
 //! - [`wire`]: a blocking client of a few lines.
 //!
 //! Nothing here may use the library: a test must not judge the code by the code. Nothing here
@@ -23,6 +24,8 @@ pub(crate) mod process;
 pub(crate) mod program;
 pub(crate) mod proxy;
 pub(crate) mod servers;
+#[cfg(target_os = "linux")]
+pub(crate) mod terminal;
 pub(crate) mod wire;
 
 use std::thread;

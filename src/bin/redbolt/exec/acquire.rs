@@ -6,7 +6,6 @@ use std::time::Duration;
 use redbolt::redlock::Holder;
 use redbolt::time::Instant;
 use redbolt::{AcquireError, Event, LockId, LostReason, Token};
-use rustix::process::Signal;
 
 use super::args::Args;
 use super::changes::Changes;
@@ -71,7 +70,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result
                 }
             }
             News::Signal(signal) => {
-                interrupted(signal).inspect_err(|_| {
+                interrupted(watch, signal).inspect_err(|_| {
                     // No event has said that the lock is held, so that it can be cancelled.
                     _ = watch.engine.cancel(lock);
                 })?;
@@ -191,7 +190,7 @@ fn ask(watch: &mut Watch, resource: &[u8]) -> Option<Occupant> {
                 return Some(Occupant::new(&watch.engine, &holder));
             }
             News::Time => return None,
-            News::Signal(signal) if signal != Signal::CHILD => return None,
+            News::Signal(signal) if interrupted(watch, signal).is_err() => return None,
             News::Engine(_) | News::Signal(_) => {}
         }
     }

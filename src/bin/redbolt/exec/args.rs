@@ -48,6 +48,9 @@ pub(crate) struct Args {
     #[arg(value_parser = signals::named)]
     pub(super) expiring_signal: Option<Signal>,
 
+    #[arg(long, help = help::WAIT_GROUP, long_help = help::WAIT_GROUP_LONG)]
+    pub(super) wait_group: bool,
+
     #[arg(short, long, value_name = "DURATION", help = help::WAIT, long_help = help::WAIT_LONG)]
     #[arg(allow_hyphen_values = true)]
     #[arg(value_parser = duration::between_or_forever(Duration::ZERO, LONGEST))]
@@ -135,9 +138,13 @@ impl Args {
         }
         let signal = &mut self.expiring_signal;
         complete(signal, "REDBOLT_EXPIRING_SIGNAL", sources, signals::named)?;
-        let mut verbose = self.verbose.then_some(true);
-        complete(&mut verbose, "REDBOLT_VERBOSE", sources, switch)?;
-        self.verbose = verbose == Some(true);
+        let switches =
+            [(&mut self.verbose, "REDBOLT_VERBOSE"), (&mut self.wait_group, "REDBOLT_WAIT_GROUP")];
+        for (option, variable) in switches {
+            let mut value = option.then_some(true);
+            complete(&mut value, variable, sources, switch)?;
+            *option = value == Some(true);
+        }
         complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
         let codes = [&self.conflict_exit_code, &self.lost_exit_code, &self.unavailable_exit_code];
         self.codes = Codes::read(codes.map(Option::as_ref), sources)?;

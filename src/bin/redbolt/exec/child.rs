@@ -5,11 +5,13 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command};
 
+use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
 };
 
-use super::failure::died_of;
+use super::descendants::Descendants;
+use super::ending::Ending;
 use super::terminal::Terminal;
 
 /// A started command.
@@ -17,12 +19,15 @@ use super::terminal::Terminal;
 /// The process is waited for only at the very end. Until then its id, which is also the id of its
 /// group, cannot belong to another process, and a signal to the group cannot hit a stranger. An
 /// error on the way drops the child. Nobody guards the lock from then on, so that the drop kills
-/// the whole group.
+/// all that the command has started.
 pub(super) struct Child {
     process: process::Child,
     group: Pid,
+    descendants: Descendants,
     terminal: Option<Terminal>,
-    has_ended: bool,
+    ending: Option<Ending>,
+    /// From then on the id may belong to another process.
+    is_waited_for: bool,
 }
 
 impl Child {
@@ -35,69 +40,115 @@ impl Child {
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.args(arguments).envs(environment).process_group(0);
+        let descendants = Descendants::new()?;
         let process = command.spawn()?;
         let group = Pid::from_child(&process);
-        let terminal = Terminal::lend(group);
-        Ok(Self { process, group, terminal, has_ended: false })
+        let terminal = Terminal::of_session(group);
+        let child =
+            Self { process, group, descendants, terminal, ending: None, is_waited_for: false };
+        child.lend_terminal();
+        Ok(child)
     }
 
-    /// Returns the exit code once the command has ended. Processes of the command may go on.
-    pub(super) fn exit_code(&mut self) -> io::Result<Option<u8>> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
-        let options = options | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let Some(status) = waitid(WaitId::Pid(self.group), options)? else { return Ok(None) };
-        if status.stopped() {
-            self.stopped(&status);
-            return Ok(None);
+    /// Returns how the command has ended, once it has. Its processes may go on.
+    pub(super) fn ending(&mut self) -> io::Result<Option<Ending>> {
+        if self.ending.is_some() {
+            return Ok(self.ending);
         }
-        self.has_ended = true;
-        let code = status.exit_status().and_then(|code| u8::try_from(code).ok());
-        let died = || died_of(status.terminating_signal().unwrap_or_default());
-        Ok(Some(code.unwrap_or_else(died)))
+        // The dead command is left as it is, and keeps its id.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(self.group), options)?;
+        self.ending = status.as_ref().map(Ending::of);
+        Ok(self.ending)
     }
 
-    /// Continues a command that Ctrl-Z has stopped. Ctrl-Z does not stop this process, which is not
-    /// in the foreground, and until the lock ends nobody would read from the terminal.
-    fn stopped(&self, status: &WaitIdStatus) {
-        if self.terminal.is_some() && status.stopping_signal() == Some(Signal::TSTP.as_raw()) {
+    /// Returns the signal that has stopped the command since the last call.
+    pub(super) fn stop(&self) -> io::Result<Option<Signal>> {
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG;
+        match waitid(WaitId::Pid(self.group), options) {
+            Ok(status) => {
+                let signal = status.as_ref().and_then(WaitIdStatus::stopping_signal);
+                Ok(signal.and_then(Signal::from_named_raw))
+            }
+            // The command has just ended: nobody is there who could be stopped.
+            Err(Errno::CHILD) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits for the dead that the command has left to this process.
+    pub(super) fn reap(&self) {
+        self.descendants.reap(self.group);
+    }
+
+    /// Returns whether the command has ended, and all that it has started.
+    pub(super) fn is_gone(&mut self) -> bool {
+        self.is_waited_for = self.ending.is_some();
+        self.is_waited_for && self.descendants.are_gone()
+    }
+
+    /// Gives the terminal to a command that is likely to use it.
+    pub(super) fn lend_terminal(&self) {
+        if Terminal::is_interactive() && self.lend_on_demand() {
+            // A command that has read from the terminal before is stopped.
             self.signal(Signal::CONT);
         }
     }
 
-    /// Sends a signal to the whole group.
+    /// Gives the terminal to a command that was stopped for want of it. Returns whether the command
+    /// has it now.
+    pub(super) fn lend_on_demand(&self) -> bool {
+        self.terminal.as_ref().is_some_and(Terminal::lend)
+    }
+
+    /// Returns whether the command has the terminal.
+    pub(super) fn has_terminal(&self) -> bool {
+        self.terminal.as_ref().is_some_and(Terminal::is_lent)
+    }
+
+    /// Sends a signal to the whole group. Once the id of the group may belong to another, the
+    /// signal goes to each of those that are left.
     pub(super) fn signal(&self, signal: Signal) {
+        if self.is_waited_for {
+            return self.descendants.signal(signal, None);
+        }
         // There is always a process to receive the signal, at least the command itself. A group
         // with other rights may refuse the signal, and nothing can be done about that.
         _ = kill_process_group(self.group, signal);
     }
 
-    /// Sends `SIGTERM` to the whole group, and continues stopped processes, so that they receive
-    /// it.
+    /// Sends a signal to the whole group, and to those that have left it.
+    pub(super) fn signal_all(&self, signal: Signal) {
+        self.signal(signal);
+        if !self.is_waited_for {
+            self.descendants.signal(signal, Some(self.group));
+        }
+    }
+
+    /// Sends `SIGTERM` to all that the command has started, and continues stopped processes, so
+    /// that they receive it.
     pub(super) fn terminate(&self) {
-        self.signal(Signal::TERM);
-        self.signal(Signal::CONT);
+        self.signal_all(Signal::TERM);
+        self.signal_all(Signal::CONT);
     }
 
-    /// Sends `SIGKILL` to the whole group.
+    /// Sends `SIGKILL` to all that the command has started.
     pub(super) fn kill(&self) {
-        self.signal(Signal::KILL);
+        self.signal_all(Signal::KILL);
     }
 
-    /// Kills the processes that an ended command has left in its group, and waits for the command.
-    /// Returns the group.
-    pub(super) fn end_group(self) -> Pid {
-        self.kill();
-        self.group
+    /// Returns whether all that the command has started is stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.descendants.are_stopped()
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        if !self.has_ended {
+        if self.ending.is_none() {
             self.kill();
         }
-        // The group must still exist here, so this comes before the wait.
-        if let Some(terminal) = self.terminal.take() {
+        if let Some(terminal) = &self.terminal {
             terminal.take_back();
         }
         // The wait does not block: the command has ended, or was killed.

@@ -1,20 +1,25 @@
 //! Running the command while the lock is held, and ending a command that outlives the lock.
 
 use std::ffi::OsStr;
+use std::io;
+use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{Engine, Event, LostReason};
+use redbolt::{Engine, Event, LockId, LostReason};
 use rustix::process::Signal;
 
 use super::acquire::Lease;
 use super::args::Args;
 use super::changes::Changes;
 use super::child::Child;
+use super::ending::Ending;
 use super::failure::Failure;
-use super::group;
+use super::leftovers;
 use super::message::Message;
 use super::schedule::Schedule;
+use super::signals::{self, Meaning};
 use super::speech::Speech;
+use super::suspend::{self, Origin, Outcome};
 use super::watch::{News, Watch};
 use crate::nodes;
 
@@ -27,60 +32,176 @@ enum Stage {
     Killed,
 }
 
-/// Runs the command to its end, which comes before the end of the lock. Returns its exit code.
+/// The command, and what decides about its end.
+struct Run<'a> {
+    watch: &'a mut Watch,
+    lock: LockId,
+    args: &'a Args,
+    speech: &'a Speech,
+    child: Child,
+    changes: Changes,
+    schedule: Schedule,
+    stage: Stage,
+    /// Why the lock is about to end, or has ended.
+    end: LostReason,
+}
+
+/// Runs the command to its end, which comes before the end of the lock. Returns how it has ended.
 pub(super) fn run(
     watch: &mut Watch,
     lease: &Lease,
     args: &Args,
     speech: &Speech,
-) -> Result<u8, Failure> {
-    let mut schedule = Schedule::new(watch.engine.now(), lease.valid_until);
-    let mut child = start(lease, args)?;
-    let mut changes = Changes::new(&watch.engine);
-    let mut stage = Stage::Running;
-    let mut end = LostReason::Expired;
-    loop {
-        // A command that has ended by itself need not be ended: this check comes first.
-        if let Some(code) = child.exit_code()? {
-            // This process may have been stopped meanwhile. Nobody then knows when the command has
-            // ended, so the lock must still be held now.
-            if stage <= Stage::Warned && watch.engine.is_held(lease.lock) {
-                return Ok(code);
-            }
-            // The processes that the command has left behind had their time to end as well.
-            let group = child.end_group();
-            let survivors = !group::is_gone(watch, group)?;
-            let (resource, what) = (args.resource_name(), stage.tell());
-            return Err(Failure::Overrun { resource, end, what, survivors });
-        }
-        if let Some(signal) = stage.advance(watch.engine.now(), &schedule, &child, args) {
-            speech.say(&stage.told(signal, end, &watch.engine));
-        }
-        match watch.next(stage.ends_at(&schedule))? {
-            News::Signal(signal) if signal != Signal::CHILD => child.signal(signal),
-            News::Engine(Event::Shortened { valid_until, .. }) => {
-                schedule = Schedule::new(watch.engine.now(), valid_until);
-                speech.say(&Message::Shortened);
-            }
-            News::Engine(Event::Extended { valid_until, .. }) => {
-                schedule = Schedule::new(watch.engine.now(), valid_until);
-                stage = stage.renewed();
-            }
-            News::Engine(Event::Expiring { reason, .. }) => end = reason,
-            News::Engine(Event::Lost { reason, .. }) => {
-                end = reason;
-                child.kill();
-                stage = Stage::Killed;
-                let nodes = nodes::describe(&watch.engine, None);
-                speech.say(&Message::Lost { reason, nodes });
-            }
-            News::Engine(Event::Node(node)) => {
-                if let Some(news) = changes.news(&watch.engine, node) {
-                    speech.say(&Message::Node(news));
+) -> Result<Ending, Failure> {
+    let schedule = Schedule::new(watch.engine.now(), lease.valid_until);
+    let child = start(lease, args)?;
+    let changes = Changes::new(&watch.engine);
+    let (lock, stage, end) = (lease.lock, Stage::Running, LostReason::Expired);
+    let run = Run { watch, lock, args, speech, child, changes, schedule, stage, end };
+    run.to_the_end()
+}
+
+impl Run<'_> {
+    fn to_the_end(mut self) -> Result<Ending, Failure> {
+        loop {
+            // A command that has ended by itself need not be ended: this check comes first.
+            if let Some(ending) = self.child.ending()? {
+                if !self.waits_for_leftovers() {
+                    return self.ended(ending);
                 }
             }
-            News::Signal(_) | News::Engine(_) | News::Time => {}
+            if let Some(signal) =
+                self.stage.advance(self.watch.engine.now(), &self.schedule, &self.child, self.args)
+            {
+                self.speech.say(&self.stage.told(signal, self.end, &self.watch.engine));
+            }
+            match self.watch.next(self.stage.ends_at(&self.schedule))? {
+                News::Signal(signal) => self.signalled(signal)?,
+                News::Engine(event) => self.informed(event),
+                News::Time => {}
+            }
         }
+    }
+
+    /// Returns whether the command has left something behind that holds the lock in its place, as
+    /// long as there is time.
+    fn waits_for_leftovers(&mut self) -> bool {
+        self.args.wait_group && self.stage < Stage::Killed && !self.child.is_gone()
+    }
+
+    /// Returns how the command has ended if that was before the end of the lock.
+    fn ended(mut self, ending: Ending) -> Result<Ending, Failure> {
+        // This process may have been stopped meanwhile. Nobody then knows when the command has
+        // ended, so the lock must still be held now.
+        if self.stage <= Stage::Warned && self.watch.engine.is_held(self.lock) {
+            return Ok(ending);
+        }
+        // What the command has left behind had its time to end as well.
+        let survivors = !leftovers::end(self.watch, &mut self.child)?;
+        let (resource, what) = (self.args.resource_name(), self.stage.tell());
+        Err(Failure::Overrun { resource, end: self.end, what, survivors })
+    }
+
+    fn informed(&mut self, event: Event) {
+        match event {
+            Event::Shortened { valid_until, .. } => {
+                self.schedule = Schedule::new(self.watch.engine.now(), valid_until);
+                self.speech.say(&Message::Shortened);
+            }
+            Event::Extended { valid_until, .. } => {
+                self.schedule = Schedule::new(self.watch.engine.now(), valid_until);
+                self.stage = self.stage.renewed();
+            }
+            Event::Expiring { reason, .. } => self.end = reason,
+            Event::Lost { reason, .. } => {
+                self.end = reason;
+                self.child.kill();
+                self.stage = Stage::Killed;
+                let nodes = nodes::describe(&self.watch.engine, None);
+                self.speech.say(&Message::Lost { reason, nodes });
+            }
+            Event::Node(node) => {
+                if let Some(news) = self.changes.news(&self.watch.engine, node) {
+                    self.speech.say(&Message::Node(news));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn signalled(&mut self, signal: Signal) -> io::Result<()> {
+        match signals::meaning(signal) {
+            Meaning::ForCommand => self.child.signal(signal),
+            Meaning::EndsCommand => {
+                self.child.signal(signal);
+                // A stopped command dies of nothing but `SIGKILL` before it goes on.
+                self.child.signal(Signal::CONT);
+            }
+            Meaning::Child => {
+                if self.child.ending()?.is_none() {
+                    self.child.reap();
+                    if let Some(signal) = self.child.stop()? {
+                        self.stopped(signal)?;
+                    }
+                }
+            }
+            Meaning::Stop => _ = self.suspend(Origin::Ours)?,
+            Meaning::Continue => self.child.lend_terminal(),
+            Meaning::None => {}
+        }
+        Ok(())
+    }
+
+    /// Handles a stop of the command as a shell does: by a stop of the whole job.
+    fn stopped(&mut self, signal: Signal) -> io::Result<()> {
+        let wants_terminal = matches!(signal, Signal::TTIN | Signal::TTOU);
+        if wants_terminal && self.child.lend_on_demand() {
+            self.child.signal(Signal::CONT);
+            return Ok(());
+        }
+        // Somebody has stopped the command and not the job. Where the command has the terminal,
+        // nobody could type at it any more.
+        if signal == Signal::STOP && !self.child.has_terminal() {
+            return Ok(());
+        }
+        if self.suspend(Origin::Command)? == Outcome::Orphaned {
+            if wants_terminal {
+                self.speech.say(&Message::TerminalWanted);
+            } else {
+                self.child.signal(Signal::CONT);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops the command and this process, until somebody continues this process. The command goes
+    /// on only if the lock is still held then.
+    fn suspend(&mut self, origin: Origin) -> io::Result<Outcome> {
+        let outcome = suspend::suspend(self.watch, Some(&self.child), origin)?;
+        if outcome == Outcome::Unstoppable {
+            self.speech.say(&Message::Unstoppable);
+        }
+        if outcome != Outcome::Continued {
+            return Ok(outcome);
+        }
+        self.watch.engine.poll(Some(Duration::ZERO))?;
+        while let Some(event) = self.watch.engine.next_event() {
+            self.informed(event);
+        }
+        let engine = &self.watch.engine;
+        if !engine.is_held(self.lock) || engine.now() >= self.schedule.kill_at {
+            // Without having gone on.
+            self.child.kill();
+            self.stage = Stage::Killed;
+        } else {
+            match origin {
+                Origin::Ours => self.child.lend_terminal(),
+                Origin::Command => _ = self.child.lend_on_demand(),
+            }
+            self.child.signal_all(Signal::CONT);
+            self.speech.say(&Message::Continued);
+        }
+        Ok(outcome)
     }
 }
 

@@ -8,7 +8,9 @@ use rustix::process::Signal;
 use super::args::Args;
 use super::failure::Failure;
 use super::message::{Left, Message};
+use super::signals::{self, Meaning};
 use super::speech::Speech;
+use super::suspend::{self, Origin};
 use super::watch::{News, Watch};
 use crate::nodes;
 
@@ -104,7 +106,7 @@ fn wait_for_nodes(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
         }
         match watch.next(until)? {
             News::Time => return Ok(()),
-            News::Signal(signal) => interrupted(signal)?,
+            News::Signal(signal) => interrupted(watch, signal)?,
             News::Engine(_) => {}
         }
     }
@@ -125,13 +127,17 @@ fn count(engine: &Engine) -> (usize, usize) {
     (ready, open)
 }
 
-/// Ends the wait at any signal but `SIGCHLD`: a process can have inherited children of which it
-/// knows nothing.
-pub(super) fn interrupted(signal: Signal) -> Result<(), Failure> {
-    if signal == Signal::CHILD {
-        return Ok(());
+/// Ends the wait at a signal that is meant for the command. A process can have inherited children
+/// of which it knows nothing.
+pub(super) fn interrupted(watch: &mut Watch, signal: Signal) -> Result<(), Failure> {
+    match signals::meaning(signal) {
+        Meaning::ForCommand | Meaning::EndsCommand => Err(Failure::Interrupted { signal }),
+        Meaning::Stop => {
+            suspend::suspend(watch, None, Origin::Ours)?;
+            Ok(())
+        }
+        Meaning::Child | Meaning::Continue | Meaning::None => Ok(()),
     }
-    Err(Failure::Interrupted { signal })
 }
 
 impl Prospect {

@@ -10,6 +10,7 @@ use rustix::process::Signal;
 use serde::Serialize;
 
 use super::codes::Codes;
+use super::ending::Ending;
 use super::fields;
 use super::occupant::Occupant;
 use super::signals;
@@ -21,11 +22,6 @@ const NOT_EXECUTABLE: u8 = 126;
 
 /// The exit code of shells for a command that does not exist.
 const NOT_FOUND: u8 = 127;
-
-/// The exit code of shells for a command that died of a signal.
-pub(super) fn died_of(signal: i32) -> u8 {
-    u8::try_from(128 + signal.clamp(0, 127)).unwrap_or(u8::MAX)
-}
 
 /// `--log json` has the same names as the variants here.
 #[derive(Serialize)]
@@ -78,13 +74,20 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// The exit code of this failure.
-    pub(super) fn exit_code(&self, codes: &Codes) -> u8 {
+    /// How this process ends after this failure.
+    pub(super) fn ending(&self, codes: &Codes) -> Ending {
+        match self {
+            Self::Interrupted { signal } => Ending::by(*signal),
+            _ => Ending::Exited(self.exit_code(codes)),
+        }
+    }
+
+    fn exit_code(&self, codes: &Codes) -> u8 {
         match self {
             Self::Usage(_) => exit::USAGE,
             Self::Held { .. } => codes.held,
             Self::NoQuorum { .. } | Self::Unavailable { .. } => codes.no_quorum,
-            Self::Interrupted { signal } => died_of(signal.as_raw()),
+            Self::Interrupted { signal } => Ending::by(*signal).code(),
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => NOT_FOUND,
             Self::Start { .. } => NOT_EXECUTABLE,
             Self::Overrun { .. } => codes.lost,

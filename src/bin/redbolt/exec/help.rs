@@ -28,6 +28,11 @@ How long to wait for the lock, connecting included: at most 168h, or forever, wh
 outlasts nodes that are down or in quarantine, and ends with a signal; REDBOLT_WAIT, or
 10s, when this is absent";
 
+pub(super) const WAIT_GROUP: &str = "Hold the lock for what COMMAND leaves behind, too";
+pub(super) const WAIT_GROUP_LONG: &str = "\
+Hold the lock until all that COMMAND has started has ended, and not only COMMAND itself.
+REDBOLT_WAIT_GROUP=true does the same";
+
 pub(super) const HELD: &str = "The exit code when another holds the lock [default: 75]";
 pub(super) const HELD_LONG: &str = "\
 The exit code when another holds the lock: 1 to 125, but no code that means something
@@ -74,13 +79,16 @@ outlive the validity of its lock all the same (the ttl less the drift, which is 
 default, counted from the last request that a quorum has confirmed) is ended:
   SIGTERM  a tenth of the validity before its end (100 ms to 10 s, at most half of it)
   SIGKILL  a fiftieth of the validity before its end (20 ms to 1 s, at most a quarter of it)
-Both go to the whole process group of the command. When a quorum says that the lock is gone, all of
-it gets SIGKILL at once. --expiring-signal goes to it when a third of the validity is left, which
-with keep-alive means that renewals fail or --max-hold comes near. When the command ends after
-SIGTERM, what is left of its group gets SIGKILL; when it ends by itself, what it has left behind is
-left alone.
-The lock is released as soon as nothing of a killed group can act any more; if that takes over
-100 ms, the lock is left to its ttl, and a line on standard error says so.
+Both go to all that the command has started, also to what has left its process group, as with
+setsid, or has lost its parent. Work that the command hands to a service, such as at, systemd-run
+or a container, is not found. When a quorum says that the lock is gone, all gets SIGKILL at once.
+--expiring-signal goes to the process group when a third of the validity is left, which with
+keep-alive means that renewals fail or --max-hold comes near. When the command ends after SIGTERM,
+what is left gets SIGKILL; when it ends by itself, what it has left behind is left alone, or holds
+the lock in its place with --wait-group.
+The lock is released as soon as nothing of a killed command can act any more; if that takes over
+100 ms, or a process of another user refuses to be killed, the lock is left to its ttl, and a line
+on standard error says so.
 
 However short the wait is, there is one attempt at the lock. Before it, nodes get time to connect:
 as long as the wait, but at most 1 s; with --no-wait or --wait 0 up to 1 s as well. Durations are
@@ -107,6 +115,9 @@ status each, an occupant has a state:
   expiring         signal: that of --expiring-signal was sent
   ending           reason, signal, nodes: SIGTERM or SIGKILL was sent
   lost             reason, nodes: the lock has ended, and the command got SIGKILL
+  terminal_wanted  COMMAND is stopped, and wants the terminal, which is not ours
+  unstoppable      something that COMMAND has started cannot be stopped, and the job goes on
+  continued        the job was stopped, and goes on
   left_to_ttl      the lock is not released
   released         confirmed
   panicked         redbolt has a bug, and its exit code is 101
@@ -114,12 +125,21 @@ status each, an occupant has a state:
   failed           exit_code, failure (usage, held, no_quorum, unavailable, interrupted, start,
                    overrun or system), and what belongs to it
 
-COMMAND runs without a shell, in a process group of its own, in the foreground where standard input
-and output are a terminal; Ctrl-Z does not stop it there. Its environment has REDBOLT_RESOURCE and
-REDBOLT_TOKEN, the value under which the lock is stored, in 40 hex digits. SIGHUP, SIGINT, SIGQUIT,
-SIGTERM, SIGUSR1 and SIGUSR2 are passed on to its group, and the lock is released once it has ended;
-before it has begun they end the wait. If redbolt itself is killed with SIGKILL, COMMAND goes on and
-nobody ends it: others get the lock once the ttl has passed.
+COMMAND runs without a shell, in a process group of its own. It has the terminal where standard
+input and output are one, and otherwise as soon as it wants to read or to set it, if redbolt is in
+the foreground. Its environment has REDBOLT_RESOURCE and REDBOLT_TOKEN, the value under which the
+lock is stored, in 40 hex digits.
+
+SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to the group of COMMAND, and the
+lock is released once it has ended; before it has begun they end the wait. redbolt ends as COMMAND
+does: with its exit code, or of the same signal. Ctrl-Z and SIGTSTP stop all that COMMAND has
+started, and then redbolt. Nobody renews a lock meanwhile: fg and bg go on with COMMAND if the lock
+is still held, and kill it if not.
+
+Two signals cannot be handled. If redbolt is killed with SIGKILL, COMMAND goes on and nobody ends
+it: others get the lock once the ttl has passed. The same holds as long as redbolt is stopped with
+SIGSTOP. A service manager that sends SIGTERM to all processes of a unit sends it to COMMAND as
+well, which so gets it twice: for systemd, KillMode=mixed prevents that.
 
 The environment of redbolt is passed on, so that a redbolt in COMMAND has the same nodes. With it go
 the passwords in REDBOLT_NODES and REDBOLT_PASSWORD, if they are there: `env -u` takes them away.
@@ -129,7 +149,7 @@ All other settings are read from variables and the file too, such as REDBOLT_RET
 the library documents their names at Config::from_env. Any other name that begins with REDBOLT_, and
 any other name in the file, is refused.
 
-Exit codes, besides those of COMMAND (128 + N when it died of signal N):
+Exit codes, besides those of COMMAND (a shell shows 128 + N for the end by signal N):
   64   the command line, or a value in it, cannot be used
   69   no quorum of nodes could be asked; a line for each node says why (--unavailable-exit-code)
   70   something in this program or the system failed

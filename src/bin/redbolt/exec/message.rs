@@ -117,6 +117,12 @@ pub(super) enum Message<'a> {
         reason: LostReason,
         nodes: NodeList,
     },
+    /// The command is stopped, and wants a terminal that this process cannot give away.
+    TerminalWanted,
+    /// Something that the command has started cannot be stopped, so that the job goes on.
+    Unstoppable,
+    /// This process was stopped together with the command, and both go on.
+    Continued,
     /// The lock is not released: something of the command may still act.
     LeftToTtl,
     /// The lock is released.
@@ -148,12 +154,15 @@ impl Message<'_> {
             | Self::Node(_)
             | Self::Shortened
             | Self::Expiring { .. }
+            | Self::Continued
             | Self::Released { .. } => Level::Info,
             Self::QuorumAwaited { .. }
             | Self::NoQuorumYet { .. }
             | Self::Stuck { .. }
             | Self::Ending { .. }
             | Self::Lost { .. }
+            | Self::TerminalWanted
+            | Self::Unstoppable
             | Self::LeftToTtl
             | Self::LeftOut { .. } => Level::Warn,
             Self::Panicked { .. } | Self::Failed { .. } => Level::Error,
@@ -196,6 +205,13 @@ impl fmt::Display for Message<'_> {
             Self::Lost { reason, nodes } => {
                 write!(f, "the lock is lost: {reason}{}", nodes.below())
             }
+            Self::TerminalWanted => f.write_str(
+                "the command is stopped: it wants the terminal, which is not ours to give away",
+            ),
+            Self::Unstoppable => {
+                f.write_str("not stopped: something that the command has started cannot be stopped")
+            }
+            Self::Continued => f.write_str("continued"),
             Self::LeftToTtl => f.write_str(
                 "the lock is left to its ttl: what is left of the command may not be dead yet",
             ),

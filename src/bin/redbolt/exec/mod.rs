@@ -5,9 +5,10 @@
 //!
 //! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
 //! contacts the nodes ([`contact`]), acquires the lock ([`acquire`], [`occupant`]), runs the
-//! command ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends that
-//! group before the lock ends ([`schedule`], [`group`]). [`changes`] knows what is worth a line
-//! about a node.
+//! command ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends all that
+//! the command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
+//! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). This process ends as
+//! the command has ended ([`ending`]). [`changes`] knows what is worth a line about a node.
 //!
 //! What is said is a [`message`], as text or as JSON ([`style`], [`fields`], [`wall_clock`]). A
 //! second thread writes the messages ([`speech`], [`backlog`]). Whatever is to be done is done
@@ -22,16 +23,20 @@ mod child;
 mod codes;
 mod command;
 mod contact;
+mod descendants;
+mod ending;
 mod failure;
 mod fields;
-mod group;
 mod help;
+mod leftovers;
 mod message;
 mod occupant;
+mod process;
 mod schedule;
 mod signals;
 mod speech;
 mod style;
+mod suspend;
 mod terminal;
 mod wall_clock;
 mod watch;
@@ -42,6 +47,7 @@ use std::time::Duration;
 use redbolt::Config;
 
 pub(crate) use self::args::Args;
+use self::ending::Ending;
 use self::failure::Failure;
 use self::message::Message;
 use self::speech::Speech;
@@ -68,17 +74,17 @@ pub(crate) fn run(mut args: Args) -> ExitCode {
         }
     };
     let result = config.and_then(|config| acquire_and_run(config, &args, &speech));
-    let code = result.unwrap_or_else(|failure| {
-        let exit_code = failure.exit_code(&args.codes);
-        speech.say(&Message::Failed { exit_code, failure: &failure });
-        exit_code
+    let ending = result.unwrap_or_else(|failure| {
+        let ending = failure.ending(&args.codes);
+        speech.say(&Message::Failed { exit_code: ending.code(), failure: &failure });
+        ending
     });
     speech.finish();
-    code.into()
+    ending.follow()
 }
 
-/// Runs the command under the lock. Returns the exit code of the command.
-fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<u8, Failure> {
+/// Runs the command under the lock. Returns how the command has ended.
+fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Ending, Failure> {
     let mut watch = Watch::new(config)?;
     let lease = match acquire::acquire(&mut watch, args, speech) {
         Ok(lease) => lease,

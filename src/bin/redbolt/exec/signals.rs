@@ -6,15 +6,55 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::process::Signal;
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
+};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
 /// The signals that are meant for the command.
 const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
+/// The signals by which terminals and shells stop and continue jobs. Those of the terminal must not
+/// stop this process alone, because the command has a group of its own and would go on.
+const JOB_CONTROL: [i32; 4] = [SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT];
+
 /// Collects signals. The descriptor becomes readable when a signal has come.
-pub(super) struct Signals(SignalDelivery<UnixStream, SignalOnly>);
+pub(super) struct Signals {
+    delivery: SignalDelivery<UnixStream, SignalOnly>,
+    /// Signals that have been collected and not been returned, each once.
+    kept: Vec<Signal>,
+}
+
+/// What a signal to this process means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Meaning {
+    /// The signal is for the command.
+    ForCommand,
+    /// The same, and a command that does not handle the signal dies of it.
+    EndsCommand,
+    /// A child has ended or has been stopped.
+    Child,
+    /// This job is to stop.
+    Stop,
+    /// This job goes on.
+    Continue,
+    /// Nothing.
+    None,
+}
+
+/// Returns what a signal to this process means.
+pub(super) fn meaning(signal: Signal) -> Meaning {
+    match signal {
+        Signal::CHILD => Meaning::Child,
+        Signal::TSTP => Meaning::Stop,
+        Signal::CONT => Meaning::Continue,
+        // Another process of our group has used the terminal from its background.
+        Signal::TTIN | Signal::TTOU => Meaning::None,
+        Signal::HUP | Signal::INT | Signal::QUIT | Signal::TERM => Meaning::EndsCommand,
+        _ => Meaning::ForCommand,
+    }
+}
 
 impl Signals {
     /// Starts to collect signals, except those that this process ignores since its start: the
@@ -22,21 +62,30 @@ impl Signals {
     pub(super) fn new() -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let ignored = ignored();
-        let wanted = PASSED_ON.into_iter().filter(|signal| ignored & bit(*signal) == 0);
-        let wanted = wanted.chain([SIGCHLD]);
-        SignalDelivery::with_pipe(read, write, SignalOnly, wanted).map(Self)
+        let wanted = PASSED_ON.into_iter().chain(JOB_CONTROL);
+        let wanted = wanted.filter(|signal| ignored & bit(*signal) == 0).chain([SIGCHLD]);
+        let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, wanted)?;
+        Ok(Self { delivery, kept: Vec::new() })
     }
 
     /// Returns a signal that has come. A signal that came several times is returned once.
     pub(super) fn next(&mut self) -> Option<Signal> {
         // Signals that this call does not take stay for the next call.
-        self.0.pending().find_map(Signal::from_named_raw)
+        let next = || self.delivery.pending().find_map(Signal::from_named_raw);
+        self.kept.pop().or_else(next)
+    }
+
+    /// Forgets the signals of job control that have come so far.
+    pub(super) fn forget_job_control(&mut self) {
+        let pending = self.delivery.pending().filter_map(Signal::from_named_raw);
+        self.kept.extend(pending);
+        self.kept.retain(|signal| !JOB_CONTROL.contains(&signal.as_raw()));
     }
 }
 
 impl AsRawFd for Signals {
     fn as_raw_fd(&self) -> RawFd {
-        self.0.get_read().as_raw_fd()
+        self.delivery.get_read().as_raw_fd()
     }
 }
 

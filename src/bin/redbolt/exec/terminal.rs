@@ -1,51 +1,78 @@
-//! The terminal, lent to the command for as long as the command runs.
+//! The terminal, lent to the command for as long as the command needs it.
 //!
 //! A terminal lets only its foreground process group read, and `Ctrl-C` reaches only that group.
 //! The command has a group of its own, so that an interactive command needs the foreground.
 
+use std::fs::File;
 use std::io::{self, IsTerminal};
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process_group, setpgid};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use rustix::process::{Pid, getpid, test_kill_process_group};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
+use super::process;
+
 pub(super) struct Terminal {
+    tty: File,
     /// The process group of this process, and of the processes that were started together with it.
     ours: Pid,
     borrower: Pid,
 }
 
 impl Terminal {
-    /// Puts the group `borrower` into the foreground; `None` where this process does not have the
-    /// foreground itself, or standard output is not a terminal. In the latter case another process
-    /// of this group, such as a pager, is likely to need the terminal.
-    pub(super) fn lend(borrower: Pid) -> Option<Self> {
-        let stdin = io::stdin();
-        if !stdin.is_terminal() || !io::stdout().is_terminal() {
-            return None;
-        }
-        let ours = getpgrp();
-        if tcgetpgrp(&stdin).ok()? != ours {
-            return None;
-        }
-        tcsetpgrp(&stdin, borrower).ok()?;
-        // A command that has read from the terminal before it was in the foreground is stopped.
-        _ = kill_process_group(borrower, Signal::CONT);
-        Some(Self { ours, borrower })
+    /// Returns the terminal of this session, for a group that may borrow it; `None` without one.
+    pub(super) fn of_session(borrower: Pid) -> Option<Self> {
+        let tty = File::options().read(true).write(true).open("/dev/tty").ok()?;
+        // The system has no id for a group of another container.
+        let ours = process::find(getpid())?.group?;
+        Some(Self { tty, ours, borrower })
     }
 
-    /// Puts our own group back into the foreground. The group of the borrower must still exist.
-    ///
-    /// Only a process in the foreground may change the foreground group. Any other process is
-    /// stopped by `SIGTTOU` with its whole group. So this process joins the group in the foreground
-    /// for a moment. A session leader cannot join, and need not: its end, which comes next, takes
-    /// the session from the terminal.
-    pub(super) fn take_back(self) {
-        let stdin = io::stdin();
-        // The command may have given the foreground to a third group, which then keeps it.
-        let is_lent = tcgetpgrp(&stdin).is_ok_and(|group| group == self.borrower);
-        if is_lent && setpgid(None, Some(self.borrower)).is_ok() {
-            _ = tcsetpgrp(&stdin, self.ours);
-            _ = setpgid(None, Some(self.ours));
+    /// Whether the command should have the foreground before it asks for it. Where standard output
+    /// is no terminal, another process of our group, such as a pager, is likely to need it.
+    pub(super) fn is_interactive() -> bool {
+        io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Puts the group of the command into the foreground, if our own group is there. Returns
+    /// whether the group is in the foreground now.
+    pub(super) fn lend(&self) -> bool {
+        match tcgetpgrp(&self.tty) {
+            Ok(group) if group == self.ours => self.give_to(self.borrower),
+            Ok(group) => group == self.borrower,
+            Err(_) => false,
         }
     }
+
+    /// Returns whether the command has the foreground.
+    pub(super) fn is_lent(&self) -> bool {
+        tcgetpgrp(&self.tty).is_ok_and(|group| group == self.borrower)
+    }
+
+    /// Puts our own group back into the foreground. A third group that has got the foreground from
+    /// the command, or from a shell, keeps it as long as one of its processes exists.
+    pub(super) fn take_back(&self) {
+        let Ok(group) = tcgetpgrp(&self.tty) else { return };
+        if group == self.borrower || test_kill_process_group(group).is_err() {
+            self.give_to(self.ours);
+        }
+    }
+
+    fn give_to(&self, group: Pid) -> bool {
+        without_stop(|| tcsetpgrp(&self.tty, group)).is_ok()
+    }
+}
+
+/// Calls a function that changes the terminal from its background, for which the system otherwise
+/// stops the whole group.
+fn without_stop<T>(change: impl FnOnce() -> T) -> T {
+    let mut set = SigSet::empty();
+    set.add(Signal::SIGTTOU);
+    let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK);
+    let result = change();
+    if let Ok(before) = before {
+        // The set is one that the system has returned.
+        _ = before.thread_set_mask();
+    }
+    result
 }

@@ -58,6 +58,11 @@ impl Watch {
         }
     }
 
+    /// Forgets the signals by which jobs are stopped and continued, as far as they have come.
+    pub(super) fn forget_job_control(&mut self) {
+        self.signals.forget_job_control();
+    }
+
     fn sleep(&mut self, until: Instant) -> io::Result<()> {
         // The engine arms its own timer before its turn. The deadlines that its last turn has set
         // are known only now.

@@ -1,0 +1,68 @@
+//! How the command has ended, and how this process ends after it: the same way, as if the shell had
+//! started the command itself.
+
+use std::process::ExitCode;
+
+use rustix::process::{DumpableBehavior, Signal, WaitIdStatus, getpid, set_dumpable_behavior};
+use signal_hook::low_level::emulate_default_handler;
+
+/// The end of a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    Exited(u8),
+    /// The number of the signal of which the process died.
+    Died(i32),
+}
+
+impl Ending {
+    /// Reads the status of a process that has ended.
+    pub(super) fn of(status: &WaitIdStatus) -> Self {
+        let code = status.exit_status().and_then(|code| u8::try_from(code).ok());
+        let died = || Self::Died(status.terminating_signal().unwrap_or_default());
+        code.map_or_else(died, Self::Exited)
+    }
+
+    pub(super) fn by(signal: Signal) -> Self {
+        Self::Died(signal.as_raw())
+    }
+
+    /// The exit code of shells for this end.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Exited(code) => code,
+            Self::Died(signal) => u8::try_from(128 + signal.clamp(0, 127)).unwrap_or(u8::MAX),
+        }
+    }
+
+    /// Ends this process in the same way: of the same signal, so that a shell knows that `Ctrl-C`
+    /// is meant for its loop as well. Returns the exit code where that is not possible.
+    pub(super) fn follow(self) -> ExitCode {
+        // The system ignores such a signal for its first process.
+        if let (Self::Died(signal), false) = (self, getpid().is_init()) {
+            // The command has left its memory for the debugger, and this process is not to blame.
+            _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+            // Returns for signals that end no process.
+            _ = emulate_default_handler(signal);
+        }
+        self.code().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_gives_the_exit_code_of_a_shell() {
+        let rows = [
+            (Ending::Exited(0), 0),
+            (Ending::Exited(255), 255),
+            (Ending::by(Signal::INT), 130),
+            (Ending::by(Signal::KILL), 137),
+            (Ending::Died(64), 192),
+        ];
+        for (ending, code) in rows {
+            assert_eq!(ending.code(), code, "{ending:?}");
+        }
+    }
+}

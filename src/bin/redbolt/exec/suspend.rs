@@ -1,0 +1,98 @@
+//! Stopping as a job of a shell stops, together with the command.
+//!
+//! While this process is stopped, nobody renews the lock, and nobody ends the command when the lock
+//! does. So all that the command has started is stopped before, and is continued only if the lock
+//! is still held then.
+
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, getpid, kill_current_process_group, kill_process};
+
+use super::child::Child;
+use super::process::{self, Process};
+use super::watch::Watch;
+
+/// How long processes may take to stop.
+const STOP_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// How often to check whether they are stopped.
+const CHECK_EVERY: Duration = Duration::from_millis(1);
+
+/// What has come of a wish to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// This process was stopped, and has been continued. The command is still stopped.
+    Continued,
+    /// No shell would continue this process. The system ignores `Ctrl-Z` in such a case.
+    Orphaned,
+    /// Something that the command has started cannot be stopped. The command was continued, where
+    /// that is possible.
+    Unstoppable,
+}
+
+/// Who has been stopped by the terminal or by a signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// This process, and perhaps its whole group.
+    Ours,
+    /// The command, which has the terminal.
+    Command,
+}
+
+/// Stops what the command has started, and then this process, until somebody continues this
+/// process.
+pub(super) fn suspend(
+    watch: &mut Watch,
+    child: Option<&Child>,
+    origin: Origin,
+) -> io::Result<Outcome> {
+    if is_orphaned() {
+        return Ok(Outcome::Orphaned);
+    }
+    if let Some(child) = child {
+        if !stop(child) {
+            child.signal_all(Signal::CONT);
+            return Ok(Outcome::Unstoppable);
+        }
+    }
+    if origin == Origin::Command {
+        // The shell waits for all processes that it has started with this one, and has the
+        // terminal again once they are stopped. This process has a handler for the signal.
+        kill_current_process_group(Signal::TSTP)?;
+    }
+    kill_process(getpid(), Signal::STOP)?;
+    watch.forget_job_control();
+    Ok(Outcome::Continued)
+}
+
+/// Stops all that the command has started. Returns whether all are stopped.
+fn stop(child: &Child) -> bool {
+    let checks = STOP_TIMEOUT.as_millis() / CHECK_EVERY.as_millis();
+    for _ in 0..checks {
+        // Again each time, for those that were just being started.
+        child.signal_all(Signal::STOP);
+        if child.is_stopped() {
+            return true;
+        }
+        // The engine can wait for so long. Its events must not be lost here.
+        thread::sleep(CHECK_EVERY);
+    }
+    false
+}
+
+/// Whether no process of our session watches over our group. The system does not let the signals of
+/// a terminal stop such a group, because nobody would continue it.
+fn is_orphaned() -> bool {
+    // The calls of the system have no answer for a group or a session of another container.
+    let Some(us) = process::find(getpid()) else { return true };
+    let watches = |parent: Option<Pid>| {
+        let parent = parent.and_then(process::find);
+        parent.is_some_and(|parent| parent.session == us.session && parent.group != us.group)
+    };
+    let is_watched = |process: &Process| {
+        process.group == us.group && process.is_alive() && watches(process.parent)
+    };
+    !watches(us.parent) && !process::all().unwrap_or_default().iter().any(is_watched)
+}

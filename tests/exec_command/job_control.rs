@@ -1,0 +1,229 @@
+//! `redbolt exec` as a job of an interactive shell, at a terminal.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::run::{PATIENCE, Run, assert_no_keys, exec};
+use crate::support::process::Folder;
+use crate::support::servers::Cluster;
+use crate::support::terminal::{PROMPT, Terminal};
+use crate::support::until;
+
+/// A shell at a terminal, in a folder of its own, with `redbolt exec` as `$exec`.
+struct Desk {
+    terminal: Terminal,
+    folder: Folder,
+    cluster: Cluster,
+}
+
+/// Short enough for the next holder to come soon, long enough to be stopped within.
+const SHORT: &str = "--ttl 3s";
+
+/// Appends a letter to the file `work` as long as it runs.
+fn working(letter: char) -> String {
+    format!("sh -c 'echo >ready{letter}; while :; do echo {letter} >>work; sleep 0.01; done'")
+}
+
+impl Desk {
+    fn new() -> Self {
+        let (cluster, folder) = (Cluster::start(3), Folder::new());
+        let terminal = Terminal::start(folder.path());
+        let mut desk = Self { terminal, folder, cluster };
+        let program = env!("CARGO_BIN_EXE_redbolt");
+        let nodes = desk.cluster.addrs().join(",");
+        desk.run(&format!("export REDBOLT_NODES={nodes} REDBOLT_RESTART_GUARD=off"));
+        desk.run(&format!("exec='{program} exec'"));
+        desk
+    }
+
+    /// Runs a line of the shell, and waits for the next prompt. Returns what was shown.
+    fn run(&mut self, line: &str) -> String {
+        self.start(line);
+        self.terminal.expect(PROMPT)
+    }
+
+    /// Types a line of the shell, and waits until the line is on the screen.
+    fn start(&mut self, line: &str) {
+        self.terminal.run(line);
+        // A long line is broken where the terminal ends.
+        self.terminal.expect("\n");
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap_or_default()
+    }
+
+    /// Waits for a line in a file that a command writes.
+    fn line(&self, name: &str) -> String {
+        assert!(until(PATIENCE, || self.file(name).contains('\n')), "no line in {name}");
+        self.file(name).lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// The next holder, who works until the file `enough` is there.
+    fn next_holder(&self) -> Run {
+        let script = format!(
+            "cd {}; echo >readyB; until [ -e enough ]; do echo B >>work; sleep 0.01; done",
+            self.path().display()
+        );
+        let mut next = exec(&self.cluster.addrs());
+        Run::start(next.args(["--wait", "60s", "r", "--", "sh", "-c", &script]))
+    }
+
+    /// Lets the next holder have the lock of a job that is stopped, and then continues the job,
+    /// which must end without having worked beside the next holder.
+    fn assert_exclusion(&mut self) {
+        let next = self.next_holder();
+        self.line("readyB");
+        self.start("fg; echo code $?");
+        self.terminal.expect("code 76");
+        fs::write(self.path().join("enough"), "").expect("the folder is ours");
+        next.finish().assert_code(0);
+        let work: Vec<_> = self.file("work").lines().map(str::to_owned).collect();
+        let first = work.iter().position(|who| who == "B").expect("the next holder works");
+        assert!(first > 0 && work[first..].iter().all(|who| who == "B"), "{work:?}");
+        assert_no_keys(&self.cluster);
+    }
+}
+
+#[test]
+fn ctrl_z_stops_a_command_whose_output_goes_elsewhere() {
+    let mut desk = Desk::new();
+    desk.start(&format!("$exec {SHORT} r -- {} >log", working('A')));
+    desk.line("readyA");
+    desk.terminal.ctrl('z');
+    desk.terminal.expect("Stopped");
+    desk.assert_exclusion();
+}
+
+#[test]
+fn ctrl_z_stops_a_pipeline() {
+    let mut desk = Desk::new();
+    desk.run("set -o pipefail");
+    desk.start(&format!("$exec {SHORT} r -- {} | tee log", working('A')));
+    desk.line("readyA");
+    desk.terminal.ctrl('z');
+    desk.terminal.expect("Stopped");
+    desk.assert_exclusion();
+}
+
+#[test]
+fn ctrl_z_stops_a_command_that_has_the_terminal() {
+    let mut desk = Desk::new();
+    desk.start(&format!("$exec {SHORT} r -- {}", working('A')));
+    desk.line("readyA");
+    desk.terminal.ctrl('z');
+    desk.terminal.expect("Stopped");
+    desk.assert_exclusion();
+}
+
+#[test]
+fn a_signal_that_stops_redbolt_stops_the_command_first() {
+    let mut desk = Desk::new();
+    desk.run("stty tostop");
+    desk.run(&format!("$exec -v {SHORT} r -- {} >log & echo $! >pid", working('A')));
+    desk.line("readyA");
+    desk.run("kill -TSTP $(cat pid)");
+    until(PATIENCE, || desk.run("jobs").contains("Stopped"));
+    desk.assert_exclusion();
+}
+
+#[test]
+fn a_job_that_is_continued_in_time_goes_on() {
+    let mut desk = Desk::new();
+    desk.start("$exec r -- sh -c 'echo ready; read line; echo got $line; exit 7'; echo code $?");
+    desk.terminal.expect("ready\r\n");
+    desk.terminal.ctrl('z');
+    desk.terminal.expect(PROMPT);
+    desk.start("fg; echo code $?");
+    desk.terminal.run("word");
+    desk.terminal.expect("got word");
+    desk.terminal.expect("code 7");
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
+fn a_command_in_the_background_is_stopped_when_it_wants_the_terminal_and_goes_on_with_fg() {
+    let mut desk = Desk::new();
+    desk.run("$exec r -- cat &");
+    until(PATIENCE, || desk.run("jobs").contains("Stopped"));
+    desk.start("fg");
+    desk.terminal.run("word");
+    desk.terminal.expect("word\r\nword\r\n");
+    desk.terminal.ctrl('c');
+    desk.terminal.expect(PROMPT);
+    assert!(desk.run("echo code $?").contains("code 130"));
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
+fn a_command_that_reads_gets_the_terminal_although_its_output_goes_elsewhere() {
+    let mut desk = Desk::new();
+    desk.start("$exec r -- cat | tee copy; echo code $?");
+    desk.terminal.run("word");
+    assert_eq!(desk.line("copy"), "word");
+    desk.terminal.ctrl('d');
+    desk.terminal.expect("code 0");
+    let prompt = "bash -c 'read -rsp password: word </dev/tty; echo $word'";
+    desk.start(&format!("$exec r -- {prompt} >secret; echo code $?"));
+    desk.terminal.expect("password:");
+    desk.terminal.run("sesame");
+    desk.terminal.expect("code 0");
+    assert_eq!(desk.line("secret"), "sesame");
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
+fn ctrl_c_ends_a_command_that_waits_for_the_terminal() {
+    let mut desk = Desk::new();
+    // The shell that waits is in the foreground, and its child may not read.
+    desk.start("$exec r -- sh -c 'echo >ready; kill -STOP $$' >log");
+    desk.line("ready");
+    desk.terminal.ctrl('c');
+    desk.terminal.expect(PROMPT);
+    assert!(desk.run("echo code $?").contains("code 130"));
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
+fn ctrl_c_ends_a_loop_of_the_shell() {
+    for output in ["", ">log"] {
+        let mut desk = Desk::new();
+        let line = "echo >ready; exec sleep 60";
+        desk.start(&format!(
+            "for i in 1 2; do $exec r -- sh -c '{line}' {output}; echo next; done"
+        ));
+        desk.line("ready");
+        desk.terminal.ctrl('c');
+        let shown = desk.terminal.expect(PROMPT);
+        assert!(!shown.contains("next"), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_stop_does_nothing_where_no_shell_would_continue_the_job() {
+    let mut desk = Desk::new();
+    desk.start(
+        "setsid --wait $exec r -- sh -c 'echo $PPID >pid; until [ -e go ]; do sleep 0.01; done'; \
+         echo code $?",
+    );
+    let pid: i32 = desk.line("pid").parse().expect("a process id");
+    let pid = Pid::from_raw(pid).expect("not zero");
+    kill_process(pid, Signal::TSTP).expect("redbolt runs");
+    fs::write(desk.path().join("go"), "").expect("the folder is ours");
+    desk.terminal.expect("code 0");
+}
+
+#[test]
+fn the_terminal_belongs_to_the_shell_again_after_a_command_that_was_killed() {
+    let mut desk = Desk::new();
+    desk.start("$exec --no-keep-alive --ttl 1s r -- sh -c 'trap \"\" TERM; cat'; echo code $?");
+    desk.terminal.expect("code 76");
+    desk.terminal.expect(PROMPT);
+    assert!(desk.run("echo still here").contains("still here"));
+}
