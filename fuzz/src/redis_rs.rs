@@ -64,6 +64,8 @@ fn is_theirs(value: &Value<'_>) -> bool {
             let first = elements.clone().next();
             let kind = match first {
                 None => true,
+                // Theirs has a value of its own for this text, which is no text any more.
+                Some(Value::Simple(b"OK")) => false,
                 Some(Value::Simple(text) | Value::Bulk(text)) => std::str::from_utf8(text).is_ok(),
                 Some(_) => false,
             };
