@@ -14,15 +14,19 @@ use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::backlog::{Backlog, Entry};
 use super::message::Message;
 use super::style::Style;
 
-/// How long the end of `exec` waits until everything is written.
-const FINISH_TIMEOUT: Duration = Duration::from_millis(250);
+/// How long the end of `exec` waits for a reader that does not read.
+const READER_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// How long the end of `exec` waits for the thread that writes, where a reader would read: on a
+/// busy machine the thread may not have run yet.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Says what happens: every message is one write to standard error.
 pub(super) struct Speech {
@@ -84,10 +88,21 @@ impl Speech {
     /// Waits until everything is written, but not for long: a reader that is stuck must not keep
     /// the caller from its exit code.
     pub(super) fn finish(&self) {
+        self.finish_with(|| has_room(io::stderr().as_fd()));
+    }
+
+    fn finish_with(&self, is_read: impl Fn() -> bool) {
         let is_open = |state: &mut State| state.is_writing || !state.backlog.is_empty();
-        let state = self.shared.state();
-        // What is not written by then, nobody reads.
-        _ = self.shared.changed.wait_timeout_while(state, FINISH_TIMEOUT, is_open);
+        let rounds = WRITER_TIMEOUT.as_millis() / READER_TIMEOUT.as_millis();
+        for _ in 0..rounds {
+            let state = self.shared.state();
+            let wait = self.shared.changed.wait_timeout_while(state, READER_TIMEOUT, is_open);
+            let has_timed_out = wait.is_ok_and(|(_, timeout)| timeout.timed_out());
+            if !has_timed_out || !is_read() {
+                // What is not written by now, nobody reads.
+                return;
+            }
+        }
     }
 }
 
@@ -151,6 +166,12 @@ fn write(mut bytes: &[u8]) {
     }
 }
 
+/// Returns whether a write would not wait. The end of all readers counts as well.
+fn has_room(file: BorrowedFd<'_>) -> bool {
+    let mut files = [PollFd::from_borrowed_fd(file, PollFlags::OUT)];
+    poll(&mut files, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
 fn wait_for_room(file: BorrowedFd<'_>) {
     // An error shows up at the write that follows as well.
     _ = poll(&mut [PollFd::from_borrowed_fd(file, PollFlags::OUT)], None);
@@ -189,7 +210,7 @@ mod tests {
             thread::yield_now();
         }
         (1..BOUND + 4).for_each(|number| speech.say(&numbered(number)));
-        speech.finish();
+        speech.finish_with(|| false);
         let next = || -> String {
             take.send(()).expect("the thread takes it");
             written.recv().expect("the thread writes it")
@@ -207,7 +228,7 @@ mod tests {
         let (sender, written) = mpsc::channel();
         let speech = speech(true, move |bytes: &[u8]| _ = sender.send(bytes.to_vec()));
         (0..100).for_each(|number| speech.say(&numbered(number)));
-        speech.finish();
+        speech.finish_with(|| false);
         assert_eq!(written.try_iter().count(), 100);
     }
 
@@ -217,7 +238,7 @@ mod tests {
         let speech = speech(false, move |bytes: &[u8]| _ = sender.send(bytes.to_vec()));
         speech.say(&numbered(0));
         speech.say(&Message::LeftToTtl);
-        speech.finish();
+        speech.finish_with(|| false);
         let all: Vec<_> = written.try_iter().collect();
         assert!(all.len() == 1 && all[0].starts_with(b"redbolt: the lock is left to its ttl"));
     }
