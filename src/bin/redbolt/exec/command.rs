@@ -58,11 +58,11 @@ pub(super) fn run(
     let changes = Changes::new(&watch.engine);
     let (lock, stage, end) = (lease.lock, Stage::Running, LostReason::Expired);
     let run = Run { watch, lock, args, speech, child, changes, schedule, stage, end };
-    run.to_the_end()
+    run.until_ended()
 }
 
 impl Run<'_> {
-    fn to_the_end(mut self) -> Result<Ending, Failure> {
+    fn until_ended(mut self) -> Result<Ending, Failure> {
         loop {
             // A command that has ended by itself need not be ended: this check comes first.
             if let Some(ending) = self.child.ending()? {

@@ -77,7 +77,7 @@ fn stop(child: &Child) -> bool {
             return true;
         }
         // The engine can wait for so long. Its events must not be lost here.
-        thread::sleep(CHECK_EVERY);
+        thread::park_timeout(CHECK_EVERY);
     }
     false
 }
