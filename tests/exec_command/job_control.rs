@@ -123,6 +123,17 @@ fn ctrl_z_stops_a_command_that_has_the_terminal() {
 }
 
 #[test]
+fn ctrl_z_stops_what_has_left_the_group() {
+    let mut desk = Desk::new();
+    let worker = working('A').replacen("sh -c", "setsid sh -c", 1);
+    desk.start(&format!("$exec {SHORT} r -- sh -c {:?} >log", format!("{worker} & wait")));
+    desk.line("readyA");
+    desk.terminal.ctrl('z');
+    desk.terminal.expect("Stopped");
+    desk.assert_exclusion();
+}
+
+#[test]
 fn a_signal_that_stops_redbolt_stops_the_command_first() {
     let mut desk = Desk::new();
     desk.run("stty tostop");

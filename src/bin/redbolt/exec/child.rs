@@ -87,11 +87,11 @@ impl Child {
         self.is_waited_for && self.descendants.are_gone()
     }
 
-    /// Gives the terminal to a command that is likely to use it.
+    /// Gives the terminal to a command that is likely to use it. A command that wanted to use it
+    /// before is stopped, and is continued when that is noticed.
     pub(super) fn lend_terminal(&self) {
-        if Terminal::is_interactive() && self.lend_on_demand() {
-            // A command that has read from the terminal before is stopped.
-            self.signal(Signal::CONT);
+        if Terminal::is_interactive() {
+            self.lend_on_demand();
         }
     }
 
