@@ -16,7 +16,7 @@ use crate::checker::Terms;
 use crate::client::{Mail, REQUESTS};
 use crate::home::{Files, Home};
 use crate::log::{Log, Tail};
-use crate::order::{Body, Habit, Order, VARIABLE};
+use crate::order::{Body, Habit, Order, RETRY, VARIABLE};
 use crate::secrets::Secrets;
 use crate::support::clocks::Clocks;
 use crate::support::process::{Folder, Process};
@@ -63,8 +63,22 @@ pub(crate) struct Fleet {
 
 impl Rules {
     pub(crate) fn terms(&self) -> Terms {
-        let step = u64::try_from(self.step.as_nanos()).expect("less than a second");
-        Terms { quorum: MAJORITY, rate: 5_000, step }
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).expect("a few seconds");
+        Terms {
+            nodes: NODES,
+            quorum: MAJORITY,
+            rate: 5_000,
+            step: nanos(self.step),
+            retry_max: nanos(RETRY),
+            settles: nanos(self.settles()),
+            shuts_down: nanos(Order::shuts_down()),
+        }
+    }
+
+    /// Returns the time after which no client owes anything to a node that is well. A token is
+    /// looked for until its ttl has passed, at ever longer intervals.
+    pub(crate) fn settles(&self) -> Duration {
+        Order::timeouts() + 2 * self.max_ttl
     }
 
     /// Returns the longest time for which a node that may have forgotten locks does not vote.

@@ -5,7 +5,7 @@
 //! - [`fleet`] starts and keeps the processes: [`home`] is one name with the masters behind it;
 //! - [`nemesis`] does what the model of `SAFETY.md` allows to processes, names, links, settings and
 //!   clocks, as a seed decides; [`storm`] lets the nemesis rage, and has calms in between in which
-//!   every client must be served;
+//!   every client must be served, and must shut down fast although a minority is away;
 //! - [`log`] is written by all of them, on one clock, and [`wire`] writes there what the masters
 //!   have said;
 //! - [`checker`] reads the log, and knows nothing else;

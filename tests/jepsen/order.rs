@@ -27,6 +27,9 @@ const CLOSE: Duration = Duration::from_millis(700);
 /// The longest pause between two attempts to connect.
 const RECONNECT: Duration = Duration::from_millis(50);
 
+/// The longest pause between two attempts for a lock.
+pub(crate) const RETRY: Duration = Duration::from_millis(20);
+
 /// How a client lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
@@ -78,6 +81,12 @@ impl Order {
         CLOSE + 2 * CONNECT + RECONNECT
     }
 
+    /// Returns how long a shutdown may take that waits for nothing but answers of nodes that are
+    /// there. By then these have answered or are given up, and the others have had as long again.
+    pub(crate) fn shuts_down() -> Duration {
+        2 * CLOSE
+    }
+
     /// Returns the configuration of the engine: as impatient as allowed, so that much happens.
     pub(crate) fn config(&self) -> Config {
         let mut config = Config::new(&self.nodes).expect("the addresses of servers can be read");
@@ -88,7 +97,7 @@ impl Order {
         redlock.connect_timeout = CONNECT;
         redlock.close_timeout = CLOSE;
         redlock.release_timeout = Duration::from_millis(200);
-        redlock.retry_max = Duration::from_millis(20);
+        redlock.retry_max = RETRY;
         redlock.reconnect_max = RECONNECT;
         redlock.max_locks = 64;
         redlock.restart_guard = self.guard;
@@ -97,6 +106,11 @@ impl Order {
             redlock.saboteur = crate::sabotage::chosen();
         }
         config
+    }
+
+    /// Returns whether the client does nothing but take one lock again and again.
+    pub(crate) fn is_clinging(&self) -> bool {
+        self.habit == Habit::Clinging
     }
 
     pub(crate) fn open_log(&self) -> Log {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
+use crate::log::What;
 use crate::order::Habit;
 
 /// The number of resources for which the clients compete.
@@ -93,6 +94,13 @@ impl Plan {
         self
     }
 
+    /// Returns the line of the log for a request with this plan, or for the adoption of a token.
+    pub(crate) fn wanted(&self, adopts: Option<String>) -> What {
+        let [ttl, wait, keeps] = [self.ttl, self.wait, self.keeps]
+            .map(|time| u64::try_from(time.as_millis()).expect("a few seconds"));
+        What::Wanted { resources: self.resources.clone(), ttl, wait, keeps, adopts }
+    }
+
     /// Starts the clock of the steps: the lock is held since now.
     pub(crate) fn hold(&mut self, now: Duration) {
         self.due = self.holds.map(|holds| now + holds);
@@ -105,6 +113,11 @@ impl Plan {
         self.due = Some(now + share(self.ttl, rng.u32(10..90)));
         Some(self.ttl)
     }
+}
+
+/// Returns the name of any resource.
+pub(crate) fn resource(rng: &mut Rng) -> String {
+    format!("r{}", rng.usize(..RESOURCES))
 }
 
 /// Returns the names of one resource, or of some.

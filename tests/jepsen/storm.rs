@@ -1,4 +1,5 @@
-//! Storms and calms: the nemesis rages for a while, then every client must be served.
+//! Storms and calms: the nemesis rages for a while, then every client must be served. In some of
+//! the calms a minority of the nodes is taken away, and all clients shut down.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use crate::support::{now, until};
 /// How long the nemesis rages before a calm in which every client can have a lock.
 const STORM: Duration = Duration::from_secs(5);
 
-/// The number of storms after which a former member comes back: after the second, the fifth, ….
+/// The number of storms after which a minority dies while all else is well: after the first, the
+/// fourth, …; and after which a former member comes back: after the second, the fifth, ….
 const TIDE: u32 = 3;
 
 /// Lets the nemesis rage for so long, and fails the test if a rule is broken.
@@ -30,11 +32,15 @@ pub(crate) fn weather(name: &str, rules: Rules, long: Duration) {
         Nemesis::renew_spares(&mut fleet);
         nemesis.rage(&mut fleet, STORM.min(long));
         calm(&mut fleet, &mut report);
+        if storm % TIDE == 1 {
+            pass(&mut fleet, rules.settles());
+            nemesis.drain(&mut fleet);
+        }
         if rules.has_spares && storm % TIDE == 2 {
-            pass_a_span(&mut fleet);
+            pass(&mut fleet, rules.span());
             nemesis.bring_back(&mut fleet);
             calm(&mut fleet, &mut report);
-            pass_a_span(&mut fleet);
+            pass(&mut fleet, rules.span());
         }
         report.check(&fleet.log);
     }
@@ -63,10 +69,9 @@ fn calm(fleet: &mut Fleet, report: &mut Report) {
     }));
 }
 
-/// Waits until every lock that was granted before has ended.
-fn pass_a_span(fleet: &mut Fleet) {
-    let span = fleet.rules.span();
-    until(span, || {
+/// Lets some time pass, such as a span, in which every lock ends that was granted before.
+fn pass(fleet: &mut Fleet, long: Duration) {
+    until(long, || {
         fleet.check_clients();
         false
     });

@@ -1,4 +1,5 @@
-//! What the wire says: which node has promised to keep which token, for how long, and when.
+//! What the wire says: which node has promised to keep which token, for how long, and when, and
+//! which node has nothing at a key.
 //!
 //! A request is known by its shape, and not by the scripts of the library: behind the keys stand
 //! tokens, which have twenty bytes, and ttls, which have fewer.
@@ -6,7 +7,7 @@
 use std::str::from_utf8;
 use std::sync::Arc;
 
-use crate::log::{Log, Vote, nanos};
+use crate::log::{Empty, Log, Vote, nanos};
 use crate::support::proxy::Proxy;
 
 const TOKEN: usize = 20;
@@ -15,9 +16,12 @@ const TOKEN: usize = 20;
 pub(crate) fn link(log: &Arc<Log>, node: usize, server: &str) -> Proxy {
     let log = Arc::clone(log);
     Proxy::watched(server, move |asked, request, reply| {
+        let asked = u64::try_from(asked.as_nanos()).expect("centuries of nanoseconds");
         for (token, ttl) in promises(request, reply) {
-            let asked = u64::try_from(asked.as_nanos()).expect("centuries of nanoseconds");
             log.vote(&Vote { at: nanos(), node, token, ttl, asked });
+        }
+        if let Some(resource) = lacks(request, reply) {
+            log.empty(&Empty { at: nanos(), node, resource, asked });
         }
     })
 }
@@ -62,6 +66,15 @@ fn wishes(request: &[Vec<u8>]) -> Vec<(String, u64)> {
     tokens.into_iter().zip(ttls).map(pair).collect::<Option<_>>().unwrap_or_default()
 }
 
+/// Returns the resource of a query to which the answer is that there is nothing: a script with one
+/// key and nothing else, and nil where the value would be.
+fn lacks(request: &[Vec<u8>], reply: &[u8]) -> Option<String> {
+    let words: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
+    let [b"EVALSHA" | b"EVAL", _, b"1", key] = words[..] else { return None };
+    let is_nil = [&b"*2\r\n$-1\r\n"[..], b"*2\r\n_\r\n"].iter().any(|nil| reply.starts_with(nil));
+    is_nil.then(|| String::from_utf8_lossy(key).into_owned())
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -103,6 +116,22 @@ mod tests {
         ];
         for (request, reply, expected) in rows {
             assert_eq!(kept(request, reply), expected, "{request:?} {reply:?}");
+        }
+    }
+    #[test]
+    fn a_query_is_a_script_with_a_key_and_nothing_else() {
+        let query = ["EVAL", "text", "1", "r0"];
+        let rows: [(&[&str], &str, Option<&str>); 6] = [
+            (&query, "*2\r\n$-1\r\n:-2\r\n", Some("r0")),
+            (&query, "*2\r\n_\r\n:-2\r\n", Some("r0")),
+            (&query, "*2\r\n$1\r\na\r\n:10\r\n", None),
+            (&query, "-NOPERM\r\n", None),
+            (&["EVAL", "text", "1", "r0", "a"], "*2\r\n$-1\r\n:-2\r\n", None),
+            (&["MGET", "r0", "r1"], "*2\r\n$-1\r\n$-1\r\n", None),
+        ];
+        for (request, reply, expected) in rows {
+            let request: Vec<_> = request.iter().map(|word| word.as_bytes().to_vec()).collect();
+            assert_eq!(lacks(&request, reply.as_bytes()).as_deref(), expected, "{reply:?}");
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::queries::Queries;
 use super::request::{Request, Stage};
 use super::terms::{Terms, Votes};
+use super::weather::Weather;
 use super::{Belief, Verdict};
 use crate::log::{Entry, Record, What};
 
@@ -16,6 +18,10 @@ pub(super) struct Book {
     /// The last request that was granted each token.
     tokens: HashMap<String, Key>,
     votes: HashMap<String, Votes>,
+    queries: Queries,
+    weather: Weather,
+    /// When each client began to shut down.
+    closing: HashMap<u32, u64>,
     left: HashSet<u32>,
     verdict: Verdict,
 }
@@ -27,6 +33,9 @@ impl Book {
             requests: BTreeMap::new(),
             tokens: HashMap::new(),
             votes: HashMap::new(),
+            queries: Queries::default(),
+            weather: Weather::default(),
+            closing: HashMap::new(),
             left: HashSet::new(),
             verdict: Verdict::default(),
         }
@@ -38,6 +47,8 @@ impl Book {
             Entry::Vote(vote) => {
                 self.votes.entry(vote.token.clone()).or_default().count(vote, &self.terms);
             }
+            Entry::Empty(empty) => self.queries.lacks(empty),
+            Entry::Weather(weather) => self.weather.enter(weather),
         }
     }
 
@@ -56,9 +67,16 @@ impl Book {
         self.requests.iter().flat_map(believes).collect()
     }
 
+    /// Returns the answers that were wrong because somebody had the lock.
+    pub(super) fn contradictions(&self, beliefs: &[Belief]) -> Vec<String> {
+        self.queries.contradictions(beliefs)
+    }
+
     fn record(&mut self, record: &Record) {
-        let key = (record.client, record.request);
-        if self.left.contains(&record.client) {
+        let (key, at) = ((record.client, record.request), record.at);
+        // The watch over a client ends a little later than the client.
+        let is_over = self.left.contains(&record.client);
+        if is_over && !matches!(record.what, What::Late { .. }) {
             self.fault(record, "after its client has left");
         }
         match &record.what {
@@ -69,6 +87,18 @@ impl Book {
                 }
             }
             What::Left => self.leave(record),
+            What::Asking { resource } => self.queries.ask(key, at, resource),
+            &What::Answered { is_free, .. } => {
+                self.verdict.answers += 1;
+                if let Err(why) = self.queries.answer(key, at, is_free, self.terms.quorum) {
+                    self.fault(record, &why);
+                }
+            }
+            What::Closing => _ = self.closing.insert(record.client, at),
+            &What::Closed { is_complete } => self.close(record, is_complete),
+            What::Forked { is_refused: true, .. } => self.verdict.refusals += 1,
+            What::Forked { is_refused: false, .. } => self.fault(record, "by a child"),
+            &What::Late { since } => self.weather.late(record.client, since, at),
             _ => self.step(record, key),
         }
     }
@@ -84,6 +114,7 @@ impl Book {
             return self.fault(record, &why);
         }
         self.check_wire(record, key);
+        self.check_patience(record, key);
         self.count(&record.what, key);
     }
 
@@ -103,6 +134,19 @@ impl Book {
             }
             None if is_adopted => self.fault(record, "adopts what nobody had"),
             _ => {}
+        }
+    }
+
+    /// Checks that a request which has failed, and which nobody has ended, has used its wait.
+    fn check_patience(&mut self, record: &Record, key: Key) {
+        if !matches!(record.what, What::Failed { within: true, .. }) {
+            return;
+        }
+        let request = &self.requests[&key];
+        let mut later = self.requests.range(key..=(key.0, u64::MAX)).skip(1);
+        let is_overtaken = later.any(|(_, later)| later.overtakes(request));
+        if let Err(why) = request.check_patience(record.at, is_overtaken, &self.terms) {
+            self.fault(record, &why);
         }
     }
 
@@ -136,16 +180,41 @@ impl Book {
         }
     }
 
+    /// Checks a client that has shut down with nothing held: fast and complete, if a quorum of
+    /// nodes had nothing wrong for long enough. What the other nodes are owed holds nobody up.
+    fn close(&mut self, record: &Record, is_complete: bool) {
+        let (client, at) = (record.client, record.at);
+        let Some(since) = self.closing.remove(&client) else {
+            return self.fault(record, "and nobody had begun to");
+        };
+        self.check_all_ended(record);
+        self.verdict.shutdowns[0] += 1;
+        let settled = since.saturating_sub(self.terms.settles);
+        if self.weather.fair(self.terms.nodes, settled, at) < self.terms.quorum {
+            return;
+        }
+        self.verdict.shutdowns[1] += 1;
+        let took = at - since - self.weather.lateness(client, since, at).min(at - since);
+        if !is_complete || took > self.terms.shuts_down {
+            let took = took / 1_000_000;
+            self.fault(record, &format!("after {took} ms, with nothing held and a quorum well"));
+        }
+    }
+
     /// Checks a client that leaves. Such a client has been told the end of every request; a killed
     /// client may have been told nothing.
     fn leave(&mut self, record: &Record) {
+        self.check_all_ended(record);
+        self.left.insert(record.client);
+    }
+
+    fn check_all_ended(&mut self, record: &Record) {
         let of_client = (record.client, 0)..=(record.client, u64::MAX);
         let open = self.requests.range(of_client).filter(|(_, request)| !request.has_ended());
         let open: Vec<_> = open.map(|(key, request)| (key.1, request.stage)).collect();
         if !open.is_empty() {
             self.fault(record, &format!("with open requests: {open:?}"));
         }
-        self.left.insert(record.client);
     }
 
     fn fault(&mut self, record: &Record, why: &str) {

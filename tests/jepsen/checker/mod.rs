@@ -9,13 +9,17 @@
 //!
 //! - [`terms`] computes how long a lock may be believed, a second time and not with the library;
 //! - [`book`] has all requests and all votes, and judges each record when it comes;
-//! - [`request`] is one request, with the steps that may follow.
+//! - [`request`] is one request, with the steps that may follow, and [`queries`] are the questions
+//!   who holds a resource;
+//! - [`weather`] is what was done to nodes and clients, and excuses what is slow.
 
 mod book;
+mod queries;
 mod request;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod weather;
 
 use std::collections::BTreeMap;
 
@@ -36,6 +40,12 @@ pub(crate) struct Verdict {
     pub(crate) renewals: usize,
     /// The number of locks that were lost.
     pub(crate) losses: usize,
+    /// How often a child of a client's process was refused something.
+    pub(crate) refusals: usize,
+    /// How many questions were answered.
+    pub(crate) answers: usize,
+    /// How often a client has shut down, and how often a quorum of nodes had nothing wrong then.
+    pub(crate) shutdowns: [usize; 2],
     /// Pairs of clients that believed in the same resource at the same time.
     pub(crate) double_holds: Vec<DoubleHold>,
     /// All other broken rules, in words.
@@ -75,8 +85,10 @@ impl Checker {
 
     /// Judges what was read so far.
     pub(crate) fn judge(&self) -> Verdict {
-        let double_holds = double_holds(self.0.beliefs());
-        Verdict { double_holds, ..self.0.findings().clone() }
+        let beliefs = self.0.beliefs();
+        let mut verdict = self.0.findings().clone();
+        verdict.faults.extend(self.0.contradictions(&beliefs));
+        Verdict { double_holds: double_holds(beliefs), ..verdict }
     }
 }
 

@@ -14,9 +14,11 @@ pub(super) struct Request {
     /// The time during which the lock is believed in, once it is held.
     pub(super) from: u64,
     pub(super) until: u64,
-    /// When the client asked, for how many milliseconds, and for how many the lock may be kept.
+    /// When the client asked, for how many milliseconds, for how many it would wait, and for how
+    /// many the lock may be kept.
     wanted: u64,
     ttl: u64,
+    wait: u64,
     keeps: u64,
     /// The extension under way: when the client asked, and for how many milliseconds.
     extending: Option<(u64, u64)>,
@@ -44,12 +46,13 @@ impl Request {
             until: 0,
             wanted: record.at,
             ttl: 0,
+            wait: 0,
             keeps: 0,
             extending: None,
         };
-        if let What::Wanted { resources, ttl, keeps, adopts } = &record.what {
+        if let What::Wanted { resources, ttl, wait, keeps, adopts } = &record.what {
             (request.resources, request.adopts) = (resources.clone(), adopts.clone());
-            (request.ttl, request.keeps) = (*ttl, *keeps);
+            (request.ttl, request.wait, request.keeps) = (*ttl, *wait, *keeps);
         }
         request
     }
@@ -108,6 +111,33 @@ impl Request {
         let before = self.until;
         self.until = until;
         if until < before { Err(format!("shortened from {before}")) } else { Ok(()) }
+    }
+
+    /// Returns whether this request is an adoption of the same resources as those of another one of
+    /// its client, which goes before the other.
+    pub(super) fn overtakes(&self, other: &Self) -> bool {
+        let sorted = |request: &Self| {
+            let mut resources = request.resources.clone();
+            resources.sort_unstable();
+            resources
+        };
+        self.adopts.is_some() && sorted(self) == sorted(other)
+    }
+
+    /// Checks that a request that nobody ended has used its wait. A client that is slow ends later.
+    pub(super) fn check_patience(
+        &self,
+        at: u64,
+        is_overtaken: bool,
+        terms: &Terms,
+    ) -> Result<(), String> {
+        let until = self.wanted + self.wait * NANOS_PER_MS;
+        let early = until.saturating_sub(at);
+        if early > terms.left_over(self.ttl, self.wait, is_overtaken) {
+            let (early, wait) = (early / NANOS_PER_MS, self.wait);
+            return Err(format!("given up {early} ms before the end of a wait of {wait} ms"));
+        }
+        Ok(())
     }
 
     /// Checks that a validity counts from a time between the question and the answer.

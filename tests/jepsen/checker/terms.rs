@@ -14,12 +14,21 @@ const PRECISION: u64 = 2 * NANOS_PER_MS;
 /// What all clients of a run agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
+    pub(crate) nodes: usize,
     /// How many nodes make a lock.
     pub(crate) quorum: usize,
     /// ρ: how far the rate of a clock may be off, in millionths.
     pub(crate) rate: u64,
     /// ε: how far the clock of a node may be stepped, in nanoseconds.
     pub(crate) step: u64,
+    /// The longest pause between two attempts where all nodes are near, in nanoseconds.
+    pub(crate) retry_max: u64,
+    /// How long a node must have been well until every client has a connection to the node and owes
+    /// nothing there, in nanoseconds.
+    pub(crate) settles: u64,
+    /// How long a client may take to shut down that has nothing, while a quorum is well, in
+    /// nanoseconds.
+    pub(crate) shuts_down: u64,
 }
 
 impl Terms {
@@ -28,6 +37,20 @@ impl Terms {
         let nanos = ttl * NANOS_PER_MS;
         let drift = (2 * self.rate * nanos).div_ceil(MILLION) + self.step + PRECISION;
         nanos.saturating_sub(drift)
+    }
+
+    /// Returns by how many nanoseconds a request with this ttl and this wait in milliseconds may
+    /// end before its wait, if nobody ends it.
+    ///
+    /// A pause that would outlast the wait is cut short for one last try, after half of what is
+    /// left, or at once behind an adoption that went first. No pause is longer than 32 round trips,
+    /// and no round trip counts for more than a node timeout, whatever the nodes have done before.
+    /// Whoever has less time left than a round trip gives up.
+    pub(crate) fn left_over(&self, ttl: u64, wait: u64, is_overtaken: bool) -> u64 {
+        let round_trip = (ttl * NANOS_PER_MS / 20).clamp(5 * NANOS_PER_MS, 50 * NANOS_PER_MS);
+        let pause = self.retry_max.max(32 * round_trip);
+        let left = pause.min(wait * NANOS_PER_MS);
+        round_trip.max(if is_overtaken { left } else { left / 2 })
     }
 }
 

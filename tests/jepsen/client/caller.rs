@@ -4,11 +4,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use fastrand::Rng;
-use redbolt::{Guard, Handover, LockRequest, LockSignal};
+use redbolt::{Guard, Handover, LockError, LockErrorKind, LockRequest, LockSignal, Occupancy};
 
-use super::crowd::Crowd;
-use crate::log::{Record, What, nanos};
-use crate::plan::{End, Plan};
+use super::crowd::{Crowd, if_ready};
+use super::{child, pause_between_children};
+use crate::log::{What, nanos};
+use crate::plan::{self, End, Plan};
 use crate::support::{now, until};
 
 /// The longest time between two looks at a lock.
@@ -25,6 +26,8 @@ pub(super) struct Caller<'a> {
     crowd: &'a Crowd<'a>,
     way: Way,
     rng: Rng,
+    /// The time of the next child.
+    splits: Duration,
 }
 
 /// A lock that a caller has.
@@ -38,12 +41,14 @@ struct Held {
 }
 
 impl<'a> Caller<'a> {
-    pub(super) fn new(crowd: &'a Crowd<'a>, way: Way, rng: Rng) -> Self {
-        Self { crowd, way, rng }
+    pub(super) fn new(crowd: &'a Crowd<'a>, way: Way, mut rng: Rng) -> Self {
+        let splits = now() + pause_between_children(&mut rng);
+        Self { crowd, way, rng, splits }
     }
 
     pub(super) async fn live(mut self) {
-        while !self.crowd.log.is_closed() {
+        while !self.crowd.is_over() {
+            self.ask().await;
             let pause = self.turn().await;
             self.pause(Duration::from_millis(pause)).await;
         }
@@ -59,29 +64,60 @@ impl<'a> Caller<'a> {
             plan.resources = resources.iter().map(name).collect();
         }
         let number = self.crowd.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let millis = |time: Duration| u64::try_from(time.as_millis()).expect("a few seconds");
-        let wanted = What::Wanted {
-            resources: plan.resources.clone(),
-            ttl: millis(plan.ttl),
-            keeps: millis(plan.keeps),
-            adopts: adopts.as_ref().map(|lock| lock.token.to_hex()),
-        };
-        self.write(number, nanos(), wanted);
+        let token = adopts.as_ref().map(|lock| lock.token.to_hex());
+        self.write(number, plan.wanted(token));
         let request = self.request(&plan, adopts);
         let limit = plan.due.map(|due| due.saturating_sub(now()));
         match self.acquire(request, limit).await {
             Ok(guard) => {
                 let end = guard.valid_until().as_nanos();
                 let token = guard.token().to_hex();
-                self.write(number, nanos(), What::Held { token, until: end });
+                self.write(number, What::Held { token, until: end });
                 self.hold(Held { number, guard, until: end, seen: 0 }, plan).await;
                 self.rng.u64(..20)
             }
-            Err(why) => {
-                self.write(number, nanos(), What::Failed { why });
+            Err(failed) => {
+                self.write(number, failed);
                 self.rng.u64(5..50)
             }
         }
+    }
+
+    /// Asks who holds a resource, now and then.
+    async fn ask(&mut self) {
+        if self.crowd.order.is_clinging() || self.rng.u32(..4) > 0 {
+            return;
+        }
+        let number = self.crowd.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let resource = plan::resource(&mut self.rng);
+        self.write(number, What::Asking { resource: resource.clone() });
+        let (is_free, answer) = match self.answer(self.crowd.client.query(&resource)).await {
+            Ok(holder) => (holder.occupancy == Occupancy::Free, holder.to_string()),
+            Err(error) => (false, error.to_string()),
+        };
+        self.write(number, What::Answered { is_free, answer });
+    }
+
+    /// Splits the process if the time has come.
+    fn split(&mut self, guard: &Guard) {
+        if self.way == Way::Task || self.crowd.order.is_clinging() || now() < self.splits {
+            return;
+        }
+        self.splits = now() + pause_between_children(&mut self.rng);
+        let Crowd { client, order, log, .. } = self.crowd;
+        let ttl = order.max_ttl;
+        child::bear(log, order.client, |tell| {
+            // No thread of the child would answer, so each answer must be there at once.
+            let acquired = if_ready(client.lock("r0").ttl(ttl).wait(ttl).acquire());
+            let (extended, answered) = (if_ready(guard.extend(ttl)), if_ready(client.query("r0")));
+            tell(("to look at a lock", !guard.is_held()));
+            tell(("to acquire a lock", is_refused(acquired)));
+            tell(("to extend a lock", is_refused(extended)));
+            tell(("to ask for a holder", is_refused(answered)));
+            let nodes = if_ready(client.nodes());
+            tell(("to ask for nodes", nodes.is_some_and(|answer| answer.is_err())));
+            tell(("to shut down", !client.blocking_shutdown(TURN).is_complete()));
+        });
     }
 
     fn request(&self, plan: &Plan, adopts: Option<Handover>) -> LockRequest {
@@ -99,6 +135,7 @@ impl<'a> Caller<'a> {
     async fn hold(&mut self, mut lock: Held, mut plan: Plan) {
         plan.hold(now());
         while self.look(&mut lock) {
+            self.split(&lock.guard);
             let left = plan.due.map_or(TURN, |due| due.saturating_sub(now()));
             if !left.is_zero() {
                 self.wait(lock.guard.lost(), left.min(TURN)).await;
@@ -108,7 +145,7 @@ impl<'a> Caller<'a> {
                 return self.end(lock, plan.end).await;
             };
             let millis = u64::try_from(ttl.as_millis()).expect("a few seconds");
-            self.write(lock.number, nanos(), What::Extending { ttl: millis });
+            self.write(lock.number, What::Extending { ttl: millis });
             let what = match self.answer(lock.guard.extend(ttl)).await {
                 Ok(end) => {
                     lock.until = end.as_nanos();
@@ -116,28 +153,28 @@ impl<'a> Caller<'a> {
                 }
                 Err(error) => What::NotExtended { why: error.to_string() },
             };
-            self.write(lock.number, nanos(), what);
+            self.write(lock.number, what);
         }
         let why = "its guard says so".to_owned();
-        self.write(lock.number, nanos(), What::Lost { why, seen: lock.seen });
+        self.write(lock.number, What::Lost { why, seen: lock.seen });
     }
 
     /// Takes the last step, after a look that has seen the lock held.
     async fn end(&self, lock: Held, end: End) {
         let Held { number, guard, seen, .. } = lock;
-        self.write(number, nanos(), What::Releasing { seen });
+        self.write(number, What::Releasing { seen });
         match end {
             End::Release => drop(self.answer(guard.release()).await),
             End::Drop => drop(guard),
             End::Leak => guard.leak(),
             End::Give => {
                 if let Ok(lock) = self.answer(guard.hand_over()).await {
-                    self.write(number, nanos(), What::Gave);
+                    self.write(number, What::Gave);
                     return self.crowd.mail.put(&lock);
                 }
             }
         }
-        self.write(number, nanos(), What::Released);
+        self.write(number, What::Released);
     }
 
     /// Asks whether the lock is held, as a caller does before working under a lock.
@@ -150,7 +187,7 @@ impl<'a> Caller<'a> {
         if until != 0 {
             if until != lock.until {
                 lock.until = until;
-                self.write(lock.number, nanos(), What::Renewed { until });
+                self.write(lock.number, What::Renewed { until });
             }
             if is_held {
                 lock.seen = at;
@@ -160,22 +197,23 @@ impl<'a> Caller<'a> {
     }
 
     /// Waits for the lock, or gives the request up when the time is over. A thread cannot give up.
-    async fn acquire(
-        &self,
-        request: LockRequest,
-        limit: Option<Duration>,
-    ) -> Result<Guard, String> {
+    async fn acquire(&self, request: LockRequest, limit: Option<Duration>) -> Result<Guard, What> {
         let result = match (self.way, limit) {
             (Way::Thread, _) => request.blocking_acquire(),
             (Way::Task, None) => request.await,
             (Way::Task, Some(limit)) => {
                 match tokio::time::timeout(limit, request.acquire()).await {
                     Ok(result) => result,
-                    Err(_) => return Err("given up".to_owned()),
+                    Err(_) => {
+                        return Err(What::Failed { within: false, why: "given up".to_owned() });
+                    }
                 }
             }
         };
-        result.map_err(|error| error.to_string())
+        result.map_err(|error| {
+            let within = error.is_contended() || error.is_unavailable();
+            What::Failed { within, why: error.to_string() }
+        })
     }
 
     /// Waits until the signal fires or the time is over.
@@ -200,8 +238,13 @@ impl<'a> Caller<'a> {
         }
     }
 
-    fn write(&self, request: u64, at: u64, what: What) {
-        let client = self.crowd.order.client;
-        self.crowd.log.write(&Record { at, client, request, what });
+    fn write(&self, request: u64, what: What) {
+        self.crowd.write(request, what);
     }
+}
+
+/// Returns whether an answer is there, and is that of a client in another process.
+fn is_refused<T>(answer: Option<Result<T, LockError>>) -> bool {
+    let error = answer.and_then(Result::err);
+    error.is_some_and(|error| matches!(error.kind(), LockErrorKind::OtherProcess(_)))
 }

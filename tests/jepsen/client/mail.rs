@@ -14,10 +14,12 @@ pub(crate) struct Mail {
 }
 
 impl Mail {
-    pub(crate) fn open(log: &Path, client: u32) -> Self {
+    /// Opens the letter box for a client, which may have opened it before. Numbers of letters begin
+    /// with `first`.
+    pub(crate) fn open(log: &Path, client: u32, first: u64) -> Self {
         let folder = folder(log);
         fs::create_dir_all(&folder).expect("there is room for a folder");
-        Self { folder, client, sent: AtomicU64::new(0) }
+        Self { folder, client, sent: AtomicU64::new(first) }
     }
 
     pub(crate) fn remove(log: &Path) {

@@ -14,15 +14,18 @@
 //!
 //! The second field is the client, the third its request. A line of the *wire* comes from the link
 //! to a node and not from a client: the checker believes no client that the wire does not bear out.
+//! A line of the *weather* says whether the nemesis leaves a node alone, for rules about what must
+//! work while nothing is wrong.
 
 mod record;
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::record::{Entry, Record, Vote, What};
+pub(crate) use self::record::{Empty, Entry, Record, Vote, Weather, What};
 use self::record::{NEMESIS, parse};
 use crate::support::now;
 
@@ -51,19 +54,28 @@ impl Log {
     }
 
     pub(crate) fn write(&self, record: &Record) {
-        self.line(&format!("{record}\n"));
+        self.line(record);
     }
 
     pub(crate) fn vote(&self, vote: &Vote) {
-        self.line(&format!("{vote}\n"));
+        self.line(vote);
+    }
+
+    pub(crate) fn empty(&self, empty: &Empty) {
+        self.line(empty);
+    }
+
+    pub(crate) fn weather(&self, weather: Weather) {
+        self.line(&weather);
     }
 
     /// Writes a line for the reader of a failure. The checker skips it.
     pub(crate) fn nemesis(&self, deed: &str) {
-        self.line(&format!("{} {NEMESIS} {deed}\n", nanos()));
+        self.line(&format_args!("{} {NEMESIS} {deed}", nanos()));
     }
 
-    fn line(&self, line: &str) {
+    fn line(&self, line: &dyn fmt::Display) {
+        let line = format!("{line}\n");
         (&self.file).write_all(line.as_bytes()).expect("there is room for the log");
     }
 
@@ -76,6 +88,19 @@ impl Log {
         closing(&self.path).exists()
     }
 
+    /// Asks all clients to shut down soon and begin anew, until [`Self::let_be`].
+    pub(crate) fn hurry(&self) {
+        fs::write(hurrying(&self.path), "").expect("there is room for an empty file");
+    }
+
+    pub(crate) fn let_be(&self) {
+        fs::remove_file(hurrying(&self.path)).expect("the file is there");
+    }
+
+    pub(crate) fn is_in_a_hurry(&self) -> bool {
+        hurrying(&self.path).exists()
+    }
+
     /// Removes the files of a run without a finding.
     pub(crate) fn remove(&self) {
         // Files that stay cost a little disk.
@@ -86,6 +111,10 @@ impl Log {
 
 fn closing(log: &Path) -> PathBuf {
     log.with_extension("closing")
+}
+
+fn hurrying(log: &Path) -> PathBuf {
+    log.with_extension("hurrying")
 }
 
 /// Returns the current time, as the log has it.

@@ -9,6 +9,9 @@ pub(super) const NEMESIS: &str = "nemesis";
 /// The name of the links in the second field.
 const WIRE: &str = "wire";
 
+/// The name of what the nemesis says for the checker in the second field.
+const WEATHER: &str = "weather";
+
 /// The place of a token where there is none.
 const NONE: &str = "-";
 
@@ -17,6 +20,8 @@ const NONE: &str = "-";
 pub(crate) enum Entry {
     Record(Record),
     Vote(Vote),
+    Empty(Empty),
+    Weather(Weather),
 }
 
 /// One line of a client.
@@ -44,16 +49,38 @@ pub(crate) struct Vote {
     pub(crate) asked: u64,
 }
 
+/// One line of the wire: a node has said that there is nothing at a key. The reply has not reached
+/// the client yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Empty {
+    /// Nanoseconds since boot.
+    pub(crate) at: u64,
+    pub(crate) node: usize,
+    pub(crate) resource: String,
+    /// When the request had left the client, and not reached the node.
+    pub(crate) asked: u64,
+}
+
+/// One line of the nemesis: from now on something is wrong with a node or its name, or nothing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Weather {
+    /// Nanoseconds since boot.
+    pub(crate) at: u64,
+    pub(crate) node: usize,
+    pub(crate) is_foul: bool,
+}
+
 /// Something that a client did, saw, or was told. Times are nanoseconds since boot, and ttls are
 /// milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// The client is about to ask for a lock on all of these resources. `keeps` is for how long the
-    /// lock is to be kept alive, 0 for not at all. `adopts` is the token of a lock that another
-    /// client gave.
-    Wanted { resources: Vec<String>, ttl: u64, keeps: u64, adopts: Option<String> },
-    /// The client was told that it does not get the lock.
-    Failed { why: String },
+    /// The client is about to ask for a lock on all of these resources, and waits for so long.
+    /// `keeps` is for how long the lock is to be kept alive, 0 for not at all. `adopts` is the
+    /// token of a lock that another client gave.
+    Wanted { resources: Vec<String>, ttl: u64, wait: u64, keeps: u64, adopts: Option<String> },
+    /// The client was told that it does not get the lock: within its wait, or because the request
+    /// has ended otherwise.
+    Failed { within: bool, why: String },
     /// The client was told that it holds the lock until then; 0 if the lock was over before the
     /// client could ask.
     Held { token: String, until: u64 },
@@ -75,6 +102,18 @@ pub(crate) enum What {
     Gave,
     /// The client was told that it lost the lock.
     Lost { why: String, seen: u64 },
+    /// The client is about to ask who holds a resource.
+    Asking { resource: String },
+    /// The client was told who holds the resource, and whether the answer was that nobody does.
+    Answered { is_free: bool, answer: String },
+    /// The client has nothing, wants nothing, and is about to shut down.
+    Closing,
+    /// The client has shut down, with or without something left on a quorum, and begins anew.
+    Closed { is_complete: bool },
+    /// A child of the client's process has tried something, and was refused or was not.
+    Forked { is_refused: bool, deed: String },
+    /// The process of the client did not run since then.
+    Late { since: u64 },
     /// The client leaves and waits for nothing.
     Left,
 }
@@ -85,7 +124,11 @@ pub(super) fn parse(line: &str) -> Option<Option<Entry>> {
     let at = number(&mut words)?;
     let entry = match words.next()? {
         NEMESIS => return Some(None),
-        WIRE => Entry::Vote(vote(at, &mut words)?),
+        WIRE => wire(at, &mut words)?,
+        WEATHER => {
+            let (node, is_foul) = (number(&mut words)?, number(&mut words)?);
+            Entry::Weather(Weather { at, node, is_foul })
+        }
         client => {
             let (client, request) = (client.parse().ok()?, number(&mut words)?);
             Entry::Record(Record { at, client, request, what: what(&mut words)? })
@@ -94,22 +137,27 @@ pub(super) fn parse(line: &str) -> Option<Option<Entry>> {
     words.next().is_none().then_some(Some(entry))
 }
 
-fn vote(at: u64, words: &mut SplitWhitespace<'_>) -> Option<Vote> {
-    let node = number(words)?;
-    let token = words.next().filter(|word| *word == "grants").and_then(|_| words.next())?;
-    let token = token.to_owned();
-    Some(Vote { at, node, token, ttl: number(words)?, asked: number(words)? })
+fn wire(at: u64, words: &mut SplitWhitespace<'_>) -> Option<Entry> {
+    let (node, verb, what) = (number(words)?, words.next()?, words.next()?.to_owned());
+    Some(match verb {
+        "grants" => {
+            let (ttl, asked) = (number(words)?, number(words)?);
+            Entry::Vote(Vote { at, node, token: what, ttl, asked })
+        }
+        "lacks" => Entry::Empty(Empty { at, node, resource: what, asked: number(words)? }),
+        _ => return None,
+    })
 }
 
 fn what(words: &mut SplitWhitespace<'_>) -> Option<What> {
     Some(match words.next()? {
         "wanted" => {
             let resources = words.next()?.split(',').map(str::to_owned).collect();
-            let (ttl, keeps) = (number(words)?, number(words)?);
+            let (ttl, wait, keeps) = (number(words)?, number(words)?, number(words)?);
             let adopts = words.next().map(|token| (token != NONE).then(|| token.to_owned()))?;
-            What::Wanted { resources, ttl, keeps, adopts }
+            What::Wanted { resources, ttl, wait, keeps, adopts }
         }
-        "failed" => What::Failed { why: the_rest(words) },
+        "failed" => What::Failed { within: number(words)?, why: the_rest(words) },
         "held" => What::Held { token: words.next()?.to_owned(), until: number(words)? },
         "extending" => What::Extending { ttl: number(words)? },
         "extended" => What::Extended { until: number(words)? },
@@ -119,6 +167,12 @@ fn what(words: &mut SplitWhitespace<'_>) -> Option<What> {
         "released" => What::Released,
         "gave" => What::Gave,
         "lost" => What::Lost { seen: number(words)?, why: the_rest(words) },
+        "asking" => What::Asking { resource: words.next()?.to_owned() },
+        "answered" => What::Answered { is_free: number(words)?, answer: the_rest(words) },
+        "closing" => What::Closing,
+        "closed" => What::Closed { is_complete: number(words)? },
+        "forked" => What::Forked { is_refused: number(words)?, deed: the_rest(words) },
+        "late" => What::Late { since: number(words)? },
         "left" => What::Left,
         _ => return None,
     })
@@ -145,14 +199,28 @@ impl fmt::Display for Vote {
     }
 }
 
+impl fmt::Display for Empty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, node, resource, asked } = self;
+        write!(f, "{at} {WIRE} {node} lacks {resource} {asked}")
+    }
+}
+
+impl fmt::Display for Weather {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, node, is_foul } = self;
+        write!(f, "{at} {WEATHER} {node} {is_foul}")
+    }
+}
+
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Wanted { resources, ttl, keeps, adopts } => {
+            Self::Wanted { resources, ttl, wait, keeps, adopts } => {
                 let adopts = adopts.as_deref().unwrap_or(NONE);
-                write!(f, "wanted {} {ttl} {keeps} {adopts}", resources.join(","))
+                write!(f, "wanted {} {ttl} {wait} {keeps} {adopts}", resources.join(","))
             }
-            Self::Failed { why } => write!(f, "failed {why}"),
+            Self::Failed { within, why } => write!(f, "failed {within} {why}"),
             Self::Held { token, until } => write!(f, "held {token} {until}"),
             Self::Extending { ttl } => write!(f, "extending {ttl}"),
             Self::Extended { until } => write!(f, "extended {until}"),
@@ -162,6 +230,12 @@ impl fmt::Display for What {
             Self::Released => write!(f, "released"),
             Self::Gave => write!(f, "gave"),
             Self::Lost { why, seen } => write!(f, "lost {seen} {why}"),
+            Self::Asking { resource } => write!(f, "asking {resource}"),
+            Self::Answered { is_free, answer } => write!(f, "answered {is_free} {answer}"),
+            Self::Closing => write!(f, "closing"),
+            Self::Closed { is_complete } => write!(f, "closed {is_complete}"),
+            Self::Forked { is_refused, deed } => write!(f, "forked {is_refused} {deed}"),
+            Self::Late { since } => write!(f, "late {since}"),
             Self::Left => write!(f, "left"),
         }
     }
@@ -172,12 +246,12 @@ fn an_entry_reads_as_it_was_written() {
     let text = || "two words".to_owned();
     let wanted = |resources: &[&str], adopts| {
         let resources = resources.iter().map(|&name| name.to_owned()).collect();
-        What::Wanted { resources, ttl: 1_000, keeps: 2_000, adopts }
+        What::Wanted { resources, ttl: 1_000, wait: 500, keeps: 2_000, adopts }
     };
     let whats = [
         wanted(&["r0"], None),
         wanted(&["r0", "r1"], Some("ab".to_owned())),
-        What::Failed { why: text() },
+        What::Failed { within: true, why: text() },
         What::Held { token: "ab".to_owned(), until: u64::MAX },
         What::Extending { ttl: 7 },
         What::Extended { until: 5 },
@@ -187,6 +261,12 @@ fn an_entry_reads_as_it_was_written() {
         What::Released,
         What::Gave,
         What::Lost { why: text(), seen: 4 },
+        What::Asking { resource: "r0".to_owned() },
+        What::Answered { is_free: true, answer: text() },
+        What::Closing,
+        What::Closed { is_complete: false },
+        What::Forked { is_refused: true, deed: text() },
+        What::Late { since: 2 },
         What::Left,
     ];
     for what in whats {
@@ -195,6 +275,10 @@ fn an_entry_reads_as_it_was_written() {
     }
     let vote = Vote { at: 3, node: 1, token: "ab".to_owned(), ttl: 7, asked: 2 };
     assert_eq!(parse(&vote.to_string()), Some(Some(Entry::Vote(vote))));
+    let empty = Empty { at: 3, node: 1, resource: "r0".to_owned(), asked: 2 };
+    assert_eq!(parse(&empty.to_string()), Some(Some(Entry::Empty(empty))));
+    let weather = Weather { at: 3, node: 1, is_foul: true };
+    assert_eq!(parse(&weather.to_string()), Some(Some(Entry::Weather(weather))));
     assert_eq!(parse("7 nemesis kills node 4"), Some(None));
     let lines =
         ["", "7", "x 1 2 left", "7 1 2 left over", "7 1 2 held token", "7 1 2 gone", "7 wire 1 x"];

@@ -39,6 +39,15 @@ impl Damage {
         }
     }
 
+    /// Returns the node to which or to whose link the damage is.
+    pub(super) fn of_node(self) -> Option<usize> {
+        match self {
+            Self::StoppedClient(_) => None,
+            Self::Held(node) | Self::Swallowed(node) | Self::Followed(node) => Some(node),
+            Self::Dead(_) | Self::Stopped(_) | Self::Set(_) | Self::Demoted(_) => self.of_process(),
+        }
+    }
+
     /// Returns the place of the repair among those that are due together.
     fn turn(self) -> u8 {
         match self {

@@ -72,6 +72,11 @@ impl Deed {
         }
     }
 
+    /// Returns whether the deed is done to the nodes that are drawn for it, and does them harm.
+    pub(super) fn is_to_node(self) -> bool {
+        !matches!(self, Self::Clock | Self::StopClient | Self::KillClient | Self::Return)
+    }
+
     /// Returns the deeds that the rules of a run allow, each as often as it is likely.
     pub(super) fn menu(rules: &Rules) -> Vec<Self> {
         let mut menu = vec![

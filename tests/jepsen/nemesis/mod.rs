@@ -19,6 +19,7 @@ mod nodes;
 mod people;
 mod settings;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use fastrand::Rng;
 use self::damage::Damage;
 pub(crate) use self::deeds::{Deed, Deeds};
 use crate::fleet::{Fleet, MAJORITY, NODES};
+use crate::log::{Weather, nanos};
 use crate::support::{now, until};
 
 /// The longest pause between two deeds, in milliseconds.
@@ -40,6 +42,8 @@ pub(crate) struct Nemesis {
     deck: Vec<Deed>,
     /// The damage under way, and the time of each repair.
     damage: Vec<(Duration, Damage)>,
+    /// The nodes of which the log says that something is wrong.
+    foul: BTreeSet<usize>,
     clocks_are_ahead: bool,
     /// When a node may be made to evict keys again.
     evicts_from: Duration,
@@ -55,6 +59,7 @@ impl Nemesis {
             menu: Deed::menu(&fleet.rules),
             deck: Vec::new(),
             damage: Vec::new(),
+            foul: BTreeSet::new(),
             clocks_are_ahead: false,
             evicts_from: Duration::ZERO,
             password: 1,
@@ -70,11 +75,13 @@ impl Nemesis {
             let pause = Duration::from_millis(self.rng.u64(..PAUSE));
             until(pause, || {
                 self.repair(fleet, now());
+                self.clear_up(fleet);
                 fleet.check_clients();
                 false
             });
         }
         self.repair(fleet, Duration::MAX);
+        self.clear_up(fleet);
         say(fleet, format_args!("rests"));
     }
 
@@ -92,6 +99,9 @@ impl Nemesis {
         let mut nodes: Vec<_> = (0..NODES).collect();
         self.rng.shuffle(&mut nodes);
         for &node in nodes.iter().take(victims) {
+            if deed.is_to_node() {
+                self.forecast(fleet, node);
+            }
             match deed {
                 Deed::Kill => self.kill(fleet, node),
                 Deed::Stop => self.stop(fleet, node),
@@ -116,6 +126,23 @@ impl Nemesis {
         if is_large && matches!(deed, Deed::Kill | Deed::Flush) {
             self.kill_client(fleet);
         }
+    }
+
+    /// Writes that something will be wrong with a node, at least for a moment.
+    fn forecast(&mut self, fleet: &Fleet, node: usize) {
+        if self.foul.insert(node) {
+            fleet.log.weather(Weather { at: nanos(), node, is_foul: true });
+        }
+    }
+
+    /// Writes which nodes have nothing wrong any more.
+    fn clear_up(&mut self, fleet: &Fleet) {
+        let damaged: BTreeSet<_> =
+            self.damage.iter().filter_map(|(_, damage)| damage.of_node()).collect();
+        for &node in self.foul.difference(&damaged) {
+            fleet.log.weather(Weather { at: nanos(), node, is_foul: false });
+        }
+        self.foul.retain(|node| damaged.contains(node));
     }
 
     /// Returns how long damage lasts: mostly a moment, sometimes longer than any lock lasts.

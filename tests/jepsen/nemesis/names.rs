@@ -71,7 +71,9 @@ impl Nemesis {
         let is_due = |home: &crate::home::Home| home.has_former && home.moved + span < now();
         let Some(node) = fleet.homes.iter().position(is_due) else { return };
         say(fleet, format_args!("brings the former process of node {node} back"));
+        self.forecast(fleet, node);
         fleet.homes[node].take_over();
+        self.clear_up(fleet);
         self.deeds.count(Deed::Return);
     }
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 use super::damage::Damage;
 use super::{Deed, Nemesis, say};
 use crate::fleet::{Fleet, MAJORITY, NODES};
+use crate::order::Order;
+use crate::support::until;
 
 impl Nemesis {
     /// Kills a node, which comes back with what its files have.
@@ -21,6 +23,37 @@ impl Nemesis {
         self.deeds.count(Deed::Kill);
         let long = self.a_while();
         self.break_for(long, Damage::Dead(node));
+    }
+
+    /// Takes a minority of the nodes away while nothing else is wrong, for longer than a shutdown
+    /// may take. At first they stand still, so that requests to them are on their way; then some of
+    /// them die.
+    pub(crate) fn drain(&mut self, fleet: &mut Fleet) {
+        let mut nodes: Vec<_> = (0..NODES).collect();
+        self.rng.shuffle(&mut nodes);
+        nodes.truncate(self.rng.usize(1..=NODES - MAJORITY));
+        for &node in &nodes {
+            self.forecast(fleet, node);
+            self.stop(fleet, node);
+        }
+        let pass = |fleet: &mut Fleet, long| {
+            until(long, || {
+                fleet.check_clients();
+                false
+            })
+        };
+        pass(fleet, Order::shuts_down() / 2);
+        fleet.log.hurry();
+        for node in nodes {
+            if self.rng.bool() {
+                self.kill(fleet, node);
+            }
+        }
+        // Requests take their time before a client can shut down.
+        pass(fleet, 3 * Order::shuts_down());
+        fleet.log.let_be();
+        self.repair(fleet, Duration::MAX);
+        self.clear_up(fleet);
     }
 
     /// Stops a node, which receives everything, says nothing, and may execute the requests long

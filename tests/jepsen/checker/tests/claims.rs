@@ -15,7 +15,7 @@ fn renewed(story: Story, at: u64, until: u64) -> Story {
 
 #[test]
 fn the_terms_are_those_of_the_safety_argument() {
-    let terms = Terms { quorum: 3, rate: 5_000, step: 100 * NANOS_PER_MS };
+    let terms = Terms { quorum: 3, rate: 5_000, step: 100 * NANOS_PER_MS, ..TERMS };
     assert_eq!(terms.validity(1_000), (1_000 - 10 - 100 - 2) * NANOS_PER_MS);
     assert_eq!(terms.validity(100), 0, "nothing is left");
 }

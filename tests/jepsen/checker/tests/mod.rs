@@ -1,6 +1,8 @@
 //! The checker on logs with known findings. Times are milliseconds.
 
 mod claims;
+mod others;
+mod patience;
 mod tokens;
 
 use super::*;
@@ -11,7 +13,15 @@ const R: &str = "r";
 const NANOS_PER_MS: u64 = 1_000_000;
 
 /// Without drift but for the precision of the servers: a ttl of 12 is a validity of 10.
-const TERMS: Terms = Terms { quorum: 2, rate: 0, step: 0 };
+const TERMS: Terms = Terms {
+    nodes: 3,
+    quorum: 2,
+    rate: 0,
+    step: 0,
+    retry_max: 20 * NANOS_PER_MS,
+    settles: 100 * NANOS_PER_MS,
+    shuts_down: 50 * NANOS_PER_MS,
+};
 const PRECISION: u64 = 2;
 
 /// A log, built with few words.
@@ -96,7 +106,7 @@ impl Story {
 
 fn wanted(resources: &[&str], ttl: u64, keeps: u64, adopts: Option<&str>) -> What {
     let resources = resources.iter().map(|&name| name.to_owned()).collect();
-    What::Wanted { resources, ttl, keeps, adopts: adopts.map(str::to_owned) }
+    What::Wanted { resources, ttl, wait: 0, keeps, adopts: adopts.map(str::to_owned) }
 }
 
 #[test]
@@ -181,7 +191,7 @@ fn a_belief_that_was_over_when_it_began_is_none() {
 
 #[test]
 fn a_request_ends_once() {
-    let failed = || What::Failed { why: "held".to_owned() };
+    let failed = || What::Failed { within: true, why: "held".to_owned() };
     let story = Story::default().tell(1, 1, 1, wanted(&[R], 10, 0, None));
     let story = story.tell(2, 1, 1, failed());
     story.is_fine();

@@ -1,16 +1,22 @@
 //! A client process with one `Engine`: one thread, a few requests at a time.
+//!
+//! - [`life`] is the end of an engine, and the next one;
+//! - [`tries`] is what a child of the process tries.
+
+mod life;
+mod tries;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fastrand::Rng;
-use redbolt::{Engine, Event, LockId};
+use redbolt::{AcquireError, Engine, Event, LockId, Occupancy, QueryId};
 
-use super::{PATIENCE, REQUESTS};
+use super::{REQUESTS, lifetime, pause_between_children};
 use crate::log::{Log, Record, What, nanos};
 use crate::order::{Habit, Order};
-use crate::plan::Plan;
-use crate::support::{now, until};
+use crate::plan::{self, Plan};
+use crate::support::now;
 
 /// The longest turn of the loop: the time in which an idle client learns of the end of the run.
 const TURN: Duration = Duration::from_millis(20);
@@ -21,6 +27,9 @@ pub(super) fn live(order: Order) {
     while !client.log.is_closed() {
         client.turn();
         client.want();
+        client.ask();
+        client.split();
+        client.begin_anew();
     }
     client.leave();
 }
@@ -31,10 +40,16 @@ struct Client {
     rng: Rng,
     log: Log,
     requests: BTreeMap<LockId, Request>,
+    /// The questions under way, with their numbers as requests.
+    queries: BTreeMap<QueryId, u64>,
     /// The number of the last request.
     last: u64,
     /// The time from which the next request may be made.
     rests_until: Duration,
+    /// The time of the next question, of the next child, and of the end of the engine.
+    asks: Duration,
+    splits: Duration,
+    ends: Duration,
 }
 
 struct Request {
@@ -55,10 +70,22 @@ enum Stage {
 impl Client {
     fn new(order: Order) -> Self {
         let engine = Engine::new(order.config()).expect("an engine can be made");
-        let rng = Rng::with_seed(order.seed);
-        let log = order.open_log();
-        let (requests, last) = (BTreeMap::new(), 0);
-        Self { order, engine, rng, log, requests, last, rests_until: Duration::ZERO }
+        let mut rng = Rng::with_seed(order.seed);
+        let splits = now() + pause_between_children(&mut rng);
+        let ends = now() + lifetime(&mut rng);
+        Self {
+            log: order.open_log(),
+            order,
+            engine,
+            rng,
+            requests: BTreeMap::new(),
+            queries: BTreeMap::new(),
+            last: 0,
+            rests_until: Duration::ZERO,
+            asks: now(),
+            splits,
+            ends,
+        }
     }
 
     /// Asks for another lock, if the time has come.
@@ -72,9 +99,7 @@ impl Client {
         }
         let plan = Plan::draw(&mut self.rng, self.order.habit, self.order.max_ttl, now());
         self.last += 1;
-        let (resources, ttl, keeps) =
-            (plan.resources.clone(), millis(plan.ttl), millis(plan.keeps));
-        self.write(self.last, nanos(), What::Wanted { resources, ttl, keeps, adopts: None });
+        self.write(self.last, nanos(), plan.wanted(None));
         let lock = match &plan.resources[..] {
             [resource] => self.engine.acquire(resource, plan.ttl, plan.wait),
             resources => self.engine.acquire_all(resources, plan.ttl, plan.wait),
@@ -83,6 +108,20 @@ impl Client {
         let request = Request { number: self.last, stage: Stage::Wanted, plan, seen: 0 };
         self.requests.insert(lock, request);
         self.rests_until = now() + Duration::from_millis(self.rng.u64(..20));
+        self.take_events();
+    }
+
+    /// Asks who holds a resource, if the time has come.
+    fn ask(&mut self) {
+        if now() < self.asks || self.order.is_clinging() {
+            return;
+        }
+        self.asks = now() + Duration::from_millis(self.rng.u64(..400));
+        self.last += 1;
+        let resource = plan::resource(&mut self.rng);
+        self.write(self.last, nanos(), What::Asking { resource: resource.clone() });
+        let query = self.engine.query(&resource).expect("few questions are under way");
+        self.queries.insert(query, self.last);
         self.take_events();
     }
 
@@ -162,7 +201,10 @@ impl Client {
                 let token = token.unwrap_or_else(|| format!("none-{}-{lock:?}", self.order.client));
                 (lock, What::Held { token, until: valid_until.as_nanos() })
             }
-            Event::AcquireFailed { lock, error } => (lock, What::Failed { why: error.to_string() }),
+            Event::AcquireFailed { lock, error } => {
+                let within = error != AcquireError::Cancelled;
+                (lock, What::Failed { within, why: error.to_string() })
+            }
             Event::Extended { lock, valid_until } => {
                 let until = valid_until.as_nanos();
                 // A lock that is kept alive is never extended by request.
@@ -176,6 +218,12 @@ impl Client {
             Event::Lost { lock, reason } => {
                 let seen = self.requests.get(&lock).map_or(0, |request| request.seen);
                 (lock, What::Lost { why: reason.to_string(), seen })
+            }
+            Event::Queried { query, holder, .. } => {
+                let number = self.queries.remove(&query).expect("somebody has asked");
+                let is_free = holder.occupancy == Occupancy::Free;
+                let what = What::Answered { is_free, answer: holder.to_string() };
+                return self.write(number, at, what);
             }
             Event::Node(_) => return,
             ref other => panic!("an event that the clients do not know: {other:?}"),
@@ -199,29 +247,6 @@ impl Client {
             self.rests_until = now() + Duration::from_millis(self.rng.u64(5..50));
         }
         self.write(number, at, what);
-    }
-
-    /// Releases all locks, waits for the end of all requests, and writes that the client leaves.
-    fn leave(&mut self) {
-        let ended = until(PATIENCE, || {
-            let held = self.requests.iter().filter(|(_, r)| r.stage == Stage::Held);
-            let held: Vec<_> = held.map(|(id, _)| *id).collect();
-            for lock in held {
-                self.release(lock);
-                self.take_events();
-            }
-            self.turn();
-            self.requests.is_empty()
-        });
-        assert!(ended, "{} requests never end: {:?}", self.requests.len(), self.engine);
-        // A quorum has answered. The other nodes are there too, and take their time.
-        let is_settled = until(PATIENCE, || {
-            self.turn();
-            self.engine.in_use() == 0
-        });
-        assert!(is_settled, "a reply never comes: {:?}", self.engine);
-        assert_eq!(self.engine.next_event().filter(|e| !matches!(e, Event::Node(_))), None);
-        self.write(0, nanos(), What::Left);
     }
 
     fn write(&self, request: u64, at: u64, what: What) {
