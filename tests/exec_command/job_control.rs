@@ -21,9 +21,14 @@ struct Desk {
 /// Short enough for the next holder to come soon, long enough to be stopped within.
 const SHORT: &str = "--ttl 3s";
 
-/// Appends a letter to the file `work` as long as it runs.
+/// Appends a letter to the file `work`, as long as the folder is there. No other process takes
+/// part: a shell cannot be stopped while it waits in `vfork` for a child that is stopped.
 fn working(letter: char) -> String {
-    format!("sh -c 'echo >ready{letter}; while :; do echo {letter} >>work; sleep 0.01; done'")
+    let pause = "read -rt 0.01 -u 3";
+    format!(
+        "bash -c 'exec 3<> <(:); \
+         while echo {letter} >>work; do {pause}; done'"
+    )
 }
 
 impl Desk {
@@ -84,9 +89,9 @@ impl Desk {
         self.terminal.expect("code 76");
         fs::write(self.path().join("enough"), "").expect("the folder is ours");
         next.finish().assert_code(0);
-        let work: Vec<_> = self.file("work").lines().map(str::to_owned).collect();
-        let first = work.iter().position(|who| who == "B").expect("the next holder works");
-        assert!(first > 0 && work[first..].iter().all(|who| who == "B"), "{work:?}");
+        let mut turns: Vec<_> = self.file("work").lines().map(str::to_owned).collect();
+        turns.dedup();
+        assert_eq!(turns, ["A", "B"]);
         assert_no_keys(&self.cluster);
     }
 }
@@ -95,7 +100,7 @@ impl Desk {
 fn ctrl_z_stops_a_command_whose_output_goes_elsewhere() {
     let mut desk = Desk::new();
     desk.start(&format!("$exec {SHORT} r -- {} >log", working('A')));
-    desk.line("readyA");
+    desk.line("work");
     desk.terminal.ctrl('z');
     desk.terminal.expect("Stopped");
     desk.assert_exclusion();
@@ -106,7 +111,7 @@ fn ctrl_z_stops_a_pipeline() {
     let mut desk = Desk::new();
     desk.run("set -o pipefail");
     desk.start(&format!("$exec {SHORT} r -- {} | tee log", working('A')));
-    desk.line("readyA");
+    desk.line("work");
     desk.terminal.ctrl('z');
     desk.terminal.expect("Stopped");
     desk.assert_exclusion();
@@ -116,7 +121,7 @@ fn ctrl_z_stops_a_pipeline() {
 fn ctrl_z_stops_a_command_that_has_the_terminal() {
     let mut desk = Desk::new();
     desk.start(&format!("$exec {SHORT} r -- {}", working('A')));
-    desk.line("readyA");
+    desk.line("work");
     desk.terminal.ctrl('z');
     desk.terminal.expect("Stopped");
     desk.assert_exclusion();
@@ -125,9 +130,9 @@ fn ctrl_z_stops_a_command_that_has_the_terminal() {
 #[test]
 fn ctrl_z_stops_what_has_left_the_group() {
     let mut desk = Desk::new();
-    let worker = working('A').replacen("sh -c", "setsid sh -c", 1);
-    desk.start(&format!("$exec {SHORT} r -- sh -c {:?} >log", format!("{worker} & wait")));
-    desk.line("readyA");
+    let worker = format!("setsid {} & wait", working('A'));
+    desk.start(&format!("$exec {SHORT} r -- sh -c {worker:?} >log"));
+    desk.line("work");
     desk.terminal.ctrl('z');
     desk.terminal.expect("Stopped");
     desk.assert_exclusion();
@@ -138,9 +143,9 @@ fn a_signal_that_stops_redbolt_stops_the_command_first() {
     let mut desk = Desk::new();
     desk.run("stty tostop");
     desk.run(&format!("$exec -v {SHORT} r -- {} >log & echo $! >pid", working('A')));
-    desk.line("readyA");
+    desk.line("work");
     desk.run("kill -TSTP $(cat pid)");
-    until(PATIENCE, || desk.run("jobs").contains("Stopped"));
+    assert!(until(PATIENCE, || desk.run("jobs").contains("Stopped")));
     desk.assert_exclusion();
 }
 
@@ -162,7 +167,7 @@ fn a_job_that_is_continued_in_time_goes_on() {
 fn a_command_in_the_background_is_stopped_when_it_wants_the_terminal_and_goes_on_with_fg() {
     let mut desk = Desk::new();
     desk.run("$exec r -- cat &");
-    until(PATIENCE, || desk.run("jobs").contains("Stopped"));
+    assert!(until(PATIENCE, || desk.run("jobs").contains("Stopped")));
     desk.start("fg");
     desk.terminal.run("word");
     desk.terminal.expect("word\r\nword\r\n");
@@ -220,14 +225,32 @@ fn ctrl_c_ends_a_loop_of_the_shell() {
 fn a_stop_does_nothing_where_no_shell_would_continue_the_job() {
     let mut desk = Desk::new();
     desk.start(
-        "setsid --wait $exec r -- sh -c 'echo $PPID >pid; until [ -e go ]; do sleep 0.01; done'; \
-         echo code $?",
+        "setsid --wait $exec r -- sh -c 'echo $PPID >pid; \
+         while [ -e pid ] && [ ! -e go ]; do sleep 0.01; done'; echo code $?",
     );
     let pid: i32 = desk.line("pid").parse().expect("a process id");
     let pid = Pid::from_raw(pid).expect("not zero");
     kill_process(pid, Signal::TSTP).expect("redbolt runs");
     fs::write(desk.path().join("go"), "").expect("the folder is ours");
     desk.terminal.expect("code 0");
+}
+
+#[test]
+fn the_keys_reach_what_holds_the_lock_behind_the_command() {
+    let mut desk = Desk::new();
+    let worker = format!("setsid {} &", working('A'));
+    desk.start(&format!("$exec {SHORT} --wait-group r -- sh -c {worker:?}"));
+    desk.line("work");
+    // The keys are those of the command until its end is noticed.
+    assert!(until(PATIENCE, || {
+        desk.terminal.ctrl('z');
+        desk.terminal.screen().contains("Stopped")
+    }));
+    desk.start("fg; echo code $?");
+    // Killed when the lock was lost meanwhile, and ended by the key when not.
+    desk.terminal.ctrl('c');
+    desk.terminal.expect(PROMPT);
+    assert_no_keys(&desk.cluster);
 }
 
 #[test]

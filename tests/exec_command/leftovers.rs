@@ -15,8 +15,11 @@ use crate::support::until;
 /// Long enough for the command to get going, short enough to wait for its end.
 const TTL: [&str; 3] = ["--no-keep-alive", "--ttl", "6s"];
 
-/// A process that appends to the file `work` until it is killed, in a session of its own.
-const ESCAPED: &str = "setsid sh -c 'trap \"\" TERM HUP; while :; do echo A >>work; done' &";
+/// A process that appends to the file `work` until it is killed, in a session of its own. The end
+/// of the folder ends it as well.
+const ESCAPED: &str = "
+    setsid sh -c 'trap \"\" TERM HUP; echo A >work; while [ -e work ]; do echo A >>work; done' &
+";
 
 /// Waits for the lock behind `first`, and returns how much work was done when the lock came.
 fn work_seen_by_next_holder(cluster: &Cluster, folder: &Path) -> u64 {
@@ -34,7 +37,10 @@ fn work_done(folder: &Path) -> u64 {
 #[test]
 fn a_process_in_another_session_is_dead_before_the_next_holder_begins() {
     let cluster = Cluster::start(3);
-    for rest in ["wait", "trap '' TERM; while :; do sleep 1; done"] {
+    for rest in [
+        "wait",
+        "trap '' TERM; until [ -e work ]; do :; done; while [ -e work ]; do sleep 0.1; done",
+    ] {
         let mut run = start_script(&cluster.addrs(), &TTL, &format!("{ESCAPED} {rest}"));
         run.line("work");
         let folder = run.folder().to_owned();
@@ -63,7 +69,7 @@ fn with_wait_group_the_lock_is_held_until_everything_has_ended() {
     let cluster = Cluster::start(3);
     for child in ["sh -c", "setsid sh -c"] {
         let script = format!(
-            "{child} 'echo >ready; until [ -e go ]; do sleep 0.01; done; echo >done' & exit 7"
+            "{child} 'echo >ready; while [ -e ready ] && [ ! -e go ]; do sleep 0.01; done; echo >done' & exit 7"
         );
         let options = ["--wait-group", "--ttl", "2s"];
         let mut run = start_script(&cluster.addrs(), &options, &script);
@@ -84,7 +90,7 @@ fn with_wait_group_the_lock_is_held_until_everything_has_ended() {
 fn with_wait_group_what_outlives_the_lock_is_asked_to_end_and_then_killed() {
     let cluster = Cluster::start(3);
     let script = "
-        sh -c 'trap \"echo bye >bye\" TERM; echo $$ >pid; while :; do sleep 0.1; done' &
+        sh -c 'trap \"echo bye >bye\" TERM; echo $$ >pid; while [ -e pid ]; do sleep 0.1; done' &
         exit 0
     ";
     let options = ["--wait-group", "--no-keep-alive", "--ttl", "6s"];
@@ -99,7 +105,9 @@ fn with_wait_group_what_outlives_the_lock_is_asked_to_end_and_then_killed() {
 #[test]
 fn a_signal_reaches_what_holds_the_lock_behind_the_command() {
     let cluster = Cluster::start(3);
-    let script = "sh -c 'trap \"echo >got; exit\" USR1; echo >ready; while :; do :; done' & exit 3";
+    // The command has ended once its id is free.
+    let script = "sh -c 'trap \"echo >got; exit\" USR1; while kill -0 $PPID; do :; done; \
+                  echo >ready; while [ -e ready ]; do :; done' 2>/dev/null & exit 3";
     let run = start_script(&cluster.addrs(), &["--wait-group"], script);
     run.line("ready");
     run.signal(Signal::USR1);
@@ -107,13 +115,19 @@ fn a_signal_reaches_what_holds_the_lock_behind_the_command() {
     run.finish().assert_code(3);
 }
 
-/// They belong to whoever became `redbolt` by `exec`.
+/// They belong to whoever became `redbolt` by `exec`, and so do those whose parent ends meanwhile.
 #[test]
-fn children_from_before_are_left_alone() {
+fn processes_from_before_are_left_alone() {
     let cluster = Cluster::start(3);
     let exec = exec(&cluster.addrs());
     let mut shell = Command::new("sh");
-    let script = "(until [ -e go ]; do sleep 0.01; done) & echo $! >bystander; exec \"$@\"";
+    let script = "
+        echo >here
+        sh -c 'while [ -e here ] && [ ! -e go ]; do sleep 0.01; done & echo $! >bystander
+               until [ -e pid ]; do sleep 0.01; done' &
+        until [ -e bystander ]; do :; done
+        exec \"$@\"
+    ";
     shell.args(["-c", script, "sh"]).arg(exec.get_program()).args(exec.get_args());
     shell.args(TTL).args(["r", "--", "sh", "-c", "echo $$ >pid; exec sleep 60"]);
     shell.env("REDBOLT_NODES", cluster.addrs().join(",")).env("REDBOLT_RESTART_GUARD", "off");

@@ -9,7 +9,7 @@ use redbolt::{AcquireError, Event, LockId, LostReason, Token};
 
 use super::args::Args;
 use super::changes::Changes;
-use super::contact::{self, interrupted};
+use super::contact::{self, handle_signal};
 use super::failure::Failure;
 use super::message::{Left, Message};
 use super::occupant::Occupant;
@@ -70,7 +70,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result
                 }
             }
             News::Signal(signal) => {
-                interrupted(watch, signal).inspect_err(|_| {
+                handle_signal(watch, signal).inspect_err(|_| {
                     // No event has said that the lock is held, so that it can be cancelled.
                     _ = watch.engine.cancel(lock);
                 })?;
@@ -157,7 +157,10 @@ impl<'a> Waiting<'a> {
         let args = self.args;
         let resource = args.resource_name();
         let asked = match error {
-            AcquireError::Held { .. } => ask(watch, args.resource.as_bytes()),
+            AcquireError::Held { .. } => match ask(watch, args.resource.as_bytes()) {
+                Ok(asked) => asked,
+                Err(failure) => return failure,
+            },
             _ => None,
         };
         let engine = &watch.engine;
@@ -179,19 +182,19 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// Asks the nodes what stands under a resource. Returns nothing where they do not say in time, or
-/// a signal comes first.
-fn ask(watch: &mut Watch, resource: &[u8]) -> Option<Occupant> {
-    let asked = watch.engine.query(resource).ok()?;
+/// Asks the nodes what stands under a resource. Returns nothing where they do not say in time.
+fn ask(watch: &mut Watch, resource: &[u8]) -> Result<Option<Occupant>, Failure> {
+    // An error means that an earlier question has not been answered for long.
+    let Ok(asked) = watch.engine.query(resource) else { return Ok(None) };
     let until = watch.engine.now() + ASK_TIMEOUT;
     loop {
-        match watch.next(until).ok()? {
+        match watch.next(until)? {
             News::Engine(Event::Queried { query, holder, .. }) if query == asked => {
-                return Some(Occupant::new(&watch.engine, &holder));
+                return Ok(Some(Occupant::new(&watch.engine, &holder)));
             }
-            News::Time => return None,
-            News::Signal(signal) if interrupted(watch, signal).is_err() => return None,
-            News::Engine(_) | News::Signal(_) => {}
+            News::Time => return Ok(None),
+            News::Signal(signal) => handle_signal(watch, signal)?,
+            News::Engine(_) => {}
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Child {
     descendants: Descendants,
     terminal: Option<Terminal>,
     ending: Option<Ending>,
-    /// From then on the id may belong to another process.
+    /// The command has been waited for: the id can belong to another process.
     is_waited_for: bool,
 }
 
@@ -63,14 +63,14 @@ impl Child {
     }
 
     /// Returns the signal that has stopped the command since the last call.
-    pub(super) fn stop(&self) -> io::Result<Option<Signal>> {
+    pub(super) fn stopped_by(&self) -> io::Result<Option<Signal>> {
         let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(self.group), options) {
             Ok(status) => {
                 let signal = status.as_ref().and_then(WaitIdStatus::stopping_signal);
                 Ok(signal.and_then(Signal::from_named_raw))
             }
-            // The command has just ended: nobody is there who could be stopped.
+            // The command has just ended, and cannot be stopped any more.
             Err(Errno::CHILD) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -81,10 +81,11 @@ impl Child {
         self.descendants.reap(self.group);
     }
 
-    /// Returns whether the command has ended, and all that it has started.
-    pub(super) fn is_gone(&mut self) -> bool {
-        self.is_waited_for = self.ending.is_some();
-        self.is_waited_for && self.descendants.are_gone()
+    /// Waits for the command, which has ended, and for the dead that it has left to this process.
+    /// Returns whether nobody is left.
+    pub(super) fn reap_all(&mut self) -> bool {
+        self.is_waited_for = true;
+        self.descendants.reap_all()
     }
 
     /// Gives the terminal to a command that is likely to use it. A command that wanted to use it
@@ -101,6 +102,13 @@ impl Child {
         self.terminal.as_ref().is_some_and(Terminal::lend)
     }
 
+    /// Takes the terminal back for good.
+    pub(super) fn end_loan(&mut self) {
+        if let Some(terminal) = self.terminal.take() {
+            terminal.take_back();
+        }
+    }
+
     /// Returns whether the command has the terminal.
     pub(super) fn has_terminal(&self) -> bool {
         self.terminal.as_ref().is_some_and(Terminal::is_lent)
@@ -108,7 +116,7 @@ impl Child {
 
     /// Sends a signal to the whole group. Once the id of the group may belong to another, the
     /// signal goes to each of those that are left.
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(super) fn signal(&mut self, signal: Signal) {
         if self.is_waited_for {
             return self.descendants.signal(signal, None);
         }
@@ -118,7 +126,7 @@ impl Child {
     }
 
     /// Sends a signal to the whole group, and to those that have left it.
-    pub(super) fn signal_all(&self, signal: Signal) {
+    pub(super) fn signal_all(&mut self, signal: Signal) {
         self.signal(signal);
         if !self.is_waited_for {
             self.descendants.signal(signal, Some(self.group));
@@ -127,19 +135,21 @@ impl Child {
 
     /// Sends `SIGTERM` to all that the command has started, and continues stopped processes, so
     /// that they receive it.
-    pub(super) fn terminate(&self) {
+    pub(super) fn terminate(&mut self) {
         self.signal_all(Signal::TERM);
         self.signal_all(Signal::CONT);
     }
 
     /// Sends `SIGKILL` to all that the command has started.
-    pub(super) fn kill(&self) {
+    pub(super) fn kill(&mut self) {
         self.signal_all(Signal::KILL);
     }
 
-    /// Returns whether all that the command has started is stopped.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.descendants.are_stopped()
+    /// Stops all that the command has started. Returns `false` if a process refuses.
+    pub(super) fn stop_all(&mut self) -> bool {
+        // The whole group at once, where nobody can start another process in between.
+        self.signal(Signal::STOP);
+        self.descendants.stop()
     }
 }
 
@@ -148,10 +158,9 @@ impl Drop for Child {
         if self.ending.is_none() {
             self.kill();
         }
-        if let Some(terminal) = &self.terminal {
-            terminal.take_back();
-        }
-        // The wait does not block: the command has ended, or was killed.
-        _ = self.process.wait();
+        self.end_loan();
+        // A command that refuses to be killed, or is in the middle of a system call, is left to the
+        // system, which waits for it once this process has ended.
+        _ = self.process.try_wait();
     }
 }

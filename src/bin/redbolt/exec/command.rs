@@ -70,9 +70,12 @@ impl Run<'_> {
                     return self.ended(ending);
                 }
             }
-            if let Some(signal) =
-                self.stage.advance(self.watch.engine.now(), &self.schedule, &self.child, self.args)
-            {
+            if let Some(signal) = self.stage.advance(
+                self.watch.engine.now(),
+                &self.schedule,
+                &mut self.child,
+                self.args,
+            ) {
                 self.speech.say(&self.stage.told(signal, self.end, &self.watch.engine));
             }
             match self.watch.next(self.stage.ends_at(&self.schedule))? {
@@ -86,7 +89,12 @@ impl Run<'_> {
     /// Returns whether the command has left something behind that holds the lock in its place, as
     /// long as there is time.
     fn waits_for_leftovers(&mut self) -> bool {
-        self.args.wait_group && self.stage < Stage::Killed && !self.child.is_gone()
+        let waits = self.args.wait_group && self.stage < Stage::Killed && !self.child.reap_all();
+        if waits {
+            // The keys of the terminal are for this process now, which passes them on.
+            self.child.end_loan();
+        }
+        waits
     }
 
     /// Returns how the command has ended if that was before the end of the lock.
@@ -140,7 +148,7 @@ impl Run<'_> {
             Meaning::Child => {
                 if self.child.ending()?.is_none() {
                     self.child.reap();
-                    if let Some(signal) = self.child.stop()? {
+                    if let Some(signal) = self.child.stopped_by()? {
                         self.stopped(signal)?;
                     }
                 }
@@ -177,11 +185,8 @@ impl Run<'_> {
     /// Stops the command and this process, until somebody continues this process. The command goes
     /// on only if the lock is still held then.
     fn suspend(&mut self, origin: Origin) -> io::Result<Outcome> {
-        let outcome = suspend::suspend(self.watch, Some(&self.child), origin)?;
-        if outcome == Outcome::Unstoppable {
-            self.speech.say(&Message::Unstoppable);
-        }
-        if outcome != Outcome::Continued {
+        let outcome = suspend::suspend(self.watch, Some(&mut self.child), origin)?;
+        if outcome == Outcome::Orphaned {
             return Ok(outcome);
         }
         self.watch.engine.poll(Some(Duration::ZERO))?;
@@ -193,14 +198,17 @@ impl Run<'_> {
             // Without having gone on.
             self.child.kill();
             self.stage = Stage::Killed;
-        } else {
-            match origin {
-                Origin::Ours => self.child.lend_terminal(),
-                Origin::Command => _ = self.child.lend_on_demand(),
-            }
-            self.child.signal_all(Signal::CONT);
-            self.speech.say(&Message::Continued);
+            return Ok(outcome);
         }
+        match origin {
+            Origin::Ours => self.child.lend_terminal(),
+            Origin::Command => _ = self.child.lend_on_demand(),
+        }
+        self.child.signal_all(Signal::CONT);
+        self.speech.say(match outcome {
+            Outcome::Unstoppable => &Message::Unstoppable,
+            _ => &Message::Continued,
+        });
         Ok(outcome)
     }
 }
@@ -224,7 +232,7 @@ impl Stage {
         &mut self,
         now: Instant,
         schedule: &Schedule,
-        child: &Child,
+        child: &mut Child,
         args: &Args,
     ) -> Option<Signal> {
         if *self != Self::Killed && now >= schedule.kill_at {

@@ -106,7 +106,7 @@ fn wait_for_nodes(watch: &mut Watch, wait: Duration) -> Result<(), Failure> {
         }
         match watch.next(until)? {
             News::Time => return Ok(()),
-            News::Signal(signal) => interrupted(watch, signal)?,
+            News::Signal(signal) => handle_signal(watch, signal)?,
             News::Engine(_) => {}
         }
     }
@@ -127,9 +127,9 @@ fn count(engine: &Engine) -> (usize, usize) {
     (ready, open)
 }
 
-/// Ends the wait at a signal that is meant for the command. A process can have inherited children
-/// of which it knows nothing.
-pub(super) fn interrupted(watch: &mut Watch, signal: Signal) -> Result<(), Failure> {
+/// Ends the wait at a signal for the command, and stops at one that is meant to stop. Signals of
+/// unknown children mean nothing.
+pub(super) fn handle_signal(watch: &mut Watch, signal: Signal) -> Result<(), Failure> {
     match signals::meaning(signal) {
         Meaning::ForCommand | Meaning::EndsCommand => Err(Failure::Interrupted { signal }),
         Meaning::Stop => {

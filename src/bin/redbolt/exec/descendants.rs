@@ -1,4 +1,4 @@
-//! What a command has started, and what that has started in turn.
+//! The processes that a command has started, and their own descendants.
 //!
 //! A process leaves its group with `setsid`, and its parent by outliving it. But this process is
 //! the subreaper of all of them: whoever loses its parent becomes a child of this process. So each
@@ -7,16 +7,21 @@
 
 use std::io;
 
+use nix::sys::wait::{Id, WaitPidFlag, waitid as peek};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, pidfd_open,
-    pidfd_send_signal, set_child_subreaper, wait, waitid,
+    pidfd_send_signal, set_child_subreaper, wait, waitid, waitpid,
 };
 
-use super::process::{self, Process, State};
+use super::process::{self, Process};
+
+/// How often to look for processes that were started while others were being stopped.
+const STOP_ROUNDS: usize = 10;
 
 pub(super) struct Descendants {
-    /// The children from before the command, of whoever became this process by `exec`.
+    /// The descendants from before the command, of whoever became this process by `exec`, and what
+    /// they have started since. This process is the subreaper of these as well.
     strangers: Vec<Process>,
 }
 
@@ -29,20 +34,26 @@ impl Descendants {
             !matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
         };
         let all = if has_children() { process::all().unwrap_or_default() } else { Vec::new() };
-        let is_child = |process: &Process| process.parent == Some(getpid());
-        Ok(Self { strangers: all.into_iter().filter(is_child).collect() })
+        Ok(Self { strangers: descend(&all, &[getpid()]) })
     }
 
     /// Returns those that live; `None` where the system hides the processes of other users.
-    pub(super) fn living(&self) -> Option<Vec<Process>> {
-        let mut found = descend(process::all()?, getpid(), &self.strangers);
-        found.retain(Process::is_alive);
+    pub(super) fn living(&mut self) -> Option<Vec<Process>> {
+        let all = process::all()?;
+        if !self.strangers.is_empty() {
+            self.strangers.retain(|stranger| all.iter().any(|process| process.is(stranger)));
+            let parents: Vec<_> = self.strangers.iter().map(|stranger| stranger.pid).collect();
+            self.strangers.extend(descend(&all, &parents));
+        }
+        let mut found = descend(&all, &[getpid()]);
+        let is_stranger = |process: &Process| self.strangers.iter().any(|one| one.is(process));
+        found.retain(|process| process.is_alive && !is_stranger(process));
         Some(found)
     }
 
     /// Waits for the dead that nobody else waits for, the command among them. Returns whether
     /// nobody is left. From then on the ids of all of them may belong to others.
-    pub(super) fn are_gone(&self) -> bool {
+    pub(super) fn reap_all(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(Errno::INTR) => {}
@@ -59,60 +70,72 @@ impl Descendants {
     /// Waits for the dead that have become children of this process, but not for the command, whose
     /// id is the id of its group.
     pub(super) fn reap(&self, command: Pid) {
-        let is_ours = |process: &Process| {
-            !process.is_alive() && process.parent == Some(getpid()) && process.pid != command
-        };
-        for process in process::all().unwrap_or_default().iter().filter(|process| is_ours(process))
-        {
-            _ = rustix::process::waitpid(Some(process.pid), WaitOptions::NOHANG);
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        // A command that has ended hides those behind it, who are waited for at the end.
+        while let Some(pid) = peek(Id::All, flags).ok().and_then(|status| status.pid()) {
+            match Pid::from_raw(pid.as_raw()) {
+                Some(pid) if pid != command => _ = waitpid(Some(pid), WaitOptions::NOHANG),
+                _ => return,
+            }
         }
     }
 
     /// Sends a signal to all that are outside of a group, or to all.
-    pub(super) fn signal(&self, signal: Signal, except: Option<Pid>) {
+    pub(super) fn signal(&mut self, signal: Signal, except: Option<Pid>) {
         let is_meant = |process: &&Process| except.is_none() || process.group != except;
         for process in self.living().unwrap_or_default().iter().filter(is_meant) {
-            send(process, signal);
+            // A process of another user may refuse, and nothing can be done about that.
+            _ = send(process, signal);
         }
     }
 
-    /// Returns whether none of them is seen to run: all that live are stopped.
-    pub(super) fn are_stopped(&self) -> bool {
-        let living = self.living().unwrap_or_default();
-        living.iter().all(|process| process.state == State::Stopped)
+    /// Stops all of them. Returns `false` if a process refuses, or if new ones come faster than
+    /// they can be stopped. A process that has got the signal executes nothing of its own any more,
+    /// even before the system shows it as stopped.
+    pub(super) fn stop(&mut self) -> bool {
+        let mut stopped: Vec<(Pid, u64)> = Vec::new();
+        for _ in 0..STOP_ROUNDS {
+            let mut living = self.living().unwrap_or_default();
+            living.retain(|process| !stopped.contains(&(process.pid, process.started)));
+            if living.is_empty() {
+                return true;
+            }
+            for process in living {
+                if send(&process, Signal::STOP) == Err(Errno::PERM) {
+                    return false;
+                }
+                stopped.push((process.pid, process.started));
+            }
+        }
+        false
     }
 }
 
-/// Returns the descendants of `root`, without these children of it and their descendants.
-fn descend(all: Vec<Process>, root: Pid, strangers: &[Process]) -> Vec<Process> {
-    let is_stranger = |process: &Process| {
-        strangers.iter().any(|one| (one.pid, one.started) == (process.pid, process.started))
-    };
-    let mut rest: Vec<_> = all.into_iter().filter(|process| !is_stranger(process)).collect();
-    let (mut found, mut parents) = (Vec::new(), vec![root]);
+/// Returns the descendants of these processes.
+fn descend(all: &[Process], of: &[Pid]) -> Vec<Process> {
+    let mut rest: Vec<_> = all.iter().filter(|process| !of.contains(&process.pid)).collect();
+    let (mut found, mut parents) = (Vec::new(), of.to_vec());
     while let Some(parent) = parents.pop() {
-        let is_child = |process: &Process| process.parent == Some(parent);
+        let is_child = |process: &&Process| process.parent == Some(parent);
         let (children, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_child);
         rest = others;
         parents.extend(children.iter().map(|child| child.pid));
-        found.extend(children);
+        found.extend(children.into_iter().cloned());
     }
     found
 }
 
-/// Sends a signal to this process, and to no other that has got its id meanwhile. A process of
-/// another user may refuse, and nothing can be done about that.
-fn send(process: &Process, signal: Signal) {
+/// Sends a signal to this process, and to no other that has got its id meanwhile.
+fn send(process: &Process, signal: Signal) -> Result<(), Errno> {
     match pidfd_open(process.pid, PidfdFlags::empty()) {
         Ok(handle) => {
             let now = process::find(process.pid);
-            if now.is_some_and(|now| now.started == process.started) {
-                _ = pidfd_send_signal(handle, signal);
-            }
+            let is_same = now.is_some_and(|now| now.started == process.started);
+            if is_same { pidfd_send_signal(handle, signal) } else { Ok(()) }
         }
         // A kernel from before 5.3.
-        Err(Errno::NOSYS) => _ = kill_process(process.pid, signal),
-        Err(_) => {}
+        Err(Errno::NOSYS) => kill_process(process.pid, signal),
+        Err(error) => Err(error),
     }
 }
 
@@ -121,31 +144,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descendants_are_found_through_all_generations_and_strangers_are_not() {
+    fn descendants_are_found_through_all_generations() {
         let pid = |id| Pid::from_raw(id).expect("not zero");
-        let process = |(id, parent, started)| Process {
+        let process = |(id, parent)| Process {
             pid: pid(id),
             parent: Pid::from_raw(parent),
             group: None,
             session: None,
-            state: State::Running,
-            started,
+            is_alive: true,
+            started: 0,
         };
-        let found = |rows: &[(i32, i32, u64)], strangers: &[(i32, i32, u64)]| {
-            let [all, strangers] =
-                [rows, strangers].map(|rows| rows.iter().copied().map(process).collect::<Vec<_>>());
-            let mut found: Vec<_> = descend(all, pid(10), &strangers)
-                .iter()
-                .map(|process| process.pid.as_raw_nonzero().get())
-                .collect();
+        let tree = [(1, 0), (10, 1), (11, 10), (12, 11), (13, 12), (14, 1), (15, 14)].map(process);
+        let rows: [(&[i32], &[i32]); 5] = [
+            (&[10], &[11, 12, 13]),
+            (&[11, 14], &[12, 13, 15]),
+            (&[10, 11], &[12, 13]),
+            (&[13], &[]),
+            (&[99], &[]),
+        ];
+        for (of, expected) in rows {
+            let of: Vec<_> = of.iter().copied().map(pid).collect();
+            let found = descend(&tree, &of);
+            let mut found: Vec<_> =
+                found.iter().map(|process| process.pid.as_raw_nonzero().get()).collect();
             found.sort_unstable();
-            found
-        };
-        let tree = [(1, 0, 0), (10, 1, 5), (11, 10, 6), (12, 11, 7), (13, 12, 8), (14, 1, 9)];
-        assert_eq!(found(&tree, &[]), [11, 12, 13]);
-        assert_eq!(found(&tree, &[(11, 10, 6)]), [0; 0]);
-        // Another process has got the id of the stranger.
-        assert_eq!(found(&tree, &[(11, 10, 4)]), [11, 12, 13]);
-        assert_eq!(found(&[], &[]), [0; 0]);
+            assert_eq!(found, expected, "{of:?}");
+        }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn end(watch: &mut Watch, child: &mut Child) -> io::Result<bool> {
     loop {
         // Again each time, for those that were just being started.
         child.kill();
-        if child.is_gone() {
+        if child.reap_all() {
             return Ok(true);
         }
         let now = watch.engine.now();

@@ -12,17 +12,10 @@ pub(super) struct Process {
     pub(super) parent: Option<Pid>,
     pub(super) group: Option<Pid>,
     pub(super) session: Option<Pid>,
-    pub(super) state: State,
+    /// A dead process has only not been waited for.
+    pub(super) is_alive: bool,
     /// The time of the start. A process that has got the id of another has a later one.
     pub(super) started: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum State {
-    Running,
-    Stopped,
-    /// The process has only not been waited for.
-    Dead,
 }
 
 /// Returns every process of this machine, or of this container; `None` where the system hides those
@@ -48,6 +41,11 @@ pub(super) fn find(pid: Pid) -> Option<Process> {
 }
 
 impl Process {
+    /// Whether both are looks at one process, and not at two that have had the same id.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        (self.pid, self.started) == (other.pid, other.started)
+    }
+
     /// Reads a line of `/proc/<pid>/stat`.
     fn read(pid: Pid, stat: &str) -> Option<Self> {
         // The name is in parentheses and may itself contain any character.
@@ -56,24 +54,16 @@ impl Process {
         let [state, parent, group, session, ..] = fields[..] else { return None };
         let (threads, started) = (fields.get(17)?, fields.get(19)?);
         let id = |text: &str| text.parse().ok().and_then(Pid::from_raw);
-        let state = match state {
-            // The first thread of a process may be dead while others are not.
-            "Z" | "X" if matches!(*threads, "0" | "1") => State::Dead,
-            "T" | "t" => State::Stopped,
-            _ => State::Running,
-        };
+        // The first thread of a process may be dead while others are not.
+        let is_dead = matches!(state, "Z" | "X") && matches!(*threads, "0" | "1");
         Some(Self {
             pid,
             parent: id(parent),
             group: id(group),
             session: id(session),
-            state,
+            is_alive: !is_dead,
             started: started.parse().ok()?,
         })
-    }
-
-    pub(super) fn is_alive(&self) -> bool {
-        self.state != State::Dead
     }
 }
 
@@ -96,16 +86,16 @@ mod tests {
             parent: Pid::from_raw(1),
             group: Pid::from_raw(42),
             session: Pid::from_raw(5),
-            state: State::Running,
+            is_alive: true,
             started: 99,
         };
         assert_eq!(read(&stat("sh", "S", "1")), Some(expected.clone()));
         assert_eq!(read(&stat("a) Z (b c", "D", "1")), Some(expected));
-        let state = |name, threads| read(&stat("sh", name, threads)).map(|process| process.state);
-        assert_eq!(state("Z", "1"), Some(State::Dead));
-        assert_eq!(state("X", "0"), Some(State::Dead));
-        assert_eq!(state("Z", "3"), Some(State::Running), "other threads live");
-        assert_eq!(state("T", "1"), Some(State::Stopped));
+        let is_alive = |state, threads| read(&stat("sh", state, threads)).map(|one| one.is_alive);
+        assert_eq!(is_alive("Z", "1"), Some(false));
+        assert_eq!(is_alive("X", "0"), Some(false));
+        assert_eq!(is_alive("Z", "3"), Some(true), "other threads live");
+        assert_eq!(is_alive("T", "1"), Some(true));
         for text in ["", "7 (sh) S 1 42", "7 sh S 1 42 5 0 -1 4228"] {
             assert_eq!(read(text), None, "{text}");
         }
@@ -117,6 +107,6 @@ mod tests {
         assert_eq!((ours.parent, ours.group), (getppid(), Some(getpgrp())));
         let all = all().expect("the tests may see all processes");
         let found = all.iter().find(|process| process.pid == ours.pid).expect("this one too");
-        assert_eq!((found.started, found.is_alive()), (ours.started, true));
+        assert_eq!((found.started, found.is_alive), (ours.started, true));
     }
 }

@@ -75,10 +75,25 @@ impl Signals {
         self.kept.pop().or_else(next)
     }
 
+    fn collect(&mut self) {
+        for signal in self.delivery.pending().filter_map(Signal::from_named_raw) {
+            if !self.kept.contains(&signal) {
+                self.kept.push(signal);
+            }
+        }
+    }
+
+    /// Returns whether `SIGCONT` has come, and forgets the signal.
+    pub(super) fn take_continue(&mut self) -> bool {
+        self.collect();
+        let count = self.kept.len();
+        self.kept.retain(|signal| *signal != Signal::CONT);
+        self.kept.len() < count
+    }
+
     /// Forgets the signals of job control that have come so far.
     pub(super) fn forget_job_control(&mut self) {
-        let pending = self.delivery.pending().filter_map(Signal::from_named_raw);
-        self.kept.extend(pending);
+        self.collect();
         self.kept.retain(|signal| !JOB_CONTROL.contains(&signal.as_raw()));
     }
 }
@@ -139,7 +154,25 @@ fn bit(signal: i32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::{getpid, kill_process};
+
     use super::*;
+
+    #[test]
+    fn a_signal_to_continue_is_taken_once_and_no_other_is_lost() {
+        let mut signals = Signals::new().expect("descriptors are left");
+        assert!(!signals.take_continue());
+        for signal in [Signal::USR1, Signal::CONT, Signal::CONT] {
+            kill_process(getpid(), signal).expect("this process is there");
+        }
+        // The system hands a signal of the process to any of its threads.
+        while !signals.take_continue() {
+            std::thread::yield_now();
+        }
+        assert!(!signals.take_continue());
+        signals.forget_job_control();
+        assert_eq!(signals.next(), Some(Signal::USR1));
+    }
 
     #[test]
     fn a_signal_is_known_by_its_names_and_its_number() {

@@ -5,20 +5,12 @@
 //! is still held then.
 
 use std::io;
-use std::thread;
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid, kill_current_process_group, kill_process};
 
 use super::child::Child;
 use super::process::{self, Process};
 use super::watch::Watch;
-
-/// How long processes may take to stop.
-const STOP_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// How often to check whether they are stopped.
-const CHECK_EVERY: Duration = Duration::from_millis(1);
 
 /// What has come of a wish to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +19,8 @@ pub(super) enum Outcome {
     Continued,
     /// No shell would continue this process. The system ignores `Ctrl-Z` in such a case.
     Orphaned,
-    /// Something that the command has started cannot be stopped. The command was continued, where
-    /// that is possible.
+    /// Something that the command has started cannot be stopped, and this process was not. All
+    /// else is stopped.
     Unstoppable,
 }
 
@@ -45,15 +37,14 @@ pub(super) enum Origin {
 /// process.
 pub(super) fn suspend(
     watch: &mut Watch,
-    child: Option<&Child>,
+    child: Option<&mut Child>,
     origin: Origin,
 ) -> io::Result<Outcome> {
     if is_orphaned() {
         return Ok(Outcome::Orphaned);
     }
     if let Some(child) = child {
-        if !stop(child) {
-            child.signal_all(Signal::CONT);
+        if !child.stop_all() {
             return Ok(Outcome::Unstoppable);
         }
     }
@@ -62,24 +53,12 @@ pub(super) fn suspend(
         // terminal again once they are stopped. This process has a handler for the signal.
         kill_current_process_group(Signal::TSTP)?;
     }
-    kill_process(getpid(), Signal::STOP)?;
+    // A signal to continue, which came while all this went on, is later than the one to stop.
+    if !watch.take_continue() {
+        kill_process(getpid(), Signal::STOP)?;
+    }
     watch.forget_job_control();
     Ok(Outcome::Continued)
-}
-
-/// Stops all that the command has started. Returns whether all are stopped.
-fn stop(child: &Child) -> bool {
-    let checks = STOP_TIMEOUT.as_millis() / CHECK_EVERY.as_millis();
-    for _ in 0..checks {
-        // Again each time, for those that were just being started.
-        child.signal_all(Signal::STOP);
-        if child.is_stopped() {
-            return true;
-        }
-        // The engine can wait for so long. Its events must not be lost here.
-        thread::park_timeout(CHECK_EVERY);
-    }
-    false
 }
 
 /// Whether no process of our session watches over our group. The system does not let the signals of
@@ -92,7 +71,7 @@ fn is_orphaned() -> bool {
         parent.is_some_and(|parent| parent.session == us.session && parent.group != us.group)
     };
     let is_watched = |process: &Process| {
-        process.group == us.group && process.is_alive() && watches(process.parent)
+        process.group == us.group && process.is_alive && watches(process.parent)
     };
     !watches(us.parent) && !process::all().unwrap_or_default().iter().any(is_watched)
 }

@@ -28,7 +28,7 @@ impl Terminal {
         Some(Self { tty, ours, borrower })
     }
 
-    /// Whether the command should have the foreground before it asks for it. Where standard output
+    /// Whether the command gets the foreground without asking. Where standard output
     /// is no terminal, another process of our group, such as a pager, is likely to need it.
     pub(super) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stdout().is_terminal()

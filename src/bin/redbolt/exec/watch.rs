@@ -58,6 +58,11 @@ impl Watch {
         }
     }
 
+    /// Returns whether a signal to continue has come, and forgets the signal.
+    pub(super) fn take_continue(&mut self) -> bool {
+        self.signals.take_continue()
+    }
+
     /// Forgets the signals by which jobs are stopped and continued, as far as they have come.
     pub(super) fn forget_job_control(&mut self) {
         self.signals.forget_job_control();
