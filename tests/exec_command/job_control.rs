@@ -236,16 +236,32 @@ fn a_stop_does_nothing_where_no_shell_would_continue_the_job() {
 }
 
 #[test]
+fn ctrl_z_stops_a_lock_within_a_lock() {
+    let mut desk = Desk::new();
+    desk.start("$exec outer -- $exec r -- sh -c 'echo ready; read line; echo got $line'");
+    desk.terminal.expect("ready\r\n");
+    desk.terminal.ctrl('z');
+    desk.terminal.expect("Stopped");
+    desk.terminal.expect(PROMPT);
+    desk.start("fg; echo code $?");
+    desk.terminal.run("word");
+    desk.terminal.expect("got word");
+    desk.terminal.expect("code 0");
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
 fn the_keys_reach_what_holds_the_lock_behind_the_command() {
     let mut desk = Desk::new();
-    let worker = format!("setsid {} &", working('A'));
-    desk.start(&format!("$exec {SHORT} --wait-group r -- sh -c {worker:?}"));
+    let worker = format!("echo $PPID >pid; setsid {} &", working('A'));
+    fs::write(desk.path().join("worker"), worker).expect("the folder is ours");
+    desk.start(&format!("$exec {SHORT} --wait-group r -- sh worker"));
     desk.line("work");
     // The keys are those of the command until its end is noticed.
-    assert!(until(PATIENCE, || {
-        desk.terminal.ctrl('z');
-        desk.terminal.screen().contains("Stopped")
-    }));
+    let redbolt = desk.line("pid");
+    assert!(until(PATIENCE, || desk.terminal.foreground() == redbolt));
+    desk.terminal.ctrl('z');
+    desk.terminal.expect("Stopped");
     desk.start("fg; echo code $?");
     // Killed when the lock was lost meanwhile, and ended by the key when not.
     desk.terminal.ctrl('c');

@@ -105,9 +105,10 @@ fn with_wait_group_what_outlives_the_lock_is_asked_to_end_and_then_killed() {
 #[test]
 fn a_signal_reaches_what_holds_the_lock_behind_the_command() {
     let cluster = Cluster::start(3);
-    // The command has ended once its id is free.
-    let script = "sh -c 'trap \"echo >got; exit\" USR1; while kill -0 $PPID; do :; done; \
-                  echo >ready; while [ -e ready ]; do :; done' 2>/dev/null & exit 3";
+    // The child knows the id of the command before the command ends, and the id is free behind that.
+    let script = "sh -c 'trap \"echo >got; exit\" USR1; echo >up; while kill -0 $PPID; do :; done
+                         echo >ready; while [ -e ready ]; do :; done' 2>/dev/null &
+                  until [ -e up ]; do :; done; exit 3";
     let run = start_script(&cluster.addrs(), &["--wait-group"], script);
     run.line("ready");
     run.signal(Signal::USR1);

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::tcgetpgrp;
 
 use super::until;
 
@@ -93,6 +94,11 @@ impl Terminal {
         let (before, at) = found.unwrap_or_default();
         self.seen += at + text.len();
         before
+    }
+
+    /// The id of the process group in the foreground.
+    pub(crate) fn foreground(&self) -> String {
+        tcgetpgrp(&self.keyboard).map_or_else(|_| String::new(), |group| group.to_string())
     }
 
     /// Everything that the screen has shown.

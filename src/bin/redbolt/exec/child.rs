@@ -3,15 +3,16 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{self, Command};
+use std::process::Command;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, kill_process_group, waitid,
 };
 
 use super::descendants::Descendants;
 use super::ending::Ending;
+use super::process;
 use super::terminal::Terminal;
 
 /// A started command.
@@ -21,7 +22,7 @@ use super::terminal::Terminal;
 /// error on the way drops the child. Nobody guards the lock from then on, so that the drop kills
 /// all that the command has started.
 pub(super) struct Child {
-    process: process::Child,
+    process: std::process::Child,
     group: Pid,
     descendants: Descendants,
     terminal: Option<Terminal>,
@@ -102,6 +103,13 @@ impl Child {
         self.terminal.as_ref().is_some_and(Terminal::lend)
     }
 
+    /// Takes the terminal back for as long as this process is stopped.
+    pub(super) fn suspend_loan(&self) {
+        if let Some(terminal) = &self.terminal {
+            terminal.take_back();
+        }
+    }
+
     /// Takes the terminal back for good.
     pub(super) fn end_loan(&mut self) {
         if let Some(terminal) = self.terminal.take() {
@@ -120,9 +128,12 @@ impl Child {
         if self.is_waited_for {
             return self.descendants.signal(signal, None);
         }
-        // There is always a process to receive the signal, at least the command itself. A group
-        // with other rights may refuse the signal, and nothing can be done about that.
+        // A group with other rights may refuse the signal, and nothing can be done about that.
         _ = kill_process_group(self.group, signal);
+        // The command may have joined another group.
+        if process::find(self.group).is_some_and(|command| command.group != Some(self.group)) {
+            _ = kill_process(self.group, signal);
+        }
     }
 
     /// Sends a signal to the whole group, and to those that have left it.
@@ -145,11 +156,17 @@ impl Child {
         self.signal_all(Signal::KILL);
     }
 
-    /// Stops all that the command has started. Returns `false` if a process refuses.
+    /// Stops all that the command has started. Returns `false` if that is not certain.
     pub(super) fn stop_all(&mut self) -> bool {
         // The whole group at once, where nobody can start another process in between.
         self.signal(Signal::STOP);
-        self.descendants.stop()
+        self.descendants.stop(self.group)
+    }
+
+    /// Continues all that [`stop_all`](Self::stop_all) has stopped.
+    pub(super) fn resume_all(&mut self) {
+        self.signal(Signal::CONT);
+        self.descendants.resume();
     }
 }
 

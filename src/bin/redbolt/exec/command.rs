@@ -204,7 +204,7 @@ impl Run<'_> {
             Origin::Ours => self.child.lend_terminal(),
             Origin::Command => _ = self.child.lend_on_demand(),
         }
-        self.child.signal_all(Signal::CONT);
+        self.child.resume_all();
         self.speech.say(match outcome {
             Outcome::Unstoppable => &Message::Unstoppable,
             _ => &Message::Continued,

@@ -14,7 +14,7 @@ use rustix::process::{
     pidfd_send_signal, set_child_subreaper, wait, waitid, waitpid,
 };
 
-use super::process::{self, Process};
+use super::process::{self, Listing, Process};
 
 /// How often to look for processes that were started while others were being stopped.
 const STOP_ROUNDS: usize = 10;
@@ -23,6 +23,8 @@ pub(super) struct Descendants {
     /// The descendants from before the command, of whoever became this process by `exec`, and what
     /// they have started since. This process is the subreaper of these as well.
     strangers: Vec<Process>,
+    /// Those that this process has stopped, outside of the group of the command.
+    stopped: Vec<Process>,
 }
 
 impl Descendants {
@@ -33,22 +35,22 @@ impl Descendants {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             !matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
         };
-        let all = if has_children() { process::all().unwrap_or_default() } else { Vec::new() };
-        Ok(Self { strangers: descend(&all, &[getpid()]) })
+        let all = if has_children() { process::list().visible } else { Vec::new() };
+        Ok(Self { strangers: descend(&all, &[getpid()]), stopped: Vec::new() })
     }
 
-    /// Returns those that live; `None` where the system hides the processes of other users.
-    pub(super) fn living(&mut self) -> Option<Vec<Process>> {
-        let all = process::all()?;
+    /// Returns those that live.
+    fn living(&mut self) -> Listing {
+        let Listing { visible, is_complete } = process::list();
         if !self.strangers.is_empty() {
-            self.strangers.retain(|stranger| all.iter().any(|process| process.is(stranger)));
+            self.strangers.retain(|stranger| visible.iter().any(|process| process.is(stranger)));
             let parents: Vec<_> = self.strangers.iter().map(|stranger| stranger.pid).collect();
-            self.strangers.extend(descend(&all, &parents));
+            self.strangers.extend(descend(&visible, &parents));
         }
-        let mut found = descend(&all, &[getpid()]);
+        let mut visible = descend(&visible, &[getpid()]);
         let is_stranger = |process: &Process| self.strangers.iter().any(|one| one.is(process));
-        found.retain(|process| process.is_alive && !is_stranger(process));
-        Some(found)
+        visible.retain(|process| process.is_alive && !is_stranger(process));
+        Listing { visible, is_complete }
     }
 
     /// Waits for the dead that nobody else waits for, the command among them. Returns whether
@@ -62,9 +64,16 @@ impl Descendants {
                 Ok(None) => break,
             }
         }
+        // A child lives, and is none of the strangers if there are none.
+        if self.strangers.is_empty() {
+            return false;
+        }
         // A process that starts another and ends can be overlooked together with the other, but
-        // not twice: the other is there from the beginning of the second look.
-        (0..2).all(|_| self.living().is_some_and(|living| living.is_empty()))
+        // hardly twice: the other is there from the beginning of the second look.
+        (0..2).all(|_| {
+            let Listing { visible, is_complete } = self.living();
+            is_complete && visible.is_empty()
+        })
     }
 
     /// Waits for the dead that have become children of this process, but not for the command, whose
@@ -83,31 +92,42 @@ impl Descendants {
     /// Sends a signal to all that are outside of a group, or to all.
     pub(super) fn signal(&mut self, signal: Signal, except: Option<Pid>) {
         let is_meant = |process: &&Process| except.is_none() || process.group != except;
-        for process in self.living().unwrap_or_default().iter().filter(is_meant) {
+        for process in self.living().visible.iter().filter(is_meant) {
             // A process of another user may refuse, and nothing can be done about that.
             _ = send(process, signal);
         }
     }
 
-    /// Stops all of them. Returns `false` if a process refuses, or if new ones come faster than
-    /// they can be stopped. A process that has got the signal executes nothing of its own any more,
-    /// even before the system shows it as stopped.
-    pub(super) fn stop(&mut self) -> bool {
-        let mut stopped: Vec<(Pid, u64)> = Vec::new();
+    /// Stops all that are outside of a group. Returns `false` if a process refuses or may be hidden,
+    /// or if new ones come faster than they can be stopped. A process that has got the signal
+    /// executes nothing of its own any more, even before the system shows it as stopped.
+    pub(super) fn stop(&mut self, except: Pid) -> bool {
+        self.stopped.clear();
+        let mut seen: Vec<Process> = Vec::new();
         for _ in 0..STOP_ROUNDS {
-            let mut living = self.living().unwrap_or_default();
-            living.retain(|process| !stopped.contains(&(process.pid, process.started)));
-            if living.is_empty() {
-                return true;
+            let Listing { mut visible, is_complete } = self.living();
+            visible.retain(|process| !seen.iter().any(|one| one.is(process)));
+            if visible.is_empty() {
+                return is_complete;
             }
-            for process in living {
-                if send(&process, Signal::STOP) == Err(Errno::PERM) {
+            for process in &visible {
+                let is_outside = process.group != Some(except) && !process.is_stopped;
+                if is_outside && send(process, Signal::STOP) == Err(Errno::PERM) {
                     return false;
                 }
-                stopped.push((process.pid, process.started));
+                self.stopped.extend(is_outside.then(|| process.clone()));
             }
+            seen.extend(visible);
         }
         false
+    }
+
+    /// Continues those that [`stop`](Self::stop) has stopped. Others had been stopped before, such
+    /// as the jobs of a shell, and stay so.
+    pub(super) fn resume(&mut self) {
+        for process in self.stopped.drain(..) {
+            _ = send(&process, Signal::CONT);
+        }
     }
 }
 
@@ -152,6 +172,7 @@ mod tests {
             group: None,
             session: None,
             is_alive: true,
+            is_stopped: false,
             started: 0,
         };
         let tree = [(1, 0), (10, 1), (11, 10), (12, 11), (13, 12), (14, 1), (15, 14)].map(process);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, getpid};
 
 /// A process at the time of the look.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,24 +14,30 @@ pub(super) struct Process {
     pub(super) session: Option<Pid>,
     /// A dead process has only not been waited for.
     pub(super) is_alive: bool,
+    pub(super) is_stopped: bool,
     /// The time of the start. A process that has got the id of another has a later one.
     pub(super) started: u64,
 }
 
-/// Returns every process of this machine, or of this container; `None` where the system hides those
-/// of other users.
-pub(super) fn all() -> Option<Vec<Process>> {
-    // The first process belongs to root, or to whoever has made the container.
-    fs::read("/proc/1/stat").ok()?;
-    let entries = fs::read_dir("/proc").ok()?.flatten();
-    let stat = |pid: Pid| fs::read(format!("/proc/{pid}/stat"));
+/// The processes that this one may see.
+pub(super) struct Listing {
+    pub(super) visible: Vec<Process>,
+    /// There are no others, on this machine or in this container.
+    pub(super) is_complete: bool,
+}
+
+/// Lists the processes.
+pub(super) fn list() -> Listing {
+    // What belongs to another container has other ids there.
+    let is_ours = fs::read_link("/proc/self")
+        .is_ok_and(|link| link.to_str() == Some(getpid().to_string().as_str()));
+    let entries = fs::read_dir("/proc").ok().filter(|_| is_ours).into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     // A process that cannot be read has vanished since.
-    let found = pids.filter_map(Pid::from_raw).filter_map(|pid| {
-        let stat = stat(pid).ok()?;
-        Process::read(pid, &String::from_utf8_lossy(&stat))
-    });
-    Some(found.collect())
+    let visible = pids.filter_map(Pid::from_raw).filter_map(find).collect();
+    // The first process belongs to root, or to whoever has made the container. Where the system
+    // hides the processes of others, that one is hidden as well.
+    Listing { visible, is_complete: is_ours && fs::read("/proc/1/stat").is_ok() }
 }
 
 /// Returns a process, if there is one with this id.
@@ -62,6 +68,7 @@ impl Process {
             group: id(group),
             session: id(session),
             is_alive: !is_dead,
+            is_stopped: matches!(state, "T" | "t"),
             started: started.parse().ok()?,
         })
     }
@@ -69,7 +76,7 @@ impl Process {
 
 #[cfg(test)]
 mod tests {
-    use rustix::process::{getpgrp, getpid, getppid};
+    use rustix::process::{getpgrp, getppid};
 
     use super::*;
 
@@ -87,6 +94,7 @@ mod tests {
             group: Pid::from_raw(42),
             session: Pid::from_raw(5),
             is_alive: true,
+            is_stopped: false,
             started: 99,
         };
         assert_eq!(read(&stat("sh", "S", "1")), Some(expected.clone()));
@@ -96,6 +104,8 @@ mod tests {
         assert_eq!(is_alive("X", "0"), Some(false));
         assert_eq!(is_alive("Z", "3"), Some(true), "other threads live");
         assert_eq!(is_alive("T", "1"), Some(true));
+        let is_stopped = |state| read(&stat("sh", state, "1")).map(|one| one.is_stopped);
+        assert_eq!(["T", "t", "S"].map(is_stopped), [true, true, false].map(Some));
         for text in ["", "7 (sh) S 1 42", "7 sh S 1 42 5 0 -1 4228"] {
             assert_eq!(read(text), None, "{text}");
         }
@@ -105,8 +115,10 @@ mod tests {
     fn this_process_is_among_all() {
         let ours = find(getpid()).expect("this process is there");
         assert_eq!((ours.parent, ours.group), (getppid(), Some(getpgrp())));
-        let all = all().expect("the tests may see all processes");
-        let found = all.iter().find(|process| process.pid == ours.pid).expect("this one too");
+        let listing = list();
+        assert!(listing.is_complete, "the tests may see all processes");
+        let found =
+            listing.visible.iter().find(|process| process.pid == ours.pid).expect("this one too");
         assert_eq!((found.started, found.is_alive), (ours.started, true));
     }
 }

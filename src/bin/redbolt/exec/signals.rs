@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
+use nix::sys::signal::SigSet;
 use rustix::process::Signal;
 use signal_hook::consts::{
     SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
@@ -64,15 +65,23 @@ impl Signals {
         let ignored = ignored();
         let wanted = PASSED_ON.into_iter().chain(JOB_CONTROL);
         let wanted = wanted.filter(|signal| ignored & bit(*signal) == 0).chain([SIGCHLD]);
+        // Whoever has started this process may have blocked the signal, which decides about its end.
+        let mut child = SigSet::empty();
+        child.add(nix::sys::signal::Signal::SIGCHLD);
+        child.thread_unblock()?;
         let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, wanted)?;
         Ok(Self { delivery, kept: Vec::new() })
     }
 
     /// Returns a signal that has come. A signal that came several times is returned once.
     pub(super) fn next(&mut self) -> Option<Signal> {
-        // Signals that this call does not take stay for the next call.
-        let next = || self.delivery.pending().find_map(Signal::from_named_raw);
-        self.kept.pop().or_else(next)
+        self.collect();
+        // The order in which two signals came is not known. The system takes back a signal to stop
+        // when one to continue comes.
+        if [Signal::TSTP, Signal::CONT].iter().all(|signal| self.kept.contains(signal)) {
+            self.kept.retain(|signal| *signal != Signal::TSTP);
+        }
+        self.kept.pop()
     }
 
     fn collect(&mut self) {

@@ -47,6 +47,8 @@ pub(super) fn suspend(
         if !child.stop_all() {
             return Ok(Outcome::Unstoppable);
         }
+        // Another redbolt may have lent the terminal to this one.
+        child.suspend_loan();
     }
     if origin == Origin::Command {
         // The shell waits for all processes that it has started with this one, and has the
@@ -73,5 +75,5 @@ fn is_orphaned() -> bool {
     let is_watched = |process: &Process| {
         process.group == us.group && process.is_alive && watches(process.parent)
     };
-    !watches(us.parent) && !process::all().unwrap_or_default().iter().any(is_watched)
+    !watches(us.parent) && !process::list().visible.iter().any(is_watched)
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process_group};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
@@ -53,7 +54,7 @@ impl Terminal {
     /// the command, or from a shell, keeps it as long as one of its processes exists.
     pub(super) fn take_back(&self) {
         let Ok(group) = tcgetpgrp(&self.tty) else { return };
-        if group == self.borrower || test_kill_process_group(group).is_err() {
+        if group == self.borrower || test_kill_process_group(group) == Err(Errno::SRCH) {
             self.give_to(self.ours);
         }
     }
