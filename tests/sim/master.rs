@@ -368,7 +368,12 @@ impl Node {
 
     /// Returns the vote that an agreement of the master is worth.
     fn vote(&self, now: u64, token: Token, checks: &Checks) -> Vote {
-        let is_fit = self.face.may_vote(now, checks.rules.max_ttl);
+        let max_ttl = checks.rules.max_ttl;
+        // Without a guard, no word of the master is too old to be believed.
+        let is_fit = match checks.rules.quarantines {
+            true => self.face.may_vote(now, max_ttl),
+            false => !self.face.may_evict(now, max_ttl),
+        };
         let suspect_at = self.suspect_at;
         Vote { token, master: self.index, is_fit, suspect_at, extended_at: None }
     }
