@@ -120,7 +120,7 @@ fn ignored() -> u64 {
     set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// The signals that have names on the command line.
+/// The signals that have names on the command line. `SIGKILL` is no warning.
 const NAMES: [(&str, Signal); 13] = [
     ("HUP", Signal::HUP),
     ("INT", Signal::INT),
@@ -139,7 +139,8 @@ const NAMES: [(&str, Signal); 13] = [
 
 /// Returns the name of a signal for a message.
 pub(super) fn name(signal: Signal) -> String {
-    match NAMES.iter().find(|(_, known)| *known == signal) {
+    let mut names = NAMES.iter().chain(&[("KILL", Signal::KILL)]);
+    match names.find(|(_, known)| *known == signal) {
         Some((name, _)) => format!("SIG{name}"),
         None => format!("signal {}", signal.as_raw()),
     }
@@ -189,8 +190,9 @@ mod tests {
             assert_eq!(named(text), Ok(Signal::USR1), "{text}");
         }
         assert_eq!(name(Signal::USR1), "SIGUSR1");
+        assert_eq!(name(Signal::KILL), "SIGKILL");
         assert_eq!(name(Signal::SEGV), "signal 11");
-        for text in ["", "SIG", "USR3", "0", "-1", "99"] {
+        for text in ["", "SIG", "USR3", "KILL", "0", "-1", "99"] {
             assert!(named(text).is_err(), "{text}");
         }
     }

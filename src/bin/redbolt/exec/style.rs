@@ -114,12 +114,14 @@ mod tests {
         });
         assert_eq!(parsed(&locked), expected);
 
-        let (reason, signal) = (LostReason::MaxHold, Signal::TERM);
-        let ending = parsed(&Message::Ending { reason, signal, nodes: nodes() });
-        let fields = ["level", "event", "reason", "signal"].map(|name| ending[name].clone());
-        assert_eq!(fields, ["warn", "ending", "max_hold", "SIGTERM"].map(Value::from));
+        for (signal, name) in [(Signal::TERM, "SIGTERM"), (Signal::KILL, "SIGKILL")] {
+            let reason = LostReason::MaxHold;
+            let ending = parsed(&Message::Ending { reason, signal, nodes: nodes() });
+            let fields = ["level", "event", "reason", "signal"].map(|name| ending[name].clone());
+            assert_eq!(fields, ["warn", "ending", "max_hold", name].map(Value::from));
+        }
 
-        let failure = Failure::Interrupted { signal };
+        let failure = Failure::Interrupted { signal: Signal::TERM };
         let failed = parsed(&Message::Failed { exit_code: 143, failure: &failure });
         let fields = ["level", "event", "failure", "signal"].map(|name| failed[name].clone());
         assert_eq!(fields, ["error", "failed", "interrupted", "SIGTERM"].map(Value::from));
