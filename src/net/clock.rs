@@ -1,4 +1,5 @@
 //! The clock. No other file of the library reads the time.
+#![expect(clippy::disallowed_methods, reason = "all others are to read this clock")]
 
 use core::time::Duration;
 

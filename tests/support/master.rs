@@ -86,8 +86,7 @@ impl Master {
 
     /// Answers a script of the witness. The deployment is as the client says.
     fn look(&self, request: &Request) -> Vec<u8> {
-        let now = Duration::try_from(clock_gettime(ClockId::Realtime)).expect("after 1970");
-        let time = now.as_micros();
+        let time = now().as_micros();
         let birth = time - self.witness_age.as_micros();
         let count = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
         let argument = |index| String::from_utf8_lossy(request.part(index)).into_owned();
@@ -141,11 +140,17 @@ pub(super) fn is_probe(request: &Request) -> bool {
 }
 
 fn time() -> Vec<u8> {
-    let now = clock_gettime(ClockId::Realtime);
+    let now = now();
     let mut reply = b"*2\r\n".to_vec();
-    reply.extend(bulk(now.tv_sec.to_string().as_bytes()));
-    reply.extend(bulk((now.tv_nsec / 1_000).to_string().as_bytes()));
+    reply.extend(bulk(now.as_secs().to_string().as_bytes()));
+    reply.extend(bulk(now.subsec_micros().to_string().as_bytes()));
     reply
+}
+
+/// Returns the time since 1970.
+#[expect(clippy::disallowed_methods, reason = "a master tells the time of day")]
+fn now() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::Realtime)).expect("after 1970")
 }
 
 /// Answers `COMMAND INFO name …`: for each name the known facts, or nil.

@@ -25,6 +25,7 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Takes a snapshot. Cycles that are due by now are started first, if there is room for them.
+    #[expect(clippy::disallowed_methods, reason = "processor time is no time of a clock")]
     pub(super) fn take(load: &mut Load) -> Self {
         let at = Clock::now();
         load.catch_up(at);

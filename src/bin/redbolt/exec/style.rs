@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use super::message::{Level, Message};
-use super::wall_clock::rfc3339;
+use super::wall_clock::{now, rfc3339, since_boot};
 
 /// The value of `--log`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -49,7 +48,7 @@ struct Line<'a> {
 impl Style {
     /// The style of a run that begins now.
     pub(super) fn new(form: Form, is_verbose: bool) -> Self {
-        Self { form, is_verbose, start: read(ClockId::Boottime) }
+        Self { form, is_verbose, start: since_boot() }
     }
 
     /// Whether a message is said at all.
@@ -61,9 +60,9 @@ impl Style {
     /// not write into each other's lines.
     pub(super) fn line(self, message: &Message<'_>) -> String {
         match self.form {
-            Form::Json => json(message, read(ClockId::Realtime)),
+            Form::Json => json(message, now()),
             Form::Text if self.is_verbose => {
-                let elapsed = read(ClockId::Boottime).saturating_sub(self.start);
+                let elapsed = since_boot().saturating_sub(self.start);
                 format!("redbolt: [{:7.3}s] {message}\n", elapsed.as_secs_f64())
             }
             Form::Text => format!("redbolt: {message}\n"),
@@ -76,11 +75,6 @@ fn json(message: &Message<'_>, now: Duration) -> String {
     let line = serde_json::to_string(&Line { time: rfc3339(now), level, message, text });
     // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
     line.expect("structs of numbers and text") + "\n"
-}
-
-fn read(clock: ClockId) -> Duration {
-    // Only a wall clock that is set to a time before 1970 is negative.
-    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,6 +1,25 @@
-//! The time of day as logs have it.
+//! The time of messages: since boot, and the time of day as logs have it. Nothing is decided by
+//! these times.
 
 use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Returns the time since 1970, by the wall clock.
+pub(super) fn now() -> Duration {
+    read(ClockId::Realtime)
+}
+
+/// Returns the time since boot. The library's own clock counts the same, but hides the count.
+pub(super) fn since_boot() -> Duration {
+    read(ClockId::Boottime)
+}
+
+#[expect(clippy::disallowed_methods, reason = "nothing but messages has this time")]
+fn read(clock: ClockId) -> Duration {
+    // Only a wall clock that is set to a time before 1970 is negative.
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+}
 
 /// Returns a time since 1970 in the form of RFC 3339, with milliseconds, in UTC.
 pub(super) fn rfc3339(since_1970: Duration) -> String {
