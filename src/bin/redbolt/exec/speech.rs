@@ -185,6 +185,9 @@ mod tests {
     use super::super::style::Form;
     use super::*;
 
+    /// Longer than anything takes here.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
     fn speech(is_verbose: bool, write: impl FnMut(&[u8]) + Send + 'static) -> Speech {
         let style = Style::new(Form::Text, is_verbose);
         Speech::start_with(style, write).expect("a thread can be started")
@@ -197,23 +200,23 @@ mod tests {
     #[test]
     fn a_reader_that_is_stuck_holds_nobody_up_and_misses_what_is_beyond_the_bound() {
         // A reader that takes a message whenever the test lets it.
-        let (take, taken) = mpsc::sync_channel(0);
+        let (take, taken) = mpsc::channel();
         let (sender, written) = mpsc::channel();
+        let (begin, begins) = mpsc::channel();
         let speech = speech(true, move |bytes: &[u8]| {
             // An error means that the test is over.
+            _ = begin.send(());
             _ = taken.recv();
             _ = sender.send(String::from_utf8_lossy(bytes).into_owned());
         });
         speech.say(&numbered(0));
         // The first message is being written, and waits nowhere.
-        while !speech.shared.state().is_writing {
-            thread::yield_now();
-        }
+        begins.recv_timeout(PATIENCE).expect("the thread begins to write");
         (1..BOUND + 4).for_each(|number| speech.say(&numbered(number)));
         speech.finish_with(|| false);
         let next = || -> String {
-            take.send(()).expect("the thread takes it");
-            written.recv().expect("the thread writes it")
+            take.send(()).expect("the thread is there");
+            written.recv_timeout(PATIENCE).expect("the thread writes it")
         };
         for number in 0..=BOUND {
             let line = next();
