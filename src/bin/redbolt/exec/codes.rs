@@ -52,32 +52,47 @@ impl Codes {
 
     /// Checks that each code is possible, and none is given to two ends.
     fn check(given: [Option<Given>; 3]) -> Result<Self, String> {
-        let mut codes = ROWS.map(|(_, _, code)| code);
-        for (code, given) in codes.iter_mut().zip(&given) {
-            let Some(given) = given else { continue };
-            // A text that is no code cannot be equal to another.
-            *code = given.value.to_str().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
-        }
-        for (index, given) in given.iter().enumerate() {
-            let Some(given) = given else { continue };
-            let others = codes.iter().enumerate().filter(|(other, _)| *other != index);
-            let mut taken: Vec<_> = others.map(|(_, code)| *code).chain(FIXED).collect();
-            if !(1..=MOST).contains(&codes[index]) || taken.contains(&codes[index]) {
-                taken.retain(|code| *code > 0);
-                taken.sort_unstable();
-                taken.dedup();
-                let taken: Vec<_> = taken.iter().map(u8::to_string).collect();
-                let (last, others) = taken.split_last().ok_or("no code is fixed")?;
-                let value = quoted(&given.value.to_string_lossy());
-                return Err(format!(
-                    "{} is {value}, between 1 and {MOST} is possible, but not {} or {last}",
-                    given.name,
-                    others.join(", "),
-                ));
+        // A text that is no code is told of below.
+        let parsed = [0, 1, 2].map(|index| match &given[index] {
+            Some(given) => code(given),
+            None => Some(ROWS[index].2),
+        });
+        let mut codes = Self::default();
+        let fields = [&mut codes.held, &mut codes.lost, &mut codes.no_quorum];
+        for (index, field) in fields.into_iter().enumerate() {
+            let others = parsed.iter().enumerate().filter(|(other, _)| *other != index);
+            let taken: Vec<_> = others.filter_map(|(_, code)| *code).chain(FIXED).collect();
+            match (parsed[index].filter(|code| !taken.contains(code)), &given[index]) {
+                (Some(code), _) => *field = code,
+                // The code of an end that nobody gave one is told of at the other's.
+                (None, None) => {}
+                (None, Some(given)) => {
+                    let value = quoted(&given.value.to_string_lossy());
+                    let (name, taken) = (&given.name, listed(taken));
+                    return Err(format!(
+                        "{name} is {value}, between 1 and {MOST} is possible, but not {taken}"
+                    ));
+                }
             }
         }
-        let [held, lost, no_quorum] = codes;
-        Ok(Self { held, lost, no_quorum })
+        Ok(codes)
+    }
+}
+
+/// Returns the code that is meant, if it is one.
+fn code(given: &Given) -> Option<u8> {
+    let code = given.value.to_str().and_then(|text| text.trim().parse().ok());
+    code.filter(|code| (1..=MOST).contains(code))
+}
+
+/// Returns a list of codes as a sentence has it.
+fn listed(mut codes: Vec<u8>) -> String {
+    codes.sort_unstable();
+    codes.dedup();
+    let codes: Vec<_> = codes.iter().map(u8::to_string).collect();
+    match codes.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => codes.concat(),
     }
 }
 
