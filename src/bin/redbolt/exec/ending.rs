@@ -1,5 +1,5 @@
-//! How the command has ended, and how this process ends after it: the same way, as if the shell had
-//! started the command itself.
+//! How the command has ended. This process ends in the same way, as if the shell had started the
+//! command itself.
 
 use std::process::ExitCode;
 

@@ -54,7 +54,7 @@ impl Occupant {
         }
     }
 
-    /// Whether somebody has to delete it before anybody gets the lock.
+    /// Whether the lock stays taken until somebody deletes the key.
     pub(super) fn is_permanent(&self) -> bool {
         matches!(self, Self::NoTtl | Self::Data { .. })
     }
