@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::process::Command;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
@@ -160,32 +159,4 @@ fn a_wait_without_end_has_no_time_left_in_json() {
     assert_eq!((&objects[0]["left_ms"], &objects[1]["signal"]), (&Value::Null, &"SIGTERM".into()));
     let text = objects[0]["text"].as_str().unwrap_or_default();
     assert!(text.starts_with("no quorum of nodes for \"r\", waiting until a signal comes:\n"));
-}
-
-#[test]
-fn the_help_names_every_event() {
-    let help = Command::new(env!("CARGO_BIN_EXE_redbolt")).args(["exec", "--help"]).output();
-    let help = help.expect("the program can be started").stdout;
-    let help = String::from_utf8(help).expect("text");
-    let names: Vec<_> = help.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    for event in [
-        "quorum_awaited",
-        "no_quorum_yet",
-        "waiting",
-        "stuck",
-        "locked",
-        "not_all_ready",
-        "node",
-        "shortened",
-        "expiring",
-        "ending",
-        "lost",
-        "left_to_ttl",
-        "released",
-        "panicked",
-        "left_out",
-        "failed",
-    ] {
-        assert!(names.contains(&event), "{event}");
-    }
 }

@@ -86,6 +86,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::failure::Failure;
+    use super::super::help;
     use super::super::message::Left;
     use super::super::occupant::Occupant;
     use super::*;
@@ -158,10 +159,12 @@ mod tests {
                 Message::Stuck { resource: resource(), occupant: Occupant::NoTtl },
                 "stuck occupant resource",
             ),
+            (Message::Locked { resource: resource(), took: SECOND }, "locked resource took_ms"),
             (Message::NotAllReady { nodes: nodes() }, "not_all_ready nodes"),
             (Message::Node(line), "node node state status"),
             (Message::Shortened, "shortened"),
             (Message::Expiring { signal }, "expiring signal"),
+            (Message::Ending { reason, signal, nodes: nodes() }, "ending reason signal"),
             (Message::Lost { reason, nodes: nodes() }, "lost nodes reason"),
             (Message::TerminalWanted, "terminal_wanted"),
             (Message::Unstoppable, "unstoppable"),
@@ -173,7 +176,21 @@ mod tests {
         ];
         for (message, expected) in rows {
             assert_eq!(names(&parsed(&message), "event"), expected);
+            let mut expected = expected.split(' ');
+            let line = help_of(expected.next().expect("a name"));
+            expected.for_each(|field| assert!(words(line).contains(&field), "{field}: {line}"));
         }
+    }
+
+    /// The line of the help that begins with the name of an event.
+    fn help_of(event: &str) -> &'static str {
+        let mut lines = help::AFTER_LONG.lines().filter(|line| line.starts_with("  "));
+        let line = lines.find(|line| line.split_whitespace().next() == Some(event));
+        line.unwrap_or_else(|| panic!("the help lacks {event}"))
+    }
+
+    fn words(text: &str) -> Vec<&str> {
+        text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect()
     }
 
     #[test]
@@ -198,6 +215,7 @@ mod tests {
                 },
                 "unavailable nodes resource retry_after_ms",
             ),
+            (Failure::Interrupted { signal: Signal::TERM }, "interrupted signal"),
             (Failure::Start { command: resource(), error: error() }, "start command"),
             (
                 Failure::Overrun {
@@ -210,9 +228,13 @@ mod tests {
             ),
             (Failure::System(error()), "system"),
         ];
+        let known = help::AFTER_LONG.split_once("failed           exit_code, failure (");
+        let (known, _) = known.and_then(|(_, known)| known.split_once(')')).expect("a list");
         for (failure, expected) in failures {
             let object = parsed(&Message::Failed { exit_code: 1, failure: &failure });
             assert_eq!(names(&object, "failure"), expected);
+            let kind = object["failure"].as_str().expect("a name");
+            assert!(words(known).contains(&kind), "{kind}: {known}");
         }
     }
 
