@@ -190,8 +190,20 @@ fn a_misspelt_name_is_told_the_one_that_was_meant() {
         assert_eq!(outcome.err.lines().count(), 1, "{}", outcome.err);
         outcome.err
     };
-    let err = outcome(exec(&[]).args(["--nodes", "a", "--wiat", "5"]));
-    assert!(err.contains("unexpected argument '--wiat' found, --wait is one; see"), "{err}");
+    for (given, meant) in [
+        ("--wiat", "--wait"),
+        ("--nowait", "--no-wait"),
+        ("--tll", "--ttl"),
+        ("--maxttl", "--max-ttl"),
+        ("--conflict-code", "--conflict-exit-code"),
+    ] {
+        let err = outcome(exec(&[]).args(["--nodes", "a", given, "5"]));
+        let expected = format!("unexpected argument '{given}' found, {meant} is one; see");
+        assert!(err.contains(&expected), "{err}");
+    }
+    let mut exce = Command::new(env!("CARGO_BIN_EXE_redbolt"));
+    let err = outcome(exce.arg("exce"));
+    assert!(err.contains("there is no command \"exce\", `exec` is one; see"), "{err}");
     let err = outcome(exec(&[]).args(["--nodes", "a", "--latency"]));
     assert!(err.contains("unexpected argument '--latency' found; see"), "{err}");
     let err = outcome(exec(&["a".to_owned()]).env("REDBOLT_LOST_CODE", "3"));

@@ -3,10 +3,9 @@
 use std::error::Error as _;
 use std::ffi::OsStr;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command};
 
-use crate::nearest::nearest;
 use crate::quote::quoted;
 
 const COMMANDS: &str = "`bench` measures locking, `exec` runs a command while holding a lock, \
@@ -20,10 +19,10 @@ pub(crate) fn describe(error: &clap::Error, program: &Command, first: Option<&Os
         Some(command) => format!("see redbolt {} --help", command.get_name()),
         None => "see redbolt --help".to_owned(),
     };
-    format!("{}; {help}", what_is_wrong(error, program, subcommand))
+    format!("{}; {help}", what_is_wrong(error, subcommand))
 }
 
-fn what_is_wrong(error: &clap::Error, program: &Command, subcommand: Option<&Command>) -> String {
+fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>) -> String {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -34,7 +33,7 @@ fn what_is_wrong(error: &clap::Error, program: &Command, subcommand: Option<&Com
         }
         ErrorKind::InvalidSubcommand => {
             let given = context(ContextKind::InvalidSubcommand).unwrap_or_default();
-            match nearest(given, program.get_subcommands().map(Command::get_name)) {
+            match suggested(error, ContextKind::SuggestedSubcommand) {
                 Some(meant) => format!("there is no command {given:?}, `{meant}` is one"),
                 None => format!("there is no command {given:?}: {COMMANDS}"),
             }
@@ -52,7 +51,14 @@ fn what_is_wrong(error: &clap::Error, program: &Command, subcommand: Option<&Com
         }
         ErrorKind::UnknownArgument => {
             let given = context(ContextKind::InvalidArg).unwrap_or_default();
-            let hint = hint(given, subcommand.unwrap_or(program));
+            let hint = match suggested(error, ContextKind::SuggestedArg) {
+                Some(meant) => format!(", {meant} is one"),
+                None if given.starts_with('-') => String::new(),
+                None if subcommand.is_some_and(|command| command.get_name() == "exec") => {
+                    ": COMMAND stands behind --".to_owned()
+                }
+                None => String::new(),
+            };
             // The argument may be a list of nodes whose option was forgotten.
             let given = if given.contains('@') { "…" } else { given };
             format!("unexpected argument '{given}' found{hint}")
@@ -61,16 +67,13 @@ fn what_is_wrong(error: &clap::Error, program: &Command, subcommand: Option<&Com
     }
 }
 
-/// Returns what is likely to be meant by an argument that is unexpected.
-fn hint(given: &str, command: &Command) -> String {
-    match given.strip_prefix("--") {
-        Some(option) => {
-            let options = command.get_arguments().filter_map(Arg::get_long);
-            let meant = nearest(option, options);
-            meant.map_or_else(String::new, |meant| format!(", --{meant} is one"))
-        }
-        None if given.starts_with('-') || command.get_name() != "exec" => String::new(),
-        None => ": COMMAND stands behind --".to_owned(),
+/// Returns what was meant by a name that does not exist, as far as there is one like it.
+fn suggested(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name),
+        // The one that is most like it comes last.
+        Some(ContextValue::Strings(names)) => names.last().map(String::as_str),
+        _ => None,
     }
 }
 

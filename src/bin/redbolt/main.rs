@@ -10,7 +10,6 @@ mod exit;
 mod failure;
 mod init;
 mod man;
-mod nearest;
 mod nodes;
 mod number;
 mod output;
