@@ -9,7 +9,7 @@ use clap::ValueHint;
 use redbolt::time::format_duration;
 use redbolt::{Config, EnvError};
 
-use super::login::Login;
+use super::login::{Login, PASSWORD, USER};
 use super::sources::{Given, Sources, variable};
 use super::{help, list};
 use crate::duration;
@@ -22,8 +22,6 @@ pub(crate) const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PO
 const SHARED: &str = "Options to set as the other clients of the same locks have them";
 
 const NODES: &str = "REDBOLT_NODES";
-const USER: &str = "REDBOLT_USER";
-const PASSWORD: &str = "REDBOLT_PASSWORD";
 const PREFIX: &str = "REDBOLT_PREFIX";
 
 /// The variable of the longest ttl, and its option.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::file;
 use super::sources::{Given, Sources, variable};
 
-const USER: &str = "REDBOLT_USER";
-const PASSWORD: &str = "REDBOLT_PASSWORD";
+pub(super) const USER: &str = "REDBOLT_USER";
+pub(super) const PASSWORD: &str = "REDBOLT_PASSWORD";
 const PASSWORD_FILE: &str = "REDBOLT_PASSWORD_FILE";
 
 /// The folder of the credentials that systemd passes to a service, and the name of ours.

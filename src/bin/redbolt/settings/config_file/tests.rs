@@ -96,6 +96,15 @@ fn the_names_are_those_of_the_library() {
     }
 }
 
+/// What a file may have for the command line alone, the library leaves alone as a variable.
+#[test]
+fn the_library_leaves_the_names_of_the_command_line_alone() {
+    for name in OF_COMMAND_LINE {
+        let variable = format!("{VARIABLE}{}", name.to_ascii_uppercase());
+        assert_eq!(Config::check_names([variable.as_str()]), Ok(()), "{name}");
+    }
+}
+
 #[test]
 fn what_cannot_be_used_is_named_with_its_line() {
     let rows = [
