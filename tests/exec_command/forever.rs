@@ -4,11 +4,13 @@ use rustix::process::Signal;
 
 use super::run::{PATIENCE, Run, exec, start_script};
 use crate::support::fake::Fake;
-use crate::support::process::Folder;
+use crate::support::process::{Folder, is_in_set};
 use crate::support::servers::Cluster;
 use crate::support::until;
 
-const STAY: &str = "echo >here; until [ -e go ]; do :; done";
+/// The holder, until the test removes its file. A test that fails leaves nothing behind: its folder
+/// goes, and the file with it.
+const STAY: &str = "echo >here; while [ -e here ]; do :; done";
 
 #[test]
 fn a_lock_that_another_holds_is_waited_for() {
@@ -19,7 +21,7 @@ fn a_lock_that_another_holds_is_waited_for() {
     let waiter = start_script(&cluster.addrs(), &["--wait", "forever"], "echo >mine");
     assert!(until(PATIENCE, || cluster[0].calls("set") > before + 3), "nobody tries");
     assert_eq!(waiter.file("mine"), "");
-    holder.create("go");
+    holder.remove("here");
     holder.finish().assert_code(0);
     let outcome = waiter.finish();
     outcome.assert_code(0);
@@ -54,17 +56,10 @@ fn a_signal_ends_a_wait_without_end() {
     command.arg("--config").arg(&file).args(["r", "--", "true"]);
     let waiter = Run::start(&mut command);
     // Signals are listened to from before the first connection on.
-    assert!(until(PATIENCE, || listens(waiter.pid().as_raw_nonzero().get())));
+    let pid = waiter.pid().as_raw_nonzero().get().unsigned_abs();
+    assert!(until(PATIENCE, || is_in_set(pid, "SigCgt", Signal::TERM)));
     waiter.signal(Signal::TERM);
     let outcome = waiter.finish();
     assert!(!outcome.status.success());
     assert!(outcome.err.contains("SIGTERM ended the wait for the lock"), "{}", outcome.err);
-}
-
-/// Whether a process catches `SIGTERM`.
-fn listens(pid: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = caught.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
-    caught.is_some_and(|set| set & (1 << (Signal::TERM.as_raw() - 1)) != 0)
 }

@@ -126,6 +126,11 @@ impl Run {
         File::create(self.folder.path().join(name)).expect("the folder is ours");
     }
 
+    /// Removes a file, for whose end the command may be waiting.
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.folder.path().join(name)).expect("the file is there");
+    }
+
     /// Waits for its end.
     pub(crate) fn wait(&mut self) -> Outcome {
         let mut status = None;

@@ -1,7 +1,6 @@
 //! Signals to `redbolt` itself.
 
-use std::fs;
-use std::process::Command;
+use std::process::{self, Command};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -9,17 +8,14 @@ use rustix::process::Signal;
 use super::run::{PATIENCE, Run, assert_no_keys, exec, start_script};
 use crate::support::fake::{Action, Fake};
 use crate::support::master::Master;
-use crate::support::servers::{Cluster, Node};
+use crate::support::process::is_in_set;
+use crate::support::servers::Cluster;
 use crate::support::until;
-use crate::support::wire::Reply;
 
 /// Those of a set that the test process was not started to ignore, because then `redbolt` is too.
 fn not_ignored(signals: &[Signal]) -> Vec<Signal> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
-    let is_ignored = |signal: &&Signal| set >> (signal.as_raw() - 1) & 1 == 1;
-    signals.iter().filter(|signal| !is_ignored(signal)).copied().collect()
+    let is_ignored = |signal: &Signal| is_in_set(process::id(), "SigIgn", *signal);
+    signals.iter().copied().filter(|signal| !is_ignored(signal)).collect()
 }
 
 const TERMINATING: [Signal; 6] =
@@ -96,7 +92,7 @@ fn a_signal_ends_the_wait_for_the_lock() {
     for signal in not_ignored(&TERMINATING) {
         let run = start_script(&cluster.addrs(), &["--wait", "60s"], "echo ran");
         // A first attempt has been made, so there may be something to release.
-        assert!(until(PATIENCE, || sets(&cluster[4]) > attempts));
+        assert!(until(PATIENCE, || cluster[4].calls("set") > attempts));
         run.signal(signal);
         let outcome = run.finish();
         outcome.assert_died_of(signal);
@@ -105,7 +101,7 @@ fn a_signal_ends_the_wait_for_the_lock() {
             assert!(until(PATIENCE, || node.keys().is_empty()));
         }
         assert_eq!(cluster.holding(b"r", b"x"), 3);
-        attempts = sets(&cluster[4]);
+        attempts = cluster[4].calls("set");
     }
 }
 
@@ -125,15 +121,4 @@ fn a_signal_in_the_middle_of_an_attempt_takes_back_what_that_may_have_taken() {
 fn tokens(fake: &Fake, name: &str, argument: usize) -> Vec<Vec<u8>> {
     let requests = fake.requests().into_iter().filter(|request| request.name() == name);
     requests.map(|request| request.part(argument).to_vec()).collect()
-}
-
-/// How many times `SET` was called on a server.
-fn sets(node: &Node) -> u64 {
-    let Reply::Bulk(stats) = node.command(&[b"INFO", b"commandstats"]) else {
-        panic!("INFO answers with a bulk string");
-    };
-    let stats = String::from_utf8_lossy(&stats).into_owned();
-    let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_set:calls="));
-    let calls = line.and_then(|line| line.split(',').next());
-    calls.map_or(0, |calls| calls.parse().expect("a number of calls"))
 }

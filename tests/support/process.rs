@@ -143,6 +143,15 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
+/// Returns whether a signal is in a set of a process, such as `SigIgn` (ignored) or `SigCgt`
+/// (caught); not where the process is gone.
+pub(crate) fn is_in_set(pid: u32, set: &str, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(set)?.strip_prefix(':'));
+    let set = line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    set >> (signal.as_raw() - 1) & 1 == 1
+}
+
 /// Returns whether a process with this id exists.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_alive(pid: u32) -> bool {

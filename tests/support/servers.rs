@@ -230,7 +230,8 @@ impl Node {
             || PROBE.text.contains(&format!("try('{command}'"));
         // Only handshakes ask for this.
         let handshakes: u64 = if is_tried { count("command|info") } else { 0 };
-        count(command) - handshakes
+        // A handshake under way may have asked, and not tried yet.
+        count(command).saturating_sub(handshakes)
     }
 
     fn launch(&mut self) -> Result<(), StartError> {
