@@ -132,11 +132,11 @@ lock is stored, in 40 hex digits.
 
 SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to the group of COMMAND, and the
 lock is released once it has ended; before it has begun they end the wait. With --wait-group, once
-COMMAND has ended, they go to all that it has left. redbolt ends as COMMAND
-does: with its exit code, or of the same signal. Ctrl-Z and SIGTSTP stop all that COMMAND has
-started, and then redbolt. Nobody renews a lock meanwhile: fg and bg go on with COMMAND if the lock
-is still held, and kill it if not. A stop does nothing where no shell would continue the job, or
-where something that COMMAND has started refuses to be stopped.
+COMMAND has ended, they go to all that it has left. redbolt ends as COMMAND does: with its exit
+code, or of the same signal. Ctrl-Z and SIGTSTP stop all that COMMAND has started, and then redbolt.
+Nobody renews a lock meanwhile: fg and bg go on with COMMAND if the lock is still held, and kill it
+if not. A stop does nothing where no shell would continue the job, or where something that COMMAND
+has started refuses to be stopped.
 
 Two signals cannot be handled. If redbolt is killed with SIGKILL, COMMAND goes on and nobody ends
 it: others get the lock once the ttl has passed. The same holds as long as redbolt is stopped with
