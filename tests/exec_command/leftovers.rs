@@ -69,7 +69,8 @@ fn with_wait_group_the_lock_is_held_until_everything_has_ended() {
     let cluster = Cluster::start(3);
     for child in ["sh -c", "setsid sh -c"] {
         let script = format!(
-            "{child} 'echo >ready; while [ -e ready ] && [ ! -e go ]; do sleep 0.01; done; echo >done' & exit 7"
+            "{child} 'echo >ready; while [ -e ready ] && [ ! -e go ]; do sleep 0.01; done
+                      echo >done' & exit 7"
         );
         let options = ["--wait-group", "--ttl", "2s"];
         let mut run = start_script(&cluster.addrs(), &options, &script);
@@ -105,7 +106,7 @@ fn with_wait_group_what_outlives_the_lock_is_asked_to_end_and_then_killed() {
 #[test]
 fn a_signal_reaches_what_holds_the_lock_behind_the_command() {
     let cluster = Cluster::start(3);
-    // The child knows the id of the command before the command ends, and the id is free behind that.
+    // The child learns the id of the command before the command ends. Behind that, the id is free.
     let script = "sh -c 'trap \"echo >got; exit\" USR1; echo >up; while kill -0 $PPID; do :; done
                          echo >ready; while [ -e ready ]; do :; done' 2>/dev/null &
                   until [ -e up ]; do :; done; exit 3";

@@ -33,9 +33,10 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>) -> String {
         }
         ErrorKind::InvalidSubcommand => {
             let given = context(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let given = quoted(given);
             match suggested(error, ContextKind::SuggestedSubcommand) {
-                Some(meant) => format!("there is no command {given:?}, `{meant}` is one"),
-                None => format!("there is no command {given:?}: {COMMANDS}"),
+                Some(meant) => format!("there is no command {given}, `{meant}` is one"),
+                None => format!("there is no command {given}: {COMMANDS}"),
             }
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {

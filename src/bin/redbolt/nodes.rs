@@ -15,8 +15,9 @@ const LOGIN_HINT: &str = "; a login is needed: redis://USER:PASSWORD@HOST, or RE
 const NOT_AWAITED: &str = ", last request: no reply before the others had decided";
 
 /// The hint on how to go on without waiting for a restart guard.
-pub(crate) const GUARD_HINT: &str =
-    "a new cluster, on which no client can hold a lock, is declared so by redbolt init --fresh";
+pub(crate) const GUARD_HINT: &str = "\
+redbolt init waits until they vote; on a new cluster, redbolt init --fresh before the first client \
+saves this wait";
 
 /// The nodes, one by one, for a message.
 #[derive(Default, Serialize)]

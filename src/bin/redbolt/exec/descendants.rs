@@ -98,9 +98,9 @@ impl Descendants {
         }
     }
 
-    /// Stops all that are outside of a group. Returns `false` if a process refuses or may be hidden,
-    /// or if new ones come faster than they can be stopped. A process that has got the signal
-    /// executes nothing of its own any more, even before the system shows it as stopped.
+    /// Stops all that are outside of a group. Returns `false` if a process refuses, or may be
+    /// hidden, or if new ones come faster than they can be stopped. A process that has got the
+    /// signal executes nothing of its own any more, even before the system shows it as stopped.
     pub(super) fn stop(&mut self, except: Pid) -> bool {
         self.stopped.clear();
         let mut seen: Vec<Process> = Vec::new();

@@ -81,7 +81,8 @@ default, counted from the last request that a quorum has confirmed) is ended:
   SIGKILL  a fiftieth of the validity before its end (20 ms to 1 s, at most a quarter of it)
 Both go to all that the command has started, also to what has left its process group, as with
 setsid, or has lost its parent. Work that the command hands to a service, such as at, systemd-run
-or a container, is not found. When a quorum says that the lock is gone, all gets SIGKILL at once.
+or a container, is not found; nor is, where /proc hides the processes of other users, one of theirs,
+and there Ctrl-Z stops nothing. When a quorum says that the lock is gone, all gets SIGKILL at once.
 --expiring-signal goes to the process group when a third of the validity is left, which with
 keep-alive means that renewals fail or --max-hold comes near. When the command ends after SIGTERM,
 what is left gets SIGKILL; when it ends by itself, what it has left behind is left alone, or holds

@@ -65,7 +65,8 @@ impl Signals {
         let ignored = ignored();
         let wanted = PASSED_ON.into_iter().chain(JOB_CONTROL);
         let wanted = wanted.filter(|signal| ignored & bit(*signal) == 0).chain([SIGCHLD]);
-        // Whoever has started this process may have blocked the signal, which decides about its end.
+        // This signal tells of the end of the command. The parent of this process may have blocked
+        // the signal.
         let mut child = SigSet::empty();
         child.add(nix::sys::signal::Signal::SIGCHLD);
         child.thread_unblock()?;

@@ -111,7 +111,10 @@ impl FileError {
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        // An address in the place of a path could have a login.
+        let path = self.path.to_string_lossy();
+        let is_address = path.contains("://") || (path.contains('@') && path.contains(':'));
+        let path = if is_address { "…" } else { &*path };
         match &self.kind {
             FileErrorKind::Io(error) => write!(f, "cannot read {path}: {error}"),
             FileErrorKind::TooLong { most } => write!(f, "{path} has more than {most} bytes"),
