@@ -10,7 +10,7 @@ use super::run::{bench, run, text};
 #[test]
 fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
     let in_flight = "a whole number between 1 and 100,000 is possible; see redbolt bench --help";
-    let rows: [(&[&str], &str); 21] = [
+    let rows: [(&[&str], &str); 22] = [
         (&["--seconds", "0"], "--seconds is \"0\", between 100ms and 1h is possible; see"),
         (&["--seconds", "2h"], "--seconds is \"2h\", between"),
         (&["--seconds", "soon"], "--seconds is \"soon\", which is not a duration such as 250us"),
@@ -31,7 +31,8 @@ fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
         (&["--nodes", "a:1,b:1,a:1"], "--nodes: node a:1 is given twice"),
         (&["--nodes", "a:1,"], "--nodes: address 2 of the list, \"\", lacks a host"),
         (&["--nodes", ""], "--nodes is empty"),
-        (&["--latency"], "unexpected argument '--latency' found; see redbolt bench --help\n"),
+        (&["--zzz"], "unexpected argument '--zzz' found; see redbolt bench --help\n"),
+        (&["--second", "1"], "unexpected argument '--second' found, --seconds is one; see"),
     ];
     for (args, message) in rows {
         let (stdout, stderr) = text(run(args), 64);

@@ -41,9 +41,11 @@ impl Terminal {
             let mut options = File::options();
             options.read(true).write(true).open(&name).expect("the terminal is there").into()
         };
-        // `setsid` makes the terminal that of the session, which takes `unsafe` otherwise.
-        let mut shell = Command::new("setsid");
-        shell.args(["--ctty", "bash", "--norc", "--noprofile", "-i"]).current_dir(folder);
+        // `env` gives back the signals that this process was started to ignore. `setsid` makes the
+        // terminal that of the session, which takes `unsafe` otherwise.
+        let mut shell = Command::new("env");
+        shell.args(["--default-signal", "setsid", "--ctty", "bash", "--norc", "--noprofile", "-i"]);
+        shell.current_dir(folder);
         shell.env("PS1", PROMPT).env_remove("PROMPT_COMMAND").env("TERM", "dumb");
         shell.env("HISTFILE", "/dev/null").env("INPUTRC", "/dev/null");
         let shell = shell.stdin(open()).stdout(open()).stderr(open()).spawn();
