@@ -24,12 +24,11 @@ use crate::time::Instant;
 /// The evidence about one node, kept through all its sessions.
 pub(crate) struct Record {
     past: Option<Past>,
-    /// The node has shown its witness once, and has denied it since.
-    is_denied: bool,
     /// The moment since which the data is in one piece, and why not earlier; `None` before the
     /// first look.
     whole: Option<(Moment, QuarantineReason)>,
     gap: Option<Gap>,
+    /// What the last answered look has told, if the node has shown its witness.
     service: Option<Service>,
     /// The time at which the last look left that was answered; `None` if there was none. Also
     /// `None` if the data may be other data since: a handshake had no answer to its look, or the
@@ -53,7 +52,6 @@ impl Record {
     pub(crate) const fn new() -> Self {
         Self {
             past: None,
-            is_denied: false,
             whole: None,
             gap: None,
             service: None,
@@ -93,13 +91,10 @@ impl Record {
         if let Some((age, reason)) = verdict {
             self.distrust(Moment::before(now, age), reason);
         }
-        let past = self.past.and_then(|past| past.testimony);
         // A witness that is not shown any more may be gone, together with all other keys.
-        let is_denied = past.is_some() && testimony.is_none();
-        if is_denied && !self.is_denied {
+        if self.service.is_some() && testimony.is_none() {
             self.distrust(Moment::before(now, Duration::ZERO), QuarantineReason::WitnessDenied);
         }
-        self.is_denied = is_denied;
         // No witness tells of the time in which this client did not look, or none is believed.
         let is_alone = testimony.is_none() || config.restart_guard == RestartGuard::Strict;
         let ignores = config.is_sabotaged(Saboteur::GapIgnored);
@@ -108,7 +103,8 @@ impl Record {
         }
         self.last_seen = sent;
         let is_known = self.past.is_some();
-        self.past = Some(Past { identity, testimony: testimony.or(past) });
+        let shown = self.past.and_then(|past| past.testimony);
+        self.past = Some(Past { identity, testimony: testimony.or(shown) });
         // A node that tells no more keeps the gap that it told.
         if let Some(word) = testimony {
             self.gap = Gap::read(now, &word, self.gap);
