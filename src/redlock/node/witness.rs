@@ -190,12 +190,12 @@ impl Gap {
     /// Returns whether another node, with the gap `other`, cannot have granted a lock in this gap
     /// that somebody still believes in.
     ///
-    /// Who is granted a lock has looked at the node at most half a span before, and all clients
-    /// look each third of a span. `leeway` is for a handshake that takes longer at one node than at
-    /// another: at most a sixth of a span, which is what a half leaves of a third.
+    /// A client asks for a lock at most half a span after its last look at the node, and looks at
+    /// all nodes at the same times. So either the last looks at both nodes were of one round, or
+    /// whatever came of a later round at the other node is over after one and a half spans.
+    /// `leeway` is for a handshake that takes longer at one node than at another.
     fn is_covered_by(&self, other: &Self, now: Instant, span: Duration, leeway: Duration) -> bool {
-        let began_before =
-            self.began.plus(span / 3).plus(leeway).max(Moment::before(now, span + span / 2));
+        let began_before = self.began.plus(leeway).max(Moment::before(now, span + span / 2));
         other.began <= began_before && other.ended >= self.ended.minus(leeway)
     }
 }
