@@ -76,6 +76,8 @@ impl Redlock {
             _ => return false,
         }
         self.release_awaited(now, first);
+        // The pause before the last try was cut short, so the wait may have room for more tries.
+        self.table[first].last_try = false;
         self.table[first].phase = Phase::InLine;
         self.schedule(first, self.table[first].wait_until);
         true

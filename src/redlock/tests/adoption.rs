@@ -246,6 +246,28 @@ fn a_waiter_gets_its_turn_when_the_adopted_token_is_gone() {
 }
 
 #[test]
+fn a_waiter_that_stepped_back_for_an_adoption_tries_for_its_whole_wait() {
+    let mut rig = Rig::new(3);
+    let options = AcquireOptions::new().retry_delay(|_| Duration::MAX);
+    let waiter = rig.redlock.acquire_with(rig.now, &["r"], TTL, WAIT, &options);
+    let refuse = |rig: &mut Rig| {
+        (0..3).for_each(|index| drop(rig.sent(index)));
+        (0..3).for_each(|index| rig.reply(index, "$-1"));
+    };
+    // The pause is longer than the wait: one last try comes in the middle.
+    refuse(&mut rig);
+    rig.adopt(WAIT);
+    (0..2).for_each(|index| drop(rig.answer_adoption(index, ":0")));
+    assert!(matches!(rig.event(), Event::AcquireFailed { error: AcquireError::Gone, .. }));
+    refuse(&mut rig);
+    assert_eq!(rig.events(), [], "only a try after a pause that was cut short is the last");
+    rig.advance(WAIT / 2);
+    refuse(&mut rig);
+    let failed = waiter.expect("in bounds");
+    assert!(matches!(rig.event(), Event::AcquireFailed { lock, .. } if lock == failed));
+}
+
+#[test]
 fn a_waiter_whose_wait_ends_behind_an_adoption_fails_in_time() {
     let mut rig = Rig::new(3);
     let waiter = rig.acquire("r", ms(100));
