@@ -24,6 +24,7 @@ mod refusals;
 mod repairs;
 mod restarts;
 mod rights;
+mod service;
 mod sessions;
 mod sets;
 mod stalls;
