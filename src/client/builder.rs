@@ -70,6 +70,13 @@ impl ClientBuilder {
         self.configure(|config| config.redlock.prefix = prefix)
     }
 
+    /// Sets the label by which `redbolt who` shows the locks of this client, behind the name of the
+    /// machine and the number of the process. Anybody who may read the nodes can read the label.
+    pub fn label(self, label: impl Into<Vec<u8>>) -> Self {
+        let label = label.into();
+        self.configure(|config| config.redlock.label = label)
+    }
+
     /// Changes any other setting.
     ///
     /// ```no_run

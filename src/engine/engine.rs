@@ -9,7 +9,7 @@ use super::config::{Config, EngineError};
 use super::observe::{Board, Observer};
 #[cfg(doc)]
 use crate::net::OtherProcess;
-use crate::net::{Address, Clock, Driver, Waker, entropy};
+use crate::net::{Address, Clock, Driver, Process, Waker, entropy};
 #[cfg(doc)]
 use crate::redlock::RedlockConfig;
 use crate::redlock::{Event, Redlock};
@@ -148,7 +148,8 @@ impl Engine {
         config.check_engine()?;
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
         let seed = u64::from_ne_bytes(entropy()?);
-        let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
+        let mut redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
+        redlock.sign_label(&Process::place());
         let driver = Driver::new(config.nodes.clone(), config.credentials)?;
         Ok(Self {
             redlock,

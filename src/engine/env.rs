@@ -49,6 +49,7 @@ impl Config {
     /// | `REDBOLT_MAX_CLEANUP` | number |
     /// | `REDBOLT_REPAIR` | `true` or `false` |
     /// | `REDBOLT_PREFIX` | bytes |
+    /// | `REDBOLT_LABEL` | bytes |
     ///
     /// `REDBOLT_NODES` is needed, and so is `REDBOLT_PASSWORD` where there is a `REDBOLT_USER`.
     /// User and password are taken as they are: nothing is percent-encoded. All other variables are

@@ -4,7 +4,7 @@
 pub(super) const PREFIX: &str = "REDBOLT_";
 
 /// Every variable that is a setting, in the order of the table of `Config::from_env`.
-pub(super) const SETTINGS: [&str; 27] = [
+pub(super) const SETTINGS: [&str; 28] = [
     "REDBOLT_NODES",
     "REDBOLT_USER",
     "REDBOLT_PASSWORD",
@@ -32,6 +32,7 @@ pub(super) const SETTINGS: [&str; 27] = [
     "REDBOLT_MAX_CLEANUP",
     "REDBOLT_REPAIR",
     "REDBOLT_PREFIX",
+    "REDBOLT_LABEL",
 ];
 
 /// What `redbolt exec` sets for its command, which may be a program with a configuration.

@@ -9,6 +9,8 @@ use core::fmt;
 use std::io;
 use std::process;
 
+use rustix::system::uname;
+
 /// The process in which something was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Process {
@@ -19,6 +21,13 @@ impl Process {
     /// Returns the process that calls.
     pub(crate) fn current() -> Self {
         Self { id: process::id() }
+    }
+
+    /// Returns the name of the machine and the number of the process that calls, with a space
+    /// behind each.
+    pub(crate) fn place() -> String {
+        let system = uname();
+        format!("{} {} ", system.nodename().to_string_lossy(), process::id())
     }
 
     /// Returns whether this is the process that calls. Costs one system call, `getpid`.

@@ -14,6 +14,7 @@ use super::validity::Drift;
 pub(super) const LOCKS: [usize; 2] = [1, 1 << 24];
 pub(super) const PIPELINE: [usize; 2] = [1, 1 << 20];
 pub(super) const CLEANUP: [usize; 2] = [1, 1 << 20];
+pub(super) const LABEL: [usize; 2] = [0, 100];
 pub(super) const RATE: [usize; 2] = [0, Drift::MAX_RATE as usize];
 
 /// The settings of the algorithm, without nodes and sockets. All clients that lock the same
@@ -93,6 +94,11 @@ pub struct RedlockConfig {
     /// The prefix that is put before every resource to make the key. Default: empty, so that other
     /// Redlock libraries and this one exclude each other.
     pub prefix: Vec<u8>,
+    /// The label by which `redbolt who` shows the locks of this client: at most 100 bytes. Each
+    /// node gets the label with each look, in a key beside the locks, so that no lock costs more.
+    /// An engine puts the name of its machine and the number of its process before. Anybody who may
+    /// read the nodes can read the label. Default: empty, and nothing is written.
+    pub label: Vec<u8>,
     /// The rule that this build breaks.
     #[cfg(redbolt_sabotage)]
     pub saboteur: Option<Saboteur>,
@@ -120,6 +126,7 @@ impl Default for RedlockConfig {
             max_cleanup: 4096,
             repair: true,
             prefix: Vec::new(),
+            label: Vec::new(),
             #[cfg(redbolt_sabotage)]
             saboteur: None,
         }
@@ -190,6 +197,7 @@ impl RedlockConfig {
         between("max_pipeline", self.max_pipeline, PIPELINE)?;
         between("max_cleanup", self.max_cleanup, CLEANUP)?;
         between("prefix length", self.prefix.len(), [0, MAX_RESOURCE / 2])?;
+        between("label length", self.label.len(), LABEL)?;
         between("drift.rate_ppm", self.drift.rate_ppm as usize, RATE)?;
         // A ttl counts in whole milliseconds.
         let max_ttl = Millis::of(self.max_ttl).duration();

@@ -15,7 +15,7 @@ use super::validity::Drift;
 use crate::time::{DurationError, parse_duration};
 
 /// The number of settings.
-pub(crate) const SETTINGS: usize = 20;
+pub(crate) const SETTINGS: usize = 21;
 
 /// A setting that can be changed, by the type of its value. Numbers have their bounds beside them;
 /// those of durations depend on other settings.
@@ -68,6 +68,7 @@ impl RedlockConfig {
             max_cleanup,
             repair,
             prefix,
+            label,
             #[cfg(redbolt_sabotage)]
                 saboteur: _,
         } = self;
@@ -92,6 +93,7 @@ impl RedlockConfig {
             ("max_cleanup", Setting::Count(max_cleanup, CLEANUP)),
             ("repair", Setting::Switch(repair)),
             ("prefix", Setting::Bytes(prefix)),
+            ("label", Setting::Bytes(label)),
         ]
     }
 }
@@ -175,6 +177,7 @@ mod tests {
             ("max_cleanup", "9"),
             ("repair", "false"),
             ("prefix", "locks:"),
+            ("label", "billing"),
         ];
         let mut config = RedlockConfig::default();
         for (name, text) in rows {

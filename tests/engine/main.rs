@@ -18,6 +18,7 @@ mod display;
 mod embedding;
 mod groups;
 mod hostile;
+mod label;
 mod lapse;
 mod limits;
 mod login;

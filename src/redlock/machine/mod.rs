@@ -214,6 +214,14 @@ impl Redlock {
         })
     }
 
+    /// Puts the place where this instance runs before the label, if there is a label.
+    #[cfg(feature = "net")]
+    pub(crate) fn sign_label(&mut self, place: &str) {
+        if !self.config.label.is_empty() {
+            self.config.label.splice(..0, place.bytes());
+        }
+    }
+
     /// Returns the settings that were given to [`new`](Self::new).
     pub fn config(&self) -> &RedlockConfig {
         &self.config

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::error::NodeError;
 use super::identity::{Identity, Info};
+use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::wire::command::{self, Call, Look, Native};
@@ -35,6 +36,8 @@ enum Step {
     Hello,
     /// The wish to be told what happens to the witness, before the look at it.
     Track,
+    /// The label of this client, beside the locks.
+    Label,
     /// One setting of the server.
     Setting(&'static [u8]),
     /// The witness, always last: the locks of the session come behind its stamp.
@@ -144,6 +147,14 @@ impl Inquiry {
         })
     }
 
+    /// Adds the label of the client, if there is one. The last step stays the last.
+    pub(crate) fn labelled(mut self, config: &RedlockConfig) -> Self {
+        if !config.label.is_empty() {
+            self.steps.insert(self.steps.len() - 1, Step::Label);
+        }
+        self
+    }
+
     fn of(steps: SmallVec<[Step; SECTIONS.len()]>) -> Self {
         Self {
             steps,
@@ -199,6 +210,8 @@ impl Inquiry {
                 self.tracks = self.speaks_resp3;
                 None
             }
+            // No lock needs the label.
+            (Step::Label, Value::Simple(_) | Error(_) | BulkError(_)) => None,
             // A server that speaks no RESP3, or does not let us, is looked at now and then.
             (Step::Hello, Value::Array(_)) => None,
             (Step::Hello | Step::Track, Error(text) | BulkError(text))
@@ -323,6 +336,7 @@ impl Step {
             Self::Probe(call) => command::probe(out, call, look.prefix),
             Self::Hello => tracking::hello(out),
             Self::Track => tracking::track(out, look.prefix),
+            Self::Label => command::label(out, look),
             Self::Setting(name) => resp::command(out, &[b"CONFIG", b"GET", name]),
             Self::Witness(call) => command::look(out, call, look),
         }

@@ -29,6 +29,7 @@ pub(crate) struct Watch {
     /// No look is made for the wall clock before this.
     rest_until: Instant,
     phase: u64,
+    nonce: Nonce,
 }
 
 impl Watch {
@@ -41,6 +42,7 @@ impl Watch {
             is_wall_set: false,
             rest_until: Instant::ZERO,
             phase,
+            nonce: *nonce,
         }
     }
 
@@ -72,7 +74,8 @@ impl Watch {
     pub(crate) fn terms(&self, now: Instant, nodes: usize) -> Terms {
         let wall = self.wall.map(|(then, wall)| wall.saturating_add(now - then).as_micros());
         let wall = wall.map(|micros| u64::try_from(micros).unwrap_or(u64::MAX));
-        Terms { max_ttl: self.max_ttl, span: self.span, wall, nodes, phase: self.phase }
+        let Self { max_ttl, span, phase, nonce, .. } = *self;
+        Terms { max_ttl, span, wall, nodes, nonce, phase }
     }
 }
 
@@ -96,7 +99,7 @@ impl Node {
     /// Looks at the node.
     pub(crate) fn start_look(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) {
         self.tracking.asks(now);
-        let look = Inquiry::look(self.means, config.restart_guard);
+        let look = Inquiry::look(self.means, config.restart_guard).labelled(config);
         self.ask(now, &look, Request::Look, config, terms);
         self.look = Some(look);
         self.look_at = Instant::FAR_FUTURE;
@@ -256,6 +259,7 @@ mod tests {
             span: Duration::from_secs(60),
             wall: None,
             nodes: 3,
+            nonce: [0; 12],
             phase,
         };
         let secs = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);

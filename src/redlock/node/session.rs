@@ -72,7 +72,7 @@ impl Node {
         self.round_trip.connected(now);
         self.parser.reset();
         self.tracking.reset();
-        let handshake = Inquiry::handshake(&self.login, config.restart_guard);
+        let handshake = Inquiry::handshake(&self.login, config.restart_guard).labelled(config);
         self.ask(now, &handshake, Request::Handshake, config, terms);
         let until = now + config.connect_timeout;
         self.session = Session::Handshake { until, handshake: Box::new(handshake) };

@@ -4,7 +4,8 @@ use core::time::Duration;
 
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::millis::Millis;
-use crate::redlock::wire::command::Look;
+use crate::redlock::token::Nonce;
+use crate::redlock::wire::command::{Label, Look};
 use crate::time::Instant;
 
 /// The wall clock that a client without one sends: so late that the witness earns no credit.
@@ -22,6 +23,8 @@ pub(crate) struct Terms {
     pub(crate) wall: Option<u64>,
     /// The number of nodes.
     pub(crate) nodes: usize,
+    /// The begin of all tokens of this engine.
+    pub(crate) nonce: Nonce,
     /// All nodes are looked at together, each third of a span and this much later. So no node seems
     /// to have been in use for longer than another. Engines differ in this, so that they do not all
     /// ask at once.
@@ -39,6 +42,12 @@ impl Terms {
             nodes: self.nodes,
             // Less than a span: a clock that is slow, or was set back, must not hide a gap.
             gap: self.max_ttl,
+            label: (!config.label.is_empty()).then(|| Label {
+                nonce: self.nonce,
+                text: &config.label,
+                // Longer than any lock of which the last look knows.
+                ttl: Millis::of(self.span.saturating_mul(2)),
+            }),
         }
     }
 

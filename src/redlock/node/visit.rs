@@ -52,6 +52,7 @@ impl<'a> Visitor<'a> {
             max_ttl: Millis::of(self.config.max_ttl),
             nodes: self.nodes,
             gap: self.config.max_ttl,
+            label: None,
         }
     }
 }

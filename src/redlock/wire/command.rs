@@ -11,9 +11,9 @@ use super::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script,
 };
-use super::witness::{LOOK, STAMP, WITNESS};
+use super::witness::{LABEL, LOOK, STAMP, WITNESS};
 use crate::redlock::millis::Millis;
-use crate::redlock::token::Token;
+use crate::redlock::token::{Nonce, Token};
 use crate::resp;
 
 /// The form of a compare request.
@@ -82,6 +82,16 @@ pub(crate) struct Look<'a> {
     pub(crate) nodes: usize,
     /// From which time without a look on the node counts as out of service.
     pub(crate) gap: Duration,
+    pub(crate) label: Option<Label<'a>>,
+}
+
+/// What a client writes about itself beside the locks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Label<'a> {
+    /// The begin of all tokens of the client.
+    pub(crate) nonce: Nonce,
+    pub(crate) text: &'a [u8],
+    pub(crate) ttl: Millis,
 }
 
 /// Appends `SET resource token NX PX ttl`.
@@ -149,6 +159,28 @@ pub(crate) fn probe(out: &mut BytesMut, call: Call, prefix: &[u8]) {
 /// Appends a look at the witness.
 pub(crate) fn look(out: &mut BytesMut, call: Call, look: &Look<'_>) {
     about_witness(out, LOOK, call, look);
+}
+
+/// Appends `SET prefix:label text PX ttl`, if the client has a label.
+pub(crate) fn label(out: &mut BytesMut, look: &Look<'_>) {
+    let Some(label) = look.label else { return };
+    resp::array_header(out, 5);
+    resp::bulk(out, b"SET");
+    resp::bulk(out, &label_key(look.prefix, &label.nonce));
+    resp::bulk(out, label.text);
+    resp::bulk(out, b"PX");
+    resp::bulk_integer(out, label.ttl.count());
+}
+
+/// Returns the key under which the client with this nonce writes its label.
+pub(crate) fn label_key(prefix: &[u8], nonce: &Nonce) -> Vec<u8> {
+    let mut key = [prefix, LABEL].concat();
+    for byte in nonce {
+        for digit in [byte >> 4, byte & 15] {
+            key.push(b"0123456789abcdef"[usize::from(digit)]);
+        }
+    }
+    key
 }
 
 /// Appends a call of one of the scripts of the witness.
@@ -290,6 +322,7 @@ mod tests {
             max_ttl: Millis::of(Duration::from_secs(60)),
             nodes: 5,
             gap: Duration::from_millis(60_602),
+            label: None,
         };
         let rest = "2 p:redbolt:witness p:redbolt:seen 3 1700000000000000 60000 5 60602000";
         let by_sha = words(|out| look(out, Call::Sha, &asked));

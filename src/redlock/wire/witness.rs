@@ -24,6 +24,9 @@ pub(crate) const WITNESS: &[u8] = b"redbolt:witness";
 /// The name of the stamp, after the configured prefix.
 pub(crate) const STAMP: &[u8] = b"redbolt:seen";
 
+/// The begin of the names, after the configured prefix, under which clients write their labels.
+pub(crate) const LABEL: &[u8] = b"redbolt:label:";
+
 /// Reads both keys, the time and `INFO`. Leaves the fields of the witness in `w`, those of the
 /// stamp in `s`, the text of `INFO` in `info`, the identity in `id`.
 macro_rules! head {

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::*;
 use crate::redlock::millis::Millis;
+use crate::redlock::wire::command::Label;
 
 const LOOK: Look<'_> = Look {
     prefix: b"",
@@ -12,6 +13,7 @@ const LOOK: Look<'_> = Look {
     max_ttl: Millis::ZERO,
     nodes: 3,
     gap: Duration::from_secs(60),
+    label: None,
 };
 
 /// Returns the number of commands of an inquiry, and their bytes.
@@ -103,6 +105,34 @@ fn a_script_that_was_forgotten_is_sent_once_more_and_no_more() {
     assert_eq!(look.handle_reply(&forgotten), Progress::Unanswered { is_denied: true });
 }
 
+#[test]
+fn a_label_goes_before_the_last_step_and_no_error_about_it_counts() {
+    let config = RedlockConfig { label: b"host 7 billing".to_vec(), ..RedlockConfig::default() };
+    let label = Some(Label {
+        nonce: *b"\x0fnonce nonce",
+        text: &config.label,
+        ttl: Millis::of(Duration::from_secs(120)),
+    });
+    for guard in [RestartGuard::On, RestartGuard::Off, RestartGuard::Durable] {
+        let handshake = || Inquiry::handshake(&Login::default(), guard);
+        let plain = handshake().labelled(&RedlockConfig::default());
+        assert_eq!(plain.steps, handshake().steps, "{guard:?}");
+        let labelled = handshake().labelled(&config);
+        let (before, last) = (labelled.steps.len() - 2, labelled.steps.len() - 1);
+        assert_eq!(labelled.steps[before], Step::Label, "{guard:?}");
+        assert_eq!(labelled.steps[last], plain.steps[before], "{guard:?}");
+    }
+    let mut look = Inquiry::look(Means::Witness, RestartGuard::On).labelled(&config);
+    let mut out = BytesMut::new();
+    look.encode(&Login::default(), &Look { label, ..LOOK }, &mut out);
+    let text = "*5\r\n$3\r\nSET\r\n$38\r\nredbolt:label:0f6e6f6e6365206e6f6e6365\r\n\
+                $14\r\nhost 7 billing\r\n$2\r\nPX\r\n$6\r\n120000\r\n*10\r\n$7\r\nEVALSHA";
+    assert!(out.starts_with(text.as_bytes()), "{}", out.escape_ascii());
+    assert_eq!(look.handle_reply(&Value::Error(b"OOM command not allowed")), Progress::More);
+    let answered = look.handle_reply(&Value::Error(b"NOSCRIPT No matching script"));
+    assert_eq!(answered, Progress::Again, "the witness is asked for all the same");
+}
+
 /// What a handshake finds, if the node gives these replies to its steps.
 fn found(reply: impl Fn(Step) -> Vec<u8>) -> Result<Findings, NodeError> {
     let mut handshake = Inquiry::handshake(&Login::default(), RestartGuard::Durable);
@@ -127,7 +157,7 @@ fn in_resp2(step: Step) -> Vec<u8> {
     let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
     let id = "a".repeat(40);
     let text = match step {
-        Step::Auth | Step::Select | Step::Track => "+OK\r\n".to_owned(),
+        Step::Auth | Step::Select | Step::Track | Step::Label => "+OK\r\n".to_owned(),
         Step::Info(section) => bulk(&match section {
             b"server" => format!("run_id:{id}\r\nredis_mode:standalone\r\n"),
             b"replication" => {
