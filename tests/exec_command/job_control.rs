@@ -73,11 +73,22 @@ impl Desk {
     /// The next holder, who works until the file `enough` is there.
     fn next_holder(&self) -> Run {
         let script = format!(
-            "cd {}; echo >readyB; until [ -e enough ]; do echo B >>work; sleep 0.01; done",
+            "cd {}; echo >readyB
+             while [ -e readyB ] && [ ! -e enough ]; do echo B >>work; sleep 0.01; done",
             self.path().display()
         );
         let mut next = exec(&self.cluster.addrs());
         Run::start(next.args(["--wait", "60s", "r", "--", "sh", "-c", &script]))
+    }
+
+    /// Runs a command that works under a short lock, stops the job by the key, and lets the next
+    /// holder have the lock. `job` is what stands behind `--`.
+    fn assert_exclusion_after_ctrl_z(&mut self, job: &str) {
+        self.start(&format!("$exec {SHORT} r -- {job}"));
+        self.line("work");
+        self.terminal.ctrl('z');
+        self.terminal.expect("Stopped");
+        self.assert_exclusion();
     }
 
     /// Lets the next holder have the lock of a job that is stopped, and then continues the job,
@@ -98,44 +109,25 @@ impl Desk {
 
 #[test]
 fn ctrl_z_stops_a_command_whose_output_goes_elsewhere() {
-    let mut desk = Desk::new();
-    desk.start(&format!("$exec {SHORT} r -- {} >log", working('A')));
-    desk.line("work");
-    desk.terminal.ctrl('z');
-    desk.terminal.expect("Stopped");
-    desk.assert_exclusion();
+    Desk::new().assert_exclusion_after_ctrl_z(&format!("{} >log", working('A')));
 }
 
 #[test]
 fn ctrl_z_stops_a_pipeline() {
     let mut desk = Desk::new();
     desk.run("set -o pipefail");
-    desk.start(&format!("$exec {SHORT} r -- {} | tee log", working('A')));
-    desk.line("work");
-    desk.terminal.ctrl('z');
-    desk.terminal.expect("Stopped");
-    desk.assert_exclusion();
+    desk.assert_exclusion_after_ctrl_z(&format!("{} | tee log", working('A')));
 }
 
 #[test]
 fn ctrl_z_stops_a_command_that_has_the_terminal() {
-    let mut desk = Desk::new();
-    desk.start(&format!("$exec {SHORT} r -- {}", working('A')));
-    desk.line("work");
-    desk.terminal.ctrl('z');
-    desk.terminal.expect("Stopped");
-    desk.assert_exclusion();
+    Desk::new().assert_exclusion_after_ctrl_z(&working('A'));
 }
 
 #[test]
 fn ctrl_z_stops_what_has_left_the_group() {
-    let mut desk = Desk::new();
     let worker = format!("setsid {} & wait", working('A'));
-    desk.start(&format!("$exec {SHORT} r -- sh -c {worker:?} >log"));
-    desk.line("work");
-    desk.terminal.ctrl('z');
-    desk.terminal.expect("Stopped");
-    desk.assert_exclusion();
+    Desk::new().assert_exclusion_after_ctrl_z(&format!("sh -c {worker:?} >log"));
 }
 
 #[test]
