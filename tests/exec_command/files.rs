@@ -12,7 +12,7 @@ use crate::support::servers::Cluster;
 const SECRET: &str = "tops3cret";
 
 /// The command: it says who it is, and stays until it is told to go.
-const STAY: &str = "echo $$ >pid; until [ -e go ]; do :; done";
+const STAY: &str = "echo $$ >pid; while [ -e out ] && [ ! -e go ]; do :; done";
 
 /// Writes a file with these permissions, and returns its path.
 fn write(folder: &Folder, name: &str, text: &str, mode: u32) -> PathBuf {

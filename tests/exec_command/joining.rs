@@ -44,9 +44,9 @@ fn a_client_with_the_same_prefix_is_excluded_and_no_other() {
     }
 
     // And the other way round.
-    let script =
-        ["--prefix", "svc:", "s", "--", "sh", "-c", "echo >here; until [ -e go ]; do :; done"];
-    let other = Run::start(exec(&cluster.addrs()).args(script));
+    let script = "echo >here; while [ -e out ] && [ ! -e go ]; do :; done";
+    let options = ["--prefix", "svc:", "s", "--", "sh", "-c", script];
+    let other = Run::start(exec(&cluster.addrs()).args(options));
     other.line("here");
     let refused = client.lock("s").wait(Duration::from_millis(200)).blocking_acquire();
     assert!(refused.expect_err("the command has it").is_contended());

@@ -109,7 +109,7 @@ fn a_node_that_stays_away_is_told_once_for_each_reason_however_often_it_is_tried
     let cluster = Cluster::start(2);
     let gone = Fake::closing();
     let nodes = [cluster.addrs(), vec![gone.addr()]].concat();
-    let script = "echo >ready; until [ -e go ]; do sleep 0.05; done";
+    let script = "echo >ready; while [ -e out ] && [ ! -e go ]; do sleep 0.05; done";
     let run = start_script(&nodes, &["--verbose"], script);
     run.line("ready");
     let seen = gone.accepted();

@@ -39,7 +39,8 @@ fn a_process_in_another_session_is_dead_before_the_next_holder_begins() {
     let cluster = Cluster::start(3);
     for rest in [
         "wait",
-        "trap '' TERM; until [ -e work ]; do :; done; while [ -e work ]; do sleep 0.1; done",
+        "trap '' TERM; while [ -e out ] && [ ! -e work ]; do :; done
+         while [ -e work ]; do sleep 0.1; done",
     ] {
         let mut run = start_script(&cluster.addrs(), &TTL, &format!("{ESCAPED} {rest}"));
         run.line("work");
@@ -109,7 +110,7 @@ fn a_signal_reaches_what_holds_the_lock_behind_the_command() {
     // The child learns the id of the command before the command ends. Behind that, the id is free.
     let script = "sh -c 'trap \"echo >got; exit\" USR1; echo >up; while kill -0 $PPID; do :; done
                          echo >ready; while [ -e ready ]; do :; done' 2>/dev/null &
-                  until [ -e up ]; do :; done; exit 3";
+                  while [ -e out ] && [ ! -e up ]; do :; done; exit 3";
     let run = start_script(&cluster.addrs(), &["--wait-group"], script);
     run.line("ready");
     run.signal(Signal::USR1);
@@ -126,8 +127,8 @@ fn processes_from_before_are_left_alone() {
     let script = "
         echo >here
         sh -c 'while [ -e here ] && [ ! -e go ]; do sleep 0.01; done & echo $! >bystander
-               until [ -e pid ]; do sleep 0.01; done' &
-        until [ -e bystander ]; do :; done
+               while [ -e out ] && [ ! -e pid ]; do sleep 0.01; done' &
+        while [ -e out ] && [ ! -e bystander ]; do :; done
         exec \"$@\"
     ";
     shell.args(["-c", script, "sh"]).arg(exec.get_program()).args(exec.get_args());

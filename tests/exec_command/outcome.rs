@@ -25,7 +25,7 @@ fn the_command_knows_the_resource_and_the_token_under_which_it_is_locked() {
     let cluster = Cluster::start(3);
     let script = r#"
         echo "$REDBOLT_RESOURCE" >resource; echo "$REDBOLT_TOKEN" >token
-        until [ -e go ]; do :; done; echo done
+        while [ -e out ] && [ ! -e go ]; do :; done; echo done
     "#;
     let run = start_script(&cluster.addrs(), &[], script);
     let token = run.line("token");

@@ -116,7 +116,7 @@ fn a_file_alone_is_enough_and_its_prefix_counts() {
     let key = |options: &[&str], variable: Option<&str>| {
         let mut command = with_file(&file);
         command.args(options).envs(variable.map(|value| ("REDBOLT_PREFIX", value)));
-        let script = "echo >here; until [ -e go ]; do :; done";
+        let script = "echo >here; while [ -e out ] && [ ! -e go ]; do :; done";
         let run = Run::start(command.args(["r", "--", "sh", "-c", script]));
         run.line("here");
         let keys = cluster[0].keys();
@@ -136,7 +136,8 @@ fn a_file_alone_is_enough_and_its_prefix_counts() {
 #[test]
 fn every_end_has_the_exit_code_that_was_chosen() {
     let cluster = Cluster::start(3);
-    let held = start_script(&cluster.addrs(), &[], "echo >here; until [ -e go ]; do :; done");
+    let script = "echo >here; while [ -e out ] && [ ! -e go ]; do :; done";
+    let held = start_script(&cluster.addrs(), &[], script);
     held.line("here");
     let chosen = ["--conflict-exit-code", "3", "--lost-exit-code", "4"];
     let chosen = [&chosen[..], &["--unavailable-exit-code", "5"]].concat();
@@ -146,7 +147,8 @@ fn every_end_has_the_exit_code_that_was_chosen() {
     attempt(&cluster.addrs(), &["--wait", "2s", "r", "--", "true"]).assert_code(3);
     let nobody = ["127.0.0.1:1".to_owned()];
     attempt(&nobody, &["-n", "r", "--", "true"]).assert_code(5);
-    let short = ["--no-keep-alive", "--ttl", "500ms", "s", "--", "sh", "-c", "while :; do :; done"];
+    let long = "while [ -e out ]; do :; done";
+    let short = ["--no-keep-alive", "--ttl", "500ms", "s", "--", "sh", "-c", long];
     attempt(&cluster.addrs(), &short).assert_code(4);
 
     let folder = Folder::new();
@@ -179,7 +181,8 @@ fn a_switch_may_be_set_outside_the_command_line() {
     // Without renewals the command is ended, and with them it is not.
     let mut command = exec(&cluster.addrs());
     command.env("REDBOLT_KEEP_ALIVE", "false").args(["--ttl", "500ms", "r", "--"]);
-    Run::start(command.args(["sh", "-c", "while :; do :; done"])).finish().assert_code(76);
+    let long = "while [ -e out ]; do :; done";
+    Run::start(command.args(["sh", "-c", long])).finish().assert_code(76);
 }
 
 #[test]

@@ -28,7 +28,8 @@ fn signals_are_passed_on_and_the_lock_is_released_after_the_command() {
         let number = signal.as_raw();
         // The lock must be there until `go` is, whatever signals come before it.
         let script = format!(
-            "trap 'echo {number} >got' {number}; echo >ready; until [ -e go ]; do :; done; exit 5"
+            "trap 'echo {number} >got' {number}; echo >ready
+             while [ -e out ] && [ ! -e go ]; do :; done; exit 5"
         );
         let mut run = start_script(&cluster.addrs(), &[], &script);
         run.line("ready");
@@ -69,7 +70,7 @@ fn a_signal_reaches_the_whole_group() {
 #[test]
 fn what_is_ignored_from_the_start_stays_ignored() {
     let cluster = Cluster::start(3);
-    let script = "echo >ready; until [ -e go ]; do :; done; exit 5";
+    let script = "echo >ready; while [ -e out ] && [ ! -e go ]; do :; done; exit 5";
     let exec = exec(&cluster.addrs());
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' USR1; exec \"$@\"", "sh"]).arg(exec.get_program());

@@ -32,8 +32,8 @@ fn a_group_that_ignores_sigterm_is_dead_before_the_next_holder_begins() {
     // Both write as fast as they can, so that one who lives on is seen.
     let script = r#"
         trap '' TERM
-        while :; do echo >>grandchild; done &
-        while :; do echo >>child; done
+        while echo >>grandchild; do :; done &
+        while echo >>child; do :; done
     "#;
     let mut first = start_script(&cluster.addrs(), &LONGER_TTL, script);
     first.line("child");
@@ -95,7 +95,7 @@ fn the_lock_is_released_once_the_whole_group_of_a_killed_command_is_dead() {
 #[test]
 fn what_a_command_leaves_behind_in_good_time_is_left_alone() {
     let cluster = Cluster::start(3);
-    let script = "until [ -e go ]; do :; done & echo $! >pid";
+    let script = "while [ -e out ] && [ ! -e go ]; do :; done & echo $! >pid";
     let mut run = start_script(&cluster.addrs(), &[], script);
     run.wait().assert_code(0);
     assert_no_keys(&cluster);
@@ -128,7 +128,7 @@ fn a_command_is_killed_at_once_when_redbolt_was_stopped_for_longer_than_the_ttl(
 #[test]
 fn a_command_that_ended_while_redbolt_was_stopped_may_have_outlived_its_lock() {
     let cluster = Cluster::start(3);
-    let script = "echo $$ >pid; until [ -e go ]; do :; done";
+    let script = "echo $$ >pid; while [ -e out ] && [ ! -e go ]; do :; done";
     let mut run = start_script(&cluster.addrs(), &LONGER_TTL, script);
     let child = run.process("pid");
     run.stop();

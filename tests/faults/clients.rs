@@ -9,7 +9,9 @@ use crate::support::servers::Cluster;
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// A script that reads the clock, waits for the file `go`, and reads the clock again.
-const SCRIPT: &str = "date +%s >before; until [ -e go ]; do :; done; date +%s >after";
+const SCRIPT: &str = "
+    date +%s >before; while [ -e before ] && [ ! -e go ]; do :; done; date +%s >after
+";
 
 /// Starts the script under a lock with this ttl, on the first of these clocks.
 fn start(clocks: &Clocks, cluster: &Cluster, ttl: &str) -> Run {
