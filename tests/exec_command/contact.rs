@@ -68,14 +68,17 @@ fn a_verbose_wait_says_who_has_the_lock_and_shows_no_value_with_which_to_release
     let outcome = run.finish();
     outcome.assert_code(0);
     assert!(!outcome.err.contains("a-token-of-somebody-else"), "{}", outcome.err);
-    let lines = || outcome.err.lines().filter(|line| line.starts_with("redbolt: "));
+    // Other lines continue the one before.
+    let lines = || outcome.err.lines().filter(|line| line.starts_with("redbolt"));
     assert!(lines().all(|line| seconds(line).is_some()), "{}", outcome.err);
     let times: Vec<_> = lines().filter_map(seconds).collect();
     assert!(times.is_sorted() && times.len() >= 3, "{}", outcome.err);
 }
 
-/// The time of a line of `--verbose`, in seconds since the start.
+/// The time of a line of `--verbose`, in seconds since the start, behind the id of the process.
 fn seconds(line: &str) -> Option<f64> {
-    let (time, _) = line.strip_prefix("redbolt: [")?.split_once("s] ")?;
+    let (pid, rest) = line.strip_prefix("redbolt[")?.split_once("]: [")?;
+    let (time, _) = rest.split_once("s] ")?;
+    pid.parse::<u32>().ok()?;
     time.trim().parse().ok()
 }

@@ -24,9 +24,9 @@ fn the_end_of_max_hold_ends_the_command() {
     outcome.assert_code(76);
     assert_eq!(outcome.out, "bye\n");
     let ended = "--max-hold ended the lock on \"r\" before the command did";
-    for said in
-        ["is locked after", "--max-hold is about to end the lock: SIGTERM", ended, "released"]
-    {
+    let ending = "--max-hold is about to end the lock on \"r\": SIGTERM";
+    let bye = "\"sh\" exited with 0 after ";
+    for said in ["\"r\" is locked after", ending, bye, ended, "\"r\" is released after"] {
         assert!(outcome.err.contains(said), "{said}: {}", outcome.err);
     }
     assert_no_keys(&cluster);
@@ -55,7 +55,7 @@ fn a_lock_that_a_majority_has_lost_ends_the_command_at_once() {
     let outcome = run.finish();
     outcome.assert_code(76);
     assert!(outcome.err.contains("killed"), "{}", outcome.err);
-    let lost = "redbolt: the lock is lost: too few nodes still have it:\n";
+    let lost = "redbolt: the lock on \"r\" is lost: too few nodes still have it:\n";
     assert!(outcome.err.starts_with(lost), "{}", outcome.err);
     assert!(cluster.addrs().iter().all(|addr| outcome.err.contains(addr)), "{}", outcome.err);
 }
@@ -82,7 +82,11 @@ fn a_majority_that_does_not_answer_ends_the_command_before_the_lock_ends() {
     outcome.assert_code(76);
     assert_eq!(outcome.out, "bye\n");
     // The nodes are named, whether or not anybody has asked for more.
-    assert!(outcome.err.contains("the lock is about to end: SIGTERM:\n"), "{}", outcome.err);
+    assert!(
+        outcome.err.contains("the lock on \"r\" is about to end: SIGTERM:\n"),
+        "{}",
+        outcome.err
+    );
     assert!(outcome.err.contains(&format!("\n  {}: ", cluster[0].addr())), "{}", outcome.err);
 }
 

@@ -4,6 +4,7 @@
 mod conflict;
 mod contact;
 mod counter;
+mod events;
 mod files;
 mod foreign;
 mod forever;

@@ -23,7 +23,7 @@ fn a_wait_that_is_long_enough_says_so_and_waits() {
     command.env("REDBOLT_RESTART_GUARD", "strict").args(longest).args(["r", "--", "true"]);
     let outcome = Run::start(&mut command).finish();
     outcome.assert_code(0);
-    assert!(outcome.err.contains("for a quorum of nodes:"), "{}", outcome.err);
+    assert!(outcome.err.contains("for a quorum of nodes for \"r\":"), "{}", outcome.err);
     assert!(outcome.err.contains("redbolt init --fresh"), "{}", outcome.err);
 }
 

@@ -87,7 +87,7 @@ fn the_lock_is_released_once_the_whole_group_of_a_killed_command_is_dead() {
         assert!(until(PATIENCE, || !is_alive(grandchild)));
         assert_no_keys(&cluster);
         let ended_by_ttl = before.iter().zip(expired()).filter(|(a, b)| *a != b).count();
-        !outcome.err.contains("the lock is left to its ttl") && ended_by_ttl <= 1
+        !outcome.err.contains("the lock on \"r\" is left to its ttl") && ended_by_ttl <= 1
     });
     assert!(is_released, "the ttl has ended the lock");
 }

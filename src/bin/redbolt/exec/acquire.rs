@@ -31,6 +31,7 @@ const ASK_TIMEOUT: Duration = Duration::from_millis(100);
 pub(super) struct Lease {
     pub(super) lock: LockId,
     pub(super) token: Token,
+    pub(super) since: Instant,
     pub(super) valid_until: Instant,
 }
 
@@ -111,19 +112,19 @@ impl<'a> Waiting<'a> {
             what: "it ended before the command could be started",
             survivors: false,
         })?;
-        let took = watch.engine.now() - self.start;
+        let since = watch.engine.now();
         if let Some(max_hold) = args.keep_alive() {
             // An error means that the lock has just ended, which has an event of its own.
             _ = watch.engine.keep_alive(lock, args.ttl(), max_hold);
             // Renewals come earlier, so that only an end is announced.
             _ = watch.engine.warn(lock, args.ttl() / 2);
         }
-        self.speech.say(&Message::Locked { resource: args.resource_name(), took });
+        self.speech.say(&Message::Locked { took: since - self.start });
         let nodes = nodes::not_voting(&watch.engine);
         if !nodes.is_empty() {
             self.speech.say(&Message::NotAllReady { nodes });
         }
-        Ok(Lease { lock, token, valid_until })
+        Ok(Lease { lock, token, since, valid_until })
     }
 
     /// Asks the nodes what keeps the lock from us.
@@ -136,16 +137,14 @@ impl<'a> Waiting<'a> {
 
     /// Says what keeps the lock from us.
     fn looked(&mut self, watch: &Watch, holder: &Holder) {
-        let (resource, now) = (self.args.resource_name(), watch.engine.now());
+        let now = watch.engine.now();
         let occupant = Occupant::new(&watch.engine, holder);
         let was_permanent = self.occupant.as_ref().is_some_and(Occupant::is_permanent);
         if occupant.is_permanent() && !was_permanent {
-            let (resource, occupant) = (resource.clone(), occupant.clone());
-            self.speech.say(&Message::Stuck { resource, occupant });
+            self.speech.say(&Message::Stuck { occupant: occupant.clone() });
         }
         self.occupant = Some(occupant.clone());
         self.speech.say(&Message::Waiting {
-            resource,
             waited: now - self.start,
             left: Left::until(self.until, now),
             attempts: watch.engine.counters().attempts,

@@ -51,6 +51,11 @@ impl Child {
         Ok(child)
     }
 
+    /// The process id of the command.
+    pub(super) fn pid(&self) -> i32 {
+        self.group.as_raw_nonzero().get()
+    }
+
     /// Returns how the command has ended, once it has. Its processes may go on.
     pub(super) fn ending(&mut self) -> io::Result<Option<Ending>> {
         if self.ending.is_some() {

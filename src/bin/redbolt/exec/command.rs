@@ -2,10 +2,11 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::mem;
 use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{Engine, Event, LockId, LostReason};
+use redbolt::{Engine, Event, LostReason};
 use rustix::process::Signal;
 
 use super::acquire::Lease;
@@ -35,10 +36,13 @@ enum Stage {
 /// The command, and what decides about its end.
 struct Run<'a> {
     watch: &'a mut Watch,
-    lock: LockId,
+    lease: &'a Lease,
     args: &'a Args,
     speech: &'a Speech,
     child: Child,
+    /// The time just before the start of the command.
+    started: Instant,
+    is_end_told: bool,
     changes: Changes,
     schedule: Schedule,
     stage: Stage,
@@ -54,11 +58,14 @@ pub(super) fn run(
     speech: &Speech,
 ) -> Result<Ending, Failure> {
     let schedule = Schedule::new(watch.engine.now(), lease.valid_until);
+    let started = watch.engine.now();
     let child = start(lease, args)?;
+    let (command, command_pid) = (name(args), child.pid());
+    speech.say(&Message::CommandStarted { command, command_pid });
     let changes = Changes::new(&watch.engine);
-    let (lock, stage, end) = (lease.lock, Stage::Running, LostReason::Expired);
-    let run = Run { watch, lock, args, speech, child, changes, schedule, stage, end };
-    run.until_ended()
+    let (is_end_told, stage, end) = (false, Stage::Running, LostReason::Expired);
+    Run { watch, lease, args, speech, child, started, is_end_told, changes, schedule, stage, end }
+        .until_ended()
 }
 
 impl Run<'_> {
@@ -66,8 +73,11 @@ impl Run<'_> {
         loop {
             // A command that has ended by itself need not be ended: this check comes first.
             if let Some(ending) = self.child.ending()? {
-                if !self.waits_for_leftovers() {
-                    return self.ended(ending);
+                let seen = self.watch.engine.now();
+                let result = (!self.waits_for_leftovers()).then(|| self.result(ending));
+                self.tell_end(ending, seen);
+                if let Some(result) = result {
+                    return result;
                 }
             }
             if let Some(signal) = self.stage.advance(
@@ -97,11 +107,21 @@ impl Run<'_> {
         waits
     }
 
+    /// Tells once that the command has ended.
+    fn tell_end(&mut self, ending: Ending, seen: Instant) {
+        if mem::replace(&mut self.is_end_told, true) {
+            return;
+        }
+        let (command, command_pid) = (name(self.args), self.child.pid());
+        let (ran, held) = (seen - self.started, seen - self.lease.since);
+        self.speech.say(&Message::CommandEnded { command, command_pid, ending, ran, held });
+    }
+
     /// Returns how the command has ended if that was before the end of the lock.
-    fn ended(mut self, ending: Ending) -> Result<Ending, Failure> {
+    fn result(&mut self, ending: Ending) -> Result<Ending, Failure> {
         // This process may have been stopped meanwhile. Nobody then knows when the command has
         // ended, so the lock must still be held now.
-        if self.stage <= Stage::Warned && self.watch.engine.is_held(self.lock) {
+        if self.stage <= Stage::Warned && self.watch.engine.is_held(self.lease.lock) {
             return Ok(ending);
         }
         // What the command has left behind had its time to end as well.
@@ -194,7 +214,7 @@ impl Run<'_> {
             self.informed(event);
         }
         let engine = &self.watch.engine;
-        if !engine.is_held(self.lock) || engine.now() >= self.schedule.kill_at {
+        if !engine.is_held(self.lease.lock) || engine.now() >= self.schedule.kill_at {
             // Without having gone on.
             self.child.kill();
             self.stage = Stage::Killed;
@@ -222,7 +242,12 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
     let environment =
         [("REDBOLT_RESOURCE", args.resource.as_os_str()), ("REDBOLT_TOKEN", OsStr::new(&token))];
     Child::start(program, arguments, environment)
-        .map_err(|error| Failure::Start { command: program.to_string_lossy().into_owned(), error })
+        .map_err(|error| Failure::Start { command: name(args), error })
+}
+
+/// The name of the command for a message, without its arguments.
+fn name(args: &Args) -> String {
+    args.command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 impl Stage {

@@ -61,8 +61,8 @@ pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Du
         }
         // Without a wait, what is wrong is about to be told as the reason of the failure.
         Outlook::Unreachable if !wait.is_zero() => {
-            let (resource, nodes) = (args.resource_name(), nodes::describe(engine, None));
-            speech.say(&Message::NoQuorumYet { resource, left: Left::of(wait), nodes });
+            let nodes = nodes::describe(engine, None);
+            speech.say(&Message::NoQuorumYet { left: Left::of(wait), nodes });
         }
         Outlook::Unreachable | Outlook::Quorum => {}
     }

@@ -1,10 +1,14 @@
 //! How the command has ended. This process ends in the same way, as if the shell had started the
 //! command itself.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use rustix::process::{DumpableBehavior, Signal, WaitIdStatus, getpid, set_dumpable_behavior};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use signal_hook::low_level::emulate_default_handler;
+
+use super::signals;
 
 /// The end of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +49,30 @@ impl Ending {
             _ = emulate_default_handler(signal);
         }
         self.code().into()
+    }
+}
+
+/// Continues the name of the command.
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exited with {code}"),
+            Self::Died(signal) => write!(f, "died of {}", signals::name_of(*signal)),
+        }
+    }
+}
+
+/// The fields `code` and `signal`, of which one is null.
+impl Serialize for Ending {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (code, signal) = match self {
+            Self::Exited(code) => (Some(code), None),
+            Self::Died(signal) => (None, Some(signals::name_of(*signal))),
+        };
+        let mut fields = to.serialize_struct("Ending", 2)?;
+        fields.serialize_field("code", &code)?;
+        fields.serialize_field("signal", &signal)?;
+        fields.end()
     }
 }
 

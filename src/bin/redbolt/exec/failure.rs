@@ -23,7 +23,7 @@ const NOT_EXECUTABLE: u8 = 126;
 /// The exit code of shells for a command that does not exist.
 const NOT_FOUND: u8 = 127;
 
-/// `--log json` has the same names as the variants here.
+/// `--log json` has the same names as the variants here. Each line has the resource anyway.
 #[derive(Serialize)]
 #[serde(tag = "failure", rename_all = "snake_case")]
 pub(super) enum Failure {
@@ -32,16 +32,21 @@ pub(super) enum Failure {
     /// Another held the resource until the wait ended. If not all nodes are ready, `nodes` has a
     /// line for each node, because the nodes that are not ready had no vote to give.
     Held {
+        #[serde(skip_serializing)]
         resource: String,
         occupant: Occupant,
-        #[serde(skip_serializing_if = "NodeList::is_empty")]
         nodes: NodeList,
     },
     /// No quorum of nodes could be asked; `nodes` has a line for each node.
-    NoQuorum { resource: String, nodes: NodeList },
+    NoQuorum {
+        #[serde(skip_serializing)]
+        resource: String,
+        nodes: NodeList,
+    },
     /// Too few nodes may vote before `retry_after` is over, because the others may have forgotten
     /// locks; `nodes` has a line for each node.
     Unavailable {
+        #[serde(skip_serializing)]
         resource: String,
         #[serde(rename = "retry_after_ms", serialize_with = "fields::millis")]
         retry_after: Duration,
@@ -62,6 +67,7 @@ pub(super) enum Failure {
     /// what was done about the command, `survivors` whether processes of the command may still be
     /// dying.
     Overrun {
+        #[serde(skip_serializing)]
         resource: String,
         #[serde(rename = "reason", serialize_with = "fields::reason")]
         end: LostReason,

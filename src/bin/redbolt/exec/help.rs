@@ -100,31 +100,38 @@ A wait that cannot succeed fails at once: nodes in quarantine leave no quorum un
 Nodes that cannot be reached are named at once, and tried until the wait ends.
 
 Messages go to standard error, each in one write, and never hold up what they tell of: where nobody
-reads them, 256 wait, and more are left out and counted. With --verbose each begins with the seconds
-since the start, as in [  1.234s], and a wait says from time to time what keeps the lock from us.
-With --log json each is an object on one line, with the fields time (RFC 3339, UTC), level (warn,
-error, and with --verbose info), event, text, and those of the event. Nodes have a node, state and
-status each, an occupant has a state:
+reads them, 256 wait, and more are left out and counted. With --verbose each begins with the process
+id of redbolt and the seconds since the start, as in redbolt[4711]: [  1.234s], and a wait says from
+time to time what keeps the lock from us.
+
+With --log json each message is an object on one line. Every line has the fields time (RFC 3339,
+UTC), level (warn, error, and with --verbose info), event, resource, pid (that of redbolt) and text.
+The other fields depend on the event. Nodes have a node, state and status each, an occupant has a
+state. Times are in milliseconds. EXEC.md has this table with the level of each event:
   quorum_awaited   left_ms, nodes: a quarantine is shorter than the wait
-  no_quorum_yet    resource, left_ms, nodes: the nodes cannot be reached
-  waiting          resource, waited_ms, left_ms, attempts, occupant; null is no end
-  stuck            resource, occupant: a key without a ttl, or data that is not a lock
-  locked           resource, took_ms
-  not_all_ready    nodes
+  no_quorum_yet    left_ms, nodes: the nodes cannot be reached
+  waiting          waited_ms, left_ms, attempts, occupant: null is no end
+  stuck            occupant: a key without a ttl, or data that is not a lock
+  locked           took_ms: the lock is held
+  not_all_ready    nodes: some have had no vote
+  command_started  command, command_pid: the arguments are not told
   node             node, state, status: the state of a node has changed
   shortened        the end of the lock has come nearer
   expiring         signal: that of --expiring-signal was sent
   ending           reason, signal, nodes: SIGTERM or SIGKILL was sent
-  lost             reason, nodes: the lock has ended, and the command got SIGKILL
-  terminal_wanted  COMMAND is stopped, and wants the terminal, which is not ours
-  unstoppable      something that COMMAND has started cannot be stopped, and the job goes on
+  lost             reason, nodes: the lock has ended; COMMAND got SIGKILL
+  terminal_wanted  COMMAND is stopped, and wants a terminal that is not ours
+  unstoppable      what COMMAND has started cannot be stopped, and goes on
   continued        the job was stopped, and goes on
+  command_ended    command, command_pid, code, signal, ran_ms, held_ms:
+                   code is null after a death by signal, else signal is
   left_to_ttl      the lock is not released
-  released         confirmed
+  released         confirmed, held_ms: held_ms counts from locked
   panicked         redbolt has a bug, and its exit code is 101
   left_out         count: so many messages are missing here
-  failed           exit_code, failure (usage, held, no_quorum, unavailable, interrupted, start,
-                   overrun or system), and what belongs to it
+  failed           exit_code, failure, and what belongs to it: the failure is
+                   usage, held, no_quorum, unavailable, interrupted, start,
+                   overrun or system
 
 COMMAND runs without a shell, in a process group of its own. It has the terminal where standard
 input and output are one, and otherwise as soon as it wants to read or to set it, if redbolt is in

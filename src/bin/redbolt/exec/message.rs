@@ -1,7 +1,8 @@
 //! What `redbolt exec` can say.
 //!
 //! The names of the events and of their fields are a promise to programs that read `--log json`.
-//! Times are in milliseconds.
+//! Times are in milliseconds. The resource is no part of a message: a run has one, and every line of
+//! JSON names it.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use redbolt::time::{Instant, format_rounded};
 use rustix::process::Signal;
 use serde::Serialize;
 
+use super::ending::Ending;
 use super::failure::Failure;
 use super::fields;
 use super::occupant::Occupant;
@@ -68,14 +70,12 @@ pub(super) enum Message<'a> {
     },
     /// Too few nodes can be asked. The wait goes on for `left`.
     NoQuorumYet {
-        resource: String,
         #[serde(rename = "left_ms")]
         left: Left,
         nodes: NodeList,
     },
     /// The lock is still waited for.
     Waiting {
-        resource: String,
         #[serde(rename = "waited_ms", serialize_with = "fields::millis")]
         waited: Duration,
         #[serde(rename = "left_ms")]
@@ -84,15 +84,16 @@ pub(super) enum Message<'a> {
         occupant: Occupant,
     },
     /// What stands under the resource will not go away by itself.
-    Stuck { resource: String, occupant: Occupant },
+    Stuck { occupant: Occupant },
     /// The lock is held.
     Locked {
-        resource: String,
         #[serde(rename = "took_ms", serialize_with = "fields::millis")]
         took: Duration,
     },
     /// The lock is held, and some nodes have had no vote.
     NotAllReady { nodes: NodeList },
+    /// The command runs. Only its name is told: arguments may hold secrets.
+    CommandStarted { command: String, command_pid: i32 },
     /// The state of a node has changed.
     Node(NodeLine),
     /// The end of the lock has come nearer.
@@ -108,7 +109,6 @@ pub(super) enum Message<'a> {
         reason: LostReason,
         #[serde(serialize_with = "fields::signal")]
         signal: Signal,
-        #[serde(skip_serializing_if = "NodeList::is_empty")]
         nodes: NodeList,
     },
     /// The lock has ended under the command, which was killed.
@@ -123,12 +123,25 @@ pub(super) enum Message<'a> {
     Unstoppable,
     /// This process was stopped together with the command, and both go on.
     Continued,
+    /// The command has ended. With `--wait-group` others may hold the lock in its place.
+    CommandEnded {
+        command: String,
+        command_pid: i32,
+        #[serde(flatten)]
+        ending: Ending,
+        #[serde(rename = "ran_ms", serialize_with = "fields::millis")]
+        ran: Duration,
+        #[serde(rename = "held_ms", serialize_with = "fields::millis")]
+        held: Duration,
+    },
     /// The lock is not released: something of the command may still act.
     LeftToTtl,
     /// The lock is released.
     Released {
         #[serde(rename = "confirmed")]
         is_confirmed: bool,
+        #[serde(rename = "held_ms", serialize_with = "fields::millis")]
+        held: Duration,
     },
     /// This program has a bug.
     Panicked {
@@ -151,10 +164,12 @@ impl Message<'_> {
             Self::Waiting { .. }
             | Self::Locked { .. }
             | Self::NotAllReady { .. }
+            | Self::CommandStarted { .. }
             | Self::Node(_)
             | Self::Shortened
             | Self::Expiring { .. }
             | Self::Continued
+            | Self::CommandEnded { .. }
             | Self::Released { .. } => Level::Info,
             Self::QuorumAwaited { .. }
             | Self::NoQuorumYet { .. }
@@ -168,61 +183,87 @@ impl Message<'_> {
             Self::Panicked { .. } | Self::Failed { .. } => Level::Error,
         }
     }
+
+    /// The message for people, in a run for this resource.
+    pub(super) fn text<'b>(&'b self, resource: &'b str) -> Text<'b> {
+        Text { message: self, resource }
+    }
 }
 
-impl fmt::Display for Message<'_> {
+/// A message as a person reads it.
+pub(super) struct Text<'a> {
+    message: &'a Message<'a>,
+    resource: &'a str,
+}
+
+impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::QuorumAwaited { left, nodes } => {
+        let resource = self.resource;
+        match self.message {
+            Message::QuorumAwaited { left, nodes } => {
                 let left = format_rounded(*left);
-                write!(f, "waiting {left} for a quorum of nodes:\n{nodes}\n{GUARD_HINT}")
+                write!(
+                    f,
+                    "waiting {left} for a quorum of nodes for {resource:?}:\n{nodes}\n{GUARD_HINT}"
+                )
             }
-            Self::NoQuorumYet { resource, left, nodes } => {
+            Message::NoQuorumYet { left, nodes } => {
                 write!(f, "no quorum of nodes for {resource:?}, waiting {left}:\n{nodes}")
             }
-            Self::Waiting { resource, left, attempts, occupant, .. } => {
+            Message::Waiting { left, attempts, occupant, .. } => {
                 let plural = if *attempts == 1 { "" } else { "s" };
                 write!(f, "waiting {left} for {resource:?} after {attempts} attempt{plural}")?;
                 write!(f, ": {occupant}")
             }
-            Self::Stuck { resource, occupant } => {
+            Message::Stuck { occupant } => {
                 write!(f, "{resource:?} will not come free by itself: {occupant}")
             }
-            Self::Locked { resource, took } => write!(f, "{resource:?} is locked after {took:.1?}"),
-            Self::NotAllReady { nodes } => write!(f, "not every node is ready:\n{nodes}"),
-            Self::Node(line) => write!(f, "node {line}"),
-            Self::Shortened => write!(f, "the lock is shorter: {}", LostReason::ClockBehind),
-            Self::Expiring { signal } => {
-                write!(f, "little is left of the lock: {}", signals::name(*signal))
+            Message::Locked { took } => write!(f, "{resource:?} is locked after {took:.1?}"),
+            Message::NotAllReady { nodes } => write!(f, "not every node is ready:\n{nodes}"),
+            Message::CommandStarted { command, command_pid } => {
+                write!(f, "{command:?} runs as process {command_pid}")
             }
-            Self::Ending { reason, signal, nodes } => {
-                let what = match reason {
-                    LostReason::MaxHold => "--max-hold is about to end the lock",
-                    _ => "the lock is about to end",
+            Message::Node(line) => write!(f, "node {line}"),
+            Message::Shortened => {
+                write!(f, "the lock on {resource:?} is shorter: {}", LostReason::ClockBehind)
+            }
+            Message::Expiring { signal } => {
+                write!(f, "little is left of the lock on {resource:?}: {}", signals::name(*signal))
+            }
+            Message::Ending { reason, signal, nodes } => {
+                let (before, after) = match reason {
+                    LostReason::MaxHold => ("--max-hold is about to end the lock on", ""),
+                    _ => ("the lock on", " is about to end"),
                 };
-                write!(f, "{what}: {}{}", signals::name(*signal), nodes.below())
+                let (signal, nodes) = (signals::name(*signal), nodes.below());
+                write!(f, "{before} {resource:?}{after}: {signal}{nodes}")
             }
-            Self::Lost { reason, nodes } => {
-                write!(f, "the lock is lost: {reason}{}", nodes.below())
+            Message::Lost { reason, nodes } => {
+                write!(f, "the lock on {resource:?} is lost: {reason}{}", nodes.below())
             }
-            Self::TerminalWanted => f.write_str(
+            Message::TerminalWanted => f.write_str(
                 "the command is stopped: it wants the terminal, which is not ours to give away",
             ),
-            Self::Unstoppable => {
+            Message::Unstoppable => {
                 f.write_str("not stopped: something that the command has started cannot be stopped")
             }
-            Self::Continued => f.write_str("continued"),
-            Self::LeftToTtl => f.write_str(
-                "the lock is left to its ttl: what is left of the command may not be dead yet",
-            ),
-            Self::Released { is_confirmed: true } => f.write_str("released"),
-            Self::Released { is_confirmed: false } => {
-                f.write_str("released, but too few nodes have confirmed it")
+            Message::Continued => f.write_str("continued"),
+            Message::CommandEnded { command, ending, ran, .. } => {
+                write!(f, "{command:?} {ending} after {}", format_rounded(*ran))
             }
-            Self::LeftOut { count: 1 } => f.write_str("1 message is left out here"),
-            Self::LeftOut { count } => write!(f, "{count} messages are left out here"),
-            Self::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
-            Self::Failed { failure, .. } => failure.fmt(f),
+            Message::LeftToTtl => write!(
+                f,
+                "the lock on {resource:?} is left to its ttl: what is left of the command may \
+                 not be dead yet"
+            ),
+            Message::Released { is_confirmed, held } => {
+                let more = if *is_confirmed { "" } else { ", but too few nodes have confirmed it" };
+                write!(f, "{resource:?} is released after {}{more}", format_rounded(*held))
+            }
+            Message::LeftOut { count: 1 } => f.write_str("1 message is left out here"),
+            Message::LeftOut { count } => write!(f, "{count} messages are left out here"),
+            Message::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
+            Message::Failed { failure, .. } => failure.fmt(f),
         }
     }
 }

@@ -65,7 +65,7 @@ const CLEANUP_TIMEOUT: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(mut args: Args) -> ExitCode {
     let config = args.config();
-    let speech = match Speech::start(Style::new(args.log(), args.verbose)) {
+    let speech = match Speech::start(Style::new(args.log(), args.verbose, &args.resource_name())) {
         Ok(speech) => speech,
         Err(error) => {
             // Nothing is held that could be held up.
@@ -103,6 +103,7 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
     // An error means that the lock has ended already, and that the engine releases it by itself.
     _ = watch.engine.release(lease.lock);
     let is_confirmed = watch.engine.drain(RELEASE_TIMEOUT).unwrap_or(false);
-    speech.say(&Message::Released { is_confirmed });
+    let held = watch.engine.now() - lease.since;
+    speech.say(&Message::Released { is_confirmed, held });
     result
 }

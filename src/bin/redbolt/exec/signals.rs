@@ -140,11 +140,13 @@ const NAMES: [(&str, Signal); 13] = [
 
 /// Returns the name of a signal for a message.
 pub(super) fn name(signal: Signal) -> String {
-    let mut names = NAMES.iter().chain(&[("KILL", Signal::KILL)]);
-    match names.find(|(_, known)| *known == signal) {
-        Some((name, _)) => format!("SIG{name}"),
-        None => format!("signal {}", signal.as_raw()),
-    }
+    name_of(signal.as_raw())
+}
+
+/// The same for the number of a signal. Those for real-time programs have no names.
+pub(super) fn name_of(signal: i32) -> String {
+    let known = nix::sys::signal::Signal::try_from(signal);
+    known.map_or_else(|_| format!("signal {signal}"), |known| known.as_str().to_owned())
 }
 
 /// Parses the name of a signal, with or without `SIG`, or its number.
@@ -192,7 +194,11 @@ mod tests {
         }
         assert_eq!(name(Signal::USR1), "SIGUSR1");
         assert_eq!(name(Signal::KILL), "SIGKILL");
-        assert_eq!(name(Signal::SEGV), "signal 11");
+        assert_eq!(name(Signal::SEGV), "SIGSEGV");
+        assert_eq!(name_of(40), "signal 40");
+        for (known, signal) in NAMES {
+            assert_eq!(name(signal), format!("SIG{known}"));
+        }
         for text in ["", "SIG", "USR3", "KILL", "0", "-1", "99"] {
             assert!(named(text).is_err(), "{text}");
         }

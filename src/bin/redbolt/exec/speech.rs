@@ -57,14 +57,14 @@ impl Speech {
 
     fn start_with(style: Style, write: impl FnMut(&[u8]) + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
-        let writer = Arc::clone(&shared);
+        let (writer, its_style) = (Arc::clone(&shared), style.clone());
         thread::Builder::new().name("redbolt-speech".to_owned()).spawn(move || {
             // `SIGTTOU` would stop the whole process at a write to a terminal in the background. A
             // thread that blocks the signal writes all the same. The other signals are for the
             // main thread, whose mask stays as it is, and so the mask of the command. The call
             // fails for an unknown argument only.
             _ = SigSet::all().thread_block();
-            writer.write_all(style, write);
+            writer.write_all(&its_style, write);
         })?;
         Ok(Self { shared, style })
     }
@@ -72,7 +72,7 @@ impl Speech {
     /// Says of a panic in the same way: the usual message is written by the thread that panics,
     /// before the command is killed.
     fn tell_panics(&self) {
-        let (shared, style) = (Arc::clone(&self.shared), self.style);
+        let (shared, style) = (Arc::clone(&self.shared), self.style.clone());
         panic::set_hook(Box::new(move |panic| {
             shared.push(style.line(&Message::Panicked { what: panic.to_string() }));
         }));
@@ -126,7 +126,7 @@ impl Shared {
     }
 
     /// Writes every message as soon as the one before is written. The mutex is free meanwhile.
-    fn write_all(&self, style: Style, mut write: impl FnMut(&[u8])) -> ! {
+    fn write_all(&self, style: &Style, mut write: impl FnMut(&[u8])) -> ! {
         loop {
             let text = match self.next() {
                 Entry::Line(text) => text,
@@ -189,12 +189,12 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(20);
 
     fn speech(is_verbose: bool, write: impl FnMut(&[u8]) + Send + 'static) -> Speech {
-        let style = Style::new(Form::Text, is_verbose);
+        let style = Style::new(Form::Text, is_verbose, "r");
         Speech::start_with(style, write).expect("a thread can be started")
     }
 
     fn numbered(number: usize) -> Message<'static> {
-        Message::Locked { resource: format!("r{number}"), took: Duration::ZERO }
+        Message::CommandStarted { command: format!("c{number}"), command_pid: 1 }
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
         };
         for number in 0..=BOUND {
             let line = next();
-            assert!(line.contains(&format!(" \"r{number}\" is locked after ")), "{line}");
+            assert!(line.contains(&format!(" \"c{number}\" runs as process ")), "{line}");
         }
         let line = next();
         assert!(line.ends_with(" 3 messages are left out here\n"), "{line}");
@@ -243,6 +243,7 @@ mod tests {
         speech.say(&Message::LeftToTtl);
         speech.finish_with(|| false);
         let all: Vec<_> = written.try_iter().collect();
-        assert!(all.len() == 1 && all[0].starts_with(b"redbolt: the lock is left to its ttl"));
+        let expected = b"redbolt: the lock on \"r\" is left to its ttl";
+        assert!(all.len() == 1 && all[0].starts_with(expected));
     }
 }
