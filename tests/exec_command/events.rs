@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::run::{PATIENCE, Run, exec};
+use super::run::{Outcome, PATIENCE, Run, exec};
 use super::speech::{events, objects_of};
 use crate::support::process::Folder;
 use crate::support::servers::Cluster;
@@ -38,6 +38,12 @@ impl Journal {
 
     fn text(&self) -> String {
         fs::read_to_string(self.folder.path().join("journal")).expect("the file is there")
+    }
+
+    /// Waits for the end of a job. What all jobs have said so far stands in for its standard error.
+    fn wait(&self, run: &mut Run) -> Outcome {
+        let outcome = run.wait();
+        Outcome { err: self.text(), ..outcome }
     }
 
     /// What one job has said.
@@ -100,14 +106,14 @@ fn every_line_of_many_jobs_in_one_journal_says_whose_it_is_and_how_the_command_e
         node.set_px(b"orders/6", b"x", Duration::from_secs(60));
     }
     let mut refused = journal.start(&["--wait", "2s"], "orders/6", "echo ran");
-    exits.wait().assert_code(7);
-    dies.wait().assert_died_of(Signal::SEGV);
-    loses.wait().assert_code(76);
-    unusable.wait().assert_code(64);
-    refused.wait().assert_code(75);
+    journal.wait(&mut exits).assert_code(7);
+    journal.wait(&mut dies).assert_died_of(Signal::SEGV);
+    journal.wait(&mut loses).assert_code(76);
+    journal.wait(&mut unusable).assert_code(64);
+    journal.wait(&mut refused).assert_code(75);
     assert!(until(PATIENCE, || events(&journal.of(&waits)).contains(&"command_ended")));
     waits.create("go");
-    waits.wait().assert_code(0);
+    journal.wait(&mut waits).assert_code(0);
 
     let all = objects_of(&journal.text());
     assert_documented(&all);
