@@ -13,6 +13,7 @@ mod job_control;
 mod joining;
 mod keeping;
 mod leftovers;
+mod mending;
 mod outcome;
 mod pages;
 mod restart;

@@ -24,7 +24,7 @@ saves this wait";
 pub(crate) struct NodeList(Vec<NodeLine>);
 
 /// One node, for a message.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct NodeLine {
     pub(crate) node: String,
     pub(crate) state: String,
@@ -41,6 +41,12 @@ impl NodeList {
     /// Returns what continues a line with this list below; nothing for an empty list.
     pub(crate) fn below(&self) -> String {
         if self.is_empty() { String::new() } else { format!(":\n{self}") }
+    }
+}
+
+impl FromIterator<NodeLine> for NodeList {
+    fn from_iter<I: IntoIterator<Item = NodeLine>>(lines: I) -> Self {
+        Self(lines.into_iter().collect())
     }
 }
 
@@ -72,20 +78,31 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Node
     let outcomes = outcomes.map_or(&[][..], NodeOutcomes::as_slice);
     let is_decided = is_decided_without(outcomes, engine.quorum().need());
     let lines = engine.nodes().map(|(id, address, status)| {
-        let outcome = outcomes.get(id.index()).filter(|outcome| says_more(**outcome));
-        let more = outcome.map_or_else(String::new, |outcome| match outcome {
-            NodeOutcome::NotAsked => ", but not asked".to_owned(),
-            NodeOutcome::NoReply if is_decided => NOT_AWAITED.to_owned(),
-            outcome => format!(", last request: {outcome}"),
-        });
-        line(engine, address, &status, &more)
+        let outcome = outcomes.get(id.index()).copied();
+        line(engine, address, &status, &said_of(outcome, is_decided))
     });
-    NodeList(lines.collect())
+    lines.collect()
 }
 
 /// Describes one node; `None` for a node that is not configured.
-pub(crate) fn describe_one(engine: &Engine, node: NodeId) -> Option<NodeLine> {
-    Some(line(engine, engine.address(node)?, &engine.node(node)?, ""))
+pub(crate) fn describe_one(
+    engine: &Engine,
+    node: NodeId,
+    outcome: Option<NodeOutcome>,
+) -> Option<NodeLine> {
+    let more = said_of(outcome, false);
+    Some(line(engine, engine.address(node)?, &engine.node(node)?, &more))
+}
+
+/// Returns what continues the state of a node with the outcome of a request, as far as that says
+/// more.
+fn said_of(outcome: Option<NodeOutcome>, is_decided: bool) -> String {
+    match outcome.filter(|outcome| says_more(*outcome)) {
+        None => String::new(),
+        Some(NodeOutcome::NotAsked) => ", but not asked".to_owned(),
+        Some(NodeOutcome::NoReply) if is_decided => NOT_AWAITED.to_owned(),
+        Some(outcome) => format!(", last request: {outcome}"),
+    }
 }
 
 fn line(engine: &Engine, address: &Address, status: &NodeStatus<'_>, more: &str) -> NodeLine {
@@ -96,11 +113,41 @@ fn line(engine: &Engine, address: &Address, status: &NodeStatus<'_>, more: &str)
     let twin = twin.map_or_else(String::new, |twin| format!(", {twin}"));
     let wait = if is_first_try(status) { ": no answer yet" } else { "" };
     let login = if status.lacks_login() { LOGIN_HINT } else { "" };
-    NodeLine {
-        node: address.to_string(),
-        state: status.state.to_string(),
-        text: format!("{status}{twin}{wait}{more}{login}"),
+    let right = lacks_witness_keys(status).then(|| witness_hint(&engine.redlock_config().prefix));
+    let right = right.unwrap_or_default();
+    let (state, status) = shown(status);
+    let text = format!("{status}{twin}{wait}{more}{login}{right}");
+    NodeLine { node: address.to_string(), state: state.to_string(), text }
+}
+
+/// Returns the state of a node, and its status as a text. A node to which connecting has failed is
+/// down, and a new attempt says nothing that the error does not say.
+fn shown(status: &NodeStatus<'_>) -> (NodeState, String) {
+    let text = status.to_string();
+    match text.strip_prefix("connecting: connecting ") {
+        Some(error) => (NodeState::Down, format!("{}: connecting {error}", NodeState::Down)),
+        None => (status.state, text),
     }
+}
+
+/// Whether the user has no right to the keys of the witness. Missing commands have names of their
+/// own in the status.
+fn lacks_witness_keys(status: &NodeStatus<'_>) -> bool {
+    status.lacks_witness && status.missing.is_empty()
+}
+
+/// Returns the rule that gives the right to the keys of the witness.
+fn witness_hint(prefix: &[u8]) -> String {
+    let mut rule = String::new();
+    for byte in prefix {
+        match byte {
+            b'*' | b'?' | b'[' | b'\\' => rule.extend(['\\', char::from(*byte)]),
+            // No rule has a space in it, and a question mark stands for any byte.
+            byte if !byte.is_ascii_graphic() => rule.push('?'),
+            byte => rule.push(char::from(*byte)),
+        }
+    }
+    format!("; the witness needs the ACL rule ~{rule}redbolt:*")
 }
 
 /// Whether the answers that have come left no quorum possible. The other answers were not waited
@@ -148,6 +195,20 @@ fn says_more(outcome: NodeOutcome) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rule_of_the_witness_has_the_prefix_letter_by_letter() {
+        let rows = [
+            (&b""[..], "~redbolt:*"),
+            (b"x:", "~x:redbolt:*"),
+            (b"a*[", r"~a\*\[redbolt:*"),
+            (b"a b\0", "~a?b?redbolt:*"),
+        ];
+        for (prefix, rule) in rows {
+            let hint = witness_hint(prefix);
+            assert!(hint.ends_with(&format!(" {rule}")), "{hint}");
+        }
+    }
 
     #[test]
     fn an_answer_is_late_only_where_it_was_waited_for() {

@@ -3,19 +3,20 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use redbolt::redlock::Holder;
+use redbolt::redlock::{Holder, NodeId};
 use redbolt::time::Instant;
-use redbolt::{AcquireError, Event, LockId, LostReason, Token};
+use redbolt::{AcquireError, Engine, Event, LockId, LostReason, Token};
 
 use super::args::Args;
 use super::changes::Changes;
-use super::contact::{self, handle_signal};
+use super::contact::{self, Contact, handle_signal};
 use super::failure::Failure;
 use super::message::{Left, Message};
 use super::occupant::Occupant;
 use super::speech::Speech;
+use super::voters::Voters;
 use super::watch::{News, Watch};
-use crate::nodes;
+use crate::nodes::{self, NodeList};
 
 /// The pause before the first look at what keeps the lock from us. Each pause is twice as long as
 /// the one before.
@@ -23,6 +24,10 @@ const FIRST_LOOK: Duration = Duration::from_secs(1);
 
 /// The longest pause between two looks.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// The time between two checks whether the nodes still vote, where no change calls for one. Nobody
+/// is asked for that.
+const CHECK_EVERY: Duration = Duration::from_millis(500);
 
 /// How long nodes may take to say what they have under the resource, once the wait is over.
 const ASK_TIMEOUT: Duration = Duration::from_millis(100);
@@ -43,6 +48,9 @@ struct Waiting<'a> {
     until: Instant,
     next_look: Instant,
     pause: Duration,
+    next_check: Instant,
+    voters: Voters,
+    changes: Changes,
     /// What the nodes have said last.
     occupant: Option<Occupant>,
 }
@@ -51,13 +59,13 @@ struct Waiting<'a> {
 pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Lease, Failure> {
     let start = watch.engine.now();
     check(watch, args)?;
-    let wait = contact::make(watch, args, speech)?;
-    let mut changes = Changes::new(&watch.engine);
-    let mut waiting = Waiting::new(args, speech, start, watch.engine.now() + wait);
+    let contact = contact::make(watch, args, speech)?;
+    let wait = contact.left;
+    let mut waiting = Waiting::new(&watch.engine, args, speech, start, &contact);
     let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl(), wait);
     let lock = request.map_err(|error| Failure::Usage(error.to_string()))?;
     loop {
-        match watch.next(waiting.next_look)? {
+        match watch.next(waiting.next_look.min(waiting.next_check))? {
             News::Engine(Event::Acquired { lock: id, valid_until }) if id == lock => {
                 return waiting.acquired(watch, lock, valid_until);
             }
@@ -66,9 +74,8 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result
             }
             News::Engine(Event::Queried { holder, .. }) => waiting.looked(watch, &holder),
             News::Engine(Event::Node(node)) => {
-                if let Some(news) = changes.news(&watch.engine, node) {
-                    speech.say(&Message::Node(news));
-                }
+                waiting.changed(&watch.engine, node);
+                waiting.check(&watch.engine);
             }
             News::Signal(signal) => {
                 handle_signal(watch, signal).inspect_err(|_| {
@@ -76,7 +83,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result
                     _ = watch.engine.cancel(lock);
                 })?;
             }
-            News::Time => waiting.look(watch),
+            News::Time => waiting.due(watch),
             News::Engine(_) => {}
         }
     }
@@ -92,9 +99,26 @@ fn check(watch: &mut Watch, args: &Args) -> Result<(), Failure> {
 }
 
 impl<'a> Waiting<'a> {
-    fn new(args: &'a Args, speech: &'a Speech, start: Instant, until: Instant) -> Self {
-        let (next_look, pause) = (start + FIRST_LOOK, 2 * FIRST_LOOK);
-        Self { args, speech, start, until, next_look, pause, occupant: None }
+    fn new(
+        engine: &Engine,
+        args: &'a Args,
+        speech: &'a Speech,
+        start: Instant,
+        contact: &Contact,
+    ) -> Self {
+        let now = engine.now();
+        Self {
+            args,
+            speech,
+            start,
+            until: now + contact.left,
+            next_look: start + FIRST_LOOK,
+            pause: 2 * FIRST_LOOK,
+            next_check: now + CHECK_EVERY,
+            voters: Voters::new(engine, contact.is_told),
+            changes: Changes::new(engine),
+            occupant: None,
+        }
     }
 
     /// Keeps the lock alive, as far as that is wanted.
@@ -127,6 +151,36 @@ impl<'a> Waiting<'a> {
         Ok(Lease { lock, token, since, valid_until })
     }
 
+    /// Does what is due.
+    fn due(&mut self, watch: &mut Watch) {
+        let now = watch.engine.now();
+        if now >= self.next_check {
+            self.next_check = now + CHECK_EVERY;
+            let nodes: Vec<_> = watch.engine.nodes().map(|(node, ..)| node).collect();
+            nodes.into_iter().for_each(|node| self.changed(&watch.engine, node));
+            self.check(&watch.engine);
+        }
+        if now >= self.next_look {
+            self.look(watch);
+        }
+    }
+
+    /// Says how a node has changed, if it has.
+    fn changed(&mut self, engine: &Engine, node: NodeId) {
+        if let Some(news) = self.changes.news(engine, node) {
+            self.speech.say(&Message::Node(news));
+        }
+    }
+
+    /// Says that the nodes which vote are no quorum, if that is news: somebody may have to mend
+    /// them.
+    fn check(&mut self, engine: &Engine) {
+        if let Some(nodes) = self.voters.news(engine) {
+            let left = Left::until(self.until, engine.now());
+            self.speech.say(&Message::NoQuorumYet { left, nodes });
+        }
+    }
+
     /// Asks the nodes what keeps the lock from us.
     fn look(&mut self, watch: &mut Watch) {
         // An error means that an earlier question has not been answered for long.
@@ -144,11 +198,14 @@ impl<'a> Waiting<'a> {
             self.speech.say(&Message::Stuck { occupant: occupant.clone() });
         }
         self.occupant = Some(occupant.clone());
+        let is_known = self.voters.has_quorum() && occupant != Occupant::Unknown;
+        let nodes = if is_known { NodeList::default() } else { self.voters.lines(&watch.engine) };
         self.speech.say(&Message::Waiting {
             waited: now - self.start,
             left: Left::until(self.until, now),
             attempts: watch.engine.counters().attempts,
             occupant,
+            nodes,
         });
     }
 

@@ -23,6 +23,14 @@ const GRACE: Duration = Duration::from_millis(10);
 /// The [`GRACE`] where there is only one attempt.
 const GRACE_FOR_ONE_ATTEMPT: Duration = Duration::from_millis(50);
 
+/// What the first contact leaves.
+pub(super) struct Contact {
+    /// How much of the wait is left.
+    pub(super) left: Duration,
+    /// Whether a message has told of the nodes.
+    pub(super) is_told: bool,
+}
+
 /// What is known of a node at the first contact.
 struct Prospect {
     is_connected: bool,
@@ -43,9 +51,8 @@ enum Outlook {
     Hopeless,
 }
 
-/// Waits for the nodes, and says at once what must be known about them. Returns how much of the
-/// wait is left.
-pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Duration, Failure> {
+/// Waits for the nodes, and says at once what must be known about them.
+pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Contact, Failure> {
     let start = watch.engine.now();
     wait_for_nodes(watch, args.wait())?;
     let engine = &watch.engine;
@@ -54,7 +61,8 @@ pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Du
         wait => wait.saturating_sub(engine.now() - start),
     };
     let prospects: Vec<_> = engine.nodes().map(|(_, _, status)| Prospect::new(&status)).collect();
-    match outlook(&prospects, engine.quorum().need(), wait) {
+    let outlook = outlook(&prospects, engine.quorum().need(), wait);
+    match outlook {
         Outlook::Hopeless => return Err(hopeless(engine, args)),
         Outlook::Later(left) => {
             speech.say(&Message::QuorumAwaited { left, nodes: nodes::describe(engine, None) });
@@ -66,7 +74,7 @@ pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Du
         }
         Outlook::Unreachable | Outlook::Quorum => {}
     }
-    Ok(wait)
+    Ok(Contact { left: wait, is_told: outlook != Outlook::Quorum })
 }
 
 fn hopeless(engine: &Engine, args: &Args) -> Failure {

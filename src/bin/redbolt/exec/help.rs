@@ -97,7 +97,9 @@ written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a bare number is 
 variable and the file need the unit.
 
 A wait that cannot succeed fails at once: nodes in quarantine leave no quorum until it is over.
-Nodes that cannot be reached are named at once, and tried until the wait ends.
+Nodes that cannot be reached are named at once, and tried until the wait ends. So are, within two
+seconds, nodes that leave no quorum during the wait for any other reason, such as a missing right or
+a full memory: once for each reason, with all nodes.
 
 Messages go to standard error, each in one write, and never hold up what they tell of: where nobody
 reads them, 256 wait, and more are left out and counted. With --verbose each begins with the process
@@ -109,8 +111,8 @@ UTC), level (warn, error, and with --verbose info), event, resource, pid (that o
 The other fields depend on the event. Nodes have a node, state and status each, an occupant has a
 state. Times are in milliseconds. EXEC.md has this table with the level of each event:
   quorum_awaited   left_ms, nodes: a quarantine is shorter than the wait
-  no_quorum_yet    left_ms, nodes: the nodes cannot be reached
-  waiting          waited_ms, left_ms, attempts, occupant: null is no end
+  no_quorum_yet    left_ms, nodes: too few nodes vote
+  waiting          waited_ms, left_ms, attempts, occupant, nodes: null is no end
   stuck            occupant: a key without a ttl, or data that is not a lock
   locked           took_ms: the lock is held
   not_all_ready    nodes: some have had no vote

@@ -68,7 +68,7 @@ pub(super) enum Message<'a> {
         left: Duration,
         nodes: NodeList,
     },
-    /// Too few nodes can be asked. The wait goes on for `left`.
+    /// Too few nodes vote. The wait goes on for `left`.
     NoQuorumYet {
         #[serde(rename = "left_ms")]
         left: Left,
@@ -82,6 +82,8 @@ pub(super) enum Message<'a> {
         left: Left,
         attempts: u64,
         occupant: Occupant,
+        /// A line for each node if too few of them vote, or say what they have.
+        nodes: NodeList,
     },
     /// What stands under the resource will not go away by itself.
     Stuck { occupant: Occupant },
@@ -210,10 +212,12 @@ impl fmt::Display for Text<'_> {
             Message::NoQuorumYet { left, nodes } => {
                 write!(f, "no quorum of nodes for {resource:?}, waiting {left}:\n{nodes}")
             }
-            Message::Waiting { left, attempts, occupant, .. } => {
+            Message::Waiting { left, attempts, occupant, nodes, .. } => {
                 let plural = if *attempts == 1 { "" } else { "s" };
                 write!(f, "waiting {left} for {resource:?} after {attempts} attempt{plural}")?;
-                write!(f, ": {occupant}")
+                let is_about_nodes = nodes.is_empty() || *occupant == Occupant::Unknown;
+                let more = if is_about_nodes { "" } else { ", but too few nodes vote" };
+                write!(f, ": {occupant}{more}{}", nodes.below())
             }
             Message::Stuck { occupant } => {
                 write!(f, "{resource:?} will not come free by itself: {occupant}")

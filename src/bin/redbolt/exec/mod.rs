@@ -4,11 +4,12 @@
 //! API of the library. This folder must never know the protocol or the algorithm.
 //!
 //! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
-//! contacts the nodes ([`contact`]), acquires the lock ([`acquire`], [`occupant`]), runs the
-//! command ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends all that
-//! the command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
-//! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). This process ends as
-//! the command has ended ([`ending`]). [`changes`] knows what is worth a line about a node.
+//! contacts the nodes ([`contact`]), acquires the lock ([`acquire`], [`occupant`], [`voters`]),
+//! runs the command ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends
+//! all that the command has started ([`descendants`], [`process`]) before the lock ends
+//! ([`schedule`], [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). This
+//! process ends as the command has ended ([`ending`]). [`changes`] knows what is worth a line about
+//! a node.
 //!
 //! What is said is a [`message`], as text or as JSON ([`style`], [`fields`], [`wall_clock`]). A
 //! second thread writes the messages ([`speech`], [`backlog`]). Whatever is to be done is done
@@ -38,6 +39,7 @@ mod speech;
 mod style;
 mod suspend;
 mod terminal;
+mod voters;
 mod wall_clock;
 mod watch;
 

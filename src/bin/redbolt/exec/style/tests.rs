@@ -86,7 +86,13 @@ fn one_of_each() -> Vec<Message<'static>> {
     vec![
         Message::QuorumAwaited { left: SECOND, nodes: nodes() },
         Message::NoQuorumYet { left: Left::of(SECOND), nodes: nodes() },
-        Message::Waiting { waited: SECOND, left, attempts: 2, occupant: occupant() },
+        Message::Waiting {
+            waited: SECOND,
+            left,
+            attempts: 2,
+            occupant: occupant(),
+            nodes: nodes(),
+        },
         Message::Stuck { occupant: Occupant::NoTtl },
         Message::Locked { took: SECOND },
         Message::NotAllReady { nodes: nodes() },
