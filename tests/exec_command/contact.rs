@@ -60,7 +60,7 @@ fn a_verbose_wait_says_who_has_the_lock_and_shows_no_value_with_which_to_release
         node.set_px(b"r", token, Duration::from_secs(60));
     }
     let run = start_script(&cluster.addrs(), &["--verbose", "--wait", "60s"], "echo ran");
-    let is_said = || run.file("err").contains("held by a-token-… for another ");
+    let is_said = || run.file("err").contains("held by a-token-…, for at most ");
     assert!(until(PATIENCE, is_said), "{}", run.file("err"));
     for node in cluster.iter() {
         node.command(&[b"DEL", b"r"]);

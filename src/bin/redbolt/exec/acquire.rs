@@ -1,5 +1,6 @@
 //! Acquiring the lock.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
@@ -51,8 +52,10 @@ struct Waiting<'a> {
     next_check: Instant,
     voters: Voters,
     changes: Changes,
-    /// What the nodes have said last.
-    occupant: Option<Occupant>,
+    /// What the nodes have said last, and when.
+    occupant: Option<(Occupant, Instant)>,
+    /// What was told as something that somebody has to delete.
+    stuck: Option<Occupant>,
 }
 
 /// Acquires the lock, unless a signal comes first.
@@ -72,7 +75,7 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result
             News::Engine(Event::AcquireFailed { lock: id, error }) if id == lock => {
                 return Err(waiting.failed(watch, error));
             }
-            News::Engine(Event::Queried { holder, .. }) => waiting.looked(watch, &holder),
+            News::Engine(Event::Queried { holder, .. }) => waiting.looked(watch, &holder)?,
             News::Engine(Event::Node(node)) => {
                 waiting.changed(&watch.engine, node);
                 waiting.check(&watch.engine);
@@ -118,6 +121,7 @@ impl<'a> Waiting<'a> {
             voters: Voters::new(engine, contact.is_told),
             changes: Changes::new(engine),
             occupant: None,
+            stuck: None,
         }
     }
 
@@ -190,14 +194,23 @@ impl<'a> Waiting<'a> {
     }
 
     /// Says what keeps the lock from us.
-    fn looked(&mut self, watch: &Watch, holder: &Holder) {
-        let now = watch.engine.now();
-        let occupant = Occupant::new(&watch.engine, holder);
-        let was_permanent = self.occupant.as_ref().is_some_and(Occupant::is_permanent);
-        if occupant.is_permanent() && !was_permanent {
-            self.speech.say(&Message::Stuck { occupant: occupant.clone() });
+    fn looked(&mut self, watch: &mut Watch, holder: &Holder) -> io::Result<()> {
+        let key = self.args.resource.as_bytes();
+        let mut occupant = Occupant::new(&watch.engine, key, holder);
+        // What stays so may stay so for ever.
+        let before = self.occupant.as_ref().map(|(occupant, _)| occupant);
+        if matches!(before, Some(Occupant::Split | Occupant::Permanent(_))) {
+            occupant = occupant.closer(&mut watch.engine, key, holder)?;
         }
-        self.occupant = Some(occupant.clone());
+        if occupant.is_permanent() && self.stuck.as_ref() != Some(&occupant) {
+            self.speech.say(&Message::Stuck { occupant: occupant.clone() });
+            self.stuck = Some(occupant.clone());
+        }
+        if matches!(occupant, Occupant::Held { .. } | Occupant::Free) {
+            self.stuck = None;
+        }
+        let now = watch.engine.now();
+        self.occupant = Some((occupant.clone(), now));
         let is_known = self.voters.has_quorum() && occupant != Occupant::Unknown;
         let nodes = if is_known { NodeList::default() } else { self.voters.lines(&watch.engine) };
         self.speech.say(&Message::Waiting {
@@ -207,6 +220,7 @@ impl<'a> Waiting<'a> {
             occupant,
             nodes,
         });
+        Ok(())
     }
 
     fn failed(self, watch: &mut Watch, error: AcquireError) -> Failure {
@@ -222,7 +236,8 @@ impl<'a> Waiting<'a> {
         let engine = &watch.engine;
         match error {
             AcquireError::Held { .. } => {
-                let occupant = asked.or(self.occupant).unwrap_or(Occupant::Unknown);
+                let known = self.occupant.map(|(known, at)| known.after(engine.now() - at));
+                let occupant = asked.or(known).unwrap_or(Occupant::Unknown);
                 Failure::Held { resource, occupant, nodes: nodes::not_voting(engine) }
             }
             AcquireError::NoQuorum(outcomes) => {
@@ -246,7 +261,8 @@ fn ask(watch: &mut Watch, resource: &[u8]) -> Result<Option<Occupant>, Failure> 
     loop {
         match watch.next(until)? {
             News::Engine(Event::Queried { query, holder, .. }) if query == asked => {
-                return Ok(Some(Occupant::new(&watch.engine, &holder)));
+                let occupant = Occupant::new(&watch.engine, resource, &holder);
+                return Ok(Some(occupant.closer(&mut watch.engine, resource, &holder)?));
             }
             News::Time => return Ok(None),
             News::Signal(signal) => handle_signal(watch, signal)?,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::codes::Codes;
 use super::ending::Ending;
 use super::fields;
-use super::occupant::Occupant;
+use super::occupant::{AtMost, Occupant};
 use super::signals;
 use crate::exit;
 use crate::nodes::{GUARD_HINT, NodeList};
@@ -113,13 +113,16 @@ impl fmt::Display for Failure {
         match self {
             Self::Usage(what) => f.write_str(what),
             Self::Held { resource, occupant, nodes } => {
-                match occupant.is_permanent() {
-                    true => write!(f, "{resource:?} is not free: {occupant}")?,
-                    false => write!(f, "{resource:?} is held by another")?,
+                match occupant {
+                    Occupant::Permanent(_) => write!(f, "{resource:?} is not free: {occupant}")?,
+                    Occupant::Held { remaining, .. } => {
+                        write!(f, "{resource:?} is held by another, {}", AtMost(*remaining))?;
+                    }
+                    _ => write!(f, "{resource:?} is held by another")?,
                 }
                 let is_all = nodes.is_empty();
                 let more = if is_all { "" } else { ", and not every node is ready" };
-                write!(f, "{more}{}", nodes.below())
+                write!(f, "{more}{}{}", nodes.below(), occupant.way_out())
             }
             Self::NoQuorum { resource, nodes } => {
                 write!(f, "no quorum of nodes for {resource:?}:\n{nodes}")

@@ -113,7 +113,7 @@ state. Times are in milliseconds. EXEC.md has this table with the level of each 
   quorum_awaited   left_ms, nodes: a quarantine is shorter than the wait
   no_quorum_yet    left_ms, nodes: too few nodes vote
   waiting          waited_ms, left_ms, attempts, occupant, nodes: null is no end
-  stuck            occupant: a key without a ttl, or data that is not a lock
+  stuck            occupant: keys that stay for ever leave no quorum
   locked           took_ms: the lock is held
   not_all_ready    nodes: some have had no vote
   command_started  command, command_pid: the arguments are not told

@@ -220,7 +220,8 @@ impl fmt::Display for Text<'_> {
                 write!(f, ": {occupant}{more}{}", nodes.below())
             }
             Message::Stuck { occupant } => {
-                write!(f, "{resource:?} will not come free by itself: {occupant}")
+                write!(f, "{resource:?} will not come free by itself: {occupant}")?;
+                f.write_str(&occupant.way_out())
             }
             Message::Locked { took } => write!(f, "{resource:?} is locked after {took:.1?}"),
             Message::NotAllReady { nodes } => write!(f, "not every node is ready:\n{nodes}"),

@@ -4,12 +4,15 @@
 //! API of the library. This folder must never know the protocol or the algorithm.
 //!
 //! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
-//! contacts the nodes ([`contact`]), acquires the lock ([`acquire`], [`occupant`], [`voters`]),
-//! runs the command ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends
-//! all that the command has started ([`descendants`], [`process`]) before the lock ends
-//! ([`schedule`], [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). This
-//! process ends as the command has ended ([`ending`]). [`changes`] knows what is worth a line about
-//! a node.
+//! contacts the nodes ([`contact`]), acquires the lock ([`acquire`]), runs the command
+//! ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends all that the
+//! command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
+//! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). This process ends as
+//! the command has ended ([`ending`]).
+//!
+//! Of the nodes, [`changes`] knows what is worth a line, [`voters`] which of them vote, and
+//! [`occupant`] what keeps the lock from us: [`remains`] of others, for which a
+//! [closer look](closer_look) may be needed.
 //!
 //! What is said is a [`message`], as text or as JSON ([`style`], [`fields`], [`wall_clock`]). A
 //! second thread writes the messages ([`speech`], [`backlog`]). Whatever is to be done is done
@@ -21,6 +24,7 @@ mod args;
 mod backlog;
 mod changes;
 mod child;
+mod closer_look;
 mod codes;
 mod command;
 mod contact;
@@ -33,6 +37,7 @@ mod leftovers;
 mod message;
 mod occupant;
 mod process;
+mod remains;
 mod schedule;
 mod signals;
 mod speech;

@@ -1,14 +1,17 @@
 //! What stands under a resource that is not free.
 
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use redbolt::Engine;
-use redbolt::redlock::{Holder, Occupancy};
+use redbolt::redlock::{Holder, NodeSet, Occupancy};
 use redbolt::time::format_rounded;
 use serde::Serialize;
 
+use super::closer_look;
 use super::fields::millis;
+use super::remains::Remains;
 
 /// What a majority of the nodes has under a resource. No more is shown of a value than its begin
 /// and its end, because whoever has the value can release the lock.
@@ -21,10 +24,8 @@ pub(super) enum Occupant {
         #[serde(rename = "remaining_ms", serialize_with = "millis")]
         remaining: Duration,
     },
-    /// A key without a ttl.
-    NoTtl,
-    /// Data that is not a string, on these nodes.
-    Data { nodes: Vec<String> },
+    /// Keys that stay until somebody deletes them leave no quorum of nodes.
+    Permanent(Box<Remains>),
     /// Several others have some nodes each.
     Split,
     /// Nobody holds it any more.
@@ -34,19 +35,18 @@ pub(super) enum Occupant {
 }
 
 impl Occupant {
-    pub(super) fn new(engine: &Engine, holder: &Holder) -> Self {
-        // Without the nodes that have data, no quorum is left.
-        let is_data = engine.nodes().count() - holder.data.len() < engine.quorum().need();
+    pub(super) fn new(engine: &Engine, resource: &[u8], holder: &Holder) -> Self {
         match holder.occupancy {
-            Occupancy::Held if holder.remaining == Duration::MAX => Self::NoTtl,
+            Occupancy::Held if holder.remaining == Duration::MAX => {
+                Self::permanent(engine, resource, holder.holding, holder.data)
+            }
             Occupancy::Held => {
                 let text = holder.to_string();
                 let name = text.split(' ').next().unwrap_or_default();
                 Self::Held { holder: name.to_owned(), remaining: holder.remaining }
             }
-            Occupancy::Blocked if is_data => {
-                let addresses = holder.data.into_iter().filter_map(|node| engine.address(node));
-                Self::Data { nodes: addresses.map(ToString::to_string).collect() }
+            Occupancy::Blocked if leaves_no_quorum(engine, holder.data) => {
+                Self::permanent(engine, resource, NodeSet::EMPTY, holder.data)
             }
             Occupancy::Blocked => Self::Split,
             Occupancy::Free => Self::Free,
@@ -54,10 +54,58 @@ impl Occupant {
         }
     }
 
+    /// Returns the same for nodes whose values have no quorum, after a closer look at them: values
+    /// without a ttl may be among them.
+    pub(super) fn closer(
+        self,
+        engine: &mut Engine,
+        resource: &[u8],
+        holder: &Holder,
+    ) -> io::Result<Self> {
+        if self != Self::Split {
+            return Ok(self);
+        }
+        let values: Vec<_> =
+            holder.holding.union(holder.others.without(holder.data)).into_iter().collect();
+        let no_ttl = closer_look::without_ttl(engine, &values, resource)?;
+        let no_ttl: NodeSet = no_ttl.into_iter().collect();
+        Ok(match leaves_no_quorum(engine, no_ttl.union(holder.data)) {
+            true => Self::permanent(engine, resource, no_ttl, holder.data),
+            false => self,
+        })
+    }
+
+    fn permanent(engine: &Engine, resource: &[u8], no_ttl: NodeSet, data: NodeSet) -> Self {
+        let [no_ttl, data] = [no_ttl, data].map(|nodes| nodes.into_iter().collect::<Vec<_>>());
+        Self::Permanent(Box::new(Remains::new(engine, resource, &no_ttl, &data)))
+    }
+
+    /// Returns what is known of this after some time.
+    pub(super) fn after(self, time: Duration) -> Self {
+        match self {
+            Self::Held { remaining, .. } if remaining <= time => Self::Unknown,
+            Self::Held { holder, remaining } => Self::Held { holder, remaining: remaining - time },
+            other => other,
+        }
+    }
+
     /// Whether the lock stays taken until somebody deletes the key.
     pub(super) fn is_permanent(&self) -> bool {
-        matches!(self, Self::NoTtl | Self::Data { .. })
+        matches!(self, Self::Permanent(_))
     }
+
+    /// Returns what somebody has to do before the lock comes free, in lines of its own.
+    pub(super) fn way_out(&self) -> String {
+        match self {
+            Self::Permanent(remains) => remains.way_out(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Returns whether the other nodes are too few for a quorum.
+fn leaves_no_quorum(engine: &Engine, nodes: NodeSet) -> bool {
+    engine.nodes().count() - nodes.len() < engine.quorum().need()
 }
 
 /// Continues "waiting for r: " and the like.
@@ -65,18 +113,21 @@ impl fmt::Display for Occupant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Held { holder, remaining } => {
-                write!(f, "held by {holder} for another {}", format_rounded(*remaining))
+                write!(f, "held by {holder}, {}", AtMost(*remaining))
             }
-            Self::NoTtl => {
-                f.write_str("held by another, whose key has no ttl and stays until it is deleted")
-            }
-            Self::Data { nodes } => {
-                let nodes = nodes.join(", ");
-                write!(f, "its key is not a lock but other data, such as a list, at {nodes}")
-            }
+            Self::Permanent(remains) => remains.fmt(f),
             Self::Split => f.write_str("held by several others, each without a quorum"),
             Self::Free => f.write_str("free at this moment"),
             Self::Unknown => f.write_str("too few nodes say what they have"),
         }
+    }
+}
+
+/// The time that is left to a lock of another.
+pub(super) struct AtMost(pub(super) Duration);
+
+impl fmt::Display for AtMost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "for at most {} more unless it is extended", format_rounded(self.0))
     }
 }

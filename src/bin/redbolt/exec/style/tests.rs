@@ -93,7 +93,7 @@ fn one_of_each() -> Vec<Message<'static>> {
             occupant: occupant(),
             nodes: nodes(),
         },
-        Message::Stuck { occupant: Occupant::NoTtl },
+        Message::Stuck { occupant: Occupant::Split },
         Message::Locked { took: SECOND },
         Message::NotAllReady { nodes: nodes() },
         Message::CommandStarted { command: "./bill".to_owned(), command_pid: 4_712 },
