@@ -43,13 +43,14 @@ const OF_EXEC: [&str; 2] = ["REDBOLT_RESOURCE", "REDBOLT_TOKEN"];
 pub(super) const FILES: [&str; 2] = ["REDBOLT_CONFIG", "REDBOLT_PASSWORD_FILE"];
 
 /// What only the command line reads, and says nothing about locks.
-const OF_COMMAND_LINE: [&str; 8] = [
+const OF_COMMAND_LINE: [&str; 9] = [
     "REDBOLT_CONFLICT_EXIT_CODE",
     "REDBOLT_LOST_EXIT_CODE",
     "REDBOLT_UNAVAILABLE_EXIT_CODE",
     "REDBOLT_EXPIRING_SIGNAL",
     "REDBOLT_KEEP_ALIVE",
     "REDBOLT_VERBOSE",
+    "REDBOLT_QUIET",
     "REDBOLT_LOG",
     "REDBOLT_WAIT_GROUP",
 ];

@@ -16,6 +16,7 @@ mod leftovers;
 mod mending;
 mod outcome;
 mod pages;
+mod quiet;
 mod restart;
 mod run;
 mod settings;

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use super::codes::Codes;
 use super::failure::Failure;
-use super::style::Form;
+use super::style::{Form, Volume};
 use super::{help, signals};
 use crate::duration;
 use crate::settings::{NO_NODES, NodeArgs, Sources};
@@ -73,7 +73,11 @@ pub(crate) struct Args {
     unavailable_exit_code: Option<OsString>,
 
     #[arg(short, long, help = help::VERBOSE, long_help = help::VERBOSE_LONG)]
-    pub(super) verbose: bool,
+    verbose: bool,
+
+    #[arg(short, long, help = help::QUIET, long_help = help::QUIET_LONG)]
+    #[arg(conflicts_with = "verbose", overrides_with = "quiet")]
+    quiet: bool,
 
     #[arg(long, value_name = "FORM", help = help::LOG, long_help = help::LOG_LONG)]
     #[arg(value_parser = Form::named)]
@@ -138,12 +142,21 @@ impl Args {
         }
         let signal = &mut self.expiring_signal;
         complete(signal, "REDBOLT_EXPIRING_SIGNAL", sources, signals::named)?;
-        let switches =
-            [(&mut self.verbose, "REDBOLT_VERBOSE"), (&mut self.wait_group, "REDBOLT_WAIT_GROUP")];
-        for (option, variable) in switches {
+        // An option goes before the variable of the other.
+        let (is_verbose, is_quiet) = (self.verbose, self.quiet);
+        let switches = [
+            (&mut self.verbose, "REDBOLT_VERBOSE", is_quiet),
+            (&mut self.quiet, "REDBOLT_QUIET", is_verbose),
+            (&mut self.wait_group, "REDBOLT_WAIT_GROUP", false),
+        ];
+        for (option, variable, is_overruled) in switches {
             let mut value = option.then_some(true);
             complete(&mut value, variable, sources, switch)?;
-            *option = value == Some(true);
+            *option = value == Some(true) && !is_overruled;
+        }
+        if self.verbose && self.quiet {
+            let what = "REDBOLT_VERBOSE and REDBOLT_QUIET are both true: one is possible";
+            return Err(what.to_owned());
         }
         complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
         let codes = [&self.conflict_exit_code, &self.lost_exit_code, &self.unavailable_exit_code];
@@ -158,6 +171,15 @@ impl Args {
 
     fn max_hold(&self) -> Duration {
         self.max_hold.unwrap_or_else(|| MAX_HOLD.max(self.ttl()))
+    }
+
+    /// How much is said.
+    pub(super) fn volume(&self) -> Volume {
+        match (self.quiet, self.verbose) {
+            (true, _) => Volume::Quiet,
+            (_, true) => Volume::Verbose,
+            _ => Volume::Normal,
+        }
     }
 
     /// How messages are written.

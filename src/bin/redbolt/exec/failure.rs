@@ -101,6 +101,11 @@ impl Failure {
         }
     }
 
+    /// Whether another holds the lock, which comes free without anybody doing anything.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Held { occupant, .. } if !occupant.is_permanent())
+    }
+
     /// Whether a process that is being killed may still finish a system call. If so, the lock is
     /// left to its ttl instead of being released for the next holder.
     pub(super) fn has_survivors(&self) -> bool {

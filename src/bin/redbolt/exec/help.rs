@@ -53,6 +53,12 @@ pub(super) const VERBOSE_LONG: &str = "\
 Say what happens, and when: what keeps the lock from us, how long it took, how nodes
 change, what came of it. REDBOLT_VERBOSE=true does the same";
 
+pub(super) const QUIET: &str = "Say only why it failed, and nothing if another holds the lock";
+pub(super) const QUIET_LONG: &str = "\
+Say only why the exit code is not that of COMMAND, and nothing if another holds the lock:
+for cron, which mails what is said. A key that stays for ever is told, because no later
+run would get the lock either. REDBOLT_QUIET=true does the same";
+
 pub(super) const LOG: &str = "How messages are written: text or json [default: text]";
 pub(super) const LOG_LONG: &str = "\
 How messages are written: as text, or as json, one object a line (see the end);

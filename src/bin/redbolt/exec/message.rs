@@ -186,6 +186,16 @@ impl Message<'_> {
         }
     }
 
+    /// Whether `--quiet` says this: why the exit code is not that of the command, and what led
+    /// there. Another who holds the lock is no fault, and has an exit code.
+    pub(super) fn breaks_quiet(&self) -> bool {
+        match self {
+            Self::Failed { failure, .. } => !failure.is_conflict(),
+            Self::Ending { .. } | Self::Lost { .. } | Self::Panicked { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The message for people, in a run for this resource.
     pub(super) fn text<'b>(&'b self, resource: &'b str) -> Text<'b> {
         Text { message: self, resource }

@@ -72,7 +72,7 @@ const CLEANUP_TIMEOUT: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(mut args: Args) -> ExitCode {
     let config = args.config();
-    let speech = match Speech::start(Style::new(args.log(), args.verbose, &args.resource_name())) {
+    let speech = match Speech::start(Style::new(args.log(), args.volume(), &args.resource_name())) {
         Ok(speech) => speech,
         Err(error) => {
             // Nothing is held that could be held up.

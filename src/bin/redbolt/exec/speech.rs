@@ -182,14 +182,15 @@ mod tests {
     use std::sync::mpsc;
 
     use super::super::backlog::BOUND;
-    use super::super::style::Form;
+    use super::super::style::{Form, Volume};
     use super::*;
 
     /// Longer than anything takes here.
     const PATIENCE: Duration = Duration::from_secs(20);
 
     fn speech(is_verbose: bool, write: impl FnMut(&[u8]) + Send + 'static) -> Speech {
-        let style = Style::new(Form::Text, is_verbose, "r");
+        let volume = if is_verbose { Volume::Verbose } else { Volume::Normal };
+        let style = Style::new(Form::Text, volume, "r");
         Speech::start_with(style, write).expect("a thread can be started")
     }
 

@@ -28,11 +28,22 @@ impl Form {
     }
 }
 
+/// How much is said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Volume {
+    /// Why the exit code is not that of the command, unless another holds the lock.
+    Quiet,
+    /// What needs attention as well.
+    Normal,
+    /// Everything.
+    Verbose,
+}
+
 /// What is said, and how.
 #[derive(Clone)]
 pub(super) struct Style {
     form: Form,
-    is_verbose: bool,
+    volume: Volume,
     resource: Arc<str>,
     /// The id of this process, by which the lines of one run are found among those of others.
     pid: u32,
@@ -54,14 +65,18 @@ struct Line<'a> {
 
 impl Style {
     /// The style of a run that begins now.
-    pub(super) fn new(form: Form, is_verbose: bool, resource: &str) -> Self {
+    pub(super) fn new(form: Form, volume: Volume, resource: &str) -> Self {
         let (resource, pid) = (resource.into(), process::id());
-        Self { form, is_verbose, resource, pid, start: since_boot() }
+        Self { form, volume, resource, pid, start: since_boot() }
     }
 
     /// Whether a message is said at all.
     pub(super) fn says(&self, message: &Message<'_>) -> bool {
-        self.is_verbose || message.level() > Level::Info
+        match self.volume {
+            Volume::Quiet => message.breaks_quiet(),
+            Volume::Normal => message.level() > Level::Info,
+            Volume::Verbose => true,
+        }
     }
 
     /// Returns a message as it is written: all of it in one piece, so that several processes do
@@ -69,7 +84,7 @@ impl Style {
     pub(super) fn line(&self, message: &Message<'_>) -> String {
         match self.form {
             Form::Json => self.json(message, now()),
-            Form::Text if self.is_verbose => {
+            Form::Text if self.volume == Volume::Verbose => {
                 let elapsed = since_boot().saturating_sub(self.start);
                 let (pid, seconds) = (self.pid, elapsed.as_secs_f64());
                 format!("redbolt[{pid}]: [{seconds:7.3}s] {}\n", message.text(&self.resource))

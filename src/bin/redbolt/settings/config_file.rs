@@ -19,7 +19,7 @@ use crate::quote::quoted;
 const VARIABLE: &str = "REDBOLT_";
 
 /// What only the command line reads.
-const OF_COMMAND_LINE: [&str; 9] = [
+const OF_COMMAND_LINE: [&str; 10] = [
     "password_file",
     "conflict_exit_code",
     "lost_exit_code",
@@ -27,6 +27,7 @@ const OF_COMMAND_LINE: [&str; 9] = [
     "expiring_signal",
     "keep_alive",
     "verbose",
+    "quiet",
     "log",
     "wait_group",
 ];

@@ -21,14 +21,14 @@ const SECOND: Duration = Duration::from_secs(1);
 /// The fields of every line.
 const COMMON: [&str; 6] = ["time", "level", "event", "resource", "pid", "text"];
 
-fn style(form: Form, is_verbose: bool) -> Style {
+fn style(form: Form, volume: Volume) -> Style {
     let (resource, pid, start) = ("a\"b\n".into(), 4_711, Duration::ZERO);
-    Style { form, is_verbose, resource, pid, start }
+    Style { form, volume, resource, pid, start }
 }
 
 fn parsed(message: &Message<'_>) -> Value {
     let now = Duration::from_millis(1_795_342_096_789);
-    let line = style(Form::Json, true).json(message, now);
+    let line = style(Form::Json, Volume::Verbose).json(message, now);
     assert!(line.ends_with('\n') && line.lines().count() == 1, "{line}");
     serde_json::from_str(&line).expect("one object")
 }
@@ -231,10 +231,23 @@ fn a_text_names_the_resource_and_a_verbose_one_says_when_and_which_process() {
     let message = Message::LeftToTtl;
     let text = message.text("a\"b\n").to_string();
     assert!(text.starts_with("the lock on \"a\\\"b\\n\" is left to its ttl"), "{text}");
-    assert_eq!(style(Form::Text, false).line(&message), format!("redbolt: {text}\n"));
-    let line = style(Form::Text, true).line(&message);
+    assert_eq!(style(Form::Text, Volume::Normal).line(&message), format!("redbolt: {text}\n"));
+    let line = style(Form::Text, Volume::Verbose).line(&message);
     let (before, after) = line.split_once("s] ").expect("a time");
     assert_eq!(after, format!("{text}\n"));
     let seconds = before.strip_prefix("redbolt[4711]: [").expect("a bracket");
     assert!(seconds.trim().parse::<f64>().is_ok(), "{line}");
+}
+
+#[test]
+fn a_quiet_run_says_why_it_failed_and_nothing_of_another_who_holds_the_lock() {
+    let quiet = style(Form::Text, Volume::Quiet);
+    let said: Vec<_> = one_of_each().into_iter().filter(|message| quiet.says(message)).collect();
+    let events: Vec<_> = said.iter().map(|message| parsed(message)["event"].clone()).collect();
+    assert_eq!(events, ["ending", "lost", "panicked"].map(Value::from));
+    for failure in one_failure_of_each() {
+        let is_held = matches!(failure, Failure::Held { .. });
+        let failed = Message::Failed { exit_code: 1, failure: &failure };
+        assert_eq!(quiet.says(&failed), !is_held, "{}", failed.text("r"));
+    }
 }
