@@ -14,6 +14,7 @@ mod joining;
 mod keeping;
 mod leftovers;
 mod mending;
+mod mistakes;
 mod outcome;
 mod pages;
 mod quiet;

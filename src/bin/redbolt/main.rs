@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod choice;
 mod complaint;
 mod completions;
 mod duration;

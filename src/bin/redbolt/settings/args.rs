@@ -1,17 +1,19 @@
 //! The options that all commands have, and the configuration that follows from them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::ValueHint;
+use clap::builder::OsStringValueParser;
 use redbolt::time::format_duration;
 use redbolt::{Config, EnvError};
 
 use super::login::{Login, PASSWORD, USER};
-use super::sources::{Given, Sources, variable};
+use super::sources::{Given, Sources};
 use super::{help, list};
+use crate::choice::one_of;
 use crate::duration;
 
 pub(crate) const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set \
@@ -20,6 +22,9 @@ pub(crate) const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PO
 
 /// The heading of the options with which a command joins the clients of a service.
 const SHARED: &str = "Options to set as the other clients of the same locks have them";
+
+/// The values of `--restart-guard`.
+const GUARDS: [&str; 4] = ["on", "strict", "durable", "off"];
 
 const NODES: &str = "REDBOLT_NODES";
 const PREFIX: &str = "REDBOLT_PREFIX";
@@ -34,6 +39,7 @@ const OF_CLIENTS: [&str; 3] = ["REDBOLT_TTL", "REDBOLT_WAIT", "REDBOLT_THREADS"]
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {
     #[arg(long, value_name = "LIST", help = help::NODES, long_help = help::NODES_LONG)]
+    #[arg(value_hint = ValueHint::Hostname)]
     nodes: Option<OsString>,
 
     #[arg(long, value_name = "FILE", help = help::CONFIG, long_help = help::CONFIG_LONG)]
@@ -49,6 +55,7 @@ pub(crate) struct NodeArgs {
     password_file: Option<OsString>,
 
     #[arg(long, value_name = "WHEN", help = help::GUARD, long_help = help::GUARD_LONG)]
+    #[arg(value_parser = one_of(GUARDS, OsStringValueParser::new()), hide_possible_values = true)]
     restart_guard: Option<OsString>,
 
     #[arg(long, value_name = "DURATION", help = help::MAX_TTL, long_help = help::MAX_TTL_LONG)]
@@ -103,13 +110,14 @@ impl NodeArgs {
         sources: &Sources,
         others: [Override; N],
     ) -> Result<Option<Config>, String> {
-        if self.nodes.is_none() && variable(NODES).is_none() && sources.nodes().is_empty() {
+        let are_elsewhere = sources.given(NODES).is_some() || !sources.nodes().is_empty();
+        if self.nodes.is_none() && !are_elsewhere {
             // An option that is about nodes must not be passed over.
             let [a, b, c] = [&self.config, &self.user, &self.password_file].map(Option::is_some);
             return if a || b || c { Err(NO_NODES.to_owned()) } else { Ok(None) };
         }
         let options = self.options(others)?;
-        let nodes = self.list()?;
+        let nodes = self.list(sources)?;
         let Login { user, password } =
             Login::find(self.user.as_ref(), self.password_file.as_ref(), sources)?;
         let beside = |name: &str| match name {
@@ -204,24 +212,28 @@ impl NodeArgs {
         given.collect()
     }
 
-    /// Returns the list of the option or of the variable, which a file may have.
-    fn list(&self) -> Result<Option<Given>, String> {
+    /// Returns the list of the option, of the variable, or of the file that the file of `--config`
+    /// names. Nodes that stand there themselves are not among them.
+    fn list(&self, sources: &Sources) -> Result<Option<Given>, String> {
         let option = self.nodes.as_ref().map(|nodes| Given::new("--nodes", nodes));
         if option.as_ref().is_some_and(|nodes| nodes.value.is_empty()) {
             return Err(empty("--nodes") + ": HOST:PORT,HOST:PORT,… is possible");
         }
-        let given = option.or_else(|| Some(Given::new(NODES, variable(NODES)?)));
+        let given = option.or_else(|| sources.given(NODES));
         let Some(Given { name, value }) = given else { return Ok(None) };
-        let Some(path) = value.as_bytes().strip_prefix(b"@") else {
-            return Ok(Some(Given { name, value }));
+        let list = match value.as_bytes().strip_prefix(b"@") {
+            // What is no text is told of with the other settings.
+            None => {
+                value.to_str().map_or(Ok(()), |list| list::parse(list).map(drop)).map(|()| value)
+            }
+            Some(b"") => Err("a file is needed behind the @".to_owned()),
+            Some(b"-") => {
+                Err("standard input is not read: name a file, such as @/dev/fd/3".to_owned())
+            }
+            Some(path) => list::read(Path::new(OsStr::from_bytes(path))).map(OsString::from),
         };
-        let list = match path {
-            b"" => Err("a file is needed behind the @".to_owned()),
-            b"-" => Err("standard input is not read: name a file, such as @/dev/fd/3".to_owned()),
-            path => list::read(Path::new(std::ffi::OsStr::from_bytes(path))),
-        };
-        let list = list.map_err(|error| format!("{name}: {error}"))?;
-        Ok(Some(Given { name, value: list.into() }))
+        let value = list.map_err(|error| format!("{name}: {error}"))?;
+        Ok(Some(Given { name, value }))
     }
 }
 

@@ -8,29 +8,12 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use redbolt::{Address, Config, EnvErrorKind};
+use redbolt::Address;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::file::{LARGEST, Text};
-use crate::quote::quoted;
-
-/// What the names of variables begin with.
-const VARIABLE: &str = "REDBOLT_";
-
-/// What only the command line reads.
-const OF_COMMAND_LINE: [&str; 10] = [
-    "password_file",
-    "conflict_exit_code",
-    "lost_exit_code",
-    "unavailable_exit_code",
-    "expiring_signal",
-    "keep_alive",
-    "verbose",
-    "quiet",
-    "log",
-    "wait_group",
-];
+use super::{list, names, unquoted};
 
 /// A configuration file that has been read.
 pub(super) struct ConfigFile {
@@ -60,7 +43,9 @@ impl ConfigFile {
             .map_err(|error| {
                 let line = line_at(error.span().map_or(0, |span| span.start));
                 // The error itself quotes the line, which may have a password.
-                format!("{}:{line}: {}", path.display(), error.message())
+                let what = unquoted::what_is_wrong(text, line);
+                let what = what.unwrap_or_else(|| error.message().to_owned());
+                format!("{}:{line}: {what}", path.display())
             })?
             .into_iter()
             .map(|(name, value)| (line_at(name.span().start), name.into_inner(), value))
@@ -69,9 +54,9 @@ impl ConfigFile {
         entries.sort_by_key(|(line, ..)| *line);
         let (values, nodes) = (BTreeMap::new(), Vec::new());
         let mut config = Self { path: path.to_owned(), values, nodes, prefix: None };
-        let known = known_names();
+        let known = names::known();
         for (line, name, value) in entries {
-            let set = check_name(&known, &name).and_then(|()| config.set(line, &name, value));
+            let set = names::check(&known, &name).and_then(|()| config.set(line, &name, value));
             set.map_err(|error| format!("{}:{line}: {error}", path.display()))?;
         }
         Ok(config)
@@ -79,8 +64,10 @@ impl ConfigFile {
 
     fn set(&mut self, line: usize, name: &str, value: Value) -> Result<(), String> {
         let text = match (name, value) {
+            // The list is read where it counts: an option or a variable goes before it.
+            ("nodes", Value::String(list)) if list.starts_with(list::FILE) => self.beside(&list),
             ("nodes", Value::String(list)) => {
-                let nodes = Address::parse_list(&list);
+                let nodes = list::parse(&list);
                 self.nodes = nodes.map_err(|error| format!("nodes: {error}"))?;
                 OsString::new()
             }
@@ -98,9 +85,8 @@ impl ConfigFile {
                 self.prefix = Some(bytes.map_err(wrong)?);
                 OsString::new()
             }
-            // A relative path starts where the file is, whatever folder the program runs in.
             ("password_file", Value::String(file)) if !file.is_empty() => {
-                self.path.parent().unwrap_or_else(|| Path::new("")).join(file).into()
+                self.folder().join(file).into()
             }
             (name, value) => text_of(name, value)?.into(),
         };
@@ -108,58 +94,49 @@ impl ConfigFile {
         Ok(())
     }
 
+    /// Where a relative path in this file starts, whatever folder the program runs in.
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or_else(|| Path::new(""))
+    }
+
+    /// Returns `@FILE` with the path from here. What is no path stays as it is.
+    fn beside(&self, list: &str) -> OsString {
+        match list.strip_prefix(list::FILE) {
+            Some(file) if !matches!(file, "" | "-") => {
+                let mut path = OsString::from(list::FILE.to_string());
+                path.push(self.folder().join(file));
+                path
+            }
+            _ => list.into(),
+        }
+    }
+
     /// Returns the value of a setting, by the name of its variable.
     pub(super) fn value(&self, variable: &str) -> Option<&OsStr> {
-        let (_, text) = self.values.get(&name_of(variable))?;
+        let (_, text) = self.values.get(&names::of_variable(variable))?;
         Some(text).filter(|text| !text.is_empty()).map(OsString::as_os_str)
     }
 
     /// Returns how a message names a setting that this file has: by the file, the line and the
     /// name.
     pub(super) fn place(&self, variable: &str) -> Option<String> {
-        let name = name_of(variable);
+        let name = names::of_variable(variable);
         let (line, _) = self.values.get(&name)?;
         Some(format!("{}:{line}: {name}", self.path.display()))
     }
-}
-
-/// The name in a file of what a variable sets.
-fn name_of(variable: &str) -> String {
-    variable.strip_prefix(VARIABLE).unwrap_or(variable).to_ascii_lowercase()
-}
-
-/// The names that a file may have: those that the library asks for, and those of the command line.
-fn known_names() -> Vec<String> {
-    let mut names = Vec::from(OF_COMMAND_LINE.map(str::to_owned));
-    // The result does not matter: the library asks for every setting once there are nodes.
-    _ = Config::from_vars(|variable| {
-        names.push(name_of(variable));
-        (variable == "REDBOLT_NODES").then_some("node")
-    });
-    names
-}
-
-fn check_name(known: &[String], name: &str) -> Result<(), String> {
-    if known.iter().any(|known| known == name) {
-        return Ok(());
-    }
-    let variable = format!("{VARIABLE}{}", name.to_ascii_uppercase());
-    let nearest = match Config::check_names([variable.as_str()]).map_err(|e| e.kind().clone()) {
-        Err(EnvErrorKind::Unknown { nearest }) => nearest.map(name_of),
-        _ => known.iter().find(|known| known.eq_ignore_ascii_case(name)).cloned(),
-    };
-    // A file cannot name another file with settings.
-    let nearest = nearest.filter(|nearest| known.contains(nearest));
-    Err(match nearest {
-        Some(nearest) => format!("{} is not a setting, {nearest} is one", quoted(name)),
-        None => format!("{} is not a setting, but these are: {}", quoted(name), known.join(", ")),
-    })
 }
 
 fn addresses(list: Vec<Value>) -> Result<Vec<Address>, String> {
     let nodes = list.into_iter().enumerate().map(|(index, node)| {
         let place = index + 1;
         match node {
+            Value::String(text) if text.starts_with(list::FILE) => {
+                Err("nodes: a file stands alone: nodes = \"@FILE\"".to_owned())
+            }
+            Value::String(text) if list::is_several(&text) => {
+                let list = "nodes = [\"HOST:PORT\", \"HOST:PORT\", …]";
+                Err(format!("nodes: text {place} has several nodes: {list} is possible"))
+            }
             Value::String(text) => text.parse().map_err(|error| format!("nodes: {error}")),
             Value::Table(_) => {
                 let node = Address::deserialize(node);

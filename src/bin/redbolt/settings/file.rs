@@ -1,12 +1,13 @@
 //! Files with settings: bounded, and private where a password is in them.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use redbolt::Login;
+
+use super::input;
 
 /// The most bytes of a file with settings or nodes. Sixteen nodes with long passwords have some
 /// tens of thousands.
@@ -15,7 +16,13 @@ pub(super) const LARGEST: usize = 256 * 1024;
 /// The permissions of users who neither own a file nor belong to its group.
 const OTHERS: u32 = 0o007;
 
-/// A file that has been read.
+/// What some editors write ahead of a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What a text in UTF-16 begins with.
+const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+/// A file that has been read, without a byte order mark.
 pub(super) struct Text {
     pub(super) text: String,
     path: PathBuf,
@@ -36,6 +43,7 @@ enum FileErrorKind {
         most: usize,
     },
     NotUtf8,
+    Utf16,
     Empty,
     /// A password of more than one line.
     Lines,
@@ -49,11 +57,16 @@ impl Text {
     /// Reads a file of at most `most` bytes.
     pub(super) fn read(path: &Path, most: usize) -> Result<Self, FileError> {
         let fail = |kind| FileError { path: path.to_owned(), kind };
-        let (bytes, mode) = read(path, most).map_err(|error| fail(FileErrorKind::Io(error)))?;
+        let read = input::read(path, most + BYTE_ORDER_MARK.len());
+        let (bytes, metadata) = read.map_err(|error| fail(FileErrorKind::Io(error)))?;
+        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
         if bytes.len() > most {
             return Err(fail(FileErrorKind::TooLong { most }));
         }
-        let text = String::from_utf8(bytes).map_err(|_| fail(FileErrorKind::NotUtf8))?;
+        let is_utf_16 = UTF_16.iter().any(|mark| bytes.starts_with(mark));
+        let not_utf8 = if is_utf_16 { FileErrorKind::Utf16 } else { FileErrorKind::NotUtf8 };
+        let text = std::str::from_utf8(bytes).map_err(|_| fail(not_utf8))?.to_owned();
+        let mode = metadata.is_file().then(|| metadata.mode() & 0o7777);
         Ok(Self { text, path: path.to_owned(), mode })
     }
 
@@ -92,16 +105,6 @@ pub(super) fn password(path: &Path) -> Result<String, FileError> {
     }
 }
 
-/// Returns the bytes of a file, but not many more than `most`, and its permissions.
-fn read(path: &Path, most: usize) -> io::Result<(Vec<u8>, Option<u32>)> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    let mode = metadata.is_file().then(|| metadata.mode() & 0o7777);
-    let mut bytes = Vec::new();
-    file.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok((bytes, mode))
-}
-
 impl FileError {
     /// Whether there is no such file.
     pub(super) fn is_missing(&self) -> bool {
@@ -119,6 +122,7 @@ impl fmt::Display for FileError {
             FileErrorKind::Io(error) => write!(f, "cannot read {path}: {error}"),
             FileErrorKind::TooLong { most } => write!(f, "{path} has more than {most} bytes"),
             FileErrorKind::NotUtf8 => write!(f, "{path} is not UTF-8"),
+            FileErrorKind::Utf16 => write!(f, "{path} is UTF-16: write it in UTF-8"),
             FileErrorKind::Empty => write!(f, "{path} is empty"),
             FileErrorKind::Lines => write!(f, "{path} has more than one line"),
             FileErrorKind::Open { mode } => write!(

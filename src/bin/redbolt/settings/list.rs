@@ -10,6 +10,31 @@ use super::file::{LARGEST, Text};
 /// password may have it.
 const COMMENT: char = '#';
 
+/// What a path stands behind in the place of a list.
+pub(super) const FILE: char = '@';
+
+/// What is said where spaces or semicolons separate nodes.
+const COMMAS: &str =
+    "commas separate nodes, and neither spaces nor semicolons: HOST:PORT,HOST:PORT,…";
+
+/// Parses a list of nodes, separated by commas. The error shows nothing of a login.
+pub(super) fn parse(list: &str) -> Result<Vec<Address>, String> {
+    Address::parse_list(list).map_err(|error| {
+        let is_separated = is_several(list) && list.split(',').any(is_several);
+        if is_separated { COMMAS.to_owned() } else { error.to_string() }
+    })
+}
+
+/// Whether a text is no address, but has several, whatever separates them. A password in which
+/// there is a separator is not taken for two nodes, because the parts would be no addresses.
+pub(super) fn is_several(text: &str) -> bool {
+    let is_separator = |sign: char| sign.is_whitespace() || matches!(sign, ',' | ';');
+    let mut parts = text.split(is_separator).filter(|part| !part.is_empty());
+    text.parse::<Address>().is_err()
+        && parts.clone().count() > 1
+        && parts.all(|part| part.parse::<Address>().is_ok())
+}
+
 /// Reads a list of nodes, separated by commas, lines or both. Returns the list as one text with
 /// commas. The error names the line.
 pub(super) fn read(path: &Path) -> Result<String, String> {
@@ -19,7 +44,7 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
     if list.is_empty() {
         return Err(format!("{path} has no nodes"));
     }
-    let nodes = Address::parse_list(&list).map_err(|error| {
+    let nodes = parse(&list).map_err(|error| {
         // The first address that cannot be parsed alone is the one of the error.
         let wrong = list.split(',').position(|node| node.parse::<Address>().is_err());
         match wrong.and_then(|place| lines.get(place)) {
@@ -62,6 +87,30 @@ fn without_comment(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_that_something_else_separates_are_told_of_commas() {
+        for list in [
+            "a b",
+            "a;b",
+            "a:1 b:2",
+            "127.0.0.1:1;127.0.0.1:2",
+            " a:1 ; b:2\tc ",
+            "a, b c",
+            "redis://:secret@a redis://:secret@b",
+            "redis://u:secret@a:1/2;redis://u:secret@b",
+        ] {
+            assert_eq!(parse(list), Err(COMMAS.to_owned()), "{list}");
+        }
+        // The separator may be in a password, and a part may be wrong.
+        for list in ["redis://:se cret@a:0", "redis://:a;b@h:x", "a b:0", "a,,b", ";", "a;", "a@b"]
+        {
+            let error = Address::parse_list(list).expect_err(list).to_string();
+            assert_eq!(parse(list), Err(error), "{list}");
+        }
+        assert_eq!(parse("a, b").map(|nodes| nodes.len()), Ok(2));
+        assert_eq!(parse("redis://:a;b c@h").map(|nodes| nodes.len()), Ok(1));
+    }
 
     #[test]
     fn lines_and_commas_separate_nodes() {

@@ -4,13 +4,11 @@ use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 
-use redbolt::{Address, Config};
+use redbolt::Address;
 
 use super::config_file::ConfigFile;
+use super::names::{self, CONFIG};
 use crate::quote::quoted;
-
-/// The variable of the file.
-const CONFIG: &str = "REDBOLT_CONFIG";
 
 /// The variables, and the file if there is one.
 pub(crate) struct Sources {
@@ -39,8 +37,7 @@ impl Sources {
     /// Checks the names of all variables, and reads the file: the one of the option, or else the
     /// one of the variable.
     pub(super) fn new(option: Option<&OsString>) -> Result<Self, String> {
-        let names = Config::check_names(env::vars_os().map(|(name, _)| name));
-        names.map_err(|error| error.to_string())?;
+        names::check_variables(env::vars_os().map(|(name, _)| name))?;
         let (name, path) = match (option, variable(CONFIG)) {
             (Some(path), _) => ("--config", path.clone()),
             (None, Some(path)) => (CONFIG, path),

@@ -1,5 +1,7 @@
 //! What a file may have, what is said of the rest, and what is never shown.
 
+use redbolt::Config;
+
 use super::*;
 
 fn parse(text: &str) -> Result<ConfigFile, String> {
@@ -39,7 +41,7 @@ fn every_value_becomes_the_text_that_a_variable_would_have() {
         ("REDBOLT_KEEP_ALIVE", "true", 10),
     ] {
         assert_eq!(file.value(variable), Some(OsStr::new(value)), "{variable}");
-        let place = format!("/etc/bolt/f.toml:{line}: {}", name_of(variable));
+        let place = format!("/etc/bolt/f.toml:{line}: {}", names::of_variable(variable));
         assert_eq!(file.place(variable), Some(place));
     }
     assert_eq!((file.value("REDBOLT_PREFIX"), file.place("REDBOLT_PREFIX")), (None, None));
@@ -78,9 +80,9 @@ fn the_file_of_a_password_lies_beside_the_configuration() {
 /// What a service reads with the feature `serde` is read here as well, and the other way round.
 #[test]
 fn the_names_are_those_of_the_library() {
-    let known = known_names();
-    let known: Vec<_> =
-        known.iter().filter(|name| !OF_COMMAND_LINE.contains(&name.as_str())).collect();
+    // The library leaves alone what it does not read, and the file of a password is refused below.
+    let known = names::known();
+    let known: Vec<_> = known.iter().filter(|name| !names::is_own(name)).collect();
     assert!(known.len() > 20, "{known:?}");
     for name in known {
         let texts = ["'a'", "'20ms'", "'5s'", "'1m'", "2", "true", "'on'"];
@@ -93,15 +95,6 @@ fn the_names_are_those_of_the_library() {
             toml::from_str::<Config>(&text).is_ok() && parse(&text).is_ok()
         };
         assert!(texts.iter().find(fits).is_some(), "{name}");
-    }
-}
-
-/// What a file may have for the command line alone, the library leaves alone as a variable.
-#[test]
-fn the_library_leaves_the_names_of_the_command_line_alone() {
-    for name in OF_COMMAND_LINE {
-        let variable = format!("{VARIABLE}{}", name.to_ascii_uppercase());
-        assert_eq!(Config::check_names([variable.as_str()]), Ok(()), "{name}");
     }
 }
 
