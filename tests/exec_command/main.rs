@@ -1,6 +1,7 @@
 //! `redbolt exec` on real servers, through the program itself.
 #![cfg(feature = "cli")]
 
+mod complaints;
 mod conflict;
 mod contact;
 mod counter;

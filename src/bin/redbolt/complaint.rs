@@ -11,6 +11,15 @@ use crate::quote::quoted;
 const COMMANDS: &str = "`bench` measures locking, `exec` runs a command while holding a lock, \
                         `init` prepares nodes";
 
+/// Options that other commands which lock have, and `exec` has not.
+const FOREIGN: [(&[&str], &str); 5] = [
+    (&["-c", "--command"], "a line for a shell is written -- sh -c '…'"),
+    (&["-x", "-e", "--exclusive"], "every lock is exclusive"),
+    (&["-s", "--shared"], "there are no shared locks"),
+    (&["-o", "--close"], "COMMAND never inherits the lock"),
+    (&["-F", "--no-fork"], "redbolt stays, and keeps the lock alive"),
+];
+
 /// Returns the message, and where to read on. `first` is the first argument, which may be a
 /// subcommand of `program`.
 pub(crate) fn describe(error: &clap::Error, program: &Command, first: Option<&OsStr>) -> String {
@@ -52,13 +61,15 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>) -> String {
         }
         ErrorKind::UnknownArgument => {
             let given = context(ContextKind::InvalidArg).unwrap_or_default();
-            let hint = match suggested(error, ContextKind::SuggestedArg) {
-                Some(meant) => format!(", {meant} is one"),
-                None if given.starts_with('-') => String::new(),
-                None if subcommand.is_some_and(|command| command.get_name() == "exec") => {
+            let is_exec = subcommand.is_some_and(|command| command.get_name() == "exec");
+            let foreign = FOREIGN.iter().find(|(names, _)| is_exec && names.contains(&given));
+            let hint = match (foreign, suggested(error, ContextKind::SuggestedArg)) {
+                (Some((_, hint)), _) => format!(": {hint}"),
+                (None, Some(meant)) => format!(", {meant} is one"),
+                (None, None) if is_exec && !given.starts_with('-') => {
                     ": COMMAND stands behind --".to_owned()
                 }
-                None => String::new(),
+                (None, None) => String::new(),
             };
             // The argument may be a list of nodes whose option was forgotten.
             let given = if given.contains('@') { "…" } else { given };

@@ -62,11 +62,12 @@ fn main() -> ExitCode {
         Ok(Command::Man(args)) => man::run(args, Cli::command()),
         Err(asked) if is_asked_for(&asked) => output::print(&asked.to_string()),
         Err(error) => {
-            output::say(complaint::describe(
-                &error,
-                &Cli::command(),
-                env::args_os().nth(1).as_deref(),
-            ));
+            let first = env::args_os().nth(1);
+            let what = complaint::describe(&error, &Cli::command(), first.as_deref());
+            if first.is_some_and(|command| command == "exec") {
+                return exec::refuse(what, env::args_os());
+            }
+            output::say(what);
             exit::USAGE.into()
         }
     }

@@ -22,7 +22,12 @@ pub(crate) fn print(text: &str) -> ExitCode {
 
 /// Prints one message for the person at the terminal.
 pub(crate) fn say(message: impl Display) {
+    write_line(&format!("redbolt: {message}\n"));
+}
+
+/// Writes one message, with its end of the line, in one piece.
+pub(crate) fn write_line(line: &str) {
     // An error here cannot be reported any more, and `eprintln` would panic on it. The message is
     // one write, so that several processes do not write into each other's lines.
-    _ = io::stderr().write_all(format!("redbolt: {message}\n").as_bytes());
+    _ = io::stderr().write_all(line.as_bytes());
 }

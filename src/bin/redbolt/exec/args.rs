@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use clap::ValueHint;
 use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL};
 
@@ -11,7 +12,8 @@ use rustix::process::Signal;
 use super::codes::Codes;
 use super::failure::Failure;
 use super::style::{Form, Volume};
-use super::{help, signals};
+use super::{help, refusal, signals};
+use crate::choice::one_of;
 use crate::duration;
 use crate::settings::{NO_NODES, NodeArgs, Sources};
 
@@ -25,6 +27,9 @@ const MAX_HOLD: Duration = Duration::from_secs(24 * 3600);
 /// How long the lock lasts, and how long to wait for it, where nobody says.
 const TTL: Duration = Duration::from_secs(30);
 const WAIT: Duration = Duration::from_secs(10);
+
+/// The wait of a single attempt.
+const NO_WAIT: Duration = Duration::ZERO;
 
 #[derive(clap::Args)]
 #[command(after_help = help::AFTER, after_long_help = help::AFTER_LONG)]
@@ -45,15 +50,15 @@ pub(crate) struct Args {
     no_keep_alive: bool,
 
     #[arg(long, value_name = "SIGNAL", help = help::EXPIRING, long_help = help::EXPIRING_LONG)]
-    #[arg(value_parser = signals::named)]
+    #[arg(value_parser = one_of(signals::names(), signals::named), hide_possible_values = true)]
     pub(super) expiring_signal: Option<Signal>,
 
     #[arg(long, help = help::WAIT_GROUP, long_help = help::WAIT_GROUP_LONG)]
     pub(super) wait_group: bool,
 
     #[arg(short, long, value_name = "DURATION", help = help::WAIT, long_help = help::WAIT_LONG)]
-    #[arg(allow_hyphen_values = true)]
-    #[arg(value_parser = duration::between_or_forever(Duration::ZERO, LONGEST))]
+    #[arg(allow_hyphen_values = true, hide_possible_values = true)]
+    #[arg(value_parser = one_of(["forever"], duration::between_or_forever(NO_WAIT, LONGEST)))]
     wait: Option<Duration>,
 
     /// Do not wait: one attempt, after at most 1 s for connecting
@@ -72,7 +77,9 @@ pub(crate) struct Args {
     #[arg(long_help = help::UNAVAILABLE_LONG, allow_hyphen_values = true)]
     unavailable_exit_code: Option<OsString>,
 
+    // Others count how often they are told, as in -vv.
     #[arg(short, long, help = help::VERBOSE, long_help = help::VERBOSE_LONG)]
+    #[arg(overrides_with = "verbose")]
     verbose: bool,
 
     #[arg(short, long, help = help::QUIET, long_help = help::QUIET_LONG)]
@@ -80,7 +87,7 @@ pub(crate) struct Args {
     quiet: bool,
 
     #[arg(long, value_name = "FORM", help = help::LOG, long_help = help::LOG_LONG)]
-    #[arg(value_parser = Form::named)]
+    #[arg(value_parser = one_of(Form::NAMES, Form::named), hide_possible_values = true)]
     log: Option<Form>,
 
     /// The exit codes, once the settings have been read.
@@ -91,7 +98,7 @@ pub(crate) struct Args {
     pub(super) resource: OsString,
 
     /// What to run, with its arguments
-    #[arg(last = true, required = true)]
+    #[arg(last = true, required = true, value_hint = ValueHint::CommandWithArguments)]
     pub(super) command: Vec<OsString>,
 }
 
@@ -99,6 +106,8 @@ impl Args {
     /// Returns the settings of an engine, and completes the own ones: an option goes before a
     /// variable, and a variable before the file.
     pub(super) fn config(&mut self) -> Result<Config, Failure> {
+        // How a mistake in the other settings is told is known before they are read.
+        self.log = self.log.or_else(refusal::of_variable);
         let sources = self.nodes.sources().map_err(Failure::Usage)?;
         let (config, ttl_name) = self.read(&sources).map_err(Failure::Usage)?;
         let mut config = config.ok_or_else(|| Failure::Usage(NO_NODES.to_owned()))?;
@@ -120,6 +129,7 @@ impl Args {
     /// Takes what no option says from elsewhere. Returns the settings of the nodes, if there are
     /// any, and the name of the ttl.
     fn read(&mut self, sources: &Sources) -> Result<(Option<Config>, String), String> {
+        complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
         let ttl_name = match sources.given("REDBOLT_TTL") {
             Some(given) if self.ttl.is_none() => given.name,
             _ => "--ttl".to_owned(),
@@ -127,7 +137,7 @@ impl Args {
         let ttl = |text: &str| duration::within(text, MIN_TTL, LONGEST_TTL);
         complete(&mut self.ttl, "REDBOLT_TTL", sources, ttl)?;
         if !self.no_wait {
-            let wait = |text: &str| duration::within_or_forever(text, Duration::ZERO, LONGEST);
+            let wait = |text: &str| duration::within_or_forever(text, NO_WAIT, LONGEST);
             complete(&mut self.wait, "REDBOLT_WAIT", sources, wait)?;
         }
         if self.max_hold.is_none() && !self.no_keep_alive {
@@ -158,7 +168,6 @@ impl Args {
             let what = "REDBOLT_VERBOSE and REDBOLT_QUIET are both true: one is possible";
             return Err(what.to_owned());
         }
-        complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
         let codes = [&self.conflict_exit_code, &self.lost_exit_code, &self.unavailable_exit_code];
         self.codes = Codes::read(codes.map(Option::as_ref), sources)?;
         Ok((self.nodes.config(sources, [])?, ttl_name))
@@ -194,7 +203,7 @@ impl Args {
 
     /// How long to wait for the lock; zero for a single attempt, `Duration::MAX` for no end.
     pub(super) fn wait(&self) -> Duration {
-        if self.no_wait { Duration::ZERO } else { self.wait.unwrap_or(WAIT) }
+        if self.no_wait { NO_WAIT } else { self.wait.unwrap_or(WAIT) }
     }
 
     /// The resource for a message.

@@ -15,7 +15,8 @@
 //! [closer look](closer_look) may be needed.
 //!
 //! What is said is a [`message`], as text or as JSON ([`style`], [`fields`], [`wall_clock`]). A
-//! second thread writes the messages ([`speech`], [`backlog`]). Whatever is to be done is done
+//! second thread writes the messages ([`speech`], [`backlog`]); [`refusal`] says what is wrong with
+//! arguments that cannot be parsed. Whatever is to be done is done
 //! first, and said then.
 
 mod acquire;
@@ -37,6 +38,7 @@ mod leftovers;
 mod message;
 mod occupant;
 mod process;
+mod refusal;
 mod remains;
 mod schedule;
 mod signals;
@@ -57,6 +59,7 @@ pub(crate) use self::args::Args;
 use self::ending::Ending;
 use self::failure::Failure;
 use self::message::Message;
+pub(crate) use self::refusal::refuse;
 use self::speech::Speech;
 use self::style::Style;
 use self::watch::Watch;

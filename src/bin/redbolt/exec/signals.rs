@@ -149,6 +149,11 @@ pub(super) fn name_of(signal: i32) -> String {
     known.map_or_else(|_| format!("signal {signal}"), |known| known.as_str().to_owned())
 }
 
+/// The names of the signals that [`named`] knows.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(name, _)| *name)
+}
+
 /// Parses the name of a signal, with or without `SIG`, or its number.
 pub(super) fn named(text: &str) -> Result<Signal, String> {
     let upper = text.to_ascii_uppercase();
@@ -156,7 +161,7 @@ pub(super) fn named(text: &str) -> Result<Signal, String> {
     let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, signal)| *signal);
     let numbered = || text.parse().ok().and_then(Signal::from_named_raw);
     found.or_else(numbered).ok_or_else(|| {
-        let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = names().collect();
         format!("{} or a number is possible", names.join(", "))
     })
 }

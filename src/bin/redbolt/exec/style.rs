@@ -18,6 +18,9 @@ pub(super) enum Form {
 }
 
 impl Form {
+    /// The names of the forms.
+    pub(super) const NAMES: [&str; 2] = ["text", "json"];
+
     /// Parses the value. The error continues `--log is "text", …`.
     pub(super) fn named(text: &str) -> Result<Self, String> {
         match text {
