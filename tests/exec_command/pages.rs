@@ -87,6 +87,54 @@ fn every_command_has_a_page_that_names_its_options() {
     assert!(error.contains("COMMAND is \"lock\", one of bench, exec, init,"), "{error}");
 }
 
+/// The columns that `man` leaves for a page, and the indent of a section and of an option.
+const PAGE: usize = 78;
+const SECTION: usize = 7;
+const OPTION: usize = 14;
+
+/// Lines that begin with a space are printed as they are. `man` would go on at the margin with what
+/// does not fit.
+#[test]
+fn a_list_on_a_page_fits_into_eighty_columns() {
+    for command in ["", "bench", "exec", "init", "completions", "man"] {
+        let arguments: Vec<_> =
+            ["man", command].into_iter().filter(|word| !word.is_empty()).collect();
+        let page = printed(&arguments).replace("\\-", "-");
+        let (options, notes) = page.split_once(".SH NOTES").unwrap_or((&page, ""));
+        for (text, indent) in [(options, OPTION), (notes, SECTION)] {
+            for line in text.lines().filter(|line| line.starts_with(' ')) {
+                assert!(line.chars().count() <= PAGE - indent, "{command}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_of_a_table_goes_on_below_its_own_column() {
+    let folder = Folder::new();
+    let path = folder.path().join("redbolt-exec.1");
+    fs::write(&path, printed(&["man", "exec"])).expect("the folder is ours");
+    let mut groff = Command::new("groff");
+    groff.args(["-man", "-Tascii", "-P-cbou", "-rLL=78n"]).arg(&path);
+    let Ok(output) = groff.stderr(Stdio::piped()).output() else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let page = String::from_utf8(output.stdout).expect("text");
+    let table = page.split_once("occupant has a state:\n").and_then(|(_, rest)| {
+        let (table, _) = rest.split_once("\n\n")?;
+        Some(table)
+    });
+    let (mut rows, mut others) = (0, 0);
+    for line in table.expect("the events are on the page").lines() {
+        assert!(line.len() <= 80, "{line}");
+        let (name, text) = line.split_at(SECTION + 2 + 17);
+        let is_row = name.starts_with("         ") && name.trim_start().len() + 9 == name.len();
+        let is_rest = name.trim().is_empty();
+        assert!((is_row || is_rest) && !text.starts_with(' '), "{line}");
+        (rows, others) = if is_rest { (rows, others + 1) } else { (rows + 1, others) };
+    }
+    assert!(rows > 15 && others > 5, "{page}");
+}
+
 #[test]
 fn every_shell_gets_a_script_that_names_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {

@@ -25,8 +25,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
 Examples:
-  redbolt init --nodes db1,db2,db3 --fresh               # once, when the servers are new
-  redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill   # run a command under a lock
+  redbolt init --nodes db1,db2,db3 --fresh               # new servers
+  redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill   # under a lock
   redbolt bench --nodes db1,db2,db3                      # measure
 
 redbolt COMMAND -h is short, redbolt COMMAND --help has everything.";

@@ -6,10 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
+use clap::builder::StringValueParser;
 use clap_mangen::Man;
 
+use crate::choice::one_of;
 use crate::output::{print, say};
 use crate::{exit, quote};
+
+/// The commands that have a page.
+const PAGES: [&str; 5] = ["bench", "exec", "init", "completions", "man"];
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -20,7 +25,8 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The command whose page is printed; redbolt itself when this is absent
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", hide_possible_values = true)]
+    #[arg(value_parser = one_of(PAGES, StringValueParser::new()))]
     page: Option<String>,
 
     /// Write all pages into this folder, which is made where it is missing
@@ -82,11 +88,26 @@ fn page(mut command: clap::Command) -> Page {
 }
 
 /// Returns a page on which no name is hyphenated, and on which the line behind a list is a line of
-/// its own. Lines that begin with a space are lines of a list, which `man` leaves alone.
+/// its own. Lines that begin with a space are lines of a list, which `man` leaves alone: they must
+/// fit into its narrowest page. The rows of a table may be longer, because `man` lays them out.
 fn laid_out(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
-    let mut is_list = false;
+    let (mut is_list, mut is_table, mut is_notes) = (false, false, false);
     for line in page.lines() {
+        // The lists of the options stand in columns that have their own indent.
+        is_notes |= line == ".SH EXTRA";
+        if let Some((name, width, what)) = row(line).filter(|_| is_notes) {
+            text.push_str(if is_table { "" } else { ".RS 2\n.PD 0\n" });
+            text.push_str(&format!(".TP {width}\n{name}\n{what}\n"));
+            (is_list, is_table) = (false, true);
+            continue;
+        }
+        if is_table && line.starts_with(' ') {
+            text.push_str(&format!("{}\n", line.trim_start()));
+            continue;
+        }
+        text.push_str(if is_table { ".PD\n.RE\n" } else { "" });
+        is_table = false;
         let (was_list, is_control) = (is_list, line.starts_with('.'));
         is_list = line.starts_with(' ');
         if was_list && !is_list && !is_control {
@@ -100,6 +121,14 @@ fn laid_out(page: &str) -> String {
         }
     }
     text
+}
+
+/// Returns the parts of a row, `  name    what it means`, and the width of its first column.
+fn row(line: &str) -> Option<(&str, usize, &str)> {
+    let row = line.strip_prefix("  ").filter(|row| !row.starts_with(' '))?;
+    let (name, what) = row.split_once("  ").filter(|(name, _)| !name.contains(' '))?;
+    let what = what.trim_start();
+    Some((name, row.len() - what.len(), what))
 }
 
 fn write_all(dir: &Path, pages: &[Page]) -> io::Result<()> {

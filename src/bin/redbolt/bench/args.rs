@@ -32,7 +32,7 @@ pub(super) const WARM_UP: Duration = Duration::from_millis(200);
 /// Shown below the options by `-h`.
 const AFTER: &str = "\
 Examples:
-  redbolt bench                                      # five masters on this machine
+  redbolt bench                                      # on this machine
   redbolt bench --nodes db1,db2,db3 --seconds 10s
   redbolt bench --config /etc/redbolt.toml --client --threads 16
 
@@ -41,7 +41,7 @@ Examples:
 /// Shown below the options by `--help`.
 const AFTER_LONG: &str = "\
 Examples:
-  redbolt bench                                      # five masters on this machine
+  redbolt bench                                      # on this machine
   redbolt bench --nodes db1,db2,db3 --seconds 10s
   redbolt bench --config /etc/redbolt.toml --client --threads 16
 

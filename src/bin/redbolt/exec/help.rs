@@ -51,7 +51,7 @@ something else; REDBOLT_UNAVAILABLE_EXIT_CODE, or 69, when this is absent";
 pub(super) const VERBOSE: &str = "Say what happens";
 pub(super) const VERBOSE_LONG: &str = "\
 Say what happens, and when: what keeps the lock from us, how long it took, how nodes
-change, what came of it. REDBOLT_VERBOSE=true does the same";
+change, what came of it. REDBOLT_VERBOSE=true does the same, and -vv says no more";
 
 pub(super) const QUIET: &str = "Say only why it failed, and nothing if another holds the lock";
 pub(super) const QUIET_LONG: &str = "\
@@ -68,8 +68,8 @@ REDBOLT_LOG, or text, when this is absent";
 pub(super) const AFTER: &str = "\
 Examples:
   redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill
-  redbolt exec --config /etc/redbolt.toml --no-wait backup -- ./backup   # or exit with 75
-  redbolt exec --config /etc/redbolt.toml --wait forever leader -- ./serve
+  redbolt exec --config /etc/redbolt.toml -n backup -- ./dump  # or 75
+  redbolt exec --config /etc/redbolt.toml -w forever leader -- ./serve
 
 --help has all details, and the exit codes.";
 
@@ -77,8 +77,8 @@ Examples:
 pub(super) const AFTER_LONG: &str = "\
 Examples:
   redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill
-  redbolt exec --config /etc/redbolt.toml --no-wait backup -- ./backup   # or exit with 75
-  redbolt exec --config /etc/redbolt.toml --wait forever leader -- ./serve
+  redbolt exec --config /etc/redbolt.toml -n backup -- ./dump  # or 75
+  redbolt exec --config /etc/redbolt.toml -w forever leader -- ./serve
 
 The lock is kept alive as long as the command runs, up to --max-hold. A command that is about to
 outlive the validity of its lock all the same (the ttl less the drift, which is 1 % and 2 ms by
@@ -99,8 +99,11 @@ on standard error says so.
 
 However short the wait is, there is one attempt at the lock. Before it, nodes get time to connect:
 as long as the wait, but at most 1 s; with --no-wait or --wait 0 up to 1 s as well. Durations are
-written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a bare number is in seconds; a
-variable and the file need the unit.
+written like 250us, 20ms, 30s, 1.5m or 1.5min, 2h, 7d. An option that is a bare number is in
+seconds; a variable and the file need the unit.
+
+Every file may be a pipe to which somebody writes within 30 s, and no terminal. A byte order mark
+and the line ends of Windows do not count.
 
 A wait that cannot succeed fails at once: nodes in quarantine leave no quorum until it is over.
 Nodes that cannot be reached are named at once, and tried until the wait ends. So are, within two

@@ -8,18 +8,18 @@ use crate::settings::{NO_NODES, NodeArgs};
 /// Shown below the options by `-h`.
 const AFTER: &str = "\
 Examples:
-  redbolt init --nodes db1,db2,db3 --fresh          # new servers: the nodes vote at once
-  redbolt init --config /etc/redbolt.toml           # safe at any time: waits for a quorum
-  redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls for all clients
+  redbolt init --nodes db1,db2,db3 --fresh          # new servers
+  redbolt init --config /etc/redbolt.toml           # safe at any time
+  redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls
 
 --help has all details, and the exit codes.";
 
 /// Shown below the options by `--help`.
 const AFTER_LONG: &str = "\
 Examples:
-  redbolt init --nodes db1,db2,db3 --fresh          # new servers: the nodes vote at once
-  redbolt init --config /etc/redbolt.toml           # safe at any time: waits for a quorum
-  redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls for all clients
+  redbolt init --nodes db1,db2,db3 --fresh          # new servers
+  redbolt init --config /etc/redbolt.toml           # safe at any time
+  redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls
 
 A node votes for locks once nothing in it can have been forgotten. Its witness says since when that
 is so: two keys beside the locks, redbolt:witness and redbolt:seen behind the prefix. Without

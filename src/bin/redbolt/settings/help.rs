@@ -7,7 +7,8 @@ The nodes, separated by commas: HOST, HOST:PORT or
 redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. A comma in a password is written %2C.
 @FILE reads the list from a file, with commas, or one node on each line; # begins a
 comment. Everybody can see arguments, so a list with passwords belongs there, and the file
-must not be open to others (chmod o=). REDBOLT_NODES is used when this is absent";
+must not be open to others (chmod o=). nodes = \"@FILE\" in the file of --config names a
+file beside that one. REDBOLT_NODES is used when this is absent";
 
 pub(super) const CONFIG: &str = "A file with settings, in TOML";
 pub(super) const CONFIG_LONG: &str = "\
@@ -24,17 +25,18 @@ absent";
 
 pub(super) const PASSWORD: &str = "A file with the password for such nodes";
 pub(super) const PASSWORD_LONG: &str = "\
-A file with the password for the nodes that are given without a login, on one line. The
-file must not be open to others (chmod o=). When this is absent: REDBOLT_PASSWORD or
-REDBOLT_PASSWORD_FILE; else password or password_file in the file of --config; else the
-credential of systemd that LoadCredential=redbolt.password:/PATH loads";
+A file with the password for the nodes that are given without a login, on one line, or a
+pipe such as <(COMMAND). The file must not be open to others (chmod o=). When this is
+absent: REDBOLT_PASSWORD or REDBOLT_PASSWORD_FILE; else password or password_file in the
+file of --config; else the credential of systemd that
+LoadCredential=redbolt.password:/PATH loads";
 
 pub(super) const GUARD: &str = "When a node counts that may have forgotten locks";
 pub(super) const GUARD_LONG: &str = "\
-When a node counts that may have forgotten locks:
-  on       once a witness among its keys has been there for the longest ttl (the default)
+When a node counts that may have forgotten locks [default: on]:
+  on       once its witness is as old as the longest ttl
   strict   that long after the node is first seen
-  durable  through restarts too, if the node appends to a file (with appendfsync always)
+  durable  through restarts too, with AOF and appendfsync always
   off      at once: only for tests
 REDBOLT_RESTART_GUARD is used when this is absent";
 
