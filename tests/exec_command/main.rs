@@ -2,6 +2,7 @@
 #![cfg(feature = "cli")]
 
 mod complaints;
+mod completion;
 mod conflict;
 mod contact;
 mod counter;
