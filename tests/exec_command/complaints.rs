@@ -28,6 +28,11 @@ fn the_options_of_other_commands_are_told_what_to_write() {
         let expected = format!("redbolt: unexpected argument '{given}' found: {hint}; see");
         assert!(err.starts_with(&expected), "{arguments:?}: {err}");
     }
+    // The shell takes a list with spaces apart.
+    let (code, err) = outcome(&["b", "c", "r", "--", "true"]);
+    assert_eq!(code, Some(64), "{err}");
+    let expected = "argument 'c' found: commas separate nodes, and RESOURCE is one argument;";
+    assert!(err.contains(expected), "{err}");
     // Whoever is used to count the letters says no more with two.
     for verbose in [&["-vv"][..], &["-v", "-v"], &["--verbose", "-v"]] {
         let (code, err) = outcome(&[verbose, &["-n", "r", "--", "true"]].concat());

@@ -1,7 +1,7 @@
 //! The one-line message about a command line that cannot be parsed.
 
 use std::error::Error as _;
-use std::ffi::OsStr;
+use std::ffi::OsString;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -20,18 +20,20 @@ const FOREIGN: [(&[&str], &str); 5] = [
     (&["-F", "--no-fork"], "redbolt stays, and keeps the lock alive"),
 ];
 
-/// Returns the message, and where to read on. `first` is the first argument, which may be a
-/// subcommand of `program`.
-pub(crate) fn describe(error: &clap::Error, program: &Command, first: Option<&OsStr>) -> String {
-    let subcommand = first.and_then(|name| program.find_subcommand(name));
+/// Returns the message, and where to read on. The first of the arguments may be a subcommand of
+/// `program`.
+pub(crate) fn describe(error: &clap::Error, program: &Command, arguments: &[OsString]) -> String {
+    let subcommand = arguments.first().and_then(|name| program.find_subcommand(name));
+    // For a shell, nodes with spaces between them are several arguments.
+    let is_list = ["--nodes", "--"].iter().all(|name| arguments.iter().any(|other| other == name));
     let help = match subcommand {
         Some(command) => format!("see redbolt {} --help", command.get_name()),
         None => "see redbolt --help".to_owned(),
     };
-    format!("{}; {help}", what_is_wrong(error, subcommand))
+    format!("{}; {help}", what_is_wrong(error, subcommand, is_list))
 }
 
-fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>) -> String {
+fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>, is_list: bool) -> String {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -66,9 +68,10 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>) -> String {
             let hint = match (foreign, suggested(error, ContextKind::SuggestedArg)) {
                 (Some((_, hint)), _) => format!(": {hint}"),
                 (None, Some(meant)) => format!(", {meant} is one"),
-                (None, None) if is_exec && !given.starts_with('-') => {
-                    ": COMMAND stands behind --".to_owned()
-                }
+                (None, None) if is_exec && !given.starts_with('-') => match is_list {
+                    true => ": commas separate nodes, and RESOURCE is one argument".to_owned(),
+                    false => ": COMMAND stands behind --".to_owned(),
+                },
                 (None, None) => String::new(),
             };
             // The argument may be a list of nodes whose option was forgotten.

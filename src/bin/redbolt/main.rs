@@ -62,10 +62,10 @@ fn main() -> ExitCode {
         Ok(Command::Man(args)) => man::run(args, Cli::command()),
         Err(asked) if is_asked_for(&asked) => output::print(&asked.to_string()),
         Err(error) => {
-            let first = env::args_os().nth(1);
-            let what = complaint::describe(&error, &Cli::command(), first.as_deref());
-            if first.is_some_and(|command| command == "exec") {
-                return exec::refuse(what, env::args_os());
+            let arguments: Vec<_> = env::args_os().skip(1).collect();
+            let what = complaint::describe(&error, &Cli::command(), &arguments);
+            if arguments.first().is_some_and(|command| command == "exec") {
+                return exec::refuse(what, arguments);
             }
             output::say(what);
             exit::USAGE.into()
