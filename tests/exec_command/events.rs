@@ -96,7 +96,7 @@ fn every_line_of_many_jobs_in_one_journal_says_whose_it_is_and_how_the_command_e
     let journal = Journal::new();
     let mut exits = journal.start(&[], "orders/1", "echo $$ >pid; sleep 0.1; exit 7");
     let mut dies = journal.start(&[], "orders/2", "kill -SEGV $$");
-    let mut loses = journal.start(&["--ttl", "3s"], "orders/3", "echo >ready; exec sleep 60");
+    let mut loses = journal.start(&["--ttl", "6s"], "orders/3", "echo >ready; exec sleep 60");
     let background = "(until [ -e go ] || [ ! -e out ]; do :; done) & exit 0";
     let mut waits = journal.start(&["--wait-group"], "orders/4", background);
     let mut unusable = journal.start(&["--ttl", "61s"], "orders/5", "echo ran");
@@ -105,7 +105,7 @@ fn every_line_of_many_jobs_in_one_journal_says_whose_it_is_and_how_the_command_e
         node.command(&[b"DEL", b"orders/3"]);
         node.set_px(b"orders/6", b"x", Duration::from_secs(60));
     }
-    let mut refused = journal.start(&["--wait", "2s"], "orders/6", "echo ran");
+    let mut refused = journal.start(&["--wait", "5s"], "orders/6", "echo ran");
     journal.wait(&mut exits).assert_code(7);
     journal.wait(&mut dies).assert_died_of(Signal::SEGV);
     journal.wait(&mut loses).assert_code(76);

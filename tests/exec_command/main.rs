@@ -3,6 +3,7 @@
 
 mod complaints;
 mod completion;
+mod chains;
 mod conflict;
 mod contact;
 mod counter;

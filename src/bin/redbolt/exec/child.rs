@@ -158,7 +158,11 @@ impl Child {
 
     /// Sends `SIGKILL` to all that the command has started.
     pub(super) fn kill(&mut self) {
-        self.signal_all(Signal::KILL);
+        let command = (!self.is_waited_for).then_some(self.group);
+        if command.is_some() {
+            self.signal(Signal::KILL);
+        }
+        self.descendants.kill(command);
     }
 
     /// Stops all that the command has started. Returns `false` if that is not certain.

@@ -10,14 +10,20 @@ use std::io;
 use nix::sys::wait::{Id, WaitPidFlag, waitid as peek};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, pidfd_open,
-    pidfd_send_signal, set_child_subreaper, wait, waitid, waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process,
+    kill_process_group, pidfd_open, pidfd_send_signal, set_child_subreaper, wait, waitid, waitpid,
 };
 
 use super::process::{self, Listing, Process};
 
 /// How often to look for processes that were started while others were being stopped.
 const STOP_ROUNDS: usize = 10;
+
+/// How often to look for the newest processes before all are listed.
+const KILL_ROUNDS: usize = 32;
+
+/// How many ids back the newest processes are looked for: more than a chain can be ahead of a look.
+const NEWEST: i32 = 32;
 
 pub(super) struct Descendants {
     /// The descendants from before the command, of whoever became this process by `exec`, and what
@@ -95,6 +101,52 @@ impl Descendants {
         for process in self.living().visible.iter().filter(is_meant) {
             // A process of another user may refuse, and nothing can be done about that.
             _ = send(process, signal);
+        }
+    }
+
+    /// Kills all but the command, which has another way as long as nobody has waited for it.
+    pub(super) fn kill(&mut self, command: Option<Pid>) {
+        // A child of this process may be one of the strangers.
+        if self.strangers.is_empty() {
+            self.kill_newest(command);
+        }
+        self.signal(Signal::KILL, command);
+    }
+
+    /// Kills the newest, again and again, up to a bound.
+    ///
+    /// A chain of processes, each of which starts the next and ends, is ahead of every list of all
+    /// processes: whoever is listed has ended before the signal. But the one that lives has one of
+    /// the latest ids. And the oldest that is left of a chain, dead or alive, is always a child of
+    /// this process.
+    fn kill_newest(&mut self, command: Option<Pid>) {
+        let Some(us) = process::find(getpid()) else { return };
+        for _ in 0..KILL_ROUNDS {
+            // The dead would only make the next look take longer.
+            match command {
+                Some(command) => self.reap(command),
+                None => _ = self.reap_all(),
+            }
+            let mut has_found = false;
+            let is_meant =
+                |process: &Process| process.parent == Some(us.pid) && Some(process.pid) != command;
+            for child in process::newest(NEWEST).filter(is_meant) {
+                has_found = true;
+                // Nobody else waits for a child: the ids of the child and of its group cannot
+                // belong to others yet. A session that is not ours was begun by a descendant, and
+                // only descendants can be in it. The system kills a group as a whole, together with
+                // those that are just being started.
+                let group = child
+                    .group
+                    .filter(|_| child.session.is_some_and(|session| Some(session) != us.session));
+                match group {
+                    Some(group) => _ = kill_process_group(group, Signal::KILL),
+                    None => _ = kill_process(child.pid, Signal::KILL),
+                }
+            }
+            if !has_found {
+                return;
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! What `redbolt exec` can say.
 //!
 //! The names of the events and of their fields are a promise to programs that read `--log json`.
-//! Times are in milliseconds. The resource is no part of a message: a run has one, and every line of
+//! Times are in milliseconds. The resource is no part of a message: a run has one, and each line of
 //! JSON names it.
 
 use std::fmt;
