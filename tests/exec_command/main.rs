@@ -1,9 +1,9 @@
 //! `redbolt exec` on real servers, through the program itself.
 #![cfg(feature = "cli")]
 
+mod chains;
 mod complaints;
 mod completion;
-mod chains;
 mod conflict;
 mod contact;
 mod counter;
