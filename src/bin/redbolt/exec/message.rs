@@ -214,24 +214,26 @@ impl fmt::Display for Text<'_> {
         match self.message {
             Message::QuorumAwaited { left, nodes } => {
                 let left = format_rounded(*left);
-                write!(
-                    f,
-                    "waiting {left} for a quorum of nodes for {resource:?}:\n{nodes}\n{GUARD_HINT}"
-                )
+                write!(f, "waiting {left} for a quorum of nodes for {resource:?}:")?;
+                write!(f, "\n{nodes}\n{GUARD_HINT}")
             }
             Message::NoQuorumYet { left, nodes } => {
                 write!(f, "no quorum of nodes for {resource:?}, waiting {left}:\n{nodes}")
             }
             Message::Waiting { left, attempts, occupant, nodes, .. } => {
                 let plural = if *attempts == 1 { "" } else { "s" };
-                write!(f, "waiting {left} for {resource:?} after {attempts} attempt{plural}")?;
                 let is_about_nodes = nodes.is_empty() || *occupant == Occupant::Unknown;
                 let more = if is_about_nodes { "" } else { ", but too few nodes vote" };
-                write!(f, ": {occupant}{more}{}", nodes.below())
+                let after = format_args!("after {attempts} attempt{plural}");
+                write!(
+                    f,
+                    "waiting {left} for {resource:?} {after}: {occupant}{more}{}",
+                    nodes.below()
+                )
             }
             Message::Stuck { occupant } => {
-                write!(f, "{resource:?} will not come free by itself: {occupant}")?;
-                f.write_str(&occupant.way_out())
+                let way_out = occupant.way_out();
+                write!(f, "{resource:?} will not come free by itself: {occupant}{way_out}")
             }
             Message::Locked { took } => write!(f, "{resource:?} is locked after {took:.1?}"),
             Message::NotAllReady { nodes } => write!(f, "not every node is ready:\n{nodes}"),
@@ -246,12 +248,8 @@ impl fmt::Display for Text<'_> {
                 write!(f, "little is left of the lock on {resource:?}: {}", signals::name(*signal))
             }
             Message::Ending { reason, signal, nodes } => {
-                let (before, after) = match reason {
-                    LostReason::MaxHold => ("--max-hold is about to end the lock on", ""),
-                    _ => ("the lock on", " is about to end"),
-                };
-                let (signal, nodes) = (signals::name(*signal), nodes.below());
-                write!(f, "{before} {resource:?}{after}: {signal}{nodes}")
+                let signal = signals::name(*signal);
+                write!(f, "{}: {signal}{}", about_to_end(*reason, resource), nodes.below())
             }
             Message::Lost { reason, nodes } => {
                 write!(f, "the lock on {resource:?} is lost: {reason}{}", nodes.below())
@@ -280,5 +278,12 @@ impl fmt::Display for Text<'_> {
             Message::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
             Message::Failed { failure, .. } => failure.fmt(f),
         }
+    }
+}
+
+fn about_to_end(reason: LostReason, resource: &str) -> String {
+    match reason {
+        LostReason::MaxHold => format!("--max-hold is about to end the lock on {resource:?}"),
+        _ => format!("the lock on {resource:?} is about to end"),
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::failure::Failure;
 use super::message::Message;
-use super::style::{Form, Style};
+use super::style::{Form, Style, Volume};
 use crate::{exit, output};
 
 /// The option that chooses a form, and its variable.
@@ -19,7 +19,7 @@ pub(crate) fn refuse(what: String, arguments: impl IntoIterator<Item = OsString>
     let form = of_arguments(arguments).or_else(of_variable).unwrap_or_default();
     let failure = Failure::Usage(what);
     let message = Message::Failed { exit_code: exit::USAGE, failure: &failure };
-    output::write_line(&Style::new(form, false).line(&message));
+    output::write_line(&Style::new(form, Volume::Normal, "").line(&message));
     exit::USAGE.into()
 }
 

@@ -59,6 +59,8 @@ pub(super) struct Style {
 struct Line<'a> {
     time: String,
     level: Level,
+    /// Empty where the command line could not be read.
+    #[serde(skip_serializing_if = "str::is_empty")]
     resource: &'a str,
     pid: u32,
     #[serde(flatten)]
