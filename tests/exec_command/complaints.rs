@@ -37,7 +37,7 @@ fn the_options_of_other_commands_are_told_what_to_write() {
     for verbose in [&["-vv"][..], &["-v", "-v"], &["--verbose", "-v"]] {
         let (code, err) = outcome(&[verbose, &["-n", "r", "--", "true"]].concat());
         assert_eq!(code, Some(69), "{err}");
-        assert!(err.starts_with("redbolt: ["), "{err}");
+        assert!(err.starts_with("redbolt["), "{err}");
     }
     // All units are named, and min is one for m.
     let (code, err) = outcome(&["--max-hold", "5min", "-n", "r", "--", "true"]);

@@ -119,7 +119,7 @@ fn a_row_of_a_table_goes_on_below_its_own_column() {
     let Ok(output) = groff.stderr(Stdio::piped()).output() else { return };
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let page = String::from_utf8(output.stdout).expect("text");
-    let table = page.split_once("occupant has a state:\n").and_then(|(_, rest)| {
+    let table = page.split_once("level of each event:\n").and_then(|(_, rest)| {
         let (table, _) = rest.split_once("\n\n")?;
         Some(table)
     });

@@ -75,14 +75,15 @@ const CLEANUP_TIMEOUT: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(mut args: Args) -> ExitCode {
     let config = args.config();
-    let speech = match Speech::start(Style::new(args.log(), args.volume(), &args.resource_name())) {
-        Ok(speech) => speech,
-        Err(error) => {
-            // Nothing is held that could be held up.
-            output::say(Failure::System(error));
-            return exit::SOFTWARE.into();
-        }
-    };
+    let speech =
+        match Speech::start(Style::new(args.log(), args.volume(), Some(&args.resource_name()))) {
+            Ok(speech) => speech,
+            Err(error) => {
+                // Nothing is held that could be held up.
+                output::say(Failure::System(error));
+                return exit::SOFTWARE.into();
+            }
+        };
     let result = config.and_then(|config| acquire_and_run(config, &args, &speech));
     let ending = result.unwrap_or_else(|failure| {
         let ending = failure.ending(&args.codes);

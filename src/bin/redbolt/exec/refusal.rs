@@ -19,7 +19,7 @@ pub(crate) fn refuse(what: String, arguments: impl IntoIterator<Item = OsString>
     let form = of_arguments(arguments).or_else(of_variable).unwrap_or_default();
     let failure = Failure::Usage(what);
     let message = Message::Failed { exit_code: exit::USAGE, failure: &failure };
-    output::write_line(&Style::new(form, Volume::Normal, "").line(&message));
+    output::write_line(&Style::new(form, Volume::Normal, None).line(&message));
     exit::USAGE.into()
 }
 

@@ -190,7 +190,7 @@ mod tests {
 
     fn speech(is_verbose: bool, write: impl FnMut(&[u8]) + Send + 'static) -> Speech {
         let volume = if is_verbose { Volume::Verbose } else { Volume::Normal };
-        let style = Style::new(Form::Text, volume, "r");
+        let style = Style::new(Form::Text, volume, Some("r"));
         Speech::start_with(style, write).expect("a thread can be started")
     }
 

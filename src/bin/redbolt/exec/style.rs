@@ -47,7 +47,8 @@ pub(super) enum Volume {
 pub(super) struct Style {
     form: Form,
     volume: Volume,
-    resource: Arc<str>,
+    /// `None` where no command line could be read.
+    resource: Option<Arc<str>>,
     /// The id of this process, by which the lines of one run are found among those of others.
     pid: u32,
     /// The time since boot when the run began.
@@ -59,9 +60,8 @@ pub(super) struct Style {
 struct Line<'a> {
     time: String,
     level: Level,
-    /// Empty where the command line could not be read.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    resource: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource: Option<&'a str>,
     pid: u32,
     #[serde(flatten)]
     message: &'a Message<'a>,
@@ -70,8 +70,8 @@ struct Line<'a> {
 
 impl Style {
     /// The style of a run that begins now.
-    pub(super) fn new(form: Form, volume: Volume, resource: &str) -> Self {
-        let (resource, pid) = (resource.into(), process::id());
+    pub(super) fn new(form: Form, volume: Volume, resource: Option<&str>) -> Self {
+        let (resource, pid) = (resource.map(Arc::from), process::id());
         Self { form, volume, resource, pid, start: since_boot() }
     }
 
@@ -92,15 +92,19 @@ impl Style {
             Form::Text if self.volume == Volume::Verbose => {
                 let elapsed = since_boot().saturating_sub(self.start);
                 let (pid, seconds) = (self.pid, elapsed.as_secs_f64());
-                format!("redbolt[{pid}]: [{seconds:7.3}s] {}\n", message.text(&self.resource))
+                format!("redbolt[{pid}]: [{seconds:7.3}s] {}\n", message.text(self.name()))
             }
-            Form::Text => format!("redbolt: {}\n", message.text(&self.resource)),
+            Form::Text => format!("redbolt: {}\n", message.text(self.name())),
         }
     }
 
+    fn name(&self) -> &str {
+        self.resource.as_deref().unwrap_or_default()
+    }
+
     fn json(&self, message: &Message<'_>, now: Duration) -> String {
-        let resource: &str = &self.resource;
-        let text = message.text(resource).to_string();
+        let resource = self.resource.as_deref();
+        let text = message.text(self.name()).to_string();
         let (time, level, pid) = (rfc3339(now), message.level(), self.pid);
         let line = serde_json::to_string(&Line { time, level, resource, pid, message, text });
         // Only maps with keys that are no text, and types that fail on purpose, cannot be written.

@@ -22,7 +22,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const COMMON: [&str; 6] = ["time", "level", "event", "resource", "pid", "text"];
 
 fn style(form: Form, volume: Volume) -> Style {
-    let (resource, pid, start) = ("a\"b\n".into(), 4_711, Duration::ZERO);
+    let (resource, pid, start) = (Some("a\"b\n".into()), 4_711, Duration::ZERO);
     Style { form, volume, resource, pid, start }
 }
 
