@@ -103,8 +103,16 @@ mod tests {
             assert_eq!(parse(list), Err(COMMAS.to_owned()), "{list}");
         }
         // The separator may be in a password, and a part may be wrong.
-        for list in ["redis://:se cret@a:0", "redis://:a;b@h:x", "a b:0", "a,,b", ";", "a;", "a@b"]
-        {
+        for list in [
+            "redis://:se cret@a:0",
+            "redis://:a;b@h:x",
+            "redis://:se,c ret,d@a",
+            "a b:0",
+            "a,,b",
+            ";",
+            "a;",
+            "a@b",
+        ] {
             let error = Address::parse_list(list).expect_err(list).to_string();
             assert_eq!(parse(list), Err(error), "{list}");
         }
