@@ -119,12 +119,9 @@ fn a_row_of_a_table_goes_on_below_its_own_column() {
     let Ok(output) = groff.stderr(Stdio::piped()).output() else { return };
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let page = String::from_utf8(output.stdout).expect("text");
-    let table = page.split_once("level of each event:\n").and_then(|(_, rest)| {
-        let (table, _) = rest.split_once("\n\n")?;
-        Some(table)
-    });
+    let begin = page.find("         quorum_awaited ").expect("the events are on the page");
     let (mut rows, mut others) = (0, 0);
-    for line in table.expect("the events are on the page").lines() {
+    for line in page[begin..].lines().take_while(|line| !line.is_empty()) {
         assert!(line.len() <= 80, "{line}");
         let (name, text) = line.split_at(SECTION + 2 + 17);
         let is_row = name.starts_with("         ") && name.trim_start().len() + 9 == name.len();
@@ -132,7 +129,7 @@ fn a_row_of_a_table_goes_on_below_its_own_column() {
         assert!((is_row || is_rest) && !text.starts_with(' '), "{line}");
         (rows, others) = if is_rest { (rows, others + 1) } else { (rows + 1, others) };
     }
-    assert!(rows > 15 && others > 5, "{page}");
+    assert!(rows > 15 && others > 0, "{page}");
 }
 
 #[test]
