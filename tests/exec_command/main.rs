@@ -16,6 +16,7 @@ mod job_control;
 mod joining;
 mod keeping;
 mod leftovers;
+mod logins;
 mod mending;
 mod mistakes;
 mod outcome;

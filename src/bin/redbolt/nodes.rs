@@ -7,6 +7,8 @@ use redbolt::redlock::{NodeError, NodeId, NodeOutcome, NodeOutcomes};
 use redbolt::{Address, Engine, NodeState, NodeStatus};
 use serde::Serialize;
 
+use crate::settings::password_place;
+
 /// Where to give the login that a node wants.
 const LOGIN_HINT: &str = "; a login is needed: redis://USER:PASSWORD@HOST, or REDBOLT_USER and \
                           REDBOLT_PASSWORD, or --user and --password-file";
@@ -79,7 +81,7 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Node
     let is_decided = is_decided_without(outcomes, engine.quorum().need());
     let lines = engine.nodes().map(|(id, address, status)| {
         let outcome = outcomes.get(id.index()).copied();
-        line(engine, address, &status, &said_of(outcome, is_decided))
+        line(engine, id, address, &status, &said_of(outcome, is_decided))
     });
     lines.collect()
 }
@@ -91,7 +93,7 @@ pub(crate) fn describe_one(
     outcome: Option<NodeOutcome>,
 ) -> Option<NodeLine> {
     let more = said_of(outcome, false);
-    Some(line(engine, engine.address(node)?, &engine.node(node)?, &more))
+    Some(line(engine, node, engine.address(node)?, &engine.node(node)?, &more))
 }
 
 /// Returns what continues the state of a node with the outcome of a request, as far as that says
@@ -105,7 +107,13 @@ fn said_of(outcome: Option<NodeOutcome>, is_decided: bool) -> String {
     }
 }
 
-fn line(engine: &Engine, address: &Address, status: &NodeStatus<'_>, more: &str) -> NodeLine {
+fn line(
+    engine: &Engine,
+    id: NodeId,
+    address: &Address,
+    status: &NodeStatus<'_>,
+    more: &str,
+) -> NodeLine {
     let twin = match status.error {
         Some(NodeError::SameProcess(other)) => engine.address(other),
         _ => None,
@@ -115,8 +123,11 @@ fn line(engine: &Engine, address: &Address, status: &NodeStatus<'_>, more: &str)
     let login = if status.lacks_login() { LOGIN_HINT } else { "" };
     let right = lacks_witness_keys(status).then(|| witness_hint(&engine.redlock_config().prefix));
     let right = right.unwrap_or_default();
+    let place = password_place(id).filter(|_| is_wrong_password(status));
+    let password =
+        place.map_or_else(String::new, |place| format!("; the password is from {place}"));
     let (state, status) = shown(status);
-    let text = format!("{status}{twin}{wait}{more}{login}{right}");
+    let text = format!("{status}{twin}{wait}{more}{login}{password}{right}");
     NodeLine { node: address.to_string(), state: state.to_string(), text }
 }
 
@@ -128,6 +139,13 @@ fn shown(status: &NodeStatus<'_>) -> (NodeState, String) {
         Some(error) => (NodeState::Down, format!("{}: connecting {error}", NodeState::Down)),
         None => (status.state, text),
     }
+}
+
+/// Whether the server has refused the password.
+fn is_wrong_password(status: &NodeStatus<'_>) -> bool {
+    // The first is of all servers since Redis 6; the last is said where no password is set.
+    let words = ["WRONGPASS", "ERR invalid password", "ERR AUTH ", "ERR Client sent AUTH"];
+    status.error.is_some() && words.iter().any(|words| status.message.starts_with(words))
 }
 
 /// Whether the user has no right to the keys of the witness. Missing commands have names of their

@@ -20,8 +20,10 @@ pub(super) fn connect(config: Config) -> Result<Engine, Failure> {
         return Ok(engine);
     }
     let nodes_one_by_one = describe(&engine, None);
-    let mut message =
-        format!("no quorum: {ready} of {nodes} nodes ready, {need} needed\n{nodes_one_by_one}");
+    let plural = if nodes == 1 { "" } else { "s" };
+    let mut message = format!(
+        "no quorum: {ready} of {nodes} node{plural} ready, {need} needed\n{nodes_one_by_one}"
+    );
     if quarantined_for(&engine).is_some() {
         message.push('\n');
         message.push_str(GUARD_HINT);

@@ -51,6 +51,8 @@ impl Look {
         let mut config = Config::with_addresses([engine.address(node)?.clone()]);
         config.redlock = engine.redlock_config().clone();
         config.redlock.quorum = None;
+        // This engine has no locks that a label could explain.
+        config.redlock.label.clear();
         // Nobody is to vote, so that nothing that was forgotten matters.
         config.redlock.restart_guard = RestartGuard::Off;
         let engine = Engine::new(config).ok()?;

@@ -12,7 +12,7 @@ use redbolt::{Config, EnvError};
 
 use super::login::{Login, PASSWORD, USER};
 use super::sources::{Given, Sources};
-use super::{help, list};
+use super::{help, list, passwords};
 use crate::choice::one_of;
 use crate::duration;
 
@@ -140,6 +140,7 @@ impl NodeArgs {
             None => sources.name_of(name),
         };
         config.apply_vars(value).map_err(|error| told(&error, name_of))?;
+        passwords::remember(&config.nodes, password.as_ref());
         if let Some(prefix) = &self.prefix {
             // An empty text is no value of a variable, but a prefix that can be wanted.
             config.redlock.prefix = prefix.as_bytes().to_vec();

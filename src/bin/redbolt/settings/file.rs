@@ -1,5 +1,6 @@
 //! Files with settings: bounded, and private where a password is in them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -112,12 +113,16 @@ impl FileError {
     }
 }
 
+/// Returns a path as a message may show it: an address in its place could have a login.
+pub(super) fn shown(path: &Path) -> Cow<'_, str> {
+    let path = path.to_string_lossy();
+    let is_address = path.contains("://") || (path.contains('@') && path.contains(':'));
+    if is_address { "…".into() } else { path }
+}
+
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An address in the place of a path could have a login.
-        let path = self.path.to_string_lossy();
-        let is_address = path.contains("://") || (path.contains('@') && path.contains(':'));
-        let path = if is_address { "…" } else { &*path };
+        let path = shown(&self.path);
         match &self.kind {
             FileErrorKind::Io(error) => write!(f, "cannot read {path}: {error}"),
             FileErrorKind::TooLong { most } => write!(f, "{path} has more than {most} bytes"),

@@ -72,14 +72,15 @@ fn read(file: Given) -> Result<Given, String> {
     if value.is_empty() {
         return Err(format!("{name} is empty"));
     }
-    let password = file::password(Path::new(&value)).map_err(|error| format!("{name}: {error}"))?;
-    Ok(Given { name, value: password.into() })
+    let path = Path::new(&value);
+    let password = file::password(path).map_err(|error| format!("{name}: {error}"))?;
+    Ok(Given { name: format!("{name} ({})", file::shown(path)), value: password.into() })
 }
 
 fn credential() -> Result<Option<Given>, String> {
     let Some(folder) = variable(CREDENTIALS) else { return Ok(None) };
     match file::password(&PathBuf::from(folder).join(CREDENTIAL)) {
-        Ok(password) => Ok(Some(Given::new(CREDENTIALS, password))),
+        Ok(password) => Ok(Some(Given::new(&format!("the credential {CREDENTIAL}"), password))),
         // The credentials are for somebody else.
         Err(error) if error.is_missing() => Ok(None),
         Err(error) => Err(format!("{CREDENTIALS}: {error}")),
