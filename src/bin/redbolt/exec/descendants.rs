@@ -10,8 +10,8 @@ use std::io;
 use nix::sys::wait::{Id, WaitPidFlag, waitid as peek};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process,
-    kill_process_group, pidfd_open, pidfd_send_signal, set_child_subreaper, wait, waitid, waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, pidfd_open,
+    pidfd_send_signal, set_child_subreaper, wait, waitid, waitpid,
 };
 
 use super::process::{self, Listing, Process};
@@ -120,7 +120,8 @@ impl Descendants {
     /// the latest ids. And the oldest that is left of a chain, dead or alive, is always a child of
     /// this process.
     fn kill_newest(&mut self, command: Option<Pid>) {
-        let Some(us) = process::find(getpid()) else { return };
+        let us = Some(getpid());
+        let is_meant = |process: &Process| process.parent == us && Some(process.pid) != command;
         for _ in 0..KILL_ROUNDS {
             // The dead would only make the next look take longer.
             match command {
@@ -128,21 +129,10 @@ impl Descendants {
                 None => _ = self.reap_all(),
             }
             let mut has_found = false;
-            let is_meant =
-                |process: &Process| process.parent == Some(us.pid) && Some(process.pid) != command;
             for child in process::newest(NEWEST).filter(is_meant) {
                 has_found = true;
-                // Nobody else waits for a child: the ids of the child and of its group cannot
-                // belong to others yet. A session that is not ours was begun by a descendant, and
-                // only descendants can be in it. The system kills a group as a whole, together with
-                // those that are just being started.
-                let group = child
-                    .group
-                    .filter(|_| child.session.is_some_and(|session| Some(session) != us.session));
-                match group {
-                    Some(group) => _ = kill_process_group(group, Signal::KILL),
-                    None => _ = kill_process(child.pid, Signal::KILL),
-                }
+                // Nobody else waits for a child, so that its id cannot belong to another yet.
+                _ = kill_process(child.pid, Signal::KILL);
             }
             if !has_found {
                 return;
