@@ -1,7 +1,6 @@
 //! `redbolt exec` on real servers, through the program itself.
 #![cfg(feature = "cli")]
 
-mod chains;
 mod complaints;
 mod completion;
 mod conflict;

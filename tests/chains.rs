@@ -1,4 +1,14 @@
-//! Chains of processes, each of which starts the next and ends.
+//! `redbolt exec` and chains of processes, each of which starts the next and ends.
+//!
+//! The crowd that makes each list of processes take long would hold up other tests of the command,
+//! so that this is a target of its own.
+#![cfg(feature = "cli")]
+
+#[allow(dead_code, reason = "the tests of the command use the rest")]
+#[path = "exec_command/run.rs"]
+mod run;
+#[path = "support/mod.rs"]
+mod support;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -7,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::run::{PATIENCE, Run, exec};
+use crate::run::{PATIENCE, Run, exec};
 use crate::support::process::{Folder, is_alive};
 use crate::support::servers::Cluster;
 use crate::support::until;
