@@ -293,13 +293,13 @@ fn out_of_bounds(
         ConfigError::Drift { .. } => "drift_step",
         _ => "nodes",
     };
-    // `drift.rate_ppm` and `prefix length` are settings of a part and of a whole.
+    // `drift.rate_ppm`, `prefix length` and `label length` are settings of a part and of a whole.
     let name = name.strip_prefix("the default ").unwrap_or(name);
     let name = name.split(' ').next().unwrap_or_default().replace('.', "_");
     let variable = variable(&name);
     let given = value(&variable).ok().flatten();
     match (error.possible(), given) {
-        (Some(possible), Some(value)) if name != "prefix" => {
+        (Some(possible), Some(value)) if !["prefix", "label"].contains(&&*name) => {
             EnvError::new(&variable, EnvErrorKind::value(&value, possible))
         }
         _ => EnvError::new(&variable, EnvErrorKind::Config(error)),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use redbolt::{Client, Config};
 
 use super::run::{Outcome, PATIENCE, Run, exec, run, run_until_quorate};
-use crate::support::servers::Cluster;
+use crate::support::servers::{Cluster, Node};
+use crate::support::until;
 
 /// A client of a service that has a prefix.
 fn service(cluster: &Cluster, prefix: &str) -> Client {
@@ -117,4 +118,36 @@ fn what_no_client_of_the_nodes_can_have_is_named_with_its_limits() {
         assert!(outcome.err.starts_with(&format!("redbolt: {message}")), "{}", outcome.err);
         assert_eq!(outcome.err.lines().count(), 1, "{}", outcome.err);
     }
+}
+
+#[test]
+fn a_label_names_the_process_beside_its_lock() {
+    let cluster = Cluster::start(3);
+    let too_long = "x".repeat(101);
+    for (option, label) in [(true, "billing of web-3"), (false, "ledger")] {
+        let mut command = exec(&cluster.addrs());
+        let script = "echo $REDBOLT_TOKEN >token; while [ -e out ] && [ ! -e go ]; do :; done";
+        if option {
+            command.args(["--label", label]).env("REDBOLT_LABEL", &too_long);
+        } else {
+            command.env("REDBOLT_LABEL", label);
+        }
+        let run = Run::start(command.args(["r", "--", "sh", "-c", script]));
+        let token = run.line("token");
+        let key = format!("redbolt:label:{}", &token[..24]);
+        let said = |node: &Node| String::from_utf8(node.get(key.as_bytes())?).ok();
+        let is_said = || cluster.iter().all(|node| said(node).is_some());
+        assert!(until(PATIENCE, is_said), "a node has no label");
+        let expected = format!(" {} {label}", run.pid().as_raw_nonzero());
+        for node in cluster.iter() {
+            let said = said(node).expect("it was there");
+            assert!(said.ends_with(&expected), "{said}");
+        }
+        run.create("go");
+        run.finish().assert_code(0);
+    }
+    let outcome = run(&cluster.addrs(), &["--label", &too_long, "r", "--", "true"]);
+    outcome.assert_code(64);
+    let expected = "--label: label length is 101, between 0 and 100 is possible";
+    assert!(outcome.err.contains(expected), "{}", outcome.err);
 }

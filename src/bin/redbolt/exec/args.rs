@@ -15,7 +15,7 @@ use super::style::{Form, Volume};
 use super::{help, refusal, signals};
 use crate::choice::one_of;
 use crate::duration;
-use crate::settings::{NO_NODES, NodeArgs, Sources};
+use crate::settings::{NO_NODES, NodeArgs, Override, Sources};
 
 /// The longest wait that has an end, and the longest hold: longer than any ttl, and short enough
 /// for every clock.
@@ -52,6 +52,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIGNAL", help = help::EXPIRING, long_help = help::EXPIRING_LONG)]
     #[arg(value_parser = one_of(signals::names(), signals::named), hide_possible_values = true)]
     pub(super) expiring_signal: Option<Signal>,
+
+    #[arg(long, value_name = "TEXT", help = help::LABEL, long_help = help::LABEL_LONG)]
+    #[arg(allow_hyphen_values = true, value_hint = ValueHint::Other)]
+    label: Option<OsString>,
 
     #[arg(long, help = help::WAIT_GROUP, long_help = help::WAIT_GROUP_LONG)]
     pub(super) wait_group: bool,
@@ -170,7 +174,8 @@ impl Args {
         }
         let codes = [&self.conflict_exit_code, &self.lost_exit_code, &self.unavailable_exit_code];
         self.codes = Codes::read(codes.map(Option::as_ref), sources)?;
-        Ok((self.nodes.config(sources, [])?, ttl_name))
+        let label = Override::text("--label", "REDBOLT_LABEL", self.label.clone());
+        Ok((self.nodes.config(sources, [label])?, ttl_name))
     }
 
     /// How long the lock is renewed; `None` for not at all.

@@ -48,6 +48,11 @@ pub(super) const UNAVAILABLE_LONG: &str = "\
 The exit code when no quorum of nodes can be asked: 1 to 125, but no code that means
 something else; REDBOLT_UNAVAILABLE_EXIT_CODE, or 69, when this is absent";
 
+pub(super) const LABEL: &str = "Tell others whose lock this is, by redbolt who";
+pub(super) const LABEL_LONG: &str = "\
+Tell others whose lock this is: redbolt who shows this text, the machine and the process
+beside the lock. Whoever may read the nodes can read it. REDBOLT_LABEL does the same";
+
 pub(super) const VERBOSE: &str = "Say what happens";
 pub(super) const VERBOSE_LONG: &str = "\
 Say what happens, and when: what keeps the lock from us, how long it took, how nodes

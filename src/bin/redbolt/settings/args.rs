@@ -95,6 +95,15 @@ impl Override {
     ) -> Self {
         Self { option, variable, value: value.map(|value| format_duration(value).into()) }
     }
+
+    /// A text of any bytes.
+    pub(crate) fn text(
+        option: &'static str,
+        variable: &'static str,
+        value: Option<OsString>,
+    ) -> Self {
+        Self { option, variable, value }
+    }
 }
 
 impl NodeArgs {
