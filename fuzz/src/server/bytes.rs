@@ -1,9 +1,11 @@
 //! What a client sends: requests, and what only looks like requests.
 
 use std::iter;
+use std::ops::RangeInclusive;
 
 use arbitrary::{Result, Unstructured};
 use bytes::BytesMut;
+use memchr::memmem;
 use redbolt::redlock::{
     ACQUIRE_SET, DECLARE_FRESH, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, LOOK, PROBE,
     RAISE_MAX_TTL, RELEASE, RELEASE_MANY, RELEASE_SET, Script,
@@ -102,8 +104,17 @@ const INLINE: [&str; 5] =
 /// The most bytes of one run.
 const MOST: usize = 2 * 1024 * 1024;
 
-/// The most requests of one run, so that few runs are about replies that nobody reads.
+/// The most requests of one run but those of a [`Stream::flood`], so that few runs are about
+/// replies that nobody reads.
 const MOST_REQUESTS: usize = 300;
+
+/// The lengths of values of which a few replies are more than a master keeps.
+const LONG: RangeInclusive<usize> = 100_000..=1_000_000;
+
+/// The lengths of words that are longer than a request may be, and the most that is left out of
+/// them.
+const ENDLESS: RangeInclusive<usize> = 1_000_000..=4_000_000;
+const LEFT_OUT: usize = 1_500_000;
 
 pub(super) struct Stream {
     pub(super) bytes: Vec<u8>,
@@ -157,7 +168,39 @@ impl Stream {
         }
         let cuts = (0..script.int_in_range(0..=6)?).map(|_| script.int_in_range(1..=2_000));
         let cuts = cuts.collect::<Result<_>>()?;
-        Ok(Self { bytes, cuts })
+        let mut stream = Self { bytes, cuts };
+        // What is drawn last leaves older scripts what they were.
+        let end = script.int_in_range(0..=7)?;
+        if matches!(end, 1 | 3) {
+            stream.bytes.clear();
+        }
+        match end {
+            1 | 2 => stream.flood(script)?,
+            3 | 4 => stream.swell(script)?,
+            _ => {}
+        }
+        Ok(stream)
+    }
+
+    /// Adds requests whose replies are much longer than the requests, and altogether up to twenty
+    /// times as long as what a master keeps.
+    fn flood(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let (key, value) = (b"flood", vec![b'x'; script.int_in_range(LONG)?]);
+        resp_command(&mut self.bytes, &[b"AUTH", PASSWORD.as_bytes()]);
+        resp_command(&mut self.bytes, &[b"SET", key, &value]);
+        for _ in 0..script.int_in_range(1..=80)? {
+            resp_command(&mut self.bytes, &[b"GET", key]);
+        }
+        Ok(())
+    }
+
+    /// Adds a request that is longer than a request may be, and often has no end.
+    fn swell(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let words: [&[u8]; 3] = [b"SET", b"swell", &vec![b'x'; script.int_in_range(ENDLESS)?]];
+        resp_command(&mut self.bytes, &words);
+        let left_out = if script.arbitrary()? { script.int_in_range(0..=LEFT_OUT)? } else { 0 };
+        self.bytes.truncate(self.bytes.len() - left_out.min(words[2].len()));
+        Ok(())
     }
 
     /// Returns the beginning, for messages.
@@ -168,7 +211,7 @@ impl Stream {
 
     /// Returns whether a script of the witness may be among the requests.
     pub(super) fn can_make_witnesses(&self) -> bool {
-        let has = |word: &str| self.bytes.windows(word.len()).any(|part| part == word.as_bytes());
+        let has = |word: &str| memmem::find(&self.bytes, word.as_bytes()).is_some();
         [LOOK, DECLARE_FRESH, RAISE_MAX_TTL].iter().any(|one| has(one.sha) || has(one.text))
     }
 

@@ -3,8 +3,9 @@
 //! The bytes are requests that are whole, damaged, endless or invented, and come in pieces. The
 //! checks count from outside: one reply for each request and no more, nothing behind a request that
 //! cannot be read, an end for a request that is too long, and no more keys than the options allow.
-//! Another client must be served at once afterwards. `fuzz/run.sh` bounds the memory of the process
-//! and of a single allocation.
+//! A client that reads nothing until the master has had its turns finds no more replies than a
+//! master keeps. Another client must be served at once afterwards. `fuzz/run.sh` bounds the memory
+//! of the process and of a single allocation.
 
 mod bytes;
 mod client;
@@ -14,10 +15,16 @@ use redbolt::embedded::{Options, Server};
 use redbolt::resp::{self, Status, Value};
 
 use self::bytes::Stream;
-use self::client::{Client, End};
+use self::client::{Client, End, SOCKETS};
 
-/// The longest request that a master takes, in bytes.
+/// The longest request that a master takes, in bytes, and the most that it reads at a time: of a
+/// request that is longer by so much, it has always seen too much before the end.
 const INPUT_MAX: usize = 1024 * 1024;
+const SCRATCH: usize = 64 * 1024;
+
+/// The fewest bytes that a master takes from one client before another client has its turn, unless
+/// there are no more.
+const TURN: usize = 256 * 1024;
 
 /// More bytes of unread replies than a master keeps for a client that sends faster than it reads.
 const OUTPUT_MAX: usize = 4 * 1024 * 1024;
@@ -34,6 +41,8 @@ struct Expected {
     replies: usize,
     /// The connection ends behind the last reply.
     is_closed: bool,
+    /// The longest request. A value in a reply is not longer.
+    longest: usize,
     /// The replies may be more than the master keeps, or a request is about as long as one may be:
     /// then the connection may end earlier.
     is_open: bool,
@@ -58,8 +67,19 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
     let server = Server::bind(0, options).expect("the system has sockets and threads");
     let expected = Expected::of(&stream.bytes);
     let awaited = Some(expected.replies).filter(|_| !expected.is_closed);
-    let (replies, end) = Client::connect(server.addr()).talk(&stream, awaited);
+    let mut client = Client::connect(server.addr());
+    let is_deaf = script.ratio(1, 3)?;
+    if is_deaf {
+        client.send(&stream);
+        give_turns(&server, stream.bytes.len() / TURN + 2);
+    }
+    let (replies, end) = client.talk(&stream, awaited);
     expected.check(&stream, &replies, end);
+    if is_deaf {
+        let most = OUTPUT_MAX + expected.longest + SOCKETS;
+        let kept = replies.len();
+        assert!(kept <= most, "{kept} bytes kept for a client that does not read");
+    }
     let witnesses = if stream.can_make_witnesses() { MAX_WITNESSES } else { 0 };
     inspect(&server, MAX_KEYS + witnesses);
     server.stop().expect("the thread of a master does not end by itself");
@@ -69,14 +89,14 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
 impl Expected {
     fn of(bytes: &[u8]) -> Self {
         let mut expected = Self::default();
-        let (mut rest, mut longest) = (bytes, 0);
+        let mut rest = bytes;
         while !rest.is_empty() && !expected.is_closed {
             let used = expected.read(rest);
-            longest = longest.max(used);
+            expected.longest = expected.longest.max(used);
             rest = &rest[used.min(rest.len())..];
         }
         // Each reply has a few kilobytes, or repeats a value.
-        expected.is_open |= expected.replies * (4 * 1024 + longest) > OUTPUT_MAX;
+        expected.is_open |= expected.replies * (4 * 1024 + expected.longest) > OUTPUT_MAX;
         expected
     }
 
@@ -97,6 +117,11 @@ impl Expected {
                 return rest.len();
             }
         };
+        if used > INPUT_MAX + SCRATCH {
+            self.is_closed = true;
+            self.replies += 1;
+            return rest.len();
+        }
         self.is_open |= used > INPUT_MAX;
         self.replies += usize::from(words.len() > 0);
         let words = words.map(|word| if let Value::Bulk(word) = word { Some(word) } else { None });
@@ -129,6 +154,14 @@ impl Expected {
             assert_eq!(end == End::Master, self.is_closed, "{self:?}, {sent}");
         }
         assert!(count <= self.replies, "{count} replies, {self:?}, {sent}");
+    }
+}
+
+/// Lets a master serve all its clients that often: in each turn it reads what each has sent.
+fn give_turns(server: &Server, turns: usize) {
+    for _ in 0..turns {
+        let ping = Stream::whole(&[&[b"PING"]]);
+        Client::connect(server.addr()).talk(&ping, Some(1));
     }
 }
 
