@@ -66,6 +66,9 @@ pub(crate) enum Habit {
     Mixed,
     /// Takes the one lock that all clients want for as long as possible, and lets it lapse.
     Clinging,
+    /// Waits for the one lock that all clients want, and keeps it alive for long. All clients have
+    /// this habit while they are gathered, and their own one otherwise.
+    Gathered,
 }
 
 impl Order {
@@ -79,6 +82,12 @@ impl Order {
     /// and has given up all connections that lead nowhere.
     pub(crate) fn timeouts() -> Duration {
         CLOSE + 2 * CONNECT + RECONNECT
+    }
+
+    /// Returns two times for which nodes can stand still. After the first they answer on the same
+    /// connections. After the second, clients are in the handshakes of their next ones.
+    pub(crate) fn stalls() -> [Duration; 2] {
+        [CLOSE * 6 / 7, CLOSE + CONNECT * 4 / 5]
     }
 
     /// Returns how long a shutdown may take that waits for nothing but answers of nodes that are
@@ -106,6 +115,11 @@ impl Order {
             redlock.saboteur = crate::sabotage::chosen();
         }
         config
+    }
+
+    /// Returns the habit of the client for its next lock.
+    pub(crate) fn next_habit(&self, log: &Log) -> Habit {
+        if log.is_gathering() { Habit::Gathered } else { self.habit }
     }
 
     /// Returns whether the client does nothing but take one lock again and again.
@@ -149,6 +163,7 @@ impl FromStr for Order {
             habit: match habit {
                 "Mixed" => Habit::Mixed,
                 "Clinging" => Habit::Clinging,
+                "Gathered" => Habit::Gathered,
                 _ => return Err(()),
             },
             guard: RestartGuard::from_name(guard).ok_or(())?,

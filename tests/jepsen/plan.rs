@@ -57,6 +57,23 @@ impl Plan {
                 holds: None,
                 extensions: 0,
             },
+            Habit::Gathered => Self::gathered(rng, max_ttl),
+        }
+    }
+
+    /// Waits for a lock that somebody else has, most of the time. The short ttl makes for short
+    /// pauses, so that a wait which is not used to its end is noticed.
+    fn gathered(rng: &mut Rng, max_ttl: Duration) -> Self {
+        let keeps = share(max_ttl, rng.u32(100..300));
+        Self {
+            resources: vec!["r0".to_owned()],
+            ttl: share(max_ttl, 20),
+            wait: max_ttl,
+            keeps,
+            due: None,
+            end: End::Release,
+            holds: Some(keeps),
+            extensions: 0,
         }
     }
 

@@ -60,11 +60,13 @@ impl Report {
     pub(crate) fn summary(&self, deeds: &Deeds) -> String {
         let Verdict { grants, sets, adoptions, .. } = &self.verdict;
         let Verdict { extensions, renewals, losses, double_holds, .. } = &self.verdict;
-        let Verdict { refusals, answers, shutdowns: [shutdowns, judged], .. } = &self.verdict;
+        let Verdict { waits, refusals, answers, shutdowns: [shutdowns, judged], .. } =
+            &self.verdict;
         format!(
             "{grants} grants ({sets} sets, {adoptions} adoptions), {extensions} extensions, \
-             {renewals} renewals, {losses} losses, {shutdowns} shutdowns ({judged} judged), \
-             {answers} answers, {refusals} refusals to children; {deeds}; {} double holds",
+             {renewals} renewals, {losses} losses, {waits} waits in vain, {shutdowns} shutdowns \
+             ({judged} judged), {answers} answers, {refusals} refusals to children; {deeds}; \
+             {} double holds",
             double_holds.len()
         )
     }

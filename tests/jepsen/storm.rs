@@ -1,5 +1,6 @@
 //! Storms and calms: the nemesis rages for a while, then every client must be served. In some of
-//! the calms a minority of the nodes is taken away, and all clients shut down.
+//! the calms a majority of the nodes stands still while all clients wait for the same lock, or a
+//! minority is taken away, and all clients shut down.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,8 +14,9 @@ use crate::support::{now, until};
 /// How long the nemesis rages before a calm in which every client can have a lock.
 const STORM: Duration = Duration::from_secs(5);
 
-/// The number of storms after which a minority dies while all else is well: after the first, the
-/// fourth, …; and after which a former member comes back: after the second, the fifth, ….
+/// The number of storms after which a majority stands still, and then a minority dies, while all
+/// else is well: after the first, the fourth, …; and after which a former member comes back: after
+/// the second, the fifth, ….
 const TIDE: u32 = 3;
 
 /// Lets the nemesis rage for so long, and fails the test if a rule is broken.
@@ -33,14 +35,15 @@ pub(crate) fn weather(name: &str, rules: Rules, long: Duration) {
         nemesis.rage(&mut fleet, STORM.min(long));
         calm(&mut fleet, &mut report);
         if storm % TIDE == 1 {
-            pass(&mut fleet, rules.settles());
+            nemesis.stall(&mut fleet);
+            fleet.pass(rules.settles());
             nemesis.drain(&mut fleet);
         }
         if rules.has_spares && storm % TIDE == 2 {
-            pass(&mut fleet, rules.span());
+            fleet.pass(rules.span());
             nemesis.bring_back(&mut fleet);
             calm(&mut fleet, &mut report);
-            pass(&mut fleet, rules.span());
+            fleet.pass(rules.span());
         }
         report.check(&fleet.log);
     }
@@ -67,12 +70,4 @@ fn calm(fleet: &mut Fleet, report: &mut Report) {
     fleet.log.nemesis(&format!("has let all clients be served within {} ms", {
         (nanos() - start) / 1_000_000
     }));
-}
-
-/// Lets some time pass, such as a span, in which every lock ends that was granted before.
-fn pass(fleet: &mut Fleet, long: Duration) {
-    until(long, || {
-        fleet.check_clients();
-        false
-    });
 }

@@ -142,6 +142,7 @@ impl Book {
         if !matches!(record.what, What::Failed { within: true, .. }) {
             return;
         }
+        self.verdict.waits += 1;
         let request = &self.requests[&key];
         let mut later = self.requests.range(key..=(key.0, u64::MAX)).skip(1);
         let is_overtaken = later.any(|(_, later)| later.overtakes(request));

@@ -42,6 +42,8 @@ pub(crate) struct Verdict {
     pub(crate) losses: usize,
     /// How often a child of a client's process was refused something.
     pub(crate) refusals: usize,
+    /// How many requests have failed that nobody ended: each has used its wait, or is a finding.
+    pub(crate) waits: usize,
     /// How many questions were answered.
     pub(crate) answers: usize,
     /// How often a client has shut down, and how often a quorum of nodes had nothing wrong then.

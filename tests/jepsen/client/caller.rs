@@ -9,6 +9,7 @@ use redbolt::{Guard, Handover, LockError, LockErrorKind, LockRequest, LockSignal
 use super::crowd::{Crowd, if_ready};
 use super::{child, pause_between_children};
 use crate::log::{What, nanos};
+use crate::order::Habit;
 use crate::plan::{self, End, Plan};
 use crate::support::{now, until};
 
@@ -57,8 +58,10 @@ impl<'a> Caller<'a> {
     /// Lives through one request. Returns the pause after it, in milliseconds.
     async fn turn(&mut self) -> u64 {
         let order = self.crowd.order;
-        let mut plan = Plan::draw(&mut self.rng, order.habit, order.max_ttl, now());
-        let adopts = if self.rng.u32(..3) == 0 { self.crowd.mail.take() } else { None };
+        let habit = order.next_habit(&self.crowd.log);
+        let mut plan = Plan::draw(&mut self.rng, habit, order.max_ttl, now());
+        let may_adopt = habit != Habit::Gathered && self.rng.u32(..3) == 0;
+        let adopts = if may_adopt { self.crowd.mail.take() } else { None };
         if let Some(Handover { resources, .. }) = &adopts {
             let name = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
             plan.resources = resources.iter().map(name).collect();

@@ -101,6 +101,19 @@ impl Log {
         hurrying(&self.path).exists()
     }
 
+    /// Asks all clients to want one and the same lock, until [`Self::disperse`].
+    pub(crate) fn gather(&self) {
+        fs::write(gathering(&self.path), "").expect("there is room for an empty file");
+    }
+
+    pub(crate) fn disperse(&self) {
+        fs::remove_file(gathering(&self.path)).expect("the file is there");
+    }
+
+    pub(crate) fn is_gathering(&self) -> bool {
+        gathering(&self.path).exists()
+    }
+
     /// Removes the files of a run without a finding.
     pub(crate) fn remove(&self) {
         // Files that stay cost a little disk.
@@ -115,6 +128,10 @@ fn closing(log: &Path) -> PathBuf {
 
 fn hurrying(log: &Path) -> PathBuf {
     log.with_extension("hurrying")
+}
+
+fn gathering(log: &Path) -> PathBuf {
+    log.with_extension("gathering")
 }
 
 /// Returns the current time, as the log has it.

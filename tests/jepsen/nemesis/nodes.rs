@@ -6,7 +6,6 @@ use super::damage::Damage;
 use super::{Deed, Nemesis, say};
 use crate::fleet::{Fleet, MAJORITY, NODES};
 use crate::order::Order;
-use crate::support::until;
 
 impl Nemesis {
     /// Kills a node, which comes back with what its files have.
@@ -36,13 +35,7 @@ impl Nemesis {
             self.forecast(fleet, node);
             self.stop(fleet, node);
         }
-        let pass = |fleet: &mut Fleet, long| {
-            until(long, || {
-                fleet.check_clients();
-                false
-            })
-        };
-        pass(fleet, Order::shuts_down() / 2);
+        fleet.pass(Order::shuts_down() / 2);
         fleet.log.hurry();
         for node in nodes {
             if self.rng.bool() {
@@ -50,10 +43,32 @@ impl Nemesis {
             }
         }
         // Requests take their time before a client can shut down.
-        pass(fleet, 3 * Order::shuts_down());
+        fleet.pass(3 * Order::shuts_down());
         fleet.log.let_be();
         self.repair(fleet, Duration::MAX);
         self.clear_up(fleet);
+    }
+
+    /// Lets a majority stand still while nothing else is wrong and all clients wait for the same
+    /// lock. Afterwards nothing is wrong at all, for as long as two waits take: the stall must not
+    /// shorten a wait that has begun behind it.
+    pub(crate) fn stall(&mut self, fleet: &mut Fleet) {
+        let max_ttl = fleet.rules.max_ttl;
+        fleet.log.gather();
+        fleet.pass(max_ttl);
+        for stall in Order::stalls() {
+            let mut nodes: Vec<_> = (0..NODES).collect();
+            self.rng.shuffle(&mut nodes);
+            for &node in nodes.iter().take(MAJORITY) {
+                self.forecast(fleet, node);
+                self.stop(fleet, node);
+            }
+            fleet.pass(stall);
+            self.repair(fleet, Duration::MAX);
+            self.clear_up(fleet);
+            fleet.pass(2 * max_ttl);
+        }
+        fleet.log.disperse();
     }
 
     /// Stops a node, which receives everything, says nothing, and may execute the requests long

@@ -91,13 +91,14 @@ impl Client {
     /// Asks for another lock, if the time has come.
     fn want(&mut self) {
         let most = match self.order.habit {
-            Habit::Mixed => REQUESTS,
+            Habit::Mixed | Habit::Gathered => REQUESTS,
             Habit::Clinging => 1,
         };
         if self.requests.len() >= most || now() < self.rests_until {
             return;
         }
-        let plan = Plan::draw(&mut self.rng, self.order.habit, self.order.max_ttl, now());
+        let habit = self.order.next_habit(&self.log);
+        let plan = Plan::draw(&mut self.rng, habit, self.order.max_ttl, now());
         self.last += 1;
         self.write(self.last, nanos(), plan.wanted(None));
         let lock = match &plan.resources[..] {
