@@ -144,7 +144,7 @@
 //! | `metrics` | [metrics](#metrics) through the `metrics` crate, version 0.24 |
 //! | `serde` | [configuration files](Config#configuration-files), a [`Handover`] as text |
 //! | `embedded` | [masters inside the process](embedded), for demos and tests of your own code |
-//! | `cli` | the command line, `redbolt bench`, `exec` and `init`, with `net` and `embedded` |
+//! | `cli` | the command line, `redbolt exec` and others, with `net` and `embedded` |
 //!
 //! `tokio`, `tracing`, `metrics` and `embedded` include `net`. Without `net` the crate consists of
 //! [`time`], [`resp`] and [`redlock`]. `net` is for Linux only, because the validity of a lock
@@ -252,8 +252,10 @@ pub use self::client::{
 pub use self::engine::TRACING_TARGET;
 #[cfg(feature = "net")]
 pub use self::engine::{
-    Config, Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitError,
-    InitFinding, InitNode, InitRefusal, InitReport,
+    Config, DeskError, Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction,
+    InitError, InitFinding, InitNode, InitRefusal, InitReport, NodeWeight, Unlock, UnlockNode,
+    UnlockReport, UnlockResult, UnlockVerdict, VisitedNode, Who, WhoReport, WhoResource, WhoState,
+    WhoValue,
 };
 #[cfg(feature = "net")]
 pub use self::net::{

@@ -33,6 +33,9 @@ pub(super) enum Script {
     ExtendSet,
     /// Returns the value of `KEYS[1]` and its ttl.
     Holder,
+    /// Returns the length of the value of `KEYS[1]`, the value unless it is longer than `ARGV[1]`,
+    /// and the ttl.
+    Peek,
     /// Tries all commands on the key `ARGV[1]`, and tells which of them fail.
     Probe,
     /// One of the scripts of the witness.
@@ -40,7 +43,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Release,
         Self::Extend,
         Self::ReleaseMany,
@@ -49,6 +52,7 @@ impl Script {
         Self::ReleaseSet,
         Self::ExtendSet,
         Self::Holder,
+        Self::Peek,
         Self::Probe,
         Self::Witness(Witness::Look),
         Self::Witness(Witness::DeclareFresh),
@@ -76,6 +80,7 @@ impl Script {
             Self::ReleaseSet => script::RELEASE_SET,
             Self::ExtendSet => script::EXTEND_SET,
             Self::Holder => script::HOLDER,
+            Self::Peek => script::PEEK,
             Self::Probe => script::PROBE,
             Self::Witness(witness) => witness.source(),
         }
@@ -119,6 +124,10 @@ impl Script {
                 show_holder(database, now, key, out);
                 Ok(())
             }
+            (Self::Peek, [key, ..], [most, ..]) => {
+                peek(database, now, key, number::integer(most)?, out);
+                Ok(())
+            }
             (Self::Probe, _, []) => {
                 resp::array_header(out, 0);
                 Ok(())
@@ -132,6 +141,7 @@ impl Script {
                 | Self::ReleaseSet
                 | Self::ExtendSet
                 | Self::Holder
+                | Self::Peek
                 | Self::Witness(_),
                 ..,
             ) => Err(Refusal::ScriptArguments),
@@ -239,14 +249,29 @@ fn show_holder(database: &Database, now: u64, key: &[u8], out: &mut BytesMut) {
         Some(value) => resp::bulk(out, &value[..value.len().min(MOST)]),
         None => resp::null(out),
     }
-    resp::integer(
-        out,
-        match database.ttl(key, now) {
-            Ttl::Absent => -2,
-            Ttl::Forever => -1,
-            Ttl::Millis(millis) => number::signed(millis),
-        },
-    );
+    show_ttl(database, now, key, out);
+}
+
+/// No key of this master has another type than a string.
+fn peek(database: &Database, now: u64, key: &[u8], most: i64, out: &mut BytesMut) {
+    let value = database.get(key, now);
+    let len = number::signed(value.map_or(0, |value| value.len()));
+    resp::array_header(out, 3);
+    resp::integer(out, len);
+    match value.filter(|_| len <= most) {
+        Some(value) => resp::bulk(out, value),
+        None => resp::null(out),
+    }
+    show_ttl(database, now, key, out);
+}
+
+fn show_ttl(database: &Database, now: u64, key: &[u8], out: &mut BytesMut) {
+    let ttl = match database.ttl(key, now) {
+        Ttl::Absent => -2,
+        Ttl::Forever => -1,
+        Ttl::Millis(millis) => number::signed(millis),
+    };
+    resp::integer(out, ttl);
 }
 
 /// Sets and deletes a key. Only the first can fail, for want of room.

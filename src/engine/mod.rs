@@ -3,7 +3,8 @@
 //! [`engine`] has [`Engine`] itself and its loop, [`requests`] what it can be asked for, [`views`]
 //! what it can be asked about, and [`settle`] the two calls that poll until something is done.
 //! [`config`] has the settings of an engine, and [`observe`] tells `tracing` and `metrics` of
-//! events. [`init`] prepares the nodes of a deployment for their clients.
+//! events. [`init`] prepares the nodes of a deployment for their clients, and [`desk`] tells an
+//! operator who has a lock, and ends it.
 //! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
 //! [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
@@ -12,6 +13,7 @@
 
 mod changes;
 mod config;
+mod desk;
 mod display;
 mod engine;
 mod env;
@@ -28,6 +30,10 @@ mod views;
 
 pub(crate) use self::changes::Changes;
 pub use self::config::{Config, EngineError};
+pub use self::desk::{
+    DeskError, NodeWeight, Unlock, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict,
+    VisitedNode, Who, WhoReport, WhoResource, WhoState, WhoValue,
+};
 pub use self::display::EventDisplay;
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};

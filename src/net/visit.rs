@@ -101,7 +101,7 @@ pub(crate) fn in_threads<T: Send, U: Send>(
 }
 
 /// A connection that is read and written by blocking calls.
-struct Line {
+pub(super) struct Line {
     stream: TcpStream,
     inbox: Inbox,
     parser: Parser,
@@ -110,7 +110,7 @@ struct Line {
 
 impl Line {
     /// Connects to the first address of the node that answers, within `timeout`.
-    fn open(address: &Address, timeout: Duration) -> Result<Self, NodeError> {
+    pub(super) fn open(address: &Address, timeout: Duration) -> Result<Self, NodeError> {
         let resolved = (address.host(), address.port()).to_socket_addrs();
         let addresses: Vec<_> = resolved.map(Iterator::collect).unwrap_or_default();
         let end = Clock::now() + timeout;
@@ -129,7 +129,7 @@ impl Line {
     }
 
     /// Writes `commands` and reads replies until `read` has what it wants, within the timeout.
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &mut self,
         commands: &[u8],
         mut read: impl FnMut(&Value<'_>) -> Result<Option<T>, NodeError>,

@@ -55,6 +55,8 @@ mod sabotage;
 mod serde_impl;
 #[cfg(any(feature = "net", feature = "serde"))]
 mod settings;
+#[cfg(feature = "net")]
+mod stored;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -81,6 +83,8 @@ pub use self::node::error::NodeError;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 #[cfg(feature = "net")]
+pub(crate) use self::node::visit::survey::{Introduced, Introduction, Worth};
+#[cfg(feature = "net")]
 pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Visitor};
 #[cfg(feature = "net")]
 pub(crate) use self::node::witness::disagreement;
@@ -97,8 +101,14 @@ pub use self::sabotage::{RECREATE, Saboteur};
 pub(crate) use self::serde_impl::{Maybe, Names, Number, read_setting, unknown, write_settings};
 #[cfg(feature = "net")]
 pub(crate) use self::settings::{Setting, Unfit};
+#[cfg(feature = "net")]
+pub use self::stored::{Stored, StoredValue};
 pub use self::token::{Nonce, Token, TokenError, TokenRefusal};
 pub use self::validity::Drift;
+#[cfg(feature = "embedded")]
+pub(crate) use self::wire::peek::PEEK;
+#[cfg(feature = "net")]
+pub(crate) use self::wire::peek::{Removal, peek, read_peek, read_removal, remove};
 pub use self::wire::probe::MissingRights;
 #[doc(hidden)]
 pub use self::wire::probe::PROBE;
@@ -110,5 +120,7 @@ pub use self::wire::script::{
 pub use self::wire::server_error::ServerError;
 #[cfg(feature = "net")]
 pub(crate) use self::wire::testimony::{Constants, Testimony};
+#[cfg(feature = "net")]
+pub(crate) use self::wire::witness::RESERVED;
 #[doc(hidden)]
 pub use self::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL};

@@ -45,7 +45,8 @@ enum Step {
 }
 
 /// The sections of `INFO` that are read, one call each: several in one call need Redis 7.
-const SECTIONS: [&[u8]; 5] = [b"server", b"replication", b"memory", b"stats", b"persistence"];
+pub(super) const SECTIONS: [&[u8]; 5] =
+    [b"server", b"replication", b"memory", b"stats", b"persistence"];
 
 /// The settings that decide whether a node is durable.
 const SETTINGS: [&[u8]; 2] = [b"appendfsync", b"no-appendfsync-on-rewrite"];

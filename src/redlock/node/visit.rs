@@ -4,6 +4,8 @@
 //! the witness, the time and the number of keys. The *order* calls one of the scripts of the
 //! witness. Whoever visits all nodes can so look at each before the first is changed.
 
+pub(in crate::redlock) mod survey;
+
 use core::time::Duration;
 
 use bytes::BytesMut;
@@ -183,7 +185,7 @@ impl Inspection {
 
 impl Standing {
     /// Reads the value of a witness. Any other value counts as no witness, as in the scripts.
-    fn read(text: &[u8], own: &[u8]) -> Option<Self> {
+    pub(super) fn read(text: &[u8], own: &[u8]) -> Option<Self> {
         let mut words = text.split(u8::is_ascii_whitespace);
         let identity = words.next().filter(|word| !word.is_empty())?;
         let mut next = || number(words.next()?);

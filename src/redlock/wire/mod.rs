@@ -7,6 +7,8 @@
 pub(super) mod answer;
 pub(super) mod command;
 pub(super) mod keys;
+#[cfg(feature = "net")]
+pub(super) mod peek;
 pub(super) mod probe;
 pub(super) mod script;
 pub(super) mod server_error;

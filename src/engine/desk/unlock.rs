@@ -1,0 +1,252 @@
+//! [`Unlock`]: the end of a lock by an operator.
+
+use core::fmt;
+
+use super::error::DeskError;
+use super::nodes::VisitedNode;
+use super::round;
+use crate::engine::config::Config;
+use crate::net::Talk;
+use crate::redlock::{NodeError, Quorum, Removal, StoredValue};
+
+/// Ends a lock: deletes its value on every node that answers, wherever exactly this value stands.
+///
+/// Nothing else is ever deleted: neither another value nor data of another type. So a lock that
+/// somebody else has taken meanwhile is safe from an order that was meant for an earlier one.
+///
+/// The holder is not asked, and goes on. A client of redbolt believes in the lock until its
+/// validity ends, or until its next extension, which is refused: then it is told that the lock is
+/// lost. Others can have the lock at once. Whoever must be sure that the holder has stopped waits
+/// for the ttl instead, or stops the holder first.
+///
+/// ```no_run
+/// use redbolt::redlock::StoredValue;
+/// use redbolt::{Config, Unlock};
+///
+/// let config = Config::new(["10.0.0.1", "10.0.0.2", "10.0.0.3"])?;
+/// let token = StoredValue::from_hex("3f9c01").expect("hex digits");
+/// let report = Unlock::new(config, "orders/42", token).run()?;
+/// println!("{}", report.verdict());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing happens before `run`"]
+pub struct Unlock {
+    config: Config,
+    resource: Vec<u8>,
+    value: StoredValue,
+}
+
+impl Unlock {
+    /// Ends the lock on `resource` whose token is `value`. The nodes, their logins, `prefix`,
+    /// `quorum` and `connect_timeout` of the configuration count.
+    pub fn new(config: Config, resource: impl Into<Vec<u8>>, value: StoredValue) -> Self {
+        Self { config, resource: resource.into(), value }
+    }
+
+    /// Visits all nodes, and blocks meanwhile. Connecting, the login and the deletion may take
+    /// `connect_timeout` each, and the lookup of a name as long as the system lets it.
+    ///
+    /// Each node is visited in a thread of its own. May be repeated at any time.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DeskError`] if nothing was deleted anywhere, save for [`DeskError::Io`].
+    pub fn run(&self) -> Result<UnlockReport, DeskError> {
+        let quorum = self.config.check_engine()?;
+        let value = self.value.as_bytes();
+        let len = value.len();
+        if len > StoredValue::MAX_LEN {
+            return Err(DeskError::ValueTooLong { len });
+        }
+        let keys = round::keys(&self.config, core::slice::from_ref(&self.resource))?;
+        let remove = |talk: &mut Talk| talk.remove(&keys[0], value);
+        let (nodes, removals) = round::visit(&self.config, remove)?;
+        let node = |(node, removal): (VisitedNode, Result<Result<_, _>, NodeError>)| {
+            let result = removal.and_then(|removal| removal).map(|removal| match removal {
+                Some(Removal::Deleted) => UnlockResult::Deleted,
+                Some(Removal::Gone) => UnlockResult::Gone,
+                Some(Removal::Other) => UnlockResult::Other,
+                None => UnlockResult::Data,
+            });
+            UnlockNode { node, result }
+        };
+        let nodes = nodes.into_iter().zip(removals).map(node).collect();
+        Ok(UnlockReport { quorum, nodes })
+    }
+}
+
+/// What was done, node by node, in the order of the configuration. `Display` writes one line for
+/// each node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnlockReport {
+    quorum: Quorum,
+    nodes: Vec<UnlockNode>,
+}
+
+/// What was done on one node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct UnlockNode {
+    /// The node, and what its answer is worth.
+    pub node: VisitedNode,
+    /// What was done, or why it is not known.
+    pub result: Result<UnlockResult, NodeError>,
+}
+
+/// What was done on a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum UnlockResult {
+    /// The value stood there, and was deleted.
+    Deleted,
+    /// Nothing stood there.
+    Gone,
+    /// Another value stands there, and was left alone.
+    Other,
+    /// Data of another type stands there, and was left alone.
+    Data,
+}
+
+/// What has become of the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum UnlockVerdict {
+    /// The value was deleted, and a quorum has nothing: the lock has ended.
+    Ended,
+    /// A quorum has nothing, and the value stood nowhere: the lock had ended before.
+    WasFree,
+    /// A quorum does not have the value, because too many nodes for a lock have another one.
+    OtherValue,
+    /// Too few nodes have answered. The lock may be held still.
+    TooFew,
+}
+
+impl UnlockReport {
+    /// Returns how many nodes must agree.
+    pub fn quorum(&self) -> Quorum {
+        self.quorum
+    }
+
+    /// Returns the nodes.
+    pub fn nodes(&self) -> &[UnlockNode] {
+        &self.nodes
+    }
+
+    /// Returns the number of nodes on which the value was deleted.
+    pub fn deleted(&self) -> usize {
+        let is_deleted = |node: &&UnlockNode| node.result == Ok(UnlockResult::Deleted);
+        self.nodes.iter().filter(is_deleted).count()
+    }
+
+    /// Returns what has become of the lock. Only nodes that can vote count.
+    pub fn verdict(&self) -> UnlockVerdict {
+        use UnlockResult::{Data, Deleted, Gone, Other};
+        let count = |results: &[UnlockResult]| {
+            let nodes = self.nodes.iter().filter(|node| node.node.weight.counts());
+            nodes.filter(|node| node.result.is_ok_and(|result| results.contains(&result))).count()
+        };
+        let need = self.quorum.need();
+        if count(&[Deleted, Gone]) >= need {
+            let is_ended = self.deleted() > 0;
+            return if is_ended { UnlockVerdict::Ended } else { UnlockVerdict::WasFree };
+        }
+        let is_known = count(&[Deleted, Gone, Other, Data]) >= need;
+        if is_known { UnlockVerdict::OtherValue } else { UnlockVerdict::TooFew }
+    }
+}
+
+impl fmt::Display for UnlockReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.nodes.iter().try_for_each(|node| writeln!(f, "  {node}"))
+    }
+}
+
+impl fmt::Display for UnlockNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let VisitedNode { address, weight } = &self.node;
+        match self.result {
+            Ok(result) if weight.counts() => write!(f, "{address}: {result}"),
+            Ok(result) => write!(f, "{address}: {result}, but does not count: {weight}"),
+            // Why the node cannot vote says more than that it does not let us delete.
+            Err(error) if weight.counts() => write!(f, "{address}: {error}"),
+            Err(_) => write!(f, "{address}: {weight}"),
+        }
+    }
+}
+
+impl fmt::Display for UnlockResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deleted => "deleted",
+            Self::Gone => "nothing was there",
+            Self::Other => "another value, left alone",
+            Self::Data => "data of another type, left alone",
+        })
+    }
+}
+
+impl fmt::Display for UnlockVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ended => "the lock has ended",
+            Self::WasFree => "the lock had ended before, and nothing was deleted",
+            Self::OtherValue => "another value, or other data, stands there",
+            Self::TooFew => "too few nodes have answered: it may be held still",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::desk::NodeWeight;
+
+    /// `d`eleted, `g`one, `o`ther, `l`ist, `-` for no answer; a capital letter for a node that does
+    /// not count.
+    fn verdict(nodes: &str) -> UnlockVerdict {
+        let node = |letter: char| {
+            let weight = match letter {
+                '-' => NodeWeight::Out(NodeError::ConnectTimeout),
+                letter if letter.is_uppercase() => NodeWeight::Out(NodeError::EvictsKeys),
+                _ => NodeWeight::Counts,
+            };
+            let result = match letter.to_ascii_lowercase() {
+                'd' => Ok(UnlockResult::Deleted),
+                'g' => Ok(UnlockResult::Gone),
+                'o' => Ok(UnlockResult::Other),
+                'l' => Ok(UnlockResult::Data),
+                _ => Err(NodeError::ConnectTimeout),
+            };
+            let address = "h:1".parse().expect("an address");
+            UnlockNode { node: VisitedNode { address, weight }, result }
+        };
+        let nodes: Vec<_> = nodes.chars().map(node).collect();
+        let quorum = Quorum::majority(nodes.len()).expect("some nodes");
+        UnlockReport { quorum, nodes }.verdict()
+    }
+
+    #[test]
+    fn a_lock_has_ended_only_where_a_quorum_that_counts_has_nothing() {
+        use UnlockVerdict::{Ended, OtherValue, TooFew, WasFree};
+        let rows = [
+            ("ddddd", Ended),
+            ("dgg--", Ended),
+            ("dddoo", Ended),
+            ("ggg--", WasFree),
+            ("gggoo", WasFree),
+            ("ggooo", OtherValue),
+            ("ddooo", OtherValue),
+            ("ooo--", OtherValue),
+            ("lll--", OtherValue),
+            ("ggo--", OtherValue),
+            ("dd---", TooFew),
+            ("ddD--", TooFew),
+            ("ooO--", TooFew),
+            ("-----", TooFew),
+        ];
+        for (nodes, expected) in rows {
+            assert_eq!(verdict(nodes), expected, "{nodes}");
+        }
+    }
+}
