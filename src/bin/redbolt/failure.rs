@@ -1,9 +1,9 @@
-//! Why `redbolt bench` or `redbolt init` has not done everything: the exit code, and the message.
+//! Why a command has not done everything: the exit code, and the message.
 
 use std::fmt::Display;
 use std::io;
 
-use redbolt::EngineError;
+use redbolt::{DeskError, EngineError};
 
 use crate::exit;
 
@@ -38,6 +38,15 @@ impl From<EngineError> for Failure {
         match error {
             EngineError::Io(_) => Self::software(error),
             // An address, or a setting.
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<DeskError> for Failure {
+    fn from(error: DeskError) -> Self {
+        match error {
+            DeskError::Io(_) => Self::software(error),
             _ => Self::usage(error),
         }
     }

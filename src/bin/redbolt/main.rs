@@ -10,12 +10,15 @@ mod exec;
 mod exit;
 mod failure;
 mod init;
+mod lines;
 mod man;
 mod nodes;
 mod number;
 mod output;
 mod quote;
 mod settings;
+mod unlock;
+mod who;
 
 use std::env;
 use std::process::ExitCode;
@@ -27,6 +30,7 @@ const AFTER_HELP: &str = "\
 Examples:
   redbolt init --nodes db1,db2,db3 --fresh               # new servers
   redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill   # under a lock
+  redbolt who --nodes db1,db2,db3 orders/42              # who has it?
   redbolt bench --nodes db1,db2,db3                      # measure
 
 redbolt COMMAND -h is short, redbolt COMMAND --help has everything.";
@@ -47,6 +51,10 @@ enum Command {
     Exec(exec::Args),
     /// Prepare the nodes of a new deployment, or of one that is to change
     Init(init::Args),
+    /// Say who holds a lock, for how long, and on how many nodes
+    Who(who::Args),
+    /// End a lock that somebody holds, by its token
+    Unlock(unlock::Args),
     /// Print what a shell needs to complete the command line
     Completions(completions::Args),
     /// Print a page of the manual, or write all pages
@@ -58,6 +66,8 @@ fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(args),
         Ok(Command::Exec(args)) => exec::run(args),
         Ok(Command::Init(args)) => init::run(args),
+        Ok(Command::Who(args)) => who::run(args),
+        Ok(Command::Unlock(args)) => unlock::run(args),
         Ok(Command::Completions(args)) => completions::run(args, Cli::command()),
         Ok(Command::Man(args)) => man::run(args, Cli::command()),
         Err(asked) if is_asked_for(&asked) => output::print(&asked.to_string()),

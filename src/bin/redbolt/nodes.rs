@@ -10,8 +10,9 @@ use serde::Serialize;
 use crate::settings::password_place;
 
 /// Where to give the login that a node wants.
-const LOGIN_HINT: &str = "; a login is needed: redis://USER:PASSWORD@HOST, or REDBOLT_USER and \
-                          REDBOLT_PASSWORD, or --user and --password-file";
+pub(crate) const LOGIN_HINT: &str = "; a login is needed: redis://USER:PASSWORD@HOST, or \
+                                     REDBOLT_USER and REDBOLT_PASSWORD, or --user and \
+                                     --password-file";
 
 /// What is said of a node whose answer would have come too late to matter.
 const NOT_AWAITED: &str = ", last request: no reply before the others had decided";

@@ -31,7 +31,7 @@ impl ConfigFile {
         let config = Self::parse(path, &file.text)?;
         let has_password = config.values.contains_key("password");
         if has_password || config.nodes.iter().any(|node| node.login().password.is_some()) {
-            file.check_private().map_err(|error| error.to_string())?;
+            file.check_private("a password").map_err(|error| error.to_string())?;
         }
         Ok(config)
     }

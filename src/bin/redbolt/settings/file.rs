@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use redbolt::Login;
+use redbolt::redlock::StoredValue;
 
 use super::input;
 
@@ -16,6 +18,12 @@ pub(super) const LARGEST: usize = 256 * 1024;
 
 /// The permissions of users who neither own a file nor belong to its group.
 const OTHERS: u32 = 0o007;
+
+/// The most bytes that end a line.
+const LINE_END: usize = "\r\n".len();
+
+/// What messages call standard input.
+const STDIN: &str = "standard input";
 
 /// What some editors write ahead of a text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -33,7 +41,7 @@ pub(super) struct Text {
 }
 
 /// Why a file cannot be used.
-pub(super) struct FileError {
+pub(crate) struct FileError {
     path: PathBuf,
     kind: FileErrorKind,
 }
@@ -46,19 +54,29 @@ enum FileErrorKind {
     NotUtf8,
     Utf16,
     Empty,
-    /// A password of more than one line.
+    /// A secret of more than one line.
     Lines,
-    /// A file with a password that others may open.
+    /// A file with a secret that others may open.
     Open {
         mode: u32,
+        secret: &'static str,
     },
 }
 
 impl Text {
     /// Reads a file of at most `most` bytes.
     pub(super) fn read(path: &Path, most: usize) -> Result<Self, FileError> {
+        Self::of(path, most, |most| input::read(path, most))
+    }
+
+    /// Reads at most `most` bytes of what messages call `path`.
+    fn of(
+        path: &Path,
+        most: usize,
+        read: impl FnOnce(usize) -> io::Result<(Vec<u8>, Metadata)>,
+    ) -> Result<Self, FileError> {
         let fail = |kind| FileError { path: path.to_owned(), kind };
-        let read = input::read(path, most + BYTE_ORDER_MARK.len());
+        let read = read(most + BYTE_ORDER_MARK.len());
         let (bytes, metadata) = read.map_err(|error| fail(FileErrorKind::Io(error)))?;
         let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
         if bytes.len() > most {
@@ -72,10 +90,25 @@ impl Text {
     }
 
     /// Checks that others may not open this file, as `ssh` does for its keys.
-    pub(super) fn check_private(&self) -> Result<(), FileError> {
+    pub(super) fn check_private(&self, secret: &'static str) -> Result<(), FileError> {
         match self.mode {
-            Some(mode) if mode & OTHERS != 0 => Err(self.fail(FileErrorKind::Open { mode })),
+            Some(mode) if mode & OTHERS != 0 => {
+                Err(self.fail(FileErrorKind::Open { mode, secret }))
+            }
             _ => Ok(()),
+        }
+    }
+
+    /// Returns the secret that is alone in this file. One line end behind the secret does not
+    /// count.
+    fn secret(&self, secret: &'static str, most: usize) -> Result<String, FileError> {
+        self.check_private(secret)?;
+        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        match text.strip_suffix('\r').unwrap_or(text) {
+            "" => Err(self.fail(FileErrorKind::Empty)),
+            lines if lines.contains(['\n', '\r']) => Err(self.fail(FileErrorKind::Lines)),
+            long if long.len() > most => Err(self.fail(FileErrorKind::TooLong { most })),
+            line => Ok(line.to_owned()),
         }
     }
 
@@ -84,29 +117,34 @@ impl Text {
     }
 }
 
-/// Reads the password that is alone in a file. One line end behind the password does not count.
+/// Reads the password that is alone in a file.
 pub(super) fn password(path: &Path) -> Result<String, FileError> {
     let most = Login::MAX_LEN;
-    let line_end = "\r\n".len();
-    let too_long = |error: FileError| match error.kind {
-        FileErrorKind::TooLong { .. } => {
-            FileError { kind: FileErrorKind::TooLong { most }, ..error }
-        }
-        _ => error,
+    let file = Text::read(path, most + LINE_END).map_err(|error| error.with_most(most))?;
+    file.secret("a password", most)
+}
+
+/// Reads the hex digits of a token that are alone in a file, or on standard input where no file is
+/// given.
+pub(crate) fn token(path: Option<&Path>) -> Result<String, FileError> {
+    let most = 2 * StoredValue::MAX_LEN;
+    let file = match path {
+        Some(path) => Text::read(path, most + LINE_END),
+        None => Text::of(Path::new(STDIN), most + LINE_END, input::read_stdin),
     };
-    let file = Text::read(path, most + line_end).map_err(too_long)?;
-    file.check_private()?;
-    let text = file.text.strip_suffix('\n').unwrap_or(&file.text);
-    let password = text.strip_suffix('\r').unwrap_or(text);
-    match password {
-        "" => Err(file.fail(FileErrorKind::Empty)),
-        lines if lines.contains(['\n', '\r']) => Err(file.fail(FileErrorKind::Lines)),
-        long if long.len() > most => Err(file.fail(FileErrorKind::TooLong { most })),
-        password => Ok(password.to_owned()),
-    }
+    file.map_err(|error| error.with_most(most))?.secret("a token", most)
 }
 
 impl FileError {
+    /// What is told of a secret that is too long does not count its line end.
+    fn with_most(self, most: usize) -> Self {
+        let kind = match self.kind {
+            FileErrorKind::TooLong { .. } => FileErrorKind::TooLong { most },
+            kind => kind,
+        };
+        Self { kind, ..self }
+    }
+
     /// Whether there is no such file.
     pub(super) fn is_missing(&self) -> bool {
         matches!(&self.kind, FileErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound)
@@ -130,9 +168,9 @@ impl fmt::Display for FileError {
             FileErrorKind::Utf16 => write!(f, "{path} is UTF-16: write it in UTF-8"),
             FileErrorKind::Empty => write!(f, "{path} is empty"),
             FileErrorKind::Lines => write!(f, "{path} has more than one line"),
-            FileErrorKind::Open { mode } => write!(
+            FileErrorKind::Open { mode, secret } => write!(
                 f,
-                "{path} has a password and is open to others (mode {mode:03o}): chmod o= {path}"
+                "{path} has {secret} and is open to others (mode {mode:03o}): chmod o= {path}"
             ),
         }
     }

@@ -5,6 +5,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Read};
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -23,7 +24,15 @@ pub(super) fn read(path: &Path, most: usize) -> io::Result<(Vec<u8>, Metadata)> 
     // The opening of a pipe must not wait for a writer: this is done below. A terminal must not
     // become the one of this process.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    read_file(OpenOptions::new().read(true).custom_flags(flags).open(path)?, most)
+}
+
+/// Reads standard input in the same way.
+pub(super) fn read_stdin(most: usize) -> io::Result<(Vec<u8>, Metadata)> {
+    read_file(io::stdin().as_fd().try_clone_to_owned()?.into(), most)
+}
+
+fn read_file(file: File, most: usize) -> io::Result<(Vec<u8>, Metadata)> {
     if file.is_terminal() {
         return Err(io::Error::other("it is a terminal, and a file or a pipe is possible"));
     }

@@ -53,7 +53,7 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         }
     })?;
     if nodes.iter().any(|node| node.login().password.is_some()) {
-        file.check_private().map_err(|error| error.to_string())?;
+        file.check_private("a password").map_err(|error| error.to_string())?;
     }
     Ok(list)
 }

@@ -1,0 +1,172 @@
+//! The object of `redbolt who --json`.
+
+use std::time::Duration;
+
+use redbolt::redlock::{NodeError, Stored, StoredValue};
+use redbolt::{NodeWeight, VisitedNode, WhoReport, WhoResource, WhoState, WhoValue};
+use serde::Serialize;
+
+/// Everything. New fields come at the end of their object.
+#[derive(Serialize)]
+struct Report<'a> {
+    quorum: usize,
+    nodes: Vec<Node>,
+    resources: Vec<Resource<'a>>,
+}
+
+#[derive(Serialize)]
+struct Node {
+    node: String,
+    state: &'static str,
+    text: String,
+    /// How long a quarantine lasts.
+    left_ms: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Resource<'a> {
+    /// With `U+FFFD` for bytes that are no text.
+    resource: String,
+    resource_hex: String,
+    state: &'static str,
+    /// For how long a quorum keeps the value.
+    left_ms: Option<f64>,
+    holder: Option<Holder<'a>>,
+    values: Vec<Value<'a>>,
+    free: usize,
+    data: usize,
+    unknown: usize,
+    nodes: Vec<At<'a>>,
+}
+
+/// Whose value this is, as far as the value tells. What a holder says of itself finds room here.
+#[derive(Serialize)]
+struct Holder<'a> {
+    token: String,
+    token_text: Option<&'a str>,
+    engine: Option<String>,
+    attempt: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Value<'a> {
+    #[serde(flatten)]
+    holder: Holder<'a>,
+    /// Those that count.
+    nodes: usize,
+    least_ms: Option<f64>,
+    most_ms: Option<f64>,
+}
+
+/// What a node has.
+#[derive(Serialize)]
+struct At<'a> {
+    node: String,
+    found: &'static str,
+    counts: bool,
+    token: Option<String>,
+    token_text: Option<&'a str>,
+    #[serde(rename = "type")]
+    kind: Option<&'a str>,
+    bytes: Option<u64>,
+    /// Null for a key without a ttl.
+    left_ms: Option<f64>,
+    error: Option<String>,
+}
+
+pub(super) fn of(report: &WhoReport) -> String {
+    let report = Report {
+        quorum: report.quorum().need(),
+        nodes: report.nodes().iter().map(node).collect(),
+        resources: report.resources().iter().map(|found| resource(found, report)).collect(),
+    };
+    // Maps with texts for keys, and nothing that fails to be written.
+    serde_json::to_string(&report).unwrap_or_default() + "\n"
+}
+
+fn node(node: &VisitedNode) -> Node {
+    let left = match node.weight {
+        NodeWeight::Quarantined { remaining } => remaining,
+        _ => None,
+    };
+    let state = match node.weight {
+        NodeWeight::Counts => "ready",
+        NodeWeight::Quarantined { .. } => "quarantined",
+        NodeWeight::SameProcess(_) => "same_process",
+        _ => "out",
+    };
+    Node {
+        node: node.address.to_string(),
+        state,
+        text: node.weight.to_string(),
+        left_ms: left.map(millis),
+    }
+}
+
+fn resource<'a>(found: &'a WhoResource, report: &'a WhoReport) -> Resource<'a> {
+    let (is_held, left) = match found.state {
+        WhoState::Held { remaining } => (true, Some(remaining)),
+        WhoState::Permanent => (true, None),
+        _ => (false, None),
+    };
+    let nodes = found.stored.iter().zip(report.nodes());
+    Resource {
+        resource: String::from_utf8_lossy(&found.resource).into_owned(),
+        resource_hex: StoredValue::new(&found.resource[..]).to_hex(),
+        state: found.state.name(),
+        left_ms: left.map(millis),
+        holder: found.values.first().filter(|_| is_held).map(|value| holder(&value.value)),
+        values: found.values.iter().map(value).collect(),
+        free: found.free.len(),
+        data: found.data.len(),
+        unknown: found.unknown.len(),
+        nodes: nodes.map(|(stored, node)| at(stored, node)).collect(),
+    }
+}
+
+fn holder(value: &StoredValue) -> Holder<'_> {
+    let drawn = value.drawn_by();
+    Holder {
+        token: value.to_hex(),
+        token_text: value.as_text(),
+        engine: drawn.map(|(nonce, _)| StoredValue::new(nonce).to_hex()),
+        attempt: drawn.map(|(_, attempt)| attempt),
+    }
+}
+
+fn value(value: &WhoValue) -> Value<'_> {
+    Value {
+        holder: holder(&value.value),
+        nodes: value.nodes.len(),
+        least_ms: value.least.map(millis),
+        most_ms: value.most.map(millis),
+    }
+}
+
+fn at<'a>(stored: &'a Result<Stored, NodeError>, node: &VisitedNode) -> At<'a> {
+    let value = stored.as_ref().ok().and_then(Stored::value);
+    let (found, bytes, kind) = match stored {
+        Ok(Stored::Nothing) => ("nothing", None, None),
+        Ok(Stored::Value { value, .. }) => ("value", Some(value.as_bytes().len() as u64), None),
+        Ok(Stored::Long { len, .. }) => ("long", Some(*len), None),
+        Ok(Stored::Data { kind, .. }) => ("data", None, Some(kind.as_str())),
+        _ => ("no_answer", None, None),
+    };
+    let ttl = stored.as_ref().ok().and_then(Stored::ttl).flatten();
+    At {
+        node: node.address.to_string(),
+        found,
+        counts: node.weight.counts(),
+        token: value.map(StoredValue::to_hex),
+        token_text: value.and_then(StoredValue::as_text),
+        kind,
+        bytes,
+        left_ms: ttl.map(millis),
+        error: stored.as_ref().err().map(ToString::to_string),
+    }
+}
+
+/// Milliseconds, with no more than three decimals.
+fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
