@@ -1,4 +1,4 @@
-//! The commands on keys: `SET`, `GET`, `PTTL`, `DEL`, `EXISTS`.
+//! The commands on keys: `SET`, `GET`, `MGET`, `PTTL`, `PEXPIRE`, `DEL`, `EXISTS`.
 //!
 //! `arguments` is the request without the command's name; [`super::command`] has counted the words.
 //! Times are milliseconds of the master's clock.
@@ -43,6 +43,34 @@ pub(super) fn get(database: &Database, now: u64, arguments: &[&[u8]], out: &mut 
         Some(value) => resp::bulk(out, value),
         None => resp::null(out),
     }
+}
+
+pub(super) fn mget(database: &Database, now: u64, keys: &[&[u8]], out: &mut BytesMut) {
+    resp::array_header(out, keys.len());
+    keys.iter().for_each(|key| get(database, now, &[key], out));
+}
+
+/// `PEXPIRE key milliseconds`, without the options of newer servers. A ttl of nothing deletes the
+/// key.
+pub(super) fn pexpire(
+    database: &mut Database,
+    now: u64,
+    arguments: &[&[u8]],
+    out: &mut BytesMut,
+) -> Result<(), Refusal> {
+    let [key, millis] = arguments else { return Err(Refusal::Syntax) };
+    let millis = number::integer(millis)?;
+    let exists = database.ttl(key, now) != Ttl::Absent;
+    if millis > 0 {
+        let deadline = number::deadline(now, millis, "pexpire")?;
+        if exists {
+            database.set_deadline(key, deadline);
+        }
+    } else {
+        database.remove(key, now);
+    }
+    resp::integer(out, i64::from(exists));
+    Ok(())
 }
 
 /// Replies -2 for no such key, and -1 for a key without a deadline.

@@ -93,6 +93,26 @@ fn del_and_exists_count_keys_that_are_alive() {
 }
 
 #[test]
+fn pexpire_gives_a_key_that_is_alive_another_deadline() {
+    client().plays(&[
+        (0, "PEXPIRE k 5", ":0"),
+        (0, "PEXPIRE k -", NOT_AN_INTEGER),
+        (0, "SET k v PX 10", "+OK"),
+        (1, "PEXPIRE k 99", ":1"),
+        (1, "PTTL k", ":99"),
+        (1, "PEXPIRE k 9223372036854775807", "-ERR invalid expire time in 'pexpire' command"),
+        (1, "PEXPIRE k 0", ":1"),
+        (1, "EXISTS k", ":0"),
+        (1, "PEXPIRE k 0", ":0"),
+    ]);
+}
+
+#[test]
+fn mget_answers_for_each_key() {
+    client().plays(&[(0, "SET a 1", "+OK"), (0, "MGET a b a", "*3\r\n$1\r\n1\r\n$-1\r\n$1\r\n1")]);
+}
+
+#[test]
 fn databases_are_apart() {
     client().plays(&[
         (0, "SET k zero", "+OK"),
