@@ -252,10 +252,11 @@ pub use self::client::{
 pub use self::engine::TRACING_TARGET;
 #[cfg(feature = "net")]
 pub use self::engine::{
-    Config, DeskError, Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction,
-    InitError, InitFinding, InitNode, InitRefusal, InitReport, NodeWeight, Unlock, UnlockNode,
-    UnlockReport, UnlockResult, UnlockVerdict, VisitedNode, Who, WhoReport, WhoResource, WhoState,
-    WhoValue,
+    Check, CheckClock, CheckDeployment, CheckError, CheckFinding, CheckNode, CheckOffset,
+    CheckReport, CheckServer, CheckState, CheckStep, CheckSubject, CheckVerdict, Config, DeskError,
+    Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitError,
+    InitFinding, InitNode, InitRefusal, InitReport, NodeWeight, Unlock, UnlockNode, UnlockReport,
+    UnlockResult, UnlockVerdict, VisitedNode, Who, WhoReport, WhoResource, WhoState, WhoValue,
 };
 #[cfg(feature = "net")]
 pub use self::net::{

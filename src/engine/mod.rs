@@ -3,8 +3,8 @@
 //! [`engine`] has [`Engine`] itself and its loop, [`requests`] what it can be asked for, [`views`]
 //! what it can be asked about, and [`settle`] the two calls that poll until something is done.
 //! [`config`] has the settings of an engine, and [`observe`] tells `tracing` and `metrics` of
-//! events. [`init`] prepares the nodes of a deployment for their clients, and [`desk`] tells an
-//! operator who has a lock, and ends it.
+//! events. [`init`] prepares the nodes of a deployment for their clients, [`check`] tells whether
+//! the nodes can vote, and [`desk`] tells an operator who has a lock, and ends it.
 //! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
 //! [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
@@ -12,6 +12,7 @@
 //! This folder must never know threads. Only a [`Board`] may be shared by the engines of several.
 
 mod changes;
+mod check;
 mod config;
 mod desk;
 mod display;
@@ -29,6 +30,10 @@ mod shown;
 mod views;
 
 pub(crate) use self::changes::Changes;
+pub use self::check::{
+    Check, CheckClock, CheckDeployment, CheckError, CheckFinding, CheckNode, CheckOffset,
+    CheckReport, CheckServer, CheckState, CheckStep, CheckSubject, CheckVerdict,
+};
 pub use self::config::{Config, EngineError};
 pub use self::desk::{
     DeskError, NodeWeight, Unlock, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict,

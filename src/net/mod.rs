@@ -8,6 +8,7 @@
 compile_error!("redbolt's driver needs the clocks and timers of Linux; turn the feature `net` off");
 
 mod address;
+mod audit;
 pub(crate) mod callback;
 mod clock;
 mod connection;
@@ -26,6 +27,7 @@ mod wakeup;
 #[cfg(feature = "serde")]
 pub(crate) use self::address::Secret;
 pub use self::address::{Address, AddressError, AddressErrorKind};
+pub(crate) use self::audit::{Audited, Sample, audit};
 pub use self::clock::Clock;
 pub use self::credentials::Credentials;
 pub(crate) use self::desk::Talk;

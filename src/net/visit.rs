@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 use std::io::{self, ErrorKind, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -40,8 +40,7 @@ impl Visit {
         config: &RedlockConfig,
         nodes: usize,
     ) -> Result<Self, NodeError> {
-        let login = credentials.and_then(|all| all.login(address));
-        let login = login.unwrap_or_else(|| address.login().clone());
+        let login = login(address, credentials);
         let mut line = Line::open(address, config.connect_timeout)?;
         let mut inspection = Inspection::new(&login);
         let commands = inspection.commands(&login, visitor(config, nodes));
@@ -111,12 +110,15 @@ pub(super) struct Line {
 impl Line {
     /// Connects to the first address of the node that answers, within `timeout`.
     pub(super) fn open(address: &Address, timeout: Duration) -> Result<Self, NodeError> {
-        let resolved = (address.host(), address.port()).to_socket_addrs();
-        let addresses: Vec<_> = resolved.map(Iterator::collect).unwrap_or_default();
+        Self::open_any(&resolve(address), timeout)
+    }
+
+    /// Connects to the first of these addresses that answers, within `timeout`.
+    pub(super) fn open_any(addresses: &[SocketAddr], timeout: Duration) -> Result<Self, NodeError> {
         let end = Clock::now() + timeout;
         let mut error = NodeError::NameNotResolved;
         for address in addresses {
-            match connect(address, end - Clock::now()) {
+            match connect(*address, end - Clock::now()) {
                 Ok(stream) => {
                     let (inbox, parser) = (Inbox::new(), Parser::new());
                     return Ok(Self { stream, inbox, parser, timeout });
@@ -158,6 +160,11 @@ impl Line {
         }
     }
 
+    /// Returns the machine at the other end.
+    pub(super) fn peer(&self) -> Option<IpAddr> {
+        self.stream.peer_addr().ok().map(|address| address.ip())
+    }
+
     /// Lets the next call last until `end` at most.
     fn limit(&self, end: Instant) -> Result<(), NodeError> {
         let rest = end - Clock::now();
@@ -176,6 +183,18 @@ impl Drop for Line {
         // An error leaves a plain close.
         _ = sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
     }
+}
+
+/// Returns the addresses of a node; none if the name cannot be resolved.
+pub(super) fn resolve(address: &Address) -> Vec<SocketAddr> {
+    let resolved = (address.host(), address.port()).to_socket_addrs();
+    resolved.map(Iterator::collect).unwrap_or_default()
+}
+
+/// Returns the login to a node: that of the program, or else that of the address.
+pub(super) fn login(address: &Address, credentials: Option<&Credentials>) -> Login {
+    let login = credentials.and_then(|all| all.login(address));
+    login.unwrap_or_else(|| address.login().clone())
 }
 
 fn connect(address: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {

@@ -80,8 +80,14 @@ pub use self::holder::{Holder, Occupancy, QueryId};
 pub use self::login::Login;
 pub use self::machine::{Action, Reason, Redlock};
 pub use self::node::error::NodeError;
+#[cfg(feature = "net")]
+pub(crate) use self::node::inquiry::Word;
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
+#[cfg(feature = "net")]
+pub(crate) use self::node::visit::audit::{Answers, Audit, Unanswered, read_time};
+#[cfg(feature = "net")]
+pub(crate) use self::node::visit::prospect::{FirstLook, Prospect, prospects};
 #[cfg(feature = "net")]
 pub(crate) use self::node::visit::survey::{Introduced, Introduction, Worth};
 #[cfg(feature = "net")]
@@ -119,7 +125,7 @@ pub use self::wire::script::{
 };
 pub use self::wire::server_error::ServerError;
 #[cfg(feature = "net")]
-pub(crate) use self::wire::testimony::{Constants, Testimony};
+pub(crate) use self::wire::testimony::{Constants, Found, Testimony};
 #[cfg(feature = "net")]
 pub(crate) use self::wire::witness::RESERVED;
 #[doc(hidden)]

@@ -4,6 +4,8 @@
 //! the witness, the time and the number of keys. The *order* calls one of the scripts of the
 //! witness. Whoever visits all nodes can so look at each before the first is changed.
 
+pub(in crate::redlock) mod audit;
+pub(in crate::redlock) mod prospect;
 pub(in crate::redlock) mod survey;
 
 use core::time::Duration;
@@ -46,7 +48,8 @@ pub(crate) struct Visitor<'a> {
 }
 
 impl<'a> Visitor<'a> {
-    fn look(&self, login: &Login) -> Look<'a> {
+    /// Returns the arguments of a look.
+    pub(super) fn look(&self, login: &Login) -> Look<'a> {
         Look {
             prefix: &self.config.prefix,
             database: login.database,

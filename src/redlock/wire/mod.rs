@@ -10,6 +10,8 @@ pub(super) mod keys;
 #[cfg(feature = "net")]
 pub(super) mod peek;
 pub(super) mod probe;
+#[cfg(feature = "net")]
+pub(super) mod rights;
 pub(super) mod script;
 pub(super) mod server_error;
 pub(super) mod testimony;

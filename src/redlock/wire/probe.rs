@@ -33,7 +33,7 @@ pub const PROBE: Script = Script {
 };
 
 /// The commands that redbolt needs on a server, in the order of `Display`.
-const NAMES: [&str; 11] =
+pub(super) const NAMES: [&str; 11] =
     ["info", "eval", "evalsha", "set", "get", "mget", "exists", "pttl", "pexpire", "del", "time"];
 
 /// A set of commands that a node does not let this client run.

@@ -1,0 +1,341 @@
+//! Audits: what an operator asks of a node, without changing anything there (S10, S11).
+//!
+//! A client's handshake writes: its probe makes a key for a millisecond, and its look leaves a
+//! stamp. An audit asks for the same facts by other commands, and makes of the two keys of the
+//! witness the testimony that the script of a look would give now.
+
+use bytes::BytesMut;
+
+use super::Visitor;
+use crate::redlock::login::Login;
+use crate::redlock::node::error::NodeError;
+use crate::redlock::node::identity::{Identity, Info};
+use crate::redlock::node::inquiry::{SECTIONS, Word};
+use crate::redlock::node::message::shown;
+use crate::redlock::node::quarantine::QuarantineReason;
+use crate::redlock::restart_guard::RestartGuard;
+use crate::redlock::wire::command::Look;
+use crate::redlock::wire::probe::MissingRights;
+use crate::redlock::wire::rights::{self, NO_KEY, TRIED};
+use crate::redlock::wire::server_error::ServerError;
+use crate::redlock::wire::testimony::{Found, Testimony};
+use crate::redlock::wire::witness::{STAMP, WITNESS};
+use crate::resp::{self, Elements, Value};
+
+/// The settings that are asked for. A node may refuse to tell them.
+const SETTINGS: [&str; 4] =
+    ["appendfsync", "no-appendfsync-on-rewrite", "save", "repl-backlog-ttl"];
+
+/// The questions, in the order in which they are sent. Stored values and the time are read before
+/// `INFO`, as in the script of a look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Question {
+    Auth,
+    Select,
+    Time,
+    /// One key of the witness.
+    Read(&'static [u8]),
+    Info(&'static [u8]),
+    Right(&'static str),
+    /// The right to write one key of the witness.
+    Write(&'static [u8]),
+    /// The right to be told of a flush.
+    Tracking,
+    Setting(&'static str),
+}
+
+/// An audit under way on one connection.
+pub(crate) struct Audit<'a> {
+    questions: Vec<Question>,
+    answered: usize,
+    guard: RestartGuard,
+    /// What a look that leaves now would say of this client.
+    look: Look<'a>,
+    info: Info,
+    time: Option<u64>,
+    witness: Vec<u8>,
+    stamp: Vec<u8>,
+    /// The first error about the keys of the witness.
+    trouble: Option<ServerError>,
+    answers: Answers,
+}
+
+/// What a node has answered to an audit.
+#[derive(Clone, Debug)]
+pub(crate) struct Answers {
+    /// Who the server is, or why the node cannot vote.
+    pub(crate) verdict: Result<Identity, NodeError>,
+    pub(crate) is_durable: bool,
+    /// What a look would tell now.
+    pub(crate) word: Word,
+    /// What has become of the node since its witness was written, if the witness is another's.
+    pub(crate) change: Option<QuarantineReason>,
+    pub(crate) missing: MissingRights,
+    /// Whether the node has refused the right to be told of a flush.
+    pub(crate) lacks_tracking: bool,
+    /// The text of `INFO`, as far as the node has told it.
+    pub(crate) info: Vec<u8>,
+    /// Settings that the node has told, by name.
+    pub(crate) settings: Vec<(&'static str, String)>,
+    /// The last error about the login or the witness, in the words of the server.
+    pub(crate) message: String,
+}
+
+/// A node that has answered nothing of use.
+#[derive(Clone, Debug)]
+pub(crate) struct Unanswered {
+    pub(crate) error: NodeError,
+    /// The words of the server, if it has answered.
+    pub(crate) message: String,
+}
+
+impl<'a> Audit<'a> {
+    pub(crate) fn new(login: &Login, visitor: Visitor<'a>) -> Self {
+        let mut questions = Vec::new();
+        if login.has_auth() {
+            questions.push(Question::Auth);
+        }
+        if login.database != 0 {
+            questions.push(Question::Select);
+        }
+        questions.push(Question::Time);
+        questions.extend([WITNESS, STAMP].map(Question::Read));
+        questions.extend(SECTIONS.map(Question::Info));
+        questions.extend(TRIED.map(Question::Right));
+        questions.extend([WITNESS, STAMP].map(Question::Write));
+        questions.push(Question::Tracking);
+        questions.extend(SETTINGS.map(Question::Setting));
+        Self {
+            questions,
+            answered: 0,
+            guard: visitor.config.restart_guard,
+            look: visitor.look(login),
+            info: Info::default(),
+            time: None,
+            witness: Vec::new(),
+            stamp: Vec::new(),
+            trouble: None,
+            answers: Answers {
+                verdict: Err(NodeError::UnexpectedReply),
+                is_durable: false,
+                word: Word::Unasked,
+                change: None,
+                missing: MissingRights::default(),
+                lacks_tracking: false,
+                info: Vec::new(),
+                settings: Vec::new(),
+                message: String::new(),
+            },
+        }
+    }
+
+    /// Returns all commands of the audit. None of them changes anything, whatever stands at the
+    /// node.
+    pub(crate) fn commands(&self, login: &Login) -> BytesMut {
+        let mut out = BytesMut::new();
+        let key = |name: &[u8]| [self.look.prefix, name].concat();
+        for question in &self.questions {
+            match *question {
+                Question::Auth => resp::command(&mut out, &login.auth()),
+                Question::Select => {
+                    resp::command(&mut out, &[b"SELECT", login.database.to_string().as_bytes()]);
+                }
+                Question::Time => resp::command(&mut out, &[b"TIME"]),
+                Question::Read(name) => resp::command(&mut out, &[b"GET", &key(name)]),
+                Question::Info(section) => resp::command(&mut out, &[b"INFO", section]),
+                Question::Right(name) => rights::attempt(&mut out, name, &key(NO_KEY)),
+                Question::Write(name) => rights::set(&mut out, &key(name)),
+                // This session tracks nothing, and goes on so.
+                Question::Tracking => resp::command(&mut out, &[b"CLIENT", b"TRACKING", b"OFF"]),
+                Question::Setting(name) => {
+                    resp::command(&mut out, &[b"CONFIG", b"GET", name.as_bytes()]);
+                }
+            }
+        }
+        out
+    }
+
+    /// Handles the next reply. Returns `None` if more replies are owed.
+    pub(crate) fn handle_reply(
+        &mut self,
+        value: &Value<'_>,
+    ) -> Option<Result<Answers, Unanswered>> {
+        let question = *self.questions.get(self.answered)?;
+        if let Value::Error(text) | Value::BulkError(text) = value {
+            if let Some(error) = refusal(question, text) {
+                return Some(Err(Unanswered { error, message: shown(text) }));
+            }
+        }
+        self.read(question, value);
+        self.answered += 1;
+        (self.answered == self.questions.len()).then(|| Ok(self.done()))
+    }
+
+    fn read(&mut self, question: Question, value: &Value<'_>) {
+        use Value::{Array, Bulk, BulkError, Error, Map, Verbatim};
+        let error = match value {
+            Error(text) | BulkError(text) => Some(*text),
+            _ => None,
+        };
+        match (question, value) {
+            (Question::Time, Array(_)) => self.time = read_time(value),
+            (Question::Time, value) => rights::read(&mut self.answers.missing, "time", value),
+            (Question::Right(name), value) => rights::read(&mut self.answers.missing, name, value),
+            (Question::Info(_), Bulk(text) | Verbatim { text, .. }) => {
+                self.info.read(text);
+                self.answers.info.extend_from_slice(text);
+                self.answers.info.push(b'\n');
+            }
+            (Question::Info(_), value) => rights::read(&mut self.answers.missing, "info", value),
+            (Question::Read(WITNESS), Bulk(text)) => self.witness = text.to_vec(),
+            (Question::Read(_), Bulk(text)) => self.stamp = text.to_vec(),
+            (Question::Read(_) | Question::Write(_), _) => {
+                if let Some(text) = error {
+                    self.has_trouble(question, text);
+                }
+            }
+            // An old server and a master without this command are no matter of rights.
+            (Question::Tracking, _) => {
+                let class = error.map(ServerError::classify);
+                self.answers.lacks_tracking = class == Some(ServerError::Denied);
+            }
+            (Question::Setting(name), Array(pair) | Map(pair)) => self.setting(name, pair.clone()),
+            (Question::Auth | Question::Select | Question::Setting(_), _) => {}
+        }
+    }
+
+    fn has_trouble(&mut self, question: Question, text: &[u8]) {
+        let class = ServerError::classify(text);
+        // The try of the right has been allowed, and was the mistake that it should be.
+        let is_tried = matches!(question, Question::Write(_))
+            && class == ServerError::Unsupported
+            && !rights::is_missing(text);
+        if !is_tried && self.trouble.is_none() {
+            self.trouble = Some(class);
+            self.answers.message = shown(text);
+        }
+    }
+
+    fn setting(&mut self, name: &'static str, mut pair: Elements<'_>) {
+        if let (Some(_), Some(Value::Bulk(value))) = (pair.next(), pair.next()) {
+            self.info.read_setting(name.as_bytes(), value);
+            self.answers.settings.push((name, shown(value)));
+        }
+    }
+
+    fn done(&self) -> Answers {
+        use ServerError::{Cluster, NotServing, Overloaded};
+        let mut answers = self.answers.clone();
+        let missing = answers.missing.for_locks();
+        answers.is_durable = self.info.is_durable();
+        answers.verdict = match (missing.is_empty(), self.trouble) {
+            (false, _) => Err(NodeError::MissingRights(missing)),
+            (true, Some(error @ (NotServing | Cluster))) => {
+                self.info.verdict().and(Err(NodeError::Server(error)))
+            }
+            (true, _) => self.info.verdict(),
+        };
+        answers.word = match (&answers.verdict, self.trouble, self.time) {
+            _ if self.guard == RestartGuard::Off => Word::Unasked,
+            (Err(_), ..) => Word::Unasked,
+            (_, Some(Overloaded), Some(_)) => Word::Later,
+            (Ok(identity), None, Some(time)) => {
+                let own = identity.in_witness(self.look.database);
+                answers.change = change(&self.witness, &own);
+                Word::Given(testimony(&self.witness, &self.stamp, &own, time, &self.look))
+            }
+            (Ok(_), ..) => Word::Denied,
+        };
+        answers
+    }
+}
+
+/// Returns the reason to end the audit at this error, if there is one: all later replies would be
+/// the same.
+fn refusal(question: Question, text: &[u8]) -> Option<NodeError> {
+    let error = ServerError::classify(text);
+    match question {
+        Question::Auth | Question::Select if error.is_passing() => Some(NodeError::Server(error)),
+        Question::Auth | Question::Select => Some(NodeError::LoginRefused),
+        _ if error == ServerError::Denied && !text.starts_with(b"NOPERM") => {
+            Some(NodeError::Server(error))
+        }
+        // Too many clients: the server has said so unasked, and closes the connection.
+        Question::Time if error == ServerError::Overloaded => Some(NodeError::Server(error)),
+        _ => None,
+    }
+}
+
+/// Reads the reply to `TIME`, in microseconds since 1970.
+pub(crate) fn read_time(value: &Value<'_>) -> Option<u64> {
+    let Value::Array(parts) = value else { return None };
+    let mut parts = parts.clone();
+    let mut next = || match parts.next()? {
+        Value::Bulk(digits) => number(digits),
+        _ => None,
+    };
+    Some(next()?.saturating_mul(1_000_000).saturating_add(next()?))
+}
+
+/// Returns what the script of a look would answer now, by the values of its two keys.
+fn testimony(witness: &[u8], stamp: &[u8], own: &[u8], time: u64, look: &Look<'_>) -> Testimony {
+    let ours = (look.max_ttl.count().unsigned_abs(), look.nodes as u64);
+    let (found, [born, wall, origin, max_ttl, nodes]) = match fields::<5>(witness, true) {
+        None => (Found::Nothing, [time, look.wall, time, ours.0, ours.1]),
+        Some((id, numbers)) if id != own || numbers[0] > time => {
+            let [_, _, origin, max_ttl, nodes] = numbers;
+            (Found::Other, [time, look.wall, origin, max_ttl, nodes])
+        }
+        Some((_, numbers)) => (Found::Same, numbers),
+    };
+    let stamp = fields::<4>(stamp, false).filter(|_| found != Found::Nothing);
+    let [last, from, to, count] = stamp.map_or([time, 0, 0, 0], |(_, numbers)| numbers);
+    let gap = u64::try_from(look.gap.as_micros()).unwrap_or(u64::MAX);
+    let is_gap = time.saturating_sub(last) > gap.max(max_ttl.saturating_mul(1_000));
+    let unseen = if is_gap { (last, time) } else { (from, to) };
+    let count = count.saturating_add(1);
+    Testimony { found, time, born, wall, origin, max_ttl, nodes, unseen, count }
+}
+
+/// Reads `N` numbers with a space in front of each but the first, and a word before them where
+/// `has_word` says so, as the patterns of the scripts do: what follows is not read.
+fn fields<const N: usize>(text: &[u8], has_word: bool) -> Option<(&[u8], [u64; N])> {
+    let mut words = text.split(|byte| *byte == b' ');
+    let word = if has_word { words.next()? } else { b"" };
+    if has_word && (word.is_empty() || word.iter().any(u8::is_ascii_whitespace)) {
+        return None;
+    }
+    let mut numbers = [0; N];
+    for (place, field) in numbers.iter_mut().enumerate() {
+        let digits = words.next()?;
+        let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+        // Only the last number may have something behind it.
+        let is_whole = end == digits.len() || place + 1 == N;
+        *field = number(&digits[..end]).filter(|_| is_whole)?;
+    }
+    Some((word, numbers))
+}
+
+/// Returns what has become of a node whose witness has another identity than its own.
+fn change(witness: &[u8], own: &[u8]) -> Option<QuarantineReason> {
+    let (id, _) = fields::<5>(witness, true)?;
+    let parts = |id: &[u8]| -> Vec<Vec<u8>> {
+        id.split(|byte| *byte == b':').map(<[u8]>::to_vec).collect()
+    };
+    let (then, now) = (parts(id), parts(own));
+    let differ = |place: usize| then.get(place) != now.get(place);
+    if differ(0) {
+        Some(QuarantineReason::Restarted)
+    } else if differ(1) {
+        Some(QuarantineReason::NewReplicationId)
+    } else {
+        differ(2).then_some(QuarantineReason::EvictedKeys)
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    core::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;
