@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod check;
 mod choice;
 mod complaint;
 mod completions;
@@ -29,6 +30,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 const AFTER_HELP: &str = "\
 Examples:
   redbolt init --nodes db1,db2,db3 --fresh               # new servers
+  redbolt check --nodes db1,db2,db3                      # all well?
   redbolt exec --nodes db1,db2,db3 orders/42 -- ./bill   # under a lock
   redbolt who --nodes db1,db2,db3 orders/42              # who has it?
   redbolt bench --nodes db1,db2,db3                      # measure
@@ -47,6 +49,8 @@ struct Cli {
 enum Command {
     /// Measure how many locks a second the nodes and this machine can take
     Bench(bench::Args),
+    /// Tell whether the nodes can vote, and what to change where they cannot
+    Check(check::Args),
     /// Run a command while holding a lock
     Exec(exec::Args),
     /// Prepare the nodes of a new deployment, or of one that is to change
@@ -64,6 +68,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::try_parse().map(|cli| cli.command) {
         Ok(Command::Bench(args)) => bench::run(args),
+        Ok(Command::Check(args)) => check::run(args),
         Ok(Command::Exec(args)) => exec::run(args),
         Ok(Command::Init(args)) => init::run(args),
         Ok(Command::Who(args)) => who::run(args),
