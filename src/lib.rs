@@ -256,7 +256,8 @@ pub use self::engine::{
     CheckReport, CheckServer, CheckState, CheckStep, CheckSubject, CheckVerdict, Config, DeskError,
     Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitError,
     InitFinding, InitNode, InitRefusal, InitReport, NodeWeight, Unlock, UnlockNode, UnlockReport,
-    UnlockResult, UnlockVerdict, VisitedNode, Who, WhoReport, WhoResource, WhoState, WhoValue,
+    UnlockResult, UnlockVerdict, VisitedNode, Who, WhoClient, WhoReport, WhoResource, WhoState,
+    WhoValue,
 };
 #[cfg(feature = "net")]
 pub use self::net::{

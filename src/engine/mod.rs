@@ -37,7 +37,7 @@ pub use self::check::{
 pub use self::config::{Config, EngineError};
 pub use self::desk::{
     DeskError, NodeWeight, Unlock, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict,
-    VisitedNode, Who, WhoReport, WhoResource, WhoState, WhoValue,
+    VisitedNode, Who, WhoClient, WhoReport, WhoResource, WhoState, WhoValue,
 };
 pub use self::display::EventDisplay;
 pub use self::engine::Engine;

@@ -111,6 +111,8 @@ pub(crate) use self::settings::{Setting, Unfit};
 pub use self::stored::{Stored, StoredValue};
 pub use self::token::{Nonce, Token, TokenError, TokenRefusal};
 pub use self::validity::Drift;
+#[cfg(feature = "net")]
+pub(crate) use self::wire::command::label_key;
 #[cfg(feature = "embedded")]
 pub(crate) use self::wire::peek::PEEK;
 #[cfg(feature = "net")]

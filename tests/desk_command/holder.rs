@@ -44,6 +44,11 @@ impl Held {
         Self { child, stdin, token: token.trim().to_owned() }
     }
 
+    /// The process id of the program.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until the program ends by itself. Returns its exit code and its messages.
     pub(crate) fn ended(&mut self) -> (Option<i32>, String) {
         let mut status = None;

@@ -187,3 +187,25 @@ fn wrong_usage_is_told_before_a_node_is_visited() {
     who(&nowhere, &["redbolt:witness"]).assert(64, &["which is reserved"]);
     who(&nowhere, &["r", &"x".repeat(4_097)]).assert(64, &["has 4097 bytes"]);
 }
+
+#[test]
+fn a_label_says_whose_lock_it_is() {
+    let cluster = Cluster::start(3);
+    let nodes = cluster.addrs();
+    let options = ["--wait", "60s", "--ttl", "3s", "--prefix", "p:", "--label", "billing\x1b[31m"];
+    let held = Held::with(&nodes, &options);
+    let is_told = || {
+        let found = who(&nodes, &["--prefix", "p:", "r"]);
+        found.out.contains(&format!("of \"billing\\u{{1b}}[31m\", process {} on ", held.id()))
+    };
+    assert!(until(PATIENCE, is_told), "{}", who(&nodes, &["--prefix", "p:", "r"]).out);
+    let found = who(&nodes, &["--prefix", "p:", "--json", "r"]).object();
+    let client = &found["resources"][0]["holder"]["client"];
+    assert_eq!(client["label"], "billing\x1b[31m");
+    assert_eq!(client["process"], held.id());
+    assert!(client["machine"].as_str().is_some_and(|machine| !machine.is_empty()), "{client}");
+    // Whoever has no label has none.
+    let other = Held::on(&nodes);
+    assert!(who_json(&nodes, "r")["holder"]["client"].is_null());
+    drop((held, other));
+}

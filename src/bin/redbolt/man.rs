@@ -14,8 +14,7 @@ use crate::output::{print, say};
 use crate::{exit, quote};
 
 /// The commands that have a page.
-const PAGES: [&str; 8] =
-    ["bench", "check", "exec", "init", "who", "unlock", "completions", "man"];
+const PAGES: [&str; 8] = ["bench", "check", "exec", "init", "who", "unlock", "completions", "man"];
 
 const AFTER_HELP: &str = "\
 Examples:

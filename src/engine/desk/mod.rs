@@ -1,9 +1,10 @@
 //! The operator's desk: who has some resources ([`Who`]), and the end of a lock ([`Unlock`]).
 //!
 //! [`round`] visits all nodes. [`verdict`] decides what follows from the answers, and knows no
-//! connection. [`report`] says what stands under each resource, and [`nodes`] what the answer of
-//! each node is worth.
+//! connection. [`report`] says what stands under each resource, [`client`] whose it is,
+//! and [`nodes`] what the answer of each node is worth.
 
+mod client;
 mod error;
 mod nodes;
 mod report;
@@ -12,6 +13,7 @@ mod unlock;
 mod verdict;
 mod who;
 
+pub use self::client::WhoClient;
 pub use self::error::DeskError;
 pub use self::nodes::{NodeWeight, VisitedNode};
 pub use self::report::{WhoReport, WhoResource, WhoState, WhoValue};

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::client::WhoClient;
 use super::nodes::VisitedNode;
 use crate::redlock::{NodeError, NodeSet, Quorum, Stored, StoredValue};
 
@@ -64,6 +65,8 @@ pub struct WhoValue {
     pub least: Option<Duration>,
     /// The most time that is left on one of them; `None` if a node has no ttl.
     pub most: Option<Duration>,
+    /// The client that has drawn the value, if the client has left a label.
+    pub client: Option<WhoClient>,
 }
 
 /// What the nodes say of a resource together.

@@ -76,7 +76,7 @@ fn of_value(value: &StoredValue, nodes: NodeSet, stored: &[Result<Stored, NodeEr
     let ttls = ttls(nodes, stored);
     let least = ttls.last().copied().filter(|ttl| *ttl < Duration::MAX);
     let most = ttls.first().copied().filter(|ttl| *ttl < Duration::MAX);
-    WhoValue { value: value.clone(), nodes, least, most }
+    WhoValue { value: value.clone(), nodes, least, most, client: None }
 }
 
 /// Returns the times that are left on these nodes, the longest first. [`Duration::MAX`] stands for

@@ -1,11 +1,12 @@
 //! [`Who`]: who has some resources.
 
+use super::client::Labels;
 use super::error::{DeskError, MAX_RESOURCES};
 use super::report::WhoReport;
-use super::{round, verdict};
+use super::{client, round, verdict};
 use crate::engine::config::Config;
 use crate::net::Talk;
-use crate::redlock::{NodeError, Stored};
+use crate::redlock::{NodeError, Stored, label_key};
 
 /// Asks all nodes of a deployment what stands under some resources, whether a lock of redbolt, of
 /// another library, or data that is no lock. Writes nothing on any node.
@@ -62,17 +63,47 @@ impl Who {
         }
         let quorum = self.config.check_engine()?;
         let keys = round::keys(&self.config, &self.resources)?;
-        let look = |talk: &mut Talk| talk.look(&keys);
-        let (nodes, stored) = round::visit(&self.config, look)?;
+        let prefix = &self.config.redlock.prefix;
+        let look = |talk: &mut Talk| {
+            let stored = talk.look(&keys);
+            let engines = client::engines(&stored);
+            let label_keys: Vec<_> = engines.iter().map(|nonce| label_key(prefix, nonce)).collect();
+            let labels = client::labels(engines, talk.look(&label_keys));
+            (stored, labels)
+        };
+        let (nodes, answers) = round::visit(&self.config, look)?;
+        let (stored, labels) = parted(answers);
         let resource = |(place, resource): (usize, &Vec<u8>)| {
-            let at = |stored: &Result<Vec<Result<Stored, NodeError>>, NodeError>| match stored {
+            let at = |stored: &Result<Found, NodeError>| match stored {
                 Ok(stored) => stored[place].clone(),
                 Err(error) => Err(*error),
             };
             let stored = stored.iter().map(at).collect();
-            verdict::judge(resource.clone(), stored, &nodes, quorum)
+            let mut found = verdict::judge(resource.clone(), stored, &nodes, quorum);
+            for value in &mut found.values {
+                let engine = value.value.drawn_by().map(|(nonce, _)| nonce);
+                let label = labels.iter().find(|(nonce, _)| Some(*nonce) == engine);
+                value.client = label.map(|(_, client)| client.clone());
+            }
+            found
         };
         let resources = self.resources.iter().enumerate().map(resource).collect();
         Ok(WhoReport { quorum, nodes, resources })
     }
+}
+
+/// What one node has under each resource.
+type Found = Vec<Result<Stored, NodeError>>;
+
+/// Parts what each node has from the labels of the clients, which are put together.
+fn parted(
+    answers: Vec<Result<(Found, Labels), NodeError>>,
+) -> (Vec<Result<Found, NodeError>>, Labels) {
+    let mut all = Labels::new();
+    let stored = answers.into_iter().map(|answer| {
+        let (stored, labels) = answer?;
+        all.extend(labels);
+        Ok(stored)
+    });
+    (stored.collect(), all)
 }

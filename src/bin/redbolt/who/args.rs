@@ -37,10 +37,11 @@ a lock keeps others out. What stands under a resource is, in the words of --json
   data       data that is no lock, such as a list, on so many nodes that no lock can be had
   unknown    too few nodes have said what they have
 
-Who that is, only the value tells. A token of redbolt has the nonce of the engine that has drawn it
-and the number of the attempt, so locks of one engine are known as such. The tokens of other
-libraries tell nothing. Whoever has a token can release the lock: only --json shows it whole, in hex
-and, where it is text, as text.
+Who that is, the value tells, and the label of the client. A token of redbolt has the nonce of the
+engine that has drawn it and the number of the attempt, so locks of one engine are known as such. A
+client of redbolt that has a label (redbolt exec --label, REDBOLT_LABEL) is shown with its machine
+and its process, as it says of itself. The tokens of other libraries tell nothing. Whoever has a
+token can release the lock: only --json shows it whole, in hex and, where it is text, as text.
 
 A node that cannot vote does not count, whatever it has: one that is down, loading, a replica, in a
 cluster, evicts keys, is the same process as another, or belongs to a deployment with another number
@@ -48,8 +49,8 @@ of nodes. A node in quarantine may have forgotten keys: that it has nothing does
 
 With --json, one object is printed: quorum; nodes, each with node, state and text; and resources,
 each with resource, state (as above), left_ms, holder (null unless a quorum agrees), values and
-nodes. Further fields may come. A value has token (hex), token_text, engine and attempt, where these
-are known.
+nodes. Further fields may come. A value has token (hex), token_text, engine, attempt and client
+(machine, process, label), where these are known.
 
 The user of the nodes needs the rights of locks: +info +eval +get +pttl, and +time for quarantines.
 Where there are +strlen and +type, a string of more than 1,024 bytes is not read on the node, and

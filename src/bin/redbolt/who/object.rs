@@ -39,13 +39,22 @@ struct Resource<'a> {
     nodes: Vec<At<'a>>,
 }
 
-/// Whose value this is, as far as the value tells. What a holder says of itself finds room here.
+/// Whose value this is, as far as the value and the label of the client tell.
 #[derive(Serialize)]
 struct Holder<'a> {
     token: String,
     token_text: Option<&'a str>,
     engine: Option<String>,
     attempt: Option<u64>,
+    client: Option<Client<'a>>,
+}
+
+/// What a client says of itself.
+#[derive(Serialize)]
+struct Client<'a> {
+    machine: Option<&'a str>,
+    process: Option<u32>,
+    label: &'a str,
 }
 
 #[derive(Serialize)]
@@ -115,7 +124,7 @@ fn resource<'a>(found: &'a WhoResource, report: &'a WhoReport) -> Resource<'a> {
         resource_hex: StoredValue::new(&found.resource[..]).to_hex(),
         state: found.state.name(),
         left_ms: left.map(millis),
-        holder: found.values.first().filter(|_| is_held).map(|value| holder(&value.value)),
+        holder: found.values.first().filter(|_| is_held).map(holder),
         values: found.values.iter().map(value).collect(),
         free: found.free.len(),
         data: found.data.len(),
@@ -124,19 +133,26 @@ fn resource<'a>(found: &'a WhoResource, report: &'a WhoReport) -> Resource<'a> {
     }
 }
 
-fn holder(value: &StoredValue) -> Holder<'_> {
+fn holder(value: &WhoValue) -> Holder<'_> {
+    let client = value.client.as_ref().map(|client| Client {
+        machine: client.machine.as_deref(),
+        process: client.process,
+        label: &client.label,
+    });
+    let value = &value.value;
     let drawn = value.drawn_by();
     Holder {
         token: value.to_hex(),
         token_text: value.as_text(),
         engine: drawn.map(|(nonce, _)| StoredValue::new(nonce).to_hex()),
         attempt: drawn.map(|(_, attempt)| attempt),
+        client,
     }
 }
 
 fn value(value: &WhoValue) -> Value<'_> {
     Value {
-        holder: holder(&value.value),
+        holder: holder(value),
         nodes: value.nodes.len(),
         least_ms: value.least.map(millis),
         most_ms: value.most.map(millis),

@@ -2,7 +2,7 @@
 
 use redbolt::redlock::{NodeError, ServerError, Stored, StoredValue};
 use redbolt::time::{format_duration, format_rounded};
-use redbolt::{NodeWeight, VisitedNode, WhoReport, WhoResource, WhoState, WhoValue};
+use redbolt::{NodeWeight, VisitedNode, WhoClient, WhoReport, WhoResource, WhoState, WhoValue};
 
 use crate::lines::Lines;
 use crate::nodes::LOGIN_HINT;
@@ -71,6 +71,9 @@ fn about(lines: &mut Lines, report: &WhoReport, place: usize) {
             number == 0 && report.resources()[..place].iter().all(|at| at.values.is_empty());
         let whole = if is_first { " (whole: --json)" } else { "" };
         lines.add(2, &format!("{shown} on {on}, {left}{whole}"));
+        if let Some(client) = &value.client {
+            lines.add(2, &format!("of {}", of_client(client)));
+        }
     }
     if let Some((_, number)) = values.first().and_then(|value| value.value.drawn_by()) {
         let twin = twin(report, place).map_or_else(String::new, |twin| {
@@ -206,6 +209,18 @@ fn of_value(value: &StoredValue) -> String {
     match value.as_bytes() {
         [] => "an empty value".to_owned(),
         _ => format!("token {value}"),
+    }
+}
+
+/// Who has drawn a value, by its own words.
+fn of_client(client: &WhoClient) -> String {
+    let shorten = |text: &str| text.chars().take(NAME).collect::<String>();
+    let label = format!("{:?}", shorten(&client.label));
+    match (&client.machine, client.process) {
+        (Some(machine), Some(process)) => {
+            format!("{label}, process {process} on {}", shorten(machine).escape_debug())
+        }
+        _ => label,
     }
 }
 
