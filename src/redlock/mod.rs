@@ -91,7 +91,7 @@ pub(crate) use self::node::visit::prospect::{FirstLook, Prospect, prospects};
 #[cfg(feature = "net")]
 pub(crate) use self::node::visit::survey::{Introduced, Introduction, Worth};
 #[cfg(feature = "net")]
-pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Visitor};
+pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Standing, Visitor};
 #[cfg(feature = "net")]
 pub(crate) use self::node::witness::disagreement;
 #[cfg(feature = "net")]
@@ -131,4 +131,4 @@ pub(crate) use self::wire::testimony::{Constants, Found, Testimony};
 #[cfg(feature = "net")]
 pub(crate) use self::wire::witness::RESERVED;
 #[doc(hidden)]
-pub use self::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL};
+pub use self::wire::witness::{CLOSE, DECLARE_FRESH, LOOK, RAISE_MAX_TTL, REOPEN};

@@ -23,7 +23,9 @@ use crate::redlock::wire::command::{self, Call, Look};
 use crate::redlock::wire::script::Script;
 use crate::redlock::wire::server_error::ServerError;
 use crate::redlock::wire::testimony::{Constants, Testimony};
-use crate::redlock::wire::witness::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL, WITNESS};
+use crate::redlock::wire::witness::{
+    CLOSE, CLOSED, DECLARE_FRESH, LOOK, RAISE_MAX_TTL, REOPEN, STAMP, WITNESS,
+};
 use crate::resp::{self, Value};
 
 /// What a node is to write.
@@ -35,6 +37,10 @@ pub(crate) enum Order {
     Declaration,
     /// A longer `max_ttl`, and a witness as above.
     MaxTtl,
+    /// That the node is closed by this change, if no client has looked for this long.
+    Close { quiet: Duration, change: u64 },
+    /// That the node is opened by this change, with new constants.
+    Open { change: u64 },
 }
 
 /// Who visits: what a node is told of the deployment and of the time.
@@ -72,6 +78,8 @@ pub(crate) struct Sight {
     pub(crate) time: u64,
     /// The number of keys in the database, those of the witness included.
     pub(crate) keys: u64,
+    /// The time of the last look of a client, by the same clock, as the stamp says.
+    pub(crate) seen: Option<u64>,
 }
 
 /// A witness that stands on a node.
@@ -83,6 +91,8 @@ pub(crate) struct Standing {
     /// declared the node fresh.
     pub(crate) born: u64,
     pub(crate) constants: Constants,
+    /// The number of the last change of the constants.
+    pub(crate) change: Option<u64>,
 }
 
 /// What a node has answered to an order.
@@ -91,17 +101,27 @@ pub(crate) enum Receipt {
     Done(Testimony),
     /// The node has this number of keys, and nothing was written.
     NotEmpty(u64),
+    Closed,
+    /// A client has looked at the node this long ago, and the node must still be left alone.
+    InUse {
+        ago: Duration,
+        left: Duration,
+    },
+    /// Another has changed the node meanwhile, and nothing was written.
+    Changed,
 }
 
 /// The questions behind the handshake, in their order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Question {
     Witness,
+    Stamp,
     Time,
     Keys,
 }
 
-const QUESTIONS: [Question; 3] = [Question::Witness, Question::Time, Question::Keys];
+const QUESTIONS: [Question; 4] =
+    [Question::Witness, Question::Stamp, Question::Time, Question::Keys];
 
 /// An inspection under way.
 pub(crate) struct Inspection {
@@ -110,6 +130,7 @@ pub(crate) struct Inspection {
     database: u32,
     answered: usize,
     standing: Option<Standing>,
+    seen: Option<u64>,
     time: u64,
 }
 
@@ -121,6 +142,7 @@ impl Inspection {
             database: login.database,
             answered: 0,
             standing: None,
+            seen: None,
             time: 0,
         }
     }
@@ -134,6 +156,9 @@ impl Inspection {
             match question {
                 Question::Witness => {
                     resp::command(&mut out, &[b"GET", &[look.prefix, WITNESS].concat()]);
+                }
+                Question::Stamp => {
+                    resp::command(&mut out, &[b"GET", &[look.prefix, STAMP].concat()]);
                 }
                 Question::Time => resp::command(&mut out, &[b"TIME"]),
                 Question::Keys => resp::command(&mut out, &[b"DBSIZE"]),
@@ -160,7 +185,10 @@ impl Inspection {
             return Err(NodeError::Server(ServerError::classify(text)));
         }
         match (QUESTIONS.get(self.answered), value) {
-            (Some(Question::Witness), Value::Null) => {}
+            (Some(Question::Witness | Question::Stamp), Value::Null) => {}
+            (Some(Question::Stamp), Value::Bulk(text)) => {
+                self.seen = text.split(u8::is_ascii_whitespace).next().and_then(number);
+            }
             (Some(Question::Witness), Value::Bulk(text)) => {
                 self.standing = Standing::read(text, &identity.in_witness(self.database));
             }
@@ -176,8 +204,8 @@ impl Inspection {
             }
             (Some(Question::Keys), Value::Integer(keys)) => {
                 let keys = u64::try_from(*keys).map_err(|_| NodeError::UnexpectedReply)?;
-                let (run_id, standing, time) = (identity.run_id, self.standing, self.time);
-                return Ok(Some(Sight { run_id, standing, time, keys }));
+                let Self { standing, seen, time, .. } = *self;
+                return Ok(Some(Sight { run_id: identity.run_id, standing, time, keys, seen }));
             }
             _ => return Err(NodeError::UnexpectedReply),
         }
@@ -195,7 +223,7 @@ impl Standing {
         let (born, _wall, _origin) = (next()?, next()?, next()?);
         let (max_ttl, nodes) = (next()?, next()?);
         let constants = Constants { max_ttl, nodes };
-        Some(Self { is_own: identity == own, born, constants })
+        Some(Self { is_own: identity == own, born, constants, change: next() })
     }
 
     /// Whether an operator has declared the node fresh, and the process is still the same.
@@ -210,13 +238,25 @@ impl Order {
             Self::Witness => LOOK,
             Self::Declaration => DECLARE_FRESH,
             Self::MaxTtl => RAISE_MAX_TTL,
+            Self::Close { .. } => CLOSE,
+            Self::Open { .. } => REOPEN,
         }
     }
 
     /// Returns the command of the order.
     pub(crate) fn command(self, login: &Login, visitor: Visitor<'_>) -> BytesMut {
         let mut out = BytesMut::new();
-        command::about_witness(&mut out, self.script(), Call::Text, &visitor.look(login));
+        let (script, look) = (self.script(), visitor.look(login));
+        match self {
+            Self::Witness | Self::Declaration | Self::MaxTtl => {
+                command::about_witness(&mut out, script, Call::Text, &look);
+            }
+            Self::Close { quiet, change } => {
+                let look = Look { nodes: CLOSED as usize, gap: quiet, ..look };
+                command::about_change(&mut out, script, &look, change);
+            }
+            Self::Open { change } => command::about_change(&mut out, script, &look, change),
+        }
         out
     }
 
@@ -231,18 +271,35 @@ impl Order {
             Value::Error(text) | Value::BulkError(text) => {
                 return Err(NodeError::Server(ServerError::classify(text)));
             }
-            Value::Array(parts) if self == Self::Declaration && parts.len() == 2 => {
+            Value::Array(parts) if parts.len() == 2 => {
                 let mut parts = parts.clone();
-                if let (Some(Value::Integer(-1)), Some(Value::Integer(keys))) =
+                let (Some(Value::Integer(first)), Some(Value::Integer(second))) =
                     (parts.next(), parts.next())
-                {
-                    return Ok(Receipt::NotEmpty(keys.unsigned_abs()));
-                }
+                else {
+                    return Err(NodeError::UnexpectedReply);
+                };
+                return self.read_pair(first, second).ok_or(NodeError::UnexpectedReply);
             }
+            // A node that is closed says no more.
+            _ if matches!(self, Self::Close { .. }) => return Err(NodeError::UnexpectedReply),
             _ => {}
         }
         let testimony = Testimony::read(value).map(|(testimony, _)| Receipt::Done(testimony));
         testimony.ok_or(NodeError::UnexpectedReply)
+    }
+
+    /// Reads a reply of two integers.
+    fn read_pair(self, first: i64, second: i64) -> Option<Receipt> {
+        let micros = |number| u64::try_from(number).ok().map(Duration::from_micros);
+        match (self, first) {
+            (Self::Declaration, -1) => Some(Receipt::NotEmpty(second.unsigned_abs())),
+            (Self::Open { .. }, -1) => Some(Receipt::Changed),
+            (Self::Close { .. }, 0) => Some(Receipt::Closed),
+            (Self::Close { .. }, left) => {
+                Some(Receipt::InUse { ago: micros(second)?, left: micros(left)? })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -260,11 +317,12 @@ mod tests {
 
     #[test]
     fn a_witness_is_read_as_the_scripts_read_it() {
-        let standing = |is_own| Standing { is_own, born: 5, constants: CONSTANTS };
+        let standing = |is_own, change| Standing { is_own, born: 5, constants: CONSTANTS, change };
         let rows = [
-            ("me 5 6 7 60000 3", Some(standing(true))),
-            ("me 5 6 7 60000 3 more", Some(standing(true))),
-            ("other 5 6 7 60000 3", Some(standing(false))),
+            ("me 5 6 7 60000 3", Some(standing(true, None))),
+            ("me 5 6 7 60000 3 more", Some(standing(true, None))),
+            ("me 5 6 7 60000 3 8", Some(standing(true, Some(8)))),
+            ("other 5 6 7 60000 3", Some(standing(false, None))),
             ("me 5 6 7 60000", None),
             (" me 5 6 7 60000 3", None),
             ("me x 6 7 60000 3", None),
@@ -278,7 +336,7 @@ mod tests {
     #[test]
     fn only_a_declaration_of_the_same_process_can_be_repeated() {
         for (is_own, born, expected) in [(true, 0, true), (true, 1, false), (false, 0, false)] {
-            let standing = Standing { is_own, born, constants: CONSTANTS };
+            let standing = Standing { is_own, born, constants: CONSTANTS, change: None };
             assert_eq!(standing.is_declared(), expected, "{standing:?}");
         }
     }
@@ -307,5 +365,28 @@ mod tests {
         }
         let Ok(Status::Complete((refusal, _))) = resp::parse(rows[0].0) else { panic!("a reply") };
         assert_eq!(Order::Witness.read(&refusal), Err(NodeError::UnexpectedReply));
+    }
+
+    #[test]
+    fn a_node_that_is_closed_is_told_from_one_that_is_in_use() {
+        let close = Order::Close { quiet: Duration::from_secs(90), change: 7 };
+        let open = Order::Open { change: 7 };
+        let [ago, left] = [5, 85].map(Duration::from_micros);
+        let unexpected = Err(NodeError::UnexpectedReply);
+        let rows: [(Order, &[u8], Result<Receipt, NodeError>); 9] = [
+            (close, b"*2\r\n:0\r\n:0\r\n", Ok(Receipt::Closed)),
+            (close, b"*2\r\n:85\r\n:5\r\n", Ok(Receipt::InUse { ago, left })),
+            (close, b"*2\r\n:-1\r\n:5\r\n", unexpected),
+            (close, b"*2\r\n:85\r\n:-5\r\n", unexpected),
+            (close, b"*2\r\n:0\r\n$1\r\n0\r\n", unexpected),
+            (close, b"+OK\r\n", unexpected),
+            (open, b"*2\r\n:-1\r\n:3\r\n", Ok(Receipt::Changed)),
+            (open, b"*2\r\n:0\r\n:0\r\n", unexpected),
+            (open, b"$-1\r\n", unexpected),
+        ];
+        for (order, bytes, expected) in rows {
+            let Ok(Status::Complete((value, _))) = resp::parse(bytes) else { panic!("a reply") };
+            assert_eq!(order.read(&value), expected, "{order:?}: {}", bytes.escape_ascii());
+        }
     }
 }

@@ -186,6 +186,18 @@ pub(crate) fn label_key(prefix: &[u8], nonce: &Nonce) -> Vec<u8> {
 /// Appends a call of one of the scripts of the witness.
 pub(crate) fn about_witness(out: &mut BytesMut, script: Script, call: Call, look: &Look<'_>) {
     begin_script(out, script, call, 2, 5);
+    witness_arguments(out, look);
+}
+
+/// Appends a call of one of the scripts by which an operator changes the deployment, by its text.
+#[cfg(feature = "net")]
+pub(crate) fn about_change(out: &mut BytesMut, script: Script, look: &Look<'_>, change: u64) {
+    begin_script(out, script, Call::Text, 2, 6);
+    witness_arguments(out, look);
+    resp::bulk(out, change.to_string().as_bytes());
+}
+
+fn witness_arguments(out: &mut BytesMut, look: &Look<'_>) {
     for name in [WITNESS, STAMP] {
         let mut key: SmallVec<[u8; 64]> = SmallVec::from_slice(look.prefix);
         key.extend_from_slice(name);
@@ -195,7 +207,7 @@ pub(crate) fn about_witness(out: &mut BytesMut, script: Script, call: Call, look
     resp::bulk_integer(out, i64::try_from(look.wall).unwrap_or(i64::MAX));
     resp::bulk_integer(out, look.max_ttl.count());
     resp::bulk_integer(out, look.nodes as i64);
-    // No ttl is longer than a week.
+    // No ttl is longer than a week, and no time that is asked for much longer.
     resp::bulk_integer(out, look.gap.as_micros() as i64);
 }
 

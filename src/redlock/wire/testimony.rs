@@ -1,5 +1,7 @@
 //! The testimony: what a node answers when a client looks at its witness (S11).
 
+#[cfg(feature = "net")]
+use super::witness::CLOSED;
 use crate::resp::Value;
 
 /// The answer of a node to [`LOOK`](super::witness::LOOK), without the text of `INFO`. All times
@@ -31,8 +33,22 @@ pub(crate) struct Testimony {
 pub(crate) struct Constants {
     /// The longest ttl, in milliseconds.
     pub(crate) max_ttl: u64,
-    /// The number of nodes.
+    /// The number of nodes, and 1,000 more if the node is closed.
     pub(crate) nodes: u64,
+}
+
+#[cfg(feature = "net")]
+impl Constants {
+    /// Whether an operator has closed the node, to change the deployment.
+    pub(crate) const fn is_closed(self) -> bool {
+        self.nodes >= CLOSED
+    }
+
+    /// Returns the number of nodes of the deployment to which the node belongs, or did when it was
+    /// closed: 0 if to none.
+    pub(crate) const fn members(self) -> u64 {
+        self.nodes % CLOSED
+    }
 }
 
 /// The witness that a look has found.

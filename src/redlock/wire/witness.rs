@@ -9,6 +9,10 @@
 //! have
 //! looked: `at from to count`.
 //!
+//! An operator who changes the constants *closes* every node before the first of them is opened
+//! with the new ones ([`CLOSE`], [`REOPEN`]). A closed node has [`CLOSED`] more nodes than before,
+//! so that it agrees with no client. Behind the constants stands the number of the change.
+//!
 //! The server writes its own identity and its own time. A client sends neither, so a slow client
 //! can write nothing old. Stored values and the time are read before `INFO`: whatever happens
 //! between the two makes the witness younger, never older. All times are microseconds since 1970.
@@ -20,6 +24,10 @@ pub(crate) const RESERVED: &[u8] = b"redbolt:";
 
 /// The name of the witness, after the configured prefix.
 pub(crate) const WITNESS: &[u8] = b"redbolt:witness";
+
+/// What is added to the number of nodes in the witness of a closed node. No client has so many.
+#[cfg(any(test, feature = "net"))]
+pub(crate) const CLOSED: u64 = 1_000;
 
 /// The name of the stamp, after the configured prefix.
 pub(crate) const STAMP: &[u8] = b"redbolt:seen";
@@ -132,13 +140,74 @@ pub const RAISE_MAX_TTL: Script = Script {
     sha: "f3d60547ec6ba40fda6162f139bbf0a7dc0b15fc",
 };
 
+/// The script by which an operator closes a node, if no client has looked at it for long enough.
+///
+/// Keys and arguments are those of [`LOOK`], but the number of nodes is [`CLOSED`], and the longest
+/// time is the time without a look that is asked for; behind these is the number of the change. The
+/// script answers with two integers: for how many microseconds the node must still be left alone,
+/// which is 0 once it is closed, and for how long it has been left alone.
+///
+/// A node that must still be left alone is not changed. Only a witness and a stamp that prove
+/// nothing about the time begin anew, as a look would have them: the witness of another process or
+/// of other data, a witness without a stamp, times in the future. A node without a witness gets one
+/// that is closed, and a closed node stays closed.
+pub const CLOSE: Script = Script {
+    text: concat!(
+        head!(),
+        "local b = tonumber(w[2]) \
+         if #w == 0 then w = {id, time, ARGV[2], time, ARGV[3], ARGV[4]} \
+         elseif tonumber(w[6]) < tonumber(ARGV[4]) then \
+         local at, quiet = tonumber(s[1]), tonumber(ARGV[5]) \
+         if w[1] ~= id or b > now or not at or at > now then \
+         w[1], w[2], w[3] = id, time, ARGV[2] \
+         redis.call('SET', KEYS[1], table.concat(w, ' ')) \
+         redis.call('SET', KEYS[2], \
+         table.concat({time, s[2] or 0, s[3] or 0, s[4] or 0}, ' ')) \
+         return {quiet, 0} end \
+         local alone = now - math.max(at, b) \
+         if alone < quiet then return {quiet - alone, alone} end \
+         w[6] = string.format('%.0f', w[6] + ARGV[4]) end \
+         w[7] = ARGV[6] \
+         redis.call('SET', KEYS[1], table.concat(w, ' ')) \
+         return {0, 0}"
+    ),
+    sha: "aba9f1ef6ef53226c35e0c0bee950014481eb635",
+};
+
+/// The script by which an operator opens a closed node, with new constants.
+///
+/// Keys, arguments and answer are those of [`LOOK`], and the number of the change is behind the
+/// arguments. A node that this change has not closed is not changed, and answers with −1 and its
+/// number of nodes. A node that has lost its witness meanwhile gets a new one. The witness of a
+/// closed node has no number of a change if a look has written it anew, after a restart.
+pub const REOPEN: Script = Script {
+    text: concat!(
+        head!(),
+        "local change = string.match(redis.call('GET', KEYS[1]) or '', \
+         '^%S+ %d+ %d+ %d+ %d+ %d+ (%d+)') \
+         if #w > 0 and change ~= ARGV[6] and (change or tonumber(w[6]) < 1000) \
+         then return {-1, tonumber(w[6])} end ",
+        birth!(),
+        "w[5], w[6], w[7] = ARGV[3], ARGV[4], ARGV[6] \
+         redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
+        tail!()
+    ),
+    sha: "0f242693b04b290902e267db00ed8cc9357c72cc",
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redlock::node_set::MAX_NODES;
+
+    #[test]
+    fn a_closed_node_agrees_with_no_client() {
+        assert!(CLOSED > MAX_NODES as u64);
+    }
 
     #[test]
     fn each_sha_belongs_to_its_text() {
-        for script in [LOOK, DECLARE_FRESH, RAISE_MAX_TTL] {
+        for script in [LOOK, DECLARE_FRESH, RAISE_MAX_TTL, CLOSE, REOPEN] {
             let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
             assert_eq!(sha, script.sha, "{}", script.text);
         }
