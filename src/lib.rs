@@ -254,10 +254,10 @@ pub use self::engine::TRACING_TARGET;
 pub use self::engine::{
     Check, CheckClock, CheckDeployment, CheckError, CheckFinding, CheckNode, CheckOffset,
     CheckReport, CheckServer, CheckState, CheckStep, CheckSubject, CheckVerdict, Config, DeskError,
-    Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitError,
-    InitFinding, InitNode, InitRefusal, InitReport, NodeWeight, Unlock, UnlockNode, UnlockReport,
-    UnlockResult, UnlockVerdict, VisitedNode, Who, WhoClient, WhoReport, WhoResource, WhoState,
-    WhoValue,
+    Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitConstants,
+    InitError, InitFinding, InitNode, InitPlan, InitRefusal, InitReport, InitStep, InitWait,
+    NodeWeight, Unlock, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict, VisitedNode, Who,
+    WhoClient, WhoReport, WhoResource, WhoState, WhoValue,
 };
 #[cfg(feature = "net")]
 pub use self::net::{

@@ -42,7 +42,10 @@ pub use self::desk::{
 pub use self::display::EventDisplay;
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
-pub use self::init::{Init, InitAction, InitError, InitFinding, InitNode, InitRefusal, InitReport};
+pub use self::init::{
+    Init, InitAction, InitConstants, InitError, InitFinding, InitNode, InitPlan, InitRefusal,
+    InitReport, InitStep, InitWait,
+};
 pub(crate) use self::observe::Board;
 #[cfg(feature = "tracing")]
 pub use self::observe::TRACING_TARGET;

@@ -28,7 +28,7 @@ impl Clock {
 
     /// Returns the time since 1970, by the wall clock. No lock depends on this time alone: it is
     /// compared with what another machine wrote, and the older of two ages never counts (S11).
-    pub(super) fn since_1970() -> Duration {
+    pub(crate) fn since_1970() -> Duration {
         let time = clock_gettime(ClockId::Realtime);
         // A clock that is set before 1970 gives no time.
         let secs = u64::try_from(time.tv_sec).unwrap_or(0);

@@ -1,10 +1,12 @@
-//! What [`Init`](super::Init) has found on the nodes, and what it did there.
+//! What was found on all nodes, and what is to be done or was done there.
 
 use core::fmt;
 use core::time::Duration;
 
+use super::finding::InitFinding;
+use super::refusal::InitRefusal;
+use super::step::{InitAction, InitWait};
 use crate::net::Address;
-use crate::redlock::NodeError;
 use crate::time::{format_duration, format_rounded};
 
 /// What was found and done, node by node, in the order of the configuration. `Display` writes one
@@ -16,6 +18,23 @@ pub struct InitReport {
 }
 
 impl InitReport {
+    pub(super) const fn new(nodes: Vec<InitNode>) -> Self {
+        Self { nodes, look_period: Duration::ZERO }
+    }
+
+    /// Makes a report of a plan that is not carried out.
+    pub(super) fn refused(mut self) -> Self {
+        for node in &mut self.nodes {
+            let is_planned = matches!(node.result, Ok(InitAction::Planned(_)));
+            match node.wait {
+                Some(wait) if is_planned => node.result = Err(InitRefusal::InUse(wait)),
+                _ if is_planned => node.result = Ok(InitAction::Nothing),
+                _ => {}
+            }
+        }
+        self
+    }
+
     /// Returns the nodes.
     pub fn nodes(&self) -> &[InitNode] {
         &self.nodes
@@ -29,6 +48,46 @@ impl InitReport {
     /// Returns the number of nodes that have what was wanted.
     pub fn done(&self) -> usize {
         self.nodes.iter().filter(|node| node.result.is_ok()).count()
+    }
+
+    /// Returns for how long the nodes must still be left alone by all clients before the deployment
+    /// can be changed. Zero if nothing else is to be done, or if something else is in the way.
+    pub fn wait(&self) -> Duration {
+        let wait = |node: &InitNode| match &node.result {
+            Err(InitRefusal::InUse(wait)) => Some(wait.left),
+            Err(InitRefusal::Closed | InitRefusal::NotReached) => Some(Duration::ZERO),
+            Err(_) => None,
+            Ok(_) => Some(node.wait.map_or(Duration::ZERO, |wait| wait.left)),
+        };
+        let waits: Option<Vec<_>> = self.nodes.iter().map(wait).collect();
+        waits.and_then(|waits| waits.into_iter().max()).unwrap_or_default()
+    }
+
+    /// Returns what to do about nodes that have other constants; nothing if there are none.
+    pub(super) fn advice(&self) -> String {
+        let advice = |node: &InitNode| match node.result.as_ref().err()? {
+            InitRefusal::OtherNodes { quiet, .. } => Some(format!(
+                "stop all clients, then `redbolt init --reconfigure`, which waits for {} after the \
+                 last of them\n",
+                format_rounded(*quiet)
+            )),
+            InitRefusal::LongerMaxTtl { ours, quiet, .. } => Some(format!(
+                "stop all clients, then `redbolt init --reconfigure --max-ttl {}`, which waits for \
+                 {} after the last of them\n",
+                format_duration(*ours),
+                format_rounded(*quiet)
+            )),
+            InitRefusal::HalfChanged => {
+                Some("stop all clients, then `redbolt init --reconfigure` again\n".to_owned())
+            }
+            InitRefusal::TooFewKept { of, .. } => Some(format!(
+                "the others could be a quorum: keep {} of the {of}, and change the rest in a \
+                 second step\n",
+                of - of / 2
+            )),
+            _ => None,
+        };
+        self.nodes.iter().find_map(advice).unwrap_or_default()
     }
 
     /// Returns for how long clients with a longer `max_ttl` have to wait before they start: until
@@ -52,7 +111,10 @@ pub struct InitNode {
     pub address: Address,
     /// What the inspection has found; `None` if the node could not be inspected.
     pub finding: Option<InitFinding>,
-    /// What was done, or why nothing could be.
+    /// For how long clients must still leave the node alone, if they have not yet for long enough.
+    /// Only a change of the deployment asks for that.
+    pub wait: Option<InitWait>,
+    /// What is to be done or was done, or why nothing could be.
     pub result: Result<InitAction, InitRefusal>,
 }
 
@@ -63,137 +125,10 @@ impl fmt::Display for InitNode {
             (Err(refusal), _) => refusal.fmt(f),
             (Ok(action), Some(finding)) => write!(f, "{finding}: {action}"),
             (Ok(action), None) => action.fmt(f),
-        }
-    }
-}
-
-/// The witness that stood on a node before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum InitFinding {
-    /// None.
-    Nothing {
-        /// The number of keys in the database.
-        keys: u64,
-    },
-    /// An operator has declared this process fresh.
-    Declared {
-        /// The longest ttl of the deployment.
-        max_ttl: Duration,
-    },
-    /// The witness of this data.
-    Witness {
-        /// For how long the data has been in one piece, by the clock of the node.
-        age: Duration,
-        /// The longest ttl of the deployment.
-        max_ttl: Duration,
-    },
-    /// The witness of an earlier process, or of other data.
-    Other {
-        /// The longest ttl of the deployment.
-        max_ttl: Duration,
-    },
-}
-
-impl InitFinding {
-    /// Returns the longest ttl of the deployment, as the witness says.
-    pub fn max_ttl(&self) -> Option<Duration> {
-        match *self {
-            Self::Nothing { .. } => None,
-            Self::Declared { max_ttl }
-            | Self::Witness { max_ttl, .. }
-            | Self::Other { max_ttl } => Some(max_ttl),
-        }
-    }
-}
-
-impl fmt::Display for InitFinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nothing { keys: 0 } => f.write_str("empty"),
-            Self::Nothing { .. } => f.write_str("no witness"),
-            Self::Declared { .. } => f.write_str("declared fresh before"),
-            Self::Witness { age, .. } => write!(f, "a witness of {}", format_rounded(*age)),
-            Self::Other { .. } => f.write_str("the witness of an earlier process or other data"),
-        }
-    }
-}
-
-/// What was done on a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum InitAction {
-    /// Nothing, because another node was missing or unfit.
-    Nothing,
-    /// The witness that stood was kept.
-    Kept,
-    /// A witness was written.
-    Written,
-    /// The node was declared fresh.
-    Declared,
-    /// The `max_ttl` of the deployment was raised.
-    Raised {
-        /// The `max_ttl` before.
-        from: Duration,
-        /// The `max_ttl` from now on.
-        to: Duration,
-    },
-}
-
-impl fmt::Display for InitAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nothing => f.write_str("fit, nothing written"),
-            Self::Kept => f.write_str("kept"),
-            Self::Written => f.write_str("a witness written"),
-            Self::Declared => f.write_str("declared fresh"),
-            Self::Raised { from, to } => {
-                let [from, to] = [from, to].map(|ttl| format_duration(*ttl));
-                write!(f, "max_ttl raised from {from} to {to}")
-            }
-        }
-    }
-}
-
-/// The reason why a node does not have what was wanted. `Display` says what to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum InitRefusal {
-    /// The node cannot be reached, cannot serve, or belongs to another deployment.
-    Node(NodeError),
-    /// The node is the same server process as this other one, and would vote twice.
-    SameProcess(Address),
-    /// A node with keys is not new.
-    NotEmpty {
-        /// The number of keys in the database.
-        keys: u64,
-    },
-    /// A node with a witness is not new: clients have been there.
-    HasWitness(InitFinding),
-    /// The deployment has a longer `max_ttl`.
-    LongerMaxTtl {
-        /// The `max_ttl` of the configuration.
-        ours: Duration,
-        /// The `max_ttl` of the deployment.
-        recorded: Duration,
-    },
-}
-
-impl fmt::Display for InitRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Node(NodeError::HandshakeTimeout) => f.write_str("connected, but no answer"),
-            Self::Node(error) => error.fmt(f),
-            Self::SameProcess(other) => write!(f, "the same server process as {other}"),
-            Self::NotEmpty { keys } => {
-                let noun = if *keys == 1 { "key" } else { "keys" };
-                write!(f, "not new, it has {keys} {noun}: use init without --fresh")
-            }
-            Self::HasWitness(finding) => write!(f, "{finding}: use init without --fresh"),
-            Self::LongerMaxTtl { ours, recorded } => {
-                let [ours, recorded] = [ours, recorded].map(|ttl| format_duration(*ttl));
-                write!(f, "max_ttl is {recorded}, and cannot be lowered to {ours}")
-            }
+        }?;
+        match (self.wait, &self.result) {
+            (Some(wait), Ok(InitAction::Planned(_))) => write!(f, "; {wait}"),
+            _ => Ok(()),
         }
     }
 }

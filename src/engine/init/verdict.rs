@@ -1,8 +1,13 @@
 //! Whether a node is fit for what an operator wants, by what was found on all nodes.
+//!
+//! [`change`](super::change) judges a change of the deployment.
 
 use core::time::Duration;
 
-use super::report::{InitAction, InitFinding, InitNode, InitRefusal};
+use super::finding::InitFinding;
+use super::refusal::InitRefusal;
+use super::report::InitNode;
+use super::step::{InitAction, InitStep, InitWait};
 use crate::net::Address;
 use crate::redlock::{
     Constants, LONGEST_TTL, NodeError, Order, RedlockConfig, Sight, Testimony, disagreement,
@@ -31,6 +36,9 @@ impl Aim {
     }
 }
 
+/// What is to be done on a node, and for how long the node must be left alone before.
+pub(super) type Decision = (Result<InitStep, InitRefusal>, Option<InitWait>);
+
 /// Judges all nodes by what their inspections have found.
 pub(super) fn judge(
     aim: Aim,
@@ -38,26 +46,50 @@ pub(super) fn judge(
     addresses: &[Address],
     sights: &[Result<Sight, NodeError>],
 ) -> Vec<InitNode> {
+    judge_each(addresses, sights, |sight, finding| {
+        let refusal = refusal(aim, config, addresses.len(), sight, finding);
+        (refusal.map_or_else(|| Ok(step(aim, config, finding)), Err), None)
+    })
+}
+
+/// Judges by `decide` each node that could be inspected and is no other node of the list.
+pub(super) fn judge_each(
+    addresses: &[Address],
+    sights: &[Result<Sight, NodeError>],
+    decide: impl Fn(&Sight, InitFinding) -> Decision,
+) -> Vec<InitNode> {
     let node = |(index, sight): (usize, &Result<Sight, NodeError>)| {
         let address = addresses[index].clone();
         let sight = match sight {
             Ok(sight) => sight,
             Err(error) => {
-                return InitNode { address, finding: None, result: Err(InitRefusal::Node(*error)) };
+                let result = Err(InitRefusal::Node(*error));
+                return InitNode { address, finding: None, wait: None, result };
             }
         };
         let is_twin = |other: &Result<Sight, NodeError>| {
             other.as_ref().is_ok_and(|other| other.run_id == sight.run_id)
         };
         let finding = finding(sight);
-        let refusal = match sights[..index].iter().position(is_twin) {
-            Some(twin) => Some(InitRefusal::SameProcess(addresses[twin].clone())),
-            None => refusal(aim, config, addresses.len(), sight, finding),
+        let (result, wait) = match sights[..index].iter().position(is_twin) {
+            Some(twin) => (Err(InitRefusal::SameProcess(addresses[twin].clone())), None),
+            None => decide(sight, finding),
         };
-        let result = refusal.map_or(Ok(InitAction::Nothing), Err);
-        InitNode { address, finding: Some(finding), result }
+        InitNode { address, finding: Some(finding), wait, result: result.map(InitAction::Planned) }
     };
     sights.iter().enumerate().map(node).collect()
+}
+
+/// Returns what an order will do.
+fn step(aim: Aim, config: &RedlockConfig, finding: InitFinding) -> InitStep {
+    match finding.max_ttl() {
+        _ if aim == Aim::Declaration => InitStep::Declare,
+        None => InitStep::Write,
+        Some(from) if aim == Aim::MaxTtl && from < config.max_ttl => {
+            InitStep::Raise { from, to: config.max_ttl }
+        }
+        Some(_) => InitStep::Keep,
+    }
 }
 
 /// Returns what is in the way of an order, as far as one node can tell.
@@ -84,11 +116,10 @@ fn refusal(
     let ours = config.max_ttl;
     let recorded = read_ttl(standing.constants.max_ttl);
     match obstacle(aim, config, nodes, standing.constants) {
-        Some(error) => Some(InitRefusal::Node(error)),
         None if aim == Aim::MaxTtl && recorded > ours => {
-            Some(InitRefusal::LongerMaxTtl { ours, recorded })
+            Some(InitRefusal::LongerMaxTtl { ours, recorded, quiet: quiet(config, recorded) })
         }
-        None => None,
+        obstacle => obstacle,
     }
 }
 
@@ -99,11 +130,17 @@ fn obstacle(
     config: &RedlockConfig,
     nodes: usize,
     recorded: Constants,
-) -> Option<NodeError> {
-    let error = disagreement(config, nodes, recorded)?;
-    // The other orders write the longer `max_ttl`.
-    let is_overwritten = matches!(error, NodeError::MaxTtlTooLong { .. }) && aim != Aim::Witness;
-    (!is_overwritten).then_some(error)
+) -> Option<InitRefusal> {
+    match disagreement(config, nodes, recorded)? {
+        NodeError::OtherNodes { .. } if recorded.is_closed() => Some(InitRefusal::HalfChanged),
+        NodeError::OtherNodes { ours, recorded: nodes } => {
+            let quiet = quiet(config, read_ttl(recorded.max_ttl));
+            Some(InitRefusal::OtherNodes { ours, recorded: nodes, quiet })
+        }
+        // The other orders write the longer `max_ttl`.
+        NodeError::MaxTtlTooLong { .. } if aim != Aim::Witness => None,
+        error => Some(InitRefusal::Node(error)),
+    }
 }
 
 /// Returns what an order has done, by the answer of the node.
@@ -115,8 +152,8 @@ pub(super) fn done(
     finding: Option<InitFinding>,
 ) -> Result<InitAction, InitRefusal> {
     // A client may have written the witness since the inspection.
-    if let Some(error) = obstacle(aim, config, nodes, word.constants()) {
-        return Err(InitRefusal::Node(error));
+    if let Some(refusal) = obstacle(aim, config, nodes, word.constants()) {
+        return Err(refusal);
     }
     let to = read_ttl(word.max_ttl);
     let before = finding.and_then(|finding| finding.max_ttl());
@@ -139,10 +176,24 @@ pub(super) fn look_period(config: &RedlockConfig, nodes: &[InitNode]) -> Duratio
     RedlockConfig { max_ttl, ..config.clone() }.quarantine() / 3
 }
 
+/// Returns for how long nobody must have looked at a node, so that no client believes any more in
+/// what the node has granted under this longest ttl.
+///
+/// A client counts the vote of a node for half a span after its last look there, and believes in
+/// the lock for no more than the longest ttl after that: one and a half spans by the clock of the
+/// client. The drift of that time is for the clock of the node, which measures.
+pub(super) fn quiet(config: &RedlockConfig, max_ttl: Duration) -> Duration {
+    let span = RedlockConfig { max_ttl, ..config.clone() }.quarantine();
+    let quiet = span.saturating_add(span / 2);
+    quiet.saturating_add(config.drift.of(quiet))
+}
+
 fn finding(sight: &Sight) -> InitFinding {
     let Some(standing) = sight.standing else { return InitFinding::Nothing { keys: sight.keys } };
     let max_ttl = read_ttl(standing.constants.max_ttl);
-    if standing.is_declared() {
+    if standing.constants.is_closed() {
+        InitFinding::Closed { max_ttl }
+    } else if standing.is_declared() {
         InitFinding::Declared { max_ttl }
     } else if standing.is_own {
         let age = Duration::from_micros(sight.time.saturating_sub(standing.born));
@@ -153,6 +204,28 @@ fn finding(sight: &Sight) -> InitFinding {
 }
 
 /// No client can have a longer `max_ttl`, whatever a witness says.
-fn read_ttl(millis: u64) -> Duration {
+pub(super) fn read_ttl(millis: u64) -> Duration {
     Duration::from_millis(millis).min(LONGEST_TTL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redlock::Drift;
+
+    #[test]
+    fn a_node_is_left_alone_for_half_a_span_and_a_longest_ttl_with_their_drifts() {
+        let rows = [
+            // ρ in ppm, ε and longest ttl in ms, the time in ms
+            (0, 0, 1_000, 1_505),
+            (5_000, 0, 60_000, 91_815),
+            (5_000, 500, 60_000, 93_072),
+        ];
+        for (rate_ppm, step, max_ttl, expected) in rows {
+            let drift = Drift::new(rate_ppm, Duration::from_millis(step));
+            let config = RedlockConfig { drift, ..RedlockConfig::default() };
+            let found = quiet(&config, Duration::from_millis(max_ttl));
+            assert_eq!(found.as_millis(), expected, "{drift:?}, {max_ttl}");
+        }
+    }
 }
