@@ -1,7 +1,10 @@
 //! `redbolt init` on real servers, through the program itself.
 #![cfg(feature = "cli")]
 
+mod changing;
+mod closing;
 mod fresh;
+mod halfway;
 mod ordinary;
 mod raising;
 #[path = "../support/mod.rs"]
@@ -36,11 +39,16 @@ impl Outcome {
 }
 
 fn redbolt(command: &str, nodes: &[String], arguments: &[&str]) -> Outcome {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_redbolt"));
-    program.arg(command).env("REDBOLT_NODES", nodes.join(",")).args(arguments);
-    let output = program.stdin(Stdio::null()).output().expect("the program can be started");
+    let output = program(command, nodes, arguments).output().expect("the program can be started");
     let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
     Outcome { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn program(command: &str, nodes: &[String], arguments: &[&str]) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_redbolt"));
+    program.arg(command).env("REDBOLT_NODES", nodes.join(",")).args(arguments);
+    program.stdin(Stdio::null());
+    program
 }
 
 fn init(nodes: &[String], arguments: &[&str]) -> Outcome {

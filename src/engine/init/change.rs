@@ -129,14 +129,50 @@ impl Change {
         (!left.is_zero()).then_some(InitWait { ago: Some(alone), left })
     }
 
-    /// Returns the order to close a node.
-    pub(super) fn close(&self) -> Order {
-        Order::Close { quiet: self.quiet, change: self.id }
+    /// Returns what is sent to the nodes, one after the other. All nodes of a turn have done what
+    /// was ordered before the next begins.
+    pub(super) fn turns(&self) -> &'static [Turn] {
+        match self.state {
+            State::Begun => &[Turn::CloseUnused, Turn::CloseUsed, Turn::Open],
+            State::Opening => &[Turn::Open],
+            State::Done => &[],
+        }
     }
 
-    /// Returns the order to open a node.
-    pub(super) fn open(&self) -> Order {
-        Order::Open { change: self.id }
+    pub(super) const fn order(&self, turn: Turn) -> Order {
+        match turn {
+            Turn::CloseUnused | Turn::CloseUsed => self.close(),
+            Turn::Open => Order::Open { change: self.id },
+        }
+    }
+
+    /// Returns the order to close a node.
+    pub(super) const fn close(&self) -> Order {
+        Order::Close { quiet: self.quiet, change: self.id }
+    }
+}
+
+/// A part of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// Closes the nodes that no client of the old constants can use. Clients with the new ones
+    /// could find a quorum among them, while the others are being closed.
+    CloseUnused,
+    /// Closes the other nodes.
+    CloseUsed,
+    /// Opens all nodes.
+    Open,
+}
+
+impl Turn {
+    /// Whether the turn comes to a node with which this is to be done.
+    pub(super) const fn takes(self, step: InitStep) -> bool {
+        let is_used = matches!(step, InitStep::Change { .. });
+        match self {
+            Self::CloseUnused => !is_used,
+            Self::CloseUsed => is_used,
+            Self::Open => !matches!(step, InitStep::Keep),
+        }
     }
 }
 
@@ -185,3 +221,6 @@ impl<'a> Found<'a> {
         members.any(|other| other != of && other != 0)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::io;
 
-use super::change::{Change, State};
+use super::change::{Change, Turn};
 use super::error::InitError;
 use super::refusal::InitRefusal;
 use super::report::{InitNode, InitReport};
@@ -123,9 +123,6 @@ impl InitPlan {
         }
         match self.work {
             Work::Order(aim) => self.order(aim)?,
-            Work::Change(Change { state: State::Done, .. }) => {
-                self.each(|_| true, |_, _| Ok(InitAction::Kept))?;
-            }
             Work::Change(change) => self.change(&change)?,
         }
         let report = self.report;
@@ -147,30 +144,15 @@ impl InitPlan {
 
     /// Closes all nodes, and opens them if all are closed.
     fn change(&mut self, change: &Change) -> io::Result<()> {
-        if change.state == State::Begun {
-            // Nodes that no client can use under the old constants are closed first: a client with
-            // the new ones could find a quorum among them.
-            let is_open = |node: &InitNode| matches!(step(node), Some(InitStep::Change { .. }));
-            for turn in [false, true] {
-                self.send(change.close(), |node| is_open(node) == turn)?;
-                if !self.report.is_complete() {
-                    self.give_up(turn);
-                    return Ok(());
-                }
+        for turn in change.turns() {
+            let select = |node: &InitNode| step(node).is_some_and(|step| turn.takes(step));
+            self.send(change.order(*turn), change, select)?;
+            if *turn != Turn::Open && !self.report.is_complete() {
+                self.give_up(*turn);
+                return Ok(());
             }
         }
-        let (config, nodes) = (self.config.clone(), self.visits.len());
-        let is_open = |node: &InitNode| matches!(step(node), Some(InitStep::Keep));
-        self.each(is_open, |_, _| Ok(InitAction::Kept))?;
-        let target = change.target;
-        self.each(
-            |node| step(node).is_some(),
-            |visit, node| match visit.order(change.open(), &config, nodes) {
-                Ok(Receipt::Done(word)) if target.is_of(word.constants()) => Ok(done(node)),
-                Ok(Receipt::Done(_)) => Err(InitRefusal::ChangedMeanwhile),
-                receipt => Err(refusal(receipt)),
-            },
-        )
+        self.each(|node| step(node).is_some(), |_, _| Ok(InitAction::Kept))
     }
 
     /// Has those nodes begin to measure for how long they are left alone that cannot tell: their
@@ -181,26 +163,35 @@ impl InitPlan {
             return Ok(());
         }
         let cannot_tell = |node: &InitNode| node.wait.is_some_and(|wait| wait.ago.is_none());
-        self.send(change.close(), cannot_tell)
+        let (config, nodes) = (self.config.clone(), self.visits.len());
+        self.each(cannot_tell, |visit, node| match visit.order(change.close(), &config, nodes) {
+            Ok(_) => node.result.clone(),
+            Err(error) => Err(InitRefusal::Node(error)),
+        })
     }
 
-    /// Sends an order to the nodes of one step of a change, which keep their plan if it is done.
-    fn send(&mut self, order: Order, select: impl Fn(&InitNode) -> bool) -> io::Result<()> {
+    /// Sends an order of a change to some nodes. Those that are closed keep their plan.
+    fn send(
+        &mut self,
+        order: Order,
+        change: &Change,
+        select: impl Fn(&InitNode) -> bool,
+    ) -> io::Result<()> {
         let (config, nodes) = (self.config.clone(), self.visits.len());
         self.each(select, |visit, node| match visit.order(order, &config, nodes) {
             Ok(Receipt::Closed) => node.result.clone(),
+            Ok(Receipt::Done(word)) if change.target.is_of(word.constants()) => Ok(done(node)),
             receipt => Err(refusal(receipt)),
         })
     }
 
-    /// Says of each node what has become of it when not all could be closed, in this turn.
-    fn give_up(&mut self, turn: bool) {
+    /// Says of each node what has become of it when not all could be closed in this turn.
+    fn give_up(&mut self, turn: Turn) {
         for node in &mut self.report.nodes {
-            if let Some(step) = step(node) {
-                let was_sent = turn || !matches!(step, InitStep::Change { .. });
-                let refusal = if was_sent { InitRefusal::Closed } else { InitRefusal::NotReached };
-                node.result = Err(refusal);
-            }
+            let Some(step) = step(node) else { continue };
+            let is_closed = turn == Turn::CloseUsed || turn.takes(step);
+            let refusal = if is_closed { InitRefusal::Closed } else { InitRefusal::NotReached };
+            node.result = Err(refusal);
         }
     }
 

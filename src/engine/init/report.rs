@@ -82,7 +82,8 @@ impl InitReport {
             }
             InitRefusal::TooFewKept { of, .. } => Some(format!(
                 "the others could be a quorum: keep {} of the {of}, and change the rest in a \
-                 second step\n",
+                 second step; if a node has lost its data, `redbolt init` with the old list \
+                 first\n",
                 of - of / 2
             )),
             _ => None,

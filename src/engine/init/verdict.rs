@@ -218,8 +218,8 @@ mod tests {
         let rows = [
             // ρ in ppm, ε and longest ttl in ms, the time in ms
             (0, 0, 1_000, 1_505),
-            (5_000, 0, 60_000, 91_815),
-            (5_000, 500, 60_000, 93_072),
+            (5_000, 0, 60_000, 91_814),
+            (5_000, 500, 60_000, 93_071),
         ];
         for (rate_ppm, step, max_ttl, expected) in rows {
             let drift = Drift::new(rate_ppm, Duration::from_millis(step));

@@ -7,6 +7,7 @@ use super::quarantine::QuarantineReason;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::server_error::ServerError;
+use crate::redlock::wire::witness::CLOSED;
 use crate::resp;
 use crate::time::format_duration;
 
@@ -68,7 +69,8 @@ pub enum NodeError {
     OtherNodes {
         /// The number of nodes of this client.
         ours: u64,
-        /// The number of nodes of the deployment.
+        /// The number of nodes of the deployment, and 1,000 more while `redbolt init
+        /// --reconfigure` has closed the node for all clients.
         recorded: u64,
     },
     /// The data of the node is not what a look has seen before (S11).
@@ -161,6 +163,9 @@ impl fmt::Display for NodeError {
                 format_duration(Duration::from_millis(*ours)),
                 format_duration(Duration::from_millis(*recorded))
             ),
+            Self::OtherNodes { recorded, .. } if *recorded >= CLOSED => {
+                f.write_str("closed for all clients by `redbolt init --reconfigure`")
+            }
             Self::OtherNodes { ours, recorded } => {
                 write!(f, "{ours} nodes are configured here, and {recorded} in the deployment")
             }

@@ -82,6 +82,14 @@ pub(crate) struct Sight {
     pub(crate) seen: Option<u64>,
 }
 
+#[cfg(test)]
+impl Sight {
+    /// What an inspection finds on a node without a witness at this time.
+    pub(crate) const fn empty(time: u64) -> Self {
+        Self { run_id: RunId([b'a'; 40]), standing: None, time, keys: 0, seen: None }
+    }
+}
+
 /// A witness that stands on a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Standing {

@@ -26,7 +26,6 @@ pub(crate) const RESERVED: &[u8] = b"redbolt:";
 pub(crate) const WITNESS: &[u8] = b"redbolt:witness";
 
 /// What is added to the number of nodes in the witness of a closed node. No client has so many.
-#[cfg(any(test, feature = "net"))]
 pub(crate) const CLOSED: u64 = 1_000;
 
 /// The name of the stamp, after the configured prefix.

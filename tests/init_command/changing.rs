@@ -1,0 +1,149 @@
+//! `init --reconfigure`: another number of nodes, or a shorter `max_ttl`, for a deployment that
+//! exists.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use crate::support::servers::{Cluster, Node};
+use crate::{all, exec_at_once, init, program, redbolt, written};
+
+/// The longest ttl: a change takes one and a half times as long, and so do its tests.
+const TTL: &str = "1s";
+const SAME: [&str; 2] = ["--max-ttl", TTL];
+const CHANGE: [&str; 3] = ["--reconfigure", "--max-ttl", TTL];
+/// A change that does not wait.
+const AT_ONCE: [&str; 4] = ["--reconfigure", "--no-wait", "--max-ttl", TTL];
+
+/// A deployment of the first nodes of a cluster, which works.
+fn deployed(of: usize, count: usize) -> Cluster {
+    let cluster = Cluster::start(of);
+    init(&cluster.addrs()[..count], &["--fresh", SAME[0], SAME[1]]).assert(0, &[]);
+    exec(&cluster.addrs()[..count]).assert(0, &[]);
+    cluster
+}
+
+fn exec(nodes: &[String]) -> crate::Outcome {
+    let arguments = ["--no-wait", "--ttl", "500ms", SAME[0], SAME[1], "r", "--", "true"];
+    redbolt("exec", nodes, &arguments)
+}
+
+/// The identity, the birth and the origin in a witness, and what else it has.
+fn birth(node: &Node) -> Vec<String> {
+    let witness = node.get(b"redbolt:witness").expect("a witness");
+    let witness = String::from_utf8(witness).expect("a text");
+    witness.split(' ').take(4).map(str::to_owned).collect()
+}
+
+#[test]
+fn three_nodes_become_five_and_old_clients_are_refused_from_then_on() {
+    let cluster = deployed(5, 3);
+    let (old, new) = (&cluster.addrs()[..3], cluster.addrs());
+    let births: Vec<_> = cluster.iter().take(3).map(birth).collect();
+    let before = written(&all(&cluster));
+    let way = "stop all clients, then `redbolt init --reconfigure`, which waits for 1.6s after";
+    let refused = "5 nodes are configured here, and 3 in the deployment";
+    init(&new, &SAME).assert(69, &["nothing was written", refused, way]);
+    assert_eq!(written(&all(&cluster)), before, "the new nodes neither");
+
+    let outcome = init(&new, &CHANGE);
+    let (planned, changed) = ("will be changed from 3 nodes to 5", ": changed from 3 nodes to 5");
+    let may = "clients with 5 nodes, max_ttl 1s may start now";
+    outcome.assert(0, &[planned, changed, "waiting ", "a quorum of the nodes votes", may]);
+    assert_eq!(outcome.out.matches(changed).count(), 3, "{}", outcome.out);
+    assert_eq!(outcome.out.matches(": empty: a witness written").count(), 2, "{}", outcome.out);
+    let after: Vec<_> = cluster.iter().take(3).map(birth).collect();
+    assert_eq!(after, births, "the data is in one piece");
+    exec(&new).assert(0, &[]);
+    exec(old).assert(69, &["3 nodes are configured here, and 5 in the deployment"]);
+    // There is nothing left to do, and nothing to wait for.
+    init(&new, &AT_ONCE).assert(0, &["will be kept", ": kept"]);
+}
+
+#[test]
+fn five_nodes_become_three_of_them() {
+    let cluster = deployed(5, 5);
+    let new = &cluster.addrs()[1..4];
+    init(new, &CHANGE).assert(0, &["changed from 5 nodes to 3", "2 nodes of the deployment are"]);
+    exec(new).assert(0, &[]);
+    exec(&cluster.addrs()).assert(69, &["5 nodes are configured here, and 3 in the deployment"]);
+}
+
+#[test]
+fn max_ttl_is_lowered_and_clients_with_the_longer_one_are_refused() {
+    let cluster = Cluster::start(3);
+    init(&cluster.addrs(), &["--fresh", "--max-ttl", "2s"]).assert(0, &[]);
+    let refused = ["max_ttl is 2s, and cannot be lowered to 1s", "--reconfigure --max-ttl 1s"];
+    init(&cluster.addrs(), &SAME).assert(69, &refused);
+    let changed = "changed from max_ttl 2s to 1s";
+    init(&cluster.addrs(), &CHANGE).assert(0, &[changed, "clients with 3 nodes, max_ttl 1s may"]);
+    exec(&cluster.addrs()).assert(0, &[]);
+    exec_at_once(&cluster.addrs(), "2s").assert(69, &["max_ttl is 2s here and 1s in"]);
+}
+
+#[test]
+fn a_change_that_comes_too_early_writes_nothing() {
+    let cluster = deployed(5, 3);
+    let before = written(&all(&cluster));
+    for arguments in [&AT_ONCE[..], &["--dry-run", "--reconfigure", "-n"]] {
+        let early = ["nothing was written on any node", "too early", "run init again in "];
+        init(&cluster.addrs(), arguments).assert(69, &early);
+        assert_eq!(written(&all(&cluster)), before, "{arguments:?}");
+    }
+    exec(&cluster.addrs()[..3]).assert(0, &[]);
+}
+
+#[test]
+fn a_list_that_leaves_a_quorum_of_the_old_nodes_out_is_refused() {
+    let cluster = deployed(5, 5);
+    let before = written(&all(&cluster));
+    let few = "only 2 nodes of its deployment of 5 are on the list";
+    init(&cluster.addrs()[..2], &AT_ONCE).assert(69, &["nothing was written", few, "keep 3"]);
+    assert_eq!(written(&all(&cluster)), before);
+}
+
+#[test]
+fn a_client_that_still_runs_is_named_and_waited_for() {
+    let cluster = deployed(5, 3);
+    let hold = ["--ttl", "500ms", SAME[0], SAME[1], "r", "--", "cat"];
+    let mut holder = program("exec", &cluster.addrs()[..3], &hold);
+    let mut holder = holder.stdin(Stdio::piped()).spawn().expect("the program can be started");
+    let mut init = program("init", &cluster.addrs(), &CHANGE);
+    let init = init.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut init = Killed(init.spawn().expect("the program can be started"));
+    let mut lines = BufReader::new(init.0.stderr.take().expect("a pipe")).lines();
+    let still = lines.find(|line| {
+        line.as_ref().is_ok_and(|line| line.contains("a client still runs: it looked at 127.0.0.1"))
+    });
+    let nodes: Vec<_> = all(&cluster).iter().map(|node| node.get(b"redbolt:witness")).collect();
+    // The end of its input is the end of the holder.
+    drop(holder.stdin.take());
+    assert!(still.is_some(), "the client is named");
+    assert!(holder.wait().expect("an exit").success(), "the lock was held to the end");
+    assert_eq!(nodes[3..], [None, None], "nothing is written before the client has ended");
+    assert!(init.0.wait().expect("an exit").success());
+    exec(&cluster.addrs()).assert(0, &[]);
+}
+
+/// A process that does not outlive a test that fails.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // It may have ended.
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_node_of_another_process_measures_anew() {
+    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes"]);
+    init(&cluster.addrs()[..2], &["--fresh", SAME[0], SAME[1]]).assert(0, &[]);
+    cluster[0].restart();
+    let unknown = "last look unknown, 1.6s too early";
+    init(&cluster.addrs(), &AT_ONCE).assert(69, &[unknown]);
+    // The first run has begun to measure.
+    let outcome = init(&cluster.addrs(), &CHANGE);
+    outcome.assert(0, &[" ago, ", "changed from 2 nodes to 3"]);
+    assert!(!outcome.out.contains("unknown"), "{}", outcome.out);
+}
