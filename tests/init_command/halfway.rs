@@ -82,6 +82,22 @@ fn a_new_node_that_dies_leaves_the_old_clients_as_they_are() {
 }
 
 #[test]
+fn a_client_that_comes_between_the_inspection_and_the_order_is_seen_by_the_node() {
+    let cluster = left_alone();
+    let plan = Init::new(config(&cluster.addrs(), "1s")).reconfigure().inspect().expect("threads");
+    assert!(!plan.is_refused(), "{}", plan.report());
+    exec(&cluster.addrs()[..3]).assert(0, &[]);
+    let before = written(&all(&cluster)[..3]);
+    let Err(InitError::Unfinished(report)) = plan.execute() else { panic!("a client is there") };
+    for node in &report.nodes()[..3] {
+        assert!(matches!(node.result, Err(InitRefusal::InUse(_))), "{report}");
+    }
+    assert!(!report.wait().is_zero(), "{report}");
+    assert_eq!(written(&all(&cluster)[..3]), before);
+    exec(&cluster.addrs()[..3]).assert(0, &[]);
+}
+
+#[test]
 fn an_old_node_that_dies_leaves_nobody_a_quorum_until_another_run() {
     let mut cluster = left_alone();
     let change = Init::new(config(&cluster.addrs(), "1s")).reconfigure();

@@ -43,3 +43,22 @@ fn another_number_of_nodes_is_refused_by_both_numbers() {
     init(&cluster.addrs()[..2], &["--no-wait"]).assert(69, &[refused]);
     assert_eq!(written(&all(&cluster)), before);
 }
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_writes_nothing() {
+    let head = |out: &str| out.split_inclusive('\n').take(4).collect::<String>();
+    for way in [&["--no-wait"][..], &["--fresh"], &["--no-wait", "--max-ttl", "2m"]] {
+        let cluster = Cluster::start(3);
+        let rehearsed = init(&cluster.addrs(), &[way, &["--dry-run"]].concat());
+        rehearsed.assert(0, &["found, and to be done:", "nothing was written\n"]);
+        assert_eq!(written(&all(&cluster)), [None, None, None, None, None, None], "{way:?}");
+        let done = init(&cluster.addrs(), way);
+        done.assert(0, &["done:\n"]);
+        assert_eq!(head(&done.out), head(&rehearsed.out), "{way:?}");
+    }
+    let mut cluster = Cluster::start(3);
+    cluster[0].kill();
+    let missing = ["connecting failed", "not every node is done"];
+    init(&cluster.addrs(), &["--dry-run"]).assert(69, &missing);
+    init(&cluster.addrs(), &["--dry-run", "--fresh"]).assert(69, &["nothing was written on any"]);
+}

@@ -4,7 +4,7 @@
 //! moment the change is cut short at. So each node is first *closed*, which no client agrees with,
 //! and only when all are closed is the first of them opened. A node is closed if no client has
 //! looked at it for so long that no lock can be left of which the node was a part. Every quorum of
-//! the old deployment has such a node, because more than half of its nodes must be on the list.
+//! the old deployment has such a node, because at least half of its nodes must be on the list.
 //!
 //! Everything here is a pure function of what was found, and has table tests.
 

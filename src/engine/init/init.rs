@@ -73,7 +73,7 @@ impl Init {
     /// used it with others. All clients must have been stopped, and none may start before this is
     /// done.
     ///
-    /// Every node of the new list must be there, and more than half of the nodes of the old one
+    /// Every node of the new list must be there, and at least half of the nodes of the old one
     /// must be on it. No client may have looked at them for one and a half spans: the longest ttl
     /// of the deployment and its drift. Each node tells when a client has looked last, and compares
     /// again when it is changed. Until then the run is [refused](InitError::Refused), and

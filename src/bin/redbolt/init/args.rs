@@ -38,7 +38,7 @@ longer ttls once init is done.
 clients, with the old settings and the new. The nodes tell when a client has looked at them last.
 One and a half times the longest ttl later no client can believe in a lock, and init closes all
 nodes for all clients, then opens them with the new settings; until then init waits, and names the
-node that a client still looks at. More than half of the old nodes must be on the list; a longest
+node that a client still looks at. At least half of the old nodes must be on the list; a longest
 ttl that is longer than configured stays, unless --max-ttl is an option. Init does not see clients
 that have no right to redbolt:seen, or run with --restart-guard off, and cannot tell an old client
 that starts later from a new one if the number of nodes is the same. So shut down the servers that
