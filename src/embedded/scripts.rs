@@ -43,7 +43,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Release,
         Self::Extend,
         Self::ReleaseMany,
@@ -57,6 +57,8 @@ impl Script {
         Self::Witness(Witness::Look),
         Self::Witness(Witness::DeclareFresh),
         Self::Witness(Witness::RaiseMaxTtl),
+        Self::Witness(Witness::Close),
+        Self::Witness(Witness::Reopen),
     ];
 
     /// The script with exactly this text, to the byte.

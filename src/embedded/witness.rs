@@ -29,6 +29,10 @@ pub(super) enum Witness {
     DeclareFresh,
     /// An operator raises the longest ttl of the deployment.
     RaiseMaxTtl,
+    /// An operator closes the node for all clients.
+    Close,
+    /// An operator opens a closed node.
+    Reopen,
 }
 
 /// What a script finds besides the keys.
@@ -52,6 +56,8 @@ struct Request<'a> {
     max_ttl: &'a [u8],
     nodes: &'a [u8],
     span: f64,
+    /// The number of a change, if the script wants one.
+    change: Option<&'a [u8]>,
 }
 
 /// The witness: who the server was, then birth, wall clock, origin, `max_ttl` and nodes as digits.
@@ -59,6 +65,8 @@ struct Request<'a> {
 struct Record {
     identity: Vec<u8>,
     numbers: [Vec<u8>; 5],
+    /// The number of the last change. Only the scripts of a change keep it.
+    change: Option<Vec<u8>>,
     /// The database has these very bytes, or the same with something behind.
     is_stored: bool,
 }
@@ -67,6 +75,10 @@ struct Record {
 const BIRTH: usize = 0;
 const WALL: usize = 1;
 const MAX_TTL: usize = 3;
+const NODES: usize = 4;
+
+/// From this number of nodes on, a node is closed.
+const CLOSED: f64 = 1_000.0;
 
 impl Witness {
     /// The text and the SHA-1 of the script, from the engine.
@@ -75,6 +87,8 @@ impl Witness {
             Self::Look => script::LOOK,
             Self::DeclareFresh => script::DECLARE_FRESH,
             Self::RaiseMaxTtl => script::RAISE_MAX_TTL,
+            Self::Close => script::CLOSE,
+            Self::Reopen => script::REOPEN,
         }
     }
 
@@ -92,6 +106,15 @@ impl Witness {
         let stored = database.get(request.witness, server.now).and_then(Record::read);
         let stamp = database.get(request.stamp, server.now).and_then(read_stamp);
         let identity = identity(server.info, request.database);
+        if self == Self::Close {
+            return close(database, server, &request, (stored, stamp), identity, out);
+        }
+        if let Some(nodes) = stored.as_ref().and_then(|old| old.refuses(self, &request)) {
+            resp::array_header(out, 2);
+            resp::integer(out, -1);
+            resp::integer(out, integer(nodes));
+            return Ok(());
+        }
         let (found, record) = match self {
             Self::DeclareFresh => {
                 let size = database.len(server.now);
@@ -108,18 +131,21 @@ impl Witness {
             _ if stored.is_none() && database.is_declared() => {
                 (1, Record::declared(identity, &request))
             }
-            Self::Look => Record::renewed(stored, identity, server.micros, &request),
+            // Closing is done by now.
+            Self::Look | Self::Close => Record::renewed(stored, identity, server.micros, &request),
+            Self::Reopen => {
+                let (found, record) = Record::renewed(stored, identity, server.micros, &request);
+                (found, record.opened(&request))
+            }
             Self::RaiseMaxTtl => {
                 let (found, mut record) =
                     Record::renewed(stored, identity, server.micros, &request);
                 record.raise_max_ttl(request.max_ttl);
+                record.change = None;
                 (found, record)
             }
         };
-        let keys = [request.witness, request.stamp];
-        if keys.iter().filter(|key| !database.is_witness(key)).count() > server.room {
-            return Err(Refusal::OutOfMemory);
-        }
+        make_room(database, server, &request)?;
         let span = request.span.max(float(&record.numbers[MAX_TTL]) * 1_000.0);
         let goes_on = found != 0 && self != Self::DeclareFresh;
         let stamp = Stamp::new(stamp.filter(|_| goes_on), lua(server.micros), span);
@@ -130,6 +156,66 @@ impl Witness {
         answer(found, server, &record, &stamp, out);
         Ok(())
     }
+}
+
+fn make_room(
+    database: &Database,
+    server: &Server<'_>,
+    request: &Request<'_>,
+) -> Result<(), Refusal> {
+    let keys = [request.witness, request.stamp];
+    let is_full = keys.iter().filter(|key| !database.is_witness(key)).count() > server.room;
+    if is_full { Err(Refusal::OutOfMemory) } else { Ok(()) }
+}
+
+/// Closes a node, unless a client has looked at it too lately.
+fn close(
+    database: &mut Database,
+    server: &Server<'_>,
+    request: &Request<'_>,
+    (stored, stamp): (Option<Record>, Option<[f64; 4]>),
+    identity: Vec<u8>,
+    out: &mut BytesMut,
+) -> Result<(), Refusal> {
+    make_room(database, server, request)?;
+    let (now, quiet) = (lua(server.micros), request.span);
+    let mut reply = |left, alone| {
+        resp::array_header(out, 2);
+        [left, alone].into_iter().for_each(|micros| resp::integer(out, integer(micros)));
+    };
+    let is_new = stored.is_none();
+    let mut record = match stored {
+        Some(stored) => stored,
+        None => Record::renewed(None, identity.clone(), server.micros, request).1,
+    };
+    let nodes = float(&record.numbers[NODES]);
+    if !is_new && nodes < float(request.nodes) {
+        let birth = float(&record.numbers[BIRTH]);
+        let Some([at, ..]) =
+            stamp.filter(|stamp| record.identity == identity && birth <= now && stamp[0] <= now)
+        else {
+            record.identity = identity;
+            record.numbers[BIRTH] = server.micros.to_string().into_bytes();
+            record.numbers[WALL] = request.wall.to_vec();
+            record.change = None;
+            let [_, from, to, count] = stamp.unwrap_or_default();
+            let stamp = Stamp { last: now, written: [now, from, to, count] };
+            database.insert_witness(request.witness, &record.write());
+            database.insert_witness(request.stamp, &stamp.write());
+            reply(quiet, 0.0);
+            return Ok(());
+        };
+        let alone = now - at.max(birth);
+        if alone < quiet {
+            reply(quiet - alone, alone);
+            return Ok(());
+        }
+        record.numbers[NODES] = format!("{:.0}", nodes + float(request.nodes)).into_bytes();
+    }
+    record.change = request.change.map(<[u8]>::to_vec);
+    database.insert_witness(request.witness, &record.write());
+    reply(0.0, 0.0);
+    Ok(())
 }
 
 fn answer(found: i64, server: &Server<'_>, record: &Record, stamp: &Stamp, out: &mut BytesMut) {
@@ -145,14 +231,17 @@ fn answer(found: i64, server: &Server<'_>, record: &Record, stamp: &Stamp, out: 
 impl<'a> Request<'a> {
     /// `None` for a request that no client sends: words are missing, or are no numbers.
     fn read(keys: &[&'a [u8]], arguments: &[&'a [u8]]) -> Option<Self> {
-        let ([witness, stamp, ..], [database, wall, max_ttl, nodes, span, ..]) = (keys, arguments)
+        let ([witness, stamp, ..], [database, wall, max_ttl, nodes, span, rest @ ..]) =
+            (keys, arguments)
         else {
             return None;
         };
+        let change = rest.first().copied();
         let is_number = |word: &&[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
         let are_numbers = [*wall, max_ttl, nodes, span].iter().all(is_number);
         let span = float(span);
-        are_numbers.then_some(Self { witness, stamp, database, wall, max_ttl, nodes, span })
+        let request = Self { witness, stamp, database, wall, max_ttl, nodes, span, change };
+        are_numbers.then_some(request)
     }
 }
 
@@ -163,7 +252,9 @@ impl Record {
         let is_space = |byte: &u8| matches!(byte, 9..=13 | b' ');
         let end = text.iter().position(is_space).filter(|end| *end > 0)?;
         let (identity, rest) = text.split_at(end);
-        Some(Self { identity: identity.into(), numbers: read_numbers(rest)?, is_stored: true })
+        let numbers = read_numbers(rest)?;
+        let change = read_numbers(rest).map(|[.., change]: [Vec<u8>; 6]| change);
+        Some(Self { identity: identity.into(), numbers, change, is_stored: true })
     }
 
     /// What a client finds, and the witness from then on: as it is stored if the identity and the
@@ -179,7 +270,7 @@ impl Record {
         let Some(mut record) = stored else {
             let (max_ttl, nodes) = (request.max_ttl.into(), request.nodes.into());
             let numbers = [time(), wall(), time(), max_ttl, nodes];
-            return (0, Self { identity, numbers, is_stored: false });
+            return (0, Self { identity, numbers, change: None, is_stored: false });
         };
         if record.identity == identity && float(&record.numbers[BIRTH]) <= lua(micros) {
             return (1, record);
@@ -187,6 +278,7 @@ impl Record {
         record.identity = identity;
         record.numbers[BIRTH] = time();
         record.numbers[WALL] = wall();
+        record.change = None;
         record.is_stored = false;
         (2, record)
     }
@@ -196,7 +288,7 @@ impl Record {
         let zero = || b"0".to_vec();
         let (max_ttl, nodes) = (request.max_ttl.into(), request.nodes.into());
         let numbers = [zero(), zero(), zero(), max_ttl, nodes];
-        Self { identity, numbers, is_stored: false }
+        Self { identity, numbers, change: None, is_stored: false }
     }
 
     /// Whether an operator has declared this server fresh.
@@ -210,9 +302,25 @@ impl Record {
         }
     }
 
+    /// Returns the number of nodes if the witness is in the way of what is wanted: another change
+    /// has closed the node, or none has.
+    fn refuses(&self, wanted: Witness, request: &Request<'_>) -> Option<f64> {
+        let nodes = float(&self.numbers[NODES]);
+        let is_own = self.change.as_deref() == request.change;
+        let is_free = self.change.is_none() && nodes >= CLOSED;
+        (wanted == Witness::Reopen && !is_own && !is_free).then_some(nodes)
+    }
+
+    fn opened(mut self, request: &Request<'_>) -> Self {
+        self.numbers[MAX_TTL] = request.max_ttl.to_vec();
+        self.numbers[NODES] = request.nodes.to_vec();
+        self.change = request.change.map(<[u8]>::to_vec);
+        self
+    }
+
     fn write(&self) -> Vec<u8> {
         let mut text = self.identity.clone();
-        for number in &self.numbers {
+        for number in self.numbers.iter().chain(&self.change) {
             text.push(b' ');
             text.extend_from_slice(number);
         }

@@ -3,7 +3,7 @@
 
 use fastrand::Rng;
 use redbolt::embedded::Server;
-use redbolt::redlock::{DECLARE_FRESH, LOOK, RAISE_MAX_TTL};
+use redbolt::redlock::{CLOSE, DECLARE_FRESH, LOOK, RAISE_MAX_TTL, REOPEN};
 
 use crate::owner::PATIENCE;
 use crate::support::flavours::Flavour;
@@ -15,7 +15,7 @@ type Command = Vec<String>;
 const ID: &str = "IDENTITY";
 
 /// What somebody may have written where a witness is looked for.
-const WITNESSES: [&str; 16] = [
+const WITNESSES: [&str; 22] = [
     "IDENTITY:0 5 6 7 8000 9",
     "IDENTITY:0 5 6 7 8000 9 and more",
     "IDENTITY:0 5 6 7 8000 9and more",
@@ -32,6 +32,12 @@ const WITNESSES: [&str; 16] = [
     "IDENTITY:0\t5 6 7 8000 9 10",
     "IDENTITY:0",
     "",
+    "IDENTITY:0 5 6 7 8000 1003 7",
+    "IDENTITY:0 5 6 7 8000 1003 8",
+    "IDENTITY:0 5 6 7 8000 1003",
+    "another 5 6 7 8000 1003 7",
+    "IDENTITY:0 5 6 7 8000 5 7",
+    "IDENTITY:0 5 6 7 8000 3 07 8",
 ];
 
 /// What somebody may have written where a stamp is looked for.
@@ -74,6 +80,15 @@ impl Subject {
                 self.times.push(time);
                 Reply::Array(fields.into_iter().map(|field| self.field(field)).collect())
             }
+            // For how long a node must be left alone, and has been.
+            Reply::Array(fields) if fields.len() == 2 => {
+                let sign = |field| match field {
+                    Reply::Integer(micros) if micros > 1_000_000 => Reply::Integer(1_000_000),
+                    Reply::Integer(_) if fields[0] != Reply::Integer(-1) => Reply::Integer(0),
+                    field => field,
+                };
+                Reply::Array(fields.iter().cloned().map(sign).collect())
+            }
             Reply::Bulk(text) => Reply::Bulk(self.text(&text)),
             Reply::Error(text) => Reply::Error(text.split(' ').next().unwrap_or("").to_owned()),
             // The ttl of a key that has one.
@@ -111,7 +126,12 @@ impl Subject {
     fn word(&self, word: &str) -> String {
         let time = word.parse().ok();
         let call = self.times.iter().position(|known| Some(*known) == time);
-        call.map_or_else(|| word.to_owned(), |call| format!("the time of call {call}"))
+        match (call, time) {
+            (Some(call), _) => format!("the time of call {call}"),
+            // Closing a node does not tell the time.
+            (None, Some(1_000_000_000..8_000_000_000_000_000)) => "a time".to_owned(),
+            (None, _) => word.to_owned(),
+        }
     }
 }
 
@@ -137,22 +157,24 @@ fn command(words: &[&str]) -> Command {
 
 /// A call of one of the scripts, by its text or by its name.
 fn call(rng: &mut Rng) -> Command {
-    let script = [LOOK, LOOK, DECLARE_FRESH, RAISE_MAX_TTL][rng.usize(..4)];
+    let scripts = [LOOK, LOOK, DECLARE_FRESH, RAISE_MAX_TTL, CLOSE, CLOSE, REOPEN];
+    let script = scripts[rng.usize(..scripts.len())];
+    let nodes = if script == CLOSE { "1000" } else { any(rng, &["3", "5"]) };
     let (name, script) = if rng.bool() { ("EVAL", script.text) } else { ("EVALSHA", script.sha) };
     let keys = if rng.u8(..20) == 0 { ["w", "w"] } else { ["w", "s"] };
     let database = if rng.u8(..8) == 0 { "1" } else { "0" };
     let wall = any(rng, &["0", "1795311527520834"]);
     let max_ttl = any(rng, &["500", "1000", "60000", "0099999"]);
-    let nodes = any(rng, &["3", "5"]);
+    let change = any(rng, &["7", "7", "8"]);
     // Either any time since the last call is longer, or none.
     let span = any(rng, &["0", "90000000", "90000000"]);
-    command(&[name, script, "2", keys[0], keys[1], database, wall, max_ttl, nodes, span])
+    command(&[name, script, "2", keys[0], keys[1], database, wall, max_ttl, nodes, span, change])
 }
 
 fn random_commands(seed: u64) -> Vec<Command> {
     let mut rng = Rng::with_seed(seed);
     let load = |script: redbolt::redlock::Script| command(&["SCRIPT", "LOAD", script.text]);
-    let mut commands: Vec<_> = [LOOK, DECLARE_FRESH, RAISE_MAX_TTL].map(load).into();
+    let mut commands: Vec<_> = [LOOK, DECLARE_FRESH, RAISE_MAX_TTL, CLOSE, REOPEN].map(load).into();
     for _ in 0..1_000 {
         let (witness, stamp) = (any(&mut rng, &WITNESSES), any(&mut rng, &STAMPS));
         match rng.u8(..12) {

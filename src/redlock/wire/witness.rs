@@ -160,8 +160,8 @@ pub const CLOSE: Script = Script {
          if w[1] ~= id or b > now or not at or at > now then \
          w[1], w[2], w[3] = id, time, ARGV[2] \
          redis.call('SET', KEYS[1], table.concat(w, ' ')) \
-         redis.call('SET', KEYS[2], \
-         table.concat({time, s[2] or 0, s[3] or 0, s[4] or 0}, ' ')) \
+         redis.call('SET', KEYS[2], string.format('%.0f %.0f %.0f %.0f', now, \
+         s[2] or 0, s[3] or 0, s[4] or 0)) \
          return {quiet, 0} end \
          local alone = now - math.max(at, b) \
          if alone < quiet then return {quiet - alone, alone} end \
@@ -170,7 +170,7 @@ pub const CLOSE: Script = Script {
          redis.call('SET', KEYS[1], table.concat(w, ' ')) \
          return {0, 0}"
     ),
-    sha: "aba9f1ef6ef53226c35e0c0bee950014481eb635",
+    sha: "785f803820418b06698e74927a589cdd606f3642",
 };
 
 /// The script by which an operator opens a closed node, with new constants.
