@@ -48,7 +48,16 @@ fn three_nodes_become_five_and_old_clients_are_refused_from_then_on() {
     let outcome = init(&new, &CHANGE);
     let (planned, changed) = ("will be changed from 3 nodes to 5", ": changed from 3 nodes to 5");
     let may = "clients with 5 nodes, max_ttl 1s may start now";
-    outcome.assert(0, &[planned, changed, "waiting ", "a quorum of the nodes votes", may]);
+    outcome.assert(
+        0,
+        &[
+            planned,
+            changed,
+            "all clients must be stopped; waiting ",
+            "a quorum of the nodes votes",
+            may,
+        ],
+    );
     assert_eq!(outcome.out.matches(changed).count(), 3, "{}", outcome.out);
     assert_eq!(outcome.out.matches(": empty: a witness written").count(), 2, "{}", outcome.out);
     let after: Vec<_> = cluster.iter().take(3).map(birth).collect();

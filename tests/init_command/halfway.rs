@@ -111,7 +111,7 @@ fn an_old_node_that_dies_leaves_nobody_a_quorum_until_another_run() {
     // Nothing is in use, so nothing is waited for.
     let outcome = init(&cluster.addrs(), &CHANGE);
     outcome.assert(0, &["closed for a change: opened for 5 nodes, max_ttl 1s", "may start now"]);
-    assert!(!outcome.err.contains("locks of stopped clients"), "{}", outcome.err);
+    assert!(!outcome.err.contains("must be stopped"), "{}", outcome.err);
     exec(&cluster.addrs()).assert(0, &[]);
 }
 

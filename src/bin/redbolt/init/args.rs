@@ -50,10 +50,9 @@ again, with the same options: what a run has done is kept by the next, which doe
 that a --reconfigure has closed and not opened stay closed for all clients until then.
 
 A line for each node says what was found and what is to be done, before the first is written to, and
-what was done. Settings are also
-read from variables and from the file of --config, as the library documents them at
-Config::from_env. Durations are written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a
-bare number is in seconds; a variable and the file need the unit.
+what was done. Settings are also read from variables and from the file of --config, as the library
+documents them at Config::from_env. Durations are written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An
+option that is a bare number is in seconds; a variable and the file need the unit.
 
 Exit codes:
   0    every node has what was wanted, and, unless --no-wait, a quorum votes
@@ -75,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, verbatim_doc_comment)]
     fresh: bool,
 
-    /// Change the nodes, or shorten the longest ttl, with all clients stopped
+    /// Change nodes or a longest ttl, clients stopped
     ///
     /// Change the nodes of the deployment, or make its longest ttl
     /// shorter (with --max-ttl). All clients must be stopped: init
@@ -90,7 +89,7 @@ pub(crate) struct Args {
     #[arg(long, verbatim_doc_comment)]
     dry_run: bool,
 
-    /// Do not wait until a quorum of the nodes votes, nor for clients to end
+    /// Wait neither for clients nor for a quorum
     #[arg(short, long)]
     no_wait: bool,
 }

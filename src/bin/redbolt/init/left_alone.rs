@@ -77,5 +77,7 @@ fn tell(report: &InitReport, left: Duration, renewed: &str) {
     let last = latest.map_or_else(String::new, |(address, ago)| {
         format!("; the last look was at {address}, {} ago", format_rounded(ago))
     });
-    say(format_args!("waiting {left} for locks of stopped clients to end{last}"));
+    say(format_args!(
+        "all clients must be stopped; waiting {left} until no lock of theirs can be left{last}"
+    ));
 }
