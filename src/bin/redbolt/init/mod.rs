@@ -34,7 +34,7 @@ fn prepare(args: &Args, config: Config) -> Result<ExitCode, Failure> {
     let init = args.init(config.clone());
     let plan = init.inspect()?;
     let is_refused = plan.is_refused() && (plan.report().wait().is_zero() || !args.waits());
-    if args.is_dry_run() || !is_refused {
+    if !is_refused {
         print(&format!("found, and to be done:\n{}", plan.report()));
     }
     if args.is_dry_run() {
@@ -61,9 +61,10 @@ fn prepare(args: &Args, config: Config) -> Result<ExitCode, Failure> {
         }
     }
     if dropped > 0 {
+        let nodes = if dropped == 1 { "1 node" } else { &format!("{dropped} nodes") };
         say(format_args!(
-            "{dropped} nodes of the deployment are not on the list, or have lost their witness: \
-             shut the old servers down, and start no client with the old list"
+            "the old list has {nodes} more, or nodes that have lost their witness: shut the \
+             servers down that are not on this list, and start no client with the old one"
         ));
     }
     missing.map_or(Ok(printed), Err)
