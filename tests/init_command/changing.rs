@@ -72,7 +72,8 @@ fn three_nodes_become_five_and_old_clients_are_refused_from_then_on() {
 fn five_nodes_become_three_of_them() {
     let cluster = deployed(5, 5);
     let new = &cluster.addrs()[1..4];
-    init(new, &CHANGE).assert(0, &["changed from 5 nodes to 3", "the old list has 2 nodes more, or"]);
+    init(new, &CHANGE)
+        .assert(0, &["changed from 5 nodes to 3", "the old list has 2 nodes more, or"]);
     exec(new).assert(0, &[]);
     exec(&cluster.addrs()).assert(69, &["5 nodes are configured here, and 3 in the deployment"]);
 }

@@ -141,7 +141,7 @@ pub const RAISE_MAX_TTL: Script = Script {
 
 /// The script by which an operator closes a node, if no client has looked at it for long enough.
 ///
-/// Keys and arguments are those of [`LOOK`], but the number of nodes is [`CLOSED`], and the longest
+/// Keys and arguments are those of [`LOOK`], but the number of nodes is 1,000, and the longest
 /// time is the time without a look that is asked for; behind these is the number of the change. The
 /// script answers with two integers: for how many microseconds the node must still be left alone,
 /// which is 0 once it is closed, and for how long it has been left alone.

@@ -57,7 +57,7 @@ option that is a bare number is in seconds; a variable and the file need the uni
 Exit codes:
   0    every node has what was wanted, and, unless --no-wait, a quorum votes
   64   the command line, or a value in it, cannot be used
-  69   a node is missing or unfit, or was in use and --no-wait is given: its line says why
+  69   a node is missing, unfit, or (--no-wait) in use: its line says why
   70   something in this program or the system failed";
 
 #[derive(clap::Args)]

@@ -61,9 +61,9 @@ fn prepare(args: &Args, config: Config) -> Result<ExitCode, Failure> {
         }
     }
     if dropped > 0 {
-        let nodes = if dropped == 1 { "1 node" } else { &format!("{dropped} nodes") };
+        let noun = if dropped == 1 { "node" } else { "nodes" };
         say(format_args!(
-            "the old list has {nodes} more, or nodes that have lost their witness: shut the \
+            "the old list has {dropped} {noun} more, or some have lost their witness: shut the \
              servers down that are not on this list, and start no client with the old one"
         ));
     }

@@ -78,7 +78,7 @@ impl Shape {
     fn act(self, change: &Change, turn: Turn, node: &mut Result<Sight, NodeError>) {
         let sight = node.as_mut().unwrap();
         let is_empty = sight.standing.is_none();
-        let mut standing = sight.standing.or(witness(0, self.max_ttl, None)).unwrap();
+        let mut standing = sight.standing.or_else(|| witness(0, self.max_ttl, None)).unwrap();
         let is_closed = standing.constants.is_closed();
         match turn {
             Turn::Open => {
