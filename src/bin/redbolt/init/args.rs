@@ -11,7 +11,7 @@ Examples:
   redbolt init --nodes db1,db2,db3 --fresh          # new servers
   redbolt init --config /etc/redbolt.toml           # safe at any time
   redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls
-  redbolt init --nodes db1,db2,db3,db4,db5 --reconfigure   # other nodes
+  redbolt init --nodes db1,db2,db3,db4,db5 --reconfigure # other nodes
 
 --help has all details, and the exit codes.";
 
@@ -21,7 +21,7 @@ Examples:
   redbolt init --nodes db1,db2,db3 --fresh          # new servers
   redbolt init --config /etc/redbolt.toml           # safe at any time
   redbolt init --nodes db1,db2,db3 --max-ttl 10m    # longer ttls
-  redbolt init --nodes db1,db2,db3,db4,db5 --reconfigure   # other nodes
+  redbolt init --nodes db1,db2,db3,db4,db5 --reconfigure # other nodes
 
 A node votes for locks once nothing in it can have been forgotten. Its witness says since when that
 is so: two keys beside the locks, redbolt:witness and redbolt:seen behind the prefix. Without
