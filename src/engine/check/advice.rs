@@ -9,8 +9,8 @@ use super::state::CheckState;
 use super::words::about;
 use crate::net::{Address, Audited};
 use crate::redlock::{
-    Found, MissingRights, NodeError, QuarantineReason, RedlockConfig, RestartGuard, ServerError,
-    Word,
+    Constants, Found, MissingRights, NodeError, QuarantineReason, RedlockConfig, RestartGuard,
+    ServerError, Word,
 };
 use crate::time::format_duration;
 
@@ -106,11 +106,14 @@ impl Case<'_> {
                 advice(Deployment, "MAX_TTL", cause, remedy)
             }
             NodeError::OtherNodes { recorded, .. } => {
-                let remedy = format!(
-                    "list the {recorded} nodes that all clients list; to change their number, end \
-                     all clients, DEL {} on every node, then redbolt init",
-                    self.witness()
-                );
+                let is_closed = Constants { nodes: recorded, max_ttl: 0 }.is_closed();
+                let remedy = match is_closed {
+                    true => "end all clients, then redbolt init --reconfigure once more".to_owned(),
+                    false => format!(
+                        "list the {recorded} nodes that all clients list; to change their number, \
+                         end all clients, then redbolt init --reconfigure"
+                    ),
+                };
                 advice(Deployment, "NODES", error.to_string(), remedy)
             }
             error => self.of_connection(error),
@@ -295,11 +298,6 @@ impl Case<'_> {
 
     pub(super) fn user(&self) -> &str {
         self.audited.user.as_deref().unwrap_or("default")
-    }
-
-    /// Returns the name of the witness.
-    fn witness(&self) -> String {
-        format!("{}redbolt:witness", self.config.prefix.escape_ascii())
     }
 
     /// Returns the pattern of the keys of the witness.
