@@ -129,7 +129,7 @@ fn a_change_can_be_taken_back() {
 
 /// Clients of either side come while `init` is dead, wherever that happened.
 #[test]
-fn no_client_has_a_quorum_between_the_first_closed_old_node_but_one_and_the_last_opened() {
+fn old_and_new_clients_never_both_have_a_quorum_wherever_a_change_is_cut_short() {
     // How many nodes were closed and opened, the new ones first; who has a lock at once.
     let rows = [
         (2, 0, true, false),

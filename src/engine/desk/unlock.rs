@@ -14,6 +14,7 @@ use crate::redlock::{NodeError, Quorum, Removal, StoredValue};
 /// Nothing else is ever deleted: neither another value nor data of another type. So a lock that
 /// somebody else has taken meanwhile is safe from an order that was meant for an earlier one.
 ///
+/// The promise that no two clients believe in a lock ends with an unlock (SAFETY.md, assumption 3).
 /// The holder is not asked, and goes on. A client of redbolt believes in the lock until its
 /// validity ends, or until its next extension, which is refused: then it is told that the lock is
 /// lost. Others can have the lock at once. Whoever must be sure that the holder has stopped waits
@@ -51,7 +52,10 @@ impl Unlock {
     ///
     /// # Errors
     ///
-    /// Returns a [`DeskError`] if nothing was deleted anywhere, save for [`DeskError::Io`].
+    /// Returns a [`DeskError`] for a configuration, a resource or a value that is out of bounds:
+    /// then nothing was deleted. Returns [`DeskError::Io`] if the system can start no thread: then
+    /// other nodes may have been visited. What is wrong with a node is no error, but part of the
+    /// report.
     pub fn run(&self) -> Result<UnlockReport, DeskError> {
         let quorum = self.config.check_engine()?;
         let value = self.value.as_bytes();
@@ -142,13 +146,14 @@ impl UnlockReport {
     /// Returns what has become of the lock. Only nodes that can vote count.
     pub fn verdict(&self) -> UnlockVerdict {
         use UnlockResult::{Data, Deleted, Gone, Other};
+        // A node that does not count may have lost what it had, or may have what others never had.
         let count = |results: &[UnlockResult]| {
             let nodes = self.nodes.iter().filter(|node| node.node.weight.counts());
             nodes.filter(|node| node.result.is_ok_and(|result| results.contains(&result))).count()
         };
         let need = self.quorum.need();
         if count(&[Deleted, Gone]) >= need {
-            let is_ended = self.deleted() > 0;
+            let is_ended = count(&[Deleted]) > 0;
             return if is_ended { UnlockVerdict::Ended } else { UnlockVerdict::WasFree };
         }
         let is_known = count(&[Deleted, Gone, Other, Data]) >= need;
@@ -190,7 +195,7 @@ impl fmt::Display for UnlockVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ended => "the lock has ended",
-            Self::WasFree => "the lock had ended before, and nothing was deleted",
+            Self::WasFree => "the lock had ended before",
             Self::OtherValue => "another value, or other data, stands there",
             Self::TooFew => "too few nodes have answered: it may be held still",
         })
@@ -235,6 +240,7 @@ mod tests {
             ("dddoo", Ended),
             ("ggg--", WasFree),
             ("gggoo", WasFree),
+            ("gggD-", WasFree),
             ("ggooo", OtherValue),
             ("ddooo", OtherValue),
             ("ooo--", OtherValue),

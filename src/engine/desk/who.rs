@@ -55,7 +55,9 @@ impl Who {
     ///
     /// # Errors
     ///
-    /// Returns a [`DeskError`] if nobody could be asked anything.
+    /// Returns a [`DeskError`] for a configuration or a resource that is out of bounds, for too
+    /// many resources, and if the system can start no thread. What is wrong with a node is no
+    /// error, but part of the report.
     pub fn run(&self) -> Result<WhoReport, DeskError> {
         let given = self.resources.len();
         if given == 0 || given > Self::MAX_RESOURCES {

@@ -89,8 +89,9 @@ pub(super) fn of(report: &WhoReport) -> String {
         nodes: report.nodes().iter().map(node).collect(),
         resources: report.resources().iter().map(|found| resource(found, report)).collect(),
     };
-    // Maps with texts for keys, and nothing that fails to be written.
-    serde_json::to_string(&report).unwrap_or_default() + "\n"
+    let json = serde_json::to_string(&report);
+    // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
+    json.expect("structs of numbers and text") + "\n"
 }
 
 fn node(node: &VisitedNode) -> Node {
