@@ -291,6 +291,7 @@ fn out_of_bounds(
         ConfigError::Duration { what, .. } | ConfigError::Size { what, .. } => *what,
         ConfigError::Quorum { .. } => "quorum",
         ConfigError::Drift { .. } => "drift_step",
+        ConfigError::ReservedPrefix => "prefix",
         _ => "nodes",
     };
     // `drift.rate_ppm`, `prefix length` and `label length` are settings of a part and of a whole.

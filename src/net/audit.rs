@@ -8,6 +8,7 @@ use bytes::BytesMut;
 use super::address::Address;
 use super::clock::Clock;
 use super::credentials::Credentials;
+use super::entropy::entropy;
 use super::visit::{Line, login, resolve};
 use crate::redlock::{
     Answers, Audit, FirstLook, NodeError, RedlockConfig, Unanswered, Visitor, read_time,
@@ -80,9 +81,16 @@ pub(crate) fn audit(
         }
     };
     found.machine = line.peer().or(found.machine);
+    let entropy = match entropy() {
+        Ok(entropy) => entropy,
+        Err(error) => {
+            found.result = Err(failed(NodeError::Io(error.kind())));
+            return found;
+        }
+    };
     found.sent = Clock::now();
     let visitor = Visitor { config, nodes, since_1970: Clock::since_1970() };
-    let mut audit = Audit::new(&login, visitor);
+    let mut audit = Audit::new(&login, visitor, entropy);
     let commands = audit.commands(&login);
     let answer = line.ask(&commands, |value| Ok(audit.handle_reply(value)));
     (found.answered, found.since_1970) = (Clock::now(), Clock::since_1970());

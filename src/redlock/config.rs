@@ -9,6 +9,7 @@ use super::quorum::Quorum;
 use super::restart_guard::RestartGuard;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
+use super::wire::witness::RESERVED;
 
 /// The least and the most of settings that are numbers.
 pub(super) const LOCKS: [usize; 2] = [1, 1 << 24];
@@ -197,6 +198,9 @@ impl RedlockConfig {
         between("max_pipeline", self.max_pipeline, PIPELINE)?;
         between("max_cleanup", self.max_cleanup, CLEANUP)?;
         between("prefix length", self.prefix.len(), [0, MAX_RESOURCE / 2])?;
+        if self.prefix.starts_with(RESERVED) {
+            return Err(ConfigError::ReservedPrefix);
+        }
         between("label length", self.label.len(), LABEL)?;
         between("drift.rate_ppm", self.drift.rate_ppm as usize, RATE)?;
         // A ttl counts in whole milliseconds.
@@ -324,6 +328,14 @@ mod tests {
         assert_eq!(
             error(|c| c.prefix = vec![0; 2_049], 5),
             "prefix length is 2049, between 0 and 2048 is possible"
+        );
+        assert_eq!(
+            error(|c| c.prefix = b"redbolt:app:".to_vec(), 5),
+            "the prefix begins with \"redbolt:\", which is reserved"
+        );
+        assert_eq!(
+            error(|c| c.label = vec![b'x'; 101], 5),
+            "label length is 101, between 0 and 100 is possible"
         );
         assert_eq!(
             error(|c| c.drift.rate_ppm = 100_001, 5),

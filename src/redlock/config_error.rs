@@ -29,6 +29,8 @@ pub enum ConfigError {
         /// The number of nodes, which is the largest possible quorum.
         nodes: usize,
     },
+    /// The prefix begins with `redbolt:`, where other clients have what they keep beside locks.
+    ReservedPrefix,
     /// The drift leaves no validity, not even with the longest ttl.
     Drift {
         /// The drift of the longest ttl.
@@ -78,7 +80,10 @@ impl ConfigError {
                 format!("between {} and {} is possible", shown(*least), shown(*most))
             }
             Self::Size { least, most, .. } => format!("between {least} and {most} is possible"),
-            Self::Nodes { .. } | Self::EqualNodes { .. } | Self::Drift { .. } => return None,
+            Self::Nodes { .. }
+            | Self::EqualNodes { .. }
+            | Self::ReservedPrefix
+            | Self::Drift { .. } => return None,
         })
     }
 }
@@ -94,6 +99,9 @@ impl fmt::Display for ConfigError {
                 write!(f, "node {name} is given twice, it would vote twice")
             }
             Self::Quorum { need, .. } => write!(f, "a quorum of {need} given, {possible}"),
+            Self::ReservedPrefix => {
+                f.write_str("the prefix begins with \"redbolt:\", which is reserved")
+            }
             Self::Drift { drift, max_ttl } => {
                 let (drift, max_ttl) = (shown(*drift), shown(*max_ttl));
                 write!(f, "a drift of {drift} leaves nothing of max_ttl = {max_ttl}")

@@ -67,6 +67,10 @@ fn nothing_changes_where_a_stranger_has_made_the_keys_that_are_tried() {
     for key in ["redbolt:witness", "redbolt:seen"] {
         node.command(&[b"RPUSH", key.as_bytes(), b"x"]);
     }
+    // Locks of clients with other prefixes, which have names that are ours.
+    for key in ["redbolt:check", "redbolt:check:", "redbolt:probe"] {
+        node.command(&[b"SET", key.as_bytes(), b"token"]);
+    }
     let keys = || node.command(&[b"KEYS", b"*"]);
     let (before, changes) = (keys(), node.info("rdb_changes_since_last_save"));
     let outcome = check(&[node.addr()], &[]);

@@ -1,7 +1,7 @@
 //! One run of the program, and what it has said.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -13,6 +13,11 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
     /// # Panics
     ///
     /// When the exit code is another, a text is not in the output, or a line of the result is too
@@ -47,6 +52,17 @@ pub(crate) fn redbolt(name: &str, nodes: &[String], arguments: &[&str]) -> Outco
     redbolt_reads(name, nodes, arguments, b"")
 }
 
+/// The same with this variable.
+pub(crate) fn redbolt_with(
+    name: &str,
+    nodes: &[String],
+    (variable, value): (&str, &str),
+    arguments: &[&str],
+) -> Outcome {
+    let output = command(name, nodes, arguments).env(variable, value).output();
+    Outcome::of(output.expect("the program can be started"))
+}
+
 /// The same with this text on standard input.
 pub(crate) fn redbolt_reads(
     name: &str,
@@ -59,9 +75,7 @@ pub(crate) fn redbolt_reads(
     let mut child = program.spawn().expect("the program can be started");
     // Who reads nothing may have ended before.
     _ = child.stdin.take().expect("it was asked for").write_all(input);
-    let output = child.wait_with_output().expect("it is ours to wait for");
-    let text = |bytes| String::from_utf8(bytes).expect("the program prints text");
-    Outcome { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    Outcome::of(child.wait_with_output().expect("it is ours to wait for"))
 }
 
 pub(crate) fn who(nodes: &[String], arguments: &[&str]) -> Outcome {

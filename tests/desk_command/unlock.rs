@@ -1,7 +1,10 @@
 //! The end of a lock by its token, and what is left alone.
 
+use std::thread;
+
 use crate::holder::Held;
-use crate::run::{hex, unlock, who, who_json};
+use crate::run::{hex, redbolt_with, unlock, who, who_json};
+use crate::support::proxy::{Proxy, Rule, Way};
 use crate::support::servers::Cluster;
 use crate::support::until;
 use crate::who::{MINUTE, OF_REDLOCK_PY, PATIENCE};
@@ -90,4 +93,38 @@ fn the_prefix_of_the_clients_stands_before_the_name() {
     let arguments = ["--prefix", "locks:", "r", "--token", &hex(b"value")];
     crate::run::redbolt("unlock", &cluster.addrs(), &arguments).assert(0, &["has ended"]);
     assert!(cluster.iter().all(|node| node.keys() == [b"r".to_vec()]));
+}
+
+/// Were a node asked as soon as it is reached, an extension could give the lock back to this node
+/// before the others are asked.
+#[test]
+fn no_node_is_asked_to_delete_before_all_are_reached() {
+    let cluster = Cluster::start(3);
+    let mut held = Held::on(&cluster.addrs());
+    assert!(until(PATIENCE, || who_json(&cluster.addrs(), "r")["values"][0]["nodes"] == 3));
+    let proxy = Proxy::start(&cluster[2].addr());
+    proxy.set_all(Way::Requests, Rule::Hold);
+    let addrs = [cluster[0].addr(), cluster[1].addr(), proxy.addr()];
+    let infos = cluster[0].calls("info");
+    let patience = ("REDBOLT_CONNECT_TIMEOUT", "60s");
+    thread::scope(|scope| {
+        let run = scope
+            .spawn(|| redbolt_with("unlock", &addrs, patience, &["r", "--token", &held.token]));
+        // The first node has said who it is, and then has had time for much else.
+        assert!(until(PATIENCE, || cluster[0].calls("info") > infos));
+        for _ in 0..200 {
+            assert_eq!(cluster.holding(b"r", &token_of(&held)), 3);
+        }
+        proxy.set_all(Way::Requests, Rule::Pass);
+        let outcome = run.join().expect("the run ends");
+        outcome.assert(0, &["the lock has ended: deleted on 3 of 3 nodes"]);
+    });
+    let (code, err) = held.ended();
+    assert_eq!(code, Some(76), "{err}");
+}
+
+/// The token as the nodes have it.
+fn token_of(held: &Held) -> Vec<u8> {
+    let digit = |at: usize| u8::from_str_radix(&held.token[at..at + 2], 16).expect("it is hex");
+    (0..held.token.len()).step_by(2).map(digit).collect()
 }

@@ -52,6 +52,13 @@ pub(super) fn labels(engines: Vec<Nonce>, stored: Vec<Result<Stored, NodeError>>
     engines.into_iter().zip(stored).filter_map(label).collect()
 }
 
+/// Returns the label of an engine that most nodes have.
+pub(super) fn of(engine: Nonce, labels: &[(Nonce, WhoClient)]) -> Option<WhoClient> {
+    let own = || labels.iter().filter(|(nonce, _)| *nonce == engine).map(|(_, client)| client);
+    let count = |client: &WhoClient| own().filter(|other| *other == client).count();
+    own().max_by_key(|client| count(client)).cloned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +80,16 @@ mod tests {
             let found = client.machine.as_deref().zip(client.process);
             assert_eq!((found, &*client.label), (place, label), "{}", text.escape_ascii());
         }
+    }
+
+    #[test]
+    fn the_label_that_most_nodes_have_is_told() {
+        let (one, other) = ([1; 12], [2; 12]);
+        let client = |text: &str| WhoClient::read(text.as_bytes());
+        let labels = [(one, "a 1 lie"), (one, "b 2 so"), (other, "c 3 x"), (one, "b 2 so")];
+        let labels = labels.map(|(engine, text)| (engine, client(text)));
+        assert_eq!(of(one, &labels), Some(client("b 2 so")));
+        assert_eq!(of(other, &labels), Some(client("c 3 x")));
+        assert_eq!(of([3; 12], &labels), None);
     }
 }

@@ -9,28 +9,37 @@ use crate::engine::config::Config;
 use crate::net::{Talk, in_threads};
 use crate::redlock::{MAX_RESOURCE, NodeError, RESERVED, RequestError};
 
-/// What each node has said: what its answers are worth, and what it was asked then.
-pub(super) type Visited<T> = (Vec<VisitedNode>, Vec<Result<T, NodeError>>);
+/// All nodes, each at the other end of a conversation, or why not.
+pub(super) struct Round {
+    /// What the answers of each node are worth.
+    pub(super) nodes: Vec<VisitedNode>,
+    talks: Vec<Result<Talk, NodeError>>,
+}
 
-/// Visits all nodes at once.
-pub(super) fn visit<T: Send>(
-    config: &Config,
-    ask: impl Fn(&mut Talk) -> T + Sync,
-) -> io::Result<Visited<T>> {
-    let Config { nodes, redlock, credentials, .. } = config;
-    let credentials = credentials.as_ref();
-    let begin = |address| {
-        let mut talk = Talk::begin(address, credentials, redlock)?;
-        let answer = ask(&mut talk);
-        Ok((*talk.introduced(), answer))
-    };
-    let visits = in_threads(nodes.iter().collect(), begin)?;
-    let introduced: Vec<_> = visits
-        .iter()
-        .map(|visit| visit.as_ref().map(|visit| visit.0).map_err(|error| *error))
-        .collect();
-    let visited = verdict::weigh(redlock, nodes, &introduced);
-    Ok((visited, visits.into_iter().map(|visit| visit.map(|visit| visit.1)).collect()))
+impl Round {
+    /// Begins a conversation with every node.
+    pub(super) fn begin(config: &Config) -> io::Result<Self> {
+        let Config { nodes, redlock, credentials, .. } = config;
+        let begin = |address| Talk::begin(address, credentials.as_ref(), redlock);
+        let talks = in_threads(nodes.iter().collect(), begin)?;
+        let introduced = |talk: &Result<Talk, NodeError>| match talk {
+            Ok(talk) => Ok(*talk.introduced()),
+            Err(error) => Err(*error),
+        };
+        let introduced: Vec<_> = talks.iter().map(introduced).collect();
+        let nodes = verdict::weigh(redlock, nodes, &introduced);
+        Ok(Self { nodes, talks })
+    }
+
+    /// Asks all nodes, at the same time: none is asked before all have been reached.
+    pub(super) fn ask<T: Send>(
+        &mut self,
+        ask: impl Fn(&mut Talk) -> T + Sync,
+    ) -> io::Result<Vec<Result<T, NodeError>>> {
+        in_threads(self.talks.iter_mut().collect(), |talk: &mut Result<Talk, NodeError>| {
+            talk.as_mut().map(&ask).map_err(|error| *error)
+        })
+    }
 }
 
 /// Returns the keys of these resources.

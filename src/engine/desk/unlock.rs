@@ -1,13 +1,16 @@
 //! [`Unlock`]: the end of a lock by an operator.
 
 use core::fmt;
+use std::io;
 
 use super::error::DeskError;
 use super::nodes::VisitedNode;
-use super::round;
+use super::round::{self, Round};
 use crate::engine::config::Config;
-use crate::net::Talk;
 use crate::redlock::{NodeError, Quorum, Removal, StoredValue};
+
+/// How often the value is deleted at most. The second time shows whether it came back.
+const ROUNDS: usize = 4;
 
 /// Ends a lock: deletes its value on every node that answers, wherever exactly this value stands.
 ///
@@ -64,20 +67,41 @@ impl Unlock {
             return Err(DeskError::ValueTooLong { len });
         }
         let keys = round::keys(&self.config, core::slice::from_ref(&self.resource))?;
-        let remove = |talk: &mut Talk| talk.remove(&keys[0], value);
-        let (nodes, removals) = round::visit(&self.config, remove)?;
-        let node = |(node, removal): (VisitedNode, Result<Result<_, _>, NodeError>)| {
-            let result = removal.and_then(|removal| removal).map(|removal| match removal {
-                Some(Removal::Deleted) => UnlockResult::Deleted,
-                Some(Removal::Gone) => UnlockResult::Gone,
-                Some(Removal::Other) => UnlockResult::Other,
-                None => UnlockResult::Data,
-            });
-            UnlockNode { node, result }
+        let mut round = Round::begin(&self.config)?;
+        let mut remove = || -> io::Result<Vec<_>> {
+            Ok(round.ask(|talk| talk.remove(&keys[0], value))?.into_iter().map(result).collect())
         };
-        let nodes = nodes.into_iter().zip(removals).map(node).collect();
-        Ok(UnlockReport { quorum, nodes })
+        let mut results = remove()?;
+        // An extension that was answered before the deletion may have given the value back.
+        let mut is_back = results.contains(&Ok(UnlockResult::Deleted));
+        for _ in 1..ROUNDS {
+            if !is_back {
+                break;
+            }
+            let again = remove()?;
+            is_back = again.contains(&Ok(UnlockResult::Deleted));
+            // A node that has something else by now has deleted the value before.
+            let is_deleted = |result: &Result<_, _>| *result == Ok(UnlockResult::Deleted);
+            for (result, again) in results.iter_mut().zip(again) {
+                *result = if is_deleted(&again) { again } else { *result };
+            }
+        }
+        let node = |(node, result)| UnlockNode { node, result };
+        let nodes = round.nodes.into_iter().zip(results).map(node).collect();
+        Ok(UnlockReport { quorum, nodes, is_back })
     }
+}
+
+/// Says what a node has done.
+fn result(
+    removal: Result<Result<Option<Removal>, NodeError>, NodeError>,
+) -> Result<UnlockResult, NodeError> {
+    Ok(match removal?? {
+        Some(Removal::Deleted) => UnlockResult::Deleted,
+        Some(Removal::Gone) => UnlockResult::Gone,
+        Some(Removal::Other) => UnlockResult::Other,
+        None => UnlockResult::Data,
+    })
 }
 
 /// What was done, node by node, in the order of the configuration. `Display` writes one line for
@@ -86,6 +110,8 @@ impl Unlock {
 pub struct UnlockReport {
     quorum: Quorum,
     nodes: Vec<UnlockNode>,
+    /// The value came back after each deletion.
+    is_back: bool,
 }
 
 /// What was done on one node.
@@ -122,6 +148,9 @@ pub enum UnlockVerdict {
     WasFree,
     /// A quorum does not have the value, because too many nodes for a lock have another one.
     OtherValue,
+    /// The holder gave the value back to nodes on which it had been deleted. The lock may be held
+    /// still: stop the holder, or unlock again.
+    Back,
     /// Too few nodes have answered. The lock may be held still.
     TooFew,
 }
@@ -152,6 +181,9 @@ impl UnlockReport {
             nodes.filter(|node| node.result.is_ok_and(|result| results.contains(&result))).count()
         };
         let need = self.quorum.need();
+        if self.is_back {
+            return UnlockVerdict::Back;
+        }
         if count(&[Deleted, Gone]) >= need {
             let is_ended = count(&[Deleted]) > 0;
             return if is_ended { UnlockVerdict::Ended } else { UnlockVerdict::WasFree };
@@ -197,6 +229,7 @@ impl fmt::Display for UnlockVerdict {
             Self::Ended => "the lock has ended",
             Self::WasFree => "the lock had ended before",
             Self::OtherValue => "another value, or other data, stands there",
+            Self::Back => "the holder has given it back to nodes: it may be held still",
             Self::TooFew => "too few nodes have answered: it may be held still",
         })
     }
@@ -228,7 +261,7 @@ mod tests {
         };
         let nodes: Vec<_> = nodes.chars().map(node).collect();
         let quorum = Quorum::majority(nodes.len()).expect("some nodes");
-        UnlockReport { quorum, nodes }.verdict()
+        UnlockReport { quorum, nodes, is_back: false }.verdict()
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use super::client::Labels;
 use super::error::{DeskError, MAX_RESOURCES};
+use super::nodes::VisitedNode;
 use super::report::WhoReport;
-use super::{client, round, verdict};
+use super::round::{self, Round};
+use super::{client, verdict};
 use crate::engine::config::Config;
 use crate::net::Talk;
 use crate::redlock::{NodeError, Stored, label_key};
@@ -73,8 +75,10 @@ impl Who {
             let labels = client::labels(engines, talk.look(&label_keys));
             (stored, labels)
         };
-        let (nodes, answers) = round::visit(&self.config, look)?;
-        let (stored, labels) = parted(answers);
+        let mut round = Round::begin(&self.config)?;
+        let answers = round.ask(look)?;
+        let nodes = round.nodes;
+        let (stored, labels) = parted(answers, &nodes);
         let resource = |(place, resource): (usize, &Vec<u8>)| {
             let at = |stored: &Result<Found, NodeError>| match stored {
                 Ok(stored) => stored[place].clone(),
@@ -84,8 +88,7 @@ impl Who {
             let mut found = verdict::judge(resource.clone(), stored, &nodes, quorum);
             for value in &mut found.values {
                 let engine = value.value.drawn_by().map(|(nonce, _)| nonce);
-                let label = labels.iter().find(|(nonce, _)| Some(*nonce) == engine);
-                value.client = label.map(|(_, client)| client.clone());
+                value.client = engine.and_then(|engine| client::of(engine, &labels));
             }
             found
         };
@@ -97,14 +100,15 @@ impl Who {
 /// What one node has under each resource.
 type Found = Vec<Result<Stored, NodeError>>;
 
-/// Parts what each node has from the labels of the clients, which are put together.
+/// Parts what each node has from the labels of all nodes that count.
 fn parted(
     answers: Vec<Result<(Found, Labels), NodeError>>,
+    nodes: &[VisitedNode],
 ) -> (Vec<Result<Found, NodeError>>, Labels) {
     let mut all = Labels::new();
-    let stored = answers.into_iter().map(|answer| {
+    let stored = answers.into_iter().zip(nodes).map(|(answer, node)| {
         let (stored, labels) = answer?;
-        all.extend(labels);
+        all.extend(labels.into_iter().filter(|_| node.weight.counts()));
         Ok(stored)
     });
     (stored.collect(), all)

@@ -33,6 +33,9 @@ pub(crate) const PEEK: Script = Script {
     sha: "bc63e4c50c4bff76d647251f10be000fb3ddd751",
 };
 
+/// How much is read of the name of a type, in bytes.
+const KIND: usize = 32;
+
 /// What a release of a value has done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Removal {
@@ -76,10 +79,14 @@ pub(crate) fn read_peek(value: &Value<'_>) -> Result<Stored, Unread> {
     let stored = match (len, value) {
         (0, Value::Null) if !is_there => Stored::Nothing,
         (-1, Value::Bulk(kind)) => {
-            Stored::Data { kind: String::from_utf8_lossy(kind).into_owned(), ttl }
+            // No type of Redis has so long a name.
+            let kind = String::from_utf8_lossy(&kind[..kind.len().min(KIND)]).into_owned();
+            Stored::Data { kind, ttl }
         }
         (1.., Value::Null) => Stored::Long { len: len.unsigned_abs(), ttl },
-        (_, Value::Bulk(value)) if usize::try_from(len) == Ok(value.len()) => {
+        (_, Value::Bulk(value))
+            if usize::try_from(len) == Ok(value.len()) && value.len() <= StoredValue::MAX_LEN =>
+        {
             Stored::Value { value: StoredValue::new(value), ttl }
         }
         _ => return Err(Unread::Unexpected),

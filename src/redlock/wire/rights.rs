@@ -15,8 +15,10 @@ use crate::resp::{self, Value};
 pub(crate) const TRIED: [&str; 9] =
     ["eval", "evalsha", "set", "get", "mget", "exists", "pttl", "pexpire", "del"];
 
-/// The name of a key that nobody makes, after the configured prefix.
-pub(crate) const NO_KEY: &[u8] = b"redbolt:check";
+/// The begin of the name of a key that nobody makes, after the configured prefix. Sixteen bytes of
+/// entropy follow, because `DEL` is tried on this key: whatever has a name that can be known may be
+/// there, put by a client with another prefix.
+pub(crate) const NO_KEY: &[u8] = b"redbolt:check:";
 
 /// The SHA-1 of no script.
 const NO_SCRIPT: [u8; 40] = [b'0'; 40];

@@ -1,8 +1,8 @@
 //! `--watch`: one look after the other, until a signal.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::process::{self, ExitCode};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +23,9 @@ const BELOW: &str = "\x1b[J";
 /// What a shell says of a program that a signal has ended: this and the number.
 const BY_SIGNAL: u8 = 128;
 
+/// How long the program may go on after a signal.
+const GRACE: Duration = Duration::from_millis(500);
+
 enum News {
     Seen(Result<Box<CheckReport>, Failure>),
     Signal(i32),
@@ -32,7 +35,9 @@ enum News {
 /// code of the last look.
 pub(super) fn run(config: Config, json: bool, pause: Duration) -> Result<ExitCode, Failure> {
     let (sender, news) = mpsc::channel();
-    forward_signals(sender.clone())?;
+    // Dropped at the end of this function.
+    let (_running, has_ended) = mpsc::channel();
+    forward_signals(sender.clone(), has_ended)?;
     let is_drawn = !json && io::stdout().is_terminal();
     let mut last = None;
     loop {
@@ -65,12 +70,16 @@ fn ended(last: Option<u8>, signal: i32) -> ExitCode {
     last.unwrap_or(by_signal).into()
 }
 
-fn forward_signals(news: Sender<News>) -> io::Result<()> {
+/// Tells of signals. A program that writes where nobody reads does not hear of them, and is ended.
+fn forward_signals(news: Sender<News>, has_ended: Receiver<()>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let forward = move || {
         for signal in &mut signals {
             // Nobody listens any more when the program is about to end.
             _ = news.send(News::Signal(signal));
+            if has_ended.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
+                process::exit(i32::from(BY_SIGNAL) + signal);
+            }
         }
     };
     thread::Builder::new().name("redbolt-signals".into()).spawn(forward).map(|_| ())

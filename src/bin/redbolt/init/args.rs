@@ -54,6 +54,8 @@ what was done. Settings are also read from variables and from the file of --conf
 documents them at Config::from_env. Durations are written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An
 option that is a bare number is in seconds; a variable and the file need the unit.
 
+The user of the nodes needs the rights of locks and +dbsize.
+
 Exit codes:
   0    every node has what was wanted, and, unless --no-wait, a quorum votes
   64   the command line, or a value in it, cannot be used

@@ -50,7 +50,8 @@ Exit codes:
   64   the command line, or a value in it, cannot be used
   69   too few nodes have answered: the lock may be held still
   70   something in this program or the system failed
-  75   another value, or other data, stands on too many nodes";
+  75   another value, or other data, stands on too many nodes, or the holder gives the token
+       back to the nodes: stop the holder, or repeat the command";
 
 const TOKEN: &str = "The token of the lock, in hex: HEX, @FILE, or - for standard input";
 const TOKEN_LONG: &str = "\

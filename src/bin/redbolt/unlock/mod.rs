@@ -36,7 +36,7 @@ fn tell(report: &UnlockReport) -> ExitCode {
             lines.add(0, &verdict.to_string());
             ExitCode::SUCCESS
         }
-        UnlockVerdict::OtherValue => exit::HELD.into(),
+        UnlockVerdict::OtherValue | UnlockVerdict::Back => exit::HELD.into(),
         _ => exit::NO_QUORUM.into(),
     };
     let printed = print(&lines.into_text());

@@ -47,6 +47,7 @@ enum Question {
 /// An audit under way on one connection.
 pub(crate) struct Audit<'a> {
     questions: Vec<Question>,
+    entropy: [u8; 16],
     answered: usize,
     guard: RestartGuard,
     /// What a look that leaves now would say of this client.
@@ -90,7 +91,8 @@ pub(crate) struct Unanswered {
 }
 
 impl<'a> Audit<'a> {
-    pub(crate) fn new(login: &Login, visitor: Visitor<'a>) -> Self {
+    /// `entropy` names a key that nobody has.
+    pub(crate) fn new(login: &Login, visitor: Visitor<'a>, entropy: [u8; 16]) -> Self {
         let mut questions = Vec::new();
         if login.has_auth() {
             questions.push(Question::Auth);
@@ -107,6 +109,7 @@ impl<'a> Audit<'a> {
         questions.extend(SETTINGS.map(Question::Setting));
         Self {
             questions,
+            entropy,
             answered: 0,
             guard: visitor.config.restart_guard,
             look: visitor.look(login),
@@ -134,6 +137,8 @@ impl<'a> Audit<'a> {
     pub(crate) fn commands(&self, login: &Login) -> BytesMut {
         let mut out = BytesMut::new();
         let key = |name: &[u8]| [self.look.prefix, name].concat();
+        let hex: String = self.entropy.iter().map(|byte| format!("{byte:02x}")).collect();
+        let no_key = [self.look.prefix, NO_KEY, hex.as_bytes()].concat();
         for question in &self.questions {
             match *question {
                 Question::Auth => resp::command(&mut out, &login.auth()),
@@ -143,7 +148,7 @@ impl<'a> Audit<'a> {
                 Question::Time => resp::command(&mut out, &[b"TIME"]),
                 Question::Read(name) => resp::command(&mut out, &[b"GET", &key(name)]),
                 Question::Info(section) => resp::command(&mut out, &[b"INFO", section]),
-                Question::Right(name) => rights::attempt(&mut out, name, &key(NO_KEY)),
+                Question::Right(name) => rights::attempt(&mut out, name, &no_key),
                 Question::Write(name) => rights::set(&mut out, &key(name)),
                 // This session tracks nothing, and goes on so.
                 Question::Tracking => resp::command(&mut out, &[b"CLIENT", b"TRACKING", b"OFF"]),
