@@ -14,8 +14,8 @@
 //! * requests for locks leave for ready nodes only;
 //! * the login is sent first, in `AUTH` and nowhere else, and no status shows the password.
 
-mod record;
-mod tale;
+pub(crate) mod record;
+pub(crate) mod tale;
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ const STEPS: usize = 1_000;
 const TURNS: usize = 20_000;
 
 /// The password of all masters that have one. No message has these words.
-const PASSWORD: &str = "J-secret-Z";
+pub(crate) const PASSWORD: &str = "J-secret-Z";
 
 struct World {
     redlock: Redlock,
@@ -110,6 +110,10 @@ impl World {
             RestartGuard::Durable,
             RestartGuard::Off,
         ])?;
+        // A label leaves in the handshake too.
+        if !config.prefix.is_empty() {
+            config.label = b"who".to_vec();
+        }
         let has_login = script.arbitrary()?;
         let mut options = Options::default().fresh(script.arbitrary()?);
         let mut login = Login::default().in_database(script.int_in_range(0..=17)?);
@@ -359,7 +363,7 @@ fn is_ready(state: NodeState) -> bool {
     matches!(state, Ready | Stalled | Unhealthy | Quarantined)
 }
 
-fn is_in(text: &[u8], part: &[u8]) -> bool {
+pub(crate) fn is_in(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 

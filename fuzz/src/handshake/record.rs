@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 use redbolt::redlock::{ACQUIRE_SET, LOOK, PROBE, Script};
 use redbolt::resp::Value;
 
+use super::is_in;
+
 /// All that was asked and answered on one connection.
 #[derive(Default)]
-pub(super) struct Record {
+pub(crate) struct Record {
     asked: VecDeque<Question>,
     /// How many questions were asked, and how many of them answered.
     count: usize,
@@ -21,11 +23,11 @@ pub(super) struct Record {
     /// There was a reply with which no handshake can be good.
     is_spoilt: bool,
     /// Whether the server was ever asked for its witness, and told.
-    pub(super) has_testified: bool,
+    pub(crate) has_testified: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Question {
+pub(crate) enum Question {
     Login,
     Info,
     Load,
@@ -40,7 +42,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    pub(super) fn of(words: &[&[u8]]) -> Self {
+    pub(crate) fn of(words: &[&[u8]]) -> Self {
         let calls = |script: Script| {
             let names = [script.sha.as_bytes(), script.text.as_bytes()];
             matches!(words, [b"EVAL" | b"EVALSHA", name, ..] if names.contains(name))
@@ -49,6 +51,8 @@ impl Question {
             [b"AUTH", ..] | [b"SELECT", _] => Self::Login,
             [b"INFO", _] => Self::Info,
             [b"SCRIPT", b"LOAD", _] => Self::Load,
+            // The label of a client is no lock.
+            [b"SET", key, ..] if is_in(key, b"redbolt:") => Self::Aside,
             [b"SET", ..] => Self::Take,
             [b"EVAL" | b"EVALSHA", ..] if calls(ACQUIRE_SET) => Self::Take,
             [b"EVAL" | b"EVALSHA", ..] if calls(PROBE) => Self::Probe,
@@ -64,13 +68,13 @@ impl Question {
 }
 
 impl Record {
-    pub(super) fn ask(&mut self, question: Question) {
+    pub(crate) fn ask(&mut self, question: Question) {
         self.asked.push_back(question);
         self.count += 1;
     }
 
     /// Notes the next reply.
-    pub(super) fn hear(&mut self, value: &Value<'_>) {
+    pub(crate) fn hear(&mut self, value: &Value<'_>) {
         if let Value::Push(words) = value {
             let words: Vec<_> = words.clone().take(2).collect();
             if matches!(words[..], [Value::Bulk(b"invalidate"), Value::Null]) {
@@ -132,22 +136,22 @@ impl Record {
     }
 
     /// Returns whether the server still has to answer a question about itself.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.asked.iter().any(|question| !question.is_about_locks())
     }
 
     /// Returns whether the server has said that its keys are gone, and was not asked since.
-    pub(super) fn is_doubted(&self) -> bool {
+    pub(crate) fn is_doubted(&self) -> bool {
         self.doubt.is_some()
     }
 
-    pub(super) fn process(&self) -> Option<&[u8]> {
+    pub(crate) fn process(&self) -> Option<&[u8]> {
         self.process.as_deref()
     }
 
     /// Returns whether the server has proved, in its last words, that it is a master which keeps
     /// its keys.
-    pub(super) fn is_proven(&self) -> bool {
+    pub(crate) fn is_proven(&self) -> bool {
         let is_number =
             |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| text.parse::<u64>().is_ok());
         let memory = self.field(b"maxmemory");

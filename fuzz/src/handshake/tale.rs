@@ -56,7 +56,7 @@ const ASIDES: [&[u8]; 5] = [
 ];
 
 /// One reply instead of the honest one.
-pub(super) enum Tale {
+pub(crate) enum Tale {
     Lie(Lie),
     /// `INFO` with other words in a field, or without the field.
     Edit(&'static str, Option<&'static str>),
@@ -69,7 +69,7 @@ pub(super) enum Tale {
 }
 
 impl Tale {
-    pub(super) fn choose(script: &mut Unstructured<'_>) -> Result<Self> {
+    pub(crate) fn choose(script: &mut Unstructured<'_>) -> Result<Self> {
         Ok(match script.int_in_range(0..=12)? {
             0 => Self::Lie(Lie::error(0, script.arbitrary::<u8>()?.into())),
             1 => Self::Lie(Lie::value(0, script.arbitrary::<u8>()?.into(), script.arbitrary()?)),
@@ -89,7 +89,7 @@ impl Tale {
     }
 
     /// Returns what the server says instead of `honest`.
-    pub(super) fn tell(self, question: Question, honest: &[u8]) -> Vec<u8> {
+    pub(crate) fn tell(self, question: Question, honest: &[u8]) -> Vec<u8> {
         match self {
             // Only an answer to a look can be twisted.
             Self::Lie(lie) if lie.is_twisted() && question != Question::Look => honest.to_vec(),
