@@ -54,6 +54,11 @@ fn handshake() {
 }
 
 #[test]
+fn init() {
+    replay("init", targets::init);
+}
+
+#[test]
 fn addresses() {
     replay("addresses", targets::addresses);
 }
