@@ -16,8 +16,8 @@ cd "$(dirname "$0")"
 
 # The least coverage in percent: what, lines, branches.
 floors='
-src/resp           87 91
-src/redlock        88 79
+src/resp           92 93
+src/redlock        89 80
 '
 
 main() {
