@@ -57,6 +57,7 @@ pub(super) struct Heard {
 enum Part {
     Handshake,
     Witness,
+    Stamp,
     Time,
     Keys,
     Order,
@@ -174,6 +175,7 @@ impl<'a> Server<'a> {
     fn reply(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let part = match words {
             _ if self.asked.contains(&Part::Keys) => Part::Order,
+            [b"GET", _] if self.asked.contains(&Part::Witness) => Part::Stamp,
             [b"GET", _] => Part::Witness,
             [b"TIME"] => Part::Time,
             [b"DBSIZE"] => Part::Keys,
