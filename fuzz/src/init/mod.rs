@@ -10,6 +10,7 @@
 //!   key behind (S11);
 //! * a node has what was wanted only if the node has answered the order, and is declared fresh
 //!   only if the node has told of no keys but those of a witness (S11);
+//! * a check of the nodes and the question who has a lock change nothing;
 //! * the login is sent first, in `AUTH` and nowhere else, and no report shows the password.
 
 mod server;
@@ -24,7 +25,9 @@ use arbitrary::{Result, Unstructured};
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Memory, Options, Session};
 use redbolt::redlock::Login;
-use redbolt::{Address, Clock, Config, Init, InitAction, InitError, InitNode, InitReport};
+use redbolt::{
+    Address, Check, Clock, Config, Init, InitAction, InitError, InitNode, InitReport, Who,
+};
 
 use self::server::{Heard, Plan, attend};
 use super::handshake::{PASSWORD, is_in};
@@ -64,6 +67,8 @@ pub fn init(data: &[u8]) {
             break;
         }
     }
+    // A script that ends amid these choices has no more to say.
+    let _ = world.ask(&mut script);
 }
 
 impl World {
@@ -95,13 +100,34 @@ impl World {
         let plan = |node| Plan::choose(script, node % self.masters.len());
         let plans = (0..count).map(plan).collect::<Result<Vec<_>>>()?;
         let before = self.keys();
-        let (result, heard) = self.run(aim, ttl, plans);
+        let (result, heard) = self.run(plans, |nodes| self.init(aim, ttl, nodes).run());
         let after = self.keys();
         let is_changed = |master| heard.iter().any(|node| node.is_ordered && node.master == master);
         for (master, (before, after)) in before.into_iter().zip(after).enumerate() {
             assert!(before == after || is_changed(master), "an inspection leaves a key behind");
         }
         check(aim, ttl, &result, &heard);
+        Ok(())
+    }
+
+    /// Lets an operator ask the nodes for what they know, which must change nothing.
+    fn ask(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        let ttl = Duration::from_millis(*script.choose(&TTLS)?);
+        let before = self.keys();
+        for is_check in [true, false] {
+            let plan = |node| Plan::asked(script, node);
+            let plans = (0..self.masters.len()).map(plan).collect::<Result<Vec<_>>>()?;
+            let (shown, _) = self.run(plans, |nodes| {
+                let config = self.config(ttl, nodes);
+                if is_check {
+                    format!("{:?}", Check::new(config).run())
+                } else {
+                    format!("{:?}", Who::new(config, ["resource"]).run())
+                }
+            });
+            assert!(!is_in(shown.as_bytes(), PASSWORD.as_bytes()), "{shown}");
+        }
+        assert_eq!(before, self.keys(), "a question leaves a key behind");
         Ok(())
     }
 
@@ -129,12 +155,7 @@ impl World {
     }
 
     /// Visits the nodes while each is served by a thread.
-    fn run(
-        &self,
-        aim: Aim,
-        ttl: Duration,
-        plans: Vec<Plan>,
-    ) -> (std::result::Result<InitReport, InitError>, Vec<Heard>) {
+    fn run<T>(&self, plans: Vec<Plan>, visit: impl FnOnce(&[TcpListener]) -> T) -> (T, Vec<Heard>) {
         let bind = |_: &Plan| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
         let listeners = plans.iter().map(bind).collect::<std::io::Result<Vec<_>>>();
         let listeners = listeners.expect("there are free ports");
@@ -145,7 +166,7 @@ impl World {
                 scope.spawn(move || attend(listener, &self.masters[plan.master], plan, met))
             };
             let servers: Vec<_> = nodes.map(serve).collect();
-            let result = self.init(aim, ttl, &listeners).run();
+            let result = visit(&listeners);
             // A server whom nobody has visited waits for ever.
             for (listener, met) in listeners.iter().zip(&met) {
                 if !met.load(Ordering::Acquire) {
@@ -159,6 +180,15 @@ impl World {
     }
 
     fn init(&self, aim: Aim, ttl: Duration, listeners: &[TcpListener]) -> Init {
+        let config = self.config(ttl, listeners);
+        match aim {
+            Aim::Witness => Init::new(config),
+            Aim::Fresh => Init::new(config).fresh(),
+            Aim::MaxTtl => Init::new(config).raise_max_ttl(),
+        }
+    }
+
+    fn config(&self, ttl: Duration, listeners: &[TcpListener]) -> Config {
         let node = |listener| {
             let address = address(listener);
             let address = Address::new(address.ip().to_string(), address.port());
@@ -169,11 +199,7 @@ impl World {
         config.redlock.max_ttl = ttl;
         config.redlock.prefix.clone_from(&self.prefix);
         config.redlock.connect_timeout = PATIENCE;
-        match aim {
-            Aim::Witness => Init::new(config),
-            Aim::Fresh => Init::new(config).fresh(),
-            Aim::MaxTtl => Init::new(config).raise_max_ttl(),
-        }
+        config
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Plan {
     untrue: Vec<(usize, Untrue)>,
     /// The number of the command before which the server hangs up.
     end: Option<usize>,
+    /// The visitor only asks, in an order of its own.
+    is_asked: bool,
 }
 
 enum Untrue {
@@ -84,7 +86,16 @@ impl Plan {
             untrue.push((at, Untrue::choose(script)?));
         }
         let end = if script.ratio(1, 8)? { Some(script.int_in_range(0..=31)?) } else { None };
-        Ok(Self { master: node, untrue, end })
+        Ok(Self { master: node, untrue, end, is_asked: false })
+    }
+
+    /// What is said to a visitor who only asks: the truth if the script is over.
+    pub(super) fn asked(script: &mut Unstructured<'_>, node: usize) -> Result<Self> {
+        let truth = Self { master: node, untrue: Vec::new(), end: None, is_asked: true };
+        if script.is_empty() {
+            return Ok(truth);
+        }
+        Ok(Self { is_asked: true, ..Self::choose(script, node)? })
     }
 }
 
@@ -167,13 +178,15 @@ impl<'a> Server<'a> {
         self.hear();
         // Whoever has had fewer answers than questions would wait until the time is up.
         let is_short = self.answered < self.asked.len();
-        let is_last = matches!(self.asked.last(), Some(Part::Keys | Part::Order));
+        let is_last =
+            self.plan.is_asked || matches!(self.asked.last(), Some(Part::Keys | Part::Order));
         (replies, is_last && is_short)
     }
 
     /// Executes a command. Returns the reply, true or not.
     fn reply(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let part = match words {
+            _ if self.plan.is_asked => Part::Handshake,
             _ if self.asked.contains(&Part::Keys) => Part::Order,
             [b"GET", _] if self.asked.contains(&Part::Witness) => Part::Stamp,
             [b"GET", _] => Part::Witness,
@@ -203,7 +216,7 @@ impl<'a> Server<'a> {
 
     /// Notes the whole replies that were said, once all questions of the inspection are known.
     fn hear(&mut self) {
-        if !self.asked.contains(&Part::Keys) {
+        if !self.plan.is_asked && !self.asked.contains(&Part::Keys) {
             return;
         }
         let mut done = 0;
