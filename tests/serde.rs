@@ -31,6 +31,7 @@ fn strange() -> Config {
     settings.max_cleanup = 3;
     settings.repair = false;
     settings.prefix = b"locks:".to_vec();
+    settings.label = b"billing".to_vec();
     config
 }
 
@@ -85,6 +86,7 @@ max_pipeline = 2
 max_cleanup = 3
 repair = false
 prefix = \"locks:\"
+label = \"billing\"
 ";
     assert_eq!(text, expected);
 }

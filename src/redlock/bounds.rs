@@ -6,6 +6,10 @@ use core::time::Duration;
 /// of that length is a mistake.
 pub const MAX_RESOURCE: usize = 4096;
 
+/// The beginning of all names, after the configured prefix, that no resource may have. No prefix
+/// may begin so either.
+pub(crate) const RESERVED: &[u8] = b"redbolt:";
+
 /// The shortest ttl. With a shorter ttl, the drift and a round trip would leave nothing to hold.
 pub const MIN_TTL: Duration = Duration::from_millis(10);
 

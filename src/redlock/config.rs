@@ -2,14 +2,15 @@
 
 use core::time::Duration;
 
-use super::bounds::{LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_RESOURCE, MIN_NODE_TIMEOUT, MIN_TTL};
+use super::bounds::{
+    LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_RESOURCE, MIN_NODE_TIMEOUT, MIN_TTL, RESERVED,
+};
 use super::config_error::ConfigError;
 use super::millis::Millis;
 use super::quorum::Quorum;
 use super::restart_guard::RestartGuard;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
-use super::wire::witness::RESERVED;
 
 /// The least and the most of settings that are numbers.
 pub(super) const LOCKS: [usize; 2] = [1, 1 << 24];

@@ -64,6 +64,8 @@ mod token;
 mod validity;
 mod wire;
 
+#[cfg(feature = "net")]
+pub(crate) use self::bounds::RESERVED;
 pub use self::bounds::{
     LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES,
     MIN_NODE_TIMEOUT, MIN_TTL,
@@ -128,7 +130,5 @@ pub use self::wire::script::{
 pub use self::wire::server_error::ServerError;
 #[cfg(feature = "net")]
 pub(crate) use self::wire::testimony::{Constants, Found, Testimony};
-#[cfg(feature = "net")]
-pub(crate) use self::wire::witness::RESERVED;
 #[doc(hidden)]
 pub use self::wire::witness::{CLOSE, DECLARE_FRESH, LOOK, RAISE_MAX_TTL, REOPEN};

@@ -8,9 +8,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::quote::quoted;
 
-const COMMANDS: &str = "`bench` measures locking, `check` tells whether nodes can vote, `exec` runs \
-                        a command while holding a lock, `init` prepares nodes, `who` says who has \
-                        a lock, `unlock` ends one";
+const COMMANDS: &str = "`bench` measures locking, `check` tells whether nodes can vote, `exec` \
+                        runs a command while holding a lock, `init` prepares nodes, `who` says who \
+                        has a lock, `unlock` ends one";
 
 /// Options that other commands which lock have, and `exec` has not.
 const FOREIGN: [(&[&str], &str); 5] = [

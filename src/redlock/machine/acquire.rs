@@ -5,7 +5,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::Redlock;
-use crate::redlock::bounds::{MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL};
+use crate::redlock::bounds::{MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL, RESERVED};
 use crate::redlock::error::{AcquireError, RequestError};
 use crate::redlock::event::LockId;
 use crate::redlock::lock::Phase;
@@ -13,7 +13,6 @@ use crate::redlock::millis::Millis;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::keys;
-use crate::redlock::wire::witness::RESERVED;
 use crate::time::Instant;
 
 impl Redlock {

@@ -19,9 +19,6 @@
 
 use super::script::Script;
 
-/// The beginning of all names, after the configured prefix, that no resource may have.
-pub(crate) const RESERVED: &[u8] = b"redbolt:";
-
 /// The name of the witness, after the configured prefix.
 pub(crate) const WITNESS: &[u8] = b"redbolt:witness";
 
