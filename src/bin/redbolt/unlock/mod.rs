@@ -15,6 +15,10 @@ use crate::failure::Failure;
 use crate::lines::Lines;
 use crate::output::{print, say};
 
+/// What an operator must know who sees that a lock has ended.
+const HOLDER: &str = "Its holder does not know yet, and may work until its next extension or until \
+                      its ttl is over";
+
 pub(crate) fn run(args: Args) -> ExitCode {
     let report = args.unlock().and_then(|unlock| unlock.run().map_err(Failure::from));
     report.map(|report| tell(&report)).unwrap_or_else(|failure| {
@@ -30,6 +34,7 @@ fn tell(report: &UnlockReport) -> ExitCode {
     let code = match verdict {
         UnlockVerdict::Ended => {
             lines.add(0, &format!("{verdict}: deleted on {deleted} of {count} nodes"));
+            lines.add(0, HOLDER);
             ExitCode::SUCCESS
         }
         UnlockVerdict::WasFree => {
