@@ -11,7 +11,7 @@ use super::credentials::Credentials;
 use super::entropy::entropy;
 use super::visit::{Line, login, resolve};
 use crate::redlock::{
-    Answers, Audit, FirstLook, NodeError, RedlockConfig, Unanswered, Visitor, read_time,
+    Answers, Audit, FirstLook, Login, NodeError, RedlockConfig, Unanswered, Visitor, read_time,
 };
 use crate::resp;
 use crate::time::Instant;
@@ -26,12 +26,18 @@ pub(crate) struct Audited {
     pub(crate) machine: Option<IpAddr>,
     /// The user of the login; `None` for `default`.
     pub(crate) user: Option<String>,
-    pub(crate) result: Result<Answers, Unanswered>,
+    pub(crate) result: Result<Heard, Unanswered>,
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// The answers of a node, and when they came.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
     /// The time of the questions, that of the last answer, and the wall clock then.
     sent: Instant,
     answered: Instant,
     since_1970: Duration,
-    pub(crate) samples: Vec<Sample>,
+    pub(crate) answers: Answers,
 }
 
 /// One question for the time.
@@ -45,12 +51,37 @@ pub(crate) struct Sample {
 }
 
 impl Audited {
+    /// Returns the answers, if there are any.
+    pub(crate) fn answers(&self) -> Option<&Answers> {
+        self.result.as_ref().ok().map(|heard| &heard.answers)
+    }
+
     /// Returns the answers as a look of a client.
     pub(crate) fn look(&self) -> Option<FirstLook<'_>> {
-        let answers = self.result.as_ref().ok()?;
-        let Self { sent, answered, since_1970, .. } = *self;
-        Some(FirstLook { sent, answered, since_1970, answers })
+        self.result.as_ref().ok().map(Heard::look)
     }
+}
+
+impl Heard {
+    /// Returns the answers as a look of a client.
+    pub(crate) fn look(&self) -> FirstLook<'_> {
+        let Self { sent, answered, since_1970, ref answers } = *self;
+        FirstLook { sent, answered, since_1970, answers }
+    }
+}
+
+/// Asks the questions of an audit.
+pub(super) fn hear(
+    line: &mut Line,
+    login: &Login,
+    mut audit: Audit<'_>,
+) -> Result<Heard, Unanswered> {
+    let sent = Clock::now();
+    let commands = audit.commands(login);
+    let answers = line.ask(&commands, |value| Ok(audit.handle_reply(value)));
+    let (answered, since_1970) = (Clock::now(), Clock::since_1970());
+    let answers = answers.unwrap_or_else(|error| Err(Unanswered::of(error)))?;
+    Ok(Heard { sent, answered, since_1970, answers })
 }
 
 /// Asks a node for everything, and measures some round trips. Connecting, the audit and the round
@@ -63,38 +94,24 @@ pub(crate) fn audit(
 ) -> Audited {
     let login = login(address, credentials);
     let addresses = resolve(address);
-    let failed = |error| Unanswered { error, message: String::new() };
     let mut found = Audited {
         machine: addresses.first().map(|address| address.ip()),
         user: login.username.clone(),
-        result: Err(failed(NodeError::NameNotResolved)),
-        sent: Clock::now(),
-        answered: Clock::now(),
-        since_1970: Clock::since_1970(),
+        result: Err(Unanswered::of(NodeError::NameNotResolved)),
         samples: Vec::new(),
     };
     let mut line = match Line::open_any(&addresses, config.connect_timeout) {
         Ok(line) => line,
         Err(error) => {
-            found.result = Err(failed(error));
+            found.result = Err(Unanswered::of(error));
             return found;
         }
     };
     found.machine = line.peer().or(found.machine);
-    let entropy = match entropy() {
-        Ok(entropy) => entropy,
-        Err(error) => {
-            found.result = Err(failed(NodeError::Io(error.kind())));
-            return found;
-        }
-    };
-    found.sent = Clock::now();
     let visitor = Visitor { config, nodes, since_1970: Clock::since_1970() };
-    let mut audit = Audit::new(&login, visitor, entropy);
-    let commands = audit.commands(&login);
-    let answer = line.ask(&commands, |value| Ok(audit.handle_reply(value)));
-    (found.answered, found.since_1970) = (Clock::now(), Clock::since_1970());
-    found.result = answer.unwrap_or_else(|error| Err(failed(error)));
+    let entropy = entropy().map_err(|error| Unanswered::of(NodeError::Io(error.kind())));
+    found.result =
+        entropy.and_then(|entropy| hear(&mut line, &login, Audit::full(&login, visitor, entropy)));
     if found.result.is_ok() {
         found.samples = samples(&mut line, config.connect_timeout);
     }

@@ -4,25 +4,28 @@
 use bytes::BytesMut;
 
 use super::address::Address;
+use super::audit::{Heard, hear};
+use super::clock::Clock;
 use super::credentials::Credentials;
-use super::visit::Line;
+use super::visit::{Line, login};
 use crate::redlock::{
-    Introduced, Introduction, NodeError, RedlockConfig, Removal, ServerError, Stored, peek,
-    read_peek, read_removal, remove,
+    Audit, NodeError, RedlockConfig, Removal, ServerError, Stored, Visitor, peek, read_peek,
+    read_removal, remove,
 };
 
 /// How many keys are looked at in one write. Their answers fit into the buffers of a socket, so
 /// that neither side waits for the other to read.
 const KEYS_AT_ONCE: usize = 32;
 
-/// A conversation with a node that has said who it is.
+/// A conversation with a node that has said what a client would think of it.
 pub(crate) struct Talk {
     line: Line,
-    introduced: Introduced,
+    heard: Heard,
 }
 
 impl Talk {
-    /// Connects to a node, logs in, and asks what the node is worth. This writes nothing there.
+    /// Connects to a node, logs in, and asks what tells whether the node votes. This writes nothing
+    /// there.
     ///
     /// # Errors
     ///
@@ -31,19 +34,19 @@ impl Talk {
         address: &Address,
         credentials: Option<&Credentials>,
         config: &RedlockConfig,
+        nodes: usize,
     ) -> Result<Self, NodeError> {
-        let login = credentials.and_then(|all| all.login(address));
-        let login = login.unwrap_or_else(|| address.login().clone());
+        let login = login(address, credentials);
         let mut line = Line::open(address, config.connect_timeout)?;
-        let mut introduction = Introduction::new(&login);
-        let commands = introduction.commands(&login, &config.prefix);
-        let introduced = line.ask(&commands, |value| introduction.handle_reply(value))?;
-        Ok(Self { line, introduced })
+        let visitor = Visitor { config, nodes, since_1970: Clock::since_1970() };
+        let heard = hear(&mut line, &login, Audit::brief(&login, visitor));
+        let heard = heard.map_err(|unanswered| unanswered.error)?;
+        Ok(Self { line, heard })
     }
 
     /// What the node has said about itself.
-    pub(crate) fn introduced(&self) -> &Introduced {
-        &self.introduced
+    pub(crate) fn heard(&self) -> &Heard {
+        &self.heard
     }
 
     /// Looks at these keys. Writes nothing. Each key has an answer or an error of its own: after an

@@ -27,7 +27,7 @@ mod wakeup;
 #[cfg(feature = "serde")]
 pub(crate) use self::address::Secret;
 pub use self::address::{Address, AddressError, AddressErrorKind};
-pub(crate) use self::audit::{Audited, Sample, audit};
+pub(crate) use self::audit::{Audited, Heard, Sample, audit};
 pub use self::clock::Clock;
 pub use self::credentials::Credentials;
 pub(crate) use self::desk::Talk;

@@ -91,8 +91,6 @@ pub(crate) use self::node::visit::audit::{Answers, Audit, Unanswered, read_time}
 #[cfg(feature = "net")]
 pub(crate) use self::node::visit::prospect::{FirstLook, Prospect, prospects};
 #[cfg(feature = "net")]
-pub(crate) use self::node::visit::survey::{Introduced, Introduction, Worth};
-#[cfg(feature = "net")]
 pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Standing, Visitor};
 #[cfg(feature = "net")]
 pub(crate) use self::node::witness::disagreement;

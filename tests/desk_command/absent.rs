@@ -66,6 +66,17 @@ fn a_node_that_cannot_vote_does_not_count_and_says_why() {
     assert_eq!(cluster.holding(b"r", OF_REDLOCK_PY), 0);
 }
 
+/// What a new client would not believe proves nothing to an operator either.
+#[test]
+fn the_guard_of_the_clients_decides_whether_a_node_counts() {
+    let cluster = Cluster::start(3);
+    redbolt("init", &cluster.addrs(), &["--fresh", "--no-wait"]).assert(0, &[]);
+    for (guard, code) in [("on", 1), ("off", 1), ("durable", 1), ("strict", 69)] {
+        let outcome = who(&cluster.addrs(), &["--restart-guard", guard, "r"]);
+        assert_eq!(outcome.code, Some(code), "{guard}: {}{}", outcome.out, outcome.err);
+    }
+}
+
 #[test]
 fn a_node_in_quarantine_counts_for_what_it_has_and_not_for_what_it_lacks() {
     let mut cluster = Cluster::start(3);
@@ -74,7 +85,7 @@ fn a_node_in_quarantine_counts_for_what_it_has_and_not_for_what_it_lacks() {
     who(&cluster.addrs(), &["r"]).assert(1, &["is free, but some nodes"]);
     cluster[1].restart();
     let outcome = who(&cluster.addrs(), &["r"]);
-    outcome.assert(69, &["cannot be told", "in quarantine: its witness is gone"]);
+    outcome.assert(69, &["cannot be told", "in quarantine for 60.", "may have forgotten keys"]);
     take(&cluster[1..2]);
     who(&cluster.addrs(), &["r"]).assert(0, &["on 2 of 3 nodes", "in quarantine"]);
     // A client writes the witness anew, which is young then.

@@ -213,7 +213,7 @@ impl Case<'_> {
     ) -> Advice {
         use CheckSubject::{Quarantine, Rights, Writes};
         let left = about(remaining);
-        let word = self.audited.result.as_ref().ok().map(|answers| answers.word);
+        let word = self.audited.answers().map(|answers| answers.word);
         if word == Some(Word::Later) {
             let cause = format!("the server cannot write: {}", self.message());
             return advice(Writes, "NO WRITES", cause, self.on_writes());
@@ -245,7 +245,7 @@ impl Case<'_> {
 
     /// Says why the data of the node proves nothing yet.
     fn quarantine_cause(&self, reason: QuarantineReason) -> String {
-        let answers = self.audited.result.as_ref().ok();
+        let answers = self.audited.answers();
         let Some(Word::Given(word)) = answers.map(|answers| answers.word) else {
             return reason.to_string();
         };
@@ -291,7 +291,7 @@ impl Case<'_> {
 
     fn message(&self) -> &str {
         match &self.audited.result {
-            Ok(answers) => &answers.message,
+            Ok(heard) => &heard.answers.message,
             Err(unanswered) => &unanswered.message,
         }
     }

@@ -119,7 +119,7 @@ fn state(audited: &Audited, prospect: Prospect, guard: RestartGuard) -> CheckSta
         (Prospect::Out(None), Ok(_)) => return CheckState::Out(NodeError::UnexpectedReply),
         (Prospect::Waits(remaining, reason), _) => (remaining, reason),
     };
-    let word = audited.result.as_ref().ok().map(|answers| answers.word);
+    let word = audited.answers().map(|answers| answers.word);
     let is_running = match word {
         _ if guard == RestartGuard::Strict => false,
         // The time in which nobody looked ends with the next look.
@@ -133,7 +133,7 @@ fn state(audited: &Audited, prospect: Prospect, guard: RestartGuard) -> CheckSta
 }
 
 fn node(address: &Address, audited: &Audited, state: CheckState) -> CheckNode {
-    let answers = audited.result.as_ref().ok();
+    let answers = audited.answers();
     let deployment = answers.and_then(|answers| match answers.word {
         Word::Given(word) if word.found != Found::Nothing => Some(CheckDeployment {
             max_ttl: Duration::from_millis(word.max_ttl).min(LONGEST_TTL),

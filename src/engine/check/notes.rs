@@ -107,7 +107,7 @@ fn no_tracking(
     node: &CheckNode,
     audited: &Audited,
 ) -> Option<CheckFinding> {
-    let lacks = audited.result.as_ref().is_ok_and(|answers| answers.lacks_tracking);
+    let lacks = audited.answers().is_some_and(|answers| answers.lacks_tracking);
     lacks.then(|| {
         let user = audited.user.as_deref().unwrap_or("default");
         let cause = format!(

@@ -26,8 +26,7 @@ pub enum NodeWeight {
     /// The node may have forgotten keys (S11). What it has counts, and that it has nothing does
     /// not.
     Quarantined {
-        /// For how long clients still wait; `None` where the node does not tell, because no client
-        /// has been there since it restarted.
+        /// For how long a client would wait that comes now; `None` where nobody can know.
         remaining: Option<Duration>,
     },
     /// The node cannot vote, or cannot be asked. Whatever it has does not count.
@@ -51,7 +50,7 @@ impl fmt::Display for NodeWeight {
                 write!(f, "in quarantine for {}: it may have forgotten keys", format_rounded(*left))
             }
             Self::Quarantined { remaining: None } => {
-                f.write_str("in quarantine: its witness is gone, or of an earlier process")
+                f.write_str("in quarantine: it may have forgotten keys")
             }
             Self::Out(NodeError::HandshakeTimeout) => f.write_str("connected, but no answer"),
             Self::Out(error) => error.fmt(f),

@@ -6,8 +6,8 @@ use super::error::DeskError;
 use super::nodes::VisitedNode;
 use super::verdict;
 use crate::engine::config::Config;
-use crate::net::{Talk, in_threads};
-use crate::redlock::{MAX_RESOURCE, NodeError, RESERVED, RequestError};
+use crate::net::{Clock, Talk, in_threads};
+use crate::redlock::{MAX_RESOURCE, NodeError, Quorum, RESERVED, RequestError};
 
 /// All nodes, each at the other end of a conversation, or why not.
 pub(super) struct Round {
@@ -18,16 +18,12 @@ pub(super) struct Round {
 
 impl Round {
     /// Begins a conversation with every node.
-    pub(super) fn begin(config: &Config) -> io::Result<Self> {
+    pub(super) fn begin(config: &Config, quorum: Quorum) -> io::Result<Self> {
         let Config { nodes, redlock, credentials, .. } = config;
-        let begin = |address| Talk::begin(address, credentials.as_ref(), redlock);
+        let begin = |address| Talk::begin(address, credentials.as_ref(), redlock, nodes.len());
         let talks = in_threads(nodes.iter().collect(), begin)?;
-        let introduced = |talk: &Result<Talk, NodeError>| match talk {
-            Ok(talk) => Ok(*talk.introduced()),
-            Err(error) => Err(*error),
-        };
-        let introduced: Vec<_> = talks.iter().map(introduced).collect();
-        let nodes = verdict::weigh(redlock, nodes, &introduced);
+        let heard: Vec<_> = talks.iter().map(|talk| talk.as_ref().map(Talk::heard)).collect();
+        let nodes = verdict::weigh(Clock::now(), redlock, quorum, nodes, &heard);
         Ok(Self { nodes, talks })
     }
 

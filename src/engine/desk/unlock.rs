@@ -67,7 +67,7 @@ impl Unlock {
             return Err(DeskError::ValueTooLong { len });
         }
         let keys = round::keys(&self.config, core::slice::from_ref(&self.resource))?;
-        let mut round = Round::begin(&self.config)?;
+        let mut round = Round::begin(&self.config, quorum)?;
         let mut remove = || -> io::Result<Vec<_>> {
             Ok(round.ask(|talk| talk.remove(&keys[0], value))?.into_iter().map(result).collect())
         };

@@ -5,38 +5,51 @@ use core::time::Duration;
 
 use super::nodes::{NodeWeight, VisitedNode};
 use super::report::{WhoResource, WhoState, WhoValue};
-use crate::net::Address;
+use crate::net::{Address, Heard};
 use crate::redlock::{
-    Introduced, NodeError, NodeId, NodeSet, Quorum, RedlockConfig, Stored, StoredValue, Worth,
+    FirstLook, Found, MIN_TTL, NodeError, NodeId, NodeSet, Prospect, Quorum, RedlockConfig, Stored,
+    StoredValue, Word, prospects,
 };
+use crate::time::Instant;
 
-/// Says what the answers of each node are worth, by what all have said of themselves.
+/// Says what the answers of each node are worth at `now`: what a client would think of the node
+/// that meets all nodes for the first time.
+///
+/// There are two exceptions. Where no node has a witness, redbolt has never been, and nothing tells
+/// of forgotten keys: other libraries know no quarantine. And the `max_ttl` of the configuration
+/// counts for nothing, because nobody takes a lock here.
 pub(super) fn weigh(
+    now: Instant,
     config: &RedlockConfig,
+    quorum: Quorum,
     addresses: &[Address],
-    introduced: &[Result<Introduced, NodeError>],
+    heard: &[Result<&Heard, &NodeError>],
 ) -> Vec<VisitedNode> {
-    let run_id = |place: usize| introduced[place].as_ref().ok()?.run_id();
-    let has_witness = introduced.iter().flatten().any(Introduced::has_witness);
-    let node = |(place, introduced): (usize, &Result<Introduced, NodeError>)| {
-        let worth = match introduced {
-            Ok(introduced) => introduced.worth(config, addresses.len()),
-            Err(error) => Worth::Out(*error),
-        };
-        let twin =
-            (0..place).find(|other| run_id(place).is_some_and(|id| run_id(*other) == Some(id)));
-        let weight = match (worth, twin) {
-            (Worth::Out(error), _) => NodeWeight::Out(error),
-            (_, Some(twin)) => NodeWeight::SameProcess(addresses[twin].clone()),
-            (Worth::Full, _) => NodeWeight::Counts,
-            // Where redbolt has never been, nothing tells of forgotten keys.
-            (Worth::NoWitness, _) if !has_witness => NodeWeight::Counts,
-            (Worth::NoWitness, _) => NodeWeight::Quarantined { remaining: None },
-            (Worth::Quarantined(remaining), _) => NodeWeight::Quarantined { remaining },
-        };
-        VisitedNode { address: addresses[place].clone(), weight }
+    let looks: Vec<_> = heard.iter().map(|heard| heard.ok().map(Heard::look)).collect();
+    let is_witness = |look: &FirstLook<'_>| match look.answers.word {
+        Word::Given(word) => word.found != Found::Nothing,
+        _ => false,
     };
-    introduced.iter().enumerate().map(node).collect()
+    let has_witness = looks.iter().flatten().any(is_witness);
+    let config = RedlockConfig { max_ttl: MIN_TTL, ..config.clone() };
+    let prospects = prospects(now, &looks, &config, quorum);
+    let node = |((address, prospect), heard): ((&Address, Prospect), &Result<_, &NodeError>)| {
+        let weight = match (prospect, heard) {
+            (Prospect::Votes, _) => NodeWeight::Counts,
+            (Prospect::Waits(..), _) if !has_witness => NodeWeight::Counts,
+            (Prospect::Waits(remaining, _), _) => {
+                NodeWeight::Quarantined { remaining: (!remaining.is_zero()).then_some(remaining) }
+            }
+            (Prospect::Out(Some(NodeError::SameProcess(twin))), _) => {
+                NodeWeight::SameProcess(addresses[twin.index()].clone())
+            }
+            (Prospect::Out(Some(error)), _) => NodeWeight::Out(error),
+            (Prospect::Out(None), Err(error)) => NodeWeight::Out(**error),
+            (Prospect::Out(None), Ok(_)) => NodeWeight::Out(NodeError::UnexpectedReply),
+        };
+        VisitedNode { address: address.clone(), weight }
+    };
+    addresses.iter().zip(prospects).zip(heard).map(node).collect()
 }
 
 /// Says what all nodes together have under a resource.

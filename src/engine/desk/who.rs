@@ -75,7 +75,7 @@ impl Who {
             let labels = client::labels(engines, talk.look(&label_keys));
             (stored, labels)
         };
-        let mut round = Round::begin(&self.config)?;
+        let mut round = Round::begin(&self.config, quorum)?;
         let answers = round.ask(look)?;
         let nodes = round.nodes;
         let (stored, labels) = parted(answers, &nodes);

@@ -5,6 +5,8 @@ use core::time::Duration;
 
 use super::quarantine::QuarantineReason;
 use crate::redlock::node_set::NodeId;
+#[cfg(feature = "net")]
+use crate::redlock::wire::peek::Unread;
 use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::server_error::ServerError;
 use crate::redlock::wire::witness::CLOSED;
@@ -123,6 +125,16 @@ impl NodeError {
             self,
             Self::LoginRefused | Self::MissingRights(_) | Self::Server(Denied | ScriptDenied)
         )
+    }
+}
+
+#[cfg(feature = "net")]
+impl From<Unread> for NodeError {
+    fn from(error: Unread) -> Self {
+        match error {
+            Unread::Refused(error) => Self::Server(error),
+            Unread::Unexpected => Self::UnexpectedReply,
+        }
     }
 }
 

@@ -6,7 +6,6 @@
 
 pub(in crate::redlock) mod audit;
 pub(in crate::redlock) mod prospect;
-pub(in crate::redlock) mod survey;
 
 use core::time::Duration;
 

@@ -22,9 +22,12 @@ use crate::redlock::wire::testimony::{Found, Testimony};
 use crate::redlock::wire::witness::{STAMP, WITNESS};
 use crate::resp::{self, Elements, Value};
 
-/// The settings that are asked for. A node may refuse to tell them.
+/// The settings that a full audit asks for. A node may refuse to tell them.
 const SETTINGS: [&str; 4] =
     ["appendfsync", "no-appendfsync-on-rewrite", "save", "repl-backlog-ttl"];
+
+/// Those of which durability depends.
+const OF_DURABLE: [&str; 2] = ["appendfsync", "no-appendfsync-on-rewrite"];
 
 /// The questions, in the order in which they are sent. Stored values and the time are read before
 /// `INFO`, as in the script of a look.
@@ -90,9 +93,27 @@ pub(crate) struct Unanswered {
     pub(crate) message: String,
 }
 
+impl Unanswered {
+    /// The node has said nothing.
+    pub(crate) fn of(error: NodeError) -> Self {
+        Self { error, message: String::new() }
+    }
+}
+
 impl<'a> Audit<'a> {
-    /// `entropy` names a key that nobody has.
-    pub(crate) fn new(login: &Login, visitor: Visitor<'a>, entropy: [u8; 16]) -> Self {
+    /// An audit of everything. `entropy` names a key that nobody has.
+    pub(crate) fn full(login: &Login, visitor: Visitor<'a>, entropy: [u8; 16]) -> Self {
+        let mut audit = Self::brief(login, visitor);
+        audit.entropy = entropy;
+        audit.questions.extend(TRIED.map(Question::Right));
+        audit.questions.extend([WITNESS, STAMP].map(Question::Write));
+        audit.questions.push(Question::Tracking);
+        audit.questions.extend(SETTINGS.map(Question::Setting));
+        audit
+    }
+
+    /// An audit of what tells whether a client would believe the node.
+    pub(crate) fn brief(login: &Login, visitor: Visitor<'a>) -> Self {
         let mut questions = Vec::new();
         if login.has_auth() {
             questions.push(Question::Auth);
@@ -103,13 +124,12 @@ impl<'a> Audit<'a> {
         questions.push(Question::Time);
         questions.extend([WITNESS, STAMP].map(Question::Read));
         questions.extend(SECTIONS.map(Question::Info));
-        questions.extend(TRIED.map(Question::Right));
-        questions.extend([WITNESS, STAMP].map(Question::Write));
-        questions.push(Question::Tracking);
-        questions.extend(SETTINGS.map(Question::Setting));
+        if visitor.config.restart_guard == RestartGuard::Durable {
+            questions.extend(OF_DURABLE.map(Question::Setting));
+        }
         Self {
             questions,
-            entropy,
+            entropy: [0; 16],
             answered: 0,
             guard: visitor.config.restart_guard,
             look: visitor.look(login),
