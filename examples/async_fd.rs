@@ -174,7 +174,7 @@ impl Waiting {
     fn answer(&mut self, engine: &mut Engine) {
         while let Some(event) = engine.next_event() {
             match event {
-                Event::Acquired { lock, valid_until } => {
+                Event::Acquired { lock, valid_until, .. } => {
                     if let Some((answer, locks)) = self.0.remove(&lock) {
                         // Sent to nobody, the lock is dropped, and so released.
                         drop(answer.send(Ok(Held { lock, valid_until, locks })));

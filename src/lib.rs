@@ -133,22 +133,27 @@
 //! # Features
 //!
 //! ```toml
-//! redbolt = { version = "0.1", features = ["tokio", "tracing", "metrics", "serde"] }
+//! redbolt = { version = "0.1", features = ["tls", "tokio", "tracing", "metrics", "serde"] }
 //! ```
 //!
 //! | feature | what it adds |
 //! | --- | --- |
+//! | `std` | [`redlock`], the algorithm without sockets |
 //! | `net` (default) | [`Client`], [`Engine`] and everything they need from the system |
 //! | `tokio` | calls that block in a task of tokio are noticed: see [above](#threads) |
 //! | `tracing` | [log events](#log-events) through the `tracing` crate |
 //! | `metrics` | [metrics](#metrics) through the `metrics` crate, version 0.24 |
+//! | `tls` | [nodes behind TLS](Tls): `rediss://` |
 //! | `serde` | [configuration files](Config#configuration-files), a [`Handover`] as text |
 //! | `embedded` | [masters inside the process](embedded), for demos and tests of your own code |
-//! | `cli` | the command line, `redbolt exec` and others, with `net` and `embedded` |
+//! | `cli` | the command line, `redbolt exec` and others, with `tls`, `serde` and `embedded` |
 //!
-//! `tokio`, `tracing`, `metrics` and `embedded` include `net`. Without `net` the crate consists of
-//! [`time`], [`resp`] and [`redlock`]. `net` is for Linux only, because the validity of a lock
-//! needs a clock that keeps running in suspend.
+//! `tls`, `tokio`, `tracing`, `metrics` and `embedded` include `net`. Without `net` the crate
+//! consists of [`time`], [`resp`] and [`redlock`], on any system. `net` and `serde` include `std`;
+//! without it, the crate consists of [`time`] and [`resp`], and is `no_std` with an allocator.
+//!
+//! `net` is for Linux, and compiles on macOS, where nobody has run it yet. Other systems are
+//! refused by the compiler: the validity of a lock needs a clock that keeps running in suspend.
 //!
 //! # Log events
 //!
@@ -180,6 +185,8 @@
 //! | `redbolt_acquire_failed_total{reason}` | counter | requests for a lock that failed |
 //! | `redbolt_extended_total` | counter | extensions granted, renewals included |
 //! | `redbolt_extend_failed_total` | counter | extensions failed, renewals not included |
+//! | `redbolt_fenced_total` | counter | fencing numbers drawn for locks that were held already |
+//! | `redbolt_fence_failed_total` | counter | draws of such numbers that failed |
 //! | `redbolt_shortened_total` | counter | validities shortened: a clock has fallen behind |
 //! | `redbolt_released_total` | counter | locks released |
 //! | `redbolt_lost_total{reason}` | counter | locks lost |
@@ -194,8 +201,8 @@
 //!
 //! The labels:
 //!
-//! * `reason` of a request that failed: `held`, `in_line`, `no_quorum`, `quarantined`, `no_room`,
-//!   `gone`, `cancelled`. See [`AcquireError`].
+//! * `reason` of a request that failed: `held`, `in_line`, `no_quorum`, `too_far`, `quarantined`,
+//!   `no_room`, `gone`, `cancelled`. See [`AcquireError`].
 //! * `reason` of a lost lock: `clock_behind`, `expired`, `majority`, `max_hold`. See
 //!   [`LostReason`].
 //! * `reason` of a warning: `expired`, `max_hold`. The second is a planned end, and no alarm.
@@ -221,11 +228,14 @@
 //! let page = metrics.render(); // the answer to GET /metrics
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "embedded"),
     allow(rustdoc::broken_intra_doc_links, reason = "the crate page names what features add")
 )]
+
+extern crate alloc;
 
 #[cfg(feature = "net")]
 mod client;
@@ -237,6 +247,7 @@ mod engine;
 mod net;
 #[cfg(any(feature = "net", feature = "serde"))]
 mod quote;
+#[cfg(feature = "std")]
 pub mod redlock;
 pub mod resp;
 pub mod time;
@@ -252,25 +263,30 @@ pub use self::client::{
 pub use self::engine::TRACING_TARGET;
 #[cfg(feature = "net")]
 pub use self::engine::{
-    Check, CheckClock, CheckDeployment, CheckError, CheckFinding, CheckNode, CheckOffset,
-    CheckReport, CheckServer, CheckState, CheckStep, CheckSubject, CheckVerdict, Config, DeskError,
-    Engine, EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitConstants,
-    InitError, InitFinding, InitNode, InitPlan, InitRefusal, InitReport, InitStep, InitWait,
-    NodeWeight, Unlock, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict, VisitedNode, Who,
-    WhoClient, WhoReport, WhoResource, WhoState, WhoValue,
+    Check, CheckClock, CheckError, CheckFinding, CheckNode, CheckOffset, CheckReport, CheckServer,
+    CheckState, CheckStep, CheckSubject, CheckVerdict, Config, Deployment, Engine, EngineError,
+    EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitAdvice, InitError, InitFinding,
+    InitNode, InitPlan, InitRefusal, InitReport, InitStep, InitWait, NodeWeight, Unlock,
+    UnlockError, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict, VisitedNode, Who,
+    WhoClient, WhoError, WhoReport, WhoResource, WhoState, WhoValue,
 };
 #[cfg(feature = "net")]
+#[doc(hidden)]
+pub use self::net::Timer;
+#[cfg(feature = "net")]
 pub use self::net::{
-    Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, OtherProcess, Waker,
+    Address, AddressError, AddressErrorKind, Clock, Credentials, IoCounters, OtherProcess, Tls,
+    Waker,
 };
+#[cfg(feature = "std")]
 #[doc(inline)]
 pub use self::redlock::{
-    AcquireError, AcquireOptions, ConfigError, Counters, Drift, Event, ExpiringCounters,
-    ExtendError, FailedCounters, Histogram, Holder, LockId, Login, LostCounters, LostReason,
-    MissingRights, NodeCounters, NodeError, NodeId, NodeLatencies, NodeOutcome, NodeOutcomes,
-    NodeSet, NodeState, NodeStatus, Occupancy, Quarantine, QuarantineReason, QueryId, Quorum,
-    RedlockConfig, ReleaseOutcome, RequestError, RestartGuard, RetryContext, ServerError, Token,
-    TokenError, TokenRefusal,
+    AcquireError, AcquireOptions, ConfigError, Counters, DrawError, Drift, Event, ExpiringCounters,
+    ExtendError, FailedCounters, Fence, FenceBar, FenceError, Histogram, Holder, LockId, Login,
+    LostCounters, LostReason, MissingRights, NodeCounters, NodeError, NodeId, NodeLatencies,
+    NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus, Occupancy, Quarantine,
+    QuarantineReason, QueryId, Quorum, RedlockConfig, ReleaseOutcome, RequestError, RestartGuard,
+    RetryContext, ServerError, TlsError, TlsFileError, Token, TokenError, TokenRefusal,
 };
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.

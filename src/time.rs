@@ -2,12 +2,12 @@
 //!
 //! This module knows arithmetic and never reads a clock. Every mutating call of
 //! [`redlock`](crate::redlock) takes an [`Instant`] as an argument. In production,
-//! `redbolt::Clock` reads the instant from `CLOCK_BOOTTIME`; in a simulation, any counter supplies
-//! the instant.
+//! `redbolt::Clock` reads the instant from a clock that counts suspend; in a simulation, any
+//! counter supplies the instant.
 //!
-//! `std::time::Instant` does not serve here: on Linux its clock is `CLOCK_MONOTONIC`, which stops
-//! while the machine is suspended. After a suspend, a holder would believe in a lock that has ended
-//! (S9).
+//! `std::time::Instant` does not serve here: its clock stops while the machine is suspended, on
+//! Linux (`CLOCK_MONOTONIC`) and on macOS (`CLOCK_UPTIME_RAW`). After a suspend, a holder would
+//! believe in a lock that has ended (S9).
 
 use core::fmt;
 use core::ops::{Add, Sub};

@@ -72,3 +72,9 @@ fn server() {
 fn engine() {
     replay("engine", targets::engine);
 }
+
+#[cfg(feature = "tls")]
+#[test]
+fn tls() {
+    replay("tls", targets::tls);
+}

@@ -57,7 +57,9 @@ fn acquire_all(rig: &mut Rig, names: &[String]) {
 fn release_all(rig: &mut Rig, count: usize) {
     for _ in 0..count {
         match rig.event() {
-            Event::Acquired { lock, valid_until } if valid_until > rig.now() => rig.release(lock),
+            Event::Acquired { lock, valid_until, .. } if valid_until > rig.now() => {
+                rig.release(lock)
+            }
             other => panic!("{other:?}"),
         }
     }

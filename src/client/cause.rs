@@ -4,7 +4,7 @@
 use super::failure::ClientFailure;
 use super::queue::Refused;
 use crate::net::OtherProcess;
-use crate::redlock::{AcquireError, ExtendError, RequestError};
+use crate::redlock::{AcquireError, DrawError, ExtendError, RequestError};
 
 /// The reason of a [`LockError`](super::LockError).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +17,8 @@ pub enum LockErrorKind {
     Acquire(AcquireError),
     /// Too few nodes confirmed the extension, or the lock ended meanwhile.
     Extend(ExtendError),
+    /// Too few nodes accepted a fencing number.
+    Draw(DrawError),
     /// The queue of the client's thread is full.
     Busy {
         /// How many requests may wait for each thread: the configured `max_locks`.
@@ -52,15 +54,18 @@ impl Cause {
             LockErrorKind::Request(error) => Self::of_request(error),
             LockErrorKind::Acquire(error) => match error {
                 AcquireError::Held { .. } | AcquireError::InLine => Self::Contended,
-                AcquireError::NoQuorum(_) | AcquireError::Quarantined { .. } => Self::Unavailable,
+                AcquireError::NoQuorum(_)
+                | AcquireError::TooFar { .. }
+                | AcquireError::Quarantined { .. } => Self::Unavailable,
                 AcquireError::NoRoom => Self::Overloaded,
                 AcquireError::Gone => Self::Lost,
                 AcquireError::Cancelled => Self::Closed,
             },
             LockErrorKind::Extend(error) => match error {
-                ExtendError::NoQuorum(_) => Self::Unavailable,
+                ExtendError::NoQuorum(_) | ExtendError::TooFar { .. } => Self::Unavailable,
                 ExtendError::Lost(_) | ExtendError::Released => Self::Lost,
             },
+            LockErrorKind::Draw(DrawError::NoQuorum(_)) => Self::Unavailable,
             LockErrorKind::Busy { .. } => Self::Overloaded,
             LockErrorKind::Closed(_) => Self::Closed,
             LockErrorKind::OtherProcess(_) => Self::Invalid,
@@ -83,6 +88,8 @@ impl Cause {
             | RequestError::TriesWithoutWait { .. }
             | RequestError::NodeTimeout { .. }
             | RequestError::Token(_)
+            | RequestError::FenceUnavailable
+            | RequestError::DrawPending
             | RequestError::AlreadyHeld
             | RequestError::ExtensionPending => Self::Invalid,
         }

@@ -12,7 +12,7 @@ use super::ready::{ReadyError, Wanted};
 use super::release::ReleaseReport;
 use super::report::NodeReport;
 use super::ticket::Ticket;
-use crate::redlock::Holder;
+use crate::redlock::{Fence, Holder};
 use crate::time::Instant;
 
 /// The place where the answer to a command is left.
@@ -31,6 +31,10 @@ pub(super) enum Command {
         ticket: Arc<Ticket>,
         ttl: Duration,
         answer: Answer<Result<Instant, LockError>>,
+    },
+    DrawFence {
+        ticket: Arc<Ticket>,
+        answer: Answer<Result<Fence, LockError>>,
     },
     Release {
         ticket: Arc<Ticket>,

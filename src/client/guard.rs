@@ -13,7 +13,7 @@ use super::shared::Shared;
 use super::signal::LockSignal;
 use super::ticket::{Awaited, Ticket};
 use crate::engine::Resources;
-use crate::redlock::{LockId, Token};
+use crate::redlock::{Fence, LockId, Token};
 use crate::time::Instant;
 
 /// A lock that is held. Dropping the guard releases the lock.
@@ -86,6 +86,15 @@ impl Guard {
         self.ticket.token.get().copied().unwrap_or(Token::NONE)
     }
 
+    /// Returns the fencing number (S13), if the request was [`fenced`](crate::LockRequest::fenced).
+    ///
+    /// The number goes with every write to the storage, which refuses a write whose number is
+    /// smaller than the largest that it has seen. [`Fence`] says how.
+    #[must_use]
+    pub fn fence(&self) -> Option<Fence> {
+        self.ticket.fence()
+    }
+
     /// Returns the validity that is left; zero once the lock is lost, and in a child of `fork`:
     /// the lock is that of the parent. Costs one reading of the clock, and one call of `getpid`.
     #[must_use]
@@ -126,6 +135,20 @@ impl Guard {
         PendingAnswer::ask(|answer| {
             let ticket = Arc::clone(&self.ticket);
             self.shared.push_for(&self.ticket, Command::Extend { ticket, ttl, answer })
+        })
+    }
+
+    /// Draws a new fencing number (S13), which [`fence`](Self::fence) returns from then on: larger
+    /// than all numbers that anybody has got before for the resource. A lock that was
+    /// [adopted](crate::Client::adopt) shuts its former owner out of the storage by that, and a
+    /// lock that was requested without a number gets one. A lock on several resources has none.
+    ///
+    /// After an error the lock keeps the number that it has. See
+    /// [`Redlock::draw_fence`](crate::redlock::Redlock::draw_fence).
+    pub fn draw_fence(&self) -> PendingAnswer<Result<Fence, LockError>> {
+        PendingAnswer::ask(|answer| {
+            let ticket = Arc::clone(&self.ticket);
+            self.shared.push_for(&self.ticket, Command::DrawFence { ticket, answer })
         })
     }
 

@@ -44,7 +44,7 @@ use crate::redlock::{AcquireError, AtNodes, NodeId, NodeOutcome};
 /// | predicate | kinds |
 /// |---|---|
 /// | [`is_contended`] | `Held`, `InLine` |
-/// | [`is_unavailable`] | `NoQuorum`, `Quarantined` |
+/// | [`is_unavailable`] | `NoQuorum`, `TooFar`, `Quarantined` |
 /// | [`is_overloaded`] | `Busy`, `NoRoom`, `Full`, `TooManyQueries` |
 /// | [`is_closed`] | `Closed`, `Cancelled` |
 /// | [`is_lost`] | `Gone`, `Lost`, `Released`, `NotHeld`, `UnknownLock` |
@@ -152,6 +152,7 @@ impl LockError {
         let outcomes = match self.kind() {
             LockErrorKind::Acquire(error) => error.at_nodes(),
             LockErrorKind::Extend(error) => error.at_nodes(),
+            LockErrorKind::Draw(error) => error.at_nodes(),
             _ => AtNodes::new(),
         };
         outcomes.into_iter().filter_map(|(node, outcome)| {
@@ -255,6 +256,7 @@ impl fmt::Display for LockError {
             LockErrorKind::Request(error) => error.fmt(f),
             LockErrorKind::Acquire(error) => error.write(f, &nodes),
             LockErrorKind::Extend(error) => error.write(f, &nodes),
+            LockErrorKind::Draw(error) => error.write(f, &nodes),
             LockErrorKind::Busy { max } => write_busy(f, *max),
             LockErrorKind::Closed(failure) => write_closed(f, *failure),
             LockErrorKind::OtherProcess(error) => error.fmt(f),

@@ -106,8 +106,8 @@ impl fmt::Display for ReadyError {
         let pause = format_rounded(pause);
         write!(
             f,
-            "; {who} can vote in {pause}: wait for that long; on a new cluster, \
-             `redbolt init --fresh` declares that no lock was forgotten"
+            "; {who} can vote in {pause}: wait for that long; on new servers, \
+             `redbolt init --fresh` before the first client saves the wait"
         )
     }
 }

@@ -57,19 +57,22 @@ impl LockRequest {
     /// wait of the [builder](crate::ClientBuilder::wait), else zero.
     ///
     /// That one attempt waits for connections that are still being set up, but not for longer than
-    /// a node timeout: 5 % of the ttl, at least 5 ms and at most 50 ms, unless configured. The
-    /// first request of a process that has just started therefore needs a wait of a second or more.
+    /// 5 % of the ttl, at least 5 ms and at most 50 ms, unless
+    /// [configured](crate::RedlockConfig::node_timeout). The first request of a process that has
+    /// just started therefore needs a wait of a second or more.
     ///
     /// A request that stands in line behind another request or lock of this client for the same
     /// resource ends with its wait. A request that waits for nodes may end later, by a node timeout
-    /// at most, because an attempt under way needs its round trip; a wait that is shorter than a
-    /// node timeout can then last as long as one. [`Redlock::acquire`] has the latest moment.
+    /// at most ([`longest_node_timeout`]), because an attempt under way needs its round trip; a
+    /// wait that is shorter than a node timeout can then last as long as one. [`Redlock::acquire`]
+    /// has the latest moment.
     ///
     /// A wait lasts to its end also where masters that have restarted may not vote before: evidence
     /// from other masters can end a quarantine early. [`LockError::retry_after`] then says when to
     /// come back.
     ///
     /// [`Redlock::acquire`]: crate::redlock::Redlock::acquire
+    /// [`longest_node_timeout`]: crate::RedlockConfig::longest_node_timeout
     /// [`LockError::retry_after`]: crate::LockError::retry_after
     pub fn wait(mut self, wait: Duration) -> Self {
         self.order.wait = wait;
@@ -137,8 +140,10 @@ impl LockRequest {
     }
 
     /// Sets how long each attempt, and each extension of the lock, waits for the nodes: from 1 ms
-    /// to 1 min. Default: the configured node timeout, or 5 % of the ttl, at least 5 ms and at most
-    /// 50 ms. Where another library has a timeout factor, use that factor times the ttl.
+    /// to 1 min, however near or far they are. By default the nodes are waited for as long as their
+    /// measured round trips are worth, from the configured
+    /// [`node_timeout`](crate::RedlockConfig::node_timeout) up to a quarter of the ttl. Where
+    /// another library has a timeout factor, use that factor times the ttl.
     pub fn node_timeout(self, timeout: Duration) -> Self {
         self.option(|options| options.node_timeout(timeout))
     }
@@ -173,6 +178,34 @@ impl LockRequest {
     /// [`TokenRefusal`]: crate::TokenRefusal
     pub fn token(self, token: Token) -> Self {
         self.option(|options| options.token(token))
+    }
+
+    /// Asks for a fencing number (S13), which [`Guard::fence`] returns: larger than those of all
+    /// earlier holders of the resource, so that the storage can refuse a holder that was stopped
+    /// and writes late.
+    ///
+    /// Only masters take part that have kept their numbers, and whose clocks are near those of a
+    /// majority ([`fence_skew`](crate::RedlockConfig::fence_skew)). A lock on several resources has
+    /// no number yet: such a request is refused with [`RequestError::FenceUnavailable`], and so is
+    /// one to [`adopt`](crate::Client::adopt) a lock.
+    /// [`AcquireOptions::fenced`](crate::AcquireOptions::fenced) says what a number costs.
+    ///
+    /// ```no_run
+    /// # use redbolt::{Client, LockError};
+    /// # fn write(body: &str, fence: u64) {}
+    /// # async fn job(client: Client) -> Result<(), LockError> {
+    /// let guard = client.lock("orders/42").fenced().await?;
+    /// if let Some(fence) = guard.fence() {
+    ///     // UPDATE orders SET body = $1, fence = $2 WHERE id = 42 AND fence <= $2
+    ///     write("paid", fence.get());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`RequestError::FenceUnavailable`]: crate::RequestError::FenceUnavailable
+    pub fn fenced(self) -> Self {
+        self.option(AcquireOptions::fenced)
     }
 
     fn option(mut self, set: impl FnOnce(AcquireOptions) -> AcquireOptions) -> Self {

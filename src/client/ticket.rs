@@ -16,7 +16,7 @@ use super::notice::{LockNotice, LockNoticeKind};
 use super::oneshot::Oneshot;
 use super::sync::{Mutex, lock};
 use crate::net::{Clock, callback};
-use crate::redlock::{AcquireOptions, LockId, LostReason, Token};
+use crate::redlock::{AcquireOptions, Fence, LockId, LostReason, Token};
 use crate::time::Instant;
 
 /// The callback for a lock that is lost; the engine's thread calls it.
@@ -58,6 +58,8 @@ pub(super) struct Ticket {
     /// The end of the validity that the lock had when it was handed over, in nanoseconds since
     /// boot.
     disowned_until: AtomicU64,
+    /// The fencing number; zero for none.
+    fence: AtomicU64,
     signals: Mutex<Signals>,
 }
 
@@ -130,8 +132,19 @@ impl Ticket {
             valid_until: AtomicU64::new(0),
             is_last: AtomicBool::new(false),
             disowned_until: AtomicU64::new(0),
+            fence: AtomicU64::new(0),
             signals: Mutex::new(Signals::default()),
         }
+    }
+
+    /// Says which fencing number the lock has.
+    pub(super) fn set_fence(&self, fence: Fence) {
+        self.fence.store(fence.get(), Ordering::Release);
+    }
+
+    /// Returns the fencing number of the lock, if there is one.
+    pub(super) fn fence(&self) -> Option<Fence> {
+        Fence::new(self.fence.load(Ordering::Acquire))
     }
 
     /// Gives the lock up for another process to adopt: the lock is not held here from now on.

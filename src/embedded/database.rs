@@ -23,6 +23,8 @@ pub(super) struct Database {
     /// An operator has declared that no client can hold a lock here. True of a new database until
     /// the first loss of a witness.
     is_declared: bool,
+    /// The largest fencing number of each stripe, of which there are 16,384.
+    fences: BTreeMap<u16, i64>,
 }
 
 #[derive(Debug)]
@@ -36,6 +38,11 @@ struct Entry {
 impl Entry {
     fn is_dead(&self, now: u64) -> bool {
         self.deadline.is_some_and(|deadline| now > deadline)
+    }
+
+    /// Whether nothing but the tree of keys and the sum of bytes knows of the entry.
+    fn is_plain(&self) -> bool {
+        self.deadline.is_none() && !self.is_witness
     }
 }
 
@@ -53,6 +60,16 @@ impl Database {
         self.put(key, Entry { value: value.into(), deadline, is_witness: false });
     }
 
+    /// Returns the fencing number of a stripe, if there is one.
+    pub(super) fn fence(&self, stripe: u16) -> Option<i64> {
+        self.fences.get(&stripe).copied()
+    }
+
+    /// Sets the fencing number of a stripe.
+    pub(super) fn set_fence(&mut self, stripe: u16, number: i64) {
+        self.fences.insert(stripe, number);
+    }
+
     /// Sets a key of the witness, without a deadline.
     pub(super) fn insert_witness(&mut self, key: &[u8], value: &[u8]) {
         // The declaration outlives a new value, and no other end of the key.
@@ -62,6 +79,14 @@ impl Database {
     }
 
     fn put(&mut self, key: &[u8], entry: Entry) {
+        if entry.is_plain() {
+            if let Some(old) = self.keys.get_mut(key).filter(|old| old.is_plain()) {
+                let bytes = self.bytes.saturating_sub(old.value.len());
+                self.bytes = bytes.saturating_add(entry.value.len());
+                *old = entry;
+                return;
+            }
+        }
         self.forget(key);
         let key: Arc<[u8]> = Arc::from(key);
         self.bytes = self.bytes.saturating_add(cost(&key, &entry.value));
@@ -108,6 +133,15 @@ impl Database {
         let entries = self.keys.iter();
         let locks = entries.filter(move |(_, entry)| !entry.is_dead(now) && !entry.is_witness);
         locks.map(|(key, _)| &**key)
+    }
+
+    /// Returns how many keys are alive and begin so, as the scripts count them: 0 where there are
+    /// more than a thousand keys.
+    pub(super) fn count_labels(&self, begin: &[u8], now: u64) -> usize {
+        const FEW: usize = 1_000;
+        let alive = self.keys.iter().filter(|(_, entry)| !entry.is_dead(now));
+        let labels = alive.filter(|(key, _)| key.starts_with(begin));
+        if self.len(now) > FEW { 0 } else { labels.count() }
     }
 
     /// Takes back the memory of at most `max` dead keys, the longest dead first. Returns how many.

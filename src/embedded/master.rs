@@ -6,7 +6,9 @@ use bytes::BytesMut;
 
 use super::command::{self, Command};
 use super::database::Database;
+use super::fencing::Moment;
 use super::info::Info;
+use super::number::micros;
 use super::options::{DEFAULT_USER, Options};
 use super::refusal::Refusal;
 use super::scripting::Call;
@@ -21,10 +23,6 @@ pub const DATABASES: usize = 16;
 
 /// The most dead keys whose memory one [`Master::sweep`] takes back.
 pub const SWEEP_MAX: usize = 1024;
-
-/// What `TIME` tells when the master's clock shows zero: the beginning of the year 2000, in
-/// microseconds since 1970.
-const EPOCH: u64 = 946_684_800_000_000;
 
 /// A Redis master as far as redbolt's engine can see: strings with a deadline, `INFO`, and the
 /// engine's own scripts.
@@ -265,6 +263,10 @@ impl Master {
         // A script makes one key for each key that is named, at most, and the probe its own.
         let wanted = if script == Script::Probe { 1 } else { keys.len() };
         let room = self.room(time, wanted);
+        if let Script::Fencing(fencing) = script {
+            let moment = Moment { millis: time, micros: micros(now), room };
+            return fencing.run(&mut self.databases[database], &moment, keys, arguments, out);
+        }
         script.run(&mut self.databases[database], time, room, keys, arguments, out)
     }
 
@@ -380,11 +382,6 @@ fn set_client_name(arguments: &[&[u8]], out: &mut BytesMut) -> Result<(), Refusa
 /// The time in milliseconds, cut and not rounded, as a server reads its clock.
 fn millis(now: Instant) -> u64 {
     now.as_nanos() / 1_000_000
-}
-
-/// The time in microseconds since 1970, if the master was made in the year 2000.
-fn micros(now: Instant) -> u64 {
-    EPOCH + now.as_nanos() / 1_000
 }
 
 /// Returns forty random hexadecimal digits.

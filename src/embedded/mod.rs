@@ -69,6 +69,7 @@ mod cluster;
 mod command;
 mod connection;
 mod database;
+mod fencing;
 mod info;
 mod master;
 mod node;

@@ -1,6 +1,11 @@
-//! Numbers in requests: the integers that Redis accepts, and deadlines.
+//! Numbers in requests and replies: the integers that Redis accepts, deadlines, and times.
 
 use super::refusal::Refusal;
+use crate::time::Instant;
+
+/// What `TIME` tells when the master's clock shows zero: the beginning of the year 2000, in
+/// microseconds since 1970.
+const EPOCH: u64 = 946_684_800_000_000;
 
 /// Reads a 64-bit integer in the one spelling that Redis accepts: no `+`, no leading zeros, no
 /// spaces.
@@ -27,4 +32,9 @@ pub(super) fn deadline(now: u64, ttl: i64, command: &'static str) -> Result<u64,
 /// memory.
 pub(super) fn signed(count: impl TryInto<i64>) -> i64 {
     count.try_into().unwrap_or(i64::MAX)
+}
+
+/// The time in microseconds since 1970, if the master was made in the year 2000.
+pub(super) fn micros(now: Instant) -> u64 {
+    EPOCH + now.as_nanos() / 1_000
 }

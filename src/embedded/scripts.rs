@@ -3,6 +3,7 @@
 use bytes::BytesMut;
 
 use super::database::{Database, Ttl};
+use super::fencing::Fencing;
 use super::number;
 use super::refusal::Refusal;
 use super::witness::Witness;
@@ -36,14 +37,18 @@ pub(super) enum Script {
     /// Returns the length of the value of `KEYS[1]`, the value unless it is longer than `ARGV[1]`,
     /// and the ttl.
     Peek,
+    /// Counts the keys that begin with `ARGV[1]`, if there are few keys.
+    CountLabels,
     /// Tries all commands on the key `ARGV[1]`, and tells which of them fail.
     Probe,
     /// One of the scripts of the witness.
     Witness(Witness),
+    /// One of the scripts about fencing numbers.
+    Fencing(Fencing),
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Release,
         Self::Extend,
         Self::ReleaseMany,
@@ -53,12 +58,16 @@ impl Script {
         Self::ExtendSet,
         Self::Holder,
         Self::Peek,
+        Self::CountLabels,
         Self::Probe,
         Self::Witness(Witness::Look),
         Self::Witness(Witness::DeclareFresh),
         Self::Witness(Witness::RaiseMaxTtl),
         Self::Witness(Witness::Close),
         Self::Witness(Witness::Reopen),
+        Self::Fencing(Fencing::Acquire),
+        Self::Fencing(Fencing::Draw),
+        Self::Fencing(Fencing::Raise),
     ];
 
     /// The script with exactly this text, to the byte.
@@ -83,8 +92,10 @@ impl Script {
             Self::ExtendSet => script::EXTEND_SET,
             Self::Holder => script::HOLDER,
             Self::Peek => script::PEEK,
+            Self::CountLabels => script::COUNT_LABELS,
             Self::Probe => script::PROBE,
             Self::Witness(witness) => witness.source(),
+            Self::Fencing(fencing) => fencing.source(),
         }
     }
 
@@ -99,7 +110,8 @@ impl Script {
 
     /// Executes the script and appends its reply. `room` is how many more keys may exist.
     ///
-    /// A script of the witness needs more than that ([`Witness::run`]), and is refused here.
+    /// A script of the witness needs more than that ([`Witness::run`]), and so does one about
+    /// fencing numbers ([`Fencing::run`]). Both are refused here.
     pub(super) fn run(
         self,
         database: &mut Database,
@@ -130,6 +142,10 @@ impl Script {
                 peek(database, now, key, number::integer(most)?, out);
                 Ok(())
             }
+            (Self::CountLabels, _, [begin, ..]) => {
+                resp::integer(out, number::signed(database.count_labels(begin, now)));
+                Ok(())
+            }
             (Self::Probe, _, []) => {
                 resp::array_header(out, 0);
                 Ok(())
@@ -144,7 +160,8 @@ impl Script {
                 | Self::ExtendSet
                 | Self::Holder
                 | Self::Peek
-                | Self::Witness(_),
+                | Self::Witness(_)
+                | Self::Fencing(_),
                 ..,
             ) => Err(Refusal::ScriptArguments),
             _ => self.run_for_each(database, now, keys, arguments, out),

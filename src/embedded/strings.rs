@@ -112,14 +112,15 @@ impl<'a> SetOptions<'a> {
         let mut options = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            let unit = match word.to_ascii_uppercase().as_slice() {
-                b"NX" => {
+            let is = |option: &str| word.eq_ignore_ascii_case(option.as_bytes());
+            let unit = match () {
+                () if is("NX") => {
                     options.only_if_absent = true;
                     continue;
                 }
-                b"PX" => Unit::Milliseconds,
-                b"EX" => Unit::Seconds,
-                _ => return Err(Refusal::Syntax),
+                () if is("PX") => Unit::Milliseconds,
+                () if is("EX") => Unit::Seconds,
+                () => return Err(Refusal::Syntax),
             };
             // Redis accepts the same unit twice, and the last ttl counts.
             let other = options.ttl.is_some_and(|(before, _)| before != unit);

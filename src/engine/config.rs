@@ -78,11 +78,12 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 /// wrong, which may have one. Its `message` has neither.
 ///
 /// `nodes` is a list, or one text as [`Address::parse_list`] reads it: `nodes = "db1,db2,db3"`. A
-/// node of the list is a text as [`Address`] reads it, or a map of `host`, `port`, `user`,
-/// `password` and `database`. Bounds are checked by [`check`](Self::check) and when an engine or a
-/// client is created; those of numbers already when they are read. Numbers, `true` and `false` may
-/// be texts, as crates have them that put files and variables together. A user and a password are
-/// always texts: as a number, `007` would have lost its zeros.
+/// node of the list is a text as [`Address`] reads it, or a map of `host` and `port` or `path`, of
+/// `user`, `password` and `database`, and for TLS `tls = true` or some of `ca`, `cert`, `key` and
+/// `server_name`. Bounds are checked by [`check`](Self::check) and when an
+/// engine or a client is created; those of numbers already when they are read. Numbers, `true` and
+/// `false` may be texts, as crates have them that put files and variables together. A user and a
+/// password are always texts: as a number, `007` would have lost its zeros.
 ///
 /// [`apply_env`](Self::apply_env) lets variables override what a file says: the password of a
 /// cluster, or the wait of one process.
@@ -103,7 +104,9 @@ pub(super) const THREADS: [usize; 2] = [1, Config::MAX_THREADS];
 #[non_exhaustive]
 pub struct Config {
     /// The nodes: at least one, at most [`MAX_NODES`](crate::redlock::MAX_NODES), and no two with
-    /// the same host and port.
+    /// the same host and port. A name is looked up anew for each connection, and all addresses of
+    /// the name are tried: the next one at once where nobody listens, and a moment later where
+    /// nobody answers.
     pub nodes: Vec<Address>,
     /// The settings of the algorithm.
     pub redlock: RedlockConfig,

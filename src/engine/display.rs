@@ -5,7 +5,7 @@ use core::fmt;
 use super::shown::{self, Nodes, Resources, Status};
 use crate::net::{Address, Clock};
 use crate::redlock::{
-    AcquireError, AtNodes, Event, ExtendError, LockId, LostReason, NodeId, Redlock,
+    AcquireError, AtNodes, DrawError, Event, ExtendError, LockId, LostReason, NodeId, Redlock,
 };
 use crate::time::format_rounded;
 
@@ -65,7 +65,10 @@ impl fmt::Display for EventDisplay<'_> {
             write!(f, "lock {}: ", told.resources(lock))?;
         }
         match event {
+            Event::Acquired { fence: Some(fence), .. } => write!(f, "acquired with fence {fence}"),
             Event::Acquired { .. } => f.write_str("acquired"),
+            Event::Fenced { fence, .. } => write!(f, "has the new fence {fence}"),
+            Event::FenceFailed { error, .. } => write!(f, "no new fence: {}", told.failure(error)),
             Event::AcquireFailed { error, .. } => told.failure(error).fmt(f),
             Event::Extended { .. } => f.write_str("extended"),
             Event::Shortened { valid_until, .. } => {
@@ -126,6 +129,16 @@ impl AboutNodes for AcquireError {
 }
 
 impl AboutNodes for ExtendError {
+    fn at_nodes(&self) -> AtNodes {
+        self.at_nodes()
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, nodes: &dyn fmt::Display) -> fmt::Result {
+        self.write(f, nodes)
+    }
+}
+
+impl AboutNodes for DrawError {
     fn at_nodes(&self) -> AtNodes {
         self.at_nodes()
     }

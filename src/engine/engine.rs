@@ -112,7 +112,8 @@ use crate::time::Instant;
 ///   when the engine is moved. This is what tokio's `AsyncFd::register` demands. Register the
 ///   descriptor once, and take it out of the loop before dropping the engine, which closes it. It
 ///   is closed on `exec`.
-/// * **For waiting only.** It is an epoll. Wait until it is readable, and do nothing else with it.
+/// * **For waiting only.** It is an epoll, or a kqueue on macOS. Wait until it is readable, and do
+///   nothing else with it.
 /// * **Level or edge.** A level-triggered loop sees the descriptor readable until `poll` is called.
 ///   In an edge-triggered loop, such as those of tokio and mio, one `poll` for each edge is enough;
 ///   where `poll` has left bytes for the next turn, a new edge follows. A loop that keeps the
@@ -144,12 +145,12 @@ impl Engine {
 
     /// Creates one of the engines of a client, which tell `tracing` and `metrics` of a node
     /// together.
-    pub(crate) fn on_board(config: Config, board: &Board) -> Result<Self, EngineError> {
+    pub(crate) fn on_board(mut config: Config, board: &Board) -> Result<Self, EngineError> {
         config.check_engine()?;
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
         let seed = u64::from_ne_bytes(entropy()?);
-        let mut redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
-        redlock.sign_label(&Process::place());
+        config.redlock.place = Process::place();
+        let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
         let driver = Driver::new(config.nodes.clone(), config.credentials)?;
         Ok(Self {
             redlock,

@@ -34,6 +34,7 @@ impl Config {
     /// | `REDBOLT_RESTART_GUARD` | `on`, `strict`, `durable` or `off` |
     /// | `REDBOLT_MAX_HOLD` | duration |
     /// | `REDBOLT_LOST_LEAD` | duration |
+    /// | `REDBOLT_FENCE_SKEW` | duration |
     /// | `REDBOLT_DRIFT_RATE_PPM` | number |
     /// | `REDBOLT_DRIFT_STEP` | duration |
     /// | `REDBOLT_NODE_TIMEOUT` | duration |
@@ -50,6 +51,7 @@ impl Config {
     /// | `REDBOLT_REPAIR` | `true` or `false` |
     /// | `REDBOLT_PREFIX` | bytes |
     /// | `REDBOLT_LABEL` | bytes |
+    /// | `REDBOLT_CONNECTION_NAME` | bytes |
     ///
     /// `REDBOLT_NODES` is needed, and so is `REDBOLT_PASSWORD` where there is a `REDBOLT_USER`.
     /// User and password are taken as they are: nothing is percent-encoded. All other variables are
@@ -92,8 +94,8 @@ impl Config {
     /// name begins with `REDBOLT_`. A misspelt name would leave a default in force, and clients
     /// with different quorums or longest ttls do not exclude each other.
     ///
-    /// Some names are left alone: `REDBOLT_RESOURCE` and `REDBOLT_TOKEN`, which `redbolt exec` sets
-    /// for its command; those that only the command line reads, such as
+    /// Some names are left alone: `REDBOLT_RESOURCE`, `REDBOLT_TOKEN` and `REDBOLT_FENCE`, which
+    /// `redbolt exec` sets for its command; those that only the command line reads, such as
     /// `REDBOLT_CONFLICT_EXIT_CODE`; those of the tests of redbolt itself, which begin with
     /// `REDBOLT_TEST_`, `REDBOLT_SIM_`, `REDBOLT_JEPSEN_` or `REDBOLT_MSRV_`; and those with a word
     /// `PORT` or `SERVICE`, which Kubernetes sets in its containers where a service is called
@@ -273,6 +275,9 @@ impl Config {
     }
 }
 
+/// The settings of which the length has bounds, and not the value.
+const TEXTS: [&str; 3] = ["prefix", "label", "connection_name"];
+
 /// The variable of a setting.
 fn variable(setting: &str) -> String {
     format!("{PREFIX}{}", setting.to_ascii_uppercase())
@@ -292,15 +297,16 @@ fn out_of_bounds(
         ConfigError::Quorum { .. } => "quorum",
         ConfigError::Drift { .. } => "drift_step",
         ConfigError::ReservedPrefix => "prefix",
+        ConfigError::ConnectionName => "connection_name",
         _ => "nodes",
     };
-    // `drift.rate_ppm`, `prefix length` and `label length` are settings of a part and of a whole.
+    // `drift.rate_ppm` and `prefix length` are settings of a part and of a whole.
     let name = name.strip_prefix("the default ").unwrap_or(name);
     let name = name.split(' ').next().unwrap_or_default().replace('.', "_");
     let variable = variable(&name);
     let given = value(&variable).ok().flatten();
     match (error.possible(), given) {
-        (Some(possible), Some(value)) if !["prefix", "label"].contains(&&*name) => {
+        (Some(possible), Some(value)) if !TEXTS.contains(&&*name) => {
             EnvError::new(&variable, EnvErrorKind::value(&value, possible))
         }
         _ => EnvError::new(&variable, EnvErrorKind::Config(error)),

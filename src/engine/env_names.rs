@@ -4,7 +4,7 @@
 pub(super) const PREFIX: &str = "REDBOLT_";
 
 /// Every variable that is a setting, in the order of the table of `Config::from_env`.
-pub(super) const SETTINGS: [&str; 28] = [
+pub(super) const SETTINGS: [&str; 30] = [
     "REDBOLT_NODES",
     "REDBOLT_USER",
     "REDBOLT_PASSWORD",
@@ -17,6 +17,7 @@ pub(super) const SETTINGS: [&str; 28] = [
     "REDBOLT_RESTART_GUARD",
     "REDBOLT_MAX_HOLD",
     "REDBOLT_LOST_LEAD",
+    "REDBOLT_FENCE_SKEW",
     "REDBOLT_DRIFT_RATE_PPM",
     "REDBOLT_DRIFT_STEP",
     "REDBOLT_NODE_TIMEOUT",
@@ -33,10 +34,11 @@ pub(super) const SETTINGS: [&str; 28] = [
     "REDBOLT_REPAIR",
     "REDBOLT_PREFIX",
     "REDBOLT_LABEL",
+    "REDBOLT_CONNECTION_NAME",
 ];
 
 /// What `redbolt exec` sets for its command, which may be a program with a configuration.
-const OF_EXEC: [&str; 2] = ["REDBOLT_RESOURCE", "REDBOLT_TOKEN"];
+const OF_EXEC: [&str; 3] = ["REDBOLT_RESOURCE", "REDBOLT_TOKEN", "REDBOLT_FENCE"];
 
 /// Files with settings, which the command line reads. Who reads variables alone must not pass them
 /// over: there may be a prefix or a quorum in them.
@@ -138,6 +140,7 @@ mod tests {
         for name in [
             "REDBOLT_RESOURCE",
             "REDBOLT_TOKEN",
+            "REDBOLT_FENCE",
             "REDBOLT_CONFIG",
             "REDBOLT_CONFLICT_EXIT_CODE",
             "REDBOLT_TEST_SERVER",

@@ -3,8 +3,9 @@
 //! [`engine`] has [`Engine`] itself and its loop, [`requests`] what it can be asked for, [`views`]
 //! what it can be asked about, and [`settle`] the two calls that poll until something is done.
 //! [`config`] has the settings of an engine, and [`observe`] tells `tracing` and `metrics` of
-//! events. [`init`] prepares the nodes of a deployment for their clients, [`check`] tells whether
-//! the nodes can vote, and [`desk`] tells an operator who has a lock, and ends it.
+//! events. [`deployment`] has what all clients must agree on. Three folders serve an operator:
+//! [`init`] prepares the nodes for their clients, [`check`] finds out whether the nodes can vote,
+//! and [`desk`] finds the holder of a lock, and ends a lock.
 //! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
 //! [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
@@ -14,6 +15,7 @@
 mod changes;
 mod check;
 mod config;
+mod deployment;
 mod desk;
 mod display;
 mod engine;
@@ -31,19 +33,20 @@ mod views;
 
 pub(crate) use self::changes::Changes;
 pub use self::check::{
-    Check, CheckClock, CheckDeployment, CheckError, CheckFinding, CheckNode, CheckOffset,
-    CheckReport, CheckServer, CheckState, CheckStep, CheckSubject, CheckVerdict,
+    Check, CheckClock, CheckError, CheckFinding, CheckNode, CheckOffset, CheckReport, CheckServer,
+    CheckState, CheckStep, CheckSubject, CheckVerdict,
 };
 pub use self::config::{Config, EngineError};
+pub use self::deployment::Deployment;
 pub use self::desk::{
-    DeskError, NodeWeight, Unlock, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict,
-    VisitedNode, Who, WhoClient, WhoReport, WhoResource, WhoState, WhoValue,
+    NodeWeight, Unlock, UnlockError, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict,
+    VisitedNode, Who, WhoClient, WhoError, WhoReport, WhoResource, WhoState, WhoValue,
 };
 pub use self::display::EventDisplay;
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
 pub use self::init::{
-    Init, InitAction, InitConstants, InitError, InitFinding, InitNode, InitPlan, InitRefusal,
+    Init, InitAction, InitAdvice, InitError, InitFinding, InitNode, InitPlan, InitRefusal,
     InitReport, InitStep, InitWait,
 };
 pub(crate) use self::observe::Board;

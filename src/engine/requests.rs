@@ -64,8 +64,8 @@ impl Engine {
         self.redlock.adopt(Clock::now(), resources, token, ttl, wait)
     }
 
-    /// Requests one lock on `resources`, with `options`: a number of tries, pauses, a node timeout
-    /// or a token of the caller's own.
+    /// Requests one lock on `resources`, with `options`: a number of tries, pauses, a node
+    /// timeout, a token of the caller's own, or a fencing number.
     ///
     /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`]. [`AcquireOptions`]
     /// has the limits. A function that chooses the pauses is called on this thread, most often
@@ -167,6 +167,19 @@ impl Engine {
     /// extension is under way, or the lock would be held longer than `max_hold` (S12).
     pub fn extend(&mut self, lock: LockId, ttl: Duration) -> Result<(), RequestError> {
         self.redlock.extend(Clock::now(), lock, ttl)
+    }
+
+    /// Draws a new fencing number for a held lock (S13).
+    ///
+    /// The request ends in one [`Event::Fenced`] or [`Event::FenceFailed`], or with the lock. See
+    /// [`Redlock::draw_fence`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`RequestError`] if the lock is not held, has several resources, or if another
+    /// draw is under way.
+    pub fn draw_fence(&mut self, lock: LockId) -> Result<(), RequestError> {
+        self.redlock.draw_fence(Clock::now(), lock)
     }
 
     /// Releases a held lock.

@@ -11,7 +11,8 @@ use crate::net::{Address, Clock, IoCounters};
 #[cfg(doc)]
 use crate::redlock::Redlock;
 use crate::redlock::{
-    Counters, Event, LockId, LostReason, NodeId, NodeSet, NodeStatus, Quorum, RedlockConfig, Token,
+    Counters, Event, Fence, LockId, LostReason, NodeId, NodeSet, NodeStatus, Quorum, RedlockConfig,
+    Token,
 };
 
 impl Engine {
@@ -91,6 +92,12 @@ impl Engine {
     #[must_use]
     pub fn token(&self, lock: LockId) -> Option<Token> {
         self.redlock.token(lock)
+    }
+
+    /// Returns the fencing number of a held lock (S13), if there is one.
+    #[must_use]
+    pub fn fence(&self, lock: LockId) -> Option<Fence> {
+        self.redlock.fence(lock)
     }
 
     /// Returns the resources of a lock, also when the last event of the lock was just taken.

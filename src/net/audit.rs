@@ -9,9 +9,11 @@ use super::address::Address;
 use super::clock::Clock;
 use super::credentials::Credentials;
 use super::entropy::entropy;
-use super::visit::{Line, login, resolve};
+use super::line::{Line, resolve};
+use super::transport::{Failure, Target};
+use super::visit::login;
 use crate::redlock::{
-    Answers, Audit, FirstLook, Login, NodeError, RedlockConfig, Unanswered, Visitor, read_time,
+    Answers, Audit, FirstLook, Message, NodeError, RedlockConfig, Unanswered, Visitor, read_time,
 };
 use crate::resp;
 use crate::time::Instant;
@@ -22,10 +24,13 @@ const SAMPLES: usize = 11;
 /// What an audit of one node has found.
 #[derive(Clone, Debug)]
 pub(crate) struct Audited {
+    /// The node listens to a Unix socket.
+    pub(crate) is_local: bool,
+    /// For how long the certificates of the server and ours are valid, if there are any.
+    pub(crate) certificates: [Option<Duration>; 2],
     /// The machine of the node, if its name is known.
     pub(crate) machine: Option<IpAddr>,
-    /// The user of the login; `None` for `default`.
-    pub(crate) user: Option<String>,
+    user: Option<String>,
     pub(crate) result: Result<Heard, Unanswered>,
     pub(crate) samples: Vec<Sample>,
 }
@@ -56,6 +61,19 @@ impl Audited {
         self.result.as_ref().ok().map(|heard| &heard.answers)
     }
 
+    /// Returns the user of the login; `None` for `default`.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// Returns the last error of the server.
+    pub(crate) fn message(&self) -> &Message {
+        match &self.result {
+            Ok(heard) => &heard.answers.message,
+            Err(unanswered) => &unanswered.message,
+        }
+    }
+
     /// Returns the answers as a look of a client.
     pub(crate) fn look(&self) -> Option<FirstLook<'_>> {
         self.result.as_ref().ok().map(Heard::look)
@@ -71,13 +89,9 @@ impl Heard {
 }
 
 /// Asks the questions of an audit.
-pub(super) fn hear(
-    line: &mut Line,
-    login: &Login,
-    mut audit: Audit<'_>,
-) -> Result<Heard, Unanswered> {
+pub(super) fn hear(line: &mut Line, mut audit: Audit<'_>) -> Result<Heard, Unanswered> {
     let sent = Clock::now();
-    let commands = audit.commands(login);
+    let commands = audit.commands();
     let answers = line.ask(&commands, |value| Ok(audit.handle_reply(value)));
     let (answered, since_1970) = (Clock::now(), Clock::since_1970());
     let answers = answers.unwrap_or_else(|error| Err(Unanswered::of(error)))?;
@@ -93,25 +107,31 @@ pub(crate) fn audit(
     nodes: usize,
 ) -> Audited {
     let login = login(address, credentials);
-    let addresses = resolve(address);
+    let targets = resolve(address);
     let mut found = Audited {
-        machine: addresses.first().map(|address| address.ip()),
+        is_local: address.path().is_some(),
+        certificates: [None; 2],
+        machine: targets.first().map(Target::machine),
         user: login.username.clone(),
         result: Err(Unanswered::of(NodeError::NameNotResolved)),
         samples: Vec::new(),
     };
-    let mut line = match Line::open_any(&addresses, config.connect_timeout) {
+    let mut line = match Line::open_any(address, targets, config.connect_timeout) {
         Ok(line) => line,
-        Err(error) => {
-            found.result = Err(Unanswered::of(error));
+        Err(Failure { error, detail }) => {
+            let message = Message::of_detail(&detail, &login);
+            found.result = Err(Unanswered { error, message });
             return found;
         }
     };
-    found.machine = line.peer().or(found.machine);
+    let now = Clock::since_1970();
+    let rest = |end: u64| Duration::from_secs(end).saturating_sub(now);
+    found.certificates = line.certificates_end().map(|end| end.map(rest));
+    found.machine = line.machine().or(found.machine);
     let visitor = Visitor { config, nodes, since_1970: Clock::since_1970() };
     let entropy = entropy().map_err(|error| Unanswered::of(NodeError::Io(error.kind())));
     found.result =
-        entropy.and_then(|entropy| hear(&mut line, &login, Audit::full(&login, visitor, entropy)));
+        entropy.and_then(|entropy| hear(&mut line, Audit::full(&login, visitor, entropy)));
     if found.result.is_ok() {
         found.samples = samples(&mut line, config.connect_timeout);
     }

@@ -1,13 +1,14 @@
-//! The clock. No other file of the library reads the time.
+//! The clock. Others read the time through this file.
 #![expect(clippy::disallowed_methods, reason = "all others are to read this clock")]
 
 use core::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::system;
 use crate::time::Instant;
 
-/// The clock of the crate, `CLOCK_BOOTTIME` (S9).
+/// The clock of the crate (S9): `CLOCK_BOOTTIME` on Linux, `CLOCK_MONOTONIC_RAW` on macOS.
 ///
 /// This clock is monotonic, is never stepped, and keeps running while the machine is suspended. A
 /// holder that sleeps through the end of its validity therefore notices the end after waking up.
@@ -17,13 +18,11 @@ pub struct Clock;
 impl Clock {
     /// Returns the time since boot.
     ///
-    /// A call costs some 40 ns. No system call is needed where the kernel provides the clock
-    /// through the vDSO, as on all common machines.
+    /// A call costs some 40 ns. No system call is needed where Linux provides the clock through the
+    /// vDSO, as on all common machines.
     #[inline]
     pub fn now() -> Instant {
-        let time = clock_gettime(ClockId::Boottime);
-        // The kernel keeps both fields at or above zero, and 2⁶⁴ ns are 584 years.
-        Instant::from_nanos((time.tv_sec as u64) * 1_000_000_000 + time.tv_nsec as u64)
+        system::since_boot()
     }
 
     /// Returns the time since 1970, by the wall clock. No lock depends on this time alone: it is

@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_database_is_that_of_the_address() {
         let credentials = Credentials::new(|address| {
-            assert_eq!(address.host(), "h");
+            assert_eq!(address.host(), Some("h"));
             Login::with_password("secret").in_database(7)
         });
         let address = "redis://h/3".parse::<Address>().expect("an address");

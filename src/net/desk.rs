@@ -7,19 +7,25 @@ use super::address::Address;
 use super::audit::{Heard, hear};
 use super::clock::Clock;
 use super::credentials::Credentials;
-use super::visit::{Line, login};
+use super::line::Line;
+use super::transport::Failure;
+use super::visit::login;
 use crate::redlock::{
-    Audit, NodeError, RedlockConfig, Removal, ServerError, Stored, Visitor, peek, read_peek,
-    read_removal, remove,
+    Audit, Login, Message, NodeError, RedlockConfig, Removal, ServerError, Stored, Unanswered,
+    Visitor, peek, read_peek, read_removal, remove, server_text,
 };
 
 /// How many keys are looked at in one write. Their answers fit into the buffers of a socket, so
 /// that neither side waits for the other to read.
 const KEYS_AT_ONCE: usize = 32;
 
+/// How much is shown of the name of a type. No type of Redis has so long a name.
+const KIND: usize = 32;
+
 /// A conversation with a node that has said what a client would think of it.
 pub(crate) struct Talk {
     line: Line,
+    login: Login,
     heard: Heard,
 }
 
@@ -29,19 +35,24 @@ impl Talk {
     ///
     /// # Errors
     ///
-    /// Returns the reason why the node cannot be asked anything.
+    /// Returns the reason why the node cannot be asked anything, and what else is known of it.
     pub(crate) fn begin(
         address: &Address,
         credentials: Option<&Credentials>,
         config: &RedlockConfig,
         nodes: usize,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, Unanswered> {
         let login = login(address, credentials);
-        let mut line = Line::open(address, config.connect_timeout)?;
+        let line = Line::open(address, config.connect_timeout);
+        let mut line = line.map_err(|Failure { error, detail }| Unanswered {
+            error,
+            message: Message::of_detail(&detail, &login),
+        })?;
         let visitor = Visitor { config, nodes, since_1970: Clock::since_1970() };
-        let heard = hear(&mut line, &login, Audit::brief(&login, visitor));
-        let heard = heard.map_err(|unanswered| unanswered.error)?;
-        Ok(Self { line, heard })
+        let heard = hear(&mut line, Audit::brief(&login, visitor));
+        // The class of an error says enough of what a server says.
+        let heard = heard.map_err(|unanswered| Unanswered::of(unanswered.error))?;
+        Ok(Self { line, login, heard })
     }
 
     /// What the node has said about itself.
@@ -58,7 +69,8 @@ impl Talk {
             chunk.iter().for_each(|key| peek(&mut commands, key));
             let end = found.len() + chunk.len();
             let asked = self.line.ask(&commands, |value| {
-                found.push(read_peek(value).map_err(NodeError::from));
+                let stored = read_peek(value).map_err(NodeError::from);
+                found.push(stored.and_then(|stored| without_secret(stored, &self.login)));
                 Ok((found.len() == end).then_some(()))
             });
             if let Err(error) = asked {
@@ -89,5 +101,19 @@ impl Talk {
             Err(NodeError::Server(ServerError::WrongType)) => Ok(None),
             removal => removal.map(Some),
         }
+    }
+}
+
+/// Returns what may be shown of the answer of a node that has this login from us. A value with our
+/// password is no lock, but the lie of a server that wants to have it printed.
+fn without_secret(stored: Stored, login: &Login) -> Result<Stored, NodeError> {
+    match stored {
+        Stored::Value { value, .. } if login.is_in(value.as_bytes()) => {
+            Err(NodeError::UnexpectedReply)
+        }
+        Stored::Data { kind, ttl } => {
+            Ok(Stored::Data { kind: server_text(kind.as_bytes(), login, KIND), ttl })
+        }
+        stored => Ok(stored),
     }
 }

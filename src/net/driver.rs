@@ -14,7 +14,6 @@ mod connections;
 
 use core::time::Duration;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use mio::event::Event;
@@ -28,10 +27,13 @@ use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::io_counters::IoCounters;
 use super::process::{OtherProcess, Process};
+use super::race::Race;
+use super::received::Received;
 use super::resolver::Resolver;
+use super::transport::{Failure, Setup};
 use super::waker::Waker;
 use super::wakeup::Wakeup;
-use crate::redlock::{MAX_NODES, NodeError, NodeId, Redlock};
+use crate::redlock::{MAX_NODES, NodeId, Redlock};
 use crate::time::Instant;
 
 /// The token of the timer. The tokens of the nodes are smaller.
@@ -57,22 +59,26 @@ pub(crate) struct Driver {
     /// The process whose sockets these are.
     home: Process,
     wall_at: Instant,
+    /// The time at which the next address of a node is tried.
+    race_at: Instant,
 }
 
 /// The connection to one node, and what is needed to connect again.
 struct Link {
     address: Address,
-    /// The result of the last lookup.
-    addresses: Vec<SocketAddr>,
-    /// The index of the address to try next, modulo the number of addresses.
-    next_address: usize,
+    /// What TLS needs, until a connection is up; `None` for a node without TLS.
+    setup: Option<Setup>,
+    /// How often the addresses of a name were tried.
+    attempts: usize,
     /// A lookup is under way.
     resolving: bool,
     /// A connection is wanted as soon as the lookup ends.
     wanted: bool,
+    /// The attempts to connect, while no connection is up.
+    race: Option<Race>,
     connection: Option<Connection>,
     inbox: Inbox,
-    /// The socket may hold more bytes, although epoll will not report them again.
+    /// The socket may hold more bytes, although the system will not report them again.
     unread: bool,
 }
 
@@ -102,6 +108,7 @@ impl Driver {
             counters,
             home,
             wall_at: Instant::ZERO,
+            race_at: Instant::FAR_FUTURE,
         })
     }
 
@@ -137,18 +144,17 @@ impl Driver {
                 continue;
             };
             let Some(bytes) = redlock.poll_transmit(now, id) else { continue };
-            self.counters.writes += 1;
-            match connection.write(bytes) {
+            match connection.write(bytes, &mut self.counters.writes) {
                 Ok(count) => {
                     self.counters.bytes_sent += count as u64;
                     redlock.handle_sent(id, count);
                 }
-                Err(error) => self.broken(redlock, id, NodeError::Io(error.kind())),
+                Err(error) => self.broken(redlock, id, error),
             }
         }
         self.run_actions(redlock);
         let unread = self.links.iter().any(|link| link.unread);
-        let deadline = if unread { Some(Instant::ZERO) } else { next_deadline(redlock) };
+        let deadline = if unread { Some(Instant::ZERO) } else { self.next_deadline(redlock) };
         if let Some(deadline) = deadline {
             self.counters.timers += u64::from(self.wakeup.arm(deadline)?);
         }
@@ -186,6 +192,9 @@ impl Driver {
         if now >= self.wall_at {
             self.tell_wall_clock(redlock);
         }
+        if now >= self.race_at {
+            self.go_on_all(redlock, now);
+        }
         redlock.handle_timeout(now);
         self.run_actions(redlock);
         Ok(())
@@ -200,7 +209,7 @@ impl Driver {
     ) -> io::Result<()> {
         let start = Clock::now();
         let patience = timeout.map_or(busy_poll, |timeout| timeout.min(busy_poll));
-        let deadline = next_deadline(redlock).unwrap_or(Instant::FAR_FUTURE);
+        let deadline = self.next_deadline(redlock).unwrap_or(Instant::FAR_FUTURE);
         loop {
             self.select(Some(Duration::ZERO))?;
             let now = Clock::now();
@@ -253,17 +262,16 @@ impl Driver {
     }
 
     fn node_event(&mut self, redlock: &mut Redlock, id: NodeId, event: &Event) {
+        self.go_on(redlock, id);
         let Some(connection) = &mut self.links[id.index()].connection else { return };
         if !connection.is_established() {
-            match connection.establish() {
-                Ok(true) => self.connected(redlock, id),
-                Ok(false) => return,
-                Err(error) => {
-                    return self.broken(redlock, id, NodeError::Connect(error.kind()));
-                }
+            if !self.establish(redlock, id) {
+                return;
             }
         } else if event.is_writable() {
-            connection.unblock();
+            if let Err(error) = connection.unblock(&mut self.counters.writes) {
+                return self.broken(redlock, id, error);
+            }
         }
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             self.read(redlock, id, event.is_read_closed() || event.is_error());
@@ -291,13 +299,17 @@ impl Driver {
             let link = &mut self.links[id.index()];
             let Some(connection) = &mut link.connection else { return };
             self.counters.reads += 1;
-            let (count, more) = match link.inbox.fill(connection) {
-                Ok((0, _)) => return self.broken(redlock, id, NodeError::Closed),
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) => return self.broken(redlock, id, NodeError::Io(error.kind())),
+            let Received { count, more } = match link.inbox.fill(|room| connection.read(room)) {
+                Ok(received) => received,
+                Err(error) => {
+                    let detail = connection.guess(error).to_owned();
+                    return self.failed(redlock, id, &Failure { error, detail });
+                }
             };
             self.counters.bytes_received += count as u64;
+            if count == 0 && !more {
+                return;
+            }
             // S3: first the replies are read, then the clock.
             let done = redlock.handle_received(Clock::now(), id, link.inbox.bytes());
             link.inbox.consume(done);
@@ -308,10 +320,11 @@ impl Driver {
         }
         self.links[id.index()].unread = true;
     }
-}
 
-fn next_deadline(redlock: &Redlock) -> Option<Instant> {
-    redlock.poll_timeout().map(|(at, _)| at)
+    fn next_deadline(&self, redlock: &Redlock) -> Option<Instant> {
+        let at = redlock.poll_timeout().map_or(Instant::FAR_FUTURE, |(at, _)| at);
+        Some(at.min(self.race_at)).filter(|at| *at < Instant::FAR_FUTURE)
+    }
 }
 
 impl AsFd for Driver {
@@ -324,10 +337,11 @@ impl Link {
     fn new(address: Address) -> Self {
         Self {
             address,
-            addresses: Vec::new(),
-            next_address: 0,
+            setup: None,
+            attempts: 0,
             resolving: false,
             wanted: false,
+            race: None,
             connection: None,
             inbox: Inbox::new(),
             unread: false,

@@ -1,7 +1,6 @@
 //! The receive buffer of one node.
 
-use std::io::{self, Read};
-
+use super::received::Received;
 use crate::redlock::MAX_REPLY;
 
 /// A buffer with room for at least one whole reply.
@@ -18,14 +17,14 @@ impl Inbox {
         Self { bytes: vec![0; MAX_REPLY].into_boxed_slice(), filled: 0 }
     }
 
-    /// Calls `read` once. Returns the number of bytes read, and whether the socket may hold more.
-    ///
-    /// A read that does not fill the buffer has emptied the socket (epoll(7), on edge-triggered
-    /// streams).
-    pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<(usize, bool)> {
-        let count = source.read(&mut self.bytes[self.filled..])?;
-        self.filled += count;
-        Ok((count, self.filled == self.bytes.len()))
+    /// Calls `read` once, with the room that is left.
+    pub(super) fn fill<E>(
+        &mut self,
+        read: impl FnOnce(&mut [u8]) -> Result<Received, E>,
+    ) -> Result<Received, E> {
+        let received = read(&mut self.bytes[self.filled..])?;
+        self.filled += received.count;
+        Ok(received)
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -45,22 +44,30 @@ impl Inbox {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Read};
+
     use super::*;
+
+    fn read(mut source: &[u8], room: &mut [u8]) -> io::Result<Received> {
+        let count = source.read(room)?;
+        Ok(Received { count, more: count == room.len() })
+    }
 
     #[test]
     fn what_is_left_comes_again_with_more_behind_it() {
         let mut inbox = Inbox::new();
-        assert_eq!(inbox.fill(&mut &b"+OK\r\n$-"[..]).expect("slices do not fail"), (7, false));
+        let received = inbox.fill(|room| read(b"+OK\r\n$-", room)).expect("slices do not fail");
+        assert_eq!(received, Received { count: 7, more: false });
         inbox.consume(5);
-        inbox.fill(&mut &b"1\r\n"[..]).expect("slices do not fail");
+        inbox.fill(|room| read(b"1\r\n", room)).expect("slices do not fail");
         assert_eq!(inbox.bytes(), b"$-1\r\n");
     }
 
     #[test]
-    fn a_full_buffer_means_that_there_may_be_more() {
+    fn a_full_buffer_takes_no_more_than_it_has_room_for() {
         let mut inbox = Inbox::new();
         let flood = vec![b'x'; MAX_REPLY + 1];
-        let (count, more) = inbox.fill(&mut &flood[..]).expect("slices do not fail");
-        assert_eq!((count, more), (MAX_REPLY, true));
+        let received = inbox.fill(|room| read(&flood, room)).expect("slices do not fail");
+        assert_eq!(received, Received { count: MAX_REPLY, more: true });
     }
 }

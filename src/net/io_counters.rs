@@ -8,11 +8,11 @@ pub struct IoCounters {
     pub bytes_sent: u64,
     /// Bytes read from all nodes.
     pub bytes_received: u64,
-    /// Calls of `write`.
+    /// Calls of `write`; with TLS, those that come after the handshake of a connection.
     pub writes: u64,
     /// Calls of `read`.
     pub reads: u64,
-    /// Calls of `epoll_wait`.
+    /// Calls of `epoll_wait`, or of `kevent` on macOS.
     pub waits: u64,
     /// Calls that armed the timer.
     pub timers: u64,

@@ -4,9 +4,6 @@
 //! to ask, when to reconnect and what a reply means are decided in [`crate::redlock`]. Because of
 //! this rule, a simulator can take the place of this driver.
 
-#[cfg(not(target_os = "linux"))]
-compile_error!("redbolt's driver needs the clocks and timers of Linux; turn the feature `net` off");
-
 mod address;
 mod audit;
 pub(crate) mod callback;
@@ -18,15 +15,20 @@ mod driver;
 mod entropy;
 mod inbox;
 mod io_counters;
+mod line;
 mod process;
+mod race;
+mod received;
 mod resolver;
+mod system;
+mod transport;
 mod visit;
 mod waker;
 mod wakeup;
 
 #[cfg(feature = "serde")]
 pub(crate) use self::address::Secret;
-pub use self::address::{Address, AddressError, AddressErrorKind};
+pub use self::address::{Address, AddressError, AddressErrorKind, Tls};
 pub(crate) use self::audit::{Audited, Heard, Sample, audit};
 pub use self::clock::Clock;
 pub use self::credentials::Credentials;
@@ -36,5 +38,7 @@ pub(crate) use self::entropy::entropy;
 pub use self::io_counters::IoCounters;
 pub use self::process::OtherProcess;
 pub(crate) use self::process::Process;
+#[doc(hidden)]
+pub use self::system::Timer;
 pub(crate) use self::visit::{Visit, in_threads};
 pub use self::waker::Waker;

@@ -1,9 +1,9 @@
 //! The process that owns the sockets.
 //!
 //! After `fork`, parent and child have the same sockets, the same epoll, and the same tokens to
-//! come. A child that went on would send the commands of its parent, take the replies away from it,
-//! and release its locks. So whoever owns sockets remembers the process in which they were opened,
-//! and does nothing in another one.
+//! come. (Only a kqueue stays with the parent.) A child that went on would send the commands of its
+//! parent, take the replies away from it, and release its locks. So whoever owns sockets remembers
+//! the process in which they were opened, and does nothing in another one.
 
 use core::fmt;
 use std::io;

@@ -3,29 +3,28 @@
 //! The calls of this file block. Connecting and each answer have a time limit. The lookup of a name
 //! has that of the system.
 
-use core::time::Duration;
-use std::io::{self, ErrorKind, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::io;
 use std::panic::resume_unwind;
 use std::thread;
-
-use rustix::net::sockopt;
 
 use super::address::Address;
 use super::clock::Clock;
 use super::credentials::Credentials;
-use super::inbox::Inbox;
+use super::line::Line;
 use crate::redlock::{
-    Inspection, Login, MAX_REPLY, NodeError, Order, Receipt, RedlockConfig, Sight, Visitor,
+    Facts, Inspection, Login, Message, NodeError, Order, Receipt, RedlockConfig, Sight,
+    Uninspected, Visitor,
 };
-use crate::resp::{Parser, Status, Value};
-use crate::time::Instant;
+use crate::resp::Value;
 
 /// A conversation with a node that has been inspected.
 pub(crate) struct Visit {
     line: Line,
     login: Login,
     sight: Sight,
+    facts: Facts,
+    /// The last error of the node.
+    message: Message,
 }
 
 impl Visit {
@@ -33,19 +32,41 @@ impl Visit {
     ///
     /// # Errors
     ///
-    /// Returns the reason why the node cannot serve.
+    /// Returns the reason why the node cannot serve, and what it has told.
     pub(crate) fn pay(
         address: &Address,
         credentials: Option<&Credentials>,
         config: &RedlockConfig,
         nodes: usize,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, Box<Uninspected>> {
         let login = login(address, credentials);
-        let mut line = Line::open(address, config.connect_timeout)?;
+        let line = Line::open(address, config.connect_timeout);
+        let mut line =
+            line.map_err(|failure| Uninspected::of(failure.error, &failure.detail, &login))?;
         let mut inspection = Inspection::new(&login);
-        let commands = inspection.commands(&login, visitor(config, nodes));
-        let sight = line.ask(&commands, |value| inspection.handle_reply(value))?;
-        Ok(Self { line, login, sight })
+        let commands = inspection.commands(visitor(config, nodes));
+        match line.ask(&commands, |value| inspection.handle_reply(value)) {
+            Ok(sight) => {
+                let facts = inspection.facts().clone();
+                Ok(Self { line, login, sight, facts, message: Message::default() })
+            }
+            Err(error) => Err(inspection.uninspected(error).into()),
+        }
+    }
+
+    /// Returns the user of the login; `None` for `default`.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.login.username.as_deref()
+    }
+
+    /// Returns the last error with which the node has answered an order.
+    pub(crate) fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// Returns what the node has told of itself.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// What the inspection has found.
@@ -65,8 +86,14 @@ impl Visit {
         config: &RedlockConfig,
         nodes: usize,
     ) -> Result<Receipt, NodeError> {
-        let command = order.command(&self.login, visitor(config, nodes));
-        self.line.ask(&command, |value| order.read(value).map(Some))
+        let Self { line, login, message, .. } = self;
+        let command = order.command(login, visitor(config, nodes));
+        line.ask(&command, |value| {
+            if let Value::Error(text) | Value::BulkError(text) = value {
+                *message = Message::of_error(text, login);
+            }
+            order.read(value).map(Some)
+        })
     }
 }
 
@@ -99,128 +126,8 @@ pub(crate) fn in_threads<T: Send, U: Send>(
     })
 }
 
-/// A connection that is read and written by blocking calls.
-pub(super) struct Line {
-    stream: TcpStream,
-    inbox: Inbox,
-    parser: Parser,
-    timeout: Duration,
-}
-
-impl Line {
-    /// Connects to the first address of the node that answers, within `timeout`.
-    pub(super) fn open(address: &Address, timeout: Duration) -> Result<Self, NodeError> {
-        Self::open_any(&resolve(address), timeout)
-    }
-
-    /// Connects to the first of these addresses that answers, within `timeout`.
-    pub(super) fn open_any(addresses: &[SocketAddr], timeout: Duration) -> Result<Self, NodeError> {
-        let end = Clock::now() + timeout;
-        let mut error = NodeError::NameNotResolved;
-        for address in addresses {
-            match connect(*address, end - Clock::now()) {
-                Ok(stream) => {
-                    let (inbox, parser) = (Inbox::new(), Parser::new());
-                    return Ok(Self { stream, inbox, parser, timeout });
-                }
-                Err(failed) if is_timeout(&failed) => return Err(NodeError::ConnectTimeout),
-                Err(failed) => error = NodeError::Connect(failed.kind()),
-            }
-        }
-        Err(error)
-    }
-
-    /// Writes `commands` and reads replies until `read` has what it wants, within the timeout.
-    pub(super) fn ask<T>(
-        &mut self,
-        commands: &[u8],
-        mut read: impl FnMut(&Value<'_>) -> Result<Option<T>, NodeError>,
-    ) -> Result<T, NodeError> {
-        let end = Clock::now() + self.timeout;
-        self.limit(end)?;
-        self.stream.write_all(commands).map_err(|error| broken(&error))?;
-        loop {
-            while let Some((value, len)) = next(&mut self.parser, self.inbox.bytes())? {
-                let answer = read(&value)?;
-                self.inbox.consume(len);
-                if let Some(answer) = answer {
-                    return Ok(answer);
-                }
-            }
-            if self.inbox.bytes().len() == MAX_REPLY {
-                return Err(NodeError::ReplyTooLong);
-            }
-            self.limit(end)?;
-            match self.inbox.fill(&mut self.stream) {
-                Ok((0, _)) => return Err(NodeError::Closed),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(broken(&error)),
-            }
-        }
-    }
-
-    /// Returns the machine at the other end.
-    pub(super) fn peer(&self) -> Option<IpAddr> {
-        self.stream.peer_addr().ok().map(|address| address.ip())
-    }
-
-    /// Lets the next call last until `end` at most.
-    fn limit(&self, end: Instant) -> Result<(), NodeError> {
-        let rest = end - Clock::now();
-        if rest.is_zero() {
-            return Err(NodeError::HandshakeTimeout);
-        }
-        let set = self.stream.set_read_timeout(Some(rest));
-        let set = set.and_then(|()| self.stream.set_write_timeout(Some(rest)));
-        set.map_err(|error| broken(&error))
-    }
-}
-
-impl Drop for Line {
-    /// Closes by a reset: an order that has not arrived when the answer is late never will.
-    fn drop(&mut self) {
-        // An error leaves a plain close.
-        _ = sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
-    }
-}
-
-/// Returns the addresses of a node; none if the name cannot be resolved.
-pub(super) fn resolve(address: &Address) -> Vec<SocketAddr> {
-    let resolved = (address.host(), address.port()).to_socket_addrs();
-    resolved.map(Iterator::collect).unwrap_or_default()
-}
-
 /// Returns the login to a node: that of the program, or else that of the address.
 pub(super) fn login(address: &Address, credentials: Option<&Credentials>) -> Login {
     let login = credentials.and_then(|all| all.login(address));
     login.unwrap_or_else(|| address.login().clone())
-}
-
-fn connect(address: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
-    if timeout.is_zero() {
-        return Err(ErrorKind::TimedOut.into());
-    }
-    let stream = TcpStream::connect_timeout(&address, timeout)?;
-    // The kernel can connect a socket to itself, where nobody listens on the port.
-    if stream.local_addr()? == stream.peer_addr()? {
-        return Err(ErrorKind::ConnectionRefused.into());
-    }
-    stream.set_nodelay(true)?;
-    Ok(stream)
-}
-
-fn next<'b>(parser: &mut Parser, bytes: &'b [u8]) -> Result<Option<(Value<'b>, usize)>, NodeError> {
-    match parser.parse(bytes).map_err(NodeError::Protocol)? {
-        Status::Complete(complete) => Ok(Some(complete)),
-        Status::Partial => Ok(None),
-    }
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock)
-}
-
-fn broken(error: &io::Error) -> NodeError {
-    if is_timeout(error) { NodeError::HandshakeTimeout } else { NodeError::Io(error.kind()) }
 }

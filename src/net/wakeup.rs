@@ -1,31 +1,25 @@
 //! The timer: a file descriptor that becomes readable at a deadline.
 //!
-//! `epoll_wait` counts in milliseconds, on a clock that stops in suspend. A timer descriptor on
-//! `CLOCK_BOOTTIME` counts in nanoseconds. If a deadline passes during a suspend, the descriptor
-//! wakes the thread at once afterwards. And because epoll watches the timer too, the one descriptor
-//! of the engine is all that another loop needs.
+//! The timeout of a wait is no match for it: `epoll_wait` counts in milliseconds, and no system
+//! counts the time in which the machine sleeps. If a deadline passes during a sleep, the descriptor
+//! wakes the thread at once afterwards. And because the loop watches the timer too, the one
+//! descriptor of the engine is all that another loop needs.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
-
+use super::system::Timer;
 use crate::time::Instant;
 
 pub(super) struct Wakeup {
-    timer: OwnedFd,
+    timer: Timer,
     /// The instant at which the timer goes off; `FAR_FUTURE` while the timer is not armed.
     armed: Instant,
 }
 
 impl Wakeup {
     pub(super) fn new() -> io::Result<Self> {
-        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        let timer = timerfd_create(TimerfdClockId::Boottime, flags)?;
-        Ok(Self { timer, armed: Instant::FAR_FUTURE })
+        Ok(Self { timer: Timer::new()?, armed: Instant::FAR_FUTURE })
     }
 
     pub(super) fn as_raw_fd(&self) -> RawFd {
@@ -41,23 +35,14 @@ impl Wakeup {
         if deadline >= self.armed {
             return Ok(false);
         }
-        // A value of zero would disarm the timer. One nanosecond is in the past as well.
-        let nanos = deadline.as_nanos().max(1);
-        let value = Timespec {
-            tv_sec: (nanos / 1_000_000_000) as i64,
-            tv_nsec: (nanos % 1_000_000_000) as i64,
-        };
-        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
+        self.timer.set(deadline)?;
         self.armed = deadline;
         Ok(true)
     }
 
     /// Notes that the timer went off.
-    ///
-    /// The expiration count need not be read: epoll watches the timer edge-triggered, and arming
-    /// the timer resets the count.
     pub(super) fn went_off(&mut self) {
         self.armed = Instant::FAR_FUTURE;
+        self.timer.went_off();
     }
 }

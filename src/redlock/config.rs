@@ -1,23 +1,13 @@
-//! The settings of the algorithm, their bounds, and the errors of settings out of bounds.
+//! The settings of the algorithm.
 
 use core::time::Duration;
 
-use super::bounds::{
-    LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_RESOURCE, MIN_NODE_TIMEOUT, MIN_TTL, RESERVED,
-};
-use super::config_error::ConfigError;
+use super::bounds::MIN_TTL;
 use super::millis::Millis;
-use super::quorum::Quorum;
 use super::restart_guard::RestartGuard;
 use super::sabotage::Saboteur;
 use super::validity::Drift;
-
-/// The least and the most of settings that are numbers.
-pub(super) const LOCKS: [usize; 2] = [1, 1 << 24];
-pub(super) const PIPELINE: [usize; 2] = [1, 1 << 20];
-pub(super) const CLEANUP: [usize; 2] = [1, 1 << 20];
-pub(super) const LABEL: [usize; 2] = [0, 100];
-pub(super) const RATE: [usize; 2] = [0, Drift::MAX_RATE as usize];
+use crate::time::Instant;
 
 /// The settings of the algorithm, without nodes and sockets. All clients that lock the same
 /// resources must agree on the nodes, the quorum and `max_ttl`.
@@ -39,7 +29,10 @@ pub struct RedlockConfig {
     /// The number of nodes that must agree; `None` stands for a majority of the configured nodes
     /// (S3). More than a majority may be demanded; less is refused.
     pub quorum: Option<usize>,
-    /// The longest ttl of any lock, at most [`LONGEST_TTL`]. Default: 60 s.
+    /// The longest ttl of any lock, at most [`LONGEST_TTL`]: at least six round trips to a node, so
+    /// that the node can be looked at often enough. Default: 60 s.
+    ///
+    /// [`LONGEST_TTL`]: super::LONGEST_TTL
     pub max_ttl: Duration,
     /// The rule for restarted nodes, which may have forgotten locks (S11). Default: `On`.
     pub restart_guard: RestartGuard,
@@ -49,11 +42,21 @@ pub struct RedlockConfig {
     /// The time before the end of its validity at which a lock is reported as lost, so that the
     /// report comes in time. The keys are released at the end. At most 2 ms. Default: 1 ms.
     pub lost_lead: Duration,
+    /// The longest time by which the wall clock of a node may differ from true time when the node
+    /// is restarted, or loses its data otherwise: for fencing numbers alone (S13). A node takes
+    /// part in them when its data is older than twice this and 2 s, and while its clock is within
+    /// twice this of the clocks of a majority. At most 10 min. Default: 5 s.
+    pub fence_skew: Duration,
     /// The bounds on how far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
     pub drift: Drift,
-    /// The time for which an attempt waits for its nodes. `None` stands for 5 % of the ttl, at
-    /// least 5 ms, at most 50 ms. When the oldest request to a node has waited for this time,
-    /// computed from `max_ttl`, new attempts skip the node.
+    /// The least time for which an attempt or an extension waits for its nodes: all that nodes get
+    /// which are near. `None` stands for 5 % of the ttl, at least 5 ms, at most 50 ms.
+    ///
+    /// Nodes that are farther away get more, by their measured round trips: twice the round trip of
+    /// the slowest node in the fastest quorum, up to four times where round trips vary, within
+    /// [`longest_node_timeout`](Self::longest_node_timeout). When the oldest request to a node has
+    /// waited for longer than that node's round trips allow, and than this setting, computed from
+    /// `max_ttl`, new attempts skip the node.
     pub node_timeout: Option<Duration>,
     /// The longest time for a connection to come up, and again for its handshake. Default: 1 s.
     pub connect_timeout: Duration,
@@ -64,7 +67,7 @@ pub struct RedlockConfig {
     /// The longest time until a release is reported, with what is known by then. After the report,
     /// the release goes on in the background. Default: 1 s.
     pub release_timeout: Duration,
-    /// The longest pause between two attempts for a resource that somebody else holds, or 32 round
+    /// The longest pause between two attempts for a resource that somebody else holds, or 16 round
     /// trips if that is longer: clients that retry sooner collide again. Default: 100 ms.
     pub retry_max: Duration,
     /// The time for which locks of one engine may follow one another on a resource. Then the engine
@@ -73,7 +76,8 @@ pub struct RedlockConfig {
     pub tenure: Duration,
     /// The time for which an engine leaves a resource to others after its `tenure`, at random from
     /// one half of this setting to all of it. The others find the free resource by their retries,
-    /// so this should not be much shorter than `retry_max`. Default: 50 ms.
+    /// so this should not be much shorter than `retry_max`. Four round trips if that is longer, in
+    /// which somebody comes back who was refused; zero stays zero. Default: 50 ms.
     pub tenure_gap: Duration,
     /// The longest pause between two connection attempts to a node that is down. A node that needs
     /// another configuration is tried about twice a minute. Default: 2 s.
@@ -82,7 +86,8 @@ pub struct RedlockConfig {
     /// number is reached because a minority of nodes owes replies for longer than a node timeout,
     /// the connections to these nodes are closed. Default: 65 536.
     pub max_locks: usize,
-    /// The maximum number of requests on their way to one node before new attempts skip the node.
+    /// The maximum number of requests on their way to one node before new attempts skip the node:
+    /// so many attempts can begin in one round trip, which far nodes make long.
     /// When fewer than a quorum of nodes are left, attempts wait inside the engine. The bound
     /// limits the time that a request spends in the queue of a server. Default: 1024.
     pub max_pipeline: usize,
@@ -101,6 +106,13 @@ pub struct RedlockConfig {
     /// An engine puts the name of its machine and the number of its process before. Anybody who may
     /// read the nodes can read the label. Default: empty, and nothing is written.
     pub label: Vec<u8>,
+    /// The name of each connection, which operators see in `CLIENT LIST`: at most 100 visible ASCII
+    /// characters without a space. Empty for no name; then the nodes are not told the library and
+    /// its version either. The name is not the label, which only `redbolt who` shows. A node that
+    /// refuses the name votes all the same. Default: `redbolt`.
+    pub connection_name: Vec<u8>,
+    /// Where the engine runs, with a space behind: before the label.
+    pub(crate) place: String,
     /// The rule that this build breaks.
     #[cfg(redbolt_sabotage)]
     pub saboteur: Option<Saboteur>,
@@ -114,6 +126,7 @@ impl Default for RedlockConfig {
             restart_guard: RestartGuard::default(),
             max_hold: Duration::from_secs(3600),
             lost_lead: Duration::from_millis(1),
+            fence_skew: Duration::from_secs(5),
             drift: Drift::default(),
             node_timeout: None,
             connect_timeout: Duration::from_secs(1),
@@ -129,6 +142,8 @@ impl Default for RedlockConfig {
             repair: true,
             prefix: Vec::new(),
             label: Vec::new(),
+            connection_name: b"redbolt".to_vec(),
+            place: String::new(),
             #[cfg(redbolt_sabotage)]
             saboteur: None,
         }
@@ -136,11 +151,29 @@ impl Default for RedlockConfig {
 }
 
 impl RedlockConfig {
-    /// Returns the time for which an attempt with this ttl waits for its nodes.
+    /// Returns the least time for which an attempt with this ttl waits for its nodes: that for
+    /// nodes which are near.
     pub fn node_timeout(&self, ttl: Duration) -> Duration {
-        const LEAST: Duration = Duration::from_millis(5);
-        const MOST: Duration = Duration::from_millis(50);
-        self.node_timeout.unwrap_or_else(|| (ttl / 20).clamp(LEAST, MOST))
+        Duration::from_nanos(self.least_wait(Millis::of(ttl)))
+    }
+
+    /// Returns the same in nanoseconds, because every attempt asks for this time.
+    #[inline]
+    pub(super) fn least_wait(&self, ttl: Millis) -> u64 {
+        const LEAST: u64 = 5_000_000;
+        const MOST: u64 = 50_000_000;
+        match self.node_timeout {
+            Some(timeout) => (Instant::ZERO + timeout).as_nanos(),
+            None => (ttl.as_nanos() / 20).clamp(LEAST, MOST),
+        }
+    }
+
+    /// Returns the longest time for which an attempt with this ttl waits for its nodes, however far
+    /// away they are: a quarter of the ttl, at most 1 s, and never less than `node_timeout`. A
+    /// [node timeout of a request](super::AcquireOptions::node_timeout) stands for itself.
+    pub fn longest_node_timeout(&self, ttl: Duration) -> Duration {
+        const MOST: Duration = Duration::from_secs(1);
+        self.node_timeout(ttl).max((ttl / 4).min(MOST))
     }
 
     /// Returns the shortest ttl of a lock: [`MIN_TTL`], or more if the drift leaves nothing of
@@ -158,11 +191,12 @@ impl RedlockConfig {
 
     /// Returns for how long a lock with this ttl can be believed after it was granted, on any clock
     /// within the drift.
-    pub(super) fn span(&self, ttl: Duration) -> Duration {
+    pub(crate) fn span(&self, ttl: Duration) -> Duration {
         ttl.saturating_add(self.drift.of(ttl))
     }
 
-    /// Returns the time without a reply after which a node is skipped, whatever the ttl of a lock.
+    /// Returns the time without a reply after which a node that is near is skipped, whatever the
+    /// ttl of a lock.
     pub(super) fn stall_timeout(&self) -> Duration {
         self.node_timeout(self.max_ttl)
     }
@@ -179,91 +213,11 @@ impl RedlockConfig {
     pub(super) fn is_sabotaged(&self, saboteur: Saboteur) -> bool {
         self.saboteur == Some(saboteur)
     }
-
-    /// Checks every bound, and returns the quorum for `nodes` nodes.
-    ///
-    /// # Errors
-    ///
-    /// A [`ConfigError`] that names the first value out of bounds, and the bounds of that value.
-    pub fn check(&self, nodes: usize) -> Result<Quorum, ConfigError> {
-        let Some(majority) = Quorum::majority(nodes) else {
-            return Err(ConfigError::Nodes { count: nodes });
-        };
-        let majority = majority.need();
-        let need = self.quorum.unwrap_or(majority);
-        let Some(quorum) = Quorum::new(nodes, need) else {
-            return Err(ConfigError::Quorum { need, majority, nodes });
-        };
-        self.check_durations()?;
-        between("max_locks", self.max_locks, LOCKS)?;
-        between("max_pipeline", self.max_pipeline, PIPELINE)?;
-        between("max_cleanup", self.max_cleanup, CLEANUP)?;
-        between("prefix length", self.prefix.len(), [0, MAX_RESOURCE / 2])?;
-        if self.prefix.starts_with(RESERVED) {
-            return Err(ConfigError::ReservedPrefix);
-        }
-        between("label length", self.label.len(), LABEL)?;
-        between("drift.rate_ppm", self.drift.rate_ppm as usize, RATE)?;
-        // A ttl counts in whole milliseconds.
-        let max_ttl = Millis::of(self.max_ttl).duration();
-        let drift = self.drift.of(max_ttl);
-        if drift >= max_ttl {
-            return Err(ConfigError::Drift { drift, max_ttl });
-        }
-        Ok(quorum)
-    }
-
-    fn check_durations(&self) -> Result<(), ConfigError> {
-        const MS: Duration = Duration::from_millis(1);
-        const MINUTE: Duration = Duration::from_secs(60);
-        let node_timeout = self.stall_timeout();
-        let rows = [
-            ("max_ttl", self.max_ttl, MIN_TTL, LONGEST_TTL),
-            ("max_hold", self.max_hold, MIN_TTL, Duration::MAX),
-            ("lost_lead", self.lost_lead, Duration::ZERO, 2 * MS),
-            (
-                "node_timeout",
-                self.node_timeout.unwrap_or(MIN_NODE_TIMEOUT),
-                MIN_NODE_TIMEOUT,
-                MAX_NODE_TIMEOUT,
-            ),
-            ("connect_timeout", self.connect_timeout, MS, MINUTE),
-            ("close_timeout", self.close_timeout, node_timeout, 10 * MINUTE),
-            ("release_timeout", self.release_timeout, MS, MINUTE),
-            ("retry_max", self.retry_max, MS, MINUTE),
-            ("tenure", self.tenure, MS, Duration::MAX),
-            ("tenure_gap", self.tenure_gap, Duration::ZERO, MINUTE),
-            ("reconnect_max", self.reconnect_max, MS, 10 * MINUTE),
-        ];
-        for (what, value, least, most) in rows {
-            if value < least || value > most {
-                return Err(ConfigError::Duration { what, value, least, most });
-            }
-        }
-        Ok(())
-    }
-}
-
-fn between(what: &'static str, value: usize, [least, most]: [usize; 2]) -> Result<(), ConfigError> {
-    if value < least || value > most {
-        return Err(ConfigError::Size { what, value, least, most });
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redlock::node_set::MAX_NODES;
-
-    #[test]
-    fn the_default_is_fine_for_every_number_of_nodes() {
-        for nodes in 1..=MAX_NODES {
-            let quorum =
-                RedlockConfig::default().check(nodes).expect("the default is within bounds");
-            assert_eq!(quorum.need(), nodes / 2 + 1);
-        }
-    }
 
     #[test]
     fn node_timeout_follows_the_ttl_between_its_bounds() {
@@ -274,81 +228,5 @@ mod tests {
         }
         let own = RedlockConfig { node_timeout: Some(Duration::from_millis(300)), ..config };
         assert_eq!(own.node_timeout(Duration::from_secs(1)), Duration::from_millis(300));
-    }
-
-    #[test]
-    fn a_configuration_that_is_accepted_has_room_for_a_ttl() {
-        let micros = Duration::from_micros;
-        for max_ttl in [10_000, 10_500, 10_999, 11_000, 60_000_000].map(micros) {
-            for step in [0, 7_000, 7_900, 8_000, 8_500, 8_780].map(micros) {
-                let drift = Drift::new(5_000, step);
-                let config = RedlockConfig { max_ttl, drift, ..RedlockConfig::default() };
-                let has_room = config.shortest_ttl() <= max_ttl;
-                assert_eq!(config.check(1).is_ok(), has_room, "{max_ttl:?}, {drift:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_out_of_bounds_is_named_with_its_bounds() {
-        let error = |change: fn(&mut RedlockConfig), nodes| {
-            let mut config = RedlockConfig::default();
-            change(&mut config);
-            config.check(nodes).expect_err("out of bounds").to_string()
-        };
-        assert_eq!(error(|_| (), 0), "0 nodes given, between 1 and 16 are possible");
-        assert_eq!(error(|_| (), 17), "17 nodes given, between 1 and 16 are possible");
-        assert_eq!(
-            error(|c| c.quorum = Some(2), 5),
-            "a quorum of 2 given, with 5 nodes between 3 and 5 is possible"
-        );
-        assert_eq!(
-            error(|c| c.max_ttl = Duration::from_millis(9), 5),
-            "max_ttl is 9ms, between 10ms and 168h is possible"
-        );
-        assert_eq!(
-            error(|c| c.max_hold = Duration::ZERO, 5),
-            "max_hold is 0s, at least 10ms is possible"
-        );
-        assert_eq!(
-            error(|c| c.tenure = Duration::ZERO, 5),
-            "tenure is 0s, at least 1ms is possible"
-        );
-        assert_eq!(
-            error(|c| c.lost_lead = Duration::from_micros(2_500), 5),
-            "lost_lead is 2.5ms, between 0s and 2ms is possible"
-        );
-        assert_eq!(
-            error(|c| c.close_timeout = Duration::from_millis(49), 5),
-            "close_timeout is 49ms, between 50ms and 10m is possible"
-        );
-        assert_eq!(
-            error(|c| c.reconnect_max = Duration::MAX, 5),
-            "reconnect_max is forever, between 1ms and 10m is possible"
-        );
-        assert_eq!(
-            error(|c| c.prefix = vec![0; 2_049], 5),
-            "prefix length is 2049, between 0 and 2048 is possible"
-        );
-        assert_eq!(
-            error(|c| c.prefix = b"redbolt:app:".to_vec(), 5),
-            "the prefix begins with \"redbolt:\", which is reserved"
-        );
-        assert_eq!(
-            error(|c| c.label = vec![b'x'; 101], 5),
-            "label length is 101, between 0 and 100 is possible"
-        );
-        assert_eq!(
-            error(|c| c.drift.rate_ppm = 100_001, 5),
-            "drift.rate_ppm is 100001, between 0 and 100000 is possible"
-        );
-        assert_eq!(
-            error(|c| c.max_locks = 0, 5),
-            "max_locks is 0, between 1 and 16777216 is possible"
-        );
-        assert_eq!(
-            error(|c| c.drift.step = Duration::from_secs(60), 5),
-            "a drift of 60.602s leaves nothing of max_ttl = 1m"
-        );
     }
 }

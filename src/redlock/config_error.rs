@@ -31,6 +31,8 @@ pub enum ConfigError {
     },
     /// The prefix begins with `redbolt:`, where other clients have what they keep beside locks.
     ReservedPrefix,
+    /// The name of the connections has a space, or a character that is not visible ASCII.
+    ConnectionName,
     /// The drift leaves no validity, not even with the longest ttl.
     Drift {
         /// The drift of the longest ttl.
@@ -83,6 +85,7 @@ impl ConfigError {
             Self::Nodes { .. }
             | Self::EqualNodes { .. }
             | Self::ReservedPrefix
+            | Self::ConnectionName
             | Self::Drift { .. } => return None,
         })
     }
@@ -102,6 +105,10 @@ impl fmt::Display for ConfigError {
             Self::ReservedPrefix => {
                 f.write_str("the prefix begins with \"redbolt:\", which is reserved")
             }
+            Self::ConnectionName => f.write_str(
+                "connection_name has a character that servers take in no name: only visible ASCII \
+                 characters without a space are possible",
+            ),
             Self::Drift { drift, max_ttl } => {
                 let (drift, max_ttl) = (shown(*drift), shown(*max_ttl));
                 write!(f, "a drift of {drift} leaves nothing of max_ttl = {max_ttl}")

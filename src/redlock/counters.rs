@@ -26,6 +26,9 @@ pub struct Counters {
     pub requested: u64,
     /// Attempts. An attempt sends one `SET` to every node that can be asked.
     pub attempts: u64,
+    /// Fenced attempts whose nodes were asked to accept another number than they had drawn: second
+    /// trips, and those behind them.
+    pub raised: u64,
     /// Locks that were acquired.
     pub acquired: u64,
     /// Requests for a lock that failed, by reason.
@@ -45,6 +48,10 @@ pub struct Counters {
     pub lost: LostCounters,
     /// Warnings that a lock is about to end, by reason.
     pub expiring: ExpiringCounters,
+    /// Fencing numbers that were drawn for locks that were held already.
+    pub fenced: u64,
+    /// Draws of such numbers that failed.
+    pub fence_failed: u64,
     /// Queries that were answered.
     pub queried: u64,
 }
@@ -59,6 +66,8 @@ pub struct FailedCounters {
     pub in_line: u64,
     /// Too few nodes could answer.
     pub no_quorum: u64,
+    /// A quorum of nodes was too far away for the ttl.
+    pub too_far: u64,
     /// Too few nodes could vote, because nodes may have forgotten locks.
     pub quarantined: u64,
     /// The wait ended before the pipelines of a quorum had room.
@@ -119,6 +128,8 @@ impl Counters {
             Event::Lost { reason, .. } => self.lost.of(*reason),
             Event::Expiring { reason, .. } => self.expiring.of(*reason),
             Event::Queried { .. } => &mut self.queried,
+            Event::Fenced { .. } => &mut self.fenced,
+            Event::FenceFailed { .. } => &mut self.fence_failed,
             Event::Node(_) => return,
         };
         *counter += 1;
@@ -129,8 +140,10 @@ impl FailedCounters {
     /// Returns the sum over all reasons.
     #[must_use]
     pub const fn total(&self) -> u64 {
-        let Self { held, in_line, no_quorum, quarantined, no_room, gone, cancelled } = self;
-        *held + *in_line + *no_quorum + *quarantined + *no_room + *gone + *cancelled
+        let Self { held, in_line, no_quorum, too_far, quarantined, no_room, gone, cancelled } =
+            self;
+        let nodes = *no_quorum + *too_far + *quarantined;
+        *held + *in_line + nodes + *no_room + *gone + *cancelled
     }
 
     fn of(&mut self, error: &AcquireError) -> &mut u64 {
@@ -138,6 +151,7 @@ impl FailedCounters {
             AcquireError::Held { .. } => &mut self.held,
             AcquireError::InLine => &mut self.in_line,
             AcquireError::NoQuorum(_) => &mut self.no_quorum,
+            AcquireError::TooFar { .. } => &mut self.too_far,
             AcquireError::Quarantined { .. } => &mut self.quarantined,
             AcquireError::NoRoom => &mut self.no_room,
             AcquireError::Gone => &mut self.gone,
@@ -190,6 +204,7 @@ impl AddAssign for Counters {
         let Self {
             requested,
             attempts,
+            raised,
             acquired,
             acquire_failed,
             extended,
@@ -199,10 +214,13 @@ impl AddAssign for Counters {
             handed_over,
             lost,
             expiring,
+            fenced,
+            fence_failed,
             queried,
         } = other;
         self.requested += requested;
         self.attempts += attempts;
+        self.raised += raised;
         self.acquired += acquired;
         self.acquire_failed.add(acquire_failed);
         self.extended += extended;
@@ -212,16 +230,20 @@ impl AddAssign for Counters {
         self.handed_over += handed_over;
         self.lost.add(lost);
         self.expiring.add(expiring);
+        self.fenced += fenced;
+        self.fence_failed += fence_failed;
         self.queried += queried;
     }
 }
 
 impl FailedCounters {
     fn add(&mut self, other: Self) {
-        let Self { held, in_line, no_quorum, quarantined, no_room, gone, cancelled } = other;
+        let Self { held, in_line, no_quorum, too_far, quarantined, no_room, gone, cancelled } =
+            other;
         self.held += held;
         self.in_line += in_line;
         self.no_quorum += no_quorum;
+        self.too_far += too_far;
         self.quarantined += quarantined;
         self.no_room += no_room;
         self.gone += gone;

@@ -22,8 +22,8 @@ pub enum RequestError {
         /// The length of the resource in bytes, prefix included.
         len: usize,
     },
-    /// The resource begins with `redbolt:`. These names, behind the prefix, are the engine's own
-    /// (S11).
+    /// The resource begins with `redbolt:`. Behind the prefix, the engine keeps such names for
+    /// itself (S11).
     ReservedResource,
     /// The lock has no resources, or more than [`MAX_SET`].
     SetSize {
@@ -65,6 +65,11 @@ pub enum RequestError {
         /// The largest allowed value.
         most: Duration,
     },
+    /// A fencing number was asked for, and there is none for a lock on several resources, or for an
+    /// adoption (S13).
+    FenceUnavailable,
+    /// An earlier request for a fencing number of this lock has not been answered yet.
+    DrawPending,
     /// The token that the caller has chosen is refused.
     Token(TokenRefusal),
     /// `max_locks` locks are in use or have events that wait to be taken, or as many events wait.
@@ -125,6 +130,10 @@ impl fmt::Display for RequestError {
                 let [timeout, least, most] = [timeout, least, most].map(|time| shown(*time));
                 write!(f, "the node timeout is {timeout}, between {least} and {most} is possible")
             }
+            Self::FenceUnavailable => {
+                write!(f, "there is no fencing number for several resources, or for an adoption")
+            }
+            Self::DrawPending => write!(f, "a fencing number is being drawn for this lock"),
             Self::Token(refusal) => write!(f, "the token is refused: {refusal}"),
             Self::Full { max } => write!(f, "max_locks = {max} is how many locks may be in use"),
             Self::UnknownLock => write!(f, "the lock is not known"),
@@ -161,6 +170,18 @@ pub enum AcquireError {
     InLine,
     /// The last attempt found no quorum of nodes that could answer.
     NoQuorum(NodeOutcomes),
+    /// The nodes are too far away for the ttl: a quorum of them needs longer for an answer than an
+    /// attempt waits. A longer ttl mends this, or nodes that are nearer.
+    TooFar {
+        /// The outcome of the last attempt at each node.
+        outcomes: NodeOutcomes,
+        /// The measured round trip of the slowest node in the fastest quorum.
+        round_trip: Duration,
+        /// The longest time for which an attempt waits for its nodes
+        /// ([`RedlockConfig::longest_node_timeout`](super::RedlockConfig::longest_node_timeout), or
+        /// the node timeout of the request), and at most half of the validity.
+        limit: Duration,
+    },
     /// Too few nodes may vote, because others may have forgotten locks in a restart and do not vote
     /// yet (S11).
     ///
@@ -192,7 +213,9 @@ impl AcquireError {
     /// Returns the nodes that were the reason, and the outcome at each.
     pub(crate) fn at_nodes(&self) -> AtNodes {
         match self {
-            Self::NoQuorum(outcomes) | Self::Quarantined { outcomes, .. } => outcomes.at_nodes(),
+            Self::NoQuorum(outcomes)
+            | Self::TooFar { outcomes, .. }
+            | Self::Quarantined { outcomes, .. } => outcomes.at_nodes(),
             Self::Held { refused } => {
                 refused.into_iter().map(|node| (node, NodeOutcome::Refused)).collect()
             }
@@ -214,13 +237,21 @@ impl AcquireError {
             Self::Held { .. } => write!(f, "held by another ({nodes})"),
             Self::InLine => write!(f, "the wait ended behind another request of this client"),
             Self::NoQuorum(_) => write!(f, "no quorum of nodes ({nodes})"),
+            Self::TooFar { round_trip, limit, .. } => {
+                let [round_trip, limit] = [round_trip, limit].map(|time| format_rounded(*time));
+                write!(
+                    f,
+                    "the nodes are too far away for this ttl: a quorum of them answers after \
+                     {round_trip}, and an attempt waits for {limit} at most ({nodes})"
+                )
+            }
             Self::Quarantined { retry_after, .. } => {
                 let left = format_rounded(*retry_after);
                 write!(
                     f,
                     "no quorum of nodes for another {left}, because nodes may have \
-                     forgotten locks ({nodes}); on a new cluster, `redbolt init --fresh` declares \
-                     that there are none"
+                     forgotten locks ({nodes}); on new servers, `redbolt init --fresh` before the \
+                     first client saves the wait"
                 )
             }
             Self::NoRoom => {
@@ -247,6 +278,18 @@ impl core::error::Error for AcquireError {}
 pub enum ExtendError {
     /// Too few nodes answered in time. The old validity stands, and another extension may be tried.
     NoQuorum(NodeOutcomes),
+    /// The nodes are too far away for the new ttl: a quorum of them needs longer for an answer than
+    /// an extension waits. The old validity stands. A longer ttl mends this.
+    TooFar {
+        /// The outcome of the extension at each node.
+        outcomes: NodeOutcomes,
+        /// The measured round trip of the slowest node in the fastest quorum.
+        round_trip: Duration,
+        /// The longest time for which an extension with this ttl waits for its nodes
+        /// ([`RedlockConfig::longest_node_timeout`](super::RedlockConfig::longest_node_timeout), or
+        /// the node timeout of the request).
+        limit: Duration,
+    },
     /// The lock was lost meanwhile. An [`Event::Lost`](super::Event::Lost) reports the loss as
     /// well.
     Lost(LostReason),
@@ -258,7 +301,7 @@ impl ExtendError {
     /// Returns the nodes that were the reason, and the outcome at each.
     pub(crate) fn at_nodes(&self) -> AtNodes {
         match self {
-            Self::NoQuorum(outcomes) => outcomes.at_nodes(),
+            Self::NoQuorum(outcomes) | Self::TooFar { outcomes, .. } => outcomes.at_nodes(),
             Self::Lost(_) | Self::Released => AtNodes::new(),
         }
     }
@@ -271,6 +314,14 @@ impl ExtendError {
     ) -> fmt::Result {
         match self {
             Self::NoQuorum(_) => write!(f, "no quorum of nodes ({nodes})"),
+            Self::TooFar { round_trip, limit, .. } => {
+                let [round_trip, limit] = [round_trip, limit].map(|time| format_rounded(*time));
+                write!(
+                    f,
+                    "the nodes are too far away for this ttl: a quorum of them answers after \
+                     {round_trip}, and an extension waits for {limit} at most ({nodes})"
+                )
+            }
             Self::Lost(reason) => write!(f, "lost: {reason}"),
             Self::Released => write!(f, "released before the extension was answered"),
         }
@@ -285,6 +336,41 @@ impl fmt::Display for ExtendError {
 }
 
 impl core::error::Error for ExtendError {}
+
+/// The reason why no fencing number was drawn for a held lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum DrawError {
+    /// Too few nodes have accepted a number. Another draw may be tried.
+    NoQuorum(NodeOutcomes),
+}
+
+impl DrawError {
+    /// Returns the nodes that were the reason, and the outcome at each.
+    pub(crate) fn at_nodes(&self) -> AtNodes {
+        let Self::NoQuorum(outcomes) = self;
+        outcomes.at_nodes()
+    }
+
+    /// Writes the error with the given text about its nodes, as in [`AcquireError::write`].
+    pub(crate) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        nodes: &dyn fmt::Display,
+    ) -> fmt::Result {
+        let Self::NoQuorum(_) = self;
+        write!(f, "no quorum of nodes for a number ({nodes})")
+    }
+}
+
+/// Names the nodes by their numbers.
+impl fmt::Display for DrawError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &Numbered(&self.at_nodes()))
+    }
+}
+
+impl core::error::Error for DrawError {}
 
 /// The reason why a held lock was lost. A lost lock never comes back (S7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use super::error::{AcquireError, ExtendError, LostReason};
+use super::error::{AcquireError, DrawError, ExtendError, LostReason};
+use super::fence::Fence;
 use super::holder::{Holder, QueryId};
 use super::node_set::{NodeId, NodeSet};
 use crate::time::Instant;
@@ -55,6 +56,8 @@ pub enum Event {
         lock: LockId,
         /// The end of the validity.
         valid_until: Instant,
+        /// The fencing number (S13), if the request has asked for one.
+        fence: Option<Fence>,
     },
     /// The lock was not acquired. The id is not valid any more.
     AcquireFailed {
@@ -77,6 +80,21 @@ pub enum Event {
         lock: LockId,
         /// The reason.
         error: ExtendError,
+    },
+    /// A fencing number was drawn for a lock that is held
+    /// ([`Redlock::draw_fence`](super::Redlock::draw_fence)).
+    Fenced {
+        /// The lock.
+        lock: LockId,
+        /// The new number (S13).
+        fence: Fence,
+    },
+    /// No fencing number was drawn. The lock keeps the number that it has, if any.
+    FenceFailed {
+        /// The lock.
+        lock: LockId,
+        /// The reason.
+        error: DrawError,
     },
     /// The lock is still held, but only until `valid_until`, which is before the end reported last.
     ///
@@ -150,6 +168,8 @@ impl Event {
             | Self::AcquireFailed { lock, .. }
             | Self::Extended { lock, .. }
             | Self::ExtendFailed { lock, .. }
+            | Self::Fenced { lock, .. }
+            | Self::FenceFailed { lock, .. }
             | Self::Shortened { lock, .. }
             | Self::Released { lock, .. }
             | Self::Lost { lock, .. }

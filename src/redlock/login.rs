@@ -47,6 +47,15 @@ impl Login {
         Self { database, ..self }
     }
 
+    /// Whether these bytes have the password in them. A shorter one than eight bytes can stand
+    /// anywhere by chance, and is not looked for.
+    #[cfg(feature = "net")]
+    pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
+        const LEAST: usize = 8;
+        let password = self.password.as_deref().filter(|password| password.len() >= LEAST);
+        password.is_some_and(|password| memchr::memmem::find(bytes, password.as_bytes()).is_some())
+    }
+
     /// Whether the handshake must send `AUTH`.
     pub(crate) fn has_auth(&self) -> bool {
         self.username.is_some() || self.password.is_some()

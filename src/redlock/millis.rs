@@ -19,6 +19,12 @@ impl Millis {
         Self(u32::try_from(duration.as_millis()).unwrap_or(u32::MAX))
     }
 
+    /// Returns the same time in nanoseconds, which fit.
+    #[inline]
+    pub(super) const fn as_nanos(self) -> u64 {
+        self.0 as u64 * 1_000_000
+    }
+
     pub(super) const fn count(self) -> i64 {
         self.0 as i64
     }

@@ -9,7 +9,7 @@
 //! The safety argument rests on [`Quorum`] and [`Drift`]: read these two first. Then read
 //! [`Redlock`], whose documentation says in which order a driver calls the methods.
 //!
-//! The algorithm is that of Redis' page on distributed locks, with the rules S1 to S12 of
+//! The algorithm is that of Redis' page on distributed locks, with the rules S1 to S13 of
 //! `SAFETY.md` on top. With one node, the algorithm is the single-instance lock of the same page.
 //!
 //! # Rooms
@@ -38,8 +38,10 @@ mod config_error;
 mod counters;
 mod error;
 mod event;
+mod fence;
 mod histogram;
 mod holder;
+mod limits;
 mod lock;
 mod login;
 mod machine;
@@ -48,6 +50,7 @@ mod node;
 mod node_outcome;
 mod node_set;
 mod options;
+mod pattern;
 mod quorum;
 mod restart_guard;
 mod sabotage;
@@ -64,8 +67,6 @@ mod token;
 mod validity;
 mod wire;
 
-#[cfg(feature = "net")]
-pub(crate) use self::bounds::RESERVED;
 pub use self::bounds::{
     LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES,
     MIN_NODE_TIMEOUT, MIN_TTL,
@@ -75,23 +76,32 @@ pub use self::config_error::ConfigError;
 pub use self::counters::{
     Counters, ExpiringCounters, FailedCounters, LostCounters, NodeCounters, NodeLatencies,
 };
-pub use self::error::{AcquireError, ExtendError, LostReason, RequestError};
+pub use self::error::{AcquireError, DrawError, ExtendError, LostReason, RequestError};
 pub use self::event::{Event, LockId, ReleaseOutcome};
+pub use self::fence::{Fence, FenceError};
 pub use self::histogram::Histogram;
 pub use self::holder::{Holder, Occupancy, QueryId};
 pub use self::login::Login;
 pub use self::machine::{Action, Reason, Redlock};
 pub use self::node::error::NodeError;
+pub use self::node::error::tls::{TlsError, TlsFileError};
+pub use self::node::fitness::FenceBar;
 #[cfg(feature = "net")]
 pub(crate) use self::node::inquiry::Word;
+#[cfg(feature = "net")]
+pub(crate) use self::node::message::{Message, server_text};
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 #[cfg(feature = "net")]
-pub(crate) use self::node::visit::audit::{Answers, Audit, Unanswered, read_time};
+pub(crate) use self::node::visit::audit::{Answers, Audit, Unanswered};
+#[cfg(feature = "net")]
+pub(crate) use self::node::visit::facts::Facts;
+#[cfg(feature = "net")]
+pub(crate) use self::node::visit::inspection::{Inspection, Sight, Standing, Uninspected};
 #[cfg(feature = "net")]
 pub(crate) use self::node::visit::prospect::{FirstLook, Prospect, prospects};
 #[cfg(feature = "net")]
-pub(crate) use self::node::visit::{Inspection, Order, Receipt, Sight, Standing, Visitor};
+pub(crate) use self::node::visit::{Order, Receipt, Visitor};
 #[cfg(feature = "net")]
 pub(crate) use self::node::witness::disagreement;
 #[cfg(feature = "net")]
@@ -113,6 +123,8 @@ pub use self::token::{Nonce, Token, TokenError, TokenRefusal};
 pub use self::validity::Drift;
 #[cfg(feature = "net")]
 pub(crate) use self::wire::command::label_key;
+#[doc(hidden)]
+pub use self::wire::fencing::{ACQUIRE_FENCED, DRAW, RAISE};
 #[cfg(feature = "embedded")]
 pub(crate) use self::wire::peek::PEEK;
 #[cfg(feature = "net")]
@@ -120,13 +132,21 @@ pub(crate) use self::wire::peek::{Removal, peek, read_peek, read_removal, remove
 pub use self::wire::probe::MissingRights;
 #[doc(hidden)]
 pub use self::wire::probe::PROBE;
+#[cfg(feature = "net")]
+pub(crate) use self::wire::rights::{WITNESS_RIGHTS, rules};
 #[doc(hidden)]
 pub use self::wire::script::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script,
 };
-pub use self::wire::server_error::ServerError;
+pub use self::wire::server_error::{Complaint, ServerError};
 #[cfg(feature = "net")]
 pub(crate) use self::wire::testimony::{Constants, Found, Testimony};
+#[cfg(feature = "embedded")]
+pub(crate) use self::wire::witness::CLOSED;
+#[cfg(feature = "embedded")]
+pub(crate) use self::wire::witness::COUNT_LABELS;
 #[doc(hidden)]
 pub use self::wire::witness::{CLOSE, DECLARE_FRESH, LOOK, RAISE_MAX_TTL, REOPEN};
+#[cfg(feature = "net")]
+pub(crate) use self::wire::written::read_time;

@@ -32,6 +32,12 @@ pub enum NodeOutcome {
     Full,
     /// Not asked: the configuration of the node does not allow a vote.
     Misconfigured,
+    /// Not asked: the request needs a script, as an extension and several resources do, and the
+    /// node runs none for us.
+    NoScripts,
+    /// Not asked: the request wants a fencing number, and the node takes no part in those
+    /// ([`NodeStatus::fence_bar`](super::NodeStatus::fence_bar) says why).
+    NoFences,
     /// Not asked, although the node is ready now. Either the node was not ready when the other
     /// nodes were asked, or too few nodes were ready for a quorum.
     NotAsked,
@@ -51,6 +57,8 @@ impl fmt::Display for NodeOutcome {
             Self::Unhealthy => "unable to serve",
             Self::Full => "pipeline full",
             Self::Misconfigured => "misconfigured",
+            Self::NoScripts => "runs no scripts",
+            Self::NoFences => "takes no part in fencing numbers",
             Self::NotAsked => "not asked",
         })
     }

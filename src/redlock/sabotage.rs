@@ -53,6 +53,8 @@ pub enum Saboteur {
     ExtensionShortens,
     /// S7: an extension counts although the validity is over.
     ExtensionTooLate,
+    /// S7: a node that runs no scripts, and so cannot confirm an extension, counts for one.
+    ScriptlessAgrees,
     /// S8: a lock is held until somebody says otherwise.
     HeldWithoutLooking,
     /// S9: validity runs on a clock that stops in suspend. Clocks are the driver's part; in the
@@ -87,6 +89,12 @@ pub enum Saboteur {
     AdoptionByOne,
     /// S12: a lock is extended for ever.
     HoldWithoutEnd,
+    /// S13: the largest number that a node has drawn is the fence, without a second trip.
+    FenceNotRaised,
+    /// Liveness: nodes that are far away are waited for no longer than those that are near.
+    PatienceIgnored,
+    /// Liveness: a lock is granted although most of its validity is over.
+    HalfIgnored,
 }
 
 /// The Lua line that a saboteur puts before [`EXTEND`](super::EXTEND), to create the missing key of

@@ -1,5 +1,5 @@
 //! The settings, in what serde reads and writes: a map from the names of `settings` to values. And
-//! tokens, as hex digits.
+//! tokens, as hex digits, and fencing numbers.
 
 use core::fmt;
 
@@ -9,6 +9,7 @@ use serde::de::{
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::config::RedlockConfig;
+use super::fence::{Fence, FenceError};
 use super::restart_guard::RestartGuard;
 use super::settings::{Bounds, SETTINGS, Setting};
 use super::token::Token;
@@ -296,8 +297,8 @@ impl<'de> Visitor<'de> for Bytes {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Vec<u8>, S::Error> {
         let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(BYTES));
-        let name = format_args!("a byte of the {}", self.0);
-        while let Some(byte) = list.next_element_seed(Number::of_setting(name, BYTE))? {
+        let name = format!("a byte of the {}", self.0);
+        while let Some(byte) = list.next_element_seed(Number::of_setting(&name, BYTE))? {
             // The bounds are those of the type.
             bytes.push(byte as u8);
         }
@@ -329,6 +330,22 @@ impl<'de> Deserialize<'de> for Token {
         }
 
         deserializer.deserialize_str(Reader)
+    }
+}
+
+/// Writes the number.
+impl Serialize for Fence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.get())
+    }
+}
+
+impl<'de> Deserialize<'de> for Fence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u64::deserialize(deserializer)?;
+        Self::new(number).ok_or_else(|| {
+            Error::invalid_value(Unexpected::Unsigned(number), &FenceError.to_string().as_str())
+        })
     }
 }
 

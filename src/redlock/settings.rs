@@ -7,7 +7,8 @@
 use core::fmt;
 use core::time::Duration;
 
-use super::config::{CLEANUP, LOCKS, PIPELINE, RATE, RedlockConfig};
+use super::config::RedlockConfig;
+use super::limits::{CLEANUP, LOCKS, PIPELINE, RATE};
 use super::node_set::MAX_NODES;
 use super::restart_guard::RestartGuard;
 use super::validity::Drift;
@@ -15,7 +16,7 @@ use super::validity::Drift;
 use crate::time::{DurationError, parse_duration};
 
 /// The number of settings.
-pub(crate) const SETTINGS: usize = 21;
+pub(crate) const SETTINGS: usize = 23;
 
 /// A setting that can be changed, by the type of its value. Numbers have their bounds beside them;
 /// those of durations depend on other settings.
@@ -54,6 +55,7 @@ impl RedlockConfig {
             restart_guard,
             max_hold,
             lost_lead,
+            fence_skew,
             drift: Drift { rate_ppm, step },
             node_timeout,
             connect_timeout,
@@ -69,6 +71,8 @@ impl RedlockConfig {
             repair,
             prefix,
             label,
+            connection_name,
+            place: _,
             #[cfg(redbolt_sabotage)]
                 saboteur: _,
         } = self;
@@ -78,6 +82,7 @@ impl RedlockConfig {
             ("restart_guard", Setting::Guard(restart_guard)),
             ("max_hold", Setting::Duration(max_hold)),
             ("lost_lead", Setting::Duration(lost_lead)),
+            ("fence_skew", Setting::Duration(fence_skew)),
             ("drift_rate_ppm", Setting::Rate(rate_ppm, RATE)),
             ("drift_step", Setting::Duration(step)),
             ("node_timeout", Setting::MaybeDuration(node_timeout)),
@@ -94,6 +99,7 @@ impl RedlockConfig {
             ("repair", Setting::Switch(repair)),
             ("prefix", Setting::Bytes(prefix)),
             ("label", Setting::Bytes(label)),
+            ("connection_name", Setting::Bytes(connection_name)),
         ]
     }
 }
@@ -162,6 +168,7 @@ mod tests {
             ("restart_guard", "strict"),
             ("max_hold", "forever"),
             ("lost_lead", "2ms"),
+            ("fence_skew", "1s"),
             ("drift_rate_ppm", "10000"),
             ("drift_step", "1.5ms"),
             ("node_timeout", "20ms"),
@@ -178,6 +185,7 @@ mod tests {
             ("repair", "false"),
             ("prefix", "locks:"),
             ("label", "billing"),
+            ("connection_name", "billing"),
         ];
         let mut config = RedlockConfig::default();
         for (name, text) in rows {

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use super::token::{NONCE_LEN, Nonce, Token};
+use super::token::{NONCE_LEN, Nonce, Token, hex};
 
 /// What one node has stored under a resource.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,7 +98,7 @@ impl StoredValue {
 
     /// Returns the whole value in hex digits, two for each byte.
     pub fn to_hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.0)
     }
 
     /// Returns the value as text, if it is text without control characters. Many libraries have

@@ -52,10 +52,7 @@ impl Token {
     /// Returns the whole token as forty hex digits, for another process that is to go on with the
     /// lock. Costs one allocation. A log should have the short form of `Display` instead.
     pub fn to_hex(&self) -> String {
-        let mut text = String::with_capacity(2 * Self::LEN);
-        // A string takes everything.
-        let _ = write_hex(&mut text, &self.0);
-        text
+        hex(&self.0)
     }
 
     /// Returns `true` if the engine with this `nonce` has drawn the token, or may draw it.
@@ -122,6 +119,14 @@ impl fmt::Display for Token {
         f.write_char('…')?;
         write_hex(f, last)
     }
+}
+
+/// Returns bytes in hex digits, two for each byte. Costs one allocation.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    // A string takes everything.
+    _ = write_hex(&mut text, bytes);
+    text
 }
 
 fn write_hex(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {

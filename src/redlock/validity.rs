@@ -49,7 +49,11 @@ impl Drift {
     /// the drift.
     pub fn of(self, ttl: Duration) -> Duration {
         let parts = ttl.as_nanos().saturating_mul(2 * u128::from(self.rate_ppm));
-        let nanos = u64::try_from(parts.div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        let nanos = match u64::try_from(parts) {
+            // The same division, without the cost of sixteen bytes: every attempt comes here.
+            Ok(parts) => parts.div_ceil(1_000_000),
+            Err(_) => u64::try_from(parts.div_ceil(1_000_000)).unwrap_or(u64::MAX),
+        };
         Duration::from_nanos(nanos).saturating_add(self.step).saturating_add(Self::PRECISION)
     }
 
@@ -72,6 +76,13 @@ impl Drift {
     pub fn valid_until(self, start: Instant, ttl: Duration) -> Instant {
         start + ttl.saturating_sub(self.of(ttl))
     }
+}
+
+/// Returns the moment at which half of a validity is over that began at `start`. An attempt that
+/// has not succeeded by then fails: most of its lock would be gone.
+pub(super) const fn half(start: Instant, valid_until: Instant) -> Instant {
+    let (start, end) = (start.as_nanos(), valid_until.as_nanos());
+    Instant::from_nanos(start + end.saturating_sub(start) / 2)
 }
 
 impl Default for Drift {
@@ -140,6 +151,30 @@ mod tests {
         let drift = Drift { rate_ppm: 1, step: Duration::ZERO };
         let ttl = Duration::from_nanos(1);
         assert_eq!(drift.of(ttl), Drift::PRECISION + Duration::from_nanos(1));
+    }
+
+    /// Below and above the largest number of eight bytes, the drift grows evenly.
+    #[test]
+    fn long_ttls_have_the_same_drift_as_short_ones() {
+        let most = Duration::from_nanos(u64::MAX / 10_000);
+        for (ttl, nanos) in [
+            (most - Duration::from_nanos(1), 18_446_744_073_710),
+            (most, 18_446_744_073_710),
+            (most + Duration::from_nanos(100), 18_446_744_073_711),
+            (100 * most, 1_844_674_407_370_955),
+        ] {
+            let found = Drift::default().of(ttl) - Drift::PRECISION;
+            assert_eq!(found, Duration::from_nanos(nanos), "{ttl:?}");
+        }
+    }
+
+    #[test]
+    fn half_of_a_validity_is_counted_from_its_start() {
+        let at = Instant::from_nanos;
+        for (start, end, expected) in [(100, 200, 150), (100, 201, 150), (7, 7, 7), (9, 4, 9)] {
+            assert_eq!(half(at(start), at(end)), at(expected), "{start} to {end}");
+        }
+        assert_eq!(half(at(1), Instant::FAR_FUTURE), at(1 << 63));
     }
 
     #[test]

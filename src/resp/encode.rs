@@ -141,14 +141,21 @@ pub(super) fn number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u6
 fn decimal(text: &mut [u8], negative: bool, magnitude: u64) -> usize {
     let mut start = text.len();
     let mut rest = magnitude;
-    loop {
+    // Two digits for each division: times in microseconds have sixteen digits.
+    while rest >= 100 {
+        let pair = (rest % 100) as u8;
+        rest /= 100;
+        start -= 2;
+        text[start] = b'0' + pair / 10;
+        text[start + 1] = b'0' + pair % 10;
+    }
+    if rest >= 10 {
         start -= 1;
         text[start] = b'0' + (rest % 10) as u8;
         rest /= 10;
-        if rest == 0 {
-            break;
-        }
     }
+    start -= 1;
+    text[start] = b'0' + rest as u8;
     if negative {
         start -= 1;
         text[start] = b'-';

@@ -83,7 +83,7 @@ impl fmt::Display for LimitsError {
     }
 }
 
-impl std::error::Error for LimitsError {}
+impl core::error::Error for LimitsError {}
 
 /// Limits that have been checked, in the sizes that the parser counts in.
 #[derive(Clone, Copy, Debug)]

@@ -75,8 +75,9 @@ pub(super) fn read<'b>(
     any(bytes, seen, bounds)
 }
 
-/// Reads a scalar of a frequent form: besides [`frequent`], a bulk string or an integer that is
-/// whole and takes at most [`SHORT`] digits. Returns `None` for all other bytes.
+/// Reads a scalar of a frequent form: besides [`frequent`], a whole bulk string whose length takes
+/// at most [`SHORT`] digits, or a whole integer of at most [`LONG`] digits. Returns `None` for all
+/// other bytes.
 ///
 /// The general path, [`any`], gives the same results, only more slowly.
 #[inline(always)]
@@ -86,8 +87,8 @@ pub(super) fn scalar<'b>(bytes: &'b [u8], bounds: &Bounds) -> Option<(Value<'b>,
     }
     match bytes.first()? {
         b':' => {
-            let (integer, len) = short_number(bytes)?;
-            Some((Value::Integer(i64::from(integer)), len))
+            let (integer, len) = long_number(bytes)?;
+            Some((Value::Integer(integer), len))
         }
         b'$' => match short_number(bytes) {
             Some((len, start)) => {
@@ -120,17 +121,40 @@ pub(super) fn short_header(bytes: &[u8], bounds: &Bounds) -> Option<(Aggregate, 
 /// double.
 const SHORT: usize = 9;
 
+/// The same for an integer, which fits in an `i64`. Times in microseconds have sixteen digits.
+const LONG: usize = 18;
+
 /// Reads a line that holds a canonical number of at most [`SHORT`] digits without a sign. Returns
 /// the number, and the length of the line with its type byte and its end.
 #[inline(always)]
 fn short_number(bytes: &[u8]) -> Option<(u32, usize)> {
-    // Most numbers have one digit or two. Fixed places cost less than a loop.
+    if let Some(found) = shortest_number(bytes) {
+        return Some(found);
+    }
+    let (number, len) = longer_number::<SHORT>(bytes)?;
+    // The cast loses nothing: nine digits fit.
+    Some((number as u32, len))
+}
+
+/// Reads a line as [`short_number`] does, of at most [`LONG`] digits.
+#[inline(always)]
+fn long_number(bytes: &[u8]) -> Option<(i64, usize)> {
+    if let Some((number, len)) = shortest_number(bytes) {
+        return Some((i64::from(number), len));
+    }
+    longer_number::<LONG>(bytes)
+}
+
+/// Reads a line as [`short_number`] does, of one digit or two. Most numbers have so many, and fixed
+/// places cost less than a loop.
+#[inline(always)]
+fn shortest_number(bytes: &[u8]) -> Option<(u32, usize)> {
     let (number, len) = match *bytes {
         [_, one, b'\r', b'\n', ..] if is_digit(one) => (digit(one), 4),
         [_, ten @ b'1'..=b'9', one, b'\r', b'\n', ..] if is_digit(one) => {
             (digit(ten) * 10 + digit(one), 5)
         }
-        _ => return longer_number(bytes),
+        _ => return None,
     };
     #[cfg(test)]
     super::tests::work::add(len);
@@ -147,13 +171,19 @@ fn is_digit(byte: u8) -> bool {
     digit(byte) < 10
 }
 
-fn longer_number(bytes: &[u8]) -> Option<(u32, usize)> {
+/// Reads a line of three digits or more, and at most `MOST`, of which `i64` can hold any number.
+fn longer_number<const MOST: usize>(bytes: &[u8]) -> Option<(i64, usize)> {
     let (mut number, mut at) = (0, 1);
+    while let Some(chunk) = bytes.get(at..at + 8).filter(|_| at + 7 <= MOST) {
+        let Some(digits) = eight_digits(chunk) else { break };
+        number = number * 100_000_000 + digits;
+        at += 8;
+    }
     while let Some(&byte) = bytes.get(at) {
-        if at > SHORT || !is_digit(byte) {
+        if at > MOST || !is_digit(byte) {
             break;
         }
-        number = number * 10 + digit(byte);
+        number = number * 10 + i64::from(digit(byte));
         at += 1;
     }
     #[cfg(test)]
@@ -162,6 +192,24 @@ fn longer_number(bytes: &[u8]) -> Option<(u32, usize)> {
     let is_canonical = at > 3 && bytes[1] != b'0';
     let is_line = matches!(bytes.get(at..at + 2), Some(b"\r\n"));
     (is_canonical && is_line).then_some((number, at + 2))
+}
+
+/// Reads eight digits at once: neighbours become pairs, pairs become fours, fours become the
+/// number. Returns `None` if any of the bytes is no digit.
+#[inline]
+fn eight_digits(bytes: &[u8]) -> Option<i64> {
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    let chunk = u64::from_le_bytes(bytes.try_into().ok()?);
+    // The sum carries a byte above `9` over into its high half, and no further.
+    if chunk & HIGH != ZEROS || (chunk + 0x0606_0606_0606_0606) & HIGH != ZEROS {
+        return None;
+    }
+    let pairs = (chunk - ZEROS).wrapping_mul(1 + (10 << 8)) >> 8;
+    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(1 + (100 << 16)) >> 16;
+    let eight = (fours & 0x0000_ffff_0000_ffff).wrapping_mul(1 + (10_000 << 32)) >> 32;
+    // Fits: eight digits are less than 10^8.
+    Some(eight as i64)
 }
 
 /// Reads one of the replies that a lock gets from a healthy master: the 0 or 1 of a script, the
@@ -341,12 +389,12 @@ fn header(kind: u8, text: &[u8], bounds: &Bounds) -> Result<(Aggregate, u32), Er
 /// Returns the aggregate with this type byte, and how many elements each unit of its length is.
 #[inline]
 fn aggregate(kind: u8) -> Option<(Aggregate, u32)> {
-    match kind {
-        b'*' => Some((Aggregate::Array, 1)),
-        b'~' => Some((Aggregate::Set, 1)),
-        b'%' => Some((Aggregate::Map, 2)),
-        b'>' => Some((Aggregate::Push, 1)),
-        b'|' => Some((Aggregate::Attribute, 2)),
-        _ => None,
-    }
+    Some(match kind {
+        b'*' => (Aggregate::Array, 1),
+        b'~' => (Aggregate::Set, 1),
+        b'%' => (Aggregate::Map, 2),
+        b'>' => (Aggregate::Push, 1),
+        b'|' => (Aggregate::Attribute, 2),
+        _ => return None,
+    })
 }

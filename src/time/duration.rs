@@ -1,5 +1,8 @@
 //! Lengths of time as people write them.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 

@@ -51,7 +51,7 @@ fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
 #[test]
 fn without_a_command_those_that_there_are_are_named() {
     for (args, what) in
-        [(&[][..], "no command given: "), (&["acquire"], "no command \"acquire\": ")]
+        [(&[][..], "no command given: "), (&["ensnare"], "no command \"ensnare\": ")]
     {
         let output = Command::new(env!("CARGO_BIN_EXE_redbolt")).args(args).output();
         let (stdout, stderr) = text(output.expect("the program runs"), 64);

@@ -33,9 +33,13 @@ fn agree(config: &Config) -> CheckReport {
             is_tried && (ends.contains(&status.state) || status.state == NodeState::Quarantined)
         })
     };
-    while !is_settled(&engine) {
+    let settles = until(PATIENCE, || {
         engine.poll(Some(Duration::from_millis(5))).expect("the system polls");
-    }
+        is_settled(&engine)
+    });
+    let states: Vec<_> =
+        engine.nodes().map(|(_, node, status)| format!("{node}: {status}")).collect();
+    assert!(settles, "a client does not know its nodes: {states:?}");
     for (node, (_, address, status)) in report.nodes().iter().zip(engine.nodes()) {
         match (node.state, status.state) {
             (CheckState::Ready, NodeState::Ready) => {}
@@ -61,20 +65,31 @@ fn agree(config: &Config) -> CheckReport {
 }
 
 fn labels(report: &CheckReport) -> Vec<&str> {
-    report.nodes().iter().map(|node| node.label.as_str()).collect()
+    report.nodes().iter().map(|node| node.label).collect()
+}
+
+/// Longer than a span, in microseconds.
+const LONG: u128 = SHORT.as_micros() * 3 / 2;
+
+fn number(bytes: &[u8]) -> u128 {
+    String::from_utf8_lossy(bytes).parse().expect("digits")
+}
+
+/// The four numbers of the stamp: the last look, the last time in which nobody looked, the count.
+fn stamp(node: &Node) -> Vec<u128> {
+    let stamp = node.get(b"redbolt:seen").expect("somebody looked");
+    stamp.split(|byte| *byte == b' ').map(number).collect()
+}
+
+fn time(node: &Node) -> u128 {
+    let Reply::Array(parts) = node.command(&[b"TIME"]) else { panic!("no time") };
+    let [Reply::Bulk(seconds), Reply::Bulk(micros)] = &parts[..] else { panic!("no time") };
+    number(seconds) * 1_000_000 + number(micros)
 }
 
 /// Waits until nobody has looked at a node for longer than a span.
 fn be_idle(node: &Node) {
-    let number = |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<u128>().expect("digits");
-    let is_idle = || {
-        let stamp = node.get(b"redbolt:seen").expect("somebody looked");
-        let seen = number(stamp.split(|byte| *byte == b' ').next().expect("a number"));
-        let Reply::Array(parts) = node.command(&[b"TIME"]) else { panic!("no time") };
-        let [Reply::Bulk(seconds), Reply::Bulk(micros)] = &parts[..] else { panic!("no time") };
-        number(seconds) * 1_000_000 + number(micros) > seen + SHORT.as_micros() * 3 / 2
-    };
-    assert!(until(PATIENCE, is_idle));
+    assert!(until(PATIENCE, || time(node) > stamp(node)[0] + LONG));
 }
 
 #[test]
@@ -113,10 +128,15 @@ fn a_deployment_that_was_idle_is_excused_and_a_node_that_alone_was_away_is_not()
     let mut nodes = cluster.addrs();
     "127.0.0.1:1".clone_into(&mut nodes[2]);
     let mut engine = Engine::new(self::config(&nodes, SHORT)).expect("the settings are good");
-    let end = Clock::now() + SHORT * 2;
-    while Clock::now() < end {
+    // The idle time of the two has ended, and that of the third goes on for longer than a span.
+    let is_alone = until(PATIENCE, || {
         engine.poll(Some(Duration::from_millis(20))).expect("the system polls");
-    }
+        cluster.iter().take(2).all(|node| {
+            let ended = stamp(node)[2];
+            ended > 0 && time(node) > ended + LONG
+        })
+    });
+    assert!(is_alone, "{:?}", cluster.iter().map(stamp).collect::<Vec<_>>());
     drop(engine);
     let report = agree(&config);
     assert_eq!(labels(&report), ["ready", "ready", "QUARANTINE"]);

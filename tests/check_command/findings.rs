@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::support::clocks::Clocks;
 use crate::support::flavours::Flavour;
+use crate::support::rights::{RIGHTS, TRACKING, command};
 use crate::support::servers::{Cluster, Node};
 use crate::support::until;
 use crate::support::wire::Reply;
@@ -35,9 +36,21 @@ fn a_replica_is_told_its_master_and_the_master_what_replicas_do() {
         "1 replica attached",
         "attach replicas to one master at a time, and CONFIG SET repl-backlog-ttl 0",
     );
+    // The danger is not over when the last replica has gone.
+    ok(&cluster[1], &["REPLICAOF", "NO", "ONE"]);
+    assert!(until(PATIENCE, || cluster[0].info("connected_slaves").as_deref() == Some("0")));
+    let found = seen(&addrs, &[]);
+    let cause = "once they have been gone for repl-backlog-ttl (1h), master_replid changes";
+    found.assert_finding(&addrs[0], false, cause, "CONFIG SET repl-backlog-ttl 0");
+    assert_eq!(found.node(&addrs[0])["repl_backlog"], true);
     ok(&cluster[0], &["CONFIG", "SET", "repl-backlog-ttl", "0"]);
     let found = seen(&addrs, &[]);
-    assert!(!found.text.contains("backlog-ttl 0"), "{}", found.text);
+    found.assert_no_finding(&addrs[0], "CONFIG SET repl-backlog-ttl");
+    ok(&cluster[1], &["REPLICAOF", host, port]);
+    assert!(until(PATIENCE, || cluster[0].info("connected_slaves").as_deref() == Some("1")));
+    let found = seen(&addrs, &[]);
+    found.assert_finding(&addrs[0], false, "1 replica attached", "to one master at a time");
+    found.assert_no_finding(&addrs[0], "CONFIG SET repl-backlog-ttl");
 }
 
 #[test]
@@ -80,33 +93,14 @@ fn each_way_a_login_fails_has_its_own_remedy() {
 
 #[test]
 fn missing_rights_are_named_with_the_rule_that_gives_them() {
-    const RULES: &[&str] = &[
-        "on",
-        ">pw",
-        "~*",
-        "+info",
-        "+eval",
-        "+evalsha",
-        "+set",
-        "+get",
-        "+mget",
-        "+exists",
-        "+pttl",
-        "+pexpire",
-        "+del",
-        "+time",
-        "+client|tracking",
-    ];
     let cluster = declared(3);
-    let missing = ["+set", "+del", "+client|tracking"];
-    let lists = [
-        RULES.to_vec(),
-        RULES.iter().copied().filter(|rule| !missing[..2].contains(rule)).collect(),
-        RULES.iter().copied().filter(|rule| *rule != missing[2]).collect(),
-    ];
+    let missing = ["+set", "+del"];
+    let all = || RIGHTS.into_iter().chain([TRACKING]);
+    let lists: [Vec<_>; 3] =
+        [all().collect(), all().filter(|rule| !missing.contains(rule)).collect(), RIGHTS.to_vec()];
     let mut urls = Vec::new();
     for (node, rules) in cluster.iter().zip(&lists) {
-        ok(node, &[&["ACL", "SETUSER", "app", "reset"], &rules[..]].concat());
+        ok(node, &[&["ACL", "SETUSER", "app", "reset", "on", ">pw", "~*"], &rules[..]].concat());
         urls.push(format!("redis://app:pw@{}", node.addr()));
     }
     let found = seen(&urls, &[]);
@@ -132,19 +126,32 @@ fn every_kind_of_server_tells_its_rights_by_tries_that_change_nothing() {
         let found = seen(&url, &[]);
         assert_eq!(found.node(&node.addr())["label"], "QUARANTINE", "{}", found.text);
         assert_eq!(found.node(&node.addr())["missing_rights"], serde_json::json!([]));
-        for right in [
-            "info", "eval", "evalsha", "set", "get", "mget", "exists", "pttl", "pexpire", "del",
-            "time",
-        ] {
+        for right in RIGHTS.map(command) {
             ok(&node, &["ACL", "SETUSER", "app", "+@all", &format!("-{right}")]);
             let found = seen(&url, &[]);
             let node = found.node(&node.addr());
             assert_eq!(node["missing_rights"], serde_json::json!([right]), "{}", found.text);
-            let label = if right == "time" { "NO WITNESS" } else { "NO RIGHTS" };
+            // Without scripts, a native command is enough for single locks.
+            let is_enough = right == "eval" && flavour.native.is_some();
+            let label = if right == "time" || is_enough { "NO WITNESS" } else { "NO RIGHTS" };
             assert_eq!(node["label"], label, "{}", found.text);
         }
         assert_eq!(node.info("rdb_changes_since_last_save"), before);
         assert_eq!(node.info("expired_keys").as_deref(), Some("0"));
+    }
+}
+
+#[test]
+fn a_user_without_scripts_is_told_what_that_costs() {
+    for flavour in Flavour::all().iter().filter(|flavour| flavour.native.is_some()) {
+        let node = flavour.start();
+        let url = [format!("redis://app:pw@{}", node.addr())];
+        ok(&node, &["ACL", "SETUSER", "app", "on", ">pw", "~*", "+@all", "-eval", "-evalsha"]);
+        let found = seen(&url, &[]);
+        let remedy = "ACL SETUSER app ~redbolt:* +get +set +time +info +eval +evalsha";
+        found.assert_finding(&node.addr(), true, "no right to keep the witness", remedy);
+        let cause = "may not run: eval, evalsha; it grants locks and takes them back";
+        found.assert_finding(&node.addr(), false, cause, "ACL SETUSER app +eval +evalsha");
     }
 }
 
@@ -162,6 +169,50 @@ fn a_user_without_the_keys_of_the_witness_is_told_what_that_costs() {
     }
     ok(&cluster[0], &["ACL", "SETUSER", "app", "~redbolt:*"]);
     seen(&url, &[]).assert_verdict(0, "1 of 1 can vote");
+}
+
+/// Nobody knows the names of locks: the patterns of a user may fit all of them, and then a note
+/// about this is all that can be said.
+#[test]
+fn a_user_with_few_patterns_is_told_which_locks_and_labels_they_leave_out() {
+    let cluster = Cluster::start(1);
+    init(&cluster.addrs(), &["--fresh", "--prefix", "lock:"]);
+    init(&cluster.addrs(), &["--no-wait"]);
+    let addr = cluster[0].addr();
+    let url = [format!("redis://app:pw@{addr}")];
+    let locks =
+        "has no right to all keys ~lock:*: a lock is refused whose key none of its patterns";
+    let labels = "may not write the label of a client";
+    // The patterns, and whether locks and labels are left out.
+    let rows: [(&[&str], bool, bool); 6] = [
+        (&["~lock:*"], false, false),
+        (&["~*"], false, false),
+        (&["~lock:redbolt:*"], true, false),
+        (&["~lock:redbolt:*", "~lock:orders/*"], true, false),
+        (&["~lock:redbolt:*", "%R~*"], true, false),
+        (&["~lock:redbolt:witness", "~lock:redbolt:seen", "~lock:a*"], true, true),
+    ];
+    for (patterns, no_locks, no_labels) in rows {
+        let words = [&["ACL", "SETUSER", "app", "reset", "on", ">pw", "+@all"], patterns].concat();
+        ok(&cluster[0], &words);
+        let found = seen(&url, &["--prefix", "lock:"]);
+        found.assert_verdict(0, "1 of 1 can vote");
+        if no_locks {
+            let remedy = "nothing, if its patterns fit the keys of all locks; else ACL SETUSER app \
+                          ~lock:*";
+            found.assert_finding(&addr, false, locks, remedy);
+        } else {
+            found.assert_no_finding(&addr, "has no right to all keys");
+        }
+        if no_labels {
+            found.assert_finding(&addr, false, labels, "ACL SETUSER app ~lock:redbolt:*");
+        } else {
+            found.assert_no_finding(&addr, labels);
+        }
+    }
+    ok(&cluster[0], &["ACL", "SETUSER", "app", "reset", "on", ">pw", "+@all", "~redbolt:*"]);
+    let found = seen(&url, &[]);
+    found.assert_finding(&addr, false, "has no right to all keys ~*", "ACL SETUSER app ~*");
 }
 
 #[test]
@@ -200,8 +251,8 @@ fn a_clock_an_hour_off_is_a_note_about_its_node() {
     found.assert_verdict(0, "3 of 3 can vote");
     found.assert_finding(&addrs[2], false, "its clock is 1h ahead of the other nodes'", "NTP");
     assert_eq!(found.text.matches("its clock is").count(), 1, "{}", found.text);
-    let offset = |node: usize| found.node(&addrs[node])["clock"]["from_others_us"].as_i64();
-    assert!(offset(2).is_some_and(|offset| offset > 3_599_000_000), "{:?}", offset(2));
+    let offset = |node: usize| found.node(&addrs[node])["clock"]["from_others_ms"].as_f64();
+    assert!(offset(2).is_some_and(|offset| offset > 3_599_000.0), "{:?}", offset(2));
     // When all clocks are as far off, ours is the one to look at.
     clocks.set(0, Duration::from_secs(3600));
     clocks.set(1, Duration::from_secs(3600));
@@ -236,6 +287,22 @@ fn another_deployment_is_told_by_its_constants() {
     found.assert_finding(&addrs[0], true, "1 nodes are configured here", "list the 3 nodes");
     // A shorter `max_ttl` is no reason to stay out.
     seen(&addrs, &["--max-ttl", "30s"]).assert_verdict(0, "3 of 3 can vote");
+}
+
+#[test]
+fn a_node_that_a_change_has_closed_is_told_with_what_opens_it() {
+    let cluster = declared(3);
+    let addr = cluster[0].addr();
+    let witness = cluster[0].get(b"redbolt:witness").expect("a witness");
+    let witness = String::from_utf8(witness).expect("a text");
+    let open = witness.strip_suffix(" 3").expect("the number of nodes at the end");
+    ok(&cluster[0], &["SET", "redbolt:witness", &format!("{open} 1003 7")]);
+    let found = seen(&cluster.addrs(), &[]);
+    found.assert_verdict(1, "2 of 3 can vote");
+    let cause = "closed for all clients by redbolt init --reconfigure";
+    found.assert_finding(&addr, true, cause, "redbolt init --reconfigure again");
+    assert_eq!(found.node(&addr)["label"], "CLOSED");
+    assert_eq!(found.node(&addr)["deployment"]["nodes"], 3, "{}", found.json);
 }
 
 #[test]

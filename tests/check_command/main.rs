@@ -145,6 +145,18 @@ impl Seen {
         assert!(named.count() > 0, "{address} has no line in:\n{}", self.text);
     }
 
+    /// Asserts that no finding about this node has this text in its cause or its remedy.
+    #[track_caller]
+    fn assert_no_finding(&self, address: &str, text: &str) {
+        let has = |value: &Value| value.as_str().is_some_and(|it| it.contains(text));
+        let is_it = |finding: &&Value| {
+            finding["nodes"].as_array().is_some_and(|nodes| nodes.iter().any(|it| it == address))
+                && (has(&finding["cause"]) || has(&finding["remedy"]))
+        };
+        let found = self.list("findings").iter().find(is_it);
+        assert!(found.is_none(), "{address}: {text} is in:\n{}", self.text);
+    }
+
     #[track_caller]
     fn assert_verdict(&self, code: i32, text: &str) {
         assert_eq!(self.code, Some(code), "{}", self.text);

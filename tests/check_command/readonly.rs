@@ -1,5 +1,7 @@
 //! A check writes nothing on any node.
 
+use crate::support::fake::{Action, Fake};
+use crate::support::master::Master;
 use crate::support::servers::Node;
 use crate::support::wire::Reply;
 use crate::{check, declared, seen};
@@ -76,4 +78,29 @@ fn nothing_changes_where_a_stranger_has_made_the_keys_that_are_tried() {
     let outcome = check(&[node.addr()], &[]);
     assert_eq!(outcome.code, Some(69), "{}", outcome.out);
     assert_eq!((keys(), node.info("rdb_changes_since_last_save")), (before, changes));
+}
+
+/// `DEL` is tried: whatever has a name that can be known may be there.
+#[test]
+fn the_keys_that_are_tried_have_another_name_each_time() {
+    let server = Fake::scripted({
+        let master = Master::new();
+        move |request| {
+            Action::Reply(
+                master.answer(request).unwrap_or_else(|| b"-ERR syntax error\r\n".to_vec()),
+            )
+        }
+    });
+    let mut keys: Vec<_> = Vec::new();
+    for run in 1..=3 {
+        check(&[server.addr()], &[]);
+        let tried = server.requests().into_iter().filter(|request| request.name() == "DEL");
+        keys = tried.map(|request| request.part(1).to_vec()).collect();
+        assert_eq!(keys.len(), run);
+    }
+    for (place, key) in keys.iter().enumerate() {
+        let random = key.strip_prefix(b"redbolt:check:").expect("a reserved name");
+        assert!(random.len() == 32 && random.iter().all(u8::is_ascii_hexdigit));
+        assert!(!keys[..place].contains(key), "{}", key.escape_ascii());
+    }
 }

@@ -1,43 +1,33 @@
 //! `--watch`: one look after the other.
 
-use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::support::fake::Fake;
 use crate::support::process::Folder;
 use crate::support::terminal::Terminal;
+use crate::support::until;
+use crate::support::watched::Watched;
 use crate::{command, declared};
-
-/// Reads lines until one begins with `start`.
-fn read_to(lines: &mut impl Iterator<Item = std::io::Result<String>>, start: &str) -> String {
-    let mut lines = lines.map(|line| line.expect("text"));
-    lines.find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no {start:?} came"))
-}
 
 #[test]
 fn elsewhere_than_on_a_terminal_one_report_follows_the_other_until_a_signal() {
     let mut cluster = declared(3);
     for json in [false, true] {
-        let form = if json { &["--watch=0.1", "--json"][..] } else { &["--watch=0.1"] };
-        let mut program = command(&cluster.addrs(), form);
-        let mut child = program.stdout(Stdio::piped()).spawn().expect("the program starts");
-        let out = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut lines = out.lines();
-        let start = if json { "{\"nodes\":" } else { "verdict  3 of 3" };
-        read_to(&mut lines, start);
-        let line = read_to(&mut lines, start);
-        assert!(!line.contains('\x1b'), "{line}");
+        let form = if json { &["--watch=0.1", "--json"][..] } else { &["--watch", "0.1"] };
+        let mut watch = Watched::out(command(&cluster.addrs(), form));
+        watch.line("3 of 3 can vote");
+        let line = watch.line("3 of 3 can vote");
+        let start = if json { "{\"nodes\":" } else { "verdict  " };
+        assert!(line.starts_with(start) && !line.contains('\x1b'), "{line}");
         if json {
             cluster[0].kill();
-            while !read_to(&mut lines, start).contains("2 of 3 can vote") {}
+            watch.line("2 of 3 can vote");
         }
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("an id");
-        kill_process(pid, Signal::INT).expect("the child is ours");
-        let code = child.wait().expect("the child is ours").code();
-        assert_eq!(code, Some(i32::from(json)));
+        watch.signal(Signal::INT);
+        assert_eq!(watch.ended().code(), Some(i32::from(json)));
     }
 }
 
@@ -47,7 +37,17 @@ fn a_reader_that_goes_away_ends_the_watch() {
     let mut program = command(&cluster.addrs(), &["--watch=0.1"]);
     let mut child = program.stdout(Stdio::piped()).spawn().expect("the program starts");
     drop(child.stdout.take());
-    assert_eq!(child.wait().expect("the child is ours").code(), Some(0));
+    let mut status = None;
+    let is_over = until(Duration::from_secs(60), || {
+        status = child.try_wait().expect("the child is ours");
+        status.is_some()
+    });
+    if !is_over {
+        // It must not outlive the test.
+        _ = child.kill();
+        _ = child.wait();
+    }
+    assert_eq!(status.expect("the watch has ended").code(), Some(0));
 }
 
 #[test]
@@ -55,11 +55,10 @@ fn a_signal_before_the_end_of_the_first_look_does_not_wait() {
     let silent = Fake::silent();
     let mut program = command(&[silent.addr()], &["--watch"]);
     program.env("REDBOLT_CONNECT_TIMEOUT", "60s");
-    let mut child = program.stdout(Stdio::null()).spawn().expect("the program starts");
-    assert!(crate::support::until(Duration::from_secs(20), || silent.accepted() > 0));
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("an id");
-    kill_process(pid, Signal::TERM).expect("the child is ours");
-    assert_eq!(child.wait().expect("the child is ours").code(), Some(128 + 15));
+    let mut watch = Watched::out(program);
+    assert!(until(Duration::from_secs(20), || silent.accepted() > 0));
+    watch.signal(Signal::TERM);
+    assert_eq!(watch.ended().code(), Some(128 + 15));
 }
 
 #[test]

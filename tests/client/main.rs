@@ -10,6 +10,7 @@ mod counting;
 mod dropping;
 mod dying;
 mod errors;
+mod fences;
 mod fixture;
 mod keeping;
 mod options;

@@ -95,7 +95,10 @@ fn a_node_in_quarantine_counts_for_what_it_has_and_not_for_what_it_lacks() {
     outcome.assert(69, &["in quarantine for ", "it may have forgotten keys"]);
     let object = who(&cluster.addrs(), &["--json", "r"]).object();
     assert_eq!(object["nodes"][1]["state"], "quarantined");
-    assert!(object["nodes"][1]["left_ms"].as_f64() > Some(1_000.0), "{object}");
+    assert!(object["nodes"][1]["remaining_ms"].as_f64() > Some(1_000.0), "{object}");
+    let at = &object["resources"][0]["nodes"];
+    let counts = [0, 1, 2].map(|node| at[node]["counts"].as_bool());
+    assert_eq!(counts, [Some(true), Some(false), Some(true)], "{object}");
 }
 
 #[test]
@@ -105,6 +108,13 @@ fn a_part_of_a_deployment_is_no_quorum() {
     take(&cluster[..2]);
     let outcome = who(&cluster.addrs()[..3], &["r"]);
     outcome.assert(69, &["3 nodes are configured here, and 5 in the deployment"]);
+    // The other nodes would keep the lock, so that nothing is deleted on these.
+    for part in [&cluster.addrs()[..1], &cluster.addrs()[..3]] {
+        let outcome = unlock(part, "r", &hex(OF_REDLOCK_PY));
+        let said = format!("configured here, and 5 in the deployment of {}", part[0]);
+        outcome.assert(64, &[&said, "nothing was deleted"]);
+        assert_eq!(cluster.holding(b"r", OF_REDLOCK_PY), 2);
+    }
     // Another longest ttl is no matter here.
     who(&cluster.addrs(), &["--max-ttl", "10m", "r"]).assert(1, &["is free, but some"]);
 }

@@ -1,6 +1,7 @@
 //! What the commands leave alone, and which rights they need.
 
 use crate::run::{hex, redbolt, unlock, who, who_json};
+use crate::support::rights::RIGHTS;
 use crate::support::servers::{Cluster, Node};
 use crate::who::{MINUTE, OF_REDLOCK_PY};
 
@@ -29,7 +30,7 @@ fn who_leaves_nothing_behind() {
     assert!(cluster[0].pttl(b"r") > 0);
 }
 
-/// The rights of locks, as README.md has them, and nothing more.
+/// The rights of locks, as OPERATING.md has them, and nothing more.
 #[test]
 fn the_rights_of_locks_suffice() {
     let cluster = Cluster::start(3);
@@ -37,10 +38,9 @@ fn the_rights_of_locks_suffice() {
         node.set_px(b"r", OF_REDLOCK_PY, MINUTE);
         node.set_px(b"long", &[b'x'; 2_000], MINUTE);
         node.command(&[b"RPUSH", b"list", b"x"]);
-        let rights = b"+info +eval +evalsha +set +get +mget +exists +pttl +pexpire +del +time";
-        let words = rights.split(|byte| *byte == b' ');
-        let start: [&[u8]; 6] = [b"ACL", b"SETUSER", b"locks", b"on", b">pass", b"~*"];
-        node.command(&start.into_iter().chain(words).collect::<Vec<_>>());
+        let start = ["ACL", "SETUSER", "locks", "on", ">pass", "~*"];
+        let words = start.into_iter().chain(RIGHTS).map(str::as_bytes);
+        node.command(&words.collect::<Vec<_>>());
     }
     let nodes: Vec<_> =
         cluster.addrs().iter().map(|addr| format!("redis://locks:pass@{addr}")).collect();

@@ -2,7 +2,8 @@
 
 use redbolt::redlock::StoredValue;
 use redbolt::{
-    Config, DeskError, RequestError, RestartGuard, Unlock, UnlockVerdict, Who, WhoState, embedded,
+    Config, RequestError, RestartGuard, Unlock, UnlockError, UnlockVerdict, Who, WhoError,
+    WhoState, embedded,
 };
 
 use crate::support::servers::Cluster;
@@ -44,14 +45,14 @@ fn what_cannot_be_asked_is_refused_before_a_node_is_visited() {
     let config = || Config::new(["127.0.0.1:1"]).expect("an address");
     let names = |count: usize| (0..count).map(|number| number.to_string());
     let given = |count| match Who::new(config(), names(count)).run() {
-        Err(DeskError::Count { given }) => Some(given),
+        Err(WhoError::Count { given }) => Some(given),
         _ => None,
     };
     assert_eq!((given(0), given(Who::MAX_RESOURCES)), (Some(0), None));
     assert_eq!(given(Who::MAX_RESOURCES + 1), Some(1_025));
     let long = StoredValue::new([0; StoredValue::MAX_LEN + 1]);
     let error = Unlock::new(config(), "r", long).run();
-    assert!(matches!(error, Err(DeskError::ValueTooLong { len: 1_025 })));
+    assert!(matches!(error, Err(UnlockError::ValueTooLong { len: 1_025 })));
     let error = Unlock::new(config(), "redbolt:seen", StoredValue::new("x")).run();
-    assert!(matches!(error, Err(DeskError::Resource(RequestError::ReservedResource))));
+    assert!(matches!(error, Err(UnlockError::Resource(RequestError::ReservedResource))));
 }

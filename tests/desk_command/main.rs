@@ -2,9 +2,12 @@
 #![cfg(feature = "cli")]
 
 mod absent;
+mod far;
 mod harmless;
 mod holder;
 mod library;
+mod lies;
+mod names;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;

@@ -65,6 +65,11 @@ fn what_is_no_token_is_refused_before_a_node_is_visited_and_not_shown() {
         let outcome: Outcome = redbolt_reads("unlock", &nowhere, &["r", "--token", "-"], input);
         outcome.assert(64, &["--token: standard input"]);
     }
+    // What `jq` prints where nobody holds the lock.
+    for input in [&b"null\n"[..], b"null"] {
+        let outcome = redbolt_reads("unlock", &nowhere, &["r", "--token", "-"], input);
+        outcome.assert(64, &["--token is null: redbolt who has named no holder"]);
+    }
     redbolt("unlock", &nowhere, &["r"]).assert(64, &["--token"]);
     unlock(&nowhere, "redbolt:witness", "00").assert(64, &["which is reserved"]);
     unlock(&[], "r", "00").assert(64, &["no nodes given"]);

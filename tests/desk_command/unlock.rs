@@ -20,7 +20,7 @@ fn the_right_token_ends_the_lock_and_its_holder_is_told() {
     outcome.assert(0, &["the lock has ended: deleted on 5 of 5 nodes", "may work until"]);
     let (code, err) = held.ended();
     assert_eq!(code, Some(76), "{err}");
-    assert!(err.contains("lost"), "{err}");
+    assert!(err.contains("is lost: no quorum has its value any more"), "{err}");
     who(&cluster.addrs(), &["r"]).assert(1, &["\"r\" is free"]);
 
     let outcome = unlock(&cluster.addrs(), "r", &held.token);

@@ -35,9 +35,9 @@ fn a_lock_of_ours_is_told_with_its_time_and_its_token_in_short() {
     assert_eq!(object["holder"]["engine"], held.token[..24]);
     assert!(object["holder"]["attempt"].as_u64() >= Some(1), "{object}");
     let left = |name: &str| object[name].as_f64().expect("a lock has a ttl");
-    assert!((0.0..=3_000.0).contains(&left("left_ms")), "{object}");
+    assert!((0.0..=3_000.0).contains(&left("remaining_ms")), "{object}");
     assert_eq!(object["nodes"].as_array().map(Vec::len), Some(5));
-    assert!(object["nodes"][4]["left_ms"].as_f64() <= Some(3_000.0), "{object}");
+    assert!(object["nodes"][4]["remaining_ms"].as_f64() <= Some(3_000.0), "{object}");
 
     let (code, err) = held.end();
     assert_eq!(code, Some(0), "{err}");
@@ -116,7 +116,10 @@ fn a_key_without_a_ttl_is_told_as_one_that_no_time_ends() {
     outcome.assert(0, &["\"r\" is held without a ttl", "no ttl", "redbolt unlock does"]);
     let object = who_json(&cluster.addrs(), "r");
     assert_eq!(object["state"], "permanent");
-    assert!(object["left_ms"].is_null() && object["nodes"][0]["left_ms"].is_null(), "{object}");
+    assert!(
+        object["remaining_ms"].is_null() && object["nodes"][0]["remaining_ms"].is_null(),
+        "{object}"
+    );
 }
 
 #[test]

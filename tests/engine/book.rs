@@ -52,7 +52,7 @@ impl Book {
             Event::ExtendFailed { lock, .. } => (lock, Stage::Held, true, false),
             Event::Released { lock, .. } => (lock, Stage::Releasing, false, true),
             Event::Lost { lock, .. } => (lock, Stage::Held, false, true),
-            Event::Node(_) => return,
+            Event::Fenced { .. } | Event::FenceFailed { .. } | Event::Node(_) => return,
             ref other => panic!("an event that the tests do not know: {other:?}"),
         };
         let entry = self.entry(lock);

@@ -16,6 +16,8 @@ mod contract;
 mod cycle;
 mod display;
 mod embedding;
+mod far;
+mod fences;
 mod groups;
 mod hostile;
 mod label;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use redbolt::redlock::{NodeError, RestartGuard};
 use redbolt::{
-    AcquireError, Config, Engine, Event, ExtendError, LockId, LostReason, NodeId, NodeState,
-    NodeStatus, ReleaseOutcome, RequestError,
+    AcquireError, AcquireOptions, Config, Engine, Event, ExtendError, Fence, LockId, LostReason,
+    NodeId, NodeState, NodeStatus, ReleaseOutcome, RequestError,
 };
 
 use crate::book::Book;
@@ -92,6 +92,35 @@ impl Owner {
     ) -> LockId {
         let lock = self.engine.acquire(resource, ttl, wait).expect("the request is in bounds");
         self.wanted(lock)
+    }
+
+    /// Asks for a lock with options.
+    pub(crate) fn ask_with(
+        &mut self,
+        resource: &str,
+        ttl: Duration,
+        wait: Duration,
+        options: &AcquireOptions,
+    ) -> LockId {
+        let lock = self.engine.acquire_with(&[resource], ttl, wait, options);
+        self.wanted(lock.expect("the request is in bounds"))
+    }
+
+    /// Asks for a lock with a fencing number, and waits until it is held.
+    #[allow(dead_code, reason = "the tests of flavours do not use it")]
+    pub(crate) fn hold_fenced(&mut self, resource: &str) -> (LockId, Fence) {
+        self.ask_with(resource, TTL, PATIENCE, &AcquireOptions::new().fenced());
+        match self.next() {
+            Event::Acquired { lock, fence: Some(fence), .. } => (lock, fence),
+            other => panic!("not acquired with a number: {other:?}"),
+        }
+    }
+
+    /// Tries once to have all of these resources.
+    #[allow(dead_code, reason = "the tests of flavours use it")]
+    pub(crate) fn attempt_all(&mut self, resources: &[&str]) -> LockId {
+        let lock = self.engine.acquire_all(resources, TTL, Duration::ZERO);
+        self.wanted(lock.expect("the request is in bounds"))
     }
 
     /// The same as [`Self::acquire`], and the engine may refuse.

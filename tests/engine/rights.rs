@@ -6,29 +6,17 @@ use redbolt::redlock::{NodeError, QuarantineReason, RestartGuard};
 use redbolt::{Config, NodeState};
 
 use crate::owner::{Owner, PATIENCE, config};
+use crate::support::rights::{LOADING, RIGHTS, TRACKING, command};
 use crate::support::servers::Node;
 use crate::support::wire::Reply;
 
-/// The smallest rules, as README.md has them. The keys of the locks come first.
-const RULES: [&str; 14] = [
-    "~locks:*",
-    "~redbolt:*",
-    "+info",
-    "+eval",
-    "+evalsha",
-    "+set",
-    "+get",
-    "+mget",
-    "+exists",
-    "+pttl",
-    "+pexpire",
-    "+del",
-    "+time",
-    "+script|load",
-];
+/// The keys of the locks and of the witness.
+const KEYS: [&str; 2] = ["~locks:*", "~redbolt:*"];
 
-/// The first and the last rule that no lock can be without.
-const NEEDED: core::ops::Range<usize> = 2..12;
+/// The smallest rules, as OPERATING.md has them. The keys of the locks come first.
+fn smallest() -> Vec<&'static str> {
+    KEYS.into_iter().chain(RIGHTS).chain([LOADING]).collect()
+}
 
 /// Makes the user `app` with these rules, and nothing else. Returns the address.
 fn user(node: &Node, rules: &[&str]) -> String {
@@ -38,9 +26,8 @@ fn user(node: &Node, rules: &[&str]) -> String {
     format!("redis://app:pw@{}", node.addr())
 }
 
-fn without(index: usize) -> Vec<&'static str> {
-    let rules = RULES.iter().enumerate().filter(|(place, _)| *place != index);
-    rules.map(|(_, rule)| *rule).collect()
+fn without(rule: &str) -> Vec<&'static str> {
+    smallest().into_iter().filter(|known| *known != rule).collect()
 }
 
 /// The ttl of the locks here: as long as the span of a quarantine, roughly.
@@ -62,15 +49,15 @@ fn error(owner: &Owner) -> Option<NodeError> {
 #[test]
 fn each_right_that_locks_need_keeps_the_node_out_by_its_name_when_it_is_missing() {
     let node = Node::start();
-    for index in NEEDED {
-        let mut owner = Owner::of([user(&node, &without(index))]);
+    for rule in RIGHTS.into_iter().filter(|rule| *rule != "+time") {
+        let mut owner = Owner::of([user(&node, &without(rule))]);
         owner.poll_until("the node to be refused", |owner| {
             owner.status(0).state == NodeState::Misconfigured
         });
         let Some(NodeError::MissingRights(missing)) = error(&owner) else {
-            panic!("{}: {}", RULES[index], owner.status(0))
+            panic!("{rule}: {}", owner.status(0))
         };
-        assert!(missing.names().eq([&RULES[index][1..]]), "{}: {missing}", RULES[index]);
+        assert!(missing.names().eq([command(rule)]), "{rule}: {missing}");
         let text = format!("the user may not run: {missing} (ACL, or a renamed command)");
         assert!(owner.status(0).to_string().contains(&text), "{}", owner.status(0));
         assert_eq!(owner.status(0).counters.failures, 1);
@@ -92,12 +79,12 @@ fn all_missing_rights_are_named_at_once() {
     owner.poll_until("the key to be gone", |_| node.keys().is_empty());
 }
 
-/// What README.md names as the rights that are needed, with the witness and without loading.
+/// What OPERATING.md names as the rights that are needed, with the witness and without loading.
 #[test]
 fn the_smallest_rules_are_enough_for_locks_and_for_the_witness() {
-    for rules in [&RULES[..], &RULES[..13]] {
+    for rules in [smallest(), without(LOADING)] {
         let node = Node::start();
-        let mut owner = Owner::new(guarded(&user(&node, rules)));
+        let mut owner = Owner::new(guarded(&user(&node, &rules)));
         owner.all_ready();
         let status = owner.status(0);
         assert!(!status.lacks_witness && status.missing.is_empty(), "{status}");
@@ -123,8 +110,7 @@ fn rights_that_only_the_witness_needs_cost_only_the_witness() {
     let rows = [("+time", "time"), ("~redbolt:*", "")];
     for (rule, missing) in rows {
         let node = Node::start();
-        let index = RULES.iter().position(|known| *known == rule).expect("a known rule");
-        let mut owner = Owner::new(guarded(&user(&node, &without(index))));
+        let mut owner = Owner::new(guarded(&user(&node, &without(rule))));
         owner.poll_until("the node to be in quarantine", |owner| {
             owner.status(0).quarantine.is_some()
         });
@@ -140,9 +126,9 @@ fn rights_that_only_the_witness_needs_cost_only_the_witness() {
 /// S11: whoever has this right is told at once that the keys of a node are gone.
 #[test]
 fn the_right_to_track_is_used_where_it_is_there() {
-    for (more, expected) in [(None, false), (Some("+client|tracking"), true)] {
+    for (more, expected) in [(None, false), (Some(TRACKING), true)] {
         let node = Node::start();
-        let rules: Vec<_> = RULES.iter().copied().chain(more).collect();
+        let rules: Vec<_> = smallest().into_iter().chain(more).collect();
         let mut owner = Owner::new(guarded(&user(&node, &rules)));
         owner.all_ready();
         let status = owner.status(0);
@@ -156,7 +142,7 @@ fn the_right_to_track_is_used_where_it_is_there() {
 #[test]
 fn a_missing_right_is_named_even_where_the_key_of_the_probe_is_forbidden() {
     let node = Node::start();
-    let rules: Vec<_> = without(1).into_iter().filter(|rule| *rule != "+del").collect();
+    let rules: Vec<_> = without(KEYS[1]).into_iter().filter(|rule| *rule != "+del").collect();
     let mut owner = Owner::of([user(&node, &rules)]);
     owner.poll_until("the node to be refused", |owner| error(owner).is_some());
     let text = error(&owner).map(|error| error.to_string()).unwrap_or_default();
@@ -177,7 +163,7 @@ fn a_command_that_somebody_has_renamed_is_a_missing_right() {
 fn a_server_that_is_full_is_not_called_misconfigured() {
     let node = Node::start();
     node.command(&[b"CONFIG", b"SET", b"maxmemory", b"1"]);
-    let mut owner = Owner::of([user(&node, &RULES)]);
+    let mut owner = Owner::of([user(&node, &smallest())]);
     owner.all_ready();
     assert!(error(&owner).is_none() && owner.status(0).missing.is_empty());
 }

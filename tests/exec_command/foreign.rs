@@ -1,8 +1,9 @@
 //! Keys of others that are no locks, and nodes that answer with errors.
 
+use std::process::Command;
 use std::time::Duration;
 
-use super::run::{PATIENCE, run, run_until_quorate, start_script};
+use super::run::{PATIENCE, Run, run, run_until_quorate, start_script};
 use crate::support::fake::{Action, Fake};
 use crate::support::master::Master;
 use crate::support::servers::{Cluster, Node};
@@ -20,20 +21,49 @@ fn a_key_without_a_ttl_is_told_as_one_that_stays() {
         "redbolt: \"r\" is not free: the key \"r\" has no ttl and stays until it is deleted, \
          at {}\n{}",
         cluster.addrs().join(", "),
-        way_out(&cluster, "r")
+        way_out(Some("r"), &[], "r")
     );
     assert!(is_said(&cluster, |err| err == said));
+    // What is said to end it ends it.
+    let token: String = b"somebody's data".iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut unlock = Command::new(env!("CARGO_BIN_EXE_redbolt"));
+    unlock.args(["unlock", "--token", &token, "r"]);
+    unlock.env("REDBOLT_NODES", cluster.addrs().join(","));
+    Run::start(&mut unlock).finish().assert_code(0);
+    run_until_quorate(&cluster.addrs(), &ATTEMPT).assert_code(0);
 }
 
-/// What is said of a key that stays, node by node.
-fn way_out(nodes: &[Node], key: &str) -> String {
-    let lines = nodes.iter().map(|node| {
+/// What is said of a key that stays: a value that `unlock` ends, and data, node by node.
+fn way_out(value: Option<&str>, data: &[Node], key: &str) -> String {
+    let unlock = value.map(|resource| {
+        let token = format!("TOKEN: redbolt who --json {resource}");
+        format!("  redbolt unlock --token TOKEN {resource}  # {token}\n")
+    });
+    let lines = data.iter().map(|node| {
         let address = node.addr();
         let (host, port) = address.rsplit_once(':').expect("a port");
         format!("  redis-cli -h {host} -p {port} DEL {key}\n")
     });
     let todo = "find out who has written the key, and delete it if nobody needs it:\n";
-    todo.to_owned() + &lines.collect::<String>()
+    todo.to_owned() + &unlock.into_iter().chain(lines).collect::<String>()
+}
+
+/// Beside a node that is down, one key that stays is enough to leave no quorum.
+#[test]
+fn a_key_that_stays_beside_a_node_that_is_down_is_told() {
+    let mut cluster = Cluster::start(3);
+    let addrs = cluster.addrs();
+    cluster[0].command(&[b"SET", b"r", b"somebody's data"]);
+    cluster[2].kill();
+    let run = start_script(&addrs, &["--wait", "60s"], "echo ran");
+    let said = format!(
+        "\"r\" will not come free by itself: the key \"r\" has no ttl and stays until it is \
+         deleted, at {}\n",
+        cluster[0].addr()
+    );
+    assert!(until(PATIENCE, || run.file("err").contains(&said)), "{}", run.file("err"));
+    cluster[0].command(&[b"DEL", b"r"]);
+    run.finish().assert_code(0);
 }
 
 /// Neither the value nor the list has a quorum, and together they leave none.
@@ -47,7 +77,7 @@ fn keys_that_stay_on_some_nodes_are_told_with_the_prefix_also_during_the_wait() 
          other data, such as a list, at {}\n{}",
         cluster[0].addr(),
         cluster[1].addr(),
-        way_out(&cluster[..2], "x:r")
+        way_out(Some("r"), &cluster[1..2], "x:r")
     );
     let run = start_script(&cluster.addrs(), &["--prefix", "x:", "--wait", "60s"], "echo ran");
     let warning = format!("redbolt: \"r\" will not come free by itself: {said}");
@@ -108,7 +138,7 @@ fn data_that_is_no_lock_is_told_with_its_nodes_also_during_the_wait() {
         "the key \"r\" is not a lock but other data, such as a list, at {}, {}\n{}",
         cluster[0].addr(),
         cluster[1].addr(),
-        way_out(&cluster[..2], "r")
+        way_out(None, &cluster[..2], "r")
     );
     let failure = format!("redbolt: \"r\" is not free: {said}");
     assert!(is_said(&cluster, |err| err == failure));

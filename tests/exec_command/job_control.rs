@@ -91,6 +91,20 @@ impl Desk {
         self.assert_exclusion();
     }
 
+    /// Stops a job that has said that it is ready, continues the job, which reads a word and says
+    /// it, and waits for the exit code.
+    fn assert_goes_on_after_ctrl_z(&mut self, code: u8) {
+        self.terminal.expect("ready\r\n");
+        self.terminal.ctrl('z');
+        self.terminal.expect("Stopped");
+        self.terminal.expect(PROMPT);
+        self.start("fg; echo code $?");
+        self.terminal.run("word");
+        self.terminal.expect("got word");
+        self.terminal.expect(&format!("code {code}"));
+        assert_no_keys(&self.cluster);
+    }
+
     /// Lets the next holder have the lock of a job that is stopped, and then continues the job,
     /// which must end without having worked beside the next holder.
     fn assert_exclusion(&mut self) {
@@ -145,14 +159,7 @@ fn a_signal_that_stops_redbolt_stops_the_command_first() {
 fn a_job_that_is_continued_in_time_goes_on() {
     let mut desk = Desk::new();
     desk.start("$exec r -- sh -c 'echo ready; read line; echo got $line; exit 7'; echo code $?");
-    desk.terminal.expect("ready\r\n");
-    desk.terminal.ctrl('z');
-    desk.terminal.expect(PROMPT);
-    desk.start("fg; echo code $?");
-    desk.terminal.run("word");
-    desk.terminal.expect("got word");
-    desk.terminal.expect("code 7");
-    assert_no_keys(&desk.cluster);
+    desk.assert_goes_on_after_ctrl_z(7);
 }
 
 #[test]
@@ -231,15 +238,7 @@ fn a_stop_does_nothing_where_no_shell_would_continue_the_job() {
 fn ctrl_z_stops_a_lock_within_a_lock() {
     let mut desk = Desk::new();
     desk.start("$exec outer -- $exec r -- sh -c 'echo ready; read line; echo got $line'");
-    desk.terminal.expect("ready\r\n");
-    desk.terminal.ctrl('z');
-    desk.terminal.expect("Stopped");
-    desk.terminal.expect(PROMPT);
-    desk.start("fg; echo code $?");
-    desk.terminal.run("word");
-    desk.terminal.expect("got word");
-    desk.terminal.expect("code 0");
-    assert_no_keys(&desk.cluster);
+    desk.assert_goes_on_after_ctrl_z(0);
 }
 
 #[test]

@@ -43,6 +43,18 @@ fn a_wrong_password_is_told_with_the_place_that_it_comes_from() {
 }
 
 #[test]
+fn a_wrong_password_is_told_with_its_user() {
+    let cluster = Cluster::start_with(3, &["--requirepass", "the-password"]);
+    let mut command = exec(&cluster.addrs());
+    command.env("REDBOLT_USER", "app").env("REDBOLT_PASSWORD", WRONG);
+    let outcome = Run::start(command.args(["-n", "r", "--", "true"])).finish();
+    outcome.assert_code(69);
+    let said = "; the user is app, the password is from REDBOLT_PASSWORD\n";
+    assert_eq!(outcome.err.matches(said).count(), 3, "{}", outcome.err);
+    assert!(!outcome.err.contains(WRONG), "{}", outcome.err);
+}
+
+#[test]
 fn a_wrong_password_of_an_address_is_told_as_one() {
     let cluster = Cluster::start_with(3, &["--requirepass", "the-password"]);
     let nodes: Vec<_> =

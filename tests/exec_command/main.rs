@@ -7,6 +7,7 @@ mod conflict;
 mod contact;
 mod counter;
 mod events;
+mod far;
 mod files;
 mod foreign;
 mod forever;

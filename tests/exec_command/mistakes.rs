@@ -148,7 +148,7 @@ fn an_unknown_variable_is_told_those_of_every_option() {
     let help = String::from_utf8(help.expect("the program runs").stdout).expect("text");
     let words = help.split(|sign: char| !sign.is_ascii_uppercase() && sign != '_');
     // Those that the command is told.
-    let of_command = ["REDBOLT_RESOURCE", "REDBOLT_TOKEN"];
+    let of_command = ["REDBOLT_RESOURCE", "REDBOLT_TOKEN", "REDBOLT_FENCE"];
     let named = words.filter(|word| word.len() > "REDBOLT_".len() && word.starts_with("REDBOLT_"));
     let named: Vec<_> = named.filter(|word| !of_command.contains(word)).collect();
     assert!(named.len() > 20, "{named:?}");

@@ -42,6 +42,29 @@ fn the_command_knows_the_resource_and_the_token_under_which_it_is_locked() {
 }
 
 #[test]
+fn the_command_knows_its_fencing_number_if_one_was_asked_for() {
+    let cluster = Cluster::start(3);
+    let mut last = 0_u64;
+    for _ in 0..2 {
+        let outcome = start_script(&cluster.addrs(), &["--fence"], "echo $REDBOLT_FENCE").finish();
+        outcome.assert_code(0);
+        let fence = outcome.out.trim().parse().expect("a number");
+        assert!(fence > last, "{fence} behind {last}");
+        last = fence;
+    }
+    // A number of another lock does not reach the command.
+    let run = || -> std::process::Command {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_redbolt"));
+        command.env("REDBOLT_FENCE", "7").args(["exec", "--restart-guard", "off"]);
+        command.args(["--nodes", &cluster.addrs().join(",")]);
+        command
+    };
+    let output = run().args(["r", "--", "sh", "-c", "echo ${REDBOLT_FENCE-none}"]).output();
+    let output = output.expect("the program runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "none\n", "{output:?}");
+}
+
+#[test]
 fn a_command_that_cannot_be_run_is_told_of_and_the_lock_is_released() {
     let cluster = Cluster::start(3);
     let folder = Folder::new();
@@ -142,7 +165,7 @@ fn what_cannot_be_used_is_named() {
             &["--nodes", "a", "--max-hold", "29s", "r", "--", "true"],
             "--max-hold is 29s, at least --ttl = 30s",
         ),
-        (&["--nodes", "/run/a.sock", "r", "--", "true"], "Unix sockets are not supported"),
+        (&["--nodes", "/run/a.sock", "r", "--", "true"], "a Unix socket is written unix:///path"),
         (&["--nodes", "a", "--ttl", "soon", "r", "--", "true"], "--ttl is \"soon\", which is not"),
         (&["--nodes", "a", "--ttl", "-1s", "r", "--", "true"], "--ttl is \"-1s\", which is not"),
         (

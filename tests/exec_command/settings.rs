@@ -207,6 +207,11 @@ fn a_misspelt_name_is_told_the_one_that_was_meant() {
     let mut exce = Command::new(env!("CARGO_BIN_EXE_redbolt"));
     let err = outcome(exce.arg("exce"));
     assert!(err.contains("there is no command \"exce\", `exec` is one; see"), "{err}");
+    for (given, meant) in [("lock", "`exec` runs a command while holding"), ("status", "`check`")] {
+        let err = outcome(Command::new(env!("CARGO_BIN_EXE_redbolt")).arg(given));
+        let expected = format!("there is no command \"{given}\": {meant}");
+        assert!(err.contains(&expected), "{err}");
+    }
     let err = outcome(exec(&[]).args(["--nodes", "a", "--latency"]));
     assert!(err.contains("unexpected argument '--latency' found; see"), "{err}");
     let err = outcome(exec(&["a".to_owned()]).env("REDBOLT_LOST_CODE", "3"));

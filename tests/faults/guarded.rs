@@ -23,7 +23,7 @@ pub(crate) fn owner<'a>(
     guard: RestartGuard,
     max_ttl: Duration,
 ) -> Owner {
-    let mut config = config(nodes.into_iter().map(Node::addr));
+    let mut config = config(nodes.into_iter().map(Node::url));
     config.redlock.restart_guard = guard;
     config.redlock.max_ttl = max_ttl;
     Owner::new(config)

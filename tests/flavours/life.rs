@@ -3,7 +3,7 @@
 use redbolt::redlock::LostReason;
 use redbolt::{Event, ExtendError};
 
-use crate::support::flavours::Flavour;
+use crate::place::Place;
 use crate::support::servers::Node;
 use crate::support::wire::Reply;
 use crate::{LONGER, SHORTER, hold_all, is_long, names, owner};
@@ -11,7 +11,7 @@ use crate::{LONGER, SHORTER, hold_all, is_long, names, owner};
 const FOREIGN: &[u8] = b"the token of somebody else";
 
 fn on_each(test: impl Fn(&Node)) {
-    for flavour in Flavour::all() {
+    for flavour in Place::all() {
         test(&flavour.start());
     }
 }

@@ -1,5 +1,6 @@
 //! The engine on every kind of server that it is made for: Redis and Valkey, with a native
-//! compare-and-delete and without, one kind alone and all of them in one cluster.
+//! compare-and-delete and without, one kind alone and all of them in one cluster, by TCP, by Unix
+//! sockets and by TLS ([`place`]).
 //!
 //! `tests/flavours.sh` fetches the servers. A test takes those that are here, and says on stderr
 //! which ones it leaves out and why ([`support::flavours`]).
@@ -7,18 +8,30 @@
 
 #[path = "../engine/book.rs"]
 mod book;
+#[allow(dead_code, reason = "the tests of transports use the rest")]
+#[path = "../transports/certificates.rs"]
+mod certificates;
+#[cfg(feature = "cli")]
+mod desk;
 #[allow(dead_code, reason = "the tests of faults use the rest")]
 #[path = "../faults/guarded.rs"]
 mod guarded;
+mod introduced;
 mod life;
 mod mixed;
 mod native;
 #[allow(dead_code, reason = "the tests of the engine use the rest")]
 #[path = "../engine/owner.rs"]
 mod owner;
+mod place;
 mod refused;
+mod rights;
+mod scriptless;
 #[cfg(feature = "embedded")]
 mod scripts;
+#[allow(dead_code, reason = "the tests of transports use the rest")]
+#[path = "../transports/secure.rs"]
+mod secure;
 #[path = "../support/mod.rs"]
 mod support;
 mod tracking;
@@ -33,7 +46,7 @@ use support::servers::Node;
 
 /// An owner of locks on these nodes, which are ready.
 fn owner<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Owner {
-    let mut config = owner::config(nodes.into_iter().map(Node::addr));
+    let mut config = owner::config(nodes.into_iter().map(Node::url));
     config.redlock.max_ttl = LONGER;
     let mut owner = Owner::new(config);
     owner.all_ready();

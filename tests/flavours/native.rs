@@ -1,5 +1,6 @@
 //! What the servers' own compare commands do, and that the engine uses them where it should.
 
+use crate::place::Place;
 use crate::support::flavours::Flavour;
 use crate::support::servers::Node;
 use crate::support::wire::Reply;
@@ -57,7 +58,7 @@ fn a_native_release_compares_and_answers_as_a_script_would() {
 #[test]
 fn the_engine_uses_native_commands_where_it_should_and_scripts_where_it_should_not() {
     const ROUNDS: u64 = 10;
-    for flavour in Flavour::all() {
+    for flavour in Place::all() {
         let node = flavour.start();
         let mut owner = owner([&node]);
         let alone = |native: &str| if flavour.native == Some(native) { ROUNDS } else { 0 };

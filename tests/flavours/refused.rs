@@ -3,7 +3,7 @@
 use redbolt::NodeState;
 
 use crate::owner::Owner;
-use crate::support::flavours::Flavour;
+use crate::place::Place;
 use crate::support::wire::Reply;
 use crate::{LONGER, hold_all, names, owner};
 
@@ -16,12 +16,12 @@ fn ok() -> Reply {
 fn a_user_who_may_run_only_the_commands_of_old_locks_by_scripts() {
     let rules = "on >pw ~* +ping +select +info +command +script|load +set +get +mget +del \
                  +exists +pttl +pexpire +eval +evalsha";
-    for flavour in Flavour::all() {
+    for flavour in Place::all() {
         let node = flavour.start();
         let mut set_user: Vec<&[u8]> = vec![b"ACL", b"SETUSER", b"app"];
         set_user.extend(rules.split(' ').map(str::as_bytes));
         assert_eq!(node.command(&set_user), ok());
-        let mut owner = Owner::of([format!("redis://app:pw@{}", node.addr())]);
+        let mut owner = Owner::of([node.url_of("app:pw")]);
         owner.all_ready();
         for _ in 0..3 {
             let lock = owner.hold("resource");
@@ -44,7 +44,7 @@ fn a_user_who_may_run_only_the_commands_of_old_locks_by_scripts() {
 /// FAULTS 45: no new lock can be had, but what is held is kept and given back.
 #[test]
 fn locks_are_kept_on_a_server_whose_memory_is_full() {
-    for flavour in Flavour::all() {
+    for flavour in Place::all() {
         let node = flavour.start();
         let limit = |bytes: &[u8]| {
             assert_eq!(node.command(&[b"CONFIG", b"SET", b"maxmemory", bytes]), ok());

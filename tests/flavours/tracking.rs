@@ -7,7 +7,7 @@ use redbolt::{AcquireError, Client, Config, Handover, LockErrorKind};
 
 use crate::guarded::{self, declare};
 use crate::owner::{self, PATIENCE};
-use crate::support::flavours::Flavour;
+use crate::place::Place;
 use crate::support::servers::Node;
 use crate::support::wire::Reply;
 use crate::{LONGER, SHORTER, hold_all, names};
@@ -16,14 +16,14 @@ use crate::{LONGER, SHORTER, hold_all, names};
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn config(node: &Node) -> Config {
-    let mut config = owner::config([node.addr()]);
+    let mut config = owner::config([node.url()]);
     (config.redlock.restart_guard, config.redlock.max_ttl) = (RestartGuard::On, LONG);
     config
 }
 
 #[test]
 fn an_engine_takes_keeps_and_gives_back_locks_in_resp3() {
-    for flavour in Flavour::all() {
+    for flavour in Place::all() {
         let node = flavour.start();
         declare(core::slice::from_ref(&node), LONG);
         let mut owner = guarded::owner([&node], RestartGuard::On, LONG);
@@ -58,7 +58,7 @@ fn an_engine_takes_keeps_and_gives_back_locks_in_resp3() {
 
 #[test]
 fn a_client_takes_sets_hands_over_adopts_and_asks_in_resp3() {
-    for flavour in Flavour::all() {
+    for flavour in Place::all() {
         let node = flavour.start();
         declare(core::slice::from_ref(&node), LONG);
         let [first, second] = [(); 2].map(|()| Client::new(config(&node)).expect("in bounds"));
@@ -87,7 +87,7 @@ fn a_client_takes_sets_hands_over_adopts_and_asks_in_resp3() {
 
 #[test]
 fn every_flavour_tells_at_once_that_its_keys_are_gone() {
-    for flavour in Flavour::all() {
+    for flavour in Place::all() {
         let commands: [&[&[u8]]; 3] =
             [&[b"FLUSHALL"], &[b"FLUSHALL", b"ASYNC"], &[b"FLUSHDB", b"SYNC"]];
         for command in commands {

@@ -185,6 +185,8 @@ fn random_commands(seed: u64) -> Vec<Command> {
             4 => commands.push(command(&["DEL", "w"])),
             5 => commands.push(command(&["DEL", "s"])),
             6 | 7 => commands.push(command(&["DEL", "w", "s", "lock"])),
+            8 => commands.push(command(&["SET", "label:a", "web-3 4711 billing"])),
+            9 => commands.push(command(&["DEL", "label:a"])),
             _ => {}
         }
         commands.push(call(&mut rng));

@@ -1,10 +1,14 @@
 //! `init --reconfigure`: another number of nodes, or a shorter `max_ttl`, for a deployment that
 //! exists.
 
-use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use redbolt::{Config, Init, InitError, InitPlan};
 
 use crate::support::servers::{Cluster, Node};
+use crate::support::until;
+use crate::support::watched::Watched;
 use crate::{all, exec_at_once, init, program, redbolt, written};
 
 /// The longest ttl: a change takes one and a half times as long, and so do its tests.
@@ -116,21 +120,24 @@ fn a_client_that_still_runs_is_named_and_waited_for() {
     let cluster = deployed(5, 3);
     let hold = ["--ttl", "500ms", SAME[0], SAME[1], "r", "--", "cat"];
     let mut holder = program("exec", &cluster.addrs()[..3], &hold);
-    let mut holder = holder.stdin(Stdio::piped()).spawn().expect("the program can be started");
-    let mut init = program("init", &cluster.addrs(), &CHANGE);
-    let init = init.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut init = Killed(init.spawn().expect("the program can be started"));
-    let mut lines = BufReader::new(init.0.stderr.take().expect("a pipe")).lines();
-    let still = lines.find(|line| {
-        line.as_ref().is_ok_and(|line| line.contains("a client still runs: it looked at 127.0.0.1"))
-    });
+    holder.stdin(Stdio::piped());
+    let mut holder = Killed(holder.spawn().expect("the program can be started"));
+    let mut init = Watched::err(program("init", &cluster.addrs(), &CHANGE));
+    init.line("a client still runs: it looked at 127.0.0.1");
     let nodes: Vec<_> = all(&cluster).iter().map(|node| node.get(b"redbolt:witness")).collect();
     // The end of its input is the end of the holder.
-    drop(holder.stdin.take());
-    assert!(still.is_some(), "the client is named");
-    assert!(holder.wait().expect("an exit").success(), "the lock was held to the end");
+    drop(holder.0.stdin.take());
+    let mut status = None;
+    let is_over = until(Duration::from_secs(60), || {
+        status = holder.0.try_wait().expect("it is ours to wait for");
+        status.is_some()
+    });
+    assert!(
+        is_over && status.is_some_and(|status| status.success()),
+        "held to the end: {status:?}"
+    );
     assert_eq!(nodes[3..], [None, None], "nothing is written before the client has ended");
-    assert!(init.0.wait().expect("an exit").success());
+    assert!(init.ended().success());
     exec(&cluster.addrs()).assert(0, &[]);
 }
 
@@ -145,15 +152,41 @@ impl Drop for Killed {
     }
 }
 
+/// A refusal writes nothing. Only who waits has a node of another process begin to measure.
 #[test]
-fn a_node_of_another_process_measures_anew() {
+fn a_node_of_another_process_measures_anew_when_somebody_waits() {
     let mut cluster = Cluster::start_with(3, &["--appendonly", "yes"]);
     init(&cluster.addrs()[..2], &["--fresh", SAME[0], SAME[1]]).assert(0, &[]);
     cluster[0].restart();
+    let before = written(&all(&cluster));
     let unknown = "last look unknown, 1.6s too early";
-    init(&cluster.addrs(), &AT_ONCE).assert(69, &[unknown]);
-    // The first run has begun to measure.
-    let outcome = init(&cluster.addrs(), &CHANGE);
-    outcome.assert(0, &[" ago, ", "changed from 2 nodes to 3"]);
-    assert!(!outcome.out.contains("unknown"), "{}", outcome.out);
+    let said = ["nothing was written on any node", unknown, "run init without --no-wait"];
+    init(&cluster.addrs(), &AT_ONCE).assert(69, &said);
+    assert_eq!(written(&all(&cluster)), before, "the witness of another process stays");
+    init(&cluster.addrs(), &CHANGE).assert(0, &["changed from 2 nodes to 3"]);
+    init(&cluster.addrs(), &AT_ONCE).assert(0, &["will be kept", ": kept"]);
+}
+
+/// The library keeps to the same: nothing is written before somebody asks the nodes to measure.
+#[test]
+fn a_plan_that_is_refused_writes_nothing_and_measures_when_told() {
+    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes"]);
+    init(&cluster.addrs()[..2], &["--fresh", SAME[0], SAME[1]]).assert(0, &[]);
+    cluster[0].restart();
+    let before = written(&all(&cluster));
+    let mut config = Config::new(cluster.addrs()).expect("addresses");
+    config.redlock.max_ttl = Duration::from_secs(1);
+    let init = Init::new(config).reconfigure();
+    let error = init.run().expect_err("a client may be there");
+    assert!(matches!(error, InitError::Refused(_)), "{error}");
+    assert_eq!(written(&all(&cluster)), before);
+    let mut plan = init.inspect().expect("a plan");
+    let knows = |plan: &InitPlan| plan.report().nodes()[0].wait.is_some_and(|it| it.ago.is_some());
+    assert!(!knows(&plan), "{}", plan.report());
+    plan.measure().expect("the nodes are asked");
+    let after = written(&all(&cluster));
+    assert_eq!(after[2..], before[2..], "the others are left as they are");
+    assert_ne!(after[0], before[0]);
+    let plan = init.inspect().expect("a plan");
+    assert!(knows(&plan), "{}", plan.report());
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::support::servers::{Cluster, Node};
-use crate::{SHORT, all, exec_at_once, init, written};
+use crate::support::wire::Reply;
+use crate::{SHORT, all, exec_at_once, init, redbolt, written};
 
 #[test]
 fn a_declared_cluster_works_at_once_and_after_the_restart_of_a_minority() {
@@ -55,7 +56,7 @@ fn a_refusal_writes_nothing_on_any_node() {
                 cluster[2].command(&[b"REPLICAOF", host.as_bytes(), port.as_bytes()]);
                 Some(master)
             },
-            "the server is a replica",
+            ": a replica of 127.0.0.1:",
         ),
     ];
     for (spoil, expected) in rows {
@@ -110,4 +111,85 @@ fn a_power_cut_that_kept_the_witnesses_is_refused() {
     }
     let refused = "the witness of an earlier process or other data: use init without --fresh";
     init(&cluster.addrs(), &["--fresh"]).assert(69, &[refused]);
+}
+
+/// The label of a client stays for two spans, and is neither a lock nor data.
+#[test]
+fn labels_of_clients_do_not_stop_a_declaration() {
+    let cluster = Cluster::start(3);
+    let addrs = cluster.addrs();
+    let fresh = ["--fresh", "--prefix", "p*:"];
+    init(&addrs, &fresh).assert(0, &[": empty: declared fresh"]);
+    let labelled = ["--no-wait", "--prefix", "p*:", "--label", "billing", "r", "--", "true"];
+    redbolt("exec", &addrs, &labelled).assert(0, &[]);
+    let labels: usize = cluster.iter().map(|node| count(node) - 2).sum();
+    assert!(labels >= 2, "{labels} labels");
+    init(&addrs, &fresh).assert(0, &["declared fresh before: declared fresh"]);
+    cluster.iter().for_each(|node| {
+        node.command(&[b"DEL", b"p*:redbolt:witness", b"p*:redbolt:seen"]);
+    });
+    init(&addrs, &fresh).assert(0, &[": empty: declared fresh"]);
+    // What begins otherwise is data, and so are labels of a deployment with another prefix.
+    cluster[0].command(&[b"SET", b"redbolt:label:x", b"y"]);
+    init(&addrs, &fresh).assert(69, &["not new, it has 1 key: use init without --fresh"]);
+    cluster[0].command(&[b"DEL", b"redbolt:label:x"]);
+    // Nobody looks through a large database.
+    let many: Vec<_> = (0..1_000).map(|key| format!("p*:redbolt:label:{key}")).collect();
+    for key in &many {
+        cluster[0].command(&[b"SET", key.as_bytes(), b"x"]);
+    }
+    let refused = "keys: use init without --fresh";
+    init(&addrs, &fresh).assert(69, &["not new, it has 100", refused]);
+}
+
+fn count(node: &Node) -> usize {
+    match node.command(&[b"DBSIZE"]) {
+        Reply::Integer(count) => usize::try_from(count).expect("a count"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Everything that locks need, and nothing else.
+const RIGHTS: [&str; 12] = [
+    "~redbolt:*",
+    "~locks:*",
+    "+info",
+    "+eval",
+    "+evalsha",
+    "+set",
+    "+get",
+    "+mget",
+    "+exists",
+    "+pttl",
+    "+pexpire",
+    "+del",
+];
+
+#[test]
+fn the_rights_of_locks_suffice_but_for_a_declaration() {
+    let cluster = Cluster::start(1);
+    let addr = cluster[0].addr();
+    let url = [format!("redis://app:pw@{addr}")];
+    let allow = |rules: &[&str]| {
+        let words = [&["ACL", "SETUSER", "app", "on", ">pw"], &RIGHTS[..], rules].concat();
+        let words: Vec<_> = words.iter().map(|word| word.as_bytes()).collect();
+        assert_eq!(cluster[0].command(&words), Reply::Simple("OK".to_owned()));
+    };
+    allow(&[]);
+    let time = ["the user app may not run: time", "ACL SETUSER app +time"];
+    init(&url, &["--no-wait"]).assert(69, &time);
+    allow(&["+time"]);
+    let refused = ["the user app may not run: dbsize", "ACL SETUSER app +dbsize"];
+    let before = written(&all(&cluster));
+    init(&url, &["--fresh"]).assert(69, &refused);
+    assert_eq!(written(&all(&cluster)), before);
+    init(&url, &["--no-wait"]).assert(0, &["no witness: a witness written"]);
+    cluster[0].command(&[b"FLUSHALL"]);
+    allow(&["+dbsize"]);
+    init(&url, &["--fresh"]).assert(0, &["empty: declared fresh"]);
+    // Without the right to look, a label could be a lock.
+    cluster[0].command(&[b"SET", b"redbolt:label:x", b"y"]);
+    init(&url, &["--fresh"]).assert(69, &["not new, it has 1 key"]);
+    allow(&["+scan"]);
+    init(&url, &["--fresh"]).assert(0, &["declared fresh before: declared fresh"]);
 }

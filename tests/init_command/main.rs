@@ -7,6 +7,7 @@ mod fresh;
 mod halfway;
 mod ordinary;
 mod raising;
+mod same_words;
 #[path = "../support/mod.rs"]
 mod support;
 

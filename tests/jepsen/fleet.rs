@@ -15,12 +15,13 @@ use redbolt::redlock::RestartGuard;
 use crate::checker::Terms;
 use crate::client::{Mail, REQUESTS};
 use crate::home::{Files, Home};
-use crate::log::{Log, Tail};
+use crate::log::{LINKS, Log, Tail};
 use crate::order::{Body, Habit, Order, RETRY, VARIABLE};
 use crate::secrets::Secrets;
 use crate::support::clocks::Clocks;
 use crate::support::process::{Folder, Process};
 use crate::support::until;
+use crate::watch::Watch;
 
 /// The name of the test that runs a client: a test process with an order becomes a client there.
 pub(crate) const ENTRANCE: &str = "no_two_clients_believe_in_the_same_lock";
@@ -53,6 +54,8 @@ pub(crate) struct Fleet {
     // the end of its nodes.
     pub(crate) clients: Vec<Client>,
     pub(crate) homes: Vec<Home>,
+    /// All answers come through this process.
+    _watch: Watch,
     clocks: Option<Clocks>,
     pub(crate) log: Arc<Log>,
     pub(crate) secrets: Secrets,
@@ -116,7 +119,16 @@ impl Fleet {
         if rules.is_deaf {
             homes.iter().for_each(Home::add_deaf_user);
         }
-        let mut fleet = Self { clients: Vec::new(), homes, clocks, log, secrets, rules, born: 0 };
+        let mut fleet = Self {
+            clients: Vec::new(),
+            homes,
+            _watch: Watch::over(LINKS, Log::open(log.path().to_owned())),
+            clocks,
+            log,
+            secrets,
+            rules,
+            born: 0,
+        };
         for (body, count) in [Body::Engine, Body::Client].into_iter().zip(rules.bodies) {
             for _ in 0..count {
                 let client = fleet.bear(body);

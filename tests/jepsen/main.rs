@@ -6,8 +6,8 @@
 //! - [`nemesis`] does what the model of `SAFETY.md` allows to processes, names, links, settings and
 //!   clocks, as a seed decides; [`storm`] lets the nemesis rage, and has calms in between in which
 //!   every client must be served, and must shut down fast although a minority is away;
-//! - [`log`] is written by all of them, on one clock, and [`wire`] writes there what the masters
-//!   have said;
+//! - [`log`] is written by all of them, on one clock; [`wire`] writes there what the masters have
+//!   said, and [`watch`] when a process could not run;
 //! - [`checker`] reads the log, and knows nothing else;
 //! - [`control`] has runs in which the model is broken on purpose: the checker must find that, or
 //!   the silence of the other runs means nothing.
@@ -36,6 +36,7 @@ mod secrets;
 mod storm;
 #[path = "../support/mod.rs"]
 mod support;
+mod watch;
 mod wire;
 
 use std::time::Duration;

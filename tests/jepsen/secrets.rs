@@ -44,7 +44,8 @@ impl Secrets {
     /// Returns the logins of a client.
     pub(crate) fn credentials(self, is_deaf: bool) -> Credentials {
         Credentials::new(move |address| {
-            let password = fs::read_to_string(self.path(&address.port().to_string()));
+            let port = address.port().expect("the servers have ports");
+            let password = fs::read_to_string(self.path(&port.to_string()));
             let password = password.unwrap_or_else(|_| FIRST.to_owned());
             if is_deaf { Login::with_user(DEAF, FIRST) } else { Login::with_password(password) }
         })

@@ -1,8 +1,6 @@
 //! The answers of a master: its moods, what the master says about itself, and a command that the
 //! embedded master lacks.
 
-use core::fmt::Write;
-
 use bytes::BytesMut;
 use redbolt::embedded::Session;
 #[cfg(redbolt_sabotage)]
@@ -11,6 +9,7 @@ use redbolt::redlock::RELEASE;
 use redbolt::resp;
 use redbolt::time::Instant;
 
+use crate::digits::{self, Text, hex};
 use crate::master::Node;
 use crate::request::Asked;
 use crate::witness::Call;
@@ -64,12 +63,16 @@ pub(crate) struct Face {
     pub(crate) is_durable: bool,
     /// The master compares and deletes by one command, which the embedded master lacks.
     pub(crate) native: Native,
+    /// The master refuses scripts to everybody.
+    pub(crate) refuses_scripts: bool,
     /// The version of the password that the master asks for, if the master does.
     pub(crate) password: Option<u64>,
     /// The master speaks RESP3 and lets clients track.
     pub(crate) tracks: bool,
     /// What was told last, and the text.
-    told: (Told, String),
+    told: (Told, Text),
+    /// The process, the lineage and the evicted keys of the last identity, and the text.
+    identity: ([u64; 3], Text),
 }
 
 /// All that the sections of `INFO` depend on. Most looks find what the look before has found.
@@ -113,10 +116,12 @@ impl Face {
             evicts_since: 0,
             is_durable: false,
             native: Native::None,
+            refuses_scripts: false,
             password: None,
             tracks: false,
             // No process has the number 0, so nothing of this was ever told.
-            told: (Told::default(), String::new()),
+            told: (Told::default(), Text::new()),
+            identity: ([0; 3], Text::new()),
         }
     }
 
@@ -180,29 +185,33 @@ impl Face {
         !self.evicts || (self.evicts_since > 0 && now < self.evicts_since + max_ttl)
     }
 
-    /// Returns what the scripts of the witness take for the identity of the data.
-    pub(crate) fn identity(&self, database: &[u8]) -> String {
+    /// Appends what the scripts of the witness take for the identity of the data.
+    pub(crate) fn identify(&mut self, database: &[u8], identity: &mut Text) {
         let Self { process, lineage, evicted, .. } = *self;
-        let [process, lineage] = [process, lineage].map(digits);
-        let mut identity = String::with_capacity(96);
-        for part in [text(&process), ":", text(&lineage), ":"] {
-            identity.push_str(part);
+        let (of, text) = &mut self.identity;
+        if *of != [process, lineage, evicted] {
+            *of = [process, lineage, evicted];
+            text.clear();
+            for part in [process, lineage] {
+                text.extend_from_slice(&hex(part));
+                text.push(b':');
+            }
+            digits::push(text, evicted);
+            text.push(b':');
         }
-        push_number(&mut identity, evicted);
-        identity.push(':');
-        identity.push_str(text(database));
-        identity
+        identity.extend_from_slice(text);
+        identity.extend_from_slice(database);
     }
 
     /// Returns the sections of `INFO` that the scripts of the witness read.
-    pub(crate) fn describe_all(&mut self, now: u64, at: Instant) -> &str {
+    pub(crate) fn describe_all(&mut self, now: u64, at: Instant) -> &[u8] {
         let told = self.tells(now, at);
         if self.told.0 != told {
             let all = &mut self.told.1;
             all.clear();
             for section in SECTIONS {
                 for part in ["# ", section, "\r\n"] {
-                    all.push_str(part);
+                    all.extend_from_slice(part.as_bytes());
                 }
                 told.describe(section.as_bytes(), all);
             }
@@ -227,59 +236,46 @@ impl Face {
 
 impl Told {
     /// Appends the section of `INFO` with this name, as far as clients read that section.
-    fn describe(&self, section: &[u8], out: &mut String) {
+    fn describe(&self, section: &[u8], out: &mut Text) {
         let Self { process, lineage, second_offset, evicted, uptime, .. } = *self;
-        // Writing to a `String` never fails.
-        let _ = match section {
+        match section {
             b"server" => {
-                let process = digits(process);
-                let process = text(&process);
-                write!(out, "run_id:{process}\r\nuptime_in_seconds:{uptime}\r\n")
-                    .and_then(|()| out.write_str("redis_mode:standalone\r\n"))
+                out.extend_from_slice(b"run_id:");
+                out.extend_from_slice(&hex(process));
+                out.extend_from_slice(b"\r\nuptime_in_seconds:");
+                digits::push_signed(out, uptime);
+                out.extend_from_slice(b"\r\nredis_mode:standalone\r\n");
             }
             b"replication" => {
-                let lineage = digits(lineage);
-                let (role, lineage) =
-                    (if self.is_replica { "slave" } else { "master" }, text(&lineage));
-                write!(out, "role:{role}\r\nmaster_replid:{lineage}\r\n")
-                    .and_then(|()| write!(out, "second_repl_offset:{second_offset}\r\n"))
+                out.extend_from_slice(match self.is_replica {
+                    true => &b"role:slave\r\nmaster_replid:"[..],
+                    false => b"role:master\r\nmaster_replid:",
+                });
+                out.extend_from_slice(&hex(lineage));
+                out.extend_from_slice(b"\r\nsecond_repl_offset:");
+                digits::push_signed(out, second_offset);
+                out.extend_from_slice(b"\r\n");
             }
             b"memory" => {
-                let policy = if self.evicts { "volatile-lru" } else { "noeviction" };
-                write!(out, "maxmemory:1000000\r\nmaxmemory_policy:{policy}\r\n")
+                out.extend_from_slice(b"maxmemory:1000000\r\nmaxmemory_policy:");
+                out.extend_from_slice(match self.evicts {
+                    true => &b"volatile-lru\r\n"[..],
+                    false => b"noeviction\r\n",
+                });
             }
-            b"stats" => write!(out, "evicted_keys:{evicted}\r\n"),
+            b"stats" => {
+                out.extend_from_slice(b"evicted_keys:");
+                digits::push(out, evicted);
+                out.extend_from_slice(b"\r\n");
+            }
             _ => {
-                let appends = u8::from(self.is_durable);
-                write!(out, "loading:0\r\naof_enabled:{appends}\r\naof_last_write_status:ok\r\n")
+                let appends = if self.is_durable { b'1' } else { b'0' };
+                out.extend_from_slice(b"loading:0\r\naof_enabled:");
+                out.push(appends);
+                out.extend_from_slice(b"\r\naof_last_write_status:ok\r\n");
             }
-        };
+        }
     }
-}
-
-/// Returns the forty hexadecimal digits of a number.
-fn digits(mut number: u64) -> [u8; 40] {
-    let mut digits = [b'0'; 40];
-    for digit in digits.iter_mut().rev().take(16) {
-        *digit = b"0123456789abcdef"[(number % 16) as usize];
-        number /= 16;
-    }
-    digits
-}
-
-/// Appends the decimal digits of a number. Every look writes numbers, and `fmt` would take several
-/// times as long.
-pub(crate) fn push_number(text: &mut String, number: u64) {
-    let mut divisor = 10_u64.pow(number.checked_ilog10().unwrap_or(0));
-    while divisor > 0 {
-        text.push(char::from(b'0' + (number / divisor % 10) as u8));
-        divisor /= 10;
-    }
-}
-
-/// Digits are ASCII.
-fn text(digits: &[u8]) -> &str {
-    core::str::from_utf8(digits).unwrap_or_default()
 }
 
 impl Node {
@@ -328,9 +324,9 @@ impl Node {
         let (at, out) = (self.clock.show(now), &mut self.out);
         match words {
             [b"INFO", section] => {
-                let mut text = String::new();
+                let mut text = Text::new();
                 self.face.tells(now, at).describe(section, &mut text);
-                resp::bulk(out, text.as_bytes());
+                resp::bulk(out, &text);
             }
             [b"TIME"] => {
                 let micros = at.as_nanos() / 1_000;

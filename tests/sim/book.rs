@@ -79,8 +79,10 @@ impl Client {
         let (ttl, wait) = (Duration::from_millis(ttl), Duration::from_millis(wait));
         let now = self.clock(net.now);
         let Manner { orphan, node_timeout, .. } = *manner;
-        let timeout = node_timeout.unwrap_or_else(|| self.redlock.config().node_timeout(ttl));
-        let pauses = self.pauses(manner, timeout, wait);
+        let config = self.redlock.config();
+        let least = node_timeout.unwrap_or_else(|| config.node_timeout(ttl));
+        let timeout = node_timeout.unwrap_or_else(|| config.longest_node_timeout(ttl));
+        let pauses = self.pauses(manner, least, wait);
         // What is refused has nothing to wait for.
         let Ok(id) = self.ask(net, resources, manner, ttl, wait) else { return };
         let due = net.now + allowed((wait + timeout).max(2 * timeout));
@@ -162,7 +164,7 @@ impl Client {
     /// Asks for an extension. Returns false if the lock may not be extended that far.
     pub(crate) fn extend(&mut self, net: &mut Net, id: LockId, ttl: u64) -> bool {
         let (now, ttl) = (self.clock(net.now), Duration::from_millis(ttl));
-        let usual = self.redlock.config().node_timeout(ttl);
+        let usual = self.redlock.config().longest_node_timeout(ttl);
         let lock = self.locks.iter().find(|lock| lock.id == id);
         let timeout = lock.and_then(|lock| lock.node_timeout).unwrap_or(usual);
         let due = net.now + allowed(timeout);
@@ -259,6 +261,10 @@ impl Client {
         let (since, hold_until) = match lock.is_adopted.then_some(lock.asked_at) {
             None => {
                 let sent_at = net.checks.granted(net.now, token, valid_until);
+                // Whatever was known of the clock may have taken some of the validity away.
+                if 2 * (valid_until - now) < valid_until - sent_at && !may_run_behind {
+                    net.fail(format_args!("{id:?} was granted when most of it was over"));
+                }
                 (sent_at, sent_at + max_hold)
             }
             Some(asked_at) => {
@@ -354,7 +360,8 @@ impl Client {
     /// Gives a client that was asleep the time of one more request, and the time for which its
     /// clock has stood still.
     pub(crate) fn excuse(&mut self, now: u64, stopped: u64) {
-        let timeout = self.redlock.config().node_timeout(self.redlock.config().max_ttl);
+        let config = self.redlock.config();
+        let timeout = config.longest_node_timeout(config.max_ttl);
         let due = now + allowed(2 * timeout);
         for (_, query_due) in &mut self.queries {
             *query_due = due.max(*query_due + stopped);

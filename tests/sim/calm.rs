@@ -46,7 +46,7 @@ impl World {
             }
         }
         let mut chains = [Chain::default(); CLIENTS_MAX];
-        let mut may_hand_over = has_room && self.options.max_ttl() > 40 * self.options.latency;
+        let mut may_hand_over = has_room && self.options.max_ttl() > 40 * self.options.farthest();
         let end = self.net.now + SERVED_AFTER;
         while self.net.now < end && self.clients.iter().any(|client| !client.locks.is_empty()) {
             for (index, chain) in chains.iter_mut().enumerate().take(self.clients.len()) {

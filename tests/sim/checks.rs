@@ -267,6 +267,26 @@ impl Checks {
     /// Checks that no two clients believe in the same resource. A client whose clock has stood
     /// still does not count until a majority of the masters has told.
     pub(crate) fn exclusion(&mut self, true_now: u64, clients: &[Client]) {
+        if !self.rules.excludes {
+            return;
+        }
+        // Most often nobody has what another has, and then nobody needs to know who.
+        let (mut held, mut is_shared) = ([0; 2], false);
+        for client in clients {
+            let held = &mut held[usize::from(client.prefix.is_empty())];
+            for lock in client.believed(client.clock(true_now)) {
+                is_shared |= *held & lock.resources.0 != 0;
+                *held |= lock.resources.0;
+            }
+        }
+        if is_shared {
+            self.name_holders(true_now, clients);
+        }
+    }
+
+    /// Says which two clients believe in the same resource.
+    #[cold]
+    fn name_holders(&mut self, true_now: u64, clients: &[Client]) {
         let mut holders = [[None; names::COUNT]; 2];
         for client in clients {
             let now = client.clock(true_now);
@@ -274,7 +294,7 @@ impl Checks {
                 for resource in lock.resources.iter() {
                     let holder = &mut holders[usize::from(client.prefix.is_empty())][resource];
                     let other: Option<(usize, LockId)> = holder.replace((client.name, lock.id));
-                    if let Some(other) = other.filter(|_| self.rules.excludes) {
+                    if let Some(other) = other {
                         let both = (other, (client.name, lock.id));
                         self.fail(true_now, format_args!("two holders of {resource}: {both:?}"));
                     }

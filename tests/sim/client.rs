@@ -235,9 +235,9 @@ impl Client {
             }
             let done = self.redlock.handle_received(now, node, link.replies.waiting());
             link.replies.take(done);
-            // A session that is over has not read the answers that came last.
-            let is_read = self.is_connected(now, node);
             while link.looks.front().is_some_and(|(end, _)| *end <= arrived) {
+                // A session that is over has not read the answers that came last.
+                let is_read = self.is_connected(now, node);
                 let Some((_, look)) = link.looks.pop_front().filter(|_| is_read) else { continue };
                 let (slots, drift) = (self.ends.len(), checks.rules.drift);
                 checks.is_touched |= self.stops.looked(node.index(), slots, look, now, drift);
@@ -296,8 +296,9 @@ impl Client {
                     if !matches!(self.ends[index], End::Down) {
                         net.fail(format_args!("client {name} connects twice to {node:?}"));
                     }
-                    let blocked_until = net.weather.blocked_until(name, net.addresses[index]);
-                    let until = blocked_until.max(net.now) + net.weather.delay();
+                    let master = net.addresses[index];
+                    let blocked_until = net.weather.blocked_until(name, master);
+                    let until = blocked_until.max(net.now) + net.weather.time_to_connect(master);
                     self.ends[index] = End::Connecting { until };
                 }
                 Action::Close(node) => self.hang_up(net, node.index()),
@@ -357,7 +358,7 @@ impl Client {
                 }
                 let sent = net.send(*master, *link, now, bytes);
                 if sent < size {
-                    *write_at = net.now + net.weather.delay();
+                    *write_at = net.now + net.weather.delay(*master);
                 }
                 self.redlock.handle_sent(node, sent);
             }

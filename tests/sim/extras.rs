@@ -30,6 +30,9 @@ pub(crate) struct Extras {
     pub(crate) has_tenants: bool,
     /// Some locks have up to sixteen resources.
     pub(crate) has_wide_sets: bool,
+    /// Masters refuse scripts, each from the beginning whose bit is set, and others later. Every
+    /// master has `DELIFEQ` or `DELEX` then. The stream of this is that of [`crate::scripts`].
+    pub(crate) without_scripts: Option<u8>,
 }
 
 /// Returns the stream that decides which extras the world of a seed has.
@@ -58,6 +61,7 @@ impl Extras {
             has_logins: chance.one_in(3) && is_open,
             has_tenants: chance.one_in(3) && is_open,
             has_wide_sets: chance.one_in(4),
+            without_scripts: None,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::book::State;
 use crate::chance::Chance;
 use crate::client::{Client, Sleep};
 use crate::clock::{MS, SECOND};
-use crate::net::{BACK, Net, THERE};
+use crate::net::Net;
 use crate::options::Outside;
 use crate::world::World;
 
@@ -47,6 +47,8 @@ pub(crate) enum Fault {
     /// A master is told to evict keys when its memory is full.
     Policy,
     FlushScripts,
+    /// A master refuses all scripts, or runs them again.
+    Scripts,
     /// A master takes no connections.
     Refuse,
     /// A master's clock is set.
@@ -313,6 +315,7 @@ impl World {
                 node.command(now, &[b"SCRIPT", b"FLUSH"]);
                 node.out.clear();
             }
+            Fault::Scripts => node.change_scripts(now, chance),
             Fault::Evict if !node.face.may_evict(now, options.max_ttl()) => {}
             // A trusted master keeps its files: no operator replaces them by those of another.
             Fault::RoleChange | Fault::Failover | Fault::RoundTrip | Fault::Restore
@@ -385,16 +388,10 @@ impl World {
             }
             self.net.addresses[index] = index;
         }
+        self.give_scripts_back();
         self.tell_passwords();
         for client in &mut self.clients {
             client.rouse(now);
         }
-    }
-}
-
-impl Net {
-    /// Draws one direction, or both.
-    fn directions(&mut self) -> Vec<usize> {
-        [vec![THERE], vec![BACK], vec![THERE, BACK]][self.weather.chance.index(3)].clone()
     }
 }

@@ -43,7 +43,6 @@ pub(crate) struct Link {
 }
 
 /// Bytes in one direction, in order.
-#[derive(Default)]
 pub(crate) struct Stream {
     /// Bytes that were sent and not yet taken.
     bytes: Vec<u8>,
@@ -52,6 +51,9 @@ pub(crate) struct Stream {
     /// The number of bytes that have arrived, of all.
     arrived: u64,
     pieces: VecDeque<Piece>,
+    /// The time at which the first piece arrives; never if there is none. Every step of a world
+    /// asks every link.
+    next: u64,
     /// The number of bytes that had been sent at each time, by the clock of the sender.
     sent: VecDeque<(u64, Instant)>,
 }
@@ -73,8 +75,8 @@ impl Link {
             tracks: false,
             tracks_tenant: false,
             is_authed: false,
-            requests: Stream::default(),
-            replies: Stream::default(),
+            requests: Stream::new(),
+            replies: Stream::new(),
             votes: VecDeque::new(),
             looks: VecDeque::new(),
             is_served: true,
@@ -99,6 +101,7 @@ impl Link {
                 }
             }
         }
+        self.requests.look_for_next();
     }
 
     /// Removes the master's end, with all requests that were not executed. Some of the last replies
@@ -112,6 +115,7 @@ impl Link {
             let told = now + chance.below(2 * MS);
             self.ends_at = pieces.back().map_or(told, |last| told.max(last.due));
         }
+        self.replies.look_for_next();
     }
 
     /// Returns whether the link can be dropped.
@@ -120,12 +124,29 @@ impl Link {
     }
 }
 
+impl Default for Stream {
+    fn default() -> Self {
+        let (bytes, pieces, sent) = (Vec::new(), VecDeque::new(), VecDeque::new());
+        Self { bytes, taken: 0, arrived: 0, pieces, next: u64::MAX, sent }
+    }
+}
+
 impl Stream {
+    fn new() -> Self {
+        Self { bytes: Vec::with_capacity(1_024), ..Self::default() }
+    }
+
+    /// Brings the time of the next arrival up to date, after the pieces have changed.
+    fn look_for_next(&mut self) {
+        self.next = self.pieces.front().map_or(u64::MAX, |piece| piece.due);
+    }
+
     /// Sends `bytes` to arrive at `due`, or with the bytes before them if that is later.
     pub(crate) fn send(&mut self, due: u64, bytes: &[u8]) {
         let due = self.pieces.back().map_or(due, |last| due.max(last.due));
         self.bytes.extend_from_slice(bytes);
         self.pieces.push_back(Piece { due, end: self.end() });
+        self.look_for_next();
     }
 
     /// Records the time at which all bytes so far were sent.
@@ -148,11 +169,15 @@ impl Stream {
 
     /// Lets the bytes arrive that are due by `now`. Returns false if there are none.
     pub(crate) fn arrive(&mut self, now: u64) -> bool {
+        if self.next > now {
+            return false;
+        }
         let before = self.arrived;
         while let Some(piece) = self.pieces.front().filter(|piece| piece.due <= now) {
             self.arrived = piece.end;
             self.pieces.pop_front();
         }
+        self.look_for_next();
         self.arrived > before
     }
 
@@ -178,7 +203,7 @@ impl Stream {
 
     /// Returns the time at which the next piece arrives.
     pub(crate) fn next(&self) -> Option<u64> {
-        self.pieces.front().map(|piece| piece.due)
+        (self.next < u64::MAX).then_some(self.next)
     }
 
     /// Lets no byte arrive before `until`.
@@ -186,5 +211,6 @@ impl Stream {
         for piece in &mut self.pieces {
             piece.due = piece.due.max(until);
         }
+        self.look_for_next();
     }
 }

@@ -36,12 +36,17 @@ impl World {
         let end = self.net.now + 2 * self.options.max_ttl();
         self.live_until(end, |world| !is_patient && world.net.now >= seen && world.is_trusting())?;
         self.everybody_is_served()?;
+        self.first_attempts_succeed()?;
         // One in a few is enough, because most worlds are alike by now.
         if self.options.seed % 4 == 0 {
             self.lines_are_served()?;
         }
         let end = self.net.now + 2 * self.options.max_ttl() + self.options.step_max;
         self.live_until(end, |world| !is_patient && world.rest() == Some(0))?;
+        // A password that was changed last was noticed after the world had become clean.
+        if self.clients.iter().any(|client| client.waits_for_a_node(self.net.now)) {
+            self.become_clean(is_patient)?;
+        }
         self.nothing_remembered();
         self.net.checks.thrift(self.net.now);
         self.net.checks.violation().map_or(Ok(()), Err)
@@ -73,7 +78,11 @@ impl World {
     }
 
     /// Lives until `end`, or until it is found earlier that the world `is_done`.
-    fn live_until(&mut self, end: u64, is_done: impl Fn(&Self) -> bool) -> Result<(), Violation> {
+    pub(crate) fn live_until(
+        &mut self,
+        end: u64,
+        is_done: impl Fn(&Self) -> bool,
+    ) -> Result<(), Violation> {
         while self.net.now < end && !is_done(self) {
             self.live(end.min(self.net.now + self.pause()))?;
         }
@@ -86,7 +95,7 @@ impl World {
     }
 
     /// Returns whether every client believes every master, and the next look shortens no lock.
-    fn is_trusting(&self) -> bool {
+    pub(crate) fn is_trusting(&self) -> bool {
         let (now, max_ttl) = (self.net.now, self.options.config.max_ttl);
         self.clients.iter().all(|client| client.knows_its_stops(now, max_ttl))
             && self.clients.iter().all(|client| {
@@ -111,7 +120,7 @@ impl World {
     /// Returns `None` while something is left of any lock, or of a dead connection; otherwise the
     /// time after which the last node is tried again that needed another configuration, which is 0
     /// once all clients are connected to all masters. Without a fault, a clean world stays clean.
-    fn rest(&self) -> Option<u64> {
+    pub(crate) fn rest(&self) -> Option<u64> {
         let now = self.net.now;
         let is_alive = |link: &Link| link.is_served && link.is_heard;
         let is_clean = |node: &Node| node.links.iter().all(is_alive) && node.keys(now) == 0;
@@ -224,6 +233,13 @@ impl Client {
         let wait = waits.reduce(|a, b| Some(a?.max(b?))).flatten()?;
         // The clock of the client may be slow.
         Some(allowed(wait)).filter(|_| !wait.is_zero()).or(Some(0))
+    }
+
+    /// Returns whether a node is tried again only later, because it needed another configuration.
+    fn waits_for_a_node(&self, now: u64) -> bool {
+        let statuses = self.redlock.nodes().into_iter();
+        let mut statuses = statuses.filter_map(|node| self.redlock.node(self.clock(now), node));
+        statuses.any(|status| status.state == NodeState::Misconfigured)
     }
 
     fn cleanup_dropped(&self, now: u64) -> u64 {

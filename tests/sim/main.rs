@@ -10,7 +10,9 @@
 //! must be true at every step. Worlds that leave the model of SAFETY.md are labelled, and there
 //! locks need not exclude each other.
 //!
-//! A third of the worlds have something besides ([`extras`]), drawn from a stream of its own.
+//! A third of the worlds have something besides ([`extras`]), in some the masters are far away
+//! ([`distance`]), and in some they run no scripts ([`scripts`]), each drawn from a stream of its
+//! own.
 //!
 //! * `REDBOLT_SIM_SEEDS=<count>` lives through more worlds, or fewer, than the default;
 //!   `REDBOLT_SIM_FIRST=<seed>` begins with another seed than 0.
@@ -30,9 +32,12 @@ mod chance;
 mod checks;
 mod client;
 mod clock;
+mod digits;
+mod distance;
 mod edge;
 mod extras;
 mod faults;
+mod former;
 mod line;
 mod link;
 mod liveness;
@@ -47,7 +52,9 @@ mod request;
 mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;
+mod scripts;
 mod stops;
+mod store;
 mod strangers;
 mod thrift;
 mod trace;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use redbolt::embedded::{Master, Options, Session};
+use redbolt::embedded::Session;
 use redbolt::redlock::Token;
 use redbolt::time::Instant;
 use smallvec::SmallVec;
@@ -12,11 +12,14 @@ use crate::answer::Face;
 use crate::chance::Chance;
 use crate::checks::{Checks, Vote};
 use crate::clock::Clock;
+use crate::former::Former;
 use crate::link::Link;
 use crate::names::{self, Resources};
 use crate::net::Weather;
 use crate::request::{self, Asked, Named, number, token_of};
+use crate::scripts::is_try;
 use crate::stops::Look;
+use crate::store::Store;
 use crate::strangers::{NO_STRING, Strangers};
 use crate::thrift::Use;
 use crate::trace::Trace;
@@ -28,7 +31,7 @@ pub(crate) const MASTERS_MAX: usize = 7;
 
 pub(crate) struct Node {
     pub(crate) index: usize,
-    pub(crate) store: Master,
+    pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) face: Face,
     pub(crate) links: Vec<Link>,
@@ -63,7 +66,7 @@ impl Node {
     pub(crate) fn new(index: usize, now: u64, age: u64, clock: Clock, face: Face) -> Self {
         Self {
             index,
-            store: empty(),
+            store: Store::empty(),
             clock,
             face,
             links: Vec::new(),
@@ -79,7 +82,7 @@ impl Node {
             born_as_told: false,
             is_written: [false; 2],
             strangers: Strangers::default(),
-            out: BytesMut::new(),
+            out: BytesMut::with_capacity(2_048),
         }
     }
 
@@ -163,18 +166,10 @@ impl Node {
             return;
         }
         self.moved_at = now;
-        let face = || self.face.spare();
-        let spare = || Former {
-            store: empty(),
-            strangers: Strangers::default(),
-            face: face(),
-            suspect_at: now,
-        };
-        let mut other = self.former.take().unwrap_or_else(|| Box::new(spare()));
+        let spare = || Box::new(Former::spare(&self.face, now));
+        let mut other = self.former.take().unwrap_or_else(spare);
         self.drop_links(now, chance.one_in(2), chance);
-        core::mem::swap(&mut self.store, &mut other.store);
-        core::mem::swap(&mut self.strangers, &mut other.strangers);
-        core::mem::swap(&mut self.face, &mut other.face);
+        other.swap(&mut self.store, &mut self.strangers, &mut self.face);
         // The one that comes back lacks the votes that the other gave in between.
         let lacks = other.suspect_at.max(self.granted_at);
         other.suspect_at = self.suspect_at;
@@ -195,7 +190,7 @@ impl Node {
 
     /// Deletes all keys, and nothing else.
     pub(crate) fn forget(&mut self, now: u64) {
-        self.store = empty();
+        self.store = Store::empty();
         self.strangers.forget();
         self.forgot_at = now;
     }
@@ -315,8 +310,8 @@ impl Node {
     ) {
         let start = self.out.len();
         let look = Call::read(words);
-        if look.is_some() {
-            // The keys of the witness are no locks.
+        if look.is_some() || is_try(words) {
+            // The keys of the witness are no locks, and a try touches none.
             self.reply(now, link, words, look);
             if self.out[start..].starts_with(b"*12\r\n") {
                 let (process, time) = (self.face.process, self.clock.show(now));
@@ -347,6 +342,9 @@ impl Node {
         let what = if named.extends { Use::Other } else { Use::Release };
         for token in named.tokens {
             checks.used(now, (link.client, link.slot), &token_of(token), what);
+        }
+        if named.keys.is_empty() {
+            return self.reply(now, link, words, None);
         }
         let before = self.values(now, &named);
         self.reply(now, link, words, None);
@@ -386,17 +384,4 @@ impl Node {
         };
         named.keys.iter().map(value).collect()
     }
-}
-
-/// A process whose name has moved to another one.
-struct Former {
-    store: Master,
-    strangers: Strangers,
-    face: Face,
-    suspect_at: u64,
-}
-
-fn empty() -> Master {
-    // Nobody hears what this master calls itself: `Face` answers instead.
-    Master::new(0, Options::default(), Instant::ZERO)
 }

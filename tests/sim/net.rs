@@ -5,6 +5,7 @@ use core::fmt;
 use crate::chance::Chance;
 use crate::checks::Checks;
 use crate::clock::MS;
+use crate::distance::Distances;
 use crate::link::Link;
 use crate::master::Node;
 use crate::trace::Trace;
@@ -27,6 +28,8 @@ pub(crate) struct Weather {
     /// In nanoseconds, as all times: bytes take between half of this and twice as much in one
     /// direction.
     pub(crate) latency: u64,
+    /// The delays where masters are far away, instead of the latency.
+    pub(crate) distances: Option<Distances>,
     /// One time in so many, bytes take twenty times as long; zero means never.
     pub(crate) hiccups: u64,
     /// One time in so many, bytes come in pieces; zero means never.
@@ -49,6 +52,7 @@ impl Weather {
         Self {
             chance,
             latency: MS,
+            distances: None,
             hiccups: 0,
             splits: 0,
             ghost_max: MS,
@@ -58,10 +62,22 @@ impl Weather {
         }
     }
 
-    pub(crate) fn delay(&mut self) -> u64 {
-        let usual = self.chance.between(self.latency / 2, self.latency * 2);
+    /// Returns a delay to or from a master.
+    pub(crate) fn delay(&mut self, master: usize) -> u64 {
+        let usual = match &self.distances {
+            Some(distances) => distances.delay(master, &mut self.chance),
+            None => self.chance.between(self.latency / 2, self.latency * 2),
+        };
         let is_late = self.hiccups > 0 && self.chance.one_in(self.hiccups);
         if is_late { 20 * usual } else { usual }
+    }
+
+    /// Returns the time after which a connection to a master is up.
+    pub(crate) fn time_to_connect(&mut self, master: usize) -> u64 {
+        if self.distances.is_some_and(|distances| distances.has_proxies) {
+            return self.chance.below(MS);
+        }
+        self.delay(master)
     }
 
     fn clog_of(&mut self, client: usize, master: usize) -> &mut [u64; 2] {
@@ -77,7 +93,7 @@ impl Weather {
     /// Returns the arrival time of what is sent now.
     fn due(&mut self, now: u64, client: usize, master: usize, direction: usize) -> u64 {
         let clog = self.clog_of(client, master)[direction];
-        (now + self.delay()).max(clog)
+        (now + self.delay(master)).max(clog)
     }
 
     /// Sends the replies of a master, in random pieces.
@@ -101,6 +117,11 @@ impl Weather {
 }
 
 impl Net {
+    /// Draws one direction, or both.
+    pub(crate) fn directions(&mut self) -> Vec<usize> {
+        [vec![THERE], vec![BACK], vec![THERE, BACK]][self.weather.chance.index(3)].clone()
+    }
+
     pub(crate) fn new(
         now: u64,
         weather: Weather,

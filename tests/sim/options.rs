@@ -11,6 +11,7 @@ use redbolt::redlock::{Drift, RedlockConfig, RestartGuard};
 
 use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
+use crate::distance::Distances;
 use crate::extras::{self, Extras};
 use crate::faults::{Fault, Kind};
 use crate::names::{RESOURCES, Resources};
@@ -42,6 +43,7 @@ pub(crate) struct Options {
     /// The greatest step by which a clock is set forward or back; in nanoseconds, as all times.
     pub(crate) step_max: u64,
     pub(crate) latency: u64,
+    pub(crate) distances: Option<Distances>,
     pub(crate) hiccups: u64,
     pub(crate) splits: u64,
     pub(crate) ghost_max: u64,
@@ -125,6 +127,7 @@ impl Options {
             rate_max: if outside == Some(Outside::Rates) { (20 * rate).min(100_000) } else { rate },
             step_max: if outside == Some(Outside::Steps) { step + max_ttl } else { step },
             latency,
+            distances: None,
             hiccups: chance.pick(&[0, 0, 10, 100]),
             splits: chance.pick(&[0, 3, 30]),
             ghost_max: chance.pick(&[20 * MS, 200 * MS, SECOND]),
@@ -151,7 +154,14 @@ impl Options {
         if !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops {
             options.draw_edge(chance);
         }
+        options.draw_apart(kind);
         options
+    }
+
+    /// Draws what has streams of its own, behind everything else.
+    fn draw_apart(&mut self, kind: Kind) {
+        self.draw_distances(kind);
+        self.draw_scripts(kind);
     }
 
     /// Draws a ttl in milliseconds. Short ttls end during an extension or a release.
@@ -291,6 +301,7 @@ impl fmt::Display for Options {
         writeln!(f, "  node_timeout {node_timeout:?}, close_timeout {:?}", config.close_timeout)?;
         writeln!(f, "  max_locks {max_locks}, max_pipeline {max_pipeline}")?;
         writeln!(f, "  latency {latency:?}, turn {turn:?}, ghosts up to {ghost_max:?}")?;
+        writeln!(f, "  {:?}", self.distances)?;
         writeln!(f, "  one in: hiccups {}, splits {}", self.hiccups, self.splits)?;
         writeln!(f, "  {requests} requests every {request_gap:?}, faults every {fault_gap:?}")?;
         let Self { native, tracking, durable, evictor, misrouted, mover, .. } = self;

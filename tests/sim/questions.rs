@@ -13,7 +13,7 @@ impl Client {
     /// Asks for the holder of a resource.
     pub(crate) fn query(&mut self, net: &Net, resource: usize) {
         let now = self.clock(net.now);
-        let due = net.now + allowed(self.redlock.config().node_timeout(Duration::MAX));
+        let due = net.now + allowed(self.redlock.config().longest_node_timeout(Duration::MAX));
         if let Ok(query) = self.redlock.query(now, RESOURCES[resource]) {
             self.queries.push((query, due));
         }

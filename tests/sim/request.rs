@@ -4,7 +4,7 @@ use redbolt::redlock::{ACQUIRE_SET, EXTEND_SET, RELEASE_SET, Script, Token};
 use smallvec::SmallVec;
 
 /// A request, taken apart.
-pub(crate) type Words<'a> = SmallVec<[&'a [u8]; 8]>;
+pub(crate) type Words<'a> = SmallVec<[&'a [u8]; 12]>;
 
 /// Reads the request at the beginning of `bytes`. Returns its words and its length; `None` if the
 /// request has not arrived as a whole.
@@ -27,7 +27,21 @@ pub(crate) fn read(bytes: &[u8]) -> Option<(Words<'_>, usize)> {
 }
 
 /// Reads the number behind a `kind` of header at `place`. Returns the number and the place behind.
+#[inline]
 fn header(bytes: &[u8], kind: u8, place: usize) -> Option<(usize, usize)> {
+    let digit = |byte: u8| usize::from(byte - b'0');
+    // Most numbers have one digit or two.
+    match *bytes.get(place..)? {
+        [first, one @ b'0'..=b'9', b'\r', _, ..] if first == kind => Some((digit(one), place + 4)),
+        [first, ten @ b'0'..=b'9', one @ b'0'..=b'9', b'\r', _, ..] if first == kind => {
+            Some((10 * digit(ten) + digit(one), place + 5))
+        }
+        _ => longer_header(bytes, kind, place),
+    }
+}
+
+/// The same, for any number of digits.
+fn longer_header(bytes: &[u8], kind: u8, place: usize) -> Option<(usize, usize)> {
     let (first, digits) = bytes.get(place..)?.split_first()?;
     assert_eq!(*first, kind, "no request: {}", bytes.escape_ascii());
     let mut number = 0;

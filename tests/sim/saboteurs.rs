@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 38] = [
+const SABOTEURS: [(&str, Breach); 41] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -63,6 +63,7 @@ const SABOTEURS: [(&str, Breach); 38] = [
     ("S7", Core(Saboteur::ExtensionRecreates)),
     ("S7", Core(Saboteur::ExtensionShortens)),
     ("S7", Core(Saboteur::ExtensionTooLate)),
+    ("S7", Core(Saboteur::ScriptlessAgrees)),
     ("S8", Core(Saboteur::HeldWithoutLooking)),
     ("S9", Core(Saboteur::StoppingClock)),
     ("S9", Core(Saboteur::LostTimeIgnored)),
@@ -79,6 +80,8 @@ const SABOTEURS: [(&str, Breach); 38] = [
     ("-", Core(Saboteur::RepairCounts)),
     ("-", Core(Saboteur::SetIncomplete)),
     ("-", Core(Saboteur::AdoptionByOne)),
+    ("far", Core(Saboteur::PatienceIgnored)),
+    ("half", Core(Saboteur::HalfIgnored)),
     ("S5", Around(Trick::StrangerDeleted)),
     ("adopt", Around(Trick::HeirTooLate)),
     ("thrift", Around(Trick::PollsBlindly)),

@@ -4,8 +4,6 @@
 //! its data there. A stranger comes only where no key is. To write over a lock is a loss of data,
 //! and belongs to the worlds outside the model.
 
-use bytes::BytesMut;
-use redbolt::embedded::Session;
 use redbolt::redlock::{
     ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
     Script, Token,
@@ -142,12 +140,13 @@ impl Node {
         if ![RELEASE, EXTEND, ACQUIRE_SET, HOLDER].contains(&script) {
             return false;
         }
-        if !by_text && !self.knows(now, script) {
+        let at = self.clock.show(now);
+        if !by_text && !self.store.knows(at, script) {
             return false;
         }
         // A script that was called by its text is known from then on.
         if by_text {
-            self.load(now, script);
+            self.store.load(at, script);
         }
         if script == ACQUIRE_SET {
             resp::null(&mut self.out);
@@ -173,23 +172,5 @@ impl Node {
             }
         };
         resp::error(&mut self.out, &text);
-    }
-
-    /// Returns whether the master has this script.
-    pub(crate) fn knows(&mut self, now: u64, script: Script) -> bool {
-        let reply = self.ask_store(now, &[b"SCRIPT", b"EXISTS", script.sha.as_bytes()]);
-        &reply[..] == b"*1\r\n:1\r\n"
-    }
-
-    /// Gives the master a script.
-    pub(crate) fn load(&mut self, now: u64, script: Script) {
-        self.ask_store(now, &[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
-    }
-
-    fn ask_store(&mut self, now: u64, words: &[&[u8]]) -> BytesMut {
-        let mut reply = BytesMut::new();
-        let at = self.clock.show(now);
-        self.store.apply(at, &mut Session::default(), words, &mut reply);
-        reply
     }
 }

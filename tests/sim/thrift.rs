@@ -2,7 +2,7 @@
 //!
 //! **Attempts.** Between the end of an attempt and the beginning of the next one lies a pause of at
 //! least a quarter of a range. The range begins with 200 µs or four round trips, and doubles up to
-//! `retry_max` or 32 round trips, whichever is longer. So a request that has lasted for a time `t`
+//! `retry_max` or 16 round trips, whichever is longer. So a request that has lasted for a time `t`
 //! has made at most as many attempts as such pauses fit into `t`, and two more: the first, and a
 //! last one whose pause was cut short. A round trip is at least half a latency, because an estimate
 //! begins with the shorter one of a connect and a round trip. Without a quorum of connections there
@@ -95,7 +95,7 @@ impl Pauses {
         let retry_max = config.retry_max.as_nanos() as u64;
         Self {
             first: (4 * round_trip).max(LEAST_RANGE),
-            cap: (32 * round_trip).max(retry_max),
+            cap: (16 * round_trip).max(retry_max),
             tries: u64::MAX,
         }
     }

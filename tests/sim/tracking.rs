@@ -19,7 +19,7 @@ impl Node {
     /// Appends the reply to a request, in the protocol of the link.
     pub(crate) fn reply(&mut self, now: u64, link: &mut Link, words: &[&[u8]], look: Option<Call>) {
         let start = self.out.len();
-        if self.answer_about_login(now, link, words) {
+        if self.answer_about_login(now, link, words) || self.answer_about_scripts(words) {
             return;
         }
         match words {

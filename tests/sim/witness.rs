@@ -8,8 +8,8 @@ use redbolt::resp;
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
-use crate::answer::push_number;
 use crate::clock::MS;
+use crate::digits::{self, Text};
 use crate::master::Node;
 use crate::names::TENANT;
 use crate::request::number;
@@ -98,11 +98,14 @@ impl Node {
             max_ttl: max_ttl / MS,
             nodes: nodes as u64,
         };
-        let identity = self.face.identity(b"0");
+        let (mut identity, mut text) = (Text::new(), Text::new());
+        self.face.identify(b"0", &mut identity);
         let stamp = Stamp { at, from: 0, to: 0, count: 1 };
         for prefix in prefixes {
-            self.keep(now, &[prefix, WITNESS].concat(), &record.text(&identity));
-            self.keep(now, &[prefix, SEEN].concat(), &stamp.text());
+            record.write(&identity, &mut text);
+            self.keep(now, &[prefix, WITNESS].concat(), &text);
+            stamp.write(&mut text);
+            self.keep(now, &[prefix, SEEN].concat(), &text);
         }
     }
 
@@ -119,12 +122,18 @@ impl Node {
             return resp::error(&mut self.out, "NOSCRIPT No matching script. Please use EVAL.");
         }
         let at = micros(self.clock.show(now));
-        let identity = self.face.identity(call.database);
+        let (mut identity, mut text) = (Text::new(), Text::new());
+        self.face.identify(call.database, &mut identity);
+        let is = |script: Script| call.script.sha == script.sha;
         let stored = self.value(now, call.witness).and_then(Record::read);
-        let (found, mut record) = if call.script == DECLARE_FRESH {
-            let size = self.store.len(self.clock.show(now));
+        let (found, mut record) = if is(DECLARE_FRESH) {
+            let begin = &call.witness[..call.witness.len().saturating_sub(7)];
+            let label = [begin, b"label:"].concat();
+            let keys = self.store.keys(0, self.clock.show(now));
+            let labels = keys.filter(|key| key.starts_with(&label)).count();
+            let size = self.store.len(self.clock.show(now)) - labels;
             let is_again = stored.is_some_and(|(old, Record { birth, .. })| {
-                old == identity.as_bytes() && birth == 0 && size <= 2
+                old == &*identity && birth == 0 && size <= 2
             });
             if size > 0 && !is_again {
                 resp::array_header(&mut self.out, 2);
@@ -135,51 +144,54 @@ impl Node {
         } else {
             match stored {
                 None => (0, Record::new(at, call)),
-                Some((name, old)) if name == identity.as_bytes() && old.birth <= at => (1, old),
+                Some((name, old)) if name == &*identity && old.birth <= at => (1, old),
                 Some((_, old)) if self.born_as_told => (2, old),
                 Some((_, old)) => (2, Record { birth: at, wall: call.wall, ..old }),
             }
         };
-        if call.script == RAISE_MAX_TTL {
+        if is(RAISE_MAX_TTL) {
             record.max_ttl = record.max_ttl.max(call.max_ttl);
         }
-        let goes_on = found != 0 && call.script != DECLARE_FRESH;
+        let goes_on = found != 0 && !is(DECLARE_FRESH);
         let before = self.value(now, call.seen).filter(|_| goes_on).and_then(Stamp::read);
         let before = before.unwrap_or(Stamp { at, from: 0, to: 0, count: 0 });
         let mut stamp = Stamp { at, count: before.count + 1, ..before };
         if at.saturating_sub(before.at) > call.span.max(1_000 * record.max_ttl) {
             (stamp.from, stamp.to) = (before.at, at);
         }
-        if found != 1 || call.script != LOOK {
+        if found != 1 || !is(LOOK) {
             self.is_written[usize::from(call.witness.starts_with(TENANT))] = true;
-            self.keep(now, call.witness, &record.text(&identity));
+            record.write(&identity, &mut text);
+            self.keep(now, call.witness, &text);
         }
-        self.keep(now, call.seen, &stamp.text());
+        stamp.write(&mut text);
+        self.keep(now, call.seen, &text);
 
         let Record { birth, wall, origin, max_ttl, nodes } = record;
         let Stamp { from, to, count, .. } = stamp;
         let numbers = [found, at, birth, wall, origin, max_ttl, nodes, before.at, from, to, count];
         resp::array_header(&mut self.out, numbers.len() + 1);
-        numbers.into_iter().for_each(|number| resp::integer(&mut self.out, number as i64));
+        digits::reply(&mut self.out, &numbers);
         let info = self.face.describe_all(now, self.clock.show(now));
-        resp::bulk(&mut self.out, info.as_bytes());
+        resp::bulk(&mut self.out, info);
     }
 
     /// Returns whether the master knows the script by then. A text is remembered.
     fn is_loaded(&mut self, now: u64, call: &Call<'_>) -> bool {
+        let at = self.clock.show(now);
         if call.by_text {
-            self.load(now, call.script);
+            self.store.load(at, call.script);
         }
-        call.by_text || self.knows(now, call.script)
+        call.by_text || self.store.knows(at, call.script)
     }
 
     fn value(&self, now: u64, key: &[u8]) -> Option<&[u8]> {
         self.store.get(0, key, self.clock.show(now))
     }
 
-    fn keep(&mut self, now: u64, key: &[u8], value: &str) {
+    fn keep(&mut self, now: u64, key: &[u8], value: &[u8]) {
         let before = self.out.len();
-        self.command(now, &[b"SET", key, value.as_bytes()]);
+        self.command(now, &[b"SET", key, value]);
         self.out.truncate(before);
     }
 }
@@ -192,50 +204,30 @@ impl Record {
 
     /// Reads the identity and what is behind. Nobody else writes there.
     fn read(value: &[u8]) -> Option<(&[u8], Self)> {
-        let end = value.iter().position(|byte| *byte == b' ')?;
-        let [birth, wall, origin, max_ttl, nodes] = read_numbers(&value[end + 1..])?;
+        let end = memchr::memchr(b' ', value)?;
+        let [birth, wall, origin, max_ttl, nodes] = digits::read(&value[end + 1..])?;
         Some((&value[..end], Self { birth, wall, origin, max_ttl, nodes }))
     }
 
-    fn text(&self, identity: &str) -> String {
+    fn write(&self, identity: &[u8], text: &mut Text) {
         let Self { birth, wall, origin, max_ttl, nodes } = *self;
-        write_numbers(identity, &[birth, wall, origin, max_ttl, nodes])
+        text.clear();
+        text.extend_from_slice(identity);
+        digits::push_all(text, &[birth, wall, origin, max_ttl, nodes]);
     }
 }
 
 impl Stamp {
     fn read(value: &[u8]) -> Option<Self> {
-        let [at, from, to, count] = read_numbers(value)?;
+        let [at, from, to, count] = digits::read(value)?;
         Some(Self { at, from, to, count })
     }
 
-    fn text(&self) -> String {
+    fn write(&self, text: &mut Text) {
         let Self { at, from, to, count } = *self;
-        write_numbers("", &[at, from, to, count])
+        text.clear();
+        digits::push_all(text, &[at, from, to, count]);
     }
-}
-
-/// Reads exactly `N` numbers with a space between each two of them.
-fn read_numbers<const N: usize>(text: &[u8]) -> Option<[u64; N]> {
-    let mut parts = text.split(|byte| *byte == b' ');
-    let mut numbers = [0; N];
-    for place in &mut numbers {
-        *place = number(parts.next()?);
-    }
-    parts.next().is_none().then_some(numbers)
-}
-
-/// Returns `first`, if there is any, and the numbers behind, with a space between each two of them.
-fn write_numbers(first: &str, numbers: &[u64]) -> String {
-    let mut text = String::with_capacity(first.len() + 21 * numbers.len());
-    text.push_str(first);
-    for number in numbers {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        push_number(&mut text, *number);
-    }
-    text
 }
 
 fn micros(at: Instant) -> u64 {

@@ -18,6 +18,7 @@ use crate::manner::Manner;
 use crate::master::Node;
 use crate::net::{Net, Weather};
 use crate::options::Options;
+use crate::scripts;
 use crate::trace::Trace;
 use crate::tricks::Trick;
 
@@ -78,6 +79,7 @@ impl World {
         trace.say(BIRTH, format_args!("{options}"));
         let mut weather = Weather::new(chance, options.clients, options.masters);
         weather.latency = options.latency;
+        weather.distances = options.distances;
         weather.hiccups = options.hiccups;
         weather.splits = options.splits;
         weather.ghost_max = options.ghost_max;
@@ -316,11 +318,11 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     let mut is_among = |how_many| how_many == 2 || (how_many == 1 && chance.one_in(2));
     let has_native = is_among(options.native);
     face.tracks = is_among(options.tracking);
-    face.native = match options.extras.has_delex && index % 2 == 0 {
-        _ if !has_native => Native::None,
-        true => Native::DelEx,
-        false => Native::DelIfEq,
+    face.native = match has_native || options.extras.without_scripts.is_some() {
+        true => scripts::native(index, options),
+        false => Native::None,
     };
+    face.refuses_scripts = options.extras.without_scripts.unwrap_or(0) >> index & 1 == 1;
     face.password = options.extras.has_logins.then_some(0);
     // Durability counts only if clients are told of it.
     let is_believed = options.config.restart_guard == RestartGuard::Durable;

@@ -51,8 +51,13 @@ impl Flavour {
 
     /// Starts an empty master of this flavour. A failing test shows the name of the flavour.
     pub(crate) fn start(&self) -> Node {
+        self.start_with(&[])
+    }
+
+    /// The same, with more arguments.
+    pub(crate) fn start_with(&self, args: &[&str]) -> Node {
         println!("on {}", self.name);
-        Node::start_program(&self.program, &[])
+        Node::start_program(&self.program, args)
     }
 }
 

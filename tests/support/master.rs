@@ -69,7 +69,7 @@ impl Master {
             "PING" => b"+PONG\r\n".to_vec(),
             "AUTH" | "SELECT" | "CLIENT" => b"+OK\r\n".to_vec(),
             "HELLO" => self.hello(request),
-            "INFO" => bulk(self.info().as_bytes()),
+            "INFO" => bulk(self.info_text().as_bytes()),
             "TIME" => time(),
             "COMMAND" => command_info(request),
             "CONFIG" => settings(request),
@@ -97,7 +97,7 @@ impl Master {
              :{max_ttl}\r\n:{nodes}\r\n:{time}\r\n:0\r\n:0\r\n:{count}\r\n"
         )
         .into_bytes();
-        reply.extend(bulk(self.info().as_bytes()));
+        reply.extend(bulk(self.info_text().as_bytes()));
         reply
     }
 
@@ -115,7 +115,7 @@ impl Master {
 
     /// Returns all sections at once, whichever the client asked for; clients look for single
     /// fields.
-    fn info(&self) -> String {
+    pub(crate) fn info_text(&self) -> String {
         let mode = if self.cluster { "cluster" } else { "standalone" };
         let Self { run_id, uptime, role, maxmemory, maxmemory_policy, evicted, .. } = self;
         let (loading, cluster) = (u8::from(self.loading), u8::from(self.cluster));

@@ -7,8 +7,11 @@
 //! - [`flavours`]: masters of other versions and makers, where they were fetched;
 //! - [`clocks`]: masters with wall clocks that can be stepped;
 //! - [`fake`]: servers that misbehave on purpose, and [`master`], their well-behaved part;
+//! - [`far`]: links to real servers that take their time;
 //! - [`proxy`]: links to real servers that harm what they carry;
+//! - [`rights`]: the rights that a user of the servers needs;
 //! - [`terminal`]: a terminal with a shell, to type at;
+//! - [`watched`]: a program whose output is read while it runs;
 //! - [`wire`]: a blocking client of a few lines.
 //!
 //! Nothing here may use the library: a test must not judge the code by the code. Nothing here
@@ -17,15 +20,18 @@
 
 pub(crate) mod clocks;
 pub(crate) mod fake;
+pub(crate) mod far;
 pub(crate) mod flavours;
 pub(crate) mod master;
 pub(crate) mod ports;
 pub(crate) mod process;
 pub(crate) mod program;
 pub(crate) mod proxy;
+pub(crate) mod rights;
 pub(crate) mod servers;
 #[cfg(target_os = "linux")]
 pub(crate) mod terminal;
+pub(crate) mod watched;
 pub(crate) mod wire;
 
 use std::thread;

@@ -47,6 +47,8 @@ pub(crate) struct Node {
     args: Vec<String>,
     /// The program; `None` for the one that all tests run.
     program: Option<PathBuf>,
+    /// Where clients are to come, and the port of that; `None` for the plain port.
+    way: Option<(String, Option<Port>)>,
 }
 
 /// The reason why a server did not start.
@@ -97,7 +99,8 @@ impl Node {
 
     fn launched(port: Port, args: &[&str], program: Option<PathBuf>) -> Result<Self, StartError> {
         let args = args.iter().map(|&arg| arg.to_owned()).collect();
-        let mut node = Self { process: None, folder: Folder::new(), port, args, program };
+        let folder = Folder::new();
+        let mut node = Self { process: None, folder, port, args, program, way: None };
         node.launch()?;
         Ok(node)
     }
@@ -138,6 +141,33 @@ impl Node {
     /// Returns `127.0.0.1:port`, the same after every restart.
     pub(crate) fn addr(&self) -> String {
         self.port.addr()
+    }
+
+    /// Has clients come by this address, at which the server listens as well.
+    pub(crate) fn reached_by(mut self, url: String, port: Option<Port>) -> Self {
+        self.way = Some((url, port));
+        self
+    }
+
+    /// Returns the address for clients.
+    pub(crate) fn url(&self) -> String {
+        self.way.as_ref().map_or_else(|| self.addr(), |(url, _)| url.clone())
+    }
+
+    /// Returns the address for clients with this login, which is a user and a password.
+    pub(crate) fn url_of(&self, login: &str) -> String {
+        let url = self.url();
+        let (scheme, place) = url.split_once("://").unwrap_or(("redis", &url));
+        format!("{scheme}://{login}@{place}")
+    }
+
+    /// Returns the address of the Unix socket to which the server listens as well.
+    pub(crate) fn unix(&self) -> String {
+        format!("unix://{}", self.socket())
+    }
+
+    fn socket(&self) -> String {
+        self.folder.path().join("socket").to_string_lossy().into_owned()
     }
 
     /// Returns the process id of the server itself.
@@ -189,13 +219,15 @@ impl Node {
         }
     }
 
-    /// Returns all keys, sorted, without the two by which clients know the age of the data.
+    /// Returns all keys, sorted, without the two by which clients know the age of the data, and the
+    /// one with fencing numbers.
     pub(crate) fn keys(&self) -> Vec<Vec<u8>> {
         let Reply::Array(keys) = self.command(&[b"KEYS", b"*"]) else {
             panic!("KEYS answers with an array");
         };
         let mut keys: Vec<_> = keys.into_iter().map(bytes).collect();
-        keys.retain(|key| !key.ends_with(b"redbolt:witness") && !key.ends_with(b"redbolt:seen"));
+        let own: [&[u8]; 3] = [b"redbolt:witness", b"redbolt:seen", b"redbolt:fence"];
+        keys.retain(|key| !own.iter().any(|name| key.ends_with(name)));
         keys.sort();
         keys
     }
@@ -258,7 +290,8 @@ impl Node {
     fn command_line(&self) -> Vec<String> {
         let port = self.port.number().to_string();
         let dir = self.folder.path().to_string_lossy();
-        let own = ["--port", &port, "--bind", "127.0.0.1", "--dir", &dir];
+        let socket = self.socket();
+        let own = ["--port", &port, "--bind", "127.0.0.1", "--dir", &dir, "--unixsocket", &socket];
         let plain = ["--save", "", "--appendonly", "no", "--daemonize", "no"];
         let args = own.iter().chain(&plain).map(|&arg| arg.to_owned());
         args.chain(self.args.iter().cloned()).collect()

@@ -9,8 +9,9 @@ use super::source::Source;
 const CORE: [&str; 3] = ["time", "resp", "redlock"];
 
 /// What the core must not see. Of `std::time` only the length of time is allowed.
-const IMPURE: [&str; 9] = [
+const IMPURE: [&str; 10] = [
     "mio",
+    "nix",
     "rustix",
     "std::env",
     "std::fs",
@@ -22,6 +23,9 @@ const IMPURE: [&str; 9] = [
 ];
 const PURE: [&str; 1] = ["std::time::Duration"];
 
+/// The layers that need no standard library: `core` and `alloc` do.
+const WITHOUT_STD: [&str; 2] = ["time", "resp"];
+
 /// A test of the core may take its seed from the environment or read a corpus.
 const FREE_IN_TESTS: [&str; 2] = ["std::env", "std::fs"];
 
@@ -30,10 +34,13 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for path in names(&source.code).paths {
         let text = path.segments.join("::");
-        if is_impure(&text, source.is_test()) {
+        let in_test = source.is_test() || path.line > source.end_of_code();
+        let needs_std = WITHOUT_STD.contains(&layer) && !in_test && begins(&text, "std");
+        if needs_std || is_impure(&text, source.is_test()) {
             findings.push(Finding::new(path.line, format!("{layer} must never know {text}")));
         }
     }
+    findings.dedup_by_key(|finding| finding.line);
     findings
 }
 

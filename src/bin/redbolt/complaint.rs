@@ -21,6 +21,14 @@ const FOREIGN: [(&[&str], &str); 5] = [
     (&["-F", "--no-fork"], "redbolt stays, and keeps the lock alive"),
 ];
 
+/// Names that other programs have for what a command does.
+const MEANT: [(&[&str], &str); 4] = [
+    (&["lock", "flock", "run", "with", "acquire"], "`exec` runs a command while holding a lock"),
+    (&["release", "free", "delete"], "`unlock` ends a lock that somebody holds"),
+    (&["list", "show", "holder", "get", "query"], "`who` says who has a lock"),
+    (&["status", "ping", "health", "doctor", "info"], "`check` tells whether nodes can vote"),
+];
+
 /// Returns the message, and where to read on. The first of the arguments may be a subcommand of
 /// `program`.
 pub(crate) fn describe(error: &clap::Error, program: &Command, arguments: &[OsString]) -> String {
@@ -45,7 +53,11 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>, is_list: boo
         }
         ErrorKind::InvalidSubcommand => {
             let given = context(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let meant = MEANT.iter().find(|(names, _)| names.contains(&given));
             let given = quoted(given);
+            if let Some((_, what)) = meant {
+                return format!("there is no command {given}: {what}");
+            }
             match suggested(error, ContextKind::SuggestedSubcommand) {
                 Some(meant) => format!("there is no command {given}, `{meant}` is one"),
                 None => format!("there is no command {given}: {COMMANDS}"),

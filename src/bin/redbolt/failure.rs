@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use redbolt::{DeskError, EngineError};
+use redbolt::{EngineError, UnlockError, WhoError};
 
 use crate::exit;
 
@@ -43,10 +43,19 @@ impl From<EngineError> for Failure {
     }
 }
 
-impl From<DeskError> for Failure {
-    fn from(error: DeskError) -> Self {
+impl From<WhoError> for Failure {
+    fn from(error: WhoError) -> Self {
         match error {
-            DeskError::Io(_) => Self::software(error),
+            WhoError::Io(_) => Self::software(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<UnlockError> for Failure {
+    fn from(error: UnlockError) -> Self {
+        match error {
+            UnlockError::Io(_) => Self::software(error),
             _ => Self::usage(error),
         }
     }

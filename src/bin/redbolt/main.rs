@@ -11,6 +11,7 @@ mod exec;
 mod exit;
 mod failure;
 mod init;
+mod json;
 mod lines;
 mod man;
 mod nodes;

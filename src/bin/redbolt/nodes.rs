@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use redbolt::redlock::{NodeError, NodeId, NodeOutcome, NodeOutcomes};
+use redbolt::redlock::{Complaint, NodeError, NodeId, NodeOutcome, NodeOutcomes};
 use redbolt::{Address, Engine, NodeState, NodeStatus};
 use serde::Serialize;
 
@@ -19,8 +19,18 @@ const NOT_AWAITED: &str = ", last request: no reply before the others had decide
 
 /// The hint on how to go on without waiting for a restart guard.
 pub(crate) const GUARD_HINT: &str = "\
-redbolt init waits until they vote; on a new cluster, redbolt init --fresh before the first client \
-saves this wait";
+redbolt init waits until they vote; for redbolt init --fresh, which saves this wait on new \
+servers, it is too late now: it has to come before the first client";
+
+/// The longest time that [`time_to_answer`] gives to nodes that are far away.
+const MOST_TO_ANSWER: Duration = Duration::from_secs(1);
+
+/// Returns how long the nodes may take for something that takes `usual` at most where they are
+/// near, and three round trips at least: to be connected, to shake hands and to answer.
+pub(crate) fn time_to_answer(engine: &Engine, usual: Duration) -> Duration {
+    let longest = engine.nodes().map(|(_, _, status)| status.round_trip).max().unwrap_or_default();
+    usual.max(longest.saturating_mul(4).min(MOST_TO_ANSWER))
+}
 
 /// The nodes, one by one, for a message.
 #[derive(Default, Serialize)]
@@ -39,6 +49,12 @@ pub(crate) struct NodeLine {
 impl NodeList {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether there is nothing to tell of any node but that it is ready.
+    pub(crate) fn are_ready(&self) -> bool {
+        let ready = NodeState::Ready.to_string();
+        self.0.iter().all(|line| line.text == ready)
     }
 
     /// Returns what continues a line with this list below; nothing for an empty list.
@@ -122,14 +138,22 @@ fn line(
     let twin = twin.map_or_else(String::new, |twin| format!(", {twin}"));
     let wait = if is_first_try(status) { ": no answer yet" } else { "" };
     let login = if status.lacks_login() { LOGIN_HINT } else { "" };
-    let right = lacks_witness_keys(status).then(|| witness_hint(&engine.redlock_config().prefix));
-    let right = right.unwrap_or_default();
+    let right = lacks_witness_keys(status).then(|| engine.redlock_config().own_keys());
+    let right =
+        right.map_or_else(String::new, |keys| format!("; the witness needs the ACL rule ~{keys}"));
     let place = password_place(id).filter(|_| is_wrong_password(status));
-    let password =
-        place.map_or_else(String::new, |place| format!("; the password is from {place}"));
+    let password = place.map_or_else(String::new, |place| {
+        format!("; {}the password is from {place}", user(address))
+    });
     let (state, status) = shown(status);
     let text = format!("{status}{twin}{wait}{more}{login}{password}{right}");
     NodeLine { node: address.to_string(), state: state.to_string(), text }
+}
+
+/// Returns the user whose password is wrong, for the middle of a sentence; nothing for `default`.
+fn user(address: &Address) -> String {
+    let user = address.login().username.as_ref();
+    user.map_or_else(String::new, |user| format!("the user is {user}, "))
 }
 
 /// Returns the state of a node, and its status as a text. A node to which connecting has failed is
@@ -144,29 +168,14 @@ fn shown(status: &NodeStatus<'_>) -> (NodeState, String) {
 
 /// Whether the server has refused the password.
 fn is_wrong_password(status: &NodeStatus<'_>) -> bool {
-    // The first is of all servers since Redis 6; the last is said where no password is set.
-    let words = ["WRONGPASS", "ERR invalid password", "ERR AUTH ", "ERR Client sent AUTH"];
-    status.error.is_some() && words.iter().any(|words| status.message.starts_with(words))
+    let complaint = status.complaint.filter(|_| status.error.is_some());
+    matches!(complaint, Some(Complaint::LoginWrong | Complaint::LoginUnwanted))
 }
 
 /// Whether the user has no right to the keys of the witness. Missing commands have names of their
 /// own in the status.
 fn lacks_witness_keys(status: &NodeStatus<'_>) -> bool {
     status.lacks_witness && status.missing.is_empty()
-}
-
-/// Returns the rule that gives the right to the keys of the witness.
-fn witness_hint(prefix: &[u8]) -> String {
-    let mut rule = String::new();
-    for byte in prefix {
-        match byte {
-            b'*' | b'?' | b'[' | b'\\' => rule.extend(['\\', char::from(*byte)]),
-            // No rule has a space in it, and a question mark stands for any byte.
-            byte if !byte.is_ascii_graphic() => rule.push('?'),
-            byte => rule.push(char::from(*byte)),
-        }
-    }
-    format!("; the witness needs the ACL rule ~{rule}redbolt:*")
 }
 
 /// Whether the answers that have come left no quorum possible. The other answers were not waited
@@ -207,6 +216,7 @@ fn says_more(outcome: NodeOutcome) -> bool {
             | NodeOutcome::Failed
             | NodeOutcome::NoReply
             | NodeOutcome::Full
+            | NodeOutcome::NoScripts
             | NodeOutcome::NotAsked
     )
 }
@@ -214,20 +224,6 @@ fn says_more(outcome: NodeOutcome) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_rule_of_the_witness_has_the_prefix_letter_by_letter() {
-        let rows = [
-            (&b""[..], "~redbolt:*"),
-            (b"x:", "~x:redbolt:*"),
-            (b"a*[", r"~a\*\[redbolt:*"),
-            (b"a b\0", "~a?b?redbolt:*"),
-        ];
-        for (prefix, rule) in rows {
-            let hint = witness_hint(prefix);
-            assert!(hint.ends_with(&format!(" {rule}")), "{hint}");
-        }
-    }
 
     #[test]
     fn an_answer_is_late_only_where_it_was_waited_for() {

@@ -7,8 +7,8 @@ use crate::client::cause::Cause;
 use crate::client::{LockError, LockErrorKind};
 use crate::net::OtherProcess;
 use crate::redlock::{
-    AcquireError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, NodeSet, RequestError,
-    TokenRefusal,
+    AcquireError, DrawError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, NodeSet,
+    RequestError, TokenRefusal,
 };
 use crate::time::Instant;
 
@@ -35,6 +35,8 @@ fn all() -> Vec<(LockErrorKind, Cause)> {
         (RequestError::NodeTimeout { timeout: ttl, least: ttl, most: max }, Cause::Invalid),
         (RequestError::AlreadyHeld, Cause::Invalid),
         (RequestError::ExtensionPending, Cause::Invalid),
+        (RequestError::FenceUnavailable, Cause::Invalid),
+        (RequestError::DrawPending, Cause::Invalid),
         (RequestError::Full { max: 1 }, Cause::Overloaded),
         (RequestError::TooManyQueries, Cause::Overloaded),
         (RequestError::UnknownLock, Cause::Lost),
@@ -44,6 +46,7 @@ fn all() -> Vec<(LockErrorKind, Cause)> {
         (AcquireError::Held { refused: NodeSet::EMPTY }, Cause::Contended),
         (AcquireError::InLine, Cause::Contended),
         (AcquireError::NoQuorum(outcomes), Cause::Unavailable),
+        (AcquireError::TooFar { outcomes, round_trip: max, limit: ttl }, Cause::Unavailable),
         (quarantined, Cause::Unavailable),
         (AcquireError::NoRoom, Cause::Overloaded),
         (AcquireError::Gone, Cause::Lost),
@@ -51,10 +54,12 @@ fn all() -> Vec<(LockErrorKind, Cause)> {
     ];
     let extends = [
         (ExtendError::NoQuorum(outcomes), Cause::Unavailable),
+        (ExtendError::TooFar { outcomes, round_trip: max, limit: ttl }, Cause::Unavailable),
         (ExtendError::Lost(LostReason::MaxHold), Cause::Lost),
         (ExtendError::Released, Cause::Lost),
     ];
     let others = [
+        (LockErrorKind::Draw(DrawError::NoQuorum(outcomes)), Cause::Unavailable),
         (LockErrorKind::Busy { max: 1 }, Cause::Overloaded),
         (LockErrorKind::Closed(None), Cause::Closed),
         (LockErrorKind::OtherProcess(OtherProcess { owner: 1 }), Cause::Invalid),
@@ -129,6 +134,7 @@ fn the_table_of_the_documentation_names_the_kinds_of_each_predicate() {
                 LockErrorKind::Request(error) => (format!("{error:?}"), true),
                 LockErrorKind::Acquire(error) => (format!("{error:?}"), false),
                 LockErrorKind::Extend(error) => (format!("{error:?}"), false),
+                LockErrorKind::Draw(error) => (format!("{error:?}"), false),
                 other => (format!("{other:?}"), false),
             };
             // The last row ends with all others of `RequestError`.

@@ -14,7 +14,7 @@ use crate::client::release::ReleaseReport;
 use crate::client::report::NodeReport;
 use crate::client::ticket::{Order, Ticket};
 use crate::engine::Settling;
-use crate::redlock::{LockId, LostReason, RequestError};
+use crate::redlock::{Fence, LockId, LostReason, RequestError};
 use crate::time::Instant;
 
 impl Worker {
@@ -36,6 +36,7 @@ impl Worker {
                 }
             }
             Command::Extend { ticket, ttl, answer } => self.extend(&ticket, ttl, answer),
+            Command::DrawFence { ticket, answer } => self.draw_fence(&ticket, answer),
             Command::Release { ticket, answer } => self.release(&ticket, answer),
             Command::Disown { ticket, answer } => self.disown(&ticket, &answer),
             Command::Query { resource, answer } => match self.engine.query(&resource) {
@@ -112,6 +113,21 @@ impl Worker {
             }
             // The engine does not know the lock any more, although the guard does: the lock was
             // lost.
+            Err(RequestError::UnknownLock) => {
+                self.complete(&answer, Err(ticket.order.error(RequestError::NotHeld)));
+            }
+            Err(error) => self.complete(&answer, Err(ticket.order.error(error))),
+        }
+    }
+
+    fn draw_fence(&mut self, ticket: &Ticket, answer: Answer<Result<Fence, LockError>>) {
+        let id = ticket.id.get().copied();
+        match id.ok_or(RequestError::NotHeld).and_then(|id| self.engine.draw_fence(id)) {
+            Ok(()) => {
+                // The events of this draw are taken behind this command.
+                self.draws.extend(id.map(|id| (id, answer)));
+            }
+            // The lock was lost, and the guard does not know yet.
             Err(RequestError::UnknownLock) => {
                 self.complete(&answer, Err(ticket.order.error(RequestError::NotHeld)));
             }

@@ -11,8 +11,8 @@ use crate::client::release::ReleaseReport;
 use crate::client::sync::lock;
 use crate::engine::reason;
 use crate::redlock::{
-    AcquireError, Event, ExtendError, LockId, LostReason, NodeId, NodeOutcome, NodeState,
-    ReleaseOutcome,
+    AcquireError, DrawError, Event, ExtendError, Fence, LockId, LostReason, NodeId, NodeOutcome,
+    NodeState, ReleaseOutcome,
 };
 use crate::time::Instant;
 
@@ -22,9 +22,9 @@ impl Worker {
         let mut now = None;
         while let Some(event) = self.engine.next_event() {
             match event {
-                Event::Acquired { lock, valid_until } => {
+                Event::Acquired { lock, valid_until, fence } => {
                     let now = *now.get_or_insert_with(|| self.engine.now());
-                    self.acquired(now, lock, valid_until);
+                    self.acquired(now, lock, valid_until, fence);
                 }
                 Event::AcquireFailed { lock, error } => self.acquire_failed(lock, error),
                 Event::Extended { lock, valid_until } => {
@@ -60,18 +60,28 @@ impl Worker {
                         self.complete(&question.answer, Ok(*holder));
                     }
                 }
+                Event::Fenced { lock, fence } => {
+                    if let Some(entry) = self.entry(lock) {
+                        entry.ticket.set_fence(fence);
+                        self.drawn(lock, Ok(fence));
+                    }
+                }
+                Event::FenceFailed { lock, error } => self.draw_failed(lock, error),
                 Event::Node(node) => self.tell(node),
             }
         }
     }
 
-    fn acquired(&mut self, now: Instant, id: LockId, valid_until: Instant) {
+    fn acquired(&mut self, now: Instant, id: LockId, valid_until: Instant, fence: Option<Fence>) {
         let Some(entry) = self.entry(id) else { return };
         let ticket = Arc::clone(&entry.ticket);
         let order = &ticket.order;
         if let Some(token) = self.engine.token(id) {
             // No other code sets the token.
             let _ = ticket.token.set(token);
+        }
+        if let Some(fence) = fence {
+            ticket.set_fence(fence);
         }
         ticket.hold(valid_until);
         match ticket.outcome.complete(Ok(())) {
@@ -131,6 +141,14 @@ impl Worker {
         let nodes = self.node_reasons(&error.at_nodes());
         let error = ticket.order.error(LockErrorKind::Extend(error)).with_nodes(nodes);
         self.complete(&answer, Err(error));
+    }
+
+    fn draw_failed(&mut self, id: LockId, error: DrawError) {
+        let Some(entry) = self.entry(id) else { return };
+        let ticket = Arc::clone(&entry.ticket);
+        let nodes = self.node_reasons(&error.at_nodes());
+        let error = ticket.order.error(LockErrorKind::Draw(error)).with_nodes(nodes);
+        self.drawn(id, Err(error));
     }
 
     /// Returns the addresses of the nodes for an error, and what is wrong with each node that has

@@ -28,7 +28,7 @@ use super::thread_end::ThreadEnd;
 use super::ticket::Ticket;
 use crate::engine::{Changes, Engine, Settling};
 use crate::net::{Address, callback};
-use crate::redlock::{Histogram, Holder, LockId, QueryId};
+use crate::redlock::{Fence, Histogram, Holder, LockId, QueryId, RequestError};
 use crate::time::Instant;
 
 pub(super) struct Worker {
@@ -45,6 +45,8 @@ pub(super) struct Worker {
     /// How long the callers of granted locks have waited.
     wait: Histogram,
     queries: HashMap<QueryId, Question>,
+    /// The callers who wait for a fencing number, by lock. Few locks have one.
+    draws: HashMap<LockId, Answer<Result<Fence, LockError>>>,
     /// The callers who wait for the nodes.
     settling: Vec<Waiter>,
     watchers: Vec<OnNode>,
@@ -93,6 +95,7 @@ impl Worker {
             entries: HashMap::new(),
             wait: Histogram::new(),
             queries: HashMap::new(),
+            draws: HashMap::new(),
             settling: Vec::new(),
             watchers: Vec::new(),
             changes: Changes::default(),
@@ -109,7 +112,19 @@ impl Worker {
     }
 
     fn take_entry(&mut self, id: LockId) -> Option<Entry> {
-        self.entries.remove(&id)
+        let entry = self.entries.remove(&id)?;
+        if !self.draws.is_empty() {
+            let error = entry.ticket.order.error(RequestError::NotHeld);
+            self.drawn(id, Err(error));
+        }
+        Some(entry)
+    }
+
+    /// Answers a caller who waits for a fencing number of this lock, if there is one.
+    fn drawn(&mut self, id: LockId, result: Result<Fence, LockError>) {
+        if let Some(answer) = self.draws.remove(&id) {
+            self.complete(&answer, result);
+        }
     }
 
     /// Leaves an answer. The caller who waits for the answer is woken at the end of the turn.

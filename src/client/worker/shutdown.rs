@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::io;
 use std::sync::Arc;
 
-use super::{Question, Waiter, Worker};
+use super::{Entry, Question, Waiter, Worker};
 use crate::client::cause::LockErrorKind;
 use crate::client::command::Command;
 use crate::client::error::ClientError;
@@ -75,6 +75,12 @@ impl Worker {
         for command in mem::take(&mut self.commands).into_iter().chain(rest) {
             self.refuse(command, failure);
         }
+        for (id, answer) in mem::take(&mut self.draws) {
+            if let Some(Entry { ticket, .. }) = self.entries.get(&id) {
+                let error = ticket.order.error(LockErrorKind::Closed(failure));
+                self.complete(&answer, Err(error));
+            }
+        }
         for (_, entry) in mem::take(&mut self.entries) {
             self.wakers.extend(entry.ticket.end(LockNoticeKind::Closed(failure)));
             let order = &entry.ticket.order;
@@ -113,6 +119,9 @@ impl Worker {
                 self.complete(&ticket.outcome, Err(error));
             }
             Command::Extend { ticket, answer, .. } => {
+                self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed(failure))));
+            }
+            Command::DrawFence { ticket, answer } => {
                 self.complete(&answer, Err(ticket.order.error(LockErrorKind::Closed(failure))));
             }
             Command::Release { ticket, answer: Some(answer) } => {

@@ -121,6 +121,11 @@ fn only_an_empty_master_can_be_declared_fresh() {
     client.plays(&[(5, "SET lock token", "+OK")]);
     assert_eq!(declare(&mut client, 6), [-1, 3]);
     assert_eq!(look(&mut client, 6)[..3], [1, at(6), 0]);
+    // The label of a client is no data.
+    client.plays(&[(6, "DEL lock w s", ":3"), (6, "SET label:a text", "+OK")]);
+    assert_eq!(declare(&mut client, 7)[..3], [1, at(7), 0]);
+    client.plays(&[(7, "SET lock token", "+OK")]);
+    assert_eq!(declare(&mut client, 8), [-1, 3]);
 }
 
 #[test]

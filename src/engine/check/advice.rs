@@ -1,38 +1,43 @@
-//! Why a node does not vote, and what to do about it.
+//! Why a node is out, and what to do about it: what `redbolt check` and `redbolt init` say.
+//!
+//! [`waiting`](super::waiting) says the same of nodes that wait.
 
 use core::time::Duration;
 use std::io::ErrorKind;
 
 use super::facts::CheckServer;
 use super::report::CheckSubject;
-use super::state::CheckState;
-use super::words::about;
-use crate::net::{Address, Audited};
+use crate::net::Address;
 use crate::redlock::{
-    Constants, Found, MissingRights, NodeError, QuarantineReason, RedlockConfig, RestartGuard,
-    ServerError, Word,
+    Complaint, Message, MissingRights, NodeError, RedlockConfig, ServerError, TlsError,
+    WITNESS_RIGHTS, rules,
 };
 use crate::time::format_duration;
 
-/// What is known of a node that does not vote.
-pub(super) struct Case<'a> {
-    pub(super) config: &'a RedlockConfig,
-    pub(super) audited: &'a Audited,
-    pub(super) server: Option<&'a CheckServer>,
+/// What is known of a node that is out.
+pub(in crate::engine) struct Case<'a> {
+    pub(in crate::engine) config: &'a RedlockConfig,
+    /// The user of the login; `None` for `default`.
+    pub(in crate::engine) user: Option<&'a str>,
+    /// Whether the node is reached through a Unix socket.
+    pub(in crate::engine) is_local: bool,
+    /// The last error of the server.
+    pub(in crate::engine) message: &'a Message,
+    pub(in crate::engine) server: Option<&'a CheckServer>,
     /// The node that is the same process.
-    pub(super) twin: Option<&'a Address>,
+    pub(in crate::engine) twin: Option<&'a Address>,
 }
 
 /// What to say of a node that does not vote.
-pub(super) struct Advice {
-    pub(super) subject: CheckSubject,
+pub(in crate::engine) struct Advice {
+    pub(in crate::engine) subject: CheckSubject,
     /// The state in a word or two.
-    pub(super) label: &'static str,
-    pub(super) cause: String,
-    pub(super) remedy: String,
+    pub(in crate::engine) label: &'static str,
+    pub(in crate::engine) cause: String,
+    pub(in crate::engine) remedy: String,
 }
 
-fn advice(
+pub(super) fn advice(
     subject: CheckSubject,
     label: &'static str,
     cause: impl Into<String>,
@@ -42,24 +47,15 @@ fn advice(
 }
 
 impl Case<'_> {
-    /// Returns what to say of the node; `None` if the node votes.
-    pub(super) fn advice(&self, state: &CheckState) -> Option<Advice> {
-        match *state {
-            CheckState::Ready => None,
-            CheckState::Out(error) => Some(self.of_error(error)),
-            CheckState::Quarantined { remaining, reason, is_running } => {
-                Some(self.of_quarantine(remaining, reason, is_running))
-            }
-        }
-    }
-
-    fn of_error(&self, error: NodeError) -> Advice {
+    /// Returns what to say of a node with this error.
+    pub(in crate::engine) fn of_error(&self, error: NodeError) -> Advice {
         use CheckSubject::{Deployment, Policy, Role, SameProcess};
         match error {
             NodeError::LoginRefused | NodeError::Server(ServerError::Denied) => {
                 self.of_login(error)
             }
             NodeError::MissingRights(missing) => self.of_rights(missing),
+            NodeError::Server(ServerError::KeyDenied) => self.of_keys(),
             NodeError::Replica => {
                 let master = self.server.and_then(|server| server.master.as_deref());
                 let cause = match master {
@@ -106,18 +102,55 @@ impl Case<'_> {
                 advice(Deployment, "MAX_TTL", cause, remedy)
             }
             NodeError::OtherNodes { recorded, .. } => {
-                let is_closed = Constants { nodes: recorded, max_ttl: 0 }.is_closed();
-                let remedy = match is_closed {
-                    true => "end all clients, then redbolt init --reconfigure once more".to_owned(),
-                    false => format!(
-                        "list the {recorded} nodes that all clients list; to change their number, \
-                         end all clients, then redbolt init --reconfigure"
-                    ),
-                };
+                let remedy = format!(
+                    "list the {recorded} nodes that all clients list; to change their number, end \
+                     all clients, then redbolt init --reconfigure"
+                );
                 advice(Deployment, "NODES", error.to_string(), remedy)
+            }
+            NodeError::Reconfiguring => {
+                let cause = "closed for all clients by redbolt init --reconfigure";
+                let remedy = "wait for the end of that run; if it was cut short, end all clients, \
+                              then redbolt init --reconfigure again";
+                advice(Deployment, "CLOSED", cause, remedy)
             }
             error => self.of_connection(error),
         }
+    }
+
+    fn of_tls(&self, error: TlsError) -> Advice {
+        use TlsError as Tls;
+        let remedy = match error {
+            Tls::CaFile(_) | Tls::CertFile(_) | Tls::KeyFile(_) => {
+                "correct the path, or let this user read the file, which must be in PEM"
+            }
+            Tls::NoSystemRoots => "give the CA of the server: ca=FILE behind the address",
+            Tls::OwnCertificate => "give the key of this very certificate: cert=FILE&key=FILE",
+            Tls::Expired => "renew the certificate of the server, or set the clock of this machine",
+            Tls::NotYetValid => "set the clock of this machine, or sign the certificate anew",
+            Tls::WrongName => {
+                "give the name of the certificate: server_name=NAME behind the address, or as the \
+                 host"
+            }
+            Tls::UnknownCa => "give the CA that has signed the certificate: ca=FILE",
+            Tls::BadCertificate => "sign the certificate anew, as one of a server, by a CA",
+            Tls::CertificateWanted => {
+                "give a certificate of ours: cert=FILE&key=FILE; or tls-auth-clients no"
+            }
+            Tls::CertificateRefused => {
+                "have our certificate signed by a CA of the server's tls-ca-cert-file, and renewed \
+                 in time"
+            }
+            Tls::NotTls => "correct the port to the server's tls-port, or use redis://",
+            Tls::TlsWanted => "use rediss://, or correct the port",
+            Tls::HandshakeTimeout => {
+                "correct the port to the server's tls-port: a port without TLS does not answer; or \
+                 the server is stopped or busy"
+            }
+            _ => "compare tls-protocols and tls-ciphers of the server, and look at its log",
+        };
+        let cause = self.in_its_words(&NodeError::Tls(error));
+        advice(CheckSubject::Connection, "TLS", cause, remedy)
     }
 
     fn of_connection(&self, error: NodeError) -> Advice {
@@ -125,13 +158,18 @@ impl Case<'_> {
         let limit = format_duration(self.config.connect_timeout);
         let down = |remedy: &str| advice(Connection, "DOWN", error.to_string(), remedy);
         match error {
+            NodeError::Tls(error) => self.of_tls(error),
             NodeError::NameNotResolved => {
                 let remedy = "check the name, and the DNS or /etc/hosts of this machine";
                 advice(Connection, "NO NAME", error.to_string(), remedy)
             }
-            NodeError::Connect(ErrorKind::ConnectionRefused) => down(
+            NodeError::Connect(ErrorKind::ConnectionRefused) if !self.is_local => down(
                 "start the server, or correct the port; a server with `bind 127.0.0.1` listens to \
                  its own machine only",
+            ),
+            NodeError::Connect(_) if self.is_local => down(
+                "check the path: the server has to run, with `unixsocket` set to this path, and \
+                 `unixsocketperm` must let this user in",
             ),
             NodeError::Connect(_) => down("check the address, the route and the firewall"),
             NodeError::ConnectTimeout => advice(
@@ -146,17 +184,23 @@ impl Case<'_> {
                 format!("connected, but no answer within {limit}"),
                 "the server is stopped, busy with a slow command, or no Redis: look at its log",
             ),
-            NodeError::Closed | NodeError::Io(_) => {
-                down("check the server's log, and what stands between: a proxy, a firewall")
-            }
+            NodeError::Closed | NodeError::Io(_) => down(
+                "check the server's log, and what stands between: a proxy, a firewall; a port \
+                     that wants TLS needs rediss://",
+            ),
             NodeError::Server(ServerError::Overloaded) => advice(
                 Writes,
                 "BUSY",
                 self.in_its_words(&error),
-                "raise maxclients, or end clients; SCRIPT KILL ends a script that hangs",
+                match self.message.complaint {
+                    Some(Complaint::ScriptHangs) => "SCRIPT KILL ends a script that hangs",
+                    Some(Complaint::ClientsFull) => "raise maxclients, or end clients",
+                    _ => self.on_writes(),
+                },
             ),
             NodeError::IncompleteInfo(_) => {
-                let remedy = "use a Redis or Valkey server, not a proxy that shortens INFO";
+                let remedy = "use Redis, Valkey or KeyDB, and no proxy that shortens INFO: \
+                              FLAVOURS.md has what a server must tell";
                 advice(Role, "INFO", error.to_string(), remedy)
             }
             error => advice(
@@ -170,138 +214,86 @@ impl Case<'_> {
 
     fn of_login(&self, error: NodeError) -> Advice {
         use CheckSubject::{Connection, Login};
-        let message = self.message();
         let cause = self.in_its_words(&error);
         let where_to = "redis://USER:PASSWORD@HOST, or --user and --password-file";
-        if message.starts_with("NOAUTH") {
-            let remedy = format!("give the login of this node: {where_to}");
-            advice(Login, "NOAUTH", cause, remedy)
-        } else if message.contains("DENIED") {
-            let remedy = "set requirepass on the server, or protected-mode no in a closed network";
-            // The text of this error is a page long.
-            let cause = "the server runs in protected mode, and takes only its own machine";
-            advice(Connection, "PROTECTED", cause, remedy)
-        } else if message.contains("DB index") {
-            let remedy = "correct the number of the database in the address";
-            advice(Login, "DATABASE", cause, remedy)
-        } else if message.contains("without any password") {
-            let remedy = "give this node no password, or set requirepass on the server";
-            advice(Login, "LOGIN", cause, remedy)
-        } else {
-            let remedy = format!("correct the user or the password of this node: {where_to}");
-            let label = if message.starts_with("WRONGPASS") { "WRONGPASS" } else { "LOGIN" };
-            advice(Login, label, cause, remedy)
+        match self.message.complaint {
+            Some(Complaint::LoginMissing) => {
+                let remedy = format!("give the login of this node: {where_to}");
+                advice(Login, "NOAUTH", cause, remedy)
+            }
+            Some(Complaint::ProtectedMode) => {
+                let remedy = "set requirepass on the server, or protected-mode no in a closed \
+                              network";
+                // The text of this error is a page long.
+                let cause = "the server runs in protected mode, and takes only its own machine";
+                advice(Connection, "PROTECTED", cause, remedy)
+            }
+            Some(Complaint::DatabaseUnknown) => {
+                let remedy = "correct the number of the database in the address";
+                advice(Login, "DATABASE", cause, remedy)
+            }
+            Some(Complaint::LoginUnwanted) => {
+                let remedy = "give this node no password, or set requirepass on the server";
+                advice(Login, "LOGIN", cause, remedy)
+            }
+            complaint => {
+                let remedy = format!("correct the user or the password of this node: {where_to}");
+                let is_wrong = complaint == Some(Complaint::LoginWrong);
+                let label = if is_wrong { "WRONGPASS" } else { "LOGIN" };
+                let message = &self.message.text;
+                let words =
+                    if message.is_empty() { String::new() } else { format!(" ({message})") };
+                let cause =
+                    format!("the server refused the login of the user {}{words}", self.user());
+                advice(Login, label, cause, remedy)
+            }
         }
     }
 
     fn of_rights(&self, missing: MissingRights) -> Advice {
         let user = self.user();
-        let rules: Vec<_> = missing.names().map(|name| format!("+{name}")).collect();
         let cause = format!("the user {user} may not run: {missing}");
         let remedy = format!(
             "ACL SETUSER {user} {}; or take back the rename-command of them",
-            rules.join(" ")
+            rules(missing.names())
         );
         advice(CheckSubject::Rights, "NO RIGHTS", cause, remedy)
     }
 
-    fn of_quarantine(
-        &self,
-        remaining: Duration,
-        reason: QuarantineReason,
-        is_running: bool,
-    ) -> Advice {
-        use CheckSubject::{Quarantine, Rights, Writes};
-        let left = about(remaining);
-        let word = self.audited.answers().map(|answers| answers.word);
-        if word == Some(Word::Later) {
-            let cause = format!("the server cannot write: {}", self.message());
-            return advice(Writes, "NO WRITES", cause, self.on_writes());
-        }
-        if word == Some(Word::Denied) {
-            let user = self.user();
-            let pattern = self.pattern();
-            let cause = format!(
-                "the user {user} has no right to keep the witness, so each new client waits {left}"
-            );
-            let remedy = format!("ACL SETUSER {user} ~{pattern} +get +set +time +info");
-            return advice(Rights, "NO WITNESS", cause, remedy);
-        }
-        if self.config.restart_guard == RestartGuard::Strict {
-            let cause = format!("restart_guard is strict: each new client waits {left}");
-            return advice(Quarantine, "QUARANTINE", cause, "set restart_guard to on, or wait");
-        }
-        let cause = self.quarantine_cause(reason);
-        let remedy = match word {
-            _ if is_running => format!("nothing: it votes in {left}"),
-            Some(Word::Given(word)) if word.found == Found::Nothing => format!(
-                "redbolt init --fresh, if no client can hold a lock anywhere; else redbolt init, \
-                 which waits {left}"
-            ),
-            _ => format!("redbolt init, or any client: it votes {left} after that"),
-        };
-        advice(Quarantine, "QUARANTINE", cause, remedy)
+    /// Returns what to say of a node where the user has no right to the keys of the witness.
+    fn of_keys(&self) -> Advice {
+        let cause = format!("the user {} has no right to keep the witness", self.user());
+        self.of_witness(cause, true)
     }
 
-    /// Says why the data of the node proves nothing yet.
-    fn quarantine_cause(&self, reason: QuarantineReason) -> String {
-        let answers = self.audited.answers();
-        let Some(Word::Given(word)) = answers.map(|answers| answers.word) else {
-            return reason.to_string();
-        };
-        let change = answers.and_then(|answers| answers.change);
-        match (reason, word.found, change) {
-            (QuarantineReason::FirstContact, Found::Nothing, _) => {
-                "no client has looked at it yet: it has no witness".to_owned()
-            }
-            (QuarantineReason::FirstContact, Found::Other, Some(change)) => {
-                format!("{change}, and no client has looked at it since")
-            }
-            (QuarantineReason::FirstContact, Found::Same, _) => {
-                let age = Duration::from_micros(word.time.saturating_sub(word.born));
-                let uptime = self.server.and_then(|server| server.uptime);
-                let born = format!("its witness is {} old", about(age));
-                // A client looks at a new process within a second or so.
-                let is_restarted =
-                    uptime.is_some_and(|uptime| uptime.abs_diff(age) < Duration::from_secs(3));
-                if is_restarted {
-                    format!("it was started {} ago, and {born}", about(uptime.unwrap_or_default()))
-                } else {
-                    born
-                }
-            }
-            _ => reason.to_string(),
-        }
+    /// Returns what to say of a node where the user cannot keep the witness, for want of keys or of
+    /// scripts.
+    pub(super) fn of_witness(&self, cause: impl Into<String>, runs_scripts: bool) -> Advice {
+        let (user, keys) = (self.user(), self.config.own_keys());
+        let scripts = if runs_scripts { "" } else { " +eval +evalsha" };
+        let remedy = format!("ACL SETUSER {user} ~{keys} {}{scripts}", rules(WITNESS_RIGHTS));
+        advice(CheckSubject::Rights, "NO WITNESS", cause, remedy)
     }
 
-    fn on_writes(&self) -> &'static str {
-        match self.message().split(' ').next() {
-            Some("OOM") => "raise maxmemory, or delete keys that are no locks",
-            Some("MISCONF") => "mend the persistence, as the server's log says",
-            Some("NOREPLICAS") => "set min-replicas-to-write 0: a lock master needs no replicas",
+    /// Returns what to do on a server that cannot write.
+    pub(super) fn on_writes(&self) -> &'static str {
+        match self.message.complaint {
+            Some(Complaint::MemoryFull) => "raise maxmemory, or delete keys that are no locks",
+            Some(Complaint::PersistenceBroken) => "mend the persistence, as the server's log says",
+            Some(Complaint::ReplicasMissing) => {
+                "set min-replicas-to-write 0: a lock master needs no replicas"
+            }
             _ => "look at the server's log",
         }
     }
 
     /// Returns the words of the server, or else those of the error.
     fn in_its_words(&self, error: &NodeError) -> String {
-        let message = self.message();
+        let message = &self.message.text;
         if message.is_empty() { error.to_string() } else { format!("{error} ({message})") }
     }
 
-    fn message(&self) -> &str {
-        match &self.audited.result {
-            Ok(heard) => &heard.answers.message,
-            Err(unanswered) => &unanswered.message,
-        }
-    }
-
-    pub(super) fn user(&self) -> &str {
-        self.audited.user.as_deref().unwrap_or("default")
-    }
-
-    /// Returns the pattern of the keys of the witness.
-    fn pattern(&self) -> String {
-        format!("{}redbolt:*", self.config.prefix.escape_ascii())
+    pub(in crate::engine) fn user(&self) -> &str {
+        self.user.unwrap_or("default")
     }
 }

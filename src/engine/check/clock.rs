@@ -6,8 +6,8 @@ use core::time::Duration;
 use crate::net::Sample;
 use crate::time::format_rounded;
 
-/// How far a clock may be off before that is worth a word: Redlock needs clocks that run evenly,
-/// not clocks that agree.
+/// By how many microseconds a clock may be off before a note says so. Redlock needs clocks that run
+/// evenly, not clocks that agree.
 const TOLERANCE: i64 = 1_000_000;
 
 /// By how much one clock is ahead of another.
@@ -44,13 +44,14 @@ impl CheckOffset {
         let side = if self.0 < 0 { "behind" } else { "ahead of" };
         // Nobody needs the milliseconds of a clock that is hours off.
         let whole = self.0.unsigned_abs() / 100_000 * 100_000;
-        let length = Duration::from_micros(if whole < 60_000_000 { whole } else { round(whole) });
+        let shown = if whole < 60_000_000 { whole } else { rounded(whole) };
+        let length = Duration::from_micros(shown);
         format!("{} {side}", format_rounded(length))
     }
 }
 
-/// Rounds to whole minutes from an hour on, else to whole seconds.
-fn round(micros: u64) -> u64 {
+/// Rounds microseconds to whole minutes from an hour on, else to whole seconds.
+fn rounded(micros: u64) -> u64 {
     let step = if micros < 3_599_000_000 { 1_000_000 } else { 60_000_000 };
     (micros + step / 2) / step * step
 }
@@ -75,31 +76,33 @@ impl fmt::Display for CheckOffset {
 
 /// Compares all clocks. There is one list of samples for each node.
 pub(super) fn compare(samples: &[&[Sample]]) -> Vec<Option<CheckClock>> {
-    let offsets: Vec<_> = samples.iter().map(|samples| offset(samples)).collect();
-    let clock = |(place, offset): (usize, &Option<(i64, Duration)>)| {
-        let (ours, uncertainty) = (*offset)?;
-        let others = offsets.iter().enumerate().filter(|(other, _)| *other != place);
-        let others = others.filter_map(|(_, offset)| offset.map(|(offset, _)| offset));
-        let from_others = median(others.collect()).map(|median| ours.saturating_sub(median));
+    let measured: Vec<_> = samples.iter().map(|samples| measure(samples)).collect();
+    let clock = |(place, measured_here): (usize, &Option<(i64, Duration)>)| {
+        let (offset, uncertainty) = (*measured_here)?;
+        let others = measured.iter().enumerate().filter(|(other, _)| *other != place);
+        let others = others.filter_map(|(_, other)| other.map(|(offset, _)| offset));
+        let from_others = median(others.collect()).map(|median| offset.saturating_sub(median));
         Some(CheckClock {
-            offset: CheckOffset(ours),
+            offset: CheckOffset(offset),
             uncertainty,
             from_others: from_others.map(CheckOffset),
         })
     };
-    offsets.iter().enumerate().map(clock).collect()
+    measured.iter().enumerate().map(clock).collect()
 }
 
-/// Returns how far our own clock is ahead of the median of all nodes.
-pub(super) fn ours(clocks: &[Option<CheckClock>]) -> Option<(CheckOffset, Duration)> {
+/// Returns how far the clock of this machine is ahead of the median of all nodes, and the largest
+/// uncertainty.
+pub(super) fn of_this_machine(clocks: &[Option<CheckClock>]) -> Option<(CheckOffset, Duration)> {
     let clocks = || clocks.iter().flatten();
     let median = median(clocks().map(|clock| clock.offset.0).collect())?;
     let uncertainty = clocks().map(|clock| clock.uncertainty).max()?;
     Some((CheckOffset(median.saturating_neg()), uncertainty))
 }
 
-/// Returns the offset by the shortest round trip, and half of that.
-fn offset(samples: &[Sample]) -> Option<(i64, Duration)> {
+/// Returns how far the clock of a node is ahead of ours, in microseconds, and the uncertainty: of
+/// the shortest round trip, and half of that.
+fn measure(samples: &[Sample]) -> Option<(i64, Duration)> {
     let told = samples.iter().filter_map(|sample| Some((sample, sample.theirs?)));
     let (sample, theirs) = told.min_by_key(|(sample, _)| sample.round_trip)?;
     let offset = i128::from(theirs) - i128::from(sample.ours);
@@ -135,9 +138,9 @@ mod tests {
         assert_eq!(found(1), Some(Some(hour as i64 - 10)));
         assert_eq!(found(3), None);
         assert_eq!(clocks[0].map(|clock| clock.uncertainty), Some(Duration::from_micros(50)));
-        assert_eq!(ours(&clocks).map(|(offset, _)| offset.0), Some(-10));
+        assert_eq!(of_this_machine(&clocks).map(|(offset, _)| offset.0), Some(-10));
         assert_eq!(compare(&[&right])[0].and_then(|clock| clock.from_others), None);
-        assert_eq!(ours(&[None]), None);
+        assert_eq!(of_this_machine(&[None]), None);
     }
 
     #[test]

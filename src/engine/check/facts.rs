@@ -2,10 +2,7 @@
 
 use core::time::Duration;
 
-use crate::redlock::Answers;
-
-/// The number of characters kept of a value, which a stranger may have sent.
-const MAX: usize = 64;
+use crate::redlock::Facts;
 
 /// What a server has told about itself. A field is `None` if the server did not tell.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,8 +10,8 @@ const MAX: usize = 64;
 pub struct CheckServer {
     /// `redis`, `valkey`, or the name that another server gives itself.
     pub name: String,
-    /// The version; empty if not told.
-    pub version: String,
+    /// The version.
+    pub version: Option<String>,
     /// The number that the process has drawn at its start.
     pub run_id: Option<String>,
     /// For how long the process has been running, in whole seconds.
@@ -33,53 +30,37 @@ pub struct CheckServer {
     pub backlog_ttl: Option<Duration>,
     /// The number of replicas that are attached.
     pub replicas: Option<u64>,
+    /// Whether the process keeps a backlog for replicas: there are some, or have been.
+    pub backlog: Option<bool>,
     /// The master of a replica, as `host:port`.
     pub master: Option<String>,
 }
 
 impl CheckServer {
-    /// Reads what an audit has answered.
-    pub(super) fn read(answers: &Answers) -> Self {
-        let mut server = Self::default();
-        let (mut host, mut port) = (None, None);
-        let mut versions = [None, None];
-        let info = String::from_utf8_lossy(&answers.info);
-        for line in info.lines() {
-            let Some((field, value)) = line.split_once(':') else { continue };
-            let value = value.trim_end();
-            match field {
-                "server_name" => server.name = shown(value),
-                "redis_version" => versions[1] = Some(shown(value)),
-                "valkey_version" => versions[0] = Some(shown(value)),
-                "run_id" => server.run_id = Some(shown(value)),
-                "uptime_in_seconds" => {
-                    server.uptime = value.parse().ok().map(Duration::from_secs);
-                }
-                "maxmemory_policy" => server.policy = Some(shown(value)),
-                "maxmemory" => server.max_memory = value.parse().ok(),
-                "aof_enabled" => server.appends = Some(value == "1"),
-                "connected_slaves" => server.replicas = value.parse().ok(),
-                "master_host" => host = Some(shown(value)),
-                "master_port" => port = Some(shown(value)),
-                _ => {}
-            }
+    /// Reads what a server has told in `INFO`, and its settings.
+    pub(in crate::engine) fn read(facts: &Facts, settings: &[(&'static str, String)]) -> Self {
+        let text = |field| facts.get(field).map(str::to_owned);
+        let number = |field| facts.get(field)?.parse().ok();
+        let seconds = |text: &str| text.parse().ok().map(Duration::from_secs);
+        let setting = |wanted| settings.iter().find(|(name, _)| *name == wanted);
+        let setting = |wanted| setting(wanted).map(|(_, value)| value.clone());
+        let version = text("valkey_version").or_else(|| text("redis_version"));
+        let master = text("master_host").zip(text("master_port"));
+        Self {
+            name: text("server_name").unwrap_or_else(|| "redis".to_owned()),
+            version,
+            run_id: text("run_id"),
+            uptime: facts.get("uptime_in_seconds").and_then(seconds),
+            policy: text("maxmemory_policy"),
+            max_memory: number("maxmemory"),
+            appends: facts.get("aof_enabled").map(|value| value == "1"),
+            appendfsync: setting("appendfsync"),
+            save: setting("save"),
+            backlog_ttl: setting("repl-backlog-ttl").as_deref().and_then(seconds),
+            replicas: number("connected_slaves"),
+            backlog: facts.get("repl_backlog_active").map(|value| value == "1"),
+            master: master.map(|(host, port)| format!("{host}:{port}")),
         }
-        server.version = versions.into_iter().flatten().next().unwrap_or_default();
-        if server.name.is_empty() {
-            "redis".clone_into(&mut server.name);
-        }
-        server.master = host.zip(port).map(|(host, port)| format!("{host}:{port}"));
-        for (name, value) in &answers.settings {
-            match *name {
-                "appendfsync" => server.appendfsync = Some(value.clone()),
-                "save" => server.save = Some(value.clone()),
-                "repl-backlog-ttl" => {
-                    server.backlog_ttl = value.parse().ok().map(Duration::from_secs);
-                }
-                _ => {}
-            }
-        }
-        server
     }
 
     /// Returns what survives a restart: `none`, `rdb` (snapshots), `aof` (the append-only file) or
@@ -93,11 +74,6 @@ impl CheckServer {
             (false, None) => None,
         }
     }
-}
-
-/// Returns a value as a terminal may show it.
-fn shown(value: &str) -> String {
-    value.chars().take(MAX).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -120,11 +96,5 @@ mod tests {
             let server = CheckServer { appends, save, ..CheckServer::default() };
             assert_eq!(server.persistence(), expected, "{server:?}");
         }
-    }
-
-    #[test]
-    fn a_terminal_gets_no_control_characters_and_no_novel() {
-        assert_eq!(shown("a\x1b[2Jb"), "a?[2Jb");
-        assert_eq!(shown(&"ä".repeat(99)).chars().count(), MAX);
     }
 }

@@ -1,9 +1,10 @@
 //! [`Check`]: what an operator asks about all nodes of a deployment, without changing anything.
 //!
-//! [`facts`] reads what a server tells about itself, and [`clock`] compares the clocks. [`advice`]
-//! says why a node does not vote, [`notes`] what is worth a word although the nodes vote, and
-//! [`verdict`] whether locks can be had. None of them knows a connection. [`report`] and
-//! [`mod@state`] have the types of the result, and [`words`] writes times.
+//! [`facts`] reads what a server tells about itself, and [`clock`] compares the clocks.
+//! [`mod@advice`] and [`waiting`] say why a node does not vote, [`notes`] what is worth a word
+//! although the nodes vote, and [`verdict`] whether locks can be had. None of them knows a
+//! connection. [`report`] and [`mod@state`] have the types of the result, and [`words`] writes
+//! times.
 
 mod advice;
 mod clock;
@@ -12,31 +13,34 @@ mod notes;
 mod report;
 mod state;
 mod verdict;
+mod waiting;
 mod words;
 
 use core::fmt;
-use core::time::Duration;
 use std::io;
 
-use self::advice::Case;
+pub(super) use self::advice::{Advice, Case};
 pub use self::clock::{CheckClock, CheckOffset};
 pub use self::facts::CheckServer;
-pub use self::report::{CheckDeployment, CheckFinding, CheckNode, CheckReport, CheckSubject};
+pub use self::report::{CheckFinding, CheckNode, CheckReport, CheckSubject};
 pub use self::state::CheckState;
 pub use self::verdict::{CheckStep, CheckVerdict};
+use self::waiting::Waiting;
 use super::config::Config;
+use super::deployment::Deployment;
 use crate::net::{Address, Audited, Clock, audit, in_threads};
 use crate::redlock::{
-    ConfigError, Found, LONGEST_TTL, MissingRights, NodeError, Prospect, QuarantineReason,
-    RestartGuard, Word, prospects,
+    ConfigError, Found, MissingRights, NodeError, Prospect, QuarantineReason, RestartGuard, Word,
+    prospects,
 };
 
 /// Asks the nodes of a deployment whether they can vote, and what is wrong with those that cannot.
 ///
 /// The judgement is that of a client which meets all nodes now for the first time. Nothing is
-/// written on any node: no key, no stamp, no script. A client that has known the nodes for longer
-/// can distrust a node that this check calls ready: such a client remembers another process under
-/// the same name.
+/// written on any node: no key, no stamp, no script. Rights are tried by commands that a server
+/// refuses for their arguments, which its statistics count as errors. A client that has known the
+/// nodes for longer can distrust a node that this check calls ready: such a client remembers
+/// another process under the same name.
 ///
 /// ```no_run
 /// use redbolt::{Check, Config};
@@ -91,9 +95,11 @@ impl Check {
                 CheckState::Out(NodeError::SameProcess(twin)) => nodes.get(twin.index()),
                 _ => None,
             };
-            let case = Case { config, audited, server: node.server.as_ref(), twin };
-            if let Some(advice) = case.advice(&state) {
-                advice.label.clone_into(&mut node.label);
+            let server = node.server.as_ref();
+            let (user, message, is_local) = (audited.user(), audited.message(), audited.is_local);
+            let case = Case { config, user, is_local, message, server, twin };
+            if let Some(advice) = advice(&case, audited, state) {
+                node.label = advice.label;
                 findings.push(CheckFinding {
                     nodes: vec![node.address.clone()],
                     subject: advice.subject,
@@ -108,6 +114,18 @@ impl Check {
         let states: Vec<_> = found.iter().map(|node| node.state).collect();
         let verdict = CheckVerdict::new(&states, quorum);
         Ok(CheckReport { nodes: found, findings: merged(findings), verdict })
+    }
+}
+
+/// Returns what to say of a node; `None` if the node votes.
+fn advice(case: &Case<'_>, audited: &Audited, state: CheckState) -> Option<Advice> {
+    match state {
+        CheckState::Ready => None,
+        CheckState::Out(error) => Some(case.of_error(error)),
+        CheckState::Quarantined { remaining, reason, is_running } => {
+            let answers = audited.answers();
+            Some(Waiting { case, answers, remaining, reason, is_running }.advice())
+        }
     }
 }
 
@@ -135,10 +153,9 @@ fn state(audited: &Audited, prospect: Prospect, guard: RestartGuard) -> CheckSta
 fn node(address: &Address, audited: &Audited, state: CheckState) -> CheckNode {
     let answers = audited.answers();
     let deployment = answers.and_then(|answers| match answers.word {
-        Word::Given(word) if word.found != Found::Nothing => Some(CheckDeployment {
-            max_ttl: Duration::from_millis(word.max_ttl).min(LONGEST_TTL),
-            nodes: word.nodes,
-        }),
+        Word::Given(word) if word.found != Found::Nothing => {
+            Some(Deployment::recorded(word.constants))
+        }
         _ => None,
     });
     let mut round_trips: Vec<_> = audited.samples.iter().map(|one| one.round_trip).collect();
@@ -146,8 +163,8 @@ fn node(address: &Address, audited: &Audited, state: CheckState) -> CheckNode {
     CheckNode {
         address: address.clone(),
         state,
-        label: "ready".to_owned(),
-        server: answers.map(CheckServer::read),
+        label: "ready",
+        server: answers.map(|answers| CheckServer::read(&answers.facts, &answers.settings)),
         round_trip: round_trips.get(round_trips.len() / 2).copied(),
         clock: None,
         missing: answers.map_or_else(MissingRights::default, |answers| answers.missing),

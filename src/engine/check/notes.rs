@@ -8,7 +8,11 @@ use super::report::{CheckFinding, CheckNode, CheckSubject};
 use super::state::CheckState;
 use super::words::about;
 use crate::net::{Address, Audited};
-use crate::redlock::RedlockConfig;
+use crate::redlock::{RedlockConfig, Word};
+
+/// How long the certificates of a node must be valid at least, so that nothing is said: renewing
+/// one may take a person, and that person may be away.
+const LEAST_CERTIFICATE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Returns the notes about all nodes.
 pub(super) fn notes(
@@ -25,7 +29,12 @@ pub(super) fn notes(
             off_clock(node),
             replicas(node),
             no_tracking(config, node, audited),
+            no_locks(config, node, audited),
+            no_label(config, node, audited),
+            no_scripts(node, audited),
             no_persistence(config, node),
+            ends_soon(node, "the certificate of the server", audited.certificates[0]),
+            ends_soon(node, "our certificate", audited.certificates[1]),
         ];
         notes.extend(of_node.into_iter().flatten());
     }
@@ -77,7 +86,7 @@ fn off_clock(node: &CheckNode) -> Option<CheckFinding> {
 
 fn our_clock(nodes: &[CheckNode]) -> Option<CheckFinding> {
     let clocks: Vec<_> = nodes.iter().map(|node| node.clock).collect();
-    let (offset, uncertainty) = clock::ours(&clocks)?;
+    let (offset, uncertainty) = clock::of_this_machine(&clocks)?;
     offset.is_large(uncertainty).then(|| {
         let cause = format!("its clock is {} the nodes'", offset.in_words());
         note(Vec::new(), CheckSubject::OurClock, cause, "let NTP set the clock of this machine")
@@ -86,20 +95,67 @@ fn our_clock(nodes: &[CheckNode]) -> Option<CheckFinding> {
 
 fn replicas(node: &CheckNode) -> Option<CheckFinding> {
     let server = node.server.as_ref().filter(|server| server.master.is_none())?;
-    let count = server.replicas.filter(|count| *count > 0)?;
-    let noun = if count == 1 { "replica" } else { "replicas" };
-    let mut cause = format!(
-        "{count} {noun} attached: when the first one comes, master_replid changes, and the node \
-         does not vote for a while"
-    );
-    let mut remedy = "attach replicas to one master at a time".to_owned();
-    if server.backlog_ttl != Some(Duration::ZERO) {
-        let ttl = server.backlog_ttl.map(|ttl| format!(" ({})", about(ttl)));
-        let ttl = ttl.unwrap_or_default();
-        cause += &format!("; so too when the last one has been gone for repl-backlog-ttl{ttl}");
-        remedy += ", and CONFIG SET repl-backlog-ttl 0";
-    }
+    let count = server.replicas.unwrap_or_default();
+    let keeps_id = server.backlog_ttl == Some(Duration::ZERO);
+    let ttl = server.backlog_ttl.map(|ttl| format!(" ({})", about(ttl))).unwrap_or_default();
+    let (cause, remedy) = match count {
+        // The backlog of the last replica is still there, and with it the id.
+        0 if server.backlog == Some(true) && !keeps_id => (
+            format!(
+                "its replicas have gone: once they have been gone for repl-backlog-ttl{ttl}, \
+                 master_replid changes, and the node does not vote for a while"
+            ),
+            "CONFIG SET repl-backlog-ttl 0",
+        ),
+        0 => return None,
+        count => {
+            let noun = if count == 1 { "replica" } else { "replicas" };
+            let mut cause = format!(
+                "{count} {noun} attached: when the first one comes, master_replid changes, and \
+                 the node does not vote for a while"
+            );
+            let mut remedy = "attach replicas to one master at a time";
+            if !keeps_id {
+                cause +=
+                    &format!("; so too when the last one has been gone for repl-backlog-ttl{ttl}");
+                remedy = "attach replicas to one master at a time, and CONFIG SET \
+                          repl-backlog-ttl 0";
+            }
+            (cause, remedy)
+        }
+    };
     Some(note(vec![node.address.clone()], CheckSubject::Replicas, cause, remedy))
+}
+
+/// Whether the user may use the keys of all locks. Nobody knows their names: a key is tried that
+/// begins with the prefix, and goes on as no lock does.
+fn no_locks(config: &RedlockConfig, node: &CheckNode, audited: &Audited) -> Option<CheckFinding> {
+    audited.answers().filter(|answers| answers.lacks_locks)?;
+    let user = audited.user().unwrap_or("default");
+    let keys = config.all_keys();
+    let cause = format!(
+        "the user {user} has no right to all keys ~{keys}: a lock is refused whose key none of its \
+         patterns fits"
+    );
+    let remedy = format!(
+        "nothing, if its patterns fit the keys of all locks; else ACL SETUSER {user} ~{keys}"
+    );
+    Some(note(vec![node.address.clone()], CheckSubject::Rights, cause, remedy))
+}
+
+fn no_label(config: &RedlockConfig, node: &CheckNode, audited: &Audited) -> Option<CheckFinding> {
+    // Without any right to the keys of redbolt, there is a finding about all of them.
+    let answers = audited.answers().filter(|answers| answers.lacks_label)?;
+    let is_noted = answers.word != Word::Denied;
+    is_noted.then(|| {
+        let user = audited.user().unwrap_or("default");
+        let cause = format!(
+            "the user {user} may not write the label of a client, so that redbolt who cannot say \
+             whose the locks are"
+        );
+        let remedy = format!("ACL SETUSER {user} ~{}", config.own_keys());
+        note(vec![node.address.clone()], CheckSubject::Rights, cause, remedy)
+    })
 }
 
 fn no_tracking(
@@ -109,12 +165,38 @@ fn no_tracking(
 ) -> Option<CheckFinding> {
     let lacks = audited.answers().is_some_and(|answers| answers.lacks_tracking);
     lacks.then(|| {
-        let user = audited.user.as_deref().unwrap_or("default");
+        let user = audited.user().unwrap_or("default");
         let cause = format!(
             "the user {user} may not run client|tracking: a flush is noticed up to {} late",
             about(config.quarantine() / 2)
         );
         let remedy = format!("ACL SETUSER {user} +client|tracking");
+        note(vec![node.address.clone()], CheckSubject::Rights, cause, remedy)
+    })
+}
+
+fn ends_soon(node: &CheckNode, what: &str, rest: Option<Duration>) -> Option<CheckFinding> {
+    const DAY: u64 = 24 * 60 * 60;
+    let days = rest.filter(|rest| *rest < LEAST_CERTIFICATE)?.as_secs() / DAY;
+    let left = match days {
+        0 => "in less than a day".to_owned(),
+        1 => "in a day".to_owned(),
+        days => format!("in {days} days"),
+    };
+    let cause = format!("{what} ends {left}, or one that it depends on");
+    let remedy = "renew it: the files are read again for each connection";
+    Some(note(vec![node.address.clone()], CheckSubject::Certificate, cause, remedy))
+}
+
+fn no_scripts(node: &CheckNode, audited: &Audited) -> Option<CheckFinding> {
+    (!node.missing.allows_scripts()).then(|| {
+        let user = audited.user().unwrap_or("default");
+        let cause = format!(
+            "the user {user} may not run: {}; it grants locks and takes them back, but extends \
+             none, and has no part in locks of several resources and in handovers",
+            node.missing
+        );
+        let remedy = format!("ACL SETUSER {user} +eval +evalsha");
         note(vec![node.address.clone()], CheckSubject::Rights, cause, remedy)
     })
 }

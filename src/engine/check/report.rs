@@ -8,6 +8,7 @@ use super::clock::CheckClock;
 use super::facts::CheckServer;
 use super::state::CheckState;
 use super::verdict::CheckVerdict;
+use crate::engine::deployment::Deployment;
 use crate::net::Address;
 use crate::redlock::MissingRights;
 
@@ -38,11 +39,11 @@ impl CheckReport {
     }
 }
 
-/// A line for each node and for each finding, and the verdict.
+/// A line for each node, indented by two spaces, a line for each finding, and the verdict.
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for node in &self.nodes {
-            writeln!(f, "{}: {}", node.address, node.label)?;
+            writeln!(f, "  {}: {}", node.address, node.label)?;
         }
         self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))?;
         writeln!(f, "{}", self.verdict)
@@ -57,8 +58,31 @@ pub struct CheckNode {
     pub address: Address,
     /// Whether the node votes, as a client sees it that meets the node now.
     pub state: CheckState,
-    /// The state in one word or two, for a table.
-    pub label: String,
+    /// The state in one word or two, for a table. More labels may come.
+    ///
+    /// `ready` is the label of a node that votes, and `QUARANTINE` of one that may have forgotten
+    /// locks. The other labels say what keeps a node from voting:
+    ///
+    /// | label | what |
+    /// | --- | --- |
+    /// | `NO NAME` | the name cannot be resolved |
+    /// | `DOWN` | there is no connection |
+    /// | `SILENT` | the connection is there, and no answer |
+    /// | `TLS` | TLS cannot be spoken: a certificate, a file, or what else the finding says |
+    /// | `PROTECTED` | protected mode takes only the server's own machine |
+    /// | `NOAUTH`, `WRONGPASS`, `LOGIN` | no login, a wrong password, another refusal of a login |
+    /// | `DATABASE` | the server has no database with this number |
+    /// | `NO RIGHTS` | the user may not run a command that locks need |
+    /// | `NO WITNESS` | the user may not keep the witness |
+    /// | `NO WRITES`, `BUSY` | the server cannot write, or takes no more clients |
+    /// | `LOADING` | the server reads its data |
+    /// | `REPLICA`, `CLUSTER` | the server is a replica, or a member of a cluster |
+    /// | `INFO`, `STRANGE` | `INFO` lacks a field, or no Redis answers |
+    /// | `EVICTING` | the server may evict locks |
+    /// | `TWIN` | another address of the list leads to the same process |
+    /// | `NODES`, `MAX_TTL` | the deployment of the node has other constants |
+    /// | `CLOSED` | a change of the deployment has closed the node |
+    pub label: &'static str,
     /// What the server has told about itself.
     pub server: Option<CheckServer>,
     /// The median of some round trips.
@@ -70,17 +94,7 @@ pub struct CheckNode {
     /// The machine of the node.
     pub machine: Option<IpAddr>,
     /// What the witness of the node says of the deployment; `None` without a witness.
-    pub deployment: Option<CheckDeployment>,
-}
-
-/// What all clients of a deployment must agree on, as a witness says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct CheckDeployment {
-    /// The longest ttl.
-    pub max_ttl: Duration,
-    /// The number of nodes.
-    pub nodes: u64,
+    pub deployment: Option<Deployment>,
 }
 
 /// The subject of a [`CheckFinding`].
@@ -111,6 +125,8 @@ pub enum CheckSubject {
     Persistence,
     /// Replicas.
     Replicas,
+    /// A certificate of TLS that ends soon.
+    Certificate,
     /// The clock of a node.
     Clock,
     /// The clock of this machine.
@@ -133,6 +149,7 @@ impl CheckSubject {
             Self::Writes => "writes",
             Self::Persistence => "persistence",
             Self::Replicas => "replicas",
+            Self::Certificate => "certificate",
             Self::Clock => "clock",
             Self::OurClock => "our_clock",
         }

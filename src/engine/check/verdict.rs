@@ -13,10 +13,8 @@ use crate::redlock::Quorum;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CheckVerdict {
-    /// The number of configured nodes.
-    pub nodes: usize,
-    /// The number of votes that a lock needs.
-    pub needed: usize,
+    /// The number of configured nodes, and how many of them a lock needs.
+    pub quorum: Quorum,
     /// The number of nodes that can vote now.
     pub voting: usize,
     /// How many can vote when the quarantines end that run now, in the order of time.
@@ -60,28 +58,27 @@ impl CheckVerdict {
         let after = pending.iter().chain(&running).max().copied().unwrap_or_default();
         let after_a_client = (!pending.is_empty())
             .then_some(CheckStep { after, voting: voting + running.len() + pending.len() });
-        let (nodes, needed) = (quorum.nodes(), quorum.need());
-        Self { nodes, needed, voting, later: later.collect(), after_a_client }
+        Self { quorum, voting, later: later.collect(), after_a_client }
     }
 
     /// Returns whether locks can be had now.
     pub fn has_quorum(&self) -> bool {
-        self.voting >= self.needed
+        self.voting >= self.quorum.need()
     }
 
     /// Returns whether every node can vote now.
     pub fn is_complete(&self) -> bool {
-        self.voting == self.nodes
+        self.voting == self.quorum.nodes()
     }
 
     /// Returns how many of the voting nodes may fail; `None` without a quorum.
     pub fn may_fail(&self) -> Option<usize> {
-        self.voting.checked_sub(self.needed)
+        self.voting.checked_sub(self.quorum.need())
     }
 
     fn write_step(&self, f: &mut fmt::Formatter<'_>, step: CheckStep, when: &str) -> fmt::Result {
         write!(f, "; {} {when}", step.voting)?;
-        match step.voting.checked_sub(self.needed) {
+        match step.voting.checked_sub(self.quorum.need()) {
             Some(spare) => write!(f, ", then {}", failures(spare)),
             None => Ok(()),
         }
@@ -94,13 +91,13 @@ fn failures(spare: usize) -> String {
 
 impl fmt::Display for CheckVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nodes, needed, voting, .. } = self;
+        let (nodes, needed, voting) = (self.quorum.nodes(), self.quorum.need(), self.voting);
         write!(f, "{voting} of {nodes} can vote, {needed} needed: ")?;
         match self.may_fail() {
             Some(spare) => f.write_str(&failures(spare))?,
             None => f.write_str("NO LOCKS NOW")?,
         }
-        let enough = self.later.iter().find(|step| step.voting >= self.needed);
+        let enough = self.later.iter().find(|step| step.voting >= self.quorum.need());
         let enough = enough.filter(|_| !self.has_quorum());
         let last = self.later.last();
         for step in enough.into_iter().chain(last.filter(|last| enough != Some(last))) {

@@ -14,7 +14,7 @@ mod verdict;
 mod who;
 
 pub use self::client::WhoClient;
-pub use self::error::DeskError;
+pub use self::error::{UnlockError, WhoError};
 pub use self::nodes::{NodeWeight, VisitedNode};
 pub use self::report::{WhoReport, WhoResource, WhoState, WhoValue};
 pub use self::unlock::{Unlock, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict};

@@ -15,6 +15,16 @@ pub struct VisitedNode {
     pub address: Address,
     /// What the answers of the node are worth.
     pub weight: NodeWeight,
+    /// What else is known of a node that cannot be asked, such as the path of a file; may be empty.
+    pub detail: String,
+}
+
+impl VisitedNode {
+    /// Returns what the answers of the node are worth, with all that is known of the reason.
+    pub fn status(&self) -> String {
+        let Self { weight, detail, .. } = self;
+        if detail.is_empty() { weight.to_string() } else { format!("{weight} ({detail})") }
+    }
 }
 
 /// What the answers of a node are worth. `Display` says why they do not count.

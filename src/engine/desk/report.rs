@@ -32,6 +32,18 @@ impl WhoReport {
     }
 }
 
+/// A line for each node, indented by two spaces, and one for each resource: `"orders/42" is held`.
+impl fmt::Display for WhoReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for node in &self.nodes {
+            writeln!(f, "  {}: {}", node.address, node.status())?;
+        }
+        let line = |of: &WhoResource| (of.resource.escape_ascii().to_string(), of.state);
+        let mut lines = self.resources.iter().map(line);
+        lines.try_for_each(|(resource, state)| writeln!(f, "\"{resource}\" {state}"))
+    }
+}
+
 /// What stands under one resource.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -43,11 +55,11 @@ pub struct WhoResource {
     /// The different values, those on the most nodes first. If the state is
     /// [`Held`](WhoState::Held), the first is that of the holder.
     pub values: Vec<WhoValue>,
-    /// The nodes that have nothing, and count.
+    /// The nodes that count and have nothing.
     pub free: NodeSet,
-    /// The nodes that have data which is no lock, and count.
+    /// The nodes that count and have data which is no lock.
     pub data: NodeSet,
-    /// The nodes that say too little: no answer, or an answer that does not count.
+    /// The other nodes: they gave no answer, or an answer that does not count.
     pub unknown: NodeSet,
     /// What each node has, in the order of the nodes, or why it did not say.
     pub stored: Vec<Result<Stored, NodeError>>,
@@ -57,15 +69,15 @@ pub struct WhoResource {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct WhoValue {
-    /// The value: the token of a lock, if a lock it is.
+    /// The value. Of a lock, the value is the token.
     pub value: StoredValue,
-    /// The nodes that have the value, and count.
+    /// The nodes that count and have the value.
     pub nodes: NodeSet,
-    /// The least time that is left on one of them; `None` if no node has a ttl.
+    /// The shortest time that is left on one of these nodes; `None` if none has a ttl.
     pub least: Option<Duration>,
-    /// The most time that is left on one of them; `None` if a node has no ttl.
+    /// The longest time that is left on one of these nodes; `None` if one has no ttl.
     pub most: Option<Duration>,
-    /// The client that has drawn the value, if the client has left a label.
+    /// The client whose token the value is, if the client has left a label.
     pub client: Option<WhoClient>,
 }
 
@@ -75,15 +87,15 @@ pub struct WhoValue {
 pub enum WhoState {
     /// A quorum of the nodes has the same value.
     Held {
-        /// For how long a quorum keeps the value. The holder believes in a shorter time.
+        /// For how long a quorum keeps the value. The holder believes in the lock for less time.
         remaining: Duration,
     },
-    /// A quorum of the nodes has the same value without a ttl, so that nobody can wait for its end.
+    /// A quorum of the nodes has the same value, and the value has no ttl: no wait is long enough.
     Permanent,
     /// A quorum of the nodes has nothing, and no node has a value.
     Free,
-    /// A quorum of the nodes has nothing, and others have what a lock has left: nobody holds the
-    /// resource, and a lock can be had.
+    /// A quorum of the nodes has nothing, and others have something, such as the rest of a lock.
+    /// Nobody holds the resource, and a lock can be had.
     Dangling,
     /// Nobody holds the resource, and nobody can have it for now: the nodes have different values.
     Split,
@@ -120,7 +132,7 @@ impl fmt::Display for WhoState {
             Self::Held { .. } => "is held",
             Self::Permanent => "is held without a ttl",
             Self::Free => "is free",
-            Self::Dangling => "is free, but some nodes have something",
+            Self::Dangling => "is free, but some nodes still have something there",
             Self::Split => "is not held, and not free: the nodes have different values",
             Self::Data => "is no lock: other data stands there",
             Self::Unknown => "cannot be told: too few nodes have said what they have",

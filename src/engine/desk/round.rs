@@ -2,18 +2,17 @@
 
 use std::io;
 
-use super::error::DeskError;
 use super::nodes::VisitedNode;
 use super::verdict;
 use crate::engine::config::Config;
 use crate::net::{Clock, Talk, in_threads};
-use crate::redlock::{MAX_RESOURCE, NodeError, Quorum, RESERVED, RequestError};
+use crate::redlock::{NodeError, Quorum, RequestError, Unanswered};
 
 /// All nodes, each at the other end of a conversation, or why not.
 pub(super) struct Round {
     /// What the answers of each node are worth.
     pub(super) nodes: Vec<VisitedNode>,
-    talks: Vec<Result<Talk, NodeError>>,
+    talks: Vec<Result<Talk, Unanswered>>,
 }
 
 impl Round {
@@ -22,8 +21,17 @@ impl Round {
         let Config { nodes, redlock, credentials, .. } = config;
         let begin = |address| Talk::begin(address, credentials.as_ref(), redlock, nodes.len());
         let talks = in_threads(nodes.iter().collect(), begin)?;
-        let heard: Vec<_> = talks.iter().map(|talk| talk.as_ref().map(Talk::heard)).collect();
-        let nodes = verdict::weigh(Clock::now(), redlock, quorum, nodes, &heard);
+        let heard = talks.iter().map(|talk| match talk {
+            Ok(talk) => Ok(talk.heard()),
+            Err(unanswered) => Err(unanswered.error),
+        });
+        let heard: Vec<_> = heard.collect();
+        let mut nodes = verdict::weigh(Clock::now(), redlock, quorum, nodes, &heard);
+        for (node, talk) in nodes.iter_mut().zip(&talks) {
+            if let Err(unanswered) = talk {
+                node.detail.clone_from(&unanswered.message.text);
+            }
+        }
         Ok(Self { nodes, talks })
     }
 
@@ -32,27 +40,18 @@ impl Round {
         &mut self,
         ask: impl Fn(&mut Talk) -> T + Sync,
     ) -> io::Result<Vec<Result<T, NodeError>>> {
-        in_threads(self.talks.iter_mut().collect(), |talk: &mut Result<Talk, NodeError>| {
-            talk.as_mut().map(&ask).map_err(|error| *error)
+        in_threads(self.talks.iter_mut().collect(), |talk: &mut Result<Talk, Unanswered>| {
+            talk.as_mut().map(&ask).map_err(|unanswered| unanswered.error)
         })
     }
 }
 
 /// Returns the keys of these resources.
-pub(super) fn keys(config: &Config, resources: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, DeskError> {
+pub(super) fn keys(config: &Config, resources: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, RequestError> {
     let prefix = &config.redlock.prefix;
     let key = |resource: &Vec<u8>| {
-        let len = prefix.len() + resource.len();
-        let error = if resource.is_empty() {
-            RequestError::EmptyResource
-        } else if resource.starts_with(RESERVED) {
-            RequestError::ReservedResource
-        } else if len > MAX_RESOURCE {
-            RequestError::ResourceTooLong { len }
-        } else {
-            return Ok([&prefix[..], resource].concat());
-        };
-        Err(DeskError::Resource(error))
+        config.redlock.check_resource(resource)?;
+        Ok([&prefix[..], resource].concat())
     };
     resources.iter().map(key).collect()
 }

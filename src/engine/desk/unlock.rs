@@ -3,8 +3,8 @@
 use core::fmt;
 use std::io;
 
-use super::error::DeskError;
-use super::nodes::VisitedNode;
+use super::error::UnlockError;
+use super::nodes::{NodeWeight, VisitedNode};
 use super::round::{self, Round};
 use crate::engine::config::Config;
 use crate::redlock::{NodeError, Quorum, Removal, StoredValue};
@@ -55,19 +55,21 @@ impl Unlock {
     ///
     /// # Errors
     ///
-    /// Returns a [`DeskError`] for a configuration, a resource or a value that is out of bounds:
-    /// then nothing was deleted. Returns [`DeskError::Io`] if the system can start no thread: then
-    /// other nodes may have been visited. What is wrong with a node is no error, but part of the
+    /// Returns an [`UnlockError`] for a configuration, a resource or a value that is out of bounds,
+    /// and for a node whose deployment has another number of nodes: then nothing was deleted.
+    /// Returns [`UnlockError::Io`] if the system can start no thread: then the value may have been
+    /// deleted on other nodes. Whatever else is wrong with a node is no error, but part of the
     /// report.
-    pub fn run(&self) -> Result<UnlockReport, DeskError> {
+    pub fn run(&self) -> Result<UnlockReport, UnlockError> {
         let quorum = self.config.check_engine()?;
         let value = self.value.as_bytes();
         let len = value.len();
         if len > StoredValue::MAX_LEN {
-            return Err(DeskError::ValueTooLong { len });
+            return Err(UnlockError::ValueTooLong { len });
         }
         let keys = round::keys(&self.config, core::slice::from_ref(&self.resource))?;
         let mut round = Round::begin(&self.config, quorum)?;
+        check_deployment(&round.nodes)?;
         let mut remove = || -> io::Result<Vec<_>> {
             Ok(round.ask(|talk| talk.remove(&keys[0], value))?.into_iter().map(result).collect())
         };
@@ -92,6 +94,18 @@ impl Unlock {
     }
 }
 
+/// Refuses a list of nodes that is not that of the deployment: a lock is not ended before a quorum
+/// of all of its nodes has nothing.
+fn check_deployment(nodes: &[VisitedNode]) -> Result<(), UnlockError> {
+    let other = |node: &VisitedNode| match node.weight {
+        NodeWeight::Out(NodeError::OtherNodes { ours, recorded }) => {
+            Some(UnlockError::OtherNodes { node: node.address.clone(), ours, recorded })
+        }
+        _ => None,
+    };
+    nodes.iter().find_map(other).map_or(Ok(()), Err)
+}
+
 /// Says what a node has done.
 fn result(
     removal: Result<Result<Option<Removal>, NodeError>, NodeError>,
@@ -104,8 +118,7 @@ fn result(
     })
 }
 
-/// What was done, node by node, in the order of the configuration. `Display` writes one line for
-/// each node.
+/// What was done, node by node, in the order of the configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnlockReport {
     quorum: Quorum,
@@ -193,21 +206,23 @@ impl UnlockReport {
     }
 }
 
+/// A line for each node, indented by two spaces, and the verdict.
 impl fmt::Display for UnlockReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.nodes.iter().try_for_each(|node| writeln!(f, "  {node}"))
+        self.nodes.iter().try_for_each(|node| writeln!(f, "  {node}"))?;
+        writeln!(f, "{}", self.verdict())
     }
 }
 
 impl fmt::Display for UnlockNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let VisitedNode { address, weight } = &self.node;
+        let VisitedNode { address, weight, .. } = &self.node;
         match self.result {
             Ok(result) if weight.counts() => write!(f, "{address}: {result}"),
             Ok(result) => write!(f, "{address}: {result}, but does not count: {weight}"),
             // Why the node cannot vote says more than that it does not let us delete.
             Err(error) if weight.counts() => write!(f, "{address}: {error}"),
-            Err(_) => write!(f, "{address}: {weight}"),
+            Err(_) => write!(f, "{address}: {}", self.node.status()),
         }
     }
 }
@@ -238,7 +253,6 @@ impl fmt::Display for UnlockVerdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::desk::NodeWeight;
 
     /// `d`eleted, `g`one, `o`ther, `l`ist, `-` for no answer; a capital letter for a node that does
     /// not count.
@@ -257,7 +271,8 @@ mod tests {
                 _ => Err(NodeError::ConnectTimeout),
             };
             let address = "h:1".parse().expect("an address");
-            UnlockNode { node: VisitedNode { address, weight }, result }
+            let detail = String::new();
+            UnlockNode { node: VisitedNode { address, weight, detail }, result }
         };
         let nodes: Vec<_> = nodes.chars().map(node).collect();
         let quorum = Quorum::majority(nodes.len()).expect("some nodes");

@@ -23,9 +23,10 @@ pub(super) fn weigh(
     config: &RedlockConfig,
     quorum: Quorum,
     addresses: &[Address],
-    heard: &[Result<&Heard, &NodeError>],
+    heard: &[Result<&Heard, NodeError>],
 ) -> Vec<VisitedNode> {
-    let looks: Vec<_> = heard.iter().map(|heard| heard.ok().map(Heard::look)).collect();
+    let looks: Vec<_> =
+        heard.iter().map(|heard| heard.as_ref().ok().map(|heard| heard.look())).collect();
     let is_witness = |look: &FirstLook<'_>| match look.answers.word {
         Word::Given(word) => word.found != Found::Nothing,
         _ => false,
@@ -33,7 +34,7 @@ pub(super) fn weigh(
     let has_witness = looks.iter().flatten().any(is_witness);
     let config = RedlockConfig { max_ttl: MIN_TTL, ..config.clone() };
     let prospects = prospects(now, &looks, &config, quorum);
-    let node = |((address, prospect), heard): ((&Address, Prospect), &Result<_, &NodeError>)| {
+    let node = |((address, prospect), heard): ((&Address, Prospect), &Result<_, NodeError>)| {
         let weight = match (prospect, heard) {
             (Prospect::Votes, _) => NodeWeight::Counts,
             (Prospect::Waits(..), _) if !has_witness => NodeWeight::Counts,
@@ -44,10 +45,10 @@ pub(super) fn weigh(
                 NodeWeight::SameProcess(addresses[twin.index()].clone())
             }
             (Prospect::Out(Some(error)), _) => NodeWeight::Out(error),
-            (Prospect::Out(None), Err(error)) => NodeWeight::Out(**error),
+            (Prospect::Out(None), Err(error)) => NodeWeight::Out(*error),
             (Prospect::Out(None), Ok(_)) => NodeWeight::Out(NodeError::UnexpectedReply),
         };
-        VisitedNode { address: address.clone(), weight }
+        VisitedNode { address: address.clone(), weight, detail: String::new() }
     };
     addresses.iter().zip(prospects).zip(heard).map(node).collect()
 }
@@ -159,7 +160,8 @@ mod tests {
             _ if value.as_bytes() == what.as_bytes() => Ok(Stored::Value { value, ttl }),
             _ => Ok(Stored::Value { value, ttl: None }),
         };
-        (VisitedNode { address: "h:1".parse().expect("an address"), weight }, stored)
+        let address = "h:1".parse().expect("an address");
+        (VisitedNode { address, weight, detail: String::new() }, stored)
     }
 
     #[test]

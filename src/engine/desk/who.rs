@@ -1,7 +1,7 @@
 //! [`Who`]: who has some resources.
 
 use super::client::Labels;
-use super::error::{DeskError, MAX_RESOURCES};
+use super::error::{MAX_RESOURCES, WhoError};
 use super::nodes::VisitedNode;
 use super::report::WhoReport;
 use super::round::{self, Round};
@@ -57,13 +57,13 @@ impl Who {
     ///
     /// # Errors
     ///
-    /// Returns a [`DeskError`] for a configuration or a resource that is out of bounds, for too
+    /// Returns a [`WhoError`] for a configuration or a resource that is out of bounds, for too
     /// many resources, and if the system can start no thread. What is wrong with a node is no
     /// error, but part of the report.
-    pub fn run(&self) -> Result<WhoReport, DeskError> {
+    pub fn run(&self) -> Result<WhoReport, WhoError> {
         let given = self.resources.len();
         if given == 0 || given > Self::MAX_RESOURCES {
-            return Err(DeskError::Count { given });
+            return Err(WhoError::Count { given });
         }
         let quorum = self.config.check_engine()?;
         let keys = round::keys(&self.config, &self.resources)?;

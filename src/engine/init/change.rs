@@ -13,16 +13,20 @@ use core::time::Duration;
 use super::finding::InitFinding;
 use super::refusal::InitRefusal;
 use super::report::InitNode;
-use super::step::{InitConstants, InitStep, InitWait};
-use super::verdict::{Decision, judge_each, quiet, read_ttl};
+use super::step::{InitStep, InitWait};
+use super::verdict::{Decision, judge_each, quiet};
+use crate::engine::deployment::Deployment;
 use crate::net::Address;
 use crate::redlock::{NodeError, Order, RedlockConfig, Sight, Standing};
+
+/// A hundred years.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// A change of the deployment, as far as it is known before the first node is written to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Change {
     /// What all nodes are to have.
-    pub(super) target: InitConstants,
+    pub(super) target: Deployment,
     /// For how long nobody must have looked at a node.
     pub(super) quiet: Duration,
     /// The number of the change, which each node that takes part in it keeps.
@@ -54,17 +58,17 @@ impl Change {
         id: u64,
     ) -> Self {
         let found = Found::of(sights);
-        let recorded = found.standing().map(|old| read_ttl(old.constants.max_ttl)).max();
+        let recorded = found.standing().map(|old| old.constants.longest_ttl()).max();
         let longest = recorded.unwrap_or(config.max_ttl);
         let max_ttl = if keeps_longer { config.max_ttl.max(longest) } else { config.max_ttl };
-        let target = InitConstants { nodes: sights.len() as u64, max_ttl };
+        let target = Deployment { nodes: sights.len() as u64, max_ttl };
         let last = found.last_change(target);
         let state = match last {
             _ if found.all_have(target) => State::Done,
             Some(_) => State::Opening,
             None => State::Begun,
         };
-        let members = found.standing().map(|old| old.constants.members());
+        let members = found.standing().map(|old| old.constants.nodes);
         let dropped = members
             .filter(|of| state == State::Begun && (*of != target.nodes || !found.has_other(*of)));
         let dropped = dropped.map(|of| of.saturating_sub(found.kept(of))).max();
@@ -98,7 +102,7 @@ impl Change {
             let is_open = to.is_of(old.constants);
             return (Ok(if is_open { InitStep::Keep } else { InitStep::Open { to } }), None);
         }
-        let of = old.constants.members();
+        let of = old.constants.nodes;
         let found = Found::of(sights);
         let kept = found.kept(of);
         // Where the deployment has another number of nodes, those with the new number are new.
@@ -106,11 +110,10 @@ impl Change {
         if kept < of - of / 2 && !is_new {
             return (Err(InitRefusal::TooFewKept { of, kept }), None);
         }
-        if old.constants.is_closed() {
+        if old.constants.is_closed {
             return (Ok(InitStep::Open { to }), None);
         }
-        let max_ttl = read_ttl(old.constants.max_ttl);
-        let from = InitConstants { nodes: of, max_ttl };
+        let from = Deployment::recorded(old.constants);
         (Ok(InitStep::Change { from, to }), self.wait(sight, old, finding))
     }
 
@@ -146,9 +149,14 @@ impl Change {
         }
     }
 
-    /// Returns the order to close a node.
-    pub(super) const fn close(&self) -> Order {
+    const fn close(&self) -> Order {
         Order::Close { quiet: self.quiet, change: self.id }
+    }
+
+    /// Returns the order to measure for how long a node is left alone, if it cannot tell: nobody
+    /// leaves it alone for long enough to be closed by this order.
+    pub(super) const fn measure(&self) -> Order {
+        Order::Close { quiet: FOREVER, change: self.id }
     }
 }
 
@@ -188,7 +196,7 @@ impl<'a> Found<'a> {
         self.0.iter().filter_map(|sight| sight.as_ref().ok()?.standing)
     }
 
-    fn all_have(&self, target: InitConstants) -> bool {
+    fn all_have(&self, target: Deployment) -> bool {
         let count = self.standing().filter(|old| target.is_of(old.constants)).count();
         count == self.0.len()
     }
@@ -197,9 +205,9 @@ impl<'a> Found<'a> {
     /// opened all. So all nodes of its list had been closed.
     ///
     /// A witness that is written anew by a look loses the number.
-    fn last_change(&self, target: InitConstants) -> Option<u64> {
+    fn last_change(&self, target: Deployment) -> Option<u64> {
         let is_open = |old: &Standing| target.is_of(old.constants);
-        let is_closed = |old: &Standing| old.constants.is_closed();
+        let is_closed = |old: &Standing| old.constants.is_closed;
         let change = self.standing().find(is_open)?.change?;
         let takes_part = |old: Standing| match old.change {
             Some(id) => id == change && (is_open(&old) || is_closed(&old)),
@@ -212,12 +220,12 @@ impl<'a> Found<'a> {
     /// Returns how many nodes are, or were before they were closed, of a deployment with this
     /// number of nodes.
     fn kept(&self, of: u64) -> u64 {
-        self.standing().filter(|old| old.constants.members() == of).count() as u64
+        self.standing().filter(|old| old.constants.nodes == of).count() as u64
     }
 
     /// Returns whether a node is, or was, of a deployment with another number of nodes than this.
     fn has_other(&self, of: u64) -> bool {
-        let mut members = self.standing().map(|old| old.constants.members());
+        let mut members = self.standing().map(|old| old.constants.nodes);
         members.any(|other| other != of && other != 0)
     }
 }

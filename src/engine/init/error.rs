@@ -15,8 +15,7 @@ pub enum InitError {
     /// The system could not start a thread. Running it again does no harm.
     Io(io::Error),
     /// A node is missing or unfit, or has not been left alone for long enough. Nothing was written
-    /// on any node, but for a witness that was not of its process
-    /// ([`InitWait::ago`](super::InitWait::ago)).
+    /// on any node.
     Refused(InitReport),
     /// A node is missing or unfit, or failed during the write. The other nodes have what was
     /// wanted, or are closed. Running it again is safe.

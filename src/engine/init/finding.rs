@@ -11,8 +11,9 @@ use crate::time::format_rounded;
 pub enum InitFinding {
     /// None.
     Nothing {
-        /// The number of keys in the database.
-        keys: u64,
+        /// The number of keys in the database, without the labels of clients; `None` if the user
+        /// has no right to ask.
+        keys: Option<u64>,
     },
     /// An operator has declared this process fresh.
     Declared {
@@ -54,7 +55,7 @@ impl InitFinding {
 impl fmt::Display for InitFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing { keys: 0 } => f.write_str("empty"),
+            Self::Nothing { keys: Some(0) } => f.write_str("empty"),
             Self::Nothing { .. } => f.write_str("no witness"),
             Self::Declared { .. } => f.write_str("declared fresh before"),
             Self::Witness { age, .. } => write!(f, "a witness of {}", format_rounded(*age)),

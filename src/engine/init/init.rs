@@ -55,7 +55,8 @@ impl Init {
     /// has lost its data under running clients, a declaration lets two of them hold one lock.
     ///
     /// Every node must be there, be empty (`DBSIZE`), and have no witness but that of an earlier
-    /// declaration.
+    /// declaration. The labels of clients are no data; they are counted (`SCAN`) where a node has
+    /// at most a thousand keys.
     pub fn fresh(self) -> Self {
         Self { goal: Goal::Order(Aim::Declaration), ..self }
     }

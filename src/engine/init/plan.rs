@@ -3,15 +3,17 @@
 use core::fmt;
 use std::io;
 
+use super::advice::advise;
 use super::change::{Change, Turn};
 use super::error::InitError;
 use super::refusal::InitRefusal;
 use super::report::{InitNode, InitReport};
-use super::step::{InitAction, InitConstants, InitStep, InitWait};
+use super::step::{InitAction, InitStep, InitWait};
 use super::verdict;
 use crate::engine::config::Config;
+use crate::engine::deployment::Deployment;
 use crate::net::{Clock, Visit, in_threads};
-use crate::redlock::{NodeError, Order, Receipt, RedlockConfig};
+use crate::redlock::{NodeError, Order, Receipt, RedlockConfig, Uninspected};
 
 /// All nodes inspected, and what is to be done on each. Nothing has been written yet.
 ///
@@ -22,7 +24,7 @@ pub struct InitPlan {
     /// The settings, with the `max_ttl` that is to be written.
     config: RedlockConfig,
     work: Work,
-    visits: Vec<Result<Visit, NodeError>>,
+    visits: Vec<Result<Visit, Box<Uninspected>>>,
     report: InitReport,
 }
 
@@ -49,13 +51,13 @@ impl InitPlan {
         let credentials = credentials.as_ref();
         let pay = |address| Visit::pay(address, credentials, config, nodes.len());
         let visits = in_threads(nodes.iter().collect(), pay)?;
-        let sight = |visit: &Result<Visit, NodeError>| match visit {
+        let sight = |visit: &Result<Visit, Box<Uninspected>>| match visit {
             Ok(visit) => Ok(*visit.sight()),
-            Err(error) => Err(*error),
+            Err(visit) => Err(visit.error),
         };
         let sights: Vec<_> = visits.iter().map(sight).collect();
         let mut config = config.clone();
-        let (work, judged) = match goal {
+        let (work, mut judged) = match goal {
             Goal::Order(aim) => (Work::Order(aim), verdict::judge(aim, &config, nodes, &sights)),
             Goal::Change { keeps_longer } => {
                 let id = u64::try_from(Clock::since_1970().as_micros()).unwrap_or(u64::MAX);
@@ -64,6 +66,7 @@ impl InitPlan {
                 (Work::Change(change), change.judge(nodes, &sights))
             }
         };
+        advise(&config, &mut judged, &visits);
         Ok(Self { config, work, visits, report: InitReport::new(judged) })
     }
 
@@ -73,7 +76,7 @@ impl InitPlan {
     }
 
     /// Returns what the deployment is to have, if it is to be [changed](super::Init::reconfigure).
-    pub fn target(&self) -> Option<InitConstants> {
+    pub fn target(&self) -> Option<Deployment> {
         match self.work {
             Work::Change(change) => Some(change.target),
             Work::Order(_) => None,
@@ -118,13 +121,13 @@ impl InitPlan {
     /// The same as [`Init::run`](super::Init::run).
     pub fn execute(mut self) -> Result<InitReport, InitError> {
         if self.is_refused() {
-            self.measure_anew()?;
             return Err(InitError::Refused(self.report.refused()));
         }
         match self.work {
             Work::Order(aim) => self.order(aim)?,
             Work::Change(change) => self.change(&change)?,
         }
+        advise(&self.config, &mut self.report.nodes, &self.visits);
         let report = self.report;
         if report.is_complete() { Ok(report) } else { Err(InitError::Unfinished(report)) }
     }
@@ -155,19 +158,31 @@ impl InitPlan {
         self.each(|node| step(node).is_some(), |_, _| Ok(InitAction::Kept))
     }
 
-    /// Has those nodes begin to measure for how long they are left alone that cannot tell: their
-    /// witness is of another process or of other data.
-    fn measure_anew(&mut self) -> io::Result<()> {
+    /// Has those nodes begin to measure for how long they are left alone that cannot tell
+    /// ([`InitWait::ago`]), so that there is an end to the [wait](InitReport::wait). They write a
+    /// new witness for their own process and data, as a client's look has them do. All other nodes
+    /// are left as they are, and so are all if something else is in the way.
+    ///
+    /// Whoever does not wait for the nodes need not call this.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the system if a thread cannot be started.
+    pub fn measure(&mut self) -> Result<(), InitError> {
         let Work::Change(change) = self.work else { return Ok(()) };
         if !self.report.is_complete() {
             return Ok(());
         }
         let cannot_tell = |node: &InitNode| node.wait.is_some_and(|wait| wait.ago.is_none());
         let (config, nodes) = (self.config.clone(), self.visits.len());
-        self.each(cannot_tell, |visit, node| match visit.order(change.close(), &config, nodes) {
-            Ok(_) => node.result.clone(),
-            Err(error) => Err(InitRefusal::Node(error)),
-        })
+        self.each(cannot_tell, |visit, node| {
+            match visit.order(change.measure(), &config, nodes) {
+                Ok(_) => node.result.clone(),
+                Err(error) => Err(InitRefusal::Node(error)),
+            }
+        })?;
+        advise(&self.config, &mut self.report.nodes, &self.visits);
+        Ok(())
     }
 
     /// Sends an order of a change to some nodes. Those that are closed keep their plan.
@@ -180,7 +195,7 @@ impl InitPlan {
         let (config, nodes) = (self.config.clone(), self.visits.len());
         self.each(select, |visit, node| match visit.order(order, &config, nodes) {
             Ok(Receipt::Closed) => node.result.clone(),
-            Ok(Receipt::Done(word)) if change.target.is_of(word.constants()) => Ok(done(node)),
+            Ok(Receipt::Done(word)) if change.target.is_of(word.constants) => Ok(done(node)),
             receipt => Err(refusal(receipt)),
         })
     }

@@ -9,7 +9,7 @@ use crate::net::Address;
 use crate::redlock::NodeError;
 use crate::time::format_duration;
 
-/// The reason why a node does not have what was wanted. `Display` says what to do.
+/// The reason why a node does not have what was wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InitRefusal {
@@ -19,9 +19,12 @@ pub enum InitRefusal {
     SameProcess(Address),
     /// A node with keys is not new.
     NotEmpty {
-        /// The number of keys in the database.
+        /// The number of keys in the database, without those of the witness and the labels of
+        /// clients.
         keys: u64,
     },
+    /// Nobody can tell whether the node is new: the user has no right to `DBSIZE`.
+    KeysUnknown,
     /// A node with a witness is not new: clients have been there.
     HasWitness(InitFinding),
     /// The deployment has a longer `max_ttl`.
@@ -64,13 +67,15 @@ pub enum InitRefusal {
 impl fmt::Display for InitRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Node(NodeError::HandshakeTimeout) => f.write_str("connected, but no answer"),
             Self::Node(error) => error.fmt(f),
-            Self::SameProcess(other) => write!(f, "the same server process as {other}"),
+            Self::SameProcess(other) => write!(f, "{}{other}", NodeError::SAME_PROCESS),
             Self::NotEmpty { keys } => {
                 let noun = if *keys == 1 { "key" } else { "keys" };
                 write!(f, "not new, it has {keys} {noun}: use init without --fresh")
             }
+            Self::KeysUnknown => f.write_str(
+                "the user may not run: dbsize, so that nothing tells whether it is empty",
+            ),
             Self::HasWitness(finding) => write!(f, "{finding}: use init without --fresh"),
             Self::LongerMaxTtl { ours, recorded, .. } => {
                 let [ours, recorded] = [ours, recorded].map(|ttl| format_duration(*ttl));
@@ -79,7 +84,7 @@ impl fmt::Display for InitRefusal {
             Self::OtherNodes { ours, recorded, .. } => {
                 write!(f, "{ours} nodes are configured here, and {recorded} in the deployment")
             }
-            Self::HalfChanged => f.write_str("closed for a change that was not finished"),
+            Self::HalfChanged => NodeError::Reconfiguring.fmt(f),
             Self::TooFewKept { of, kept } => {
                 write!(f, "only {kept} nodes of its deployment of {of} are on the list")
             }

@@ -9,8 +9,8 @@ use super::step::{InitAction, InitWait};
 use crate::net::Address;
 use crate::time::{format_duration, format_rounded};
 
-/// What was found and done, node by node, in the order of the configuration. `Display` writes one
-/// line for each node.
+/// What was found and done, node by node, in the order of the configuration. `Display` writes a
+/// line for each node, indented by two spaces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InitReport {
     pub(super) nodes: Vec<InitNode>,
@@ -117,15 +117,29 @@ pub struct InitNode {
     pub wait: Option<InitWait>,
     /// What is to be done or was done, or why nothing could be.
     pub result: Result<InitAction, InitRefusal>,
+    /// What is wrong and what to do, in the words of [`Check`](crate::Check), if the node cannot
+    /// serve.
+    pub advice: Option<InitAdvice>,
+}
+
+/// What is wrong with a node, and what to do about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct InitAdvice {
+    /// What is wrong.
+    pub cause: String,
+    /// What to do.
+    pub remedy: String,
 }
 
 impl fmt::Display for InitNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.address)?;
-        match (&self.result, &self.finding) {
-            (Err(refusal), _) => refusal.fmt(f),
-            (Ok(action), Some(finding)) => write!(f, "{finding}: {action}"),
-            (Ok(action), None) => action.fmt(f),
+        match (&self.result, &self.finding, &self.advice) {
+            (Err(_), _, Some(InitAdvice { cause, remedy })) => write!(f, "{cause} → {remedy}"),
+            (Err(refusal), ..) => refusal.fmt(f),
+            (Ok(action), Some(finding), _) => write!(f, "{finding}: {action}"),
+            (Ok(action), None, _) => action.fmt(f),
         }?;
         match (self.wait, &self.result) {
             (Some(wait), Ok(InitAction::Planned(_))) => write!(f, "; {wait}"),

@@ -3,39 +3,16 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::redlock::Constants;
+use crate::engine::deployment::Deployment;
 use crate::time::{format_duration, format_rounded};
-
-/// What all clients of a deployment must agree on, as the witnesses of its nodes say.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct InitConstants {
-    /// The number of nodes.
-    pub nodes: u64,
-    /// The longest ttl.
-    pub max_ttl: Duration,
-}
-
-impl InitConstants {
-    /// Whether a witness has these constants.
-    pub(super) fn is_of(self, recorded: Constants) -> bool {
-        u128::from(recorded.max_ttl) == self.max_ttl.as_millis() && recorded.nodes == self.nodes
-    }
-}
-
-impl fmt::Display for InitConstants {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let noun = if self.nodes == 1 { "node" } else { "nodes" };
-        write!(f, "{} {noun}, max_ttl {}", self.nodes, format_duration(self.max_ttl))
-    }
-}
 
 /// The time for which clients must still leave a node alone, before the deployment can be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct InitWait {
     /// For how long they have, by the clock of the node: since the last look of a client, or since
-    /// the data of the node began. `None` if the node cannot tell: it measures from now on.
+    /// the data of the node began. `None` if the node cannot tell: its witness is of another
+    /// process or of other data, and [`InitPlan::measure`](super::InitPlan::measure) has it begin.
     pub ago: Option<Duration>,
     /// For how long they must still, if no client looks meanwhile.
     pub left: Duration,
@@ -71,14 +48,14 @@ pub enum InitStep {
     /// To change the constants of the deployment.
     Change {
         /// What the node has now.
-        from: InitConstants,
+        from: Deployment,
         /// What the node is to have.
-        to: InitConstants,
+        to: Deployment,
     },
     /// To open a node that an earlier change has closed.
     Open {
         /// What the node is to have.
-        to: InitConstants,
+        to: Deployment,
     },
 }
 
@@ -100,7 +77,7 @@ impl fmt::Display for InitStep {
 }
 
 /// What a change of the constants changes.
-struct Difference(InitConstants, InitConstants);
+struct Difference(Deployment, Deployment);
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,14 +118,14 @@ pub enum InitAction {
     /// The constants of the deployment were changed.
     Changed {
         /// What the node had before.
-        from: InitConstants,
+        from: Deployment,
         /// What the node has now.
-        to: InitConstants,
+        to: Deployment,
     },
     /// A node that an earlier change had closed was opened.
     Opened {
         /// What the node has now.
-        to: InitConstants,
+        to: Deployment,
     },
 }
 

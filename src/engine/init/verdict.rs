@@ -9,9 +9,7 @@ use super::refusal::InitRefusal;
 use super::report::InitNode;
 use super::step::{InitAction, InitStep, InitWait};
 use crate::net::Address;
-use crate::redlock::{
-    Constants, LONGEST_TTL, NodeError, Order, RedlockConfig, Sight, Testimony, disagreement,
-};
+use crate::redlock::{Constants, NodeError, Order, RedlockConfig, Sight, Testimony, disagreement};
 
 /// What an operator wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +62,7 @@ pub(super) fn judge_each(
             Ok(sight) => sight,
             Err(error) => {
                 let result = Err(InitRefusal::Node(*error));
-                return InitNode { address, finding: None, wait: None, result };
+                return InitNode { address, finding: None, wait: None, result, advice: None };
             }
         };
         let is_twin = |other: &Result<Sight, NodeError>| {
@@ -75,7 +73,8 @@ pub(super) fn judge_each(
             Some(twin) => (Err(InitRefusal::SameProcess(addresses[twin].clone())), None),
             None => decide(sight, finding),
         };
-        InitNode { address, finding: Some(finding), wait, result: result.map(InitAction::Planned) }
+        let result = result.map(InitAction::Planned);
+        InitNode { address, finding: Some(finding), wait, result, advice: None }
     };
     sights.iter().enumerate().map(node).collect()
 }
@@ -100,21 +99,22 @@ fn refusal(
     sight: &Sight,
     finding: InitFinding,
 ) -> Option<InitRefusal> {
-    let Some(standing) = sight.standing else {
-        let is_in_the_way = aim == Aim::Declaration && sight.keys > 0;
-        return is_in_the_way.then_some(InitRefusal::NotEmpty { keys: sight.keys });
-    };
     if aim == Aim::Declaration {
-        // The two keys of the witness are no locks.
-        let keys = sight.keys.saturating_sub(2);
-        return match finding {
-            InitFinding::Declared { .. } if keys == 0 => None,
-            InitFinding::Declared { .. } => Some(InitRefusal::NotEmpty { keys }),
-            finding => Some(InitRefusal::HasWitness(finding)),
+        let own = match finding {
+            InitFinding::Nothing { .. } => 0,
+            // The two keys of the witness are no locks.
+            InitFinding::Declared { .. } => 2,
+            finding => return Some(InitRefusal::HasWitness(finding)),
+        };
+        return match sight.keys.map(|keys| keys.saturating_sub(own)) {
+            Some(0) => None,
+            Some(keys) => Some(InitRefusal::NotEmpty { keys }),
+            None => Some(InitRefusal::KeysUnknown),
         };
     }
+    let standing = sight.standing?;
     let ours = config.max_ttl;
-    let recorded = read_ttl(standing.constants.max_ttl);
+    let recorded = standing.constants.longest_ttl();
     match obstacle(aim, config, nodes, standing.constants) {
         None if aim == Aim::MaxTtl && recorded > ours => {
             Some(InitRefusal::LongerMaxTtl { ours, recorded, quiet: quiet(config, recorded) })
@@ -132,9 +132,9 @@ fn obstacle(
     recorded: Constants,
 ) -> Option<InitRefusal> {
     match disagreement(config, nodes, recorded)? {
-        NodeError::OtherNodes { .. } if recorded.is_closed() => Some(InitRefusal::HalfChanged),
+        NodeError::Reconfiguring => Some(InitRefusal::HalfChanged),
         NodeError::OtherNodes { ours, recorded: nodes } => {
-            let quiet = quiet(config, read_ttl(recorded.max_ttl));
+            let quiet = quiet(config, recorded.longest_ttl());
             Some(InitRefusal::OtherNodes { ours, recorded: nodes, quiet })
         }
         // The other orders write the longer `max_ttl`.
@@ -152,10 +152,10 @@ pub(super) fn done(
     finding: Option<InitFinding>,
 ) -> Result<InitAction, InitRefusal> {
     // A client may have written the witness since the inspection.
-    if let Some(refusal) = obstacle(aim, config, nodes, word.constants()) {
+    if let Some(refusal) = obstacle(aim, config, nodes, word.constants) {
         return Err(refusal);
     }
-    let to = read_ttl(word.max_ttl);
+    let to = word.constants.longest_ttl();
     let before = finding.and_then(|finding| finding.max_ttl());
     Ok(match before {
         _ if aim == Aim::Declaration => InitAction::Declared,
@@ -173,7 +173,7 @@ pub(super) fn look_period(config: &RedlockConfig, nodes: &[InitNode]) -> Duratio
     }
     let recorded = nodes.iter().filter_map(|node| node.finding?.max_ttl()).max();
     let max_ttl = recorded.unwrap_or_default().min(config.max_ttl);
-    RedlockConfig { max_ttl, ..config.clone() }.quarantine() / 3
+    config.span(max_ttl) / 3
 }
 
 /// Returns for how long nobody must have looked at a node, so that no client believes any more in
@@ -183,15 +183,15 @@ pub(super) fn look_period(config: &RedlockConfig, nodes: &[InitNode]) -> Duratio
 /// the lock for no more than the longest ttl after that: one and a half spans by the clock of the
 /// client. The drift of that time is for the clock of the node, which measures.
 pub(super) fn quiet(config: &RedlockConfig, max_ttl: Duration) -> Duration {
-    let span = RedlockConfig { max_ttl, ..config.clone() }.quarantine();
+    let span = config.span(max_ttl);
     let quiet = span.saturating_add(span / 2);
     quiet.saturating_add(config.drift.of(quiet))
 }
 
 fn finding(sight: &Sight) -> InitFinding {
     let Some(standing) = sight.standing else { return InitFinding::Nothing { keys: sight.keys } };
-    let max_ttl = read_ttl(standing.constants.max_ttl);
-    if standing.constants.is_closed() {
+    let max_ttl = standing.constants.longest_ttl();
+    if standing.constants.is_closed {
         InitFinding::Closed { max_ttl }
     } else if standing.is_declared() {
         InitFinding::Declared { max_ttl }
@@ -201,11 +201,6 @@ fn finding(sight: &Sight) -> InitFinding {
     } else {
         InitFinding::Other { max_ttl }
     }
-}
-
-/// No client can have a longer `max_ttl`, whatever a witness says.
-pub(super) fn read_ttl(millis: u64) -> Duration {
-    Duration::from_millis(millis).min(LONGEST_TTL)
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ const ACQUIRED: &str = "redbolt_acquired_total";
 const FAILED: &str = "redbolt_acquire_failed_total";
 const EXTENDED: &str = "redbolt_extended_total";
 const NOT_EXTENDED: &str = "redbolt_extend_failed_total";
+const FENCED: &str = "redbolt_fenced_total";
+const NOT_FENCED: &str = "redbolt_fence_failed_total";
 const SHORTENED: &str = "redbolt_shortened_total";
 const RELEASED: &str = "redbolt_released_total";
 const LOST: &str = "redbolt_lost_total";
@@ -27,8 +29,8 @@ const PANICS: &str = "redbolt_callback_panics_total";
 const WAIT: &str = "redbolt_wait_seconds";
 
 /// The values of the label `reason`.
-const FAILURES: [&str; 7] =
-    ["held", "no_quorum", "in_line", "quarantined", "no_room", "gone", "cancelled"];
+const FAILURES: [&str; 8] =
+    ["held", "no_quorum", "too_far", "in_line", "quarantined", "no_room", "gone", "cancelled"];
 const LOSSES: [&str; 4] = ["expired", "max_hold", "majority", "clock_behind"];
 const WARNINGS: [&str; 2] = ["max_hold", "expired"];
 
@@ -59,6 +61,7 @@ impl Metrics {
             Event::AcquireFailed { error, .. } => match error {
                 AcquireError::Held { .. } => counter!(FAILED, "reason" => "held"),
                 AcquireError::NoQuorum(_) => counter!(FAILED, "reason" => "no_quorum"),
+                AcquireError::TooFar { .. } => counter!(FAILED, "reason" => "too_far"),
                 AcquireError::InLine => counter!(FAILED, "reason" => "in_line"),
                 AcquireError::Quarantined { .. } => counter!(FAILED, "reason" => "quarantined"),
                 AcquireError::NoRoom => counter!(FAILED, "reason" => "no_room"),
@@ -83,6 +86,8 @@ impl Metrics {
             }
             .increment(1),
             Event::Queried { .. } => counter!(QUERIED).increment(1),
+            Event::Fenced { .. } => counter!(FENCED).increment(1),
+            Event::FenceFailed { .. } => counter!(NOT_FENCED).increment(1),
             Event::Node(_) => {}
         }
         self.count_held(redlock);
@@ -145,6 +150,8 @@ impl Metrics {
         describe_counter!(FAILED, Unit::Count, "Requests for a lock that failed");
         describe_counter!(EXTENDED, Unit::Count, "Extensions granted, renewals included");
         describe_counter!(NOT_EXTENDED, Unit::Count, "Extensions failed, renewals not included");
+        describe_counter!(FENCED, Unit::Count, "Fencing numbers drawn for locks held already");
+        describe_counter!(NOT_FENCED, Unit::Count, "Draws of such numbers that failed");
         describe_counter!(SHORTENED, Unit::Count, "Validities shortened, as clocks ran apart");
         describe_counter!(RELEASED, Unit::Count, "Locks released");
         describe_counter!(LOST, Unit::Count, "Locks lost");

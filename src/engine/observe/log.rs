@@ -45,6 +45,10 @@ pub(super) fn lock(told: Told<'_>, event: &Event) {
             let (resource, error) = (of(*lock), || told.failure(error));
             debug!(target: TRACING_TARGET, ?lock, %resource, error = %error(), "no extension");
         }
+        Event::FenceFailed { lock, error } => {
+            let (resource, error) = (of(*lock), || told.failure(error));
+            debug!(target: TRACING_TARGET, ?lock, %resource, error = %error(), "no new fence");
+        }
         _ => {}
     }
 }

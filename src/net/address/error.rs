@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::syntax::{is_host, is_ipv6, split_scheme};
+use super::syntax::{Scheme, is_host, is_ipv6, split_scheme};
 
 /// How many bytes of a host an error shows.
 const MOST_SHOWN: usize = 64;
@@ -38,7 +38,7 @@ pub enum AddressErrorKind {
     NoHost,
     /// The host has more than 253 bytes, which no name in DNS has.
     HostTooLong,
-    /// The host has a space in it.
+    /// The host has a space in it, or the path of a Unix socket, in which a space is written `%20`.
     Space,
     /// The host has a character that a host cannot have.
     HostCharacter,
@@ -46,6 +46,9 @@ pub enum AddressErrorKind {
     OpenBracket,
     /// There are brackets around something else than an IPv6 address.
     NotIpv6,
+    /// The zone behind the `%` is no name or number of an interface, or the address in front is not
+    /// link-local: no other address has a zone.
+    Zone,
     /// Behind the `]`, there is something else than a port.
     BehindBracket,
     /// The port is not a number between 1 and 65535.
@@ -68,22 +71,48 @@ pub enum AddressErrorKind {
     /// The login is the sign `…`, which takes the place of a login where an address is written for
     /// others to see.
     LoginLeftOut,
-    /// The login has `://` in it, as if a second address followed. In a password, the `:` of that
-    /// is written `%3A`.
+    /// The login or the path has `://` in it, as if a second address followed. In a password or a
+    /// path, the `:` of that is written `%3A`.
     SecondAddress,
-    /// There is a query, `?…`.
+    /// There is a query, `?…`, behind an address that can have none.
     Query,
-    /// The scheme is neither `redis` nor `valkey`.
+    /// The query has something that no such address has.
+    QuerySetting,
+    /// A setting of the query is given twice, or the login in front of the `@` as well.
+    GivenTwice,
+    /// The scheme is none of `redis`, `rediss`, `valkey`, `valkeys`, `unix` and `redis+unix`.
     Scheme,
-    /// The scheme asks for TLS.
+    /// The address asks for TLS, and the crate is built without the feature `tls`.
     Tls,
-    /// The address is a path: that of a Unix socket.
+    /// The address asks for TLS over a Unix socket, which no server speaks.
+    TlsOverUnix,
+    /// The name of a file of TLS is empty.
+    EmptyFile,
+    /// There is a certificate of ours without its key, or a key without its certificate.
+    CertWithoutKey,
+    /// The host, or the `server_name` in its place, is a name that no certificate can be for.
+    ServerName,
+    /// The address is a path, without `unix://` in front.
     Path,
+    /// Behind `unix://` and the login, there is no path that begins with a slash.
+    NoPath,
+    /// The path of a Unix socket has an `@` in it, which is written `%40` there.
+    AtInPath,
+    /// The path of a Unix socket is longer than the operating system allows: 107 bytes on Linux.
+    PathTooLong,
+    /// The path of a Unix socket has a `%` without two hex digits behind it, is not UTF-8, or has a
+    /// zero byte in it; or a setting of TLS has such a `%`, or is not UTF-8.
+    PathText,
 }
 
 impl AddressError {
     pub(super) fn new(text: &str, kind: AddressErrorKind) -> Self {
         Self { shown: shown(text, false), kind, place: None, is_part: false }
+    }
+
+    /// An error about the path of a Unix socket that was given as such.
+    pub(super) fn of_path(path: &str, kind: AddressErrorKind) -> Self {
+        Self::new(&format!("unix://{}", path.split(['@', '?']).next().unwrap_or(path)), kind)
     }
 
     /// An error about one address of a list, at a place counted from 1. `is_part` says that `text`
@@ -119,6 +148,9 @@ fn shown(text: &str, is_part: bool) -> String {
     if is_ipv6(rest) {
         return shown + rest;
     }
+    if matches!(scheme, Some(Scheme::Unix | Scheme::RedisUnix)) {
+        return shown + &path(rest);
+    }
     let end = rest.find(|c| !is_host(c) && !matches!(c, '[' | ']')).unwrap_or(rest.len());
     let bracketed = rest.strip_prefix('[').map_or(0, |inner| {
         let is_inside = |c: char| c.is_ascii_hexdigit() || matches!(c, ':' | '.');
@@ -140,6 +172,23 @@ fn shown(text: &str, is_part: bool) -> String {
         None => {}
     }
     shown
+}
+
+/// Returns as much of the path of a Unix socket as is proven to hold no login.
+fn path(rest: &str) -> String {
+    // A login whose path was forgotten begins with no slash.
+    if !rest.starts_with('/') {
+        return if rest.is_empty() { String::new() } else { "…".to_owned() };
+    }
+    let is_shown = |c: char| is_host(c) || c == '/';
+    let end = rest.find(|c| !is_shown(c)).unwrap_or(rest.len()).min(MOST_SHOWN);
+    let (path, hidden) = rest.split_at(end);
+    match hidden.strip_prefix('?') {
+        _ if hidden.is_empty() => path.to_owned(),
+        Some("") => format!("{path}?"),
+        Some(_) => format!("{path}?…"),
+        None => format!("{path}…"),
+    }
 }
 
 impl fmt::Display for AddressError {
@@ -167,6 +216,9 @@ impl fmt::Display for AddressErrorKind {
             Self::HostCharacter => "has a host with characters that a host cannot have",
             Self::OpenBracket => "lacks a closing bracket",
             Self::NotIpv6 => "has brackets around what is not an IPv6 address",
+            Self::Zone => {
+                "has a % that is not between a link-local address (fe80::…) and an interface"
+            }
             Self::BehindBracket => "has something behind the bracket",
             Self::Port => "has a port that is not between 1 and 65535",
             Self::Database => "has a database that is not a number between 0 and 4294967295",
@@ -180,12 +232,29 @@ impl fmt::Display for AddressErrorKind {
             Self::LoginNotUtf8 => "has a login that is not UTF-8",
             Self::LoginLeftOut => "has … for a login: the login was left out when it was written",
             Self::SecondAddress => {
-                "has :// in its login: commas separate addresses, and %3A stands for a colon"
+                "has :// in its login or its path: commas separate addresses, and %3A stands for a \
+                 colon"
             }
             Self::Query => "has a query behind a question mark, which is not supported",
-            Self::Scheme => "has a scheme other than redis:// and valkey://",
-            Self::Tls => "asks for TLS, which is not supported yet",
-            Self::Path => "is a path: Unix sockets are not supported",
+            Self::Scheme => "has a scheme other than redis://, rediss://, valkey:// and unix://",
+            Self::Tls => "asks for TLS, which needs the feature `tls` of redbolt",
+            Self::TlsOverUnix => "asks for TLS over a Unix socket, which no server speaks",
+            Self::EmptyFile => "has an empty ca, cert or key",
+            Self::CertWithoutKey => "has only one of cert and key: they go together",
+            Self::ServerName => "has a host or a server_name that no certificate can be for",
+            Self::QuerySetting => {
+                "has something else in its query than db, user and password behind unix://, and \
+                 ca, cert, key and server_name behind rediss://"
+            }
+            Self::GivenTwice => "has a setting or a login twice",
+            Self::Path => "is a path: a Unix socket is written unix:///path",
+            Self::NoPath => "lacks a path, which begins with a slash: unix:///path",
+            Self::AtInPath => "has an @ in its path or behind it, which is written %40 there",
+            Self::PathTooLong => "has a path that is too long for a Unix socket",
+            Self::PathText => {
+                "has a path or a setting with a % without two hex digits behind it, or one that is \
+                 no text"
+            }
         })
     }
 }

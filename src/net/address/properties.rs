@@ -47,11 +47,21 @@ fn login() -> impl Strategy<Value = String> {
 
 /// An address that may be right, or wrong in several places.
 fn address() -> impl Strategy<Value = String> {
-    const SCHEMES: [&str; 8] =
-        ["", "redis://", "REDIS://", "valkey://", "rediss://", "http://", "redis:/", "redis:"];
+    const SCHEMES: [&str; 10] = [
+        "",
+        "redis://",
+        "REDIS://",
+        "valkey://",
+        "rediss://",
+        "http://",
+        "redis:/",
+        "redis:",
+        "unix://",
+        "redis+unix://",
+    ];
     const HOSTS: [&str; 9] = ["h", "h.i", "", "h!", "h i", "[::1]", "[::1", "[h]", "::1"];
     const PORTS: [&str; 6] = ["", ":", ":1", ":0", ":65536", ":p"];
-    const DATABASES: [&str; 6] = ["", "/", "/1", "/x", "/4294967296", "/1/2"];
+    const DATABASES: [&str; 7] = ["", "/", "/1", "/x", "/4294967296", "/1/2", "/1?db=2"];
     let query = vec(piece(), 0..4).prop_map(|pieces| format!("?password={}", pieces.concat()));
     let query = prop_oneof![3 => Just(String::new()), 1 => query];
     let login = prop_oneof![1 => Just(String::new()), 2 => login()];
@@ -75,11 +85,22 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
+    fn a_path_is_shown_as_it_is_parsed(path in "[/a-c%?,@#&= …ä\\n]{0,20}", database in 0..3_u32) {
+        let login = crate::redlock::Login::default().in_database(database);
+        let made = Address::unix(format!("/{path}")).and_then(|made| made.with_login(login));
+        let shown = made.as_ref().map(Address::to_string).unwrap_or_default();
+        prop_assert_eq!(&shown.parse(), &made);
+        let list = Address::parse_list(&format!("{shown},h"));
+        prop_assert_eq!(list.map(|list| list[0].clone()), made);
+    }
+
+    #[test]
     fn no_error_shows_a_piece_of_a_login(list in list()) {
         let errors = [
             Address::parse_list(&list).err(),
             list.parse::<Address>().err(),
             Address::new(&list, 1).err(),
+            Address::unix(&list).err(),
         ];
         for error in errors.into_iter().flatten() {
             let shown = format!("{error} {error:?} {error:#?}");

@@ -20,6 +20,7 @@
 //! only waits for the replies that are still owed to it.
 
 pub(super) mod claims;
+pub(super) mod draws;
 pub(super) mod presence;
 pub(super) mod queue;
 pub(super) mod round;
@@ -73,6 +74,19 @@ impl Phase {
     }
 }
 
+/// How a lock is asked for.
+// One byte for all, because every attempt asks whether the way is the plain one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// By `SET`, or by the script for several resources.
+    Plain,
+    /// By the script that also draws a fencing number (S13).
+    Fenced,
+    /// The token was handed over by another process. An adoption looks for such a token on the
+    /// nodes.
+    Adopted,
+}
+
 /// One lock: the request, the current attempt, and what is under way for a held lock.
 pub(crate) struct Lock {
     pub(crate) phase: Phase,
@@ -84,9 +98,8 @@ pub(crate) struct Lock {
     pub(crate) follows: bool,
     /// The number of keys in `resource`.
     pub(crate) keys: u8,
-    /// Whether the token was handed over by another process. An adoption looks for such a token on
-    /// the nodes.
-    pub(crate) is_adopted: bool,
+    /// How the lock is asked for.
+    pub(crate) way: Way,
     /// Whether the table keeps options for the lock, or a token that this engine did not draw.
     pub(crate) has_options: bool,
     /// Whether the owner was warned that this validity ends soon.
@@ -158,7 +171,7 @@ impl Lock {
             last_try: false,
             follows: false,
             keys: 1,
-            is_adopted: false,
+            way: Way::Plain,
             has_options: false,
             is_warned: false,
             is_untold: false,
@@ -189,7 +202,7 @@ impl Lock {
         // lock that had the slot before.
         let Self {
             keys,
-            is_adopted,
+            way,
             has_options,
             is_warned,
             last_try,
@@ -220,7 +233,7 @@ impl Lock {
         } = self;
         (*own_ttl, *own_wait_until, *own_deadline) = (ttl, wait_until, deadline);
         (*keys, *retries, *tenure) = (1, 0, Instant::ZERO);
-        (*is_adopted, *has_options, *is_warned) = (false, false, false);
+        (*way, *has_options, *is_warned) = (Way::Plain, false, false);
         (*last_try, *follows) = (false, false);
         *votes = Votes::default();
         *presence = Presence::default();
@@ -231,6 +244,11 @@ impl Lock {
     /// Returns `true` if the lock has several resources.
     pub(crate) const fn is_set(&self) -> bool {
         self.keys > 1
+    }
+
+    /// Returns `true` if the token was handed over by another process.
+    pub(crate) fn is_adopted(&self) -> bool {
+        self.way == Way::Adopted
     }
 
     /// Returns `true` if the owner waits for the result of an extension.

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 
 use super::claims::Claims;
+use super::draws::Draws;
 use super::{Links, Lock, NONE, Phase};
 use crate::redlock::event::LockId;
 use crate::redlock::options::AcquireOptions;
@@ -45,6 +46,8 @@ pub(crate) struct Table {
     /// The options of the locks that have any, by slot, and the tokens that this engine did not
     /// draw. Most locks have neither, and pay nothing here.
     options: HashMap<u32, AcquireOptions>,
+    /// The numbers that were drawn for locks with a fence, by slot. Such a lock has options.
+    draws: HashMap<u32, Draws>,
     claims: Claims,
 }
 
@@ -77,6 +80,7 @@ impl Table {
             last_told: NONE,
             parked: Vec::new(),
             options: HashMap::new(),
+            draws: HashMap::new(),
             claims: Claims::new(seed),
         }
     }
@@ -264,11 +268,33 @@ impl Table {
 
     #[cold]
     fn forget_options(&mut self, slot: u32) {
-        let Self { slots, options, claims, .. } = self;
+        let Self { slots, options, draws, claims, .. } = self;
+        draws.remove(&slot);
         let token = options.remove(&slot).and_then(|options| options.token);
         if let Some(token) = token {
             claims.end(slots[slot as usize].names(), &token);
         }
+    }
+
+    /// Returns the numbers that were drawn for the lock in `slot`, if there are any.
+    #[cold]
+    pub(crate) fn draws(&self, slot: u32) -> Option<&Draws> {
+        self.draws.get(&slot).filter(|_| self[slot].has_options)
+    }
+
+    /// Returns the same to be changed.
+    #[cold]
+    pub(crate) fn draws_mut(&mut self, slot: u32) -> Option<&mut Draws> {
+        if self[slot].has_options { self.draws.get_mut(&slot) } else { None }
+    }
+
+    /// Makes room for the numbers that are drawn for the lock in `slot`.
+    #[cold]
+    pub(crate) fn expect_draws(&mut self, slot: u32) -> &mut Draws {
+        if !self[slot].has_options {
+            self.set_options(slot, AcquireOptions::new());
+        }
+        self.draws.entry(slot).or_default()
     }
 
     /// Returns the tokens that this engine did not draw.

@@ -5,7 +5,7 @@
 use super::presence::Presence;
 use super::round::Origin;
 use super::votes::Votes;
-use super::{Lock, Phase};
+use super::{Lock, Phase, Way};
 use crate::redlock::millis::Millis;
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::wire::answer::Compared::{self, Absent, Failed, Foreign, Ours};
@@ -343,12 +343,12 @@ fn a_new_request_inherits_nothing_from_the_lock_before() {
     let mut lock = held(2);
     lock.retries = 3;
     lock.last_try = true;
-    lock.is_adopted = true;
+    lock.way = Way::Adopted;
     lock.tenure = NOW;
     lock.renewal.ttl = Millis::of(core::time::Duration::from_secs(1));
     lock.request(Millis::ZERO, LATER, LATER);
     assert_eq!((lock.keys, lock.retries, lock.tenure), (1, 0, Instant::ZERO));
-    assert!(!lock.last_try && !lock.is_adopted && !lock.round.pending);
+    assert!(!lock.last_try && !lock.is_adopted() && !lock.round.pending);
     assert_eq!((lock.votes, lock.presence), (Votes::default(), Presence::default()));
     assert!(lock.renewal.ttl.is_zero());
 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::Redlock;
-use crate::redlock::bounds::{MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, MIN_TTL, RESERVED};
+use crate::redlock::bounds::{MAX_SET, MAX_SET_BYTES, MIN_TTL};
 use crate::redlock::error::{AcquireError, RequestError};
 use crate::redlock::event::LockId;
 use crate::redlock::lock::Phase;
@@ -20,7 +20,9 @@ impl Redlock {
     /// `wait` of zero there is one attempt.
     ///
     /// The request ends in one [`Event::Acquired`] or [`Event::AcquireFailed`], at the latest one
-    /// node timeout after `wait`, or two node timeouts from now if that is later. A request that
+    /// node timeout after `wait`, or two node timeouts from now if that is later. A node timeout is
+    /// at most [`longest_node_timeout`](crate::redlock::RedlockConfig::longest_node_timeout). An
+    /// attempt that has taken half of its validity fails, whatever the votes. A request that
     /// stands in line behind another request or lock of this engine for the same resource waits for
     /// no node, and ends with `wait`. The ttl counts in whole milliseconds; a fraction is cut off.
     ///
@@ -42,7 +44,7 @@ impl Redlock {
         ttl: Duration,
         wait: Duration,
     ) -> Result<LockId, RequestError> {
-        self.check_resource(resource)?;
+        self.config.check_resource(resource)?;
         let slot = self.claim(now, ttl, wait)?;
         let lock = &mut self.table[slot];
         keys::join(&mut lock.resource, &self.config.prefix, resource);
@@ -126,21 +128,6 @@ impl Redlock {
         self.table.names_of(lock).keys().map(move |key| &key[prefix..])
     }
 
-    /// Checks the bounds of one resource, with the prefix.
-    pub(super) fn check_resource(&self, resource: &[u8]) -> Result<(), RequestError> {
-        let len = self.config.prefix.len() + resource.len();
-        if resource.is_empty() {
-            return Err(RequestError::EmptyResource);
-        }
-        if resource.starts_with(RESERVED) {
-            return Err(RequestError::ReservedResource);
-        }
-        if len > MAX_RESOURCE {
-            return Err(RequestError::ResourceTooLong { len });
-        }
-        Ok(())
-    }
-
     /// Checks the resources of one lock. Returns each of them once, in the order of their bytes.
     pub(super) fn check_resources<'a, R: AsRef<[u8]>>(
         &self,
@@ -151,7 +138,7 @@ impl Redlock {
         }
         let mut sorted = SmallVec::new();
         for resource in resources {
-            self.check_resource(resource.as_ref())?;
+            self.config.check_resource(resource.as_ref())?;
             sorted.push(resource.as_ref());
         }
         sorted.sort_unstable();
@@ -192,8 +179,9 @@ impl Redlock {
         }
         self.counters.requested += 1;
         let slot = self.table.claim();
-        let deadline = now + wait.max(self.config.node_timeout(ttl.duration()));
-        self.table[slot].request(ttl, now + wait, deadline);
+        let least = Instant::from_nanos(now.as_nanos().saturating_add(self.config.least_wait(ttl)));
+        let wait_until = now + wait;
+        self.table[slot].request(ttl, wait_until, wait_until.max(least));
         Ok(slot)
     }
 
@@ -218,13 +206,14 @@ impl Redlock {
     }
 
     /// Returns the node whose oldest request is the oldest of all. Returns `None` unless that
-    /// request is older than a node timeout, and a quorum of nodes owes nothing as old.
+    /// request is older than a node timeout, and a quorum of nodes owes nothing as old. A node that
+    /// is farther away than a quorum gets no more time here: slots are worth more than its votes.
     fn straggler(&self, now: Instant) -> Option<NodeId> {
-        let timeout = self.config.stall_timeout();
+        let ready = self.ready_nodes();
         let (mut punctual, mut slowest) = (0, None);
         for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {
             match self.nodes[id].oldest_request() {
-                Some(sent) if sent + timeout <= now => {
+                Some(sent) if self.patience_of_longest(sent, ready) <= now => {
                     slowest = slowest.into_iter().chain([(sent, id)]).min();
                 }
                 _ => punctual += 1,

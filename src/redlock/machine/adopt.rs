@@ -8,6 +8,7 @@
 use core::time::Duration;
 
 use super::Redlock;
+use super::line::Needs;
 use crate::redlock::error::{AcquireError, ExtendError, RequestError};
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;
@@ -92,10 +93,10 @@ impl Redlock {
         // The serial names the token of this lock on cleanup lists.
         lock.begin_adoption(serial, number, now, valid_until, voters, all);
         let is_set = lock.is_set();
-        let due = (now + self.node_timeout(slot, ttl.duration())).min(valid_until);
+        let due = self.wait_until(now, slot, ttl, voters).min(valid_until);
         let member = Member { purpose: Purpose::Adopt, slot, serial: number, is_set };
         self.add_to_batches(voters, member);
-        self.schedule(slot, due);
+        self.schedule(slot, if voters.is_empty() { now } else { due });
     }
 
     /// Handles the answer of a node to an adoption. After the adoption has succeeded, a late answer
@@ -138,11 +139,15 @@ impl Redlock {
         self.table[slot].adopted();
         self.hold(now, slot);
         let valid_until = self.table[slot].valid_until;
-        self.emit(Event::Acquired { lock, valid_until });
+        self.emit(Event::Acquired { lock, valid_until, fence: None });
     }
 
-    /// Ends an adoption at its deadline. Answers that come later do not count.
+    /// Ends an adoption at its deadline, unless the adoption is worth more time. Answers that come
+    /// later do not count.
     pub(super) fn adoption_timed_out(&mut self, now: Instant, slot: u32) {
+        if let Some(due) = self.adoption_prolonged(now, slot) {
+            return self.schedule(slot, due);
+        }
         self.table[slot].votes.close();
         self.adoption_failed(now, slot);
     }
@@ -156,8 +161,8 @@ impl Redlock {
             return self.acquire_ended(now, slot, AcquireError::Gone);
         }
         let Some(retry_at) = self.next_retry(now, slot) else {
-            let outcomes = self.outcomes(now, &votes);
-            return self.acquire_ended(now, slot, AcquireError::NoQuorum(outcomes));
+            let outcomes = self.outcomes(now, &votes, Needs::Scripts);
+            return self.acquire_ended(now, slot, self.no_quorum(slot, outcomes));
         };
         self.back_off(slot, retry_at);
     }

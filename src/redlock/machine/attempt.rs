@@ -1,19 +1,15 @@
 //! One attempt to get a lock: one request to each node, their votes, the verdict, the next try.
 
-use core::time::Duration;
-
-use smallvec::SmallVec;
-
 use super::{Redlock, backoff};
 use crate::redlock::event::Event;
-use crate::redlock::lock::Phase;
+use crate::redlock::lock::{Lock, Phase, Way};
 use crate::redlock::millis::Millis;
-use crate::redlock::node::Node;
 use crate::redlock::node::batch::Flush;
 use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
-use crate::redlock::node_set::{MAX_NODES, NodeId, NodeSet};
+use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::quorum::Verdict;
 use crate::redlock::sabotage::Saboteur;
+use crate::redlock::validity;
 use crate::redlock::wire::answer::Vote;
 use crate::redlock::wire::command::{self, Call, SetForm};
 use crate::time::Instant;
@@ -21,6 +17,13 @@ use crate::time::Instant;
 impl Redlock {
     /// Starts an attempt: sends the same `SET`, with a new token, to all `voters` at once.
     pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
+        self.ask_voters(now, slot, voters, Intent::Attempt);
+    }
+
+    /// Starts an attempt, plain or fenced.
+    // The plain attempt pays nothing for the other kind.
+    #[inline(always)]
+    pub(super) fn ask_voters(&mut self, now: Instant, slot: u32, voters: NodeSet, intent: Intent) {
         self.release_awaited(now, slot);
         // S1: a retry has a new token. S2: `now` was read before any of these bytes can leave.
         let mut serial = self.next_serial();
@@ -36,9 +39,13 @@ impl Redlock {
         lock.begin_attempt(serial, now, valid_until, voters);
         let follows = core::mem::take(&mut lock.follows);
         let (is_set, ttl) = (lock.is_set(), lock.ttl);
-        let form = if is_set { SetForm::Script(Call::Sha) } else { SetForm::Command };
+        let form = match intent {
+            Intent::Fenced => SetForm::Fenced(Call::Sha),
+            _ if is_set => SetForm::Script(Call::Sha),
+            _ => SetForm::Command,
+        };
         self.encode_set_command(slot, form, ttl);
-        let request = Request::Set(SetRequest { slot, serial, intent: Intent::Attempt, form });
+        let request = Request::Set(SetRequest { slot, serial, intent, form });
         for id in voters {
             // Releases of single resources of the set may wait on any node.
             if follows || is_set {
@@ -48,15 +55,17 @@ impl Redlock {
             node.send(&self.scratch, Expected { request, sent: now });
             node.counters.asked += 1;
         }
-        let lock = &self.table[slot];
-        // Votes after the validity would not count.
-        let due = (now + self.node_timeout(slot, lock.ttl.duration())).min(lock.valid_until);
-        self.schedule(slot, due);
+        // Votes after half of the validity would not count.
+        let due = self.first_wait(now, slot, ttl).min(validity::half(now, valid_until));
+        self.schedule(slot, if voters.is_empty() { now } else { due });
     }
 
     /// Encodes the request that takes the resources of a lock, with the current token, into
     /// `scratch`.
     pub(super) fn encode_set_command(&mut self, slot: u32, form: SetForm, ttl: Millis) {
+        if let SetForm::Fenced(call) = form {
+            return self.encode_fenced(slot, call, ttl);
+        }
         let lock = &self.table[slot];
         let token = self.table.token(slot, &self.nonce, lock.serial);
         self.scratch.clear();
@@ -69,6 +78,7 @@ impl Redlock {
                 }
                 command::set_all(&mut self.scratch, call, keys, &token, ttl);
             }
+            SetForm::Fenced(_) => {}
         }
     }
 
@@ -113,6 +123,9 @@ impl Redlock {
     /// same connection, and goes to the cleanup list by itself. A release that waited for this vote
     /// goes there from here.
     pub(super) fn set_lost(&mut self, now: Instant, id: NodeId, request: SetRequest) {
+        if self.question_lost(now, id, request) {
+            return;
+        }
         let slot = request.slot;
         if self.table[slot].connection_lost(id, request.serial) {
             #[cfg(redbolt_sabotage)]
@@ -121,7 +134,10 @@ impl Redlock {
             {
                 self.table[slot].forge_vote(id);
             }
-            self.count_votes(now, slot);
+            match self.table[slot].way {
+                Way::Fenced => self.count_draws(now, slot),
+                Way::Plain | Way::Adopted => self.count_votes(now, slot),
+            }
             self.repair_soon(now, slot);
         } else if self.table[slot].answered_late(id, request.serial, Vote::Unclear) {
             self.release_late(now, id, slot);
@@ -139,29 +155,41 @@ impl Redlock {
             self.table[slot].valid_until = self.config.drift.valid_until(now, ttl);
         }
         let lock = &self.table[slot];
-        let is_timely =
-            now < lock.valid_until || self.config.is_sabotaged(Saboteur::ElapsedIgnored);
         match lock.votes.verdict(self.quorum) {
-            // S3: enough votes are not enough, they must have come within the validity.
-            Verdict::Granted if is_timely => {
+            // S3: enough votes are not enough, they must have come within the validity. In its
+            // first half, because a lock of which little is left would only be in the way.
+            Verdict::Granted if self.is_timely(now, lock) => {
                 let (lock_id, valid_until) = (self.table.id(slot), lock.valid_until);
                 self.hold(now, slot);
-                self.emit(Event::Acquired { lock: lock_id, valid_until });
+                self.emit(Event::Acquired { lock: lock_id, valid_until, fence: None });
             }
             Verdict::Granted | Verdict::Impossible => self.attempt_failed(now, slot),
             Verdict::Open => {}
         }
     }
 
-    /// Ends an attempt at its deadline. Votes that come later do not count.
+    /// Returns `true` if an attempt that succeeds now is within the first half of its validity.
+    pub(super) fn is_timely(&self, now: Instant, lock: &Lock) -> bool {
+        let half = validity::half(lock.started, lock.valid_until);
+        let is_half = now <= half || self.config.is_sabotaged(Saboteur::HalfIgnored);
+        (now < lock.valid_until && is_half) || self.config.is_sabotaged(Saboteur::ElapsedIgnored)
+    }
+
+    /// Ends an attempt at its deadline, unless the attempt is worth more time. Votes that come
+    /// later do not count.
+    #[cold]
     pub(super) fn attempt_timed_out(&mut self, now: Instant, slot: u32) {
+        let is_raising = self.is_raising(slot);
+        if let Some(due) = self.prolonged(now, slot).filter(|_| !is_raising) {
+            return self.schedule(slot, due);
+        }
         self.table[slot].votes.close();
         self.attempt_failed(now, slot);
     }
 
     /// Ends an attempt without a lock. Releases what the attempt may have taken, and schedules the
     /// next try unless the wait of the caller ends before.
-    fn attempt_failed(&mut self, now: Instant, slot: u32) {
+    pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
         self.release_failed(now, slot);
         let Some(retry_at) = self.next_retry(now, slot) else {
             // Refusals that left no quorum possible, even with the votes still open, mean a holder.
@@ -185,9 +213,10 @@ impl Redlock {
     /// the caller wants no more tries. A pause that would outlast the wait is cut short for one
     /// last try.
     pub(super) fn next_retry(&mut self, now: Instant, slot: u32) -> Option<Instant> {
-        let ttl = self.table[slot].ttl.duration();
+        let ttl = self.table[slot].ttl;
         // No attempt takes longer than a node timeout, however far away the nodes seem to be.
-        let round_trip = self.quorum_round_trip().min(self.node_timeout(slot, ttl));
+        let timeout = self.wait_until(now, slot, ttl, self.ready_nodes()) - now;
+        let round_trip = self.quorum_round_trip().min(timeout);
         let lock = &self.table[slot];
         let left = lock.wait_until - now;
         if lock.last_try || left <= round_trip {
@@ -198,14 +227,5 @@ impl Redlock {
         let is_last = pause >= left;
         self.table[slot].last_try = is_last;
         Some(now + if is_last { left / 2 } else { pause })
-    }
-
-    /// Returns the round trip of the slowest node in the fastest quorum: the time that an attempt
-    /// takes.
-    fn quorum_round_trip(&self) -> Duration {
-        let mut times: SmallVec<[Duration; MAX_NODES]> =
-            self.nodes.iter().filter(|node| node.is_ready()).map(Node::round_trip).collect();
-        times.sort_unstable();
-        times.get(self.quorum.need() - 1).copied().unwrap_or_default()
     }
 }

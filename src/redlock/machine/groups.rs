@@ -31,9 +31,8 @@ impl Redlock {
             return;
         }
         let is_cut = self.config.is_sabotaged(Saboteur::ReleaseWithoutCompare);
-        let most = if is_cut { 1 } else { GROUP };
         loop {
-            let (count, is_set) = self.nodes[id].batch.take_releases(most);
+            let (count, is_set) = self.nodes[id].batch.take_releases(is_cut);
             if count == 0 {
                 break;
             }

@@ -6,7 +6,7 @@ use super::Redlock;
 use crate::redlock::error::{ExtendError, LostReason, RequestError};
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;
-use crate::redlock::lock::round::{Origin, Round};
+use crate::redlock::lock::round::Origin;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node_set::{NodeId, NodeSet};
@@ -19,8 +19,9 @@ impl Redlock {
     /// Extends a held lock: asks the nodes to keep the lock for `ttl` from now.
     ///
     /// The request ends in one [`Event::Extended`] or [`Event::ExtendFailed`], at the latest after
-    /// one node timeout, and never after the validity. An extension never shortens a validity, and
-    /// never takes a lost lock again. After a failure the old validity stands (S7).
+    /// one node timeout ([`longest_node_timeout`]), and never after the validity. An extension
+    /// never shortens a validity, and never takes a lost lock again. After a failure the old
+    /// validity stands (S7).
     ///
     /// The cost: one compare-and-expire on each node that may have the token. Extensions of many
     /// locks share one script call.
@@ -30,6 +31,8 @@ impl Redlock {
     /// Returns a [`RequestError`] if `ttl` is out of bounds, the lock is not held, another
     /// extension is under way, the lock would be held longer than `max_hold` (S12), or too many
     /// events wait to be taken.
+    ///
+    /// [`longest_node_timeout`]: crate::redlock::RedlockConfig::longest_node_timeout
     pub fn extend(
         &mut self,
         now: Instant,
@@ -62,21 +65,27 @@ impl Redlock {
     /// Starts one round of compare-and-expire over all nodes that may have the token.
     pub(super) fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Millis, origin: Origin) {
         let number = self.next_serial();
-        let timeout = self.node_timeout(slot, ttl.duration());
-        let lock = &mut self.table[slot];
+        let lock = &self.table[slot];
         let most = self.config.max_pipeline + self.config.max_locks;
         let can_extend = |id: &NodeId| {
             let node = &self.nodes[*id];
             // Nobody waits for a renewal, and a node that has stalled may still answer in time.
             let is_in_time = origin == Origin::Renewal || !node.is_stalled(now);
-            node.is_ready() && is_in_time && node.batch.len() < most
+            node.is_ready() && node.runs_scripts() && is_in_time && node.batch.len() < most
         };
         // A node whose connection died with the `SET` on its way may have the key, and can say so.
         let everywhere = lock.presence.anywhere();
         let asked: NodeSet = everywhere.into_iter().filter(can_extend).collect();
+        let due = self.wait_until(now, slot, ttl, asked);
+        let lock = &mut self.table[slot];
         lock.begin_extension(number, origin, now, ttl, asked);
+        #[cfg(redbolt_sabotage)]
+        if self.config.is_sabotaged(Saboteur::ScriptlessAgrees) {
+            let lacking = everywhere.into_iter().filter(|id| !self.nodes[*id].runs_scripts());
+            lacking.for_each(|id| lock.forge_answer(id));
+        }
         lock.deadline = match origin {
-            Origin::Owner | Origin::Adoption => (now + timeout).min(lock.valid_until),
+            Origin::Owner | Origin::Adoption => due.min(lock.valid_until),
             // The answers come in order, or the connection breaks, which is noticed. To give up
             // earlier would only ask nodes once more that are too busy already.
             Origin::Renewal if asked == everywhere => lock.valid_until,
@@ -174,12 +183,13 @@ impl Redlock {
         let id = self.table.id(slot);
         let lock = &mut self.table[slot];
         lock.round.end();
-        let Round { votes, origin, .. } = lock.round;
-        if origin == Origin::Owner {
-            let outcomes = self.outcomes(now, &votes);
-            self.emit(Event::ExtendFailed { lock: id, error: ExtendError::NoQuorum(outcomes) });
+        if lock.round.origin == Origin::Owner {
+            let error = self.extend_error(now, slot);
+            self.emit(Event::ExtendFailed { lock: id, error });
         }
-        self.plan_renewal(now, slot);
+        // What was planned before stands. An owner who tries again and again must not put off the
+        // repair that would let an extension succeed.
+        self.repair_later(now, slot);
         self.schedule_held(slot);
     }
 

@@ -5,13 +5,24 @@
 
 use core::time::Duration;
 
-use super::Redlock;
+use super::{Redlock, backoff};
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::Event;
 use crate::redlock::lock::votes::Votes;
-use crate::redlock::lock::{Links, Phase};
+use crate::redlock::lock::{Links, Phase, Way};
 use crate::redlock::node_set::NodeSet;
 use crate::time::Instant;
+
+/// What a request needs of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Needs {
+    /// Plain commands: `SET`, and a native compare-and-delete where no scripts run.
+    Commands,
+    /// Scripts: several resources, an adoption, an extension.
+    Scripts,
+    /// Scripts, and a part in fencing numbers.
+    Fences,
+}
 
 impl Redlock {
     /// Puts a new lock in its place: into the queue for an attempt, or into the line behind the
@@ -31,7 +42,7 @@ impl Redlock {
             self.enqueue(slot);
             return;
         };
-        let goes_first = self.table[slot].is_adopted;
+        let goes_first = self.table[slot].is_adopted();
         if goes_first && self.step_back(now, first) {
             self.table.overtake(first, slot);
             return self.enqueue(slot);
@@ -55,7 +66,7 @@ impl Redlock {
     /// attempt: such an attempt ends soon, and could not be made again.
     fn step_back(&mut self, now: Instant, first: u32) -> bool {
         let lock = &self.table[first];
-        if lock.is_adopted || lock.wait_until <= now {
+        if lock.is_adopted() || lock.wait_until <= now {
             return false;
         }
         match lock.phase {
@@ -101,10 +112,11 @@ impl Redlock {
                 return;
             }
             self.ready.remove(&mut self.table, slot);
-            if self.table[slot].is_adopted {
-                self.begin_adoption(now, slot, voters);
-            } else {
-                self.begin_attempt(now, slot, voters);
+            let able = self.able(slot, voters);
+            match self.table[slot].way {
+                Way::Plain => self.begin_attempt(now, slot, able),
+                Way::Fenced => self.begin_fenced(now, slot, able),
+                Way::Adopted => self.begin_adoption(now, slot, able),
             }
         }
     }
@@ -113,6 +125,27 @@ impl Redlock {
     /// the first lock in the queue could wait for nodes that the locks behind it do without.
     fn voters(&self, now: Instant) -> NodeSet {
         self.nodes().into_iter().filter(|id| self.nodes[*id].can_vote(now)).collect()
+    }
+
+    /// Returns those of the `voters` that can do what the lock needs, and none if they are too few:
+    /// then the attempt fails at once, and holds up no lock that needs less.
+    fn able(&self, slot: u32, voters: NodeSet) -> NodeSet {
+        if self.needs(slot) == Needs::Commands {
+            return voters;
+        }
+        let able: NodeSet =
+            voters.into_iter().filter(|id| self.nodes[*id].runs_scripts()).collect();
+        if able.len() < self.quorum.need() { NodeSet::EMPTY } else { able }
+    }
+
+    /// Returns what a lock needs of its nodes.
+    pub(super) fn needs(&self, slot: u32) -> Needs {
+        let lock = &self.table[slot];
+        match lock.way {
+            Way::Plain if !lock.is_set() => Needs::Commands,
+            Way::Plain | Way::Adopted => Needs::Scripts,
+            Way::Fenced => Needs::Fences,
+        }
     }
 
     /// Queues a lock again after its pause.
@@ -188,17 +221,18 @@ impl Redlock {
     /// resource to others for a moment.
     fn start_next(&mut self, now: Instant, predecessor: u32, next: u32) {
         let tenure = self.table[predecessor].tenure;
-        if now - self.table[predecessor].round.started >= self.config.tenure_gap {
+        let gap = backoff::gap(self.config.tenure_gap, self.quorum_round_trip());
+        if now - self.table[predecessor].round.started >= gap {
             // The release is so long ago that others have had their moment.
             return self.enqueue(next);
         }
-        let has_wait = self.table[next].wait_until > now + self.config.tenure_gap;
+        let has_wait = self.table[next].wait_until > now + gap;
         let is_over = tenure > Instant::ZERO && now - tenure >= self.config.tenure;
         if !is_over || !has_wait {
             self.table[next].tenure = tenure;
             return self.enqueue(next);
         }
-        let half = self.config.tenure_gap / 2;
+        let half = gap / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
         self.table[next].phase = Phase::Backoff;
         self.schedule(next, now + half + Duration::from_nanos(spread));
@@ -210,7 +244,8 @@ impl Redlock {
         lock.phase = Phase::Draining;
         lock.due = Instant::FAR_FUTURE;
         if lock.presence.is_awaiting() {
-            let due = lock.started + self.config.node_timeout(lock.ttl.duration());
+            let (started, ttl, asked) = (lock.started, lock.ttl, lock.votes.asked());
+            let due = self.patience(started, ttl, asked);
             self.schedule(slot, due);
         }
         self.table.count_ended();

@@ -3,7 +3,6 @@
 use core::time::Duration;
 
 use super::Redlock;
-use crate::redlock::bounds::LONGEST_TTL;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::inquiry::{Findings, Progress, Word};
 use crate::redlock::node::terms::Terms;
@@ -79,11 +78,10 @@ impl Redlock {
     ) -> Result<(), NodeError> {
         if let Word::Given(word) = found.word {
             let nodes = self.quorum.nodes();
-            if let Some(error) = disagreement(&self.config, nodes, word.constants()) {
+            if let Some(error) = disagreement(&self.config, nodes, word.constants) {
                 return Err(error);
             }
-            // No client can have a longer `max_ttl`, whatever the witness says.
-            let max_ttl = Duration::from_millis(word.max_ttl).min(LONGEST_TTL);
+            let max_ttl = word.constants.longest_ttl();
             self.watch.raise(max_ttl, self.config.span(max_ttl));
         }
         let terms = self.terms(now);
@@ -112,7 +110,12 @@ impl Redlock {
                 self.changed.insert(id);
                 Ok(())
             }
-            Progress::Done(found) => self.looked(now, id, sent, &found),
+            Progress::Done(found) => {
+                if self.nodes[id].allow_scripts(&found) {
+                    self.changed.insert(id);
+                }
+                self.looked(now, id, sent, &found)
+            }
             Progress::Failed(error) => {
                 self.keep_error(id, value);
                 Err(error)

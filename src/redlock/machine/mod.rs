@@ -12,7 +12,10 @@
 //!   requests with tries, pauses, a node timeout or a token of their own.
 //! * `line`: the queues inside the engine, and the start of an attempt or an adoption.
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `backoff` is the pause before the
-//!   next attempt, and `outcome` says why a request failed.
+//!   next attempt, `patience` says for how long nodes are waited for, and `outcome` why a request
+//!   failed.
+//! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
+//!   number counts, `draw` draws one for a lock that is held.
 //! * `adopt`: a lock that another process hands over, instead of an attempt; also `disown`.
 //! * `lease`: a held lock, its extension and its loss.
 //! * `renew`: keep-alive and warnings. `repair` gives the key to nodes that lack it.
@@ -41,7 +44,9 @@ mod attempt;
 mod backoff;
 mod behind;
 mod beside;
+mod draw;
 mod encode;
+mod fence;
 mod groups;
 mod last_request;
 mod lease;
@@ -50,8 +55,10 @@ mod line;
 mod look;
 mod options;
 mod outcome;
+mod patience;
 mod queries;
 mod query;
+mod raise;
 mod release;
 mod renew;
 mod repair;
@@ -145,6 +152,8 @@ pub struct Redlock {
     last_request: LastRequest,
     /// The last serial. Rounds and attempts share the counter, so no number has two meanings.
     serials: u64,
+    /// The last fencing number that was proposed.
+    proposed: u64,
     nonce: Nonce,
     /// What all looks at the nodes have in common.
     watch: Watch,
@@ -198,6 +207,7 @@ impl Redlock {
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),
             serials: 0,
+            proposed: 0,
             watch: Watch::new(&config, &nonce),
             queries: Queries::default(),
             counters: Counters::default(),
@@ -212,14 +222,6 @@ impl Redlock {
             rng,
             nonce,
         })
-    }
-
-    /// Puts the place where this instance runs before the label, if there is a label.
-    #[cfg(feature = "net")]
-    pub(crate) fn sign_label(&mut self, place: &str) {
-        if !self.config.label.is_empty() {
-            self.config.label.splice(..0, place.bytes());
-        }
     }
 
     /// Returns the settings that were given to [`new`](Self::new).
@@ -248,7 +250,7 @@ impl Redlock {
     #[cfg(feature = "metrics")]
     pub(crate) fn round_trip(&self, index: usize) -> Duration {
         let node = NodeId::new(index).and_then(|id| self.nodes.get(id));
-        node.map(crate::redlock::node::Node::round_trip).unwrap_or_default()
+        Duration::from_nanos(node.map_or(0, crate::redlock::node::Node::distance))
     }
 
     /// Returns the counters of requests and their results since the start.

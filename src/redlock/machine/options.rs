@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::Redlock;
 use crate::redlock::error::RequestError;
 use crate::redlock::event::LockId;
+use crate::redlock::lock::Way;
 use crate::redlock::options::{AcquireOptions, RetryContext};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::token::{Token, TokenRefusal};
@@ -50,9 +51,16 @@ impl Redlock {
         if let Some(token) = &options.token {
             self.check_token(token, &resources)?;
         }
+        if options.is_fenced && resources.len() > 1 {
+            return Err(RequestError::FenceUnavailable);
+        }
         let slot = self.claim(now, ttl, wait)?;
         self.set_resources(slot, &resources);
         self.set_options(now, slot, wait, options.for_lock());
+        if options.is_fenced {
+            self.table[slot].way = Way::Fenced;
+            self.table.expect_draws(slot);
+        }
         Ok(self.begin(now, slot, wait))
     }
 
@@ -76,9 +84,12 @@ impl Redlock {
         if options.token.is_some() {
             return Err(RequestError::Token(TokenRefusal::Adoption));
         }
+        if options.is_fenced {
+            return Err(RequestError::FenceUnavailable);
+        }
         let slot = self.claim(now, ttl, wait)?;
         self.set_resources(slot, &resources);
-        self.table[slot].is_adopted = true;
+        self.table[slot].way = Way::Adopted;
         self.set_options(now, slot, wait, options.for_adoption(token));
         // Its former owner knows the token as well.
         self.table.spend_token(slot);
@@ -111,16 +122,9 @@ impl Redlock {
     /// Gives options to a new lock whose resources are set.
     fn set_options(&mut self, now: Instant, slot: u32, wait: Duration, options: AcquireOptions) {
         self.table.set_options(slot, options);
-        let timeout = self.node_timeout(slot, self.table[slot].ttl.duration());
+        let ttl = self.table[slot].ttl.duration();
+        let timeout = self.own_node_timeout(slot).unwrap_or_else(|| self.config.node_timeout(ttl));
         self.table[slot].deadline = now + wait.max(timeout);
-    }
-
-    /// Returns the time for which an attempt or an extension of the lock in `slot` waits for the
-    /// nodes.
-    #[inline]
-    pub(super) fn node_timeout(&self, slot: u32, ttl: Duration) -> Duration {
-        let own = self.table.options(slot).and_then(|options| options.node_timeout);
-        own.unwrap_or_else(|| self.config.node_timeout(ttl))
     }
 
     /// Returns the pause before the next attempt: `pause`, unless a function of the caller chooses

@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::Redlock;
-use crate::redlock::error::AcquireError;
+use super::line::Needs;
+use crate::redlock::error::{AcquireError, ExtendError};
 use crate::redlock::lock::votes::Votes;
 use crate::redlock::node::status::NodeState;
 use crate::redlock::node_outcome::{NodeOutcome, NodeOutcomes};
@@ -20,7 +21,7 @@ impl Redlock {
             return AcquireError::Held { refused: votes.refused() };
         }
         let asked_none = votes.asked().is_empty();
-        let outcomes = self.outcomes(now, votes);
+        let outcomes = self.outcomes(now, votes, self.needs(slot));
         let could_vote =
             |outcome: &&NodeOutcome| matches!(outcome, NodeOutcome::NotAsked | NodeOutcome::Full);
         let open = outcomes.as_slice().iter().filter(could_vote).count();
@@ -31,7 +32,24 @@ impl Redlock {
             Some(at) if at > now => {
                 AcquireError::Quarantined { outcomes, at, retry_after: at - now }
             }
-            _ => AcquireError::NoQuorum(outcomes),
+            _ => self.no_quorum(slot, outcomes),
+        }
+    }
+
+    /// Returns the error of an attempt that a quorum of nodes did not answer in time.
+    pub(super) fn no_quorum(&self, slot: u32, outcomes: NodeOutcomes) -> AcquireError {
+        match self.too_far(slot) {
+            Some([round_trip, limit]) => AcquireError::TooFar { outcomes, round_trip, limit },
+            None => AcquireError::NoQuorum(outcomes),
+        }
+    }
+
+    /// Returns the error of an extension that a quorum of nodes did not confirm in time.
+    pub(super) fn extend_error(&self, now: Instant, slot: u32) -> ExtendError {
+        let outcomes = self.outcomes(now, &self.table[slot].round.votes, Needs::Scripts);
+        match self.too_far_to_extend(slot) {
+            Some([round_trip, limit]) => ExtendError::TooFar { outcomes, round_trip, limit },
+            None => ExtendError::NoQuorum(outcomes),
         }
     }
 
@@ -47,7 +65,7 @@ impl Redlock {
     }
 
     /// Returns the outcome of a request at each node, for an error.
-    pub(super) fn outcomes(&self, now: Instant, votes: &Votes) -> NodeOutcomes {
+    pub(super) fn outcomes(&self, now: Instant, votes: &Votes, needs: Needs) -> NodeOutcomes {
         NodeOutcomes::new(self.nodes().len(), |node| {
             if votes.agreed().contains(node) {
                 NodeOutcome::Granted
@@ -60,13 +78,13 @@ impl Redlock {
             } else if votes.asked().contains(node) {
                 NodeOutcome::NoReply
             } else {
-                self.outcome_unasked(now, node)
+                self.outcome_unasked(now, node, needs)
             }
         })
     }
 
     /// Returns the outcome at a node that was not asked.
-    fn outcome_unasked(&self, now: Instant, id: NodeId) -> NodeOutcome {
+    fn outcome_unasked(&self, now: Instant, id: NodeId, needs: Needs) -> NodeOutcome {
         let node = &self.nodes[id];
         match node.state(now) {
             NodeState::Misconfigured => NodeOutcome::Misconfigured,
@@ -75,6 +93,12 @@ impl Redlock {
             NodeState::Quarantined => NodeOutcome::Quarantined,
             NodeState::Stalled => NodeOutcome::Stalled,
             NodeState::Unhealthy => NodeOutcome::Unhealthy,
+            NodeState::Ready if needs != Needs::Commands && !node.runs_scripts() => {
+                NodeOutcome::NoScripts
+            }
+            NodeState::Ready if needs == Needs::Fences && node.fence_bar().is_some() => {
+                NodeOutcome::NoFences
+            }
             NodeState::Ready if !node.has_room() => NodeOutcome::Full,
             NodeState::Ready => NodeOutcome::NotAsked,
         }

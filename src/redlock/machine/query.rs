@@ -17,8 +17,8 @@ impl Redlock {
     /// [`Occupancy`](crate::redlock::Occupancy) tells a resource that nobody has from one of which
     /// the nodes say too little.
     ///
-    /// The query ends in one [`Event::Queried`], at the latest after one node timeout (that of
-    /// `max_ttl`).
+    /// The query ends in one [`Event::Queried`], at the latest after one node timeout: that of
+    /// `max_ttl`, with which a quorum can answer. A node that is farther away does not count then.
     ///
     /// The cost: on each node one script call that changes nothing.
     ///
@@ -28,7 +28,7 @@ impl Redlock {
     /// [`MAX_QUERIES`](crate::redlock::MAX_QUERIES) are under way, or if too many events wait to be
     /// taken.
     pub fn query(&mut self, now: Instant, resource: &[u8]) -> Result<QueryId, RequestError> {
-        self.check_resource(resource)?;
+        self.config.check_resource(resource)?;
         if self.queries.is_full() || self.has_unread_events() {
             return Err(RequestError::TooManyQueries);
         }
@@ -42,8 +42,8 @@ impl Redlock {
             let expected = Expected { request: Request::Query(id), sent: now };
             self.nodes[node].send(&self.scratch, expected);
         }
-        let timeout = self.config.stall_timeout();
-        let deadline = if asked.is_empty() { now } else { now + timeout };
+        let due = self.patience_of_longest(now, asked);
+        let deadline = if asked.is_empty() { now } else { due };
         self.queries.begin(id, resource.into(), asked, deadline);
         Ok(id)
     }

@@ -120,7 +120,7 @@ impl Redlock {
         self.table.spend_token(slot);
         let lock = &self.table[slot];
         // The former owner may have asked for a longer ttl than this engine.
-        let ttl = if lock.is_adopted { self.config.max_ttl } else { lock.ttl.duration() };
+        let ttl = if lock.is_adopted() { self.config.max_ttl } else { lock.ttl.duration() };
         let lifetime = ttl + self.config.drift.of(ttl);
         let token = self.table.token(slot, &self.nonce, serial);
         let node = &mut self.nodes[id];

@@ -247,12 +247,13 @@ impl Redlock {
     /// Plans a repair for a lock that not all nodes have granted.
     fn plan_repair(&mut self, now: Instant, slot: u32) {
         let has_all = self.table[slot].presence.anywhere() == self.nodes();
-        let lock = &mut self.table[slot];
+        let lock = &self.table[slot];
         if has_all || !self.config.repair || lock.renewal.renew_at < Instant::FAR_FUTURE {
             return;
         }
         // A key that stood in the way on another node has been released by then.
-        let left = lock.valid_until - now;
-        lock.renewal.renew_at = now + self.config.node_timeout(lock.ttl.duration()).min(left / 8);
+        let eighth = now + (lock.valid_until - now) / 8;
+        let due = self.patience(now, lock.ttl, self.ready_nodes());
+        self.table[slot].renewal.renew_at = due.min(eighth);
     }
 }

@@ -27,8 +27,12 @@ impl Redlock {
         if missing.is_empty() || !self.config.repair || now >= lock.valid_until {
             return;
         }
-        let missing: NodeSet =
-            missing.into_iter().filter(|id| self.nodes[*id].can_take(now)).collect();
+        let is_set = lock.is_set();
+        let can_take = |id: &NodeId| {
+            let node = &self.nodes[*id];
+            node.can_take(now) && (!is_set || node.runs_scripts())
+        };
+        let missing: NodeSet = missing.into_iter().filter(can_take).collect();
         if missing.is_empty() {
             return;
         }

@@ -11,6 +11,7 @@ use crate::redlock::node::request::{
 };
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::answer::{Compared, View, Vote};
+use crate::redlock::wire::fencing::Drawn;
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp::Value;
 use crate::time::Instant;
@@ -88,6 +89,11 @@ impl Redlock {
                 let forgot = view == View::Nothing && self.nodes[id].is_quarantined(now);
                 self.handle_view(id, query, (!forgot).then_some(view));
             }
+            (Request::Set(request), _) if request.form.is_fenced() => {
+                let drawn = Self::read_drawn(request.intent, value)?;
+                answered(self);
+                self.handle_drawn(now, id, request, drawn);
+            }
             // This reply to a `SET` is neither a vote nor an error.
             (Request::Set(_), _) => return None,
         }
@@ -109,11 +115,7 @@ impl Redlock {
         match request.intent {
             Intent::Attempt => self.handle_vote(now, id, request, vote),
             Intent::Repair => self.handle_repair(now, id, request, vote),
-            // The token may be there, and counts for nothing.
-            Intent::Doubted if vote == Vote::Granted => {
-                self.handle_vote(now, id, request, Vote::Unclear);
-            }
-            Intent::Doubted => self.handle_vote(now, id, request, vote),
+            _ => self.handle_other_vote(now, id, request, vote),
         }
     }
 
@@ -184,6 +186,11 @@ impl Redlock {
             }
             // A query is not worth a session.
             Denied | ScriptDenied | Unsupported if matches!(request, Request::Query(_)) => {}
+            // No lock without a fencing number needs these commands.
+            ScriptDenied | Unsupported if request.is_fenced() => {
+                node.deny_fences();
+                self.node_changed(id);
+            }
             NotServing | Denied | ScriptDenied | Cluster | Unsupported => {
                 if let Some(reason) = NodeError::Server(error).distrust() {
                     node.distrust(now, reason, &self.config, terms);
@@ -195,6 +202,9 @@ impl Redlock {
             _ => {}
         }
         match request {
+            Request::Set(request) if request.form.is_fenced() => {
+                self.handle_drawn(now, id, request, Drawn::of_error(error));
+            }
             Request::Set(request) => {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));
             }
@@ -210,11 +220,13 @@ impl Redlock {
 
     /// Handles the reply to the next step of the handshake.
     fn handle_handshake(&mut self, now: Instant, id: NodeId, sent: Instant, value: &Value<'_>) {
+        let terms = self.terms(now);
         let node = &mut self.nodes[id];
         let Some(handshake) = node.handshake() else { return };
         match handshake.handle_reply(value) {
-            // The last two are for later looks.
-            Progress::More | Progress::Again | Progress::Unanswered { .. } => {}
+            // The last is for later looks.
+            Progress::More | Progress::Unanswered { .. } => {}
+            Progress::Again => node.go_on_asking(sent, &self.config, terms),
             Progress::Done(found) => {
                 self.session_ready(now, id, sent, &found);
                 // Why the node keeps no witness.

@@ -43,7 +43,11 @@ impl Redlock {
                 }
                 Form::Native(_) | Form::Script(_) => false,
             },
-            Request::Set(request) => error == NoScript && self.resend_set(now, id, request),
+            Request::Set(request) if error == NoScript => match request.form {
+                SetForm::Fenced(_) => self.resend_fenced(now, id, request),
+                _ => self.resend_set(now, id, request),
+            },
+            Request::Set(_) => false,
             Request::Query(_) | Request::Handshake | Request::Look => false,
         }
     }
@@ -55,7 +59,7 @@ impl Redlock {
         let is_wanted = match request.intent {
             Intent::Attempt => matches!(lock.phase, Phase::Attempt | Phase::Held),
             Intent::Repair => lock.phase == Phase::Held,
-            Intent::Doubted => false,
+            _ => false,
         };
         // Nobody may get a key after the validity.
         let is_current = lock.serial == request.serial && now < lock.valid_until;
@@ -63,8 +67,8 @@ impl Redlock {
             return false;
         }
         let ttl = match request.intent {
-            Intent::Attempt | Intent::Doubted => lock.ttl,
             Intent::Repair => self.repair_ttl(now, request.slot),
+            _ => lock.ttl,
         };
         let form = SetForm::Script(Call::Text);
         self.encode_set_command(request.slot, form, ttl);

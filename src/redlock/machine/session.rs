@@ -47,6 +47,32 @@ impl Redlock {
         }
     }
 
+    /// Reports that the server of `node` has accepted the connection requested by
+    /// [`Action::Connect`](super::Action::Connect), and that TLS comes next. A driver without TLS
+    /// never calls this.
+    #[cfg(feature = "net")]
+    pub(crate) fn handle_reached(&mut self, now: Instant, node: NodeId) {
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.reached(now);
+        }
+    }
+
+    /// Reports the same as [`handle_closed`](Self::handle_closed), and what else is known, such as
+    /// the name of a file.
+    #[cfg(feature = "net")]
+    pub(crate) fn handle_failed(
+        &mut self,
+        now: Instant,
+        node: NodeId,
+        error: NodeError,
+        detail: &str,
+    ) {
+        self.handle_closed(now, node, error);
+        if let Some(node) = self.nodes.get_mut(node).filter(|_| !detail.is_empty()) {
+            node.keep_detail(detail);
+        }
+    }
+
     /// Reports that the first `count` bytes from [`poll_transmit`](Self::poll_transmit) were
     /// written to `node`.
     ///
@@ -105,7 +131,7 @@ impl Redlock {
             return self.drop_session(now, id, NodeError::SameProcess(other));
         }
         let terms = self.terms(now);
-        self.nodes[id].ready(now, found, terms);
+        self.nodes[id].ready(now, found, &self.config, terms);
         // Other data is no reason to end a session that begins with it.
         match self.looked(now, id, sent, found) {
             Ok(()) | Err(NodeError::OtherData) => {}

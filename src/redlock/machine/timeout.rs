@@ -4,6 +4,7 @@ use super::{Reason, Redlock};
 use crate::redlock::lock::Phase;
 use crate::redlock::node::Due;
 use crate::redlock::node::error::NodeError;
+use crate::redlock::node::patience::Limits;
 use crate::redlock::node::pipeline::Lateness;
 use crate::redlock::node_set::NodeId;
 use crate::time::Instant;
@@ -37,17 +38,24 @@ impl Redlock {
                 self.node_due(now, node, due);
             }
         }
-        while let Some(slot) = self.timers.pop(now) {
-            let due = self.table[slot].due;
-            if due > now {
-                // The deadline has moved to a later moment since this timer was set.
-                self.timers.set(slot, due);
-            } else {
-                self.lock_due(now, slot);
+        self.end_queries(now);
+        loop {
+            while let Some(slot) = self.timers.pop(now) {
+                let due = self.table[slot].due;
+                if due > now {
+                    // The deadline has moved to a later moment since this timer was set.
+                    self.timers.set(slot, due);
+                } else {
+                    self.lock_due(now, slot);
+                }
+            }
+            self.admit(now);
+            // An attempt is over at once if too few nodes can do what it needs. Then a pause
+            // follows, or the end of the request, so this comes to an end.
+            if self.timers.next().is_none_or(|at| at > now) {
+                return;
             }
         }
-        self.end_queries(now);
-        self.admit(now);
     }
 
     /// Does one thing that is due for a node.
@@ -64,7 +72,7 @@ impl Redlock {
                 self.to_log_in.insert(id);
             }
             Due::GiveUp(error) => self.drop_session(now, id, error),
-            Due::Check => match node.check(now) {
+            Due::Check => match node.check(now, Limits::new(&self.config, self.config.max_ttl)) {
                 Lateness::NoNews => {}
                 Lateness::Late => self.changed.insert(id),
                 Lateness::Silent => self.drop_session(now, id, NodeError::NoReply),

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use super::request::GROUP;
+
 /// The purpose of a member of a compare request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
@@ -38,7 +40,6 @@ pub(crate) enum Flush {
 }
 
 /// The compare requests of one node.
-#[derive(Default)]
 pub(crate) struct Batch {
     /// Releases and cleanups that wait to be sent.
     releases: VecDeque<Member>,
@@ -50,9 +51,28 @@ pub(crate) struct Batch {
     requests: usize,
     /// The number of waiting releases that have several resources.
     sets: usize,
+    /// The number of releases that leave in one request.
+    most: usize,
 }
 
 impl Batch {
+    pub(crate) const fn new() -> Self {
+        Self {
+            releases: VecDeque::new(),
+            extensions: VecDeque::new(),
+            sent: VecDeque::new(),
+            requests: 0,
+            sets: 0,
+            most: GROUP,
+        }
+    }
+
+    /// Says whether the node runs scripts. A node without them has a native command for releases,
+    /// which takes one key.
+    pub(crate) const fn set_scripts(&mut self, runs_scripts: bool) {
+        self.most = if runs_scripts { GROUP } else { 1 };
+    }
+
     /// Adds a member to those that wait.
     pub(crate) fn add(&mut self, member: Member) {
         match member.purpose {
@@ -75,10 +95,11 @@ impl Batch {
         is_waiting && (self.requests == 0 || flush == Flush::Now)
     }
 
-    /// Moves up to `max` releases to those on their way. Returns how many were moved, and whether
-    /// they are one set, which goes alone.
-    pub(crate) fn take_releases(&mut self, max: usize) -> (usize, bool) {
-        let (mut count, mut is_set) = (self.releases.len().min(max), false);
+    /// Moves up to a group of releases, or one if `is_cut`, to those on their way. Returns how many
+    /// were moved, and whether they are one set, which goes alone.
+    pub(crate) fn take_releases(&mut self, is_cut: bool) -> (usize, bool) {
+        let most = if is_cut { 1 } else { self.most };
+        let (mut count, mut is_set) = (self.releases.len().min(most), false);
         if self.sets > 0 && count > 0 {
             let singles = self.releases.iter().take_while(|member| !member.is_set).count();
             is_set = singles == 0;
@@ -132,7 +153,7 @@ impl Batch {
 
     /// Removes and returns all members, because the connection is gone.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = Member> + use<> {
-        let Self { releases, extensions, sent, .. } = core::mem::take(self);
+        let Self { releases, extensions, sent, .. } = core::mem::replace(self, Self::new());
         sent.into_iter().chain(releases).chain(extensions)
     }
 }

@@ -1,15 +1,17 @@
 //! The reasons why a node cannot serve: errors of its connection, its handshake or its replies.
 
+pub(crate) mod tls;
+
 use core::fmt;
 use core::time::Duration;
 
+use self::tls::TlsError;
 use super::quarantine::QuarantineReason;
 use crate::redlock::node_set::NodeId;
 #[cfg(feature = "net")]
 use crate::redlock::wire::peek::Unread;
 use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::server_error::ServerError;
-use crate::redlock::wire::witness::CLOSED;
 use crate::resp;
 use crate::time::format_duration;
 
@@ -23,6 +25,8 @@ pub enum NodeError {
     Connect(std::io::ErrorKind),
     /// The connection did not come up within `connect_timeout`.
     ConnectTimeout,
+    /// There is no TLS with the node.
+    Tls(TlsError),
     /// The handshake was not answered within `connect_timeout`.
     HandshakeTimeout,
     /// The node closed the connection.
@@ -71,10 +75,13 @@ pub enum NodeError {
     OtherNodes {
         /// The number of nodes of this client.
         ours: u64,
-        /// The number of nodes of the deployment, and 1,000 more while `redbolt init
-        /// --reconfigure` has closed the node for all clients.
+        /// The number of nodes of the deployment.
         recorded: u64,
     },
+    /// An operator changes the deployment, and has closed the node for all clients, as its witness
+    /// says (S11). `redbolt init --reconfigure` opens the node at its end; one that was cut short
+    /// has to be run again.
+    Reconfiguring,
     /// The data of the node is not what a look has seen before (S11).
     /// [`NodeStatus::quarantine`](crate::redlock::NodeStatus::quarantine) has the reason.
     OtherData,
@@ -100,6 +107,7 @@ impl NodeError {
                 | Self::SameProcess(_)
                 | Self::MaxTtlTooLong { .. }
                 | Self::OtherNodes { .. }
+                | Self::Reconfiguring
                 | Self::IncompleteInfo(_)
         )
     }
@@ -147,6 +155,7 @@ impl fmt::Display for NodeError {
             Self::NameNotResolved => f.write_str("the name could not be resolved"),
             Self::Connect(kind) => write!(f, "connecting failed: {kind}"),
             Self::ConnectTimeout => f.write_str("connecting took too long"),
+            Self::Tls(error) => error.fmt(f),
             Self::HandshakeTimeout => f.write_str("no answer to the handshake"),
             Self::Closed => f.write_str("the server closed the connection"),
             Self::Io(kind) => write!(f, "the connection broke: {kind}"),
@@ -175,14 +184,28 @@ impl fmt::Display for NodeError {
                 format_duration(Duration::from_millis(*ours)),
                 format_duration(Duration::from_millis(*recorded))
             ),
-            Self::OtherNodes { recorded, .. } if *recorded >= CLOSED => {
-                f.write_str("closed for all clients by `redbolt init --reconfigure`")
-            }
             Self::OtherNodes { ours, recorded } => {
                 write!(f, "{ours} nodes are configured here, and {recorded} in the deployment")
             }
+            Self::Reconfiguring => f.write_str(
+                "closed for all clients by `redbolt init --reconfigure`: run it again if it was \
+                 cut short",
+            ),
             Self::OtherData => f.write_str("the server does not have the data that it had"),
-            Self::IncompleteInfo(field) => write!(f, "INFO lacks {field}"),
+            Self::IncompleteInfo(field) => {
+                write!(f, "the INFO of this server has no {field}, {}", use_of(field))
+            }
         }
+    }
+}
+
+/// Returns what a node is asked a field of `INFO` for.
+fn use_of(field: &str) -> &'static str {
+    match field {
+        "run_id" => "which tells a restart, and one server under two names",
+        "role" => "which tells a master from a replica",
+        "loading" => "which tells whether the server has its data",
+        "maxmemory" | "maxmemory_policy" => "which tells whether the server keeps its keys",
+        _ => "which tells a server of its own from a part of a cluster",
     }
 }

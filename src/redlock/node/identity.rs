@@ -19,6 +19,8 @@ pub(crate) struct Info {
     was_replica: Option<bool>,
     syncs_always: Option<bool>,
     syncs_on_rewrite: Option<bool>,
+    /// The time of the server, in microseconds since 1970.
+    pub(super) time: Option<u64>,
 }
 
 /// The forty hex digits that a server process draws when it starts.
@@ -38,8 +40,11 @@ pub(crate) struct Identity {
 impl Info {
     /// Reads the lines `field:value` of one section or of several. Unknown fields are skipped.
     pub(crate) fn read(&mut self, text: &[u8]) {
-        for line in text.split(|byte| *byte == b'\n') {
-            let line = line.trim_ascii_end();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = rest[..end].trim_ascii_end();
+            rest = rest.get(end + 1..).unwrap_or_default();
             let Some(colon) = memchr::memchr(b':', line) else { continue };
             let (field, value) = (&line[..colon], &line[colon + 1..]);
             match field {
@@ -52,6 +57,7 @@ impl Info {
                 b"evicted_keys" => self.evicted = number(value),
                 b"aof_enabled" => self.appends = Some(value == b"1"),
                 b"aof_last_write_status" => self.append_failed = Some(value != b"ok"),
+                b"server_time_usec" => self.time = number(value),
                 b"loading" => self.loading = Some(value != b"0"),
                 b"maxmemory" => self.memory_limit = number(value),
                 b"maxmemory_policy" => self.evicts = Some(value != b"noeviction"),
@@ -87,6 +93,8 @@ impl Info {
         match (self.standalone, self.master, self.loading) {
             (None, ..) => return lacks("redis_mode"),
             (_, None, _) => return lacks("role"),
+            // Who tells nothing of the memory either may drop keys, which is worse.
+            (_, _, None) if self.memory_limit.is_none() => return lacks("maxmemory"),
             (_, _, None) => return lacks("loading"),
             (Some(false), ..) => return Err(NodeError::NotStandalone),
             (_, Some(false), _) => return Err(NodeError::Replica),
@@ -185,6 +193,43 @@ mod tests {
             if expected.is_none() {
                 assert_eq!(found.map(|identity| identity.run_id), Ok(RunId(*RUN_ID)));
             }
+        }
+    }
+
+    /// What servers say that call themselves Redis, as far as it matters: FLAVOURS.md.
+    #[test]
+    fn a_server_that_lacks_a_fact_is_told_which_and_what_for() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        let rows = [
+            (
+                "Dragonfly",
+                format!(
+                    "redis_mode:standalone\r\nrole:master\r\nmaster_replid:{id}\r\nloading:0\r\n\
+                     maxmemory:1000\r\nmaxmemory_policy:noeviction\r\nevicted_keys:0\r\n"
+                ),
+                "run_id, which tells a restart, and one server under two names",
+            ),
+            (
+                "Kvrocks",
+                "redis_mode:standalone\r\nrole:master\r\nloading:0\r\n".to_owned(),
+                "run_id, which tells a restart, and one server under two names",
+            ),
+            (
+                "Garnet",
+                format!("run_id:{id}\r\nredis_mode:standalone\r\nrole:master\r\n"),
+                "maxmemory, which tells whether the server keeps its keys",
+            ),
+            (
+                "a proxy",
+                format!("run_id:{id}\r\nredis_mode:standalone\r\nmaxmemory:0\r\nloading:0\r\n"),
+                "role, which tells a master from a replica",
+            ),
+        ];
+        for (server, text, expected) in rows {
+            let mut info = Info::default();
+            info.read(text.as_bytes());
+            let error = info.verdict().expect_err(server).to_string();
+            assert_eq!(error, format!("the INFO of this server has no {expected}"), "{server}");
         }
     }
 

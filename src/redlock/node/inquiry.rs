@@ -5,51 +5,26 @@
 //! comes behind the replies of the handshake. Any doubt keeps the node out: a node without a vote
 //! costs availability, a wrong vote costs the lock.
 
+mod step;
+
 use bytes::BytesMut;
 use smallvec::SmallVec;
 
+pub(super) use self::step::SECTIONS;
+use self::step::{Step, about_witness};
 use super::error::NodeError;
 use super::identity::{Identity, Info};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::restart_guard::RestartGuard;
-use crate::redlock::wire::command::{self, Call, Look, Native};
+use crate::redlock::wire::command::{Call, Look, Native};
+use crate::redlock::wire::introduction;
+use crate::redlock::wire::native;
 use crate::redlock::wire::probe::MissingRights;
-use crate::redlock::wire::script::{self, Script};
+use crate::redlock::wire::script;
 use crate::redlock::wire::server_error::ServerError;
 use crate::redlock::wire::testimony::Testimony;
-use crate::redlock::wire::tracking;
-use crate::resp::{self, Elements, Value};
-
-/// The steps, in the order in which they are sent. Steps that are not needed are left out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
-    Auth,
-    Select,
-    /// One section of `INFO`.
-    Info(&'static [u8]),
-    Capabilities,
-    Load(Script),
-    /// A try of all commands, by the text of the script and then by its SHA-1.
-    Probe(Call),
-    /// The change to RESP3, in which a server can push. Whoever may not goes on in RESP2.
-    Hello,
-    /// The wish to be told what happens to the witness, before the look at it.
-    Track,
-    /// The label of this client, beside the locks.
-    Label,
-    /// One setting of the server.
-    Setting(&'static [u8]),
-    /// The witness, always last: the locks of the session come behind its stamp.
-    Witness(Call),
-}
-
-/// The sections of `INFO` that are read, one call each: several in one call need Redis 7.
-pub(super) const SECTIONS: [&[u8]; 5] =
-    [b"server", b"replication", b"memory", b"stats", b"persistence"];
-
-/// The settings that decide whether a node is durable.
-const SETTINGS: [&[u8]; 2] = [b"appendfsync", b"no-appendfsync-on-rewrite"];
+use crate::resp::{Elements, Value};
 
 /// How a node is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,10 +43,15 @@ pub(crate) struct Inquiry {
     steps: SmallVec<[Step; SECTIONS.len()]>,
     answered: usize,
     info: Info,
+    /// Whether a node may do without scripts, if it has a native compare-and-delete.
+    spares_scripts: bool,
+    /// Whether a node without scripts is asked whether it runs them by now.
+    retries_scripts: bool,
     native: Option<Native>,
     missing: MissingRights,
     speaks_resp3: bool,
     tracks: bool,
+    word: Word,
 }
 
 /// What a node has proved.
@@ -82,13 +62,15 @@ pub(crate) struct Findings {
     pub(crate) is_durable: bool,
     /// The server's own compare-and-delete command, if there is one. Only a handshake asks.
     pub(crate) native: Option<Native>,
-    /// The commands that the node does not run for us. No lock needs one of them.
+    /// The commands that the node does not run for us. No single lock needs one of them.
     pub(crate) missing: MissingRights,
     /// Whether the server may push. Only a handshake asks.
     pub(crate) speaks_resp3: bool,
     /// Whether the server tells what happens to the witness. Only a handshake asks.
     pub(crate) tracks: bool,
     pub(crate) word: Word,
+    /// The time of the node, in microseconds since 1970, if the node has told it.
+    pub(crate) time: Option<u64>,
 }
 
 /// What came of the question for the witness.
@@ -108,7 +90,7 @@ pub(crate) enum Word {
 pub(crate) enum Progress {
     /// More replies are owed.
     More,
-    /// The last command must be sent again, with the text of its script.
+    /// More must be sent: the last command again, with the text of its script, or tries.
     Again,
     /// The node has proved everything.
     Done(Findings),
@@ -122,7 +104,7 @@ pub(crate) enum Progress {
 impl Inquiry {
     /// Creates the handshake of a connection with this `login`.
     pub(crate) fn handshake(login: &Login, guard: RestartGuard) -> Self {
-        let mut steps = SmallVec::with_capacity(22);
+        let mut steps = SmallVec::with_capacity(27);
         if login.has_auth() {
             steps.push(Step::Auth);
         }
@@ -148,6 +130,28 @@ impl Inquiry {
         })
     }
 
+    /// Lets the node serve without scripts, if it has a native compare-and-delete.
+    pub(crate) fn sparing_scripts(self) -> Self {
+        Self { spares_scripts: true, ..self }
+    }
+
+    /// Asks a node without scripts whether it runs them by now.
+    pub(crate) fn retrying_scripts(mut self) -> Self {
+        self.steps.insert_many(0, [Call::Text, Call::Sha].map(Step::Probe));
+        Self { retries_scripts: true, ..self }
+    }
+
+    /// Adds the name of the connection, if there is one. Behind `INFO`: who refuses a connection as
+    /// such answers the first command, and then says nothing more.
+    pub(crate) fn introduced(mut self, config: &RedlockConfig) -> Self {
+        if !config.connection_name.is_empty() {
+            let place = self.steps.iter().position(|step| *step == Step::Capabilities);
+            let steps = (0..introduction::REQUESTS).map(Step::Introduction);
+            self.steps.insert_many(place.unwrap_or(0), steps);
+        }
+        self
+    }
+
     /// Adds the label of the client, if there is one. The last step stays the last.
     pub(crate) fn labelled(mut self, config: &RedlockConfig) -> Self {
         if !config.label.is_empty() {
@@ -161,10 +165,13 @@ impl Inquiry {
             steps,
             answered: 0,
             info: Info::default(),
+            spares_scripts: false,
+            retries_scripts: false,
             native: None,
             missing: MissingRights::default(),
             speaks_resp3: false,
             tracks: false,
+            word: Word::Unasked,
         }
     }
 
@@ -193,10 +200,7 @@ impl Inquiry {
         };
         let error = match (step, value) {
             (Step::Witness(call), value) => return self.handle_testimony(call, value),
-            (Step::Probe(call), value) => {
-                let by = if call == Call::Text { "eval" } else { "evalsha" };
-                self.missing.read(by, value).is_none().then_some(NodeError::UnexpectedReply)
-            }
+            (Step::Probe(call), value) => self.read_probe(call, value),
             // The probe finds what else is missing.
             (Step::Info(_), Error(text) | BulkError(text)) if text.starts_with(b"NOPERM ") => {
                 self.missing.insert(b"info");
@@ -211,8 +215,14 @@ impl Inquiry {
                 self.tracks = self.speaks_resp3;
                 None
             }
-            // No lock needs the label.
-            (Step::Label, Value::Simple(_) | Error(_) | BulkError(_)) => None,
+            // No lock needs the label or the name.
+            (Step::Label | Step::Introduction(_), Value::Simple(_) | Error(_) | BulkError(_)) => {
+                None
+            }
+            (Step::TrySet | Step::TryNative(_), Value::Integer(_) | Error(_) | BulkError(_)) => {
+                self.read_try(step, value);
+                None
+            }
             // A server that speaks no RESP3, or does not let us, is looked at now and then.
             (Step::Hello, Value::Array(_)) => None,
             (Step::Hello | Step::Track, Error(text) | BulkError(text))
@@ -228,7 +238,7 @@ impl Inquiry {
             }
             (Step::Load(script), Value::Bulk(sha)) if *sha == script.sha.as_bytes() => None,
             (Step::Capabilities, Value::Array(commands)) => {
-                self.native = native(commands.clone());
+                self.native = native::read(commands.clone());
                 None
             }
             (Step::Setting(_), Value::Array(pair) | Value::Map(pair)) => {
@@ -249,7 +259,25 @@ impl Inquiry {
         match error {
             Some(error) => Progress::Failed(error),
             None if self.answered < self.steps.len() => Progress::More,
-            None => self.done(Word::Unasked),
+            None => self.done(self.word),
+        }
+    }
+
+    fn read_probe(&mut self, call: Call, value: &Value<'_>) -> Option<NodeError> {
+        let by = if call == Call::Text { "eval" } else { "evalsha" };
+        if self.retries_scripts && matches!(value, Value::Error(_) | Value::BulkError(_)) {
+            // Whatever the error is, the node serves on as it did.
+            self.missing.insert(by.as_bytes());
+            return None;
+        }
+        self.missing.read(by, value).is_none().then_some(NodeError::UnexpectedReply)
+    }
+
+    fn read_try(&mut self, step: Step, value: &Value<'_>) {
+        match step {
+            _ if native::is_allowed(value) => {}
+            Step::TrySet => self.missing.insert(b"set"),
+            _ => self.native = None,
         }
     }
 
@@ -282,7 +310,12 @@ impl Inquiry {
         }
     }
 
-    fn done(&self, word: Word) -> Progress {
+    fn done(&mut self, word: Word) -> Progress {
+        self.word = word;
+        if let Some(native) = self.untried() {
+            self.steps.extend([Step::TrySet, Step::TryNative(native)]);
+            return Progress::Again;
+        }
         match self.verdict() {
             Ok(identity) => Progress::Done(Findings {
                 identity,
@@ -292,15 +325,26 @@ impl Inquiry {
                 speaks_resp3: self.speaks_resp3,
                 tracks: self.tracks,
                 word,
+                time: match word {
+                    Word::Given(testimony) => Some(testimony.time),
+                    Word::Unasked | Word::Denied | Word::Later => self.info.time,
+                },
             }),
             Err(error) => Progress::Failed(error),
         }
     }
 
+    /// Returns the native command that takes the place of scripts, before it was tried: that a
+    /// server has a command does not say that we may run it.
+    fn untried(&self) -> Option<Native> {
+        let wanted = self.native.filter(|_| self.spares_scripts && !self.missing.allows_scripts());
+        wanted.filter(|native| !self.steps.contains(&Step::TryNative(*native)))
+    }
+
     /// Returns who the server is, or why the node cannot serve.
     fn verdict(&self) -> Result<Identity, NodeError> {
-        let missing = self.missing.for_locks();
-        if missing.is_empty() {
+        let missing = self.missing.for_locks(self.spares_scripts && self.native.is_some());
+        if missing.is_empty() || self.retries_scripts {
             self.info.verdict()
         } else {
             Err(NodeError::MissingRights(missing))
@@ -315,35 +359,6 @@ impl Inquiry {
     }
 }
 
-/// Returns the steps of a question for the witness.
-fn about_witness(guard: RestartGuard, call: Call) -> impl Iterator<Item = Step> {
-    let settings = SETTINGS.map(Step::Setting).into_iter();
-    let wanted = if guard == RestartGuard::Durable { SETTINGS.len() } else { 0 };
-    settings.take(wanted).chain([Step::Witness(call)])
-}
-
-impl Step {
-    fn encode(self, login: &Login, look: &Look<'_>, out: &mut BytesMut) {
-        match self {
-            Self::Auth => resp::command(out, &login.auth()),
-            Self::Select => {
-                resp::command(out, &[b"SELECT", login.database.to_string().as_bytes()]);
-            }
-            Self::Info(section) => resp::command(out, &[b"INFO", section]),
-            Self::Capabilities => resp::command(out, &[b"COMMAND", b"INFO", b"DELIFEQ", b"DELEX"]),
-            Self::Load(script) => {
-                resp::command(out, &[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
-            }
-            Self::Probe(call) => command::probe(out, call, look.prefix),
-            Self::Hello => tracking::hello(out),
-            Self::Track => tracking::track(out, look.prefix),
-            Self::Label => command::label(out, look),
-            Self::Setting(name) => resp::command(out, &[b"CONFIG", b"GET", name]),
-            Self::Witness(call) => command::look(out, call, look),
-        }
-    }
-}
-
 /// Returns the meaning of an error reply to a step. An error about a login needs a person to mend
 /// it, unless the server says that the error is only for the moment.
 fn refusal(step: Step, error: ServerError) -> NodeError {
@@ -351,12 +366,6 @@ fn refusal(step: Step, error: ServerError) -> NodeError {
         Step::Auth | Step::Select if !error.is_passing() => NodeError::LoginRefused,
         _ => NodeError::Server(error),
     }
-}
-
-/// Returns the first of the native commands that the server has.
-fn native(commands: Elements<'_>) -> Option<Native> {
-    let known = [Native::DelIfEq, Native::DelEx].into_iter().zip(commands);
-    known.filter(|(_, entry)| matches!(entry, Value::Array(_))).map(|(native, _)| native).next()
 }
 
 #[cfg(test)]

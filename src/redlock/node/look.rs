@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::Node;
 use super::inquiry::{Findings, Inquiry, Means, Progress, Word};
+use super::pace::Reading;
 use super::quarantine::QuarantineReason;
 use super::request::{Expected, Request};
 use super::terms::Terms;
@@ -100,6 +101,7 @@ impl Node {
     pub(crate) fn start_look(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) {
         self.tracking.asks(now);
         let look = Inquiry::look(self.means, config.restart_guard).labelled(config);
+        let look = if self.runs_scripts() { look } else { look.retrying_scripts() };
         self.ask(now, &look, Request::Look, config, terms);
         self.look = Some(look);
         self.look_at = Instant::FAR_FUTURE;
@@ -180,6 +182,9 @@ impl Node {
         config: &RedlockConfig,
         terms: Terms,
     ) -> bool {
+        if let Some(time) = found.time {
+            self.fitness.reading = Some(Reading { time, sent, answered: now });
+        }
         let is_same = self.record.look(now, sent, found, config, terms);
         self.answer_doubt(now, found);
         is_same || config.restart_guard == RestartGuard::Off
@@ -210,6 +215,13 @@ impl Node {
             Alibi::Unknown if self.counters.failures > 0 => Alibi::Silent,
             alibi => alibi,
         }
+    }
+
+    /// Takes note that the node cannot be reached, or cannot vote. Nobody needs to wait for what it
+    /// says about the others ([`alibi`](Self::alibi)).
+    #[cfg(feature = "net")]
+    pub(super) fn not_reached(&mut self) {
+        self.counters.failures += 1;
     }
 
     /// Takes note of what the other nodes say about the last time in which nobody looked.

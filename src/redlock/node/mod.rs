@@ -12,13 +12,16 @@ pub(super) mod batch;
 pub(super) mod cleanup;
 mod doubt;
 pub(super) mod error;
+mod fences;
+pub(super) mod fitness;
 pub(super) mod identity;
 pub(super) mod inquiry;
 pub(super) mod look;
-mod message;
+pub(super) mod message;
 pub(super) mod nodes;
 mod outbox;
 mod pace;
+pub(super) mod patience;
 pub(super) mod pipeline;
 pub(super) mod quarantine;
 mod record;
@@ -35,15 +38,17 @@ pub(super) mod witness;
 use self::batch::Batch;
 use self::cleanup::Cleanup;
 use self::error::NodeError;
+#[cfg(feature = "net")]
+use self::error::tls::TlsError;
+use self::fitness::Fitness;
 use self::identity::RunId;
 use self::inquiry::{Inquiry, Means};
+use self::message::Message;
 use self::outbox::Outbox;
-use self::pipeline::{Lateness, Pipeline};
-use self::quarantine::{Quarantine, QuarantineReason};
+use self::pipeline::Pipeline;
 use self::record::Record;
 use self::request::{Expected, LatencyClass};
 use self::round_trip::RoundTrip;
-use self::status::{NodeState, NodeStatus};
 use self::tracking::Tracking;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
@@ -77,6 +82,8 @@ pub(crate) struct Node {
     look: Option<Inquiry>,
     /// What the session hears unasked.
     tracking: Tracking,
+    /// What matters for fencing numbers alone (S13).
+    fitness: Fitness,
     /// The time of the next look. While a look is under way, the next one waits for its answer, and
     /// has a time here only if somebody has asked for it.
     look_at: Instant,
@@ -88,8 +95,8 @@ pub(crate) struct Node {
     /// The end of the pause after an error that says "not for the moment".
     unhealthy_until: Option<Instant>,
     error: Option<NodeError>,
-    /// The last error of the server, in its own words.
-    message: String,
+    /// The last error of the server.
+    message: Message,
     round_trip: RoundTrip,
     pub(crate) counters: NodeCounters,
     latencies: NodeLatencies,
@@ -113,6 +120,12 @@ enum Session {
         ask_at: Instant,
     },
     Connecting {
+        until: Instant,
+    },
+    /// The server has accepted the connection, and TLS comes before the handshake. With a state of
+    /// its own, the kind of a session is one number, for which every call asks every node.
+    #[cfg(feature = "net")]
+    Securing {
         until: Instant,
     },
     Handshake {
@@ -151,12 +164,13 @@ impl Node {
             missing: MissingRights::default(),
             look: None,
             tracking: Tracking::new(),
+            fitness: Fitness::default(),
             look_at: Instant::FAR_FUTURE,
             watch_at: Instant::FAR_FUTURE,
             is_believed: false,
             unhealthy_until: None,
             error: None,
-            message: String::new(),
+            message: Message::default(),
             round_trip: RoundTrip::new(),
             counters: NodeCounters::default(),
             latencies: NodeLatencies::default(),
@@ -164,7 +178,7 @@ impl Node {
             parser: Parser::new(),
             pipeline: Pipeline::new(config),
             outbox: Outbox::default(),
-            batch: Batch::default(),
+            batch: Batch::new(),
             cleanup: Cleanup::new(config.max_cleanup),
         }
     }
@@ -226,11 +240,6 @@ impl Node {
         self.pipeline.oldest()
     }
 
-    /// Checks whether replies are late.
-    pub(crate) fn check(&mut self, now: Instant) -> Lateness {
-        self.pipeline.check(now)
-    }
-
     /// Returns `true` if the node is ready and its pipeline has room.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
@@ -250,7 +259,7 @@ impl Node {
         self.can_take(now) && !self.is_quarantined(now)
     }
 
-    /// Returns `true` if the oldest request has waited for longer than a node timeout.
+    /// Returns `true` if the oldest request has waited for longer than the round trips allow.
     #[inline]
     pub(crate) fn is_stalled(&self, now: Instant) -> bool {
         self.pipeline.is_stalled(now)
@@ -278,10 +287,6 @@ impl Node {
     /// Returns the process behind a session that is ready.
     pub(crate) fn process(&self) -> Option<RunId> {
         self.run_id.filter(|_| self.is_ready())
-    }
-
-    pub(crate) fn round_trip(&self) -> Duration {
-        self.round_trip.get()
     }
 
     /// Takes the oldest request off the pipeline: it was sent at `sent`, and its reply has come.
@@ -314,11 +319,6 @@ impl Node {
         self.message.clear();
     }
 
-    /// Keeps the text of a server's error.
-    pub(crate) fn keep_message(&mut self, text: &[u8]) {
-        self.message = message::shown(text);
-    }
-
     /// Returns what the node needs now, if its deadline has come.
     pub(crate) fn due(&self, now: Instant) -> Option<Due> {
         let at = self.next_due();
@@ -329,6 +329,8 @@ impl Node {
             Session::Down { retry_at, .. } if retry_at <= now => Due::Connect,
             Session::Down { .. } => Due::AskForLogin,
             Session::Connecting { .. } => Due::GiveUp(NodeError::ConnectTimeout),
+            #[cfg(feature = "net")]
+            Session::Securing { .. } => Due::GiveUp(NodeError::Tls(TlsError::HandshakeTimeout)),
             Session::Handshake { .. } => Due::GiveUp(NodeError::HandshakeTimeout),
             Session::Ready { .. } if at == self.pipeline.check_at() => Due::Check,
             Session::Ready { .. } if at == self.cleanup.due_at() => Due::CleanUp,
@@ -344,57 +346,13 @@ impl Node {
         match self.session {
             Session::Down { retry_at, ask_at } => retry_at.min(ask_at),
             Session::Connecting { until } | Session::Handshake { until, .. } => until,
+            #[cfg(feature = "net")]
+            Session::Securing { until } => until,
             Session::Ready { .. } => {
                 let healthy_at = self.unhealthy_until.unwrap_or(Instant::FAR_FUTURE);
                 let check_at = self.pipeline.check_at();
                 self.cleanup.due_at().min(check_at).min(healthy_at).min(self.watch_at)
             }
-        }
-    }
-
-    pub(crate) fn state(&self, now: Instant) -> NodeState {
-        match self.session {
-            Session::Down { .. } if self.is_misconfigured() => NodeState::Misconfigured,
-            Session::Down { .. } => NodeState::Down,
-            Session::Connecting { .. } => NodeState::Connecting,
-            Session::Handshake { .. } => NodeState::Handshake,
-            // The other nodes have not been asked yet, and may excuse this one.
-            Session::Ready { .. } if self.record.is_undecided => NodeState::Handshake,
-            Session::Ready { .. } if self.is_quarantined(now) => NodeState::Quarantined,
-            Session::Ready { .. } if self.is_stalled(now) => NodeState::Stalled,
-            Session::Ready { .. } if self.is_unhealthy() => NodeState::Unhealthy,
-            Session::Ready { .. } => NodeState::Ready,
-        }
-    }
-
-    /// Returns the quarantine that a user sees: none before it is decided. Without a session, no
-    /// look can be answered.
-    fn quarantine(&self, now: Instant) -> Option<Quarantine> {
-        let (until, reason) = self.record.pending(now).filter(|_| !self.record.is_undecided)?;
-        let is_seen = self.is_ready() || reason != QuarantineReason::Unseen;
-        is_seen.then(|| Quarantine { reason, remaining: until - now })
-    }
-
-    pub(crate) fn status(&self, now: Instant) -> NodeStatus<'_> {
-        let retry_in = match self.session {
-            Session::Down { retry_at, .. } => Some(retry_at - now),
-            _ => None,
-        };
-        NodeStatus {
-            state: self.state(now),
-            error: self.error,
-            retry_in,
-            quarantine: self.quarantine(now),
-            lacks_witness: self.is_ready() && self.means == Means::Denied,
-            tracks_witness: self.is_ready() && self.tracking.is_on(),
-            missing: if self.is_ready() { self.missing } else { MissingRights::default() },
-            message: &self.message,
-            in_flight: self.pipeline.len(),
-            looks: self.look.as_ref().map_or(0, |look| look.owed()),
-            cleanup: self.cleanup.len(),
-            round_trip: self.round_trip(),
-            counters: self.counters,
-            latencies: &self.latencies,
         }
     }
 }

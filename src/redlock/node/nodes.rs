@@ -4,6 +4,7 @@ use core::ops::{Index, IndexMut};
 use core::time::Duration;
 
 use super::Node;
+use super::patience::Limits;
 use super::terms::Terms;
 use super::witness::{Alibi, Excuse};
 use crate::redlock::config::RedlockConfig;
@@ -93,6 +94,11 @@ impl Nodes {
         }
         self.0.iter_mut().for_each(|node| node.record.pace.caught_up());
         Some(lost)
+    }
+
+    /// Returns how long `need` of the nodes in `asked` are waited for, in nanoseconds.
+    pub(crate) fn timeout(&self, asked: NodeSet, need: usize, limits: Limits) -> u64 {
+        limits.timeout(asked.into_iter().map(|id| self[id].patience()).collect(), need)
     }
 
     /// Returns the node with this id, or `None` if there is no such node.

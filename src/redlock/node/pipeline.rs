@@ -7,7 +7,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use super::request::{Expected, Intent, Request, SetRequest};
+use super::request::{Expected, Request, SetRequest};
 use crate::redlock::config::RedlockConfig;
 use crate::time::Instant;
 
@@ -17,7 +17,8 @@ use crate::time::Instant;
 /// than `max_pipeline` requests. Each `SET` is followed by at most one release. When a lock tries
 /// again on this node, the release of its last attempt counts towards the bound of the new `SET`.
 /// So the releases beyond the bound are at most one per lock. Extensions keep to
-/// `max_pipeline + max_locks`.
+/// `max_pipeline + max_locks`, and so do questions for fencing numbers: a lock has one open at a
+/// time, and at most a few that are given up, for each of its attempts.
 pub(crate) struct Pipeline {
     queue: VecDeque<Expected>,
     /// The number of requests from which on no more `SET` is added.
@@ -45,7 +46,7 @@ pub(crate) struct Pipeline {
 pub(crate) enum Lateness {
     /// Nothing new.
     NoNews,
-    /// The oldest request has waited for longer than a node timeout, and had not at the last check.
+    /// The oldest request has waited for too long, and had not at the last check.
     Late,
     /// No request was answered for the whole `close_timeout`.
     Silent,
@@ -63,6 +64,12 @@ impl Pipeline {
             stall_timeout: (Instant::ZERO + config.stall_timeout()).as_nanos(),
             close_timeout: config.close_timeout,
         }
+    }
+
+    /// Sets how long the oldest request may wait, in nanoseconds.
+    pub(crate) fn set_patience(&mut self, patience: u64) {
+        let most = (Instant::ZERO + self.close_timeout).as_nanos();
+        self.stall_timeout = patience.min(most);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -126,8 +133,8 @@ impl Pipeline {
 
     /// Checks whether the replies are late, and sets the time of the next check.
     ///
-    /// `close_timeout` is not shorter than the node timeout, and counts from no earlier moment: a
-    /// node that is silent has been late before.
+    /// `close_timeout` is not shorter than the patience, and counts from no earlier moment: a node
+    /// that is silent has been late before.
     pub(crate) fn check(&mut self, now: Instant) -> Lateness {
         let Some(oldest) = self.queue.front() else { return Lateness::NoNews };
         let was_late = self.is_late;
@@ -146,7 +153,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns `true` if the oldest request has waited for longer than a node timeout.
+    /// Returns `true` if the oldest request has waited for too long.
     #[inline]
     pub(crate) fn is_stalled(&self, now: Instant) -> bool {
         self.queue.front().is_some_and(|oldest| self.late_at(*oldest) <= now)
@@ -161,10 +168,8 @@ impl Pipeline {
     /// Takes the votes from the requests on their way. No grant of theirs counts.
     pub(crate) fn doubt_votes(&mut self) {
         for expected in &mut self.queue {
-            if let Request::Set(SetRequest { intent: intent @ Intent::Attempt, .. }) =
-                &mut expected.request
-            {
-                *intent = Intent::Doubted;
+            if let Request::Set(SetRequest { intent, .. }) = &mut expected.request {
+                *intent = intent.doubted();
             }
         }
     }

@@ -195,6 +195,18 @@ impl Record {
         };
     }
 
+    /// Returns the moment from which the data of the node has been in one piece, and in service,
+    /// for `span`. Whether the node is believed otherwise is not asked.
+    pub(crate) fn whole_at(&self, now: Instant, config: &RedlockConfig, span: Duration) -> Instant {
+        let Some((since, _)) = self.whole else { return Instant::FAR_FUTURE };
+        let gap = self.recent_gap(now, config, span);
+        let is_counted = |gap: &Gap| {
+            gap.is_excused != Some(true) && config.restart_guard != RestartGuard::Strict
+        };
+        let gap = gap.filter(is_counted).map(|gap| gap.over_at(config, span));
+        since.after(span).max(gap.unwrap_or(Instant::ZERO))
+    }
+
     /// Returns what the node says about a time in which another node was out of service.
     pub(crate) fn alibi(
         &self,
@@ -211,15 +223,17 @@ impl Record {
     }
 
     /// Returns the moment from which the node is believed, and why not before. Returns `None` if it
-    /// is believed now.
+    /// is believed now, or as soon as somebody calls [`settle`](Self::settle).
     pub(crate) fn pending(&self, now: Instant) -> Option<(Instant, QuarantineReason)> {
+        let is_due = self.quarantine.is_some_and(|(until, _)| until <= now);
+        self.quarantine(now).filter(|_| !is_due)
+    }
+
+    /// Returns the same moment, which is over where the end of the quarantine is due, and the
+    /// reason. Returns `None` if the node is believed now.
+    pub(crate) fn quarantine(&self, now: Instant) -> Option<(Instant, QuarantineReason)> {
         let unseen = (now, QuarantineReason::Unseen);
-        match self.quarantine {
-            Some((until, reason)) if until > now => Some((until, reason)),
-            // The end of the quarantine is due.
-            Some(_) => None,
-            None => (now >= self.believed_until).then_some(unseen),
-        }
+        self.is_quarantined(now).then(|| self.quarantine.unwrap_or(unseen))
     }
 
     /// Returns `true` if the node is not believed, so its votes do not count.

@@ -38,6 +38,11 @@ pub(crate) enum LatencyClass {
 }
 
 impl Request {
+    /// Returns whether the request is about a fencing number.
+    pub(crate) const fn is_fenced(self) -> bool {
+        matches!(self, Self::Set(SetRequest { form, .. }) if form.is_fenced())
+    }
+
     pub(crate) const fn class(self) -> LatencyClass {
         match self {
             Self::Set(_) => LatencyClass::Set,
@@ -70,6 +75,30 @@ pub(crate) enum Intent {
     /// count (S11).
     // Not a kind of `Request`: a second one with this payload would make every entry larger.
     Doubted,
+    /// The node is to vote in an attempt, and to draw a fencing number (S13).
+    Fenced,
+    /// The node is to draw a fencing number for a lock that is held. The serial of the request is
+    /// that of the draw, here and below.
+    Draw,
+    /// The node is to accept a fencing number that others have drawn.
+    Raise,
+    /// The node was to draw for a lock that is held, or to accept a number, and has said since then
+    /// that its keys may be gone. The answer does not count.
+    DoubtedDraw,
+    DoubtedRaise,
+}
+
+impl Intent {
+    /// Returns what is left of the intent when the node says that its keys may be gone: no vote,
+    /// and no number.
+    pub(crate) const fn doubted(self) -> Self {
+        match self {
+            Self::Attempt | Self::Fenced | Self::Doubted => Self::Doubted,
+            Self::Repair => Self::Repair,
+            Self::Draw | Self::DoubtedDraw => Self::DoubtedDraw,
+            Self::Raise | Self::DoubtedRaise => Self::DoubtedRaise,
+        }
+    }
 }
 
 /// A request to compare the values of `count` keys with tokens, and to act where they are equal.

@@ -1,39 +1,67 @@
 //! The smoothed round trip of a node: how long an answer takes when nothing is wrong.
 //!
-//! Pauses are computed from this time, so one bad moment must not stretch all pauses after it. A
-//! server that stops for four seconds answers everything at once when it wakes, and each of these
-//! replies has taken four seconds. So the estimate at most doubles for all requests that were on
-//! their way together. A node that has become slow for good is still learned, in a few round trips,
-//! because each of them doubles the estimate again.
+//! Pauses and node timeouts are computed from this time, so one bad moment must not stretch all of
+//! them after it. A server that stops for four seconds answers everything at once when it wakes,
+//! and each of these replies has taken four seconds. So the estimate at most doubles for all
+//! requests that were on their way together. A node that has become slow for good is still learned,
+//! in a few round trips, because each of them doubles the estimate again.
 
 use core::time::Duration;
 
 use crate::time::Instant;
 
-/// The smoothed round trip of one node.
+/// The smoothed round trip of one node, and how much single round trips differ from it.
 ///
-/// A new connection starts with the shorter one of two times: that until the connection was up, in
-/// which a name may have been looked up, and that until the first reply, for which a server that
-/// was stopped may have kept the connection waiting.
+/// A new connection has two times to begin with: that until the connection was up, in which a name
+/// may have been looked up, or which a proxy close by may have cut short; and that until the first
+/// reply, for which a server that was stopped may have kept the connection waiting. Until a second
+/// flight of requests is answered, pauses go by the shorter time, and patience goes by the first
+/// reply, because a patience that is too short would fail the first locks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrip {
-    /// In nanoseconds; zero before the first reply of the connection.
+    /// In nanoseconds, as all times here; zero before the second flight of the connection.
     smoothed: u64,
-    /// The time until the connection was up, in nanoseconds; zero if it was up at once, which says
-    /// nothing.
+    /// Four times the smoothed difference between a round trip and `smoothed`: as patience counts
+    /// the difference.
+    spread: u64,
+    /// The time until the first reply of the connection; zero before, and once `smoothed` is known.
+    first: u64,
+    /// The time until the connection was up; zero if it was up at once, which says nothing.
     connect: u64,
-    /// The start of the connection attempt, then the last time at which the estimate doubled.
+    /// The start of the connection attempt, then that of the connection, then the time of the first
+    /// reply, then the last time at which the estimate doubled.
     since: Instant,
 }
 
 impl RoundTrip {
     pub(super) const fn new() -> Self {
-        Self { smoothed: 0, connect: 0, since: Instant::ZERO }
+        Self { smoothed: 0, spread: 0, first: 0, connect: 0, since: Instant::ZERO }
     }
 
-    /// Returns the estimate; zero before the first reply.
+    /// Returns the estimate for pauses; zero before the first reply.
     pub(super) const fn get(self) -> Duration {
-        Duration::from_nanos(self.smoothed)
+        if self.smoothed > 0 {
+            return Duration::from_nanos(self.smoothed);
+        }
+        let is_shorter = 0 < self.connect && self.connect < self.first;
+        Duration::from_nanos(if is_shorter { self.connect } else { self.first })
+    }
+
+    /// Returns the estimate for patience, in nanoseconds; zero before the first reply.
+    pub(super) const fn distance(self) -> u64 {
+        // One of them is zero.
+        self.smoothed + self.first
+    }
+
+    /// Returns how long an answer is worth waiting for, in nanoseconds: twice the round trip, and
+    /// four times its deviation, as for the timeouts of TCP, but at most four round trips. Zero
+    /// before the first reply.
+    pub(super) fn patience(self) -> u64 {
+        let double = self.distance().saturating_mul(2);
+        if self.first > 0 {
+            return double.saturating_mul(2);
+        }
+        double.saturating_add(self.spread.min(double))
     }
 
     /// Records that a connection attempt starts.
@@ -44,29 +72,42 @@ impl RoundTrip {
     /// Records that the connection is up. The server may be another one than before.
     pub(super) fn connected(&mut self, now: Instant) {
         let connect = now.as_nanos().saturating_sub(self.since.as_nanos());
-        *self = Self { smoothed: 0, connect, since: now };
+        *self = Self { connect, since: now, ..Self::new() };
     }
 
     /// Records a reply that came at `now`, `sample` nanoseconds after its request was sent.
     #[inline]
     pub(super) fn answered(&mut self, now: Instant, sent: Instant, sample: u64) {
-        let old = self.smoothed;
-        // Not doubled, because that could overflow.
-        if sample / 2 <= old {
-            // Each new sample counts for an eighth, as TCP smooths its round trips.
-            self.smoothed = old - old / 8 + sample / 8;
+        // With a sign, all of this takes few instructions; no time is as long as three centuries.
+        let old = self.smoothed as i64;
+        let difference = (sample as i64).wrapping_sub(old);
+        if difference <= old {
+            // Each new sample counts for an eighth, and its difference for a quarter, as TCP
+            // smooths its round trips.
+            self.smoothed = self.smoothed.wrapping_add_signed(difference >> 3);
+            let news = difference.unsigned_abs().wrapping_sub(self.spread / 4);
+            self.spread = self.spread.wrapping_add(news);
         } else {
             self.surprised(now, sent, sample);
         }
     }
 
-    /// Records the first reply of a connection, or one that took more than twice the estimate.
-    #[cold]
+    /// Records a reply of the first two flights of a connection, or one that took more than twice
+    /// the estimate.
+    // A call would cost 50 instructions of a lone cycle, to save registers that it may change.
+    #[inline(always)]
     fn surprised(&mut self, now: Instant, sent: Instant, sample: u64) {
-        if self.smoothed == 0 {
-            self.smoothed = if self.connect == 0 { sample } else { sample.min(self.connect) };
+        if self.smoothed == 0 && self.first == 0 {
+            self.first = sample;
+            self.since = now;
+        } else if self.smoothed == 0 && sent >= self.since {
+            self.smoothed = sample.min(self.first.saturating_mul(2));
+            self.first = 0;
+            self.spread = self.smoothed.saturating_mul(2);
+            self.since = now;
         } else if sent >= self.since {
             self.smoothed = self.smoothed.saturating_mul(2);
+            self.spread = self.spread.saturating_mul(2);
             self.since = now;
         }
     }
@@ -139,6 +180,63 @@ mod tests {
         }
         assert!(round_trip.get() > 50 * MS, "{:?}", round_trip.get());
         assert!(round_trip.get() <= 64 * MS, "{:?}", round_trip.get());
+    }
+
+    /// Returns the patience in milliseconds.
+    fn patience(round_trip: RoundTrip) -> f64 {
+        round_trip.patience() as f64 / 1e6
+    }
+
+    #[test]
+    fn patience_follows_the_first_reply_however_fast_the_connection_was_up() {
+        // connect, first reply and second reply in µs; patience after each in ms
+        let rows = [
+            (60_000, 60_000, 60_000, 240.0, 240.0),
+            // A proxy close by took the connection.
+            (100, 60_000, 60_000, 240.0, 240.0),
+            // The server was stopped, or slow to log in, and has recovered.
+            (1_000, 900_000, 1_000, 3_600.0, 4.0),
+            // The second reply is late: the patience at most doubles.
+            (1_000, 1_000, 500_000, 4.0, 8.0),
+        ];
+        for (connect, first, second, after_one, after_two) in rows {
+            let mut round_trip = seeded(connect, first);
+            assert_eq!(patience(round_trip), after_one, "{connect} {first}");
+            // The other replies to the handshake came with the first one.
+            reply(&mut round_trip, connect, connect + first + 50);
+            assert_eq!(patience(round_trip), after_one, "{connect} {first}");
+            reply(&mut round_trip, 5_000_000, 5_000_000 + second);
+            assert_eq!(patience(round_trip), after_two, "{connect} {first} {second}");
+        }
+    }
+
+    #[test]
+    fn patience_is_two_round_trips_where_they_are_alike_and_at_most_four() {
+        let rows: [(&[u64], f64, f64); 3] = [
+            (&[100_000], 200.0, 205.0),
+            (&[90_000, 110_000], 235.0, 250.0),
+            (&[40_000, 80_000, 120_000, 160_000], 330.0, 360.0),
+        ];
+        for (samples, least, most) in rows {
+            let mut round_trip = seeded(samples[0], samples[0]);
+            for (number, sample) in (1..400).zip(samples.iter().cycle()) {
+                let sent = number * 1_000_000;
+                reply(&mut round_trip, sent, sent + sample);
+                let longest = 4 * round_trip.get().as_nanos() as u64;
+                assert!(round_trip.patience() <= longest, "{samples:?}");
+            }
+            let found = patience(round_trip);
+            assert!((least..=most).contains(&found), "{samples:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_late_answer_doubles_the_patience_at_most() {
+        let mut round_trip = seeded(50_000, 50_000);
+        reply(&mut round_trip, 200_000, 250_000);
+        let before = round_trip.patience();
+        (0..500).for_each(|sent| reply(&mut round_trip, 300_000 + sent, 4_000_000));
+        assert_eq!(round_trip.patience(), 2 * before);
     }
 
     #[test]

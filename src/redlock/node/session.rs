@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 use super::error::NodeError;
 use super::inquiry::{Findings, Inquiry};
+use super::message::Message;
+use super::patience::Limits;
 use super::request::{Expected, Request};
 use super::terms::Terms;
 use super::{Node, Session};
@@ -36,6 +38,17 @@ impl Node {
         self.login = login;
     }
 
+    /// Keeps the text of a server's error.
+    pub(crate) fn keep_message(&mut self, text: &[u8]) {
+        self.message = Message::of_error(text, &self.login);
+    }
+
+    /// Keeps what else is known of an error, such as the name of a file.
+    #[cfg(feature = "net")]
+    pub(crate) fn keep_detail(&mut self, detail: &str) {
+        self.message = Message::of_detail(detail, &self.login);
+    }
+
     /// Records that the driver is asked for another login, and plans the next question. The pause
     /// is that before a reconnect: a login may be another one each time, and be refused each time.
     pub(crate) fn asked_for_login(
@@ -62,17 +75,30 @@ impl Node {
         self.session = Session::Connecting { until };
     }
 
+    /// Records that the server has accepted the connection, whose TLS comes next.
+    #[cfg(feature = "net")]
+    pub(crate) fn reached(&mut self, now: Instant) {
+        if let Session::Connecting { until } = self.session {
+            self.session = Session::Securing { until };
+            self.round_trip.connected(now);
+        }
+    }
+
     /// Sends the handshake on a connection that is up. Returns `false` if no connection was
     /// expected.
     pub(crate) fn connected(&mut self, now: Instant, config: &RedlockConfig, terms: Terms) -> bool {
-        if !matches!(self.session, Session::Connecting { .. }) {
-            return false;
+        match self.session {
+            Session::Connecting { .. } => self.round_trip.connected(now),
+            // The round trips of TLS would count as one, and its arithmetic as a distance.
+            #[cfg(feature = "net")]
+            Session::Securing { .. } => {}
+            _ => return false,
         }
         self.counters.connects += 1;
-        self.round_trip.connected(now);
         self.parser.reset();
         self.tracking.reset();
-        let handshake = Inquiry::handshake(&self.login, config.restart_guard).labelled(config);
+        let handshake = Inquiry::handshake(&self.login, config.restart_guard);
+        let handshake = handshake.sparing_scripts().introduced(config).labelled(config);
         self.ask(now, &handshake, Request::Handshake, config, terms);
         let until = now + config.connect_timeout;
         self.session = Session::Handshake { until, handshake: Box::new(handshake) };
@@ -87,13 +113,51 @@ impl Node {
         }
     }
 
+    /// Sends what a handshake still has to ask. The facts so far were asked for at `sent`, so all
+    /// that the handshake finds is as old as that.
+    pub(crate) fn go_on_asking(&mut self, sent: Instant, config: &RedlockConfig, terms: Terms) {
+        let look = terms.look(config, self.login.database);
+        let Session::Handshake { handshake, .. } = &self.session else { return };
+        for _ in 0..handshake.encode(&self.login, &look, self.outbox.buffer()) {
+            self.pipeline.push(Expected { request: Request::Handshake, sent });
+        }
+    }
+
+    /// Returns whether the node runs scripts for us. Without them the node grants locks and takes
+    /// them back, one resource at a time, and can neither extend a lock nor keep a witness.
+    #[inline]
+    pub(crate) fn runs_scripts(&self) -> bool {
+        self.missing.allows_scripts()
+    }
+
+    /// Takes over what a look has found about scripts. Returns `true` if the node runs them now,
+    /// and did not before: somebody has given the user the rights. The witness waits for the next
+    /// connection.
+    pub(crate) fn allow_scripts(&mut self, found: &Findings) -> bool {
+        if self.runs_scripts() || !found.missing.for_locks(false).is_empty() {
+            return false;
+        }
+        self.missing = found.missing;
+        self.batch.set_scripts(true);
+        true
+    }
+
     /// Ends the handshake: the node proved what it must, and may be asked. The caller settles the
     /// evidence behind this.
-    pub(crate) fn ready(&mut self, now: Instant, found: &Findings, terms: Terms) {
+    pub(crate) fn ready(
+        &mut self,
+        now: Instant,
+        found: &Findings,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) {
+        self.settle_patience(Limits::new(config, config.max_ttl));
         self.run_id = Some(found.identity.run_id);
         self.native = found.native;
         self.missing = found.missing;
+        self.batch.set_scripts(self.runs_scripts());
         self.tracking.begin(found);
+        self.begin_fitness();
         self.session = Session::Ready { since: now };
         self.plan_looks(now, found, terms);
         self.error = None;

@@ -4,10 +4,14 @@ use core::fmt;
 use core::time::Duration;
 
 use super::error::NodeError;
-use super::quarantine::Quarantine;
+use super::fitness::FenceBar;
+use super::inquiry::Means;
+use super::quarantine::{Quarantine, QuarantineReason};
+use super::{Node, Session};
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
 use crate::redlock::wire::probe::MissingRights;
-use crate::time::format_rounded;
+use crate::redlock::wire::server_error::Complaint;
+use crate::time::{Instant, format_rounded};
 
 /// The state of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,11 +73,19 @@ pub struct NodeStatus<'a> {
     /// Set on a session that the node tells at once when somebody flushes it (S11). A loss on any
     /// other session is noticed by the next look.
     pub tracks_witness: bool,
+    /// Set on a session with a node that was not asked when a fencing number was wanted last (S13).
+    /// Locks without a number are not affected. `None` before the first such request.
+    pub fence_bar: Option<FenceBar>,
     /// The commands that the node does not run for us, on a session that needs none of them for
-    /// locks. Without them a node may lack the witness.
+    /// locks. Without them a node may lack the witness. Without `eval` a node extends no lock, and
+    /// has no part in locks of several resources and in adoptions.
     pub missing: MissingRights,
-    /// The server's own words, if it answered with an error; at most 128 characters.
+    /// The server's own words, if it answered with an error, or what else is known of one, such as
+    /// the path of a file; at most 128 characters. They are safe for a terminal, and `…` stands for
+    /// the password of the login where the server repeats it.
     pub message: &'a str,
+    /// What these words complain of.
+    pub complaint: Option<Complaint>,
     /// The number of requests that the node has not answered.
     pub in_flight: usize,
     /// How many of these look at the data of the node (S11). All others belong to locks, to queries
@@ -93,7 +105,8 @@ impl NodeStatus<'_> {
     /// Returns `true` if the node wants a login, and was given none.
     #[must_use]
     pub fn lacks_login(&self) -> bool {
-        self.error.is_some_and(NodeError::is_about_login) && self.message.starts_with("NOAUTH")
+        let is_about_login = self.error.is_some_and(NodeError::is_about_login);
+        is_about_login && self.complaint == Some(Complaint::LoginMissing)
     }
 
     /// Writes the status with the given text of its error. A caller that knows the addresses of the
@@ -123,6 +136,9 @@ impl NodeStatus<'_> {
                 write!(f, " (may not run: {})", self.missing)?;
             }
         }
+        if let Some(bar) = self.fence_bar {
+            write!(f, ", no part in fencing numbers: {bar}")?;
+        }
         if let Some(error) = error {
             write!(f, ": {error}")?;
         }
@@ -148,5 +164,60 @@ impl NodeStatus<'_> {
 impl fmt::Display for NodeStatus<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, self.error.as_ref().map(|error| error as &dyn fmt::Display))
+    }
+}
+
+impl Node {
+    pub(crate) fn state(&self, now: Instant) -> NodeState {
+        match self.session {
+            Session::Down { .. } if self.is_misconfigured() => NodeState::Misconfigured,
+            Session::Down { .. } => NodeState::Down,
+            Session::Connecting { .. } => NodeState::Connecting,
+            #[cfg(feature = "net")]
+            Session::Securing { .. } => NodeState::Connecting,
+            Session::Handshake { .. } => NodeState::Handshake,
+            // The other nodes have not been asked yet, and may excuse this one.
+            Session::Ready { .. } if self.record.is_undecided => NodeState::Handshake,
+            Session::Ready { .. } if self.is_quarantined(now) => NodeState::Quarantined,
+            Session::Ready { .. } if self.is_stalled(now) => NodeState::Stalled,
+            Session::Ready { .. } if self.is_unhealthy() => NodeState::Unhealthy,
+            Session::Ready { .. } => NodeState::Ready,
+        }
+    }
+
+    /// Returns the quarantine that a user sees: none before it is decided. On a session, its end
+    /// waits for the next [`settle`](Self::settle), as the state does. Without a session, no look
+    /// can be answered, and nothing settles.
+    fn quarantine(&self, now: Instant) -> Option<Quarantine> {
+        let is_ready = self.is_ready();
+        let shown = if is_ready { self.record.quarantine(now) } else { self.record.pending(now) };
+        let (until, reason) = shown.filter(|_| !self.record.is_undecided)?;
+        let is_seen = is_ready || reason != QuarantineReason::Unseen;
+        is_seen.then(|| Quarantine { reason, remaining: until - now })
+    }
+
+    pub(crate) fn status(&self, now: Instant) -> NodeStatus<'_> {
+        let retry_in = match self.session {
+            Session::Down { retry_at, .. } => Some(retry_at - now),
+            _ => None,
+        };
+        NodeStatus {
+            state: self.state(now),
+            error: self.error,
+            retry_in,
+            quarantine: self.quarantine(now),
+            lacks_witness: self.is_ready() && self.means == Means::Denied,
+            tracks_witness: self.is_ready() && self.tracking.is_on(),
+            fence_bar: self.fence_bar(),
+            missing: if self.is_ready() { self.missing } else { MissingRights::default() },
+            message: &self.message.text,
+            complaint: self.message.complaint,
+            in_flight: self.pipeline.len(),
+            looks: self.look.as_ref().map_or(0, |look| look.owed()),
+            cleanup: self.cleanup.len(),
+            round_trip: Duration::from_nanos(self.distance()),
+            counters: self.counters,
+            latencies: &self.latencies,
+        }
     }
 }

@@ -36,6 +36,7 @@ impl Terms {
     pub(super) fn look<'a>(&self, config: &'a RedlockConfig, database: u32) -> Look<'a> {
         Look {
             prefix: &config.prefix,
+            name: &config.connection_name,
             database,
             wall: self.wall.unwrap_or(NO_WALL),
             max_ttl: Millis::of(config.max_ttl),
@@ -44,7 +45,7 @@ impl Terms {
             gap: self.max_ttl,
             label: (!config.label.is_empty()).then(|| Label {
                 nonce: self.nonce,
-                text: &config.label,
+                text: [config.place.as_bytes(), &config.label],
                 // Longer than any lock of which the last look knows.
                 ttl: Millis::of(self.span.saturating_mul(2)),
             }),

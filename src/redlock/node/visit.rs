@@ -1,10 +1,12 @@
 //! Visits: what an operator asks of a node, and has the node write into its witness (S11).
 //!
-//! A visit has two parts. The *inspection* writes nothing: the handshake of every session, and then
+//! A visit has two parts. The [inspection] writes nothing: the handshake of every session, and then
 //! the witness, the time and the number of keys. The *order* calls one of the scripts of the
 //! witness. Whoever visits all nodes can so look at each before the first is changed.
 
 pub(in crate::redlock) mod audit;
+pub(in crate::redlock) mod facts;
+pub(in crate::redlock) mod inspection;
 pub(in crate::redlock) mod prospect;
 
 use core::time::Duration;
@@ -12,20 +14,15 @@ use core::time::Duration;
 use bytes::BytesMut;
 
 use super::error::NodeError;
-use super::identity::{Identity, RunId};
-use super::inquiry::{Inquiry, Progress};
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::millis::Millis;
-use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::wire::command::{self, Call, Look};
 use crate::redlock::wire::script::Script;
 use crate::redlock::wire::server_error::ServerError;
-use crate::redlock::wire::testimony::{Constants, Testimony};
-use crate::redlock::wire::witness::{
-    CLOSE, CLOSED, DECLARE_FRESH, LOOK, RAISE_MAX_TTL, REOPEN, STAMP, WITNESS,
-};
-use crate::resp::{self, Value};
+use crate::redlock::wire::testimony::Testimony;
+use crate::redlock::wire::witness::{CLOSE, CLOSED, DECLARE_FRESH, LOOK, RAISE_MAX_TTL, REOPEN};
+use crate::resp::Value;
 
 /// What a node is to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +54,7 @@ impl<'a> Visitor<'a> {
     pub(super) fn look(&self, login: &Login) -> Look<'a> {
         Look {
             prefix: &self.config.prefix,
+            name: &self.config.connection_name,
             database: login.database,
             wall: u64::try_from(self.since_1970.as_micros()).unwrap_or(u64::MAX),
             max_ttl: Millis::of(self.config.max_ttl),
@@ -65,41 +63,6 @@ impl<'a> Visitor<'a> {
             label: None,
         }
     }
-}
-
-/// What an inspection has found on a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Sight {
-    pub(crate) run_id: RunId,
-    /// The witness that stands, if any.
-    pub(crate) standing: Option<Standing>,
-    /// The time by the clock of the node, in microseconds since 1970.
-    pub(crate) time: u64,
-    /// The number of keys in the database, those of the witness included.
-    pub(crate) keys: u64,
-    /// The time of the last look of a client, by the same clock, as the stamp says.
-    pub(crate) seen: Option<u64>,
-}
-
-#[cfg(test)]
-impl Sight {
-    /// What an inspection finds on a node without a witness at this time.
-    pub(crate) const fn empty(time: u64) -> Self {
-        Self { run_id: RunId([b'a'; 40]), standing: None, time, keys: 0, seen: None }
-    }
-}
-
-/// A witness that stands on a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Standing {
-    /// The identity is that of the node.
-    pub(crate) is_own: bool,
-    /// The time since when the data is in one piece, in microseconds since 1970; 0 if an operator
-    /// declared the node fresh.
-    pub(crate) born: u64,
-    pub(crate) constants: Constants,
-    /// The number of the last change of the constants.
-    pub(crate) change: Option<u64>,
 }
 
 /// What a node has answered to an order.
@@ -116,127 +79,6 @@ pub(crate) enum Receipt {
     },
     /// Another has changed the node meanwhile, and nothing was written.
     Changed,
-}
-
-/// The questions behind the handshake, in their order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Question {
-    Witness,
-    Stamp,
-    Time,
-    Keys,
-}
-
-const QUESTIONS: [Question; 4] =
-    [Question::Witness, Question::Stamp, Question::Time, Question::Keys];
-
-/// An inspection under way.
-pub(crate) struct Inspection {
-    handshake: Inquiry,
-    identity: Option<Identity>,
-    database: u32,
-    answered: usize,
-    standing: Option<Standing>,
-    seen: Option<u64>,
-    time: u64,
-}
-
-impl Inspection {
-    pub(crate) fn new(login: &Login) -> Self {
-        Self {
-            handshake: Inquiry::handshake(login, RestartGuard::Off),
-            identity: None,
-            database: login.database,
-            answered: 0,
-            standing: None,
-            seen: None,
-            time: 0,
-        }
-    }
-
-    /// Returns all commands of the inspection. None of them leaves a key behind.
-    pub(crate) fn commands(&self, login: &Login, visitor: Visitor<'_>) -> BytesMut {
-        let mut out = BytesMut::new();
-        let look = visitor.look(login);
-        self.handshake.encode(login, &look, &mut out);
-        for question in QUESTIONS {
-            match question {
-                Question::Witness => {
-                    resp::command(&mut out, &[b"GET", &[look.prefix, WITNESS].concat()]);
-                }
-                Question::Stamp => {
-                    resp::command(&mut out, &[b"GET", &[look.prefix, STAMP].concat()]);
-                }
-                Question::Time => resp::command(&mut out, &[b"TIME"]),
-                Question::Keys => resp::command(&mut out, &[b"DBSIZE"]),
-            }
-        }
-        out
-    }
-
-    /// Handles the next reply. Returns `None` if more replies are owed.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason why the node cannot serve.
-    pub(crate) fn handle_reply(&mut self, value: &Value<'_>) -> Result<Option<Sight>, NodeError> {
-        let Some(identity) = self.identity else {
-            match self.handshake.handle_reply(value) {
-                Progress::Done(found) => self.identity = Some(found.identity),
-                Progress::Failed(error) => return Err(error),
-                Progress::More | Progress::Again | Progress::Unanswered { .. } => {}
-            }
-            return Ok(None);
-        };
-        if let Value::Error(text) | Value::BulkError(text) = value {
-            return Err(NodeError::Server(ServerError::classify(text)));
-        }
-        match (QUESTIONS.get(self.answered), value) {
-            (Some(Question::Witness | Question::Stamp), Value::Null) => {}
-            (Some(Question::Stamp), Value::Bulk(text)) => {
-                self.seen = text.split(u8::is_ascii_whitespace).next().and_then(number);
-            }
-            (Some(Question::Witness), Value::Bulk(text)) => {
-                self.standing = Standing::read(text, &identity.in_witness(self.database));
-            }
-            (Some(Question::Time), Value::Array(parts)) => {
-                let mut parts = parts.clone().map(|part| match part {
-                    Value::Bulk(digits) => number(digits),
-                    _ => None,
-                });
-                let (Some(Some(seconds)), Some(Some(micros))) = (parts.next(), parts.next()) else {
-                    return Err(NodeError::UnexpectedReply);
-                };
-                self.time = seconds.saturating_mul(1_000_000).saturating_add(micros);
-            }
-            (Some(Question::Keys), Value::Integer(keys)) => {
-                let keys = u64::try_from(*keys).map_err(|_| NodeError::UnexpectedReply)?;
-                let Self { standing, seen, time, .. } = *self;
-                return Ok(Some(Sight { run_id: identity.run_id, standing, time, keys, seen }));
-            }
-            _ => return Err(NodeError::UnexpectedReply),
-        }
-        self.answered += 1;
-        Ok(None)
-    }
-}
-
-impl Standing {
-    /// Reads the value of a witness. Any other value counts as no witness, as in the scripts.
-    pub(super) fn read(text: &[u8], own: &[u8]) -> Option<Self> {
-        let mut words = text.split(u8::is_ascii_whitespace);
-        let identity = words.next().filter(|word| !word.is_empty())?;
-        let mut next = || number(words.next()?);
-        let (born, _wall, _origin) = (next()?, next()?, next()?);
-        let (max_ttl, nodes) = (next()?, next()?);
-        let constants = Constants { max_ttl, nodes };
-        Some(Self { is_own: identity == own, born, constants, change: next() })
-    }
-
-    /// Whether an operator has declared the node fresh, and the process is still the same.
-    pub(crate) fn is_declared(&self) -> bool {
-        self.is_own && self.born == 0
-    }
 }
 
 impl Order {
@@ -310,52 +152,10 @@ impl Order {
     }
 }
 
-fn number(digits: &[u8]) -> Option<u64> {
-    core::str::from_utf8(digits).ok()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redlock::node::identity::identity;
-    use crate::resp::Status;
-
-    const CONSTANTS: Constants = Constants { max_ttl: 60_000, nodes: 3 };
-
-    #[test]
-    fn a_witness_is_read_as_the_scripts_read_it() {
-        let standing = |is_own, change| Standing { is_own, born: 5, constants: CONSTANTS, change };
-        let rows = [
-            ("me 5 6 7 60000 3", Some(standing(true, None))),
-            ("me 5 6 7 60000 3 more", Some(standing(true, None))),
-            ("me 5 6 7 60000 3 8", Some(standing(true, Some(8)))),
-            ("other 5 6 7 60000 3", Some(standing(false, None))),
-            ("me 5 6 7 60000", None),
-            (" me 5 6 7 60000 3", None),
-            ("me x 6 7 60000 3", None),
-            ("", None),
-        ];
-        for (text, expected) in rows {
-            assert_eq!(Standing::read(text.as_bytes(), b"me"), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn only_a_declaration_of_the_same_process_can_be_repeated() {
-        for (is_own, born, expected) in [(true, 0, true), (true, 1, false), (false, 0, false)] {
-            let standing = Standing { is_own, born, constants: CONSTANTS, change: None };
-            assert_eq!(standing.is_declared(), expected, "{standing:?}");
-        }
-    }
-
-    #[test]
-    fn an_identity_is_written_as_the_scripts_write_it() {
-        let mut identity = identity(b'a');
-        let id = "a".repeat(40);
-        assert_eq!(identity.in_witness(3), format!("{id}:{id}:0:3").into_bytes());
-        (identity.replication, identity.evicted) = (None, None);
-        assert_eq!(identity.in_witness(0), format!("{id}:::0").into_bytes());
-    }
+    use crate::resp::{self, Status};
 
     #[test]
     fn a_reply_that_no_script_gives_is_told_from_a_refusal() {

@@ -77,6 +77,9 @@ pub(crate) fn disagreement(
 ) -> Option<NodeError> {
     let max_ttl = Millis::of(config.max_ttl).count().unsigned_abs();
     let nodes = nodes as u64;
+    if recorded.is_closed {
+        return Some(NodeError::Reconfiguring);
+    }
     if recorded.nodes != nodes {
         return Some(NodeError::OtherNodes { ours: nodes, recorded: recorded.nodes });
     }

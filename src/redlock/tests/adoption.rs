@@ -40,7 +40,7 @@ fn a_majority_that_has_the_token_makes_it_ours() {
         rig.reply(index, ":1");
     }
     let valid_until = Drift::default().valid_until(started, TTL);
-    assert_eq!(rig.event(), Event::Acquired { lock, valid_until });
+    assert_eq!(rig.event(), Event::Acquired { lock, valid_until, fence: None });
     assert_eq!(rig.redlock.token(lock), Some(TOKEN));
     rig.redlock.release(rig.now, lock).expect("it is held");
     // The third node may have the token as well.

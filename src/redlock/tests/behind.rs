@@ -147,7 +147,7 @@ fn an_attempt_that_began_before_the_loss_counts_from_earlier() {
         rig.reply(1, "+OK");
         rig.reply(2, "+OK");
         let events = rig.events();
-        let acquired = Event::Acquired { lock, valid_until };
+        let acquired = Event::Acquired { lock, valid_until, fence: None };
         match is_granted {
             // The second vote comes before the second word.
             true => {

@@ -9,6 +9,8 @@ mod adoption;
 mod attempts;
 mod batches;
 mod behind;
+mod far;
+mod fences;
 mod keeping;
 mod leases;
 mod leftovers;
@@ -24,6 +26,7 @@ mod refusals;
 mod repairs;
 mod restarts;
 mod rights;
+mod scriptless;
 mod service;
 mod sessions;
 mod sets;
@@ -385,6 +388,11 @@ fn word(part: &Value<'_>) -> String {
         text if text == RELEASE_SET.sha => "release-set".into(),
         text if text == EXTEND_SET.sha => "extend-set".into(),
         text if text == HOLDER.text => "holder".into(),
+        text if text == ACQUIRE_FENCED.sha => "acquire-fenced".into(),
+        text if text == ACQUIRE_FENCED.text => "acquire-fenced-text".into(),
+        text if text == DRAW.sha => "draw".into(),
+        text if text == RAISE.sha => "raise".into(),
+        text if text == RAISE.text => "raise-text".into(),
         text => text,
     }
 }

@@ -54,6 +54,20 @@ fn a_restarted_node_is_not_asked_until_the_longest_lock_is_over() {
     assert_eq!(rig.sent(1).len(), 1);
 }
 
+/// The clock of a caller may be past the end of a quarantine before the machine is told the time.
+#[test]
+fn a_quarantine_that_is_over_and_not_yet_ended_is_shown_with_its_reason() {
+    let mut rig = rig(3);
+    restart(&mut rig, 1);
+    for late in [Duration::ZERO, ms(1)] {
+        let status = rig.redlock.node(rig.now + span() + late, node(1)).expect("the node is there");
+        assert_eq!(status.state, NodeState::Quarantined);
+        let expected =
+            Quarantine { reason: QuarantineReason::Restarted, remaining: Duration::ZERO };
+        assert_eq!(status.quarantine, Some(expected));
+    }
+}
+
 /// The double hold that this rule prevents. Two of three nodes granted the first lock. One of these
 /// two forgot the lock, and together with the third node would grant it to another client.
 #[test]

@@ -13,7 +13,7 @@ use super::script::{
 };
 use super::witness::{LABEL, LOOK, STAMP, WITNESS};
 use crate::redlock::millis::Millis;
-use crate::redlock::token::{Nonce, Token};
+use crate::redlock::token::{Nonce, Token, hex};
 use crate::resp;
 
 /// The form of a compare request.
@@ -42,6 +42,8 @@ pub(crate) enum SetForm {
     Command,
     /// Several keys, by the script that takes all of them or none.
     Script(Call),
+    /// One key, by a script that also draws or accepts a fencing number.
+    Fenced(Call),
 }
 
 /// The way to name a script in its call.
@@ -75,6 +77,8 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct Look<'a> {
     /// The prefix of all keys.
     pub(crate) prefix: &'a [u8],
+    /// The name of the connection.
+    pub(crate) name: &'a [u8],
     pub(crate) database: u32,
     /// The wall clock of the client, in microseconds since 1970.
     pub(crate) wall: u64,
@@ -90,7 +94,8 @@ pub(crate) struct Look<'a> {
 pub(crate) struct Label<'a> {
     /// The begin of all tokens of the client.
     pub(crate) nonce: Nonce,
-    pub(crate) text: &'a [u8],
+    /// Where the client runs, and its label.
+    pub(crate) text: [&'a [u8]; 2],
     pub(crate) ttl: Millis,
 }
 
@@ -167,20 +172,14 @@ pub(crate) fn label(out: &mut BytesMut, look: &Look<'_>) {
     resp::array_header(out, 5);
     resp::bulk(out, b"SET");
     resp::bulk(out, &label_key(look.prefix, &label.nonce));
-    resp::bulk(out, label.text);
+    resp::bulk(out, &label.text.concat());
     resp::bulk(out, b"PX");
     resp::bulk_integer(out, label.ttl.count());
 }
 
 /// Returns the key under which the client with this nonce writes its label.
 pub(crate) fn label_key(prefix: &[u8], nonce: &Nonce) -> Vec<u8> {
-    let mut key = [prefix, LABEL].concat();
-    for byte in nonce {
-        for digit in [byte >> 4, byte & 15] {
-            key.push(b"0123456789abcdef"[usize::from(digit)]);
-        }
-    }
-    key
+    [prefix, LABEL, hex(nonce).as_bytes()].concat()
 }
 
 /// Appends a call of one of the scripts of the witness.
@@ -270,10 +269,16 @@ pub(crate) fn recreate<'a>(out: &mut BytesMut, subjects: impl Iterator<Item = Su
     }
 }
 
-/// Appends the head of a script call with `keys` keys and `values` values. The caller appends the
+/// Appends the head of a script call with `keys` keys and `args` values. The caller appends the
 /// keys and the values.
-fn begin_script(out: &mut BytesMut, script: Script, call: Call, keys: usize, values: usize) {
-    resp::array_header(out, 3 + keys + values);
+pub(super) fn begin_script(
+    out: &mut BytesMut,
+    script: Script,
+    call: Call,
+    keys: usize,
+    args: usize,
+) {
+    resp::array_header(out, 3 + keys + args);
     if call == Call::Text {
         resp::bulk(out, b"EVAL");
         resp::bulk(out, script.text.as_bytes());
@@ -286,115 +291,4 @@ fn begin_script(out: &mut BytesMut, script: Script, call: Call, keys: usize, val
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TOKEN: Token = Token::from_bytes(*b"twenty bytes in all!");
-
-    fn bytes(encode: impl FnOnce(&mut BytesMut)) -> String {
-        let mut out = BytesMut::new();
-        encode(&mut out);
-        String::from_utf8_lossy(&out).replace("\r\n", " ")
-    }
-
-    /// Returns the words of a command. The parser checks every `$` and every `*`.
-    fn words(encode: impl FnOnce(&mut BytesMut)) -> String {
-        let mut out = BytesMut::new();
-        encode(&mut out);
-        let Ok(resp::Status::Complete((resp::Value::Array(parts), used))) = resp::parse(&out)
-        else {
-            panic!("not a command: {}", out.escape_ascii());
-        };
-        assert_eq!(used, out.len());
-        let words: Vec<_> = parts
-            .map(|part| match part {
-                resp::Value::Bulk(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                other => panic!("{other:?}"),
-            })
-            .collect();
-        words.join(" ")
-    }
-
-    fn subjects(count: usize) -> impl ExactSizeIterator<Item = Subject<'static>> + Clone {
-        let resources: [&[u8]; 3] = [b"a", b"b", b"c"];
-        let subject = move |index: usize| Subject {
-            resource: resources[index],
-            token: TOKEN,
-            ttl: Millis::of(Duration::from_millis(1_500)),
-        };
-        (0..count).map(subject)
-    }
-
-    #[test]
-    fn a_look_tells_the_node_what_to_write() {
-        let asked = Look {
-            prefix: b"p:",
-            database: 3,
-            wall: 1_700_000_000_000_000,
-            max_ttl: Millis::of(Duration::from_secs(60)),
-            nodes: 5,
-            gap: Duration::from_millis(60_602),
-            label: None,
-        };
-        let rest = "2 p:redbolt:witness p:redbolt:seen 3 1700000000000000 60000 5 60602000";
-        let by_sha = words(|out| look(out, Call::Sha, &asked));
-        assert_eq!(by_sha, format!("EVALSHA {} {rest}", LOOK.sha));
-        let by_text = words(|out| look(out, Call::Text, &asked));
-        assert_eq!(by_text, format!("EVAL {} {rest}", LOOK.text));
-    }
-
-    #[test]
-    fn a_probe_names_its_key_as_an_argument_once() {
-        let by_text = words(|out| probe(out, Call::Text, b"p:"));
-        assert_eq!(by_text, format!("EVAL {} 0 p:redbolt:probe", PROBE.text));
-        let by_sha = words(|out| probe(out, Call::Sha, b""));
-        assert_eq!(by_sha, format!("EVALSHA {} 0", PROBE.sha));
-    }
-
-    #[test]
-    fn acquire_is_a_set_that_never_overwrites() {
-        let found =
-            bytes(|out| set(out, b"orders/42", &TOKEN, Millis::of(Duration::from_millis(1_500))));
-        let expected = "*6 $3 SET $9 orders/42 $20 twenty bytes in all! $2 NX $2 PX $4 1500 ";
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn a_release_goes_natively_by_sha_or_by_text_alone_or_in_a_group() {
-        let t = "twenty bytes in all!";
-        let rows = [
-            (Form::Native(Native::DelIfEq), 1, format!("DELIFEQ a {t}")),
-            (Form::Native(Native::DelEx), 1, format!("DELEX a IFEQ {t}")),
-            (Form::Script(Call::Sha), 1, format!("EVALSHA {} 1 a {t}", RELEASE.sha)),
-            (Form::Script(Call::Text), 1, format!("EVAL {} 1 a {t}", RELEASE.text)),
-            (
-                Form::Script(Call::Sha),
-                3,
-                format!("EVALSHA {} 3 a b c {t} {t} {t}", RELEASE_MANY.sha),
-            ),
-            (Form::Script(Call::Text), 2, format!("EVAL {} 2 a b {t} {t}", RELEASE_MANY.text)),
-        ];
-        for (form, count, expected) in rows {
-            assert_eq!(words(|out| release(out, form, subjects(count))), expected);
-        }
-    }
-
-    #[test]
-    fn an_extension_goes_by_sha_or_by_text_alone_or_in_a_group() {
-        let t = "twenty bytes in all!";
-        let rows = [
-            (Call::Sha, 1, format!("EVALSHA {} 1 a {t} 1500", EXTEND.sha)),
-            (Call::Text, 1, format!("EVAL {} 1 a {t} 1500", EXTEND.text)),
-            (Call::Sha, 2, format!("EVALSHA {} 2 a b {t} {t} 1500 1500", EXTEND_MANY.sha)),
-        ];
-        for (call, count, expected) in rows {
-            assert_eq!(words(|out| extend(out, call, subjects(count))), expected);
-        }
-    }
-
-    #[test]
-    fn a_resource_is_any_bytes() {
-        let found = bytes(|out| set(out, b"\r\n$3", &TOKEN, Millis::of(Duration::from_secs(1))));
-        assert!(found.contains(" $4  $3 $20 "), "{found}");
-    }
-}
+mod tests;

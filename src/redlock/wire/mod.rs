@@ -6,7 +6,10 @@
 
 pub(super) mod answer;
 pub(super) mod command;
+pub(super) mod fencing;
+pub(super) mod introduction;
 pub(super) mod keys;
+pub(super) mod native;
 #[cfg(feature = "net")]
 pub(super) mod peek;
 pub(super) mod probe;
@@ -17,3 +20,5 @@ pub(super) mod server_error;
 pub(super) mod testimony;
 pub(super) mod tracking;
 pub(super) mod witness;
+#[cfg(feature = "net")]
+pub(super) mod written;

@@ -46,6 +46,12 @@ impl MissingRights {
     /// The only command that no lock needs: the witness tells the time (S11).
     const TIME: Self = Self(1 << (NAMES.len() - 1));
 
+    /// `EVAL`. Who lacks it is sent no scripts; `EVALSHA` alone is of no use.
+    const EVAL: Self = Self(0b0010);
+
+    /// What is needed without scripts: `INFO` and `SET`.
+    const ALONE: Self = Self(0b1001);
+
     /// Returns `true` if nothing is missing.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -57,9 +63,19 @@ impl MissingRights {
         names.filter(move |(place, _)| self.0 & (1 << place) != 0).map(|(_, name)| name)
     }
 
-    /// Returns those of the commands without which no lock can be had, kept and given back.
-    pub(crate) const fn for_locks(self) -> Self {
+    /// Returns those of the commands without which no lock can be had and given back. A native
+    /// compare-and-delete takes the place of scripts, and of what they call.
+    pub(crate) const fn for_locks(self, has_native: bool) -> Self {
+        if has_native && !self.allows_scripts() {
+            return Self(self.0 & Self::ALONE.0);
+        }
         Self(self.0 & !Self::TIME.0)
+    }
+
+    /// Returns whether scripts may be run.
+    #[inline]
+    pub(crate) const fn allows_scripts(self) -> bool {
+        self.0 & Self::EVAL.0 == 0
     }
 
     /// Adds a command. Does nothing for a command that redbolt does not need.
@@ -207,9 +223,26 @@ mod tests {
         assert_eq!(read("eval", "*0\r\n").as_deref(), Some(""));
         let mut missing = MissingRights::default();
         missing.insert(b"time");
-        assert!(missing.for_locks().is_empty() && !missing.is_empty());
+        assert!(missing.for_locks(false).is_empty() && !missing.is_empty());
         missing.insert(b"get");
-        assert_eq!(missing.for_locks().to_string(), "get");
+        assert_eq!(missing.for_locks(false).to_string(), "get");
+    }
+
+    #[test]
+    fn without_scripts_locks_need_a_native_command() {
+        let mut missing = MissingRights::default();
+        missing.insert(b"evalsha");
+        assert!(missing.allows_scripts());
+        assert_eq!(missing.for_locks(true).to_string(), "evalsha");
+        missing.insert(b"eval");
+        assert!(!missing.allows_scripts());
+        assert_eq!(missing.for_locks(false).to_string(), "eval, evalsha");
+        assert!(missing.for_locks(true).is_empty());
+        missing.insert(b"del");
+        assert!(missing.for_locks(true).is_empty());
+        missing.insert(b"set");
+        missing.insert(b"info");
+        assert_eq!(missing.for_locks(true).to_string(), "info, set");
     }
 
     #[test]

@@ -23,6 +23,15 @@ pub(crate) const NO_KEY: &[u8] = b"redbolt:check:";
 /// The SHA-1 of no script.
 const NO_SCRIPT: [u8; 40] = [b'0'; 40];
 
+/// The rights that the keys of the witness need: the commands of the script of a look.
+pub(crate) const WITNESS_RIGHTS: [&str; 4] = ["get", "set", "time", "info"];
+
+/// Returns the rules that give a user these rights: `+get +set`.
+pub(crate) fn rules(names: impl IntoIterator<Item = &'static str>) -> String {
+    let rules: Vec<_> = names.into_iter().map(|name| format!("+{name}")).collect();
+    rules.join(" ")
+}
+
 /// Appends a try of a command on `key`, which does not exist.
 pub(crate) fn attempt(out: &mut BytesMut, name: &str, key: &[u8]) {
     match name {
@@ -61,7 +70,9 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redlock::wire::probe::NAMES;
+    use crate::redlock::bounds::RESERVED;
+    use crate::redlock::wire::probe::{NAMES, PROBED};
+    use crate::redlock::wire::witness::{LABEL, LOOK, STAMP, WITNESS};
 
     #[test]
     fn only_an_error_about_the_command_is_a_missing_right() {
@@ -93,5 +104,24 @@ mod tests {
         TRIED.iter().for_each(|name| missing.insert(name.as_bytes()));
         ["info", "time"].iter().for_each(|name| missing.insert(name.as_bytes()));
         assert_eq!(missing.names().count(), NAMES.len(), "{missing}");
+    }
+
+    #[test]
+    fn the_rights_of_the_witness_are_the_commands_of_a_look() {
+        let calls = LOOK.text.split("redis.call('").skip(1);
+        let mut used: Vec<_> = calls.filter_map(|rest| rest.split('\'').next()).collect();
+        used.sort_unstable();
+        used.dedup();
+        let mut needed = WITNESS_RIGHTS.map(str::to_ascii_uppercase);
+        needed.sort_unstable();
+        assert_eq!(used, needed);
+        assert_eq!(rules(WITNESS_RIGHTS), "+get +set +time +info");
+    }
+
+    #[test]
+    fn all_keys_beside_the_locks_have_a_reserved_name() {
+        for name in [WITNESS, STAMP, LABEL, PROBED, NO_KEY] {
+            assert!(name.starts_with(RESERVED), "{}", name.escape_ascii());
+        }
     }
 }

@@ -115,6 +115,70 @@ impl fmt::Display for ServerError {
     }
 }
 
+/// What a server complains of, where that is finer than the class of the error and asks for another
+/// remedy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Complaint {
+    /// `NOAUTH`: the server wants a login, and was given none.
+    LoginMissing,
+    /// `WRONGPASS`, or its older form: the user or the password is wrong.
+    LoginWrong,
+    /// A password was given, and the server has none.
+    LoginUnwanted,
+    /// The server has no database of this number.
+    DatabaseUnknown,
+    /// `DENIED`: the server runs in protected mode, and takes only its own machine.
+    ProtectedMode,
+    /// `OOM`: the memory of the server is full.
+    MemoryFull,
+    /// `MISCONF`: the server cannot save its data.
+    PersistenceBroken,
+    /// `NOREPLICAS`: the server has fewer replicas than it wants.
+    ReplicasMissing,
+    /// The server has as many clients as it takes.
+    ClientsFull,
+    /// `BUSY`: a script hangs.
+    ScriptHangs,
+}
+
+impl Complaint {
+    /// Returns what an error reply complains of, from its text without the leading `-`.
+    pub fn read(text: &[u8]) -> Option<Self> {
+        let word = text.split(|byte| *byte == b' ').next().unwrap_or(text);
+        Some(match word {
+            b"NOAUTH" => Self::LoginMissing,
+            b"WRONGPASS" => Self::LoginWrong,
+            b"DENIED" | b"-DENIED" => Self::ProtectedMode,
+            b"OOM" => Self::MemoryFull,
+            b"MISCONF" => Self::PersistenceBroken,
+            b"NOREPLICAS" => Self::ReplicasMissing,
+            b"BUSY" => Self::ScriptHangs,
+            b"ERR" => return Self::read_generic(&text[word.len()..]),
+            _ => return None,
+        })
+    }
+
+    /// Reads the sentence behind `ERR`.
+    fn read_generic(sentence: &[u8]) -> Option<Self> {
+        let sentence = sentence.to_ascii_lowercase();
+        let has = |words: &[u8]| memchr::memmem::find(&sentence, words).is_some();
+        if has(b"db index") {
+            Some(Self::DatabaseUnknown)
+        } else if has(b"without any password") || has(b"no password is set") {
+            Some(Self::LoginUnwanted)
+        } else if has(b"invalid password") {
+            Some(Self::LoginWrong)
+        } else if has(b"operation not permitted") {
+            Some(Self::LoginMissing)
+        } else if has(b"max number of clients reached") {
+            Some(Self::ClientsFull)
+        } else {
+            None
+        }
+    }
+}
+
 /// Returns whether a `NOPERM` is about the key. The texts are "No permissions to access a key", and
 /// before Redis 7.2 "this user has no permissions to access one of the keys used as arguments".
 /// About a command, Redis writes "run" and not "access".
@@ -176,6 +240,38 @@ mod tests {
         ];
         for (text, class) in rows {
             assert_eq!(ServerError::classify(text.as_bytes()), class, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_complaint_is_read_from_the_words_of_every_version() {
+        use Complaint::*;
+        let rows: [(&str, Option<Complaint>); 19] = [
+            ("NOAUTH Authentication required.", Some(LoginMissing)),
+            ("ERR operation not permitted", Some(LoginMissing)),
+            ("WRONGPASS invalid username-password pair or user is disabled.", Some(LoginWrong)),
+            ("ERR invalid password", Some(LoginWrong)),
+            (
+                "ERR AUTH <password> called without any password configured for the default user.",
+                Some(LoginUnwanted),
+            ),
+            ("ERR Client sent AUTH, but no password is set", Some(LoginUnwanted)),
+            ("ERR DB index is out of range", Some(DatabaseUnknown)),
+            ("ERR invalid DB index", Some(DatabaseUnknown)),
+            ("DENIED Redis is running in protected mode", Some(ProtectedMode)),
+            ("-DENIED Redis is running in protected mode", Some(ProtectedMode)),
+            ("OOM command not allowed when used memory > 'maxmemory'.", Some(MemoryFull)),
+            ("MISCONF Valkey is configured to save RDB snapshots", Some(PersistenceBroken)),
+            ("NOREPLICAS Not enough good replicas to write.", Some(ReplicasMissing)),
+            ("ERR max number of clients reached", Some(ClientsFull)),
+            ("BUSY Redis is busy running a script.", Some(ScriptHangs)),
+            ("NOPERM User a has no permissions to run the 'get' command", None),
+            ("ERR unknown command 'AUTH'", None),
+            ("ERR", None),
+            ("", None),
+        ];
+        for (text, complaint) in rows {
+            assert_eq!(Complaint::read(text.as_bytes()), complaint, "{text}");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The testimony: what a node answers when a client looks at its witness (S11).
 
-#[cfg(feature = "net")]
+use core::time::Duration;
+
 use super::witness::CLOSED;
+use crate::redlock::bounds::LONGEST_TTL;
 use crate::resp::Value;
 
 /// The answer of a node to [`LOOK`](super::witness::LOOK), without the text of `INFO`. All times
@@ -17,10 +19,7 @@ pub(crate) struct Testimony {
     pub(crate) wall: u64,
     /// The birth of the first witness of this data.
     pub(crate) origin: u64,
-    /// The longest ttl of the deployment, in milliseconds.
-    pub(crate) max_ttl: u64,
-    /// The number of nodes of the deployment.
-    pub(crate) nodes: u64,
+    pub(crate) constants: Constants,
     /// The last time in which nobody looked for longer than a span: the last look before, and the
     /// first look after. Twice 0 if there was no such time.
     pub(crate) unseen: (u64, u64),
@@ -33,21 +32,29 @@ pub(crate) struct Testimony {
 pub(crate) struct Constants {
     /// The longest ttl, in milliseconds.
     pub(crate) max_ttl: u64,
-    /// The number of nodes, and 1,000 more if the node is closed.
+    /// The number of nodes of the deployment to which the node belongs, or did when it was closed:
+    /// 0 if to none.
     pub(crate) nodes: u64,
+    /// Whether an operator has closed the node for all clients, to change the deployment.
+    pub(crate) is_closed: bool,
 }
 
-#[cfg(feature = "net")]
 impl Constants {
-    /// Whether an operator has closed the node, to change the deployment.
-    pub(crate) const fn is_closed(self) -> bool {
-        self.nodes >= CLOSED
+    /// The constants of an open node.
+    #[cfg(any(feature = "net", test))]
+    pub(crate) const fn open(max_ttl: u64, nodes: u64) -> Self {
+        Self { max_ttl, nodes, is_closed: false }
     }
 
-    /// Returns the number of nodes of the deployment to which the node belongs, or did when it was
-    /// closed: 0 if to none.
-    pub(crate) const fn members(self) -> u64 {
-        self.nodes % CLOSED
+    /// Reads the two numbers of a witness. A closed node has [`CLOSED`] more nodes than before.
+    pub(crate) const fn read(max_ttl: u64, nodes: u64) -> Self {
+        Self { max_ttl, nodes: nodes % CLOSED, is_closed: nodes >= CLOSED }
+    }
+
+    /// Returns the longest ttl. No client can have a longer one than [`LONGEST_TTL`], whatever a
+    /// witness says.
+    pub(crate) fn longest_ttl(self) -> Duration {
+        Duration::from_millis(self.max_ttl).min(LONGEST_TTL)
     }
 }
 
@@ -63,10 +70,6 @@ pub(crate) enum Found {
 }
 
 impl Testimony {
-    pub(crate) fn constants(&self) -> Constants {
-        Constants { max_ttl: self.max_ttl, nodes: self.nodes }
-    }
-
     /// Returns whether the look has written a witness.
     #[cfg(feature = "net")]
     pub(crate) fn is_new(&self) -> bool {
@@ -92,13 +95,13 @@ impl Testimony {
             _ => None,
         };
         let (time, born, wall, origin) = (number()?, number()?, number()?, number()?);
-        let (max_ttl, nodes, _last) = (number()?, number()?, number()?);
+        let (constants, _last) = (Constants::read(number()?, number()?), number()?);
         let unseen = (number()?, number()?);
         let count = number()?;
         let (Value::Bulk(info) | Value::Verbatim { text: info, .. }) = elements.next()? else {
             return None;
         };
-        Some((Self { found, time, born, wall, origin, max_ttl, nodes, unseen, count }, info))
+        Some((Self { found, time, born, wall, origin, constants, unseen, count }, info))
     }
 }
 
@@ -128,13 +131,31 @@ mod tests {
             born: 80,
             wall: 81,
             origin: 70,
-            max_ttl: 60_000,
-            nodes: 3,
+            constants: Constants::open(60_000, 3),
             unseen: (71, 72),
             count: 5,
         };
         let found = read(&reply(&numbers, "$4\r\ninfo"));
         assert_eq!(found, Some((expected, b"info".to_vec())));
+    }
+
+    #[test]
+    fn a_closed_node_is_told_by_its_number_of_nodes_and_no_ttl_is_too_long() {
+        let week = LONGEST_TTL.as_millis() as u64;
+        let rows = [
+            ((60_000, 0), (0, false), 60_000),
+            ((60_000, 3), (3, false), 60_000),
+            ((60_000, CLOSED - 1), (CLOSED - 1, false), 60_000),
+            ((60_000, CLOSED), (0, true), 60_000),
+            ((60_000, CLOSED + 3), (3, true), 60_000),
+            ((week, CLOSED + 5), (5, true), week),
+            ((week + 1, u64::MAX), (u64::MAX % CLOSED, true), week),
+        ];
+        for ((max_ttl, nodes), expected, longest) in rows {
+            let found = Constants::read(max_ttl, nodes);
+            assert_eq!((found.nodes, found.is_closed), expected, "{nodes}");
+            assert_eq!(found.longest_ttl(), Duration::from_millis(longest), "{max_ttl}");
+        }
     }
 
     #[test]

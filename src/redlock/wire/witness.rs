@@ -76,6 +76,25 @@ macro_rules! tail {
     };
 }
 
+/// Counts the keys in `size`, and those of them that begin with `p` in `labels`. Where the server
+/// does not tell the number of keys, `size` is its error.
+///
+/// The labels are counted only among few keys, and in few steps: a server with more is not new.
+macro_rules! counts {
+    () => {
+        "local size, labels, at, seen = redis.pcall('DBSIZE'), 0, '0', {} \
+         local few = type(size) == 'number' and size > 0 and size <= 1000 \
+         for _ = 1, few and 8 or 0 do \
+         local page = redis.pcall('SCAN', at, 'COUNT', 1000) \
+         if page.err then break end \
+         for _, k in ipairs(page[2]) do \
+         if string.sub(k, 1, #p) == p and not seen[k] then \
+         seen[k], labels = true, labels + 1 end end \
+         at = page[1] \
+         if at == '0' then break end end "
+    };
+}
+
 /// The script by which a client looks at a node.
 ///
 /// `KEYS[1]` is the witness, `KEYS[2]` the stamp. `ARGV` is the number of the database, the
@@ -106,20 +125,34 @@ pub const LOOK: Script = Script {
 ///
 /// Keys and arguments are those of [`LOOK`]. The birth becomes 0, which earns every credit. The
 /// script does so only in an empty database, or where nothing but an earlier declaration stands;
-/// elsewhere the script changes nothing and answers −1 and the number of keys. Otherwise the answer
-/// is that of `LOOK`. The stamp begins anew: nodes that were declared at different times must not
-/// look as if some of them had been out of service.
+/// elsewhere the script changes nothing and answers −1 and the number of keys. The labels of
+/// clients, which stay for two spans, are no data and do not count. Otherwise the answer is that of
+/// `LOOK`. The stamp begins anew: nodes that were declared at different times must not look as if
+/// some of them had been out of service.
 pub const DECLARE_FRESH: Script = Script {
     text: concat!(
         head!(),
-        "local size = redis.call('DBSIZE') \
+        "local p = string.sub(KEYS[1], 1, -8) .. 'label:' ",
+        counts!(),
+        "if not tonumber(size) then return size end \
+         size = size - labels \
          local again = w[1] == id and w[2] == '0' and size <= 2 \
          if size > 0 and not again then return {-1, size} end \
          w, s = {id, '0', '0', '0', ARGV[3], ARGV[4]}, {} \
          redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
         tail!()
     ),
-    sha: "5b39500ccedec7b3b0a0a48e4c9c839d1ba15996",
+    sha: "a6bf77b8d9be2842d65eb5bde33809c650078112",
+};
+
+/// The script that counts the labels of clients for an operator, and changes nothing.
+///
+/// `ARGV[1]` is the begin of the names of the labels, with the prefix. The script answers with a
+/// number: 0 where there are more than a thousand keys, or where the user may not count them.
+#[cfg(feature = "net")]
+pub(crate) const COUNT_LABELS: Script = Script {
+    text: concat!("local p = ARGV[1] ", counts!(), "return labels"),
+    sha: "246093ce0d533d4d188942be9605da7fc20b466b",
 };
 
 /// The script by which an operator raises `max_ttl`, the longest ttl of the deployment.
@@ -202,8 +235,20 @@ mod tests {
     }
 
     #[test]
+    fn the_script_that_opens_knows_a_closed_node_by_the_number_that_closes_it() {
+        let condition = format!("tonumber(w[6]) < {CLOSED})");
+        assert!(REOPEN.text.contains(&condition), "{}", REOPEN.text);
+    }
+
+    #[test]
+    fn the_name_of_a_label_follows_from_that_of_the_witness() {
+        let begin = &WITNESS[..WITNESS.len() - 7];
+        assert_eq!([begin, b"label:"].concat(), LABEL);
+    }
+
+    #[test]
     fn each_sha_belongs_to_its_text() {
-        for script in [LOOK, DECLARE_FRESH, RAISE_MAX_TTL, CLOSE, REOPEN] {
+        for script in [LOOK, DECLARE_FRESH, COUNT_LABELS, RAISE_MAX_TTL, CLOSE, REOPEN] {
             let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
             assert_eq!(sha, script.sha, "{}", script.text);
         }

@@ -12,6 +12,13 @@ use crate::log::{Entry, Record, What};
 /// A client and its number for a request.
 type Key = (u32, u64);
 
+/// A shutdown with nothing held.
+struct Shutdown {
+    since: u64,
+    end: Record,
+    is_complete: bool,
+}
+
 pub(super) struct Book {
     terms: Terms,
     requests: BTreeMap<Key, Request>,
@@ -22,6 +29,8 @@ pub(super) struct Book {
     weather: Weather,
     /// When each client began to shut down.
     closing: HashMap<u32, u64>,
+    /// The shutdowns that had an end.
+    shutdowns: Vec<Shutdown>,
     left: HashSet<u32>,
     verdict: Verdict,
 }
@@ -36,6 +45,7 @@ impl Book {
             queries: Queries::default(),
             weather: Weather::default(),
             closing: HashMap::new(),
+            shutdowns: Vec::new(),
             left: HashSet::new(),
             verdict: Verdict::default(),
         }
@@ -52,7 +62,7 @@ impl Book {
         }
     }
 
-    /// Returns the findings but double holds.
+    /// Returns the findings but double holds, contradictions and shutdowns.
     pub(super) fn findings(&self) -> &Verdict {
         &self.verdict
     }
@@ -70,6 +80,31 @@ impl Book {
     /// Returns the answers that were wrong because somebody had the lock.
     pub(super) fn contradictions(&self, beliefs: &[Belief]) -> Vec<String> {
         self.queries.contradictions(beliefs)
+    }
+
+    /// Judges the shutdowns: each must be fast and complete, if a quorum of nodes had nothing wrong
+    /// for long enough. What the other nodes are owed holds nobody up. Returns how many there were,
+    /// how many could be judged, and the faults.
+    ///
+    /// A watch says only afterwards that a process did not run, so that nothing is judged before.
+    pub(super) fn shutdowns(&self) -> ([usize; 2], Vec<String>) {
+        let mut faults = Vec::new();
+        let mut judged = 0;
+        for Shutdown { since, end, is_complete } in &self.shutdowns {
+            let settled = since.saturating_sub(self.terms.settles);
+            if self.weather.fair(self.terms.nodes, settled, end.at) < self.terms.quorum {
+                continue;
+            }
+            judged += 1;
+            let long = end.at.saturating_sub(*since);
+            let took = long - self.weather.lateness(end.client, *since, end.at);
+            if !is_complete || took > self.terms.shuts_down {
+                let took = took / 1_000_000;
+                let why = format!("after {took} ms, with nothing held and a quorum well");
+                faults.push(format!("{end}: {why}"));
+            }
+        }
+        ([self.shutdowns.len(), judged], faults)
     }
 
     fn record(&mut self, record: &Record) {
@@ -181,25 +216,13 @@ impl Book {
         }
     }
 
-    /// Checks a client that has shut down with nothing held: fast and complete, if a quorum of
-    /// nodes had nothing wrong for long enough. What the other nodes are owed holds nobody up.
+    /// Notes a client that has shut down with nothing held.
     fn close(&mut self, record: &Record, is_complete: bool) {
-        let (client, at) = (record.client, record.at);
-        let Some(since) = self.closing.remove(&client) else {
+        let Some(since) = self.closing.remove(&record.client) else {
             return self.fault(record, "and nobody had begun to");
         };
         self.check_all_ended(record);
-        self.verdict.shutdowns[0] += 1;
-        let settled = since.saturating_sub(self.terms.settles);
-        if self.weather.fair(self.terms.nodes, settled, at) < self.terms.quorum {
-            return;
-        }
-        self.verdict.shutdowns[1] += 1;
-        let took = at - since - self.weather.lateness(client, since, at).min(at - since);
-        if !is_complete || took > self.terms.shuts_down {
-            let took = took / 1_000_000;
-            self.fault(record, &format!("after {took} ms, with nothing held and a quorum well"));
-        }
+        self.shutdowns.push(Shutdown { since, end: record.clone(), is_complete });
     }
 
     /// Checks a client that leaves. Such a client has been told the end of every request; a killed

@@ -90,6 +90,9 @@ impl Checker {
         let beliefs = self.0.beliefs();
         let mut verdict = self.0.findings().clone();
         verdict.faults.extend(self.0.contradictions(&beliefs));
+        let (shutdowns, faults) = self.0.shutdowns();
+        verdict.faults.extend(faults);
+        verdict.shutdowns = shutdowns;
         Verdict { double_holds: double_holds(beliefs), ..verdict }
     }
 }

@@ -43,12 +43,14 @@ impl Terms {
     /// end before its wait, if nobody ends it.
     ///
     /// A pause that would outlast the wait is cut short for one last try, after half of what is
-    /// left, or at once behind an adoption that went first. No pause is longer than 32 round trips,
-    /// and no round trip counts for more than a node timeout, whatever the nodes have done before.
+    /// left, or at once behind an adoption that went first. No pause is longer than 16 round trips,
+    /// and no round trip counts for more than the longest node timeout, a quarter of the ttl, at
+    /// most 1 s, whatever the nodes have done before.
     /// Whoever has less time left than a round trip gives up.
     pub(crate) fn left_over(&self, ttl: u64, wait: u64, is_overtaken: bool) -> u64 {
-        let round_trip = (ttl * NANOS_PER_MS / 20).clamp(5 * NANOS_PER_MS, 50 * NANOS_PER_MS);
-        let pause = self.retry_max.max(32 * round_trip);
+        let near = (ttl * NANOS_PER_MS / 20).clamp(5 * NANOS_PER_MS, 50 * NANOS_PER_MS);
+        let round_trip = near.max((ttl * NANOS_PER_MS / 4).min(1_000 * NANOS_PER_MS));
+        let pause = self.retry_max.max(16 * round_trip);
         let left = pause.min(wait * NANOS_PER_MS);
         round_trip.max(if is_overtaken { left } else { left / 2 })
     }

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use crate::log;
+use crate::log::{self, LINKS};
 
 #[derive(Default)]
 pub(super) struct Weather {
     /// For each node the times at which something began to be wrong, or was well again.
     nodes: HashMap<usize, Vec<(u64, bool)>>,
-    /// For each client the times in which its process did not run.
+    /// For each client, and for the links, the times in which its process did not run.
     late: HashMap<u32, Vec<(u64, u64)>>,
 }
 
@@ -36,10 +36,18 @@ impl Weather {
         (0..nodes).filter(|node| self.is_fair(*node, from, until)).count()
     }
 
-    /// Returns for how much of this time the process of a client did not run.
+    /// Returns for how much of this time the process of a client did not run, or that of the links.
     pub(super) fn lateness(&self, client: u32, from: u64, until: u64) -> u64 {
-        let late = self.late.get(&client).into_iter().flatten().rev();
-        let late = late.take_while(|(_, at)| *at > from);
-        late.map(|&(since, at)| at.min(until).saturating_sub(since.max(from))).sum()
+        let late = [client, LINKS].into_iter().filter_map(|process| self.late.get(&process));
+        let late = late.flatten().map(|&(since, at)| (since.max(from), at.min(until)));
+        let mut late: Vec<_> = late.filter(|(since, at)| since < at).collect();
+        late.sort_unstable();
+        // What two processes missed at the same time counts once.
+        let (mut sum, mut counted) = (0, from);
+        for (since, at) in late {
+            sum += at.saturating_sub(since.max(counted));
+            counted = counted.max(at);
+        }
+        sum
     }
 }

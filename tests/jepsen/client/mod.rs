@@ -15,7 +15,6 @@ mod child;
 mod crowd;
 mod engine;
 mod mail;
-mod watch;
 
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use fastrand::Rng;
 
 pub(crate) use self::mail::Mail;
 use crate::order::{Body, Order};
+use crate::watch::Watch;
 
 /// The number of locks that a client wants or has at a time.
 pub(crate) const REQUESTS: usize = 4;
@@ -39,10 +39,11 @@ const SHUTDOWN: Duration = Duration::from_secs(10);
 
 /// Lives as ordered, until the log is closed.
 pub(crate) fn live(order: Order) {
-    watch::over(&order, || match order.body {
-        Body::Engine => engine::live(order.clone()),
+    let _watch = Watch::over(order.client, order.open_log());
+    match order.body {
+        Body::Engine => engine::live(order),
         Body::Client => crowd::live(&order),
-    });
+    }
 }
 
 /// Returns for how long an engine or a `Client` lives before it is shut down.

@@ -12,10 +12,10 @@
 //! 8123499999999 nemesis kills node 4
 //! ```
 //!
-//! The second field is the client, the third its request. A line of the *wire* comes from the link
-//! to a node and not from a client: the checker believes no client that the wire does not bear out.
-//! A line of the *weather* says whether the nemesis leaves a node alone, for rules about what must
-//! work while nothing is wrong.
+//! The second field is the client, or 0 for the process in which the links are, and the third its
+//! request. A line of the *wire* comes from the link to a node and not from a client: the checker
+//! believes no client that the wire does not bear out. A line of the *weather* says whether the
+//! nemesis leaves a node alone, for rules about what must work while nothing is wrong.
 
 mod record;
 
@@ -28,6 +28,9 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::record::{Empty, Entry, Record, Vote, Weather, What};
 use self::record::{NEMESIS, parse};
 use crate::support::now;
+
+/// The number of the process in which the links are, where clients have theirs.
+pub(crate) const LINKS: u32 = 0;
 
 /// The log, opened by one process.
 pub(crate) struct Log {

@@ -100,6 +100,17 @@ fn what_the_core_must_not_know_is_found() {
 }
 
 #[test]
+fn what_needs_the_standard_library_is_found() {
+    for layer in ["resp", "time"] {
+        let lines = |code| lines(&format!("src/{layer}/a.rs"), code);
+        assert_eq!(lines("impl std::error::Error for A {}"), [1]);
+        assert_eq!(lines("use std::{fmt, sync::Arc};\n"), [1]);
+        assert_eq!(lines("use core::fmt;\nuse alloc::format;\n/// [`std::fmt`]\n"), []);
+        assert_eq!(lines("#[cfg(test)]\nmod tests {\n    use std::fmt;\n}\n"), []);
+    }
+}
+
+#[test]
 fn what_the_core_may_know_is_not() {
     for good in [
         "use std::{fmt, time::Duration};\nuse crate::time::Instant;",
@@ -110,6 +121,7 @@ fn what_the_core_may_know_is_not() {
     ] {
         assert_eq!(lines("src/redlock/a.rs", good), [], "{good}");
     }
+    assert_eq!(lines("src/redlock/a.rs", "use std::sync::Arc;\n"), []);
     assert_eq!(lines("src/redlock/tests.rs", "use std::env;\n"), []);
     assert_eq!(lines("src/redlock/tests.rs", "use std::time::Instant;\n"), [1]);
 }

@@ -125,8 +125,25 @@ impl Load {
             let _ = self.engine.cancel(lock);
         }
         self.wind_down(GRACE)?;
+        self.drain()
+    }
+
+    /// Lets the last releases arrive. A drain of the engine leaves a slow minority to the ttl, too
+    /// long a time for those who use the servers: nodes that answer get all the time.
+    fn drain(&mut self) -> io::Result<()> {
+        let mut now = Clock::now();
+        let deadline = now + DRAIN;
         self.engine.drain(DRAIN)?;
+        while now < deadline && self.is_owed() {
+            now = self.turn(now, deadline)?;
+        }
         Ok(())
+    }
+
+    /// Returns `true` if something may be left on a node that answers.
+    fn is_owed(&self) -> bool {
+        let state = |node| self.engine.node(node).map(|status| status.state);
+        self.engine.owing().into_iter().any(|node| state(node) == Some(NodeState::Ready))
     }
 
     fn wind_down(&mut self, timeout: Duration) -> io::Result<()> {

@@ -3,8 +3,8 @@
 //!
 //! A cycle acquires one lock and releases it. `load` runs cycles on one engine and knows nothing of
 //! who measures, and `tally` counts what `load` sees. `masters` provides nodes where none are
-//! given. `report` has the figures, which `table` and `json` print. `crowd` measures a client with
-//! many threads or tasks instead.
+//! given. `report` has the figures: `table` prints them for people and `object` for programs, with
+//! the `digits` that say something. `crowd` measures a client with many threads or tasks instead.
 //!
 //! This folder must never reach past the public API: every user of the library gets what is
 //! measured here.
@@ -12,7 +12,7 @@
 mod args;
 mod connect;
 mod crowd;
-mod json;
+mod digits;
 mod live;
 mod load;
 mod masters;

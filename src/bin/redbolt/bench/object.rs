@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::json::{self, Latencies, tenths, thousandths};
+use super::digits::{Latencies, tenths, thousandths};
 use super::report::Report;
+use crate::json::{self, Millis};
 
 /// The members of the object, in the order in which they are printed.
 #[derive(Serialize)]
@@ -11,7 +12,7 @@ struct Object<'a> {
     nodes: usize,
     servers: &'a str,
     in_flight: usize,
-    seconds: f64,
+    ran_ms: Millis,
     cycles: u64,
     cycles_per_s: f64,
     failed: u64,
@@ -27,7 +28,7 @@ pub(super) fn of(report: &Report) -> String {
         nodes: report.nodes,
         servers: &report.servers,
         in_flight: report.in_flight,
-        seconds: thousandths(report.seconds),
+        ran_ms: Millis(report.seconds * 1e3),
         cycles: report.cycles,
         cycles_per_s: tenths(report.cycles_per_s),
         failed: report.failures.total(),

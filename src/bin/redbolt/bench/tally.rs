@@ -82,6 +82,7 @@ impl Latencies {
 pub(super) struct Failures {
     held: u64,
     no_quorum: u64,
+    too_far: u64,
     no_room: u64,
     lost: u64,
     refused: u64,
@@ -94,6 +95,7 @@ impl Failures {
             AcquireError::Held { .. } | AcquireError::InLine => self.held += 1,
             // A cycle that waits until the end of the run, and longer, waits for nodes.
             AcquireError::NoQuorum(_) | AcquireError::Cancelled => self.no_quorum += 1,
+            AcquireError::TooFar { .. } => self.too_far += 1,
             AcquireError::NoRoom => self.no_room += 1,
             _ => self.other += 1,
         }
@@ -111,12 +113,13 @@ impl Failures {
 
     /// Returns whether nodes were missing, rather than the lock.
     pub(super) fn lacked_quorum(&self) -> bool {
-        self.no_quorum > 0
+        self.no_quorum > 0 || self.too_far > 0
     }
 
     fn merge(&mut self, other: &Self) {
         self.held += other.held;
         self.no_quorum += other.no_quorum;
+        self.too_far += other.too_far;
         self.no_room += other.no_room;
         self.lost += other.lost;
         self.refused += other.refused;
@@ -132,10 +135,11 @@ impl Failures {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
-    fn kinds(&self) -> [(&'static str, u64); 6] {
+    fn kinds(&self) -> [(&'static str, u64); 7] {
         [
             ("held", self.held),
             ("no quorum", self.no_quorum),
+            ("nodes too far away", self.too_far),
             ("no room", self.no_room),
             ("lost", self.lost),
             ("refused", self.refused),

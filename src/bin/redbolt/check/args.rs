@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use redbolt::Config;
-
 use crate::duration;
-use crate::failure::Failure;
-use crate::settings::{NO_NODES, NodeArgs};
+use crate::settings::NodeArgs;
 
 /// The shortest and the longest pause between two looks.
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -28,16 +25,20 @@ Examples:
   redbolt check --config /etc/redbolt.toml --watch
   redbolt check --config /etc/redbolt.toml --json | jq .verdict
 
-A line for each node says whether it votes, as a client sees it that meets the node now: state,
-server, median of eleven round trips, uptime, maxmemory-policy, what survives a restart, how far the
-clock is ahead of ours, rights and the beginning of the run_id. Columns that do not fit into the
-terminal are left out; --json has everything. Below, a line that begins with ! says what keeps a
-node from voting, one that begins with - says what is worth knowing, and → what to do. The last line
-says how many nodes can vote and may fail, and from when.
+Each node has a line: its state, as a client finds it that comes now; the server; the median of
+eleven round trips; the uptime; maxmemory-policy; what survives a restart; how far its clock is
+ahead of ours; the rights; and the beginning of the run_id. Columns that do not fit into the
+terminal are left out; --json has everything. Findings come below, each with what to do behind a →:
+what keeps a node from voting (!), and what does not (-). The last line says how many nodes can
+vote, how many of these may fail, and when there will be more.
 
-Nothing is written on any node: no key, no witness, no script. Where a node has no witness, its
-quarantine begins only when a client meets it, or redbolt init. Connecting and the questions take at
-most connect_timeout each (1s); all nodes are asked at once.
+Nothing is written on any node: no key, no witness, no script. Rights are tried by commands that a
+server refuses for their arguments, so that each check adds some errors to its statistics
+(total_error_replies, rejected and failed calls), and to its ACL LOG where a right is missing.
+Nobody knows the names of locks: of the rights to keys, those of the witness and of one random name
+behind the prefix are tried. Where a node has no witness, its quarantine begins only when a client
+meets it, or redbolt init. Connecting and the questions take at most connect_timeout each (1s); all
+nodes are asked at once.
 
 Settings are also read from variables and from the file of --config, as the library documents them
 at Config::from_env. Durations are written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a
@@ -54,7 +55,7 @@ Exit codes, with --watch those of the last look:
 #[command(after_help = AFTER, after_long_help = AFTER_LONG)]
 pub(crate) struct Args {
     #[command(flatten)]
-    nodes: NodeArgs,
+    pub(super) nodes: NodeArgs,
 
     /// Print one JSON object instead of the table
     #[arg(long)]
@@ -62,19 +63,10 @@ pub(crate) struct Args {
 
     /// Look again and again: every second, or as given
     ///
-    /// Look again and again, every second or with this pause,
-    /// until Ctrl-C. A terminal is drawn over; elsewhere one
+    /// Ctrl-C ends it. A terminal is drawn over; elsewhere one
     /// report follows the other
     #[arg(long, value_name = "DURATION", verbatim_doc_comment)]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "1s")]
+    #[arg(num_args = 0..=1, default_missing_value = "1s")]
     #[arg(value_parser = duration::between(SHORTEST, LONGEST))]
     pub(super) watch: Option<Duration>,
-}
-
-impl Args {
-    /// Returns the settings, from the options, the variables and the file.
-    pub(super) fn config(&self) -> Result<Config, Failure> {
-        let config = self.nodes.sources().and_then(|sources| self.nodes.config(&sources, []));
-        config.map_err(Failure::usage)?.ok_or_else(|| Failure::usage(NO_NODES))
-    }
 }

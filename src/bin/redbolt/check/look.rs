@@ -2,7 +2,7 @@
 
 use redbolt::{Check, CheckError, CheckReport, Config};
 
-use super::{json, table, text};
+use super::{object, table, text};
 use crate::failure::Failure;
 
 pub(super) fn look(config: Config) -> Result<CheckReport, Failure> {
@@ -14,5 +14,5 @@ pub(super) fn look(config: Config) -> Result<CheckReport, Failure> {
 
 /// Returns the report as one line of JSON, or for people, as wide as the terminal.
 pub(super) fn written(report: &CheckReport, json: bool) -> String {
-    if json { json::line(report) } else { table::page(report, text::columns()) }
+    if json { object::of(report) } else { table::page(report, text::columns()) }
 }

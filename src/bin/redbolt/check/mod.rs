@@ -1,13 +1,13 @@
 //! `redbolt check`: whether the nodes can vote, and what to change where they cannot.
 //!
-//! [`args`] is the command line. The library asks and judges: [`look`] calls it. [`table`] and
-//! [`json`] write what was found, [`text`] breaks lines, [`code`] has the exit codes, and [`watch`]
-//! looks again and again. This folder must never know the protocol or the algorithm.
+//! [`args`] is the command line. The library asks and judges: [`look`] calls it. [`table`] is for
+//! people, whose lines [`text`] breaks, and [`object`] for programs. [`code`] has the exit codes,
+//! and [`watch`] looks again and again. This folder must never know the protocol or the algorithm.
 
 mod args;
 mod code;
-mod json;
 mod look;
+mod object;
 mod table;
 mod text;
 mod watch;
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::output::{print, say};
 
 pub(crate) fn run(args: Args) -> ExitCode {
-    let code = args.config().and_then(|config| match args.watch {
+    let code = args.nodes.required().and_then(|config| match args.watch {
         Some(pause) => watch::run(config, args.json, pause),
         None => once(config, args.json),
     });

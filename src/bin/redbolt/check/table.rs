@@ -128,14 +128,15 @@ fn state(node: &CheckNode) -> String {
         CheckState::Quarantined { remaining, .. } if !remaining.is_zero() => {
             format!("{} {}", node.label, whole(remaining))
         }
-        _ => node.label.clone(),
+        _ => node.label.to_owned(),
     }
 }
 
 fn server(node: &CheckNode) -> Option<String> {
     let server = node.server.as_ref()?;
     let name = server.name.strip_prefix("redbolt-").unwrap_or(&server.name);
-    let name: String = format!("{name} {}", server.version).chars().take(LONGEST_ADDRESS).collect();
+    let version = server.version.as_deref().unwrap_or_default();
+    let name: String = format!("{name} {version}").chars().take(LONGEST_ADDRESS).collect();
     Some(name.trim_end().to_owned())
 }
 

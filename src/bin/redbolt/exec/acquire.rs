@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use redbolt::redlock::{Holder, NodeId};
 use redbolt::time::Instant;
-use redbolt::{AcquireError, Engine, Event, LockId, LostReason, Token};
+use redbolt::{AcquireError, AcquireOptions, Engine, Event, Fence, LockId, LostReason, Token};
 
 use super::args::Args;
 use super::changes::Changes;
@@ -30,13 +30,16 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// is asked for that.
 const CHECK_EVERY: Duration = Duration::from_millis(500);
 
-/// How long nodes may take to say what they have under the resource, once the wait is over.
+/// How long nodes may take to say what they have under the resource, once the wait is over, unless
+/// they are far away.
 const ASK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A lock that is held.
 pub(super) struct Lease {
     pub(super) lock: LockId,
     pub(super) token: Token,
+    /// The fencing number, if one was asked for.
+    pub(super) fence: Option<Fence>,
     pub(super) since: Instant,
     pub(super) valid_until: Instant,
 }
@@ -65,11 +68,16 @@ pub(super) fn acquire(watch: &mut Watch, args: &Args, speech: &Speech) -> Result
     let contact = contact::make(watch, args, speech)?;
     let wait = contact.left;
     let mut waiting = Waiting::new(&watch.engine, args, speech, start, &contact);
-    let request = watch.engine.acquire(args.resource.as_bytes(), args.ttl(), wait);
+    let request = if args.fence {
+        let options = AcquireOptions::new().fenced();
+        watch.engine.acquire_with(&[args.resource.as_bytes()], args.ttl(), wait, &options)
+    } else {
+        watch.engine.acquire(args.resource.as_bytes(), args.ttl(), wait)
+    };
     let lock = request.map_err(|error| Failure::Usage(error.to_string()))?;
     loop {
         match watch.next(waiting.next_look.min(waiting.next_check))? {
-            News::Engine(Event::Acquired { lock: id, valid_until }) if id == lock => {
+            News::Engine(Event::Acquired { lock: id, valid_until, .. }) if id == lock => {
                 return waiting.acquired(watch, lock, valid_until);
             }
             News::Engine(Event::AcquireFailed { lock: id, error }) if id == lock => {
@@ -152,7 +160,8 @@ impl<'a> Waiting<'a> {
         if !nodes.is_empty() {
             self.speech.say(&Message::NotAllReady { nodes });
         }
-        Ok(Lease { lock, token, since, valid_until })
+        let fence = watch.engine.fence(lock);
+        Ok(Lease { lock, token, fence, since, valid_until })
     }
 
     /// Does what is due.
@@ -199,8 +208,8 @@ impl<'a> Waiting<'a> {
         let mut occupant = Occupant::new(&watch.engine, key, holder);
         // What stays so may stay so for ever.
         let before = self.occupant.as_ref().map(|(occupant, _)| occupant);
-        if matches!(before, Some(Occupant::Split | Occupant::Permanent(_))) {
-            occupant = occupant.closer(&mut watch.engine, key, holder)?;
+        if matches!(before, Some(Occupant::Split | Occupant::Unknown | Occupant::Permanent(_))) {
+            occupant = occupant.closer(&mut watch.engine, key)?;
         }
         if occupant.is_permanent() && self.stuck.as_ref() != Some(&occupant) {
             self.speech.say(&Message::Stuck { occupant: occupant.clone() });
@@ -243,6 +252,10 @@ impl<'a> Waiting<'a> {
             AcquireError::NoQuorum(outcomes) => {
                 Failure::NoQuorum { resource, nodes: nodes::describe(engine, Some(&outcomes)) }
             }
+            AcquireError::TooFar { outcomes, round_trip, limit } => {
+                let nodes = nodes::describe(engine, Some(&outcomes));
+                Failure::TooFar { resource, round_trip, limit, nodes }
+            }
             AcquireError::Quarantined { outcomes, retry_after, .. } => {
                 let nodes = nodes::describe(engine, Some(&outcomes));
                 Failure::Unavailable { resource, retry_after, nodes }
@@ -257,12 +270,12 @@ impl<'a> Waiting<'a> {
 fn ask(watch: &mut Watch, resource: &[u8]) -> Result<Option<Occupant>, Failure> {
     // An error means that an earlier question has not been answered for long.
     let Ok(asked) = watch.engine.query(resource) else { return Ok(None) };
-    let until = watch.engine.now() + ASK_TIMEOUT;
+    let until = watch.engine.now() + nodes::time_to_answer(&watch.engine, ASK_TIMEOUT);
     loop {
         match watch.next(until)? {
             News::Engine(Event::Queried { query, holder, .. }) if query == asked => {
                 let occupant = Occupant::new(&watch.engine, resource, &holder);
-                return Ok(Some(occupant.closer(&mut watch.engine, resource, &holder)?));
+                return Ok(Some(occupant.closer(&mut watch.engine, resource)?));
             }
             News::Time => return Ok(None),
             News::Signal(signal) => handle_signal(watch, signal)?,

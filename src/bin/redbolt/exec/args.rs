@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::codes::Codes;
 use super::failure::Failure;
 use super::style::{Form, Volume};
-use super::{help, refusal, signals};
+use super::{help, refusal, signals, system};
 use crate::choice::one_of;
 use crate::duration;
 use crate::settings::{NO_NODES, NodeArgs, Override, Sources};
@@ -56,6 +56,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", help = help::LABEL, long_help = help::LABEL_LONG)]
     #[arg(allow_hyphen_values = true, value_hint = ValueHint::Other)]
     label: Option<OsString>,
+
+    #[arg(long, help = help::FENCE, long_help = help::FENCE_LONG)]
+    pub(super) fence: bool,
 
     #[arg(long, help = help::WAIT_GROUP, long_help = help::WAIT_GROUP_LONG)]
     pub(super) wait_group: bool,
@@ -117,6 +120,11 @@ impl Args {
         let mut config = config.ok_or_else(|| Failure::Usage(NO_NODES.to_owned()))?;
         if self.command.first().is_some_and(|program| program.is_empty()) {
             return Err(Failure::Usage("COMMAND is empty".to_owned()));
+        }
+        if self.wait_group && !system::ADOPTS_ORPHANS {
+            let what = "--wait-group is not possible on this system, which does not tell when all \
+                        that COMMAND has started has ended";
+            return Err(Failure::Usage(what.to_owned()));
         }
         let ttl = self.ttl();
         let check = self.nodes.check_ttl(&ttl_name, ttl, &config, Some(&sources));

@@ -12,7 +12,7 @@ use rustix::process::{
 
 use super::descendants::Descendants;
 use super::ending::Ending;
-use super::process;
+use super::system;
 use super::terminal::Terminal;
 
 /// A started command.
@@ -37,10 +37,16 @@ impl Child {
     pub(super) fn start<'a>(
         program: &OsStr,
         arguments: &[impl AsRef<OsStr>],
-        environment: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
+        environment: impl IntoIterator<Item = (&'a str, Option<&'a OsStr>)>,
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
-        command.args(arguments).envs(environment).process_group(0);
+        command.args(arguments).process_group(0);
+        for (name, value) in environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         let descendants = Descendants::new()?;
         let process = command.spawn()?;
         let group = Pid::from_child(&process);
@@ -90,6 +96,11 @@ impl Child {
     /// Waits for the command, which has ended, and for the dead that it has left to this process.
     /// Returns whether nobody is left.
     pub(super) fn reap_all(&mut self) -> bool {
+        // Orphans that nobody adopts are not found. Those in the group are: the dead command keeps
+        // the id of the group.
+        if !system::ADOPTS_ORPHANS {
+            return false;
+        }
         self.is_waited_for = true;
         self.descendants.reap_all()
     }
@@ -136,7 +147,7 @@ impl Child {
         // A group with other rights may refuse the signal, and nothing can be done about that.
         _ = kill_process_group(self.group, signal);
         // The command may have joined another group.
-        if process::find(self.group).is_some_and(|command| command.group != Some(self.group)) {
+        if system::find(self.group).is_some_and(|command| command.group != Some(self.group)) {
             _ = kill_process(self.group, signal);
         }
     }

@@ -239,8 +239,13 @@ fn start(lease: &Lease, args: &Args) -> Result<Child, Failure> {
         Failure::Usage("no command given".to_owned())
     })?;
     let token = lease.token.to_hex();
-    let environment =
-        [("REDBOLT_RESOURCE", args.resource.as_os_str()), ("REDBOLT_TOKEN", OsStr::new(&token))];
+    let fence = lease.fence.map(|fence| fence.to_string());
+    let environment = [
+        ("REDBOLT_RESOURCE", Some(args.resource.as_os_str())),
+        ("REDBOLT_TOKEN", Some(OsStr::new(&token))),
+        // That of another lock, around this one, says nothing of this one.
+        ("REDBOLT_FENCE", fence.as_deref().map(OsStr::new)),
+    ];
     Child::start(program, arguments, environment)
         .map_err(|error| Failure::Start { command: name(args), error })
 }

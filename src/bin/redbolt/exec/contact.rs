@@ -14,8 +14,9 @@ use super::suspend::{self, Origin};
 use super::watch::{News, Watch};
 use crate::nodes;
 
-/// How long nodes may take to be ready for the first attempt.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long nodes may take to be ready for the first attempt: connecting and the handshake may take
+/// a second each. Nodes that hang are known earlier, and not waited for.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The least time that the other nodes get to connect once a quorum is ready.
 const GRACE: Duration = Duration::from_millis(10);

@@ -7,14 +7,13 @@
 
 use std::io;
 
-use nix::sys::wait::{Id, WaitPidFlag, waitid as peek};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, pidfd_open,
-    pidfd_send_signal, set_child_subreaper, wait, waitid, waitpid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, wait, waitid, waitpid,
 };
 
-use super::process::{self, Listing, Process};
+use super::process::{Listing, Process};
+use super::system::{self, send};
 
 /// How often to look for processes that were started while others were being stopped.
 const STOP_ROUNDS: usize = 10;
@@ -36,18 +35,18 @@ pub(super) struct Descendants {
 impl Descendants {
     /// Becomes the parent of all that the command will leave behind. The command must not run yet.
     pub(super) fn new() -> io::Result<Self> {
-        set_child_subreaper(Some(getpid()))?;
+        system::adopt_orphans()?;
         let has_children = || {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             !matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
         };
-        let all = if has_children() { process::list().visible } else { Vec::new() };
+        let all = if has_children() { system::list().visible } else { Vec::new() };
         Ok(Self { strangers: descend(&all, &[getpid()]), stopped: Vec::new() })
     }
 
     /// Returns those that live.
     fn living(&mut self) -> Listing {
-        let Listing { visible, is_complete } = process::list();
+        let Listing { visible, is_complete } = system::list();
         if !self.strangers.is_empty() {
             self.strangers.retain(|stranger| visible.iter().any(|process| process.is(stranger)));
             let parents: Vec<_> = self.strangers.iter().map(|stranger| stranger.pid).collect();
@@ -85,13 +84,9 @@ impl Descendants {
     /// Waits for the dead that have become children of this process, but not for the command, whose
     /// id is the id of its group.
     pub(super) fn reap(&self, command: Pid) {
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         // A command that has ended hides those behind it, who are waited for at the end.
-        while let Some(pid) = peek(Id::All, flags).ok().and_then(|status| status.pid()) {
-            match Pid::from_raw(pid.as_raw()) {
-                Some(pid) if pid != command => _ = waitpid(Some(pid), WaitOptions::NOHANG),
-                _ => return,
-            }
+        while let Some(pid) = system::dead_child().filter(|pid| *pid != command) {
+            _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
     }
 
@@ -129,7 +124,7 @@ impl Descendants {
                 None => _ = self.reap_all(),
             }
             let mut has_found = false;
-            for child in process::newest(NEWEST).filter(is_meant) {
+            for child in system::newest(NEWEST).filter(is_meant) {
                 has_found = true;
                 // Nobody else waits for a child, so that its id cannot belong to another yet.
                 _ = kill_process(child.pid, Signal::KILL);
@@ -185,20 +180,6 @@ fn descend(all: &[Process], of: &[Pid]) -> Vec<Process> {
         found.extend(children.into_iter().cloned());
     }
     found
-}
-
-/// Sends a signal to this process, and to no other that has got its id meanwhile.
-fn send(process: &Process, signal: Signal) -> Result<(), Errno> {
-    match pidfd_open(process.pid, PidfdFlags::empty()) {
-        Ok(handle) => {
-            let now = process::find(process.pid);
-            let is_same = now.is_some_and(|now| now.started == process.started);
-            if is_same { pidfd_send_signal(handle, signal) } else { Ok(()) }
-        }
-        // A kernel from before 5.3.
-        Err(Errno::NOSYS) => kill_process(process.pid, signal),
-        Err(error) => Err(error),
-    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use rustix::process::{DumpableBehavior, Signal, WaitIdStatus, getpid, set_dumpable_behavior};
+use rustix::process::{Signal, WaitIdStatus, getpid};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use signal_hook::low_level::emulate_default_handler;
 
-use super::signals;
+use super::{signals, system};
 
 /// The end of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +44,7 @@ impl Ending {
         // The system ignores such a signal for its first process.
         if let (Self::Died(signal), false) = (self, getpid().is_init()) {
             // The command has left its memory for the debugger, and this process is not to blame.
-            _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+            _ = system::leave_no_core();
             // Returns for signals that end no process.
             _ = emulate_default_handler(signal);
         }

@@ -43,6 +43,17 @@ pub(super) enum Failure {
         resource: String,
         nodes: NodeList,
     },
+    /// A quorum of nodes answers after `round_trip`, and no attempt with this ttl waits for longer
+    /// than `limit`; `nodes` has a line for each node.
+    TooFar {
+        #[serde(skip_serializing)]
+        resource: String,
+        #[serde(rename = "round_trip_ms", serialize_with = "fields::millis")]
+        round_trip: Duration,
+        #[serde(rename = "limit_ms", serialize_with = "fields::millis")]
+        limit: Duration,
+        nodes: NodeList,
+    },
     /// Too few nodes may vote before `retry_after` is over, because the others may have forgotten
     /// locks; `nodes` has a line for each node.
     Unavailable {
@@ -92,7 +103,9 @@ impl Failure {
         match self {
             Self::Usage(_) => exit::USAGE,
             Self::Held { .. } => codes.held,
-            Self::NoQuorum { .. } | Self::Unavailable { .. } => codes.no_quorum,
+            Self::NoQuorum { .. } | Self::TooFar { .. } | Self::Unavailable { .. } => {
+                codes.no_quorum
+            }
             Self::Interrupted { signal } => Ending::by(*signal).code(),
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => NOT_FOUND,
             Self::Start { .. } => NOT_EXECUTABLE,
@@ -131,6 +144,15 @@ impl fmt::Display for Failure {
             }
             Self::NoQuorum { resource, nodes } => {
                 write!(f, "no quorum of nodes for {resource:?}:\n{nodes}")
+            }
+            Self::TooFar { resource, round_trip, limit, nodes } => {
+                let [round_trip, limit] = [round_trip, limit].map(|time| format_rounded(*time));
+                write!(
+                    f,
+                    "the nodes are too far away to lock {resource:?} for this --ttl: a quorum of \
+                     them answers after {round_trip}, and an attempt waits for {limit} at most:\n\
+                     {nodes}"
+                )
             }
             Self::Unavailable { resource, retry_after, nodes } => {
                 let left = format_rounded(*retry_after);

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use redbolt::LostReason;
 use rustix::process::Signal;
-use serde::Serializer;
+use serde::{Serialize, Serializer};
 
 use super::signals;
+use crate::json::Millis;
 
-/// Writes a time in milliseconds, with no more than three decimals.
+/// Writes a time in milliseconds.
 pub(super) fn millis<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+    Millis::of(*time).serialize(to)
 }
 
 /// Writes a time in milliseconds, if there is one.

@@ -28,6 +28,12 @@ How long to wait for the lock, connecting included: at most 168h, or forever, wh
 outlasts nodes that are down or in quarantine, and ends with a signal; REDBOLT_WAIT, or
 10s, when this is absent";
 
+pub(super) const FENCE: &str = "Give COMMAND a number by which storage refuses late writers";
+pub(super) const FENCE_LONG: &str = "\
+Draw a fencing number, and tell it to COMMAND as REDBOLT_FENCE: larger than those of all
+earlier holders of RESOURCE who have asked for one, so that storage can refuse a holder
+that writes late. The nodes need the rights to hget, hset and the key redbolt:fence";
+
 pub(super) const WAIT_GROUP: &str = "Hold the lock for what COMMAND leaves behind, too";
 pub(super) const WAIT_GROUP_LONG: &str = "\
 Hold the lock until all that COMMAND has started has ended, and not only COMMAND itself.
@@ -93,7 +99,9 @@ default, counted from the last request that a quorum has confirmed) is ended:
 Both go to all that the command has started, also to what has left its process group, as with
 setsid, or has lost its parent. Work that the command hands to a service, such as at, systemd-run
 or a container, is not found; nor is, where /proc hides the processes of other users, one of theirs,
-and there Ctrl-Z stops nothing. When a quorum says that the lock is gone, all gets SIGKILL at once.
+and there Ctrl-Z stops nothing. On macOS nothing but the process group is found: the rest works on,
+--wait-group is refused, and the lock of a command that had to be ended is left to its ttl.
+When a quorum says that the lock is gone, all gets SIGKILL at once.
 --expiring-signal goes to the process group when a third of the validity is left, which with
 keep-alive means that renewals fail or --max-hold comes near. When the command ends after SIGTERM,
 what is left gets SIGKILL; when it ends by itself, what it has left behind is left alone, or holds
@@ -146,13 +154,13 @@ state. Times are in milliseconds. EXEC.md has this table with the level of each 
   panicked         redbolt has a bug, and its exit code is 101
   left_out         count: so many messages are missing here
   failed           exit_code, failure, and what belongs to it: the failure is
-                   usage, held, no_quorum, unavailable, interrupted, start,
-                   overrun or system
+                   usage, held, no_quorum, too_far, unavailable, interrupted,
+                   start, overrun or system
 
 COMMAND runs without a shell, in a process group of its own. It has the terminal where standard
 input and output are one, and otherwise as soon as it wants to read or to set it, if redbolt is in
 the foreground. Its environment has REDBOLT_RESOURCE and REDBOLT_TOKEN, the value under which the
-lock is stored, in 40 hex digits.
+lock is stored, in 40 hex digits; with --fence also REDBOLT_FENCE, a number in decimal digits.
 
 SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to the group of COMMAND, and the
 lock is released once it has ended; before it has begun they end the wait. With --wait-group, once

@@ -19,6 +19,10 @@ use super::occupant::Occupant;
 use super::signals;
 use crate::nodes::{GUARD_HINT, NodeLine, NodeList};
 
+/// Why a lock is lost that the nodes do not have any more.
+const NO_VALUE: &str = "no quorum has its value any more; it is gone there, or another stands \
+                        there, as after redbolt unlock";
+
 /// For whom a message is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -224,7 +228,7 @@ impl fmt::Display for Text<'_> {
                 let plural = if *attempts == 1 { "" } else { "s" };
                 let is_about_nodes = nodes.is_empty() || *occupant == Occupant::Unknown;
                 let more = if is_about_nodes { "" } else { ", but too few nodes vote" };
-                let after = format_args!("after {attempts} attempt{plural}");
+                let after = format!("after {attempts} attempt{plural}");
                 write!(
                     f,
                     "waiting {left} for {resource:?} {after}: {occupant}{more}{}",
@@ -252,7 +256,7 @@ impl fmt::Display for Text<'_> {
                 write!(f, "{}: {signal}{}", about_to_end(*reason, resource), nodes.below())
             }
             Message::Lost { reason, nodes } => {
-                write!(f, "the lock on {resource:?} is lost: {reason}{}", nodes.below())
+                write!(f, "the lock on {resource:?} is lost: {}", why_lost(*reason, nodes))
             }
             Message::TerminalWanted => f.write_str(
                 "the command is stopped: it wants the terminal, which is not ours to give away",
@@ -278,6 +282,15 @@ impl fmt::Display for Text<'_> {
             Message::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
             Message::Failed { failure, .. } => failure.fmt(f),
         }
+    }
+}
+
+fn why_lost(reason: LostReason, nodes: &NodeList) -> String {
+    match reason {
+        // Nodes that are well are no reason.
+        LostReason::Majority if nodes.are_ready() => NO_VALUE.to_owned(),
+        LostReason::Majority => format!("{NO_VALUE}{}", nodes.below()),
+        reason => format!("{reason}{}", nodes.below()),
     }
 }
 

@@ -8,7 +8,7 @@
 //! ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends all that the
 //! command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
 //! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). This process ends as
-//! the command has ended ([`ending`]).
+//! the command has ended ([`ending`]). What differs between operating systems is in [`system`].
 //!
 //! Of the nodes, [`changes`] knows what is worth a line, [`voters`] which of them vote, and
 //! [`occupant`] what keeps the lock from us: [`remains`] of others, for which a
@@ -20,7 +20,6 @@
 //! first, and said then.
 
 mod acquire;
-mod alarm;
 mod args;
 mod backlog;
 mod changes;
@@ -45,6 +44,7 @@ mod signals;
 mod speech;
 mod style;
 mod suspend;
+mod system;
 mod terminal;
 mod voters;
 mod wall_clock;
@@ -63,10 +63,10 @@ pub(crate) use self::refusal::refuse;
 use self::speech::Speech;
 use self::style::Style;
 use self::watch::Watch;
-use crate::{exit, output};
+use crate::{exit, nodes, output};
 
-/// How long nodes may take to confirm that the lock is released. The kernel has the releases by
-/// then. Only the replies are waited for, and a stalled node sends none.
+/// How long nodes may take to confirm that the lock is released, unless they are far away. The
+/// kernel has the releases by then. Only the replies are waited for, and a stalled node sends none.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// How long nodes may take to confirm the releases of failed attempts. No command has run, and the
@@ -113,7 +113,8 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
     }
     // An error means that the lock has ended already, and that the engine releases it by itself.
     _ = watch.engine.release(lease.lock);
-    let is_confirmed = watch.engine.drain(RELEASE_TIMEOUT).unwrap_or(false);
+    let timeout = nodes::time_to_answer(&watch.engine, RELEASE_TIMEOUT);
+    let is_confirmed = watch.engine.drain(timeout).unwrap_or(false);
     let held = watch.engine.now() - lease.since;
     speech.say(&Message::Released { is_confirmed, held });
     result

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use redbolt::Engine;
-use redbolt::redlock::{Holder, NodeSet, Occupancy};
+use redbolt::redlock::{Holder, NodeId, NodeSet, Occupancy, Stored};
 use redbolt::time::format_rounded;
 use serde::Serialize;
 
@@ -56,21 +56,21 @@ impl Occupant {
 
     /// Returns the same for nodes whose values have no quorum, after a closer look at them: values
     /// without a ttl may be among them.
-    pub(super) fn closer(
-        self,
-        engine: &mut Engine,
-        resource: &[u8],
-        holder: &Holder,
-    ) -> io::Result<Self> {
-        if self != Self::Split {
+    pub(super) fn closer(self, engine: &mut Engine, resource: &[u8]) -> io::Result<Self> {
+        if !matches!(self, Self::Split | Self::Unknown) {
             return Ok(self);
         }
-        let values: Vec<_> =
-            holder.holding.union(holder.others.without(holder.data)).into_iter().collect();
-        let no_ttl = closer_look::without_ttl(engine, &values, resource)?;
-        let no_ttl: NodeSet = no_ttl.into_iter().collect();
-        Ok(match leaves_no_quorum(engine, no_ttl.union(holder.data)) {
-            true => Self::permanent(engine, resource, no_ttl, holder.data),
+        let Some(found) = closer_look::look(engine, resource)? else { return Ok(self) };
+        let is_kept = |value: &Stored| value.value().is_some() && value.ttl() == Some(None);
+        let stored = found.stored.iter().enumerate();
+        let no_ttl = stored.filter(|(_, stored)| stored.as_ref().is_ok_and(is_kept));
+        let no_ttl: NodeSet = no_ttl.filter_map(|(place, _)| NodeId::new(place)).collect();
+        let no_ttl = no_ttl.without(found.unknown);
+        // Beside nodes that do not answer, one such key can be enough.
+        let stays = no_ttl.union(found.data);
+        let is_stuck = !stays.is_empty() && leaves_no_quorum(engine, stays.union(found.unknown));
+        Ok(match is_stuck {
+            true => Self::permanent(engine, resource, no_ttl, found.data),
             false => self,
         })
     }

@@ -15,7 +15,7 @@ pub(super) struct Remains {
     no_ttl: Vec<String>,
     /// The nodes that have data which is not a string.
     data: Vec<String>,
-    /// What deletes the key, node by node.
+    /// What deletes the key: everywhere by its value, or node by node.
     #[serde(skip_serializing)]
     commands: Vec<String>,
 }
@@ -32,11 +32,13 @@ impl Remains {
             let addresses = nodes.iter().filter_map(|node| engine.address(*node));
             addresses.map(ToString::to_string).collect()
         };
-        let addresses = no_ttl.iter().chain(data).filter_map(|node| engine.address(*node));
+        let unlock = (!no_ttl.is_empty()).then(|| unlocking(resource));
+        let addresses = data.iter().filter_map(|node| engine.address(*node));
+        let deletions = addresses.map(|address| deletion(address, &key));
         Self {
             no_ttl: names(no_ttl),
             data: names(data),
-            commands: addresses.map(|address| deletion(address, &key)).collect(),
+            commands: unlock.into_iter().chain(deletions).collect(),
             key: String::from_utf8_lossy(&key).into_owned(),
         }
     }
@@ -67,10 +69,36 @@ impl fmt::Display for Remains {
     }
 }
 
+/// Returns the command that deletes a value of a resource at all nodes, and nothing else.
+fn unlocking(resource: &[u8]) -> String {
+    let resource = match std::str::from_utf8(resource) {
+        Ok(text) if !text.contains(char::is_control) => in_shell(text),
+        _ => format!("$'{}'", resource.escape_ascii()),
+    };
+    let resource = if resource.starts_with('-') { format!("-- {resource}") } else { resource };
+    format!("redbolt unlock --token TOKEN {resource}  # TOKEN: redbolt who --json {resource}")
+}
+
 /// Returns the command that deletes a key at a node. The password is asked for.
 fn deletion(address: &Address, key: &[u8]) -> String {
     let login = address.login();
-    let mut command = format!("redis-cli -h {} -p {}", address.host(), address.port());
+    let place = match (address.host(), address.port(), address.path()) {
+        (Some(host), Some(port), _) => format!("-h {host} -p {port}"),
+        (_, _, path) => format!("-s {}", in_shell(path.unwrap_or_default())),
+    };
+    let mut command = format!("redis-cli {place}");
+    if let Some(tls) = address.tls() {
+        command += " --tls";
+        let files = [("cacert", &tls.ca), ("cert", &tls.cert), ("key", &tls.key)];
+        for (option, file) in
+            files.iter().filter_map(|(option, file)| Some((option, file.as_ref()?)))
+        {
+            command += &format!(" --{option} {}", in_shell(&file.to_string_lossy()));
+        }
+        if let Some(name) = &tls.server_name {
+            command += &format!(" --sni {}", in_shell(name));
+        }
+    }
     if login.database != 0 {
         command += &format!(" -n {}", login.database);
     }
@@ -120,6 +148,22 @@ mod tests {
         for (address, key, command) in rows {
             let address = address.parse().expect("an address");
             assert_eq!(deletion(&address, key), command);
+        }
+    }
+
+    #[test]
+    fn the_command_that_ends_a_value_names_the_resource_as_a_shell_reads_it() {
+        let rows: [(&[u8], &str); 4] = [
+            (b"jobs/1", "jobs/1"),
+            (b"it's", r"'it'\''s'"),
+            (b"-r", "-- -r"),
+            (b"a'\n\xff", r"$'a\'\n\xff'"),
+        ];
+        for (resource, shown) in rows {
+            let expected = format!(
+                "redbolt unlock --token TOKEN {shown}  # TOKEN: redbolt who --json {shown}"
+            );
+            assert_eq!(unlocking(resource), expected);
         }
     }
 

@@ -4,10 +4,13 @@ use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
+use redbolt::Clock;
+use redbolt::time::Instant;
 use serde::Serialize;
 
 use super::message::{Level, Message};
-use super::wall_clock::{now, rfc3339, since_boot};
+use super::wall_clock::{now, rfc3339};
+use crate::json;
 
 /// The value of `--log`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -51,8 +54,8 @@ pub(super) struct Style {
     resource: Option<Arc<str>>,
     /// The id of this process, by which the lines of one run are found among those of others.
     pid: u32,
-    /// The time since boot when the run began.
-    start: Duration,
+    /// When the run began.
+    start: Instant,
 }
 
 /// One line of JSON. The fields of the message come between the level and the text.
@@ -72,7 +75,7 @@ impl Style {
     /// The style of a run that begins now.
     pub(super) fn new(form: Form, volume: Volume, resource: Option<&str>) -> Self {
         let (resource, pid) = (resource.map(Arc::from), process::id());
-        Self { form, volume, resource, pid, start: since_boot() }
+        Self { form, volume, resource, pid, start: Clock::now() }
     }
 
     /// Whether a message is said at all.
@@ -90,8 +93,7 @@ impl Style {
         match self.form {
             Form::Json => self.json(message, now()),
             Form::Text if self.volume == Volume::Verbose => {
-                let elapsed = since_boot().saturating_sub(self.start);
-                let (pid, seconds) = (self.pid, elapsed.as_secs_f64());
+                let (pid, seconds) = (self.pid, (Clock::now() - self.start).as_secs_f64());
                 format!("redbolt[{pid}]: [{seconds:7.3}s] {}\n", message.text(self.name()))
             }
             Form::Text => format!("redbolt: {}\n", message.text(self.name())),
@@ -106,9 +108,7 @@ impl Style {
         let resource = self.resource.as_deref();
         let text = message.text(self.name()).to_string();
         let (time, level, pid) = (rfc3339(now), message.level(), self.pid);
-        let line = serde_json::to_string(&Line { time, level, resource, pid, message, text });
-        // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
-        line.expect("structs of numbers and text") + "\n"
+        json::line(&Line { time, level, resource, pid, message, text })
     }
 }
 

@@ -9,7 +9,8 @@ use std::io;
 use rustix::process::{Pid, Signal, getpid, kill_current_process_group, kill_process};
 
 use super::child::Child;
-use super::process::{self, Process};
+use super::process::Process;
+use super::system;
 use super::watch::Watch;
 
 /// What has come of a wish to stop.
@@ -67,13 +68,13 @@ pub(super) fn suspend(
 /// a terminal stop such a group, because nobody would continue it.
 fn is_orphaned() -> bool {
     // The calls of the system have no answer for a group or a session of another container.
-    let Some(us) = process::find(getpid()) else { return true };
+    let Some(us) = system::find(getpid()) else { return true };
     let watches = |parent: Option<Pid>| {
-        let parent = parent.and_then(process::find);
+        let parent = parent.and_then(system::find);
         parent.is_some_and(|parent| parent.session == us.session && parent.group != us.group)
     };
     let is_watched = |process: &Process| {
         process.group == us.group && process.is_alive && watches(process.parent)
     };
-    !watches(us.parent) && !process::list().visible.iter().any(is_watched)
+    !watches(us.parent) && !system::list().visible.iter().any(is_watched)
 }

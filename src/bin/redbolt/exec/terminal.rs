@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process_group};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
-use super::process;
+use super::system;
 
 pub(super) struct Terminal {
     tty: File,
@@ -25,7 +25,7 @@ impl Terminal {
     pub(super) fn of_session(borrower: Pid) -> Option<Self> {
         let tty = File::options().read(true).write(true).open("/dev/tty").ok()?;
         // The system has no id for a group of another container.
-        let ours = process::find(getpid())?.group?;
+        let ours = system::find(getpid())?.group?;
         Some(Self { tty, ours, borrower })
     }
 

@@ -7,17 +7,16 @@ use std::time::Duration;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use redbolt::time::Instant;
-use redbolt::{Config, Engine, Event};
+use redbolt::{Config, Engine, Event, Timer};
 use rustix::process::Signal;
 
-use super::alarm::Alarm;
 use super::failure::Failure;
 use super::signals::Signals;
 
 pub(super) struct Watch {
     pub(super) engine: Engine,
     signals: Signals,
-    alarm: Alarm,
+    timer: Timer,
     poll: Poll,
     events: Events,
 }
@@ -34,11 +33,11 @@ pub(super) enum News {
 impl Watch {
     pub(super) fn new(config: Config) -> Result<Self, Failure> {
         let engine = Engine::new(config)?;
-        let (signals, alarm, poll) = (Signals::new()?, Alarm::new()?, Poll::new()?);
+        let (signals, timer, poll) = (Signals::new()?, Timer::new()?, Poll::new()?);
         watch(&poll, &engine)?;
         watch(&poll, &signals)?;
-        watch(&poll, &alarm)?;
-        Ok(Self { engine, signals, alarm, poll, events: Events::with_capacity(4) })
+        watch(&poll, &timer)?;
+        Ok(Self { engine, signals, timer, poll, events: Events::with_capacity(4) })
     }
 
     /// Waits for the next news.
@@ -72,7 +71,8 @@ impl Watch {
         // The engine arms its own timer before its turn. The deadlines that its last turn has set
         // are known only now.
         let deadline = self.engine.next_deadline().unwrap_or(Instant::FAR_FUTURE);
-        self.alarm.set(until.min(deadline))?;
+        self.timer.went_off();
+        self.timer.set(until.min(deadline))?;
         match self.poll.poll(&mut self.events, None) {
             // A signal has interrupted the call, and `signals` has it.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),

@@ -2,8 +2,7 @@
 
 use redbolt::{Config, Init};
 
-use crate::failure::Failure;
-use crate::settings::{NO_NODES, NodeArgs};
+use crate::settings::NodeArgs;
 
 /// Shown below the options by `-h`.
 const AFTER: &str = "\
@@ -42,7 +41,8 @@ node that a client still looks at. At least half of the old nodes must be on the
 ttl that is longer than configured stays, unless --max-ttl is an option. Init does not see clients
 that have no right to redbolt:seen, or run with --restart-guard off, and cannot tell an old client
 that starts later from a new one if the number of nodes is the same. So shut down the servers that
-are not on the list any more, and start no client with the old list.
+are not on the list any more, and start no client with the old list. A node whose witness is of an
+earlier process cannot tell: it begins to measure when init waits, and never with --no-wait.
 
 With --fresh, --max-ttl or --reconfigure nothing is written anywhere unless every node is there and
 fit. All nodes are inspected before the first is written to. Whatever has happened, init may be run
@@ -50,11 +50,13 @@ again, with the same options: what a run has done is kept by the next, which doe
 that a --reconfigure has closed and not opened stay closed for all clients until then.
 
 A line for each node says what was found and what is to be done, before the first is written to, and
-what was done. Settings are also read from variables and from the file of --config, as the library
-documents them at Config::from_env. Durations are written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An
-option that is a bare number is in seconds; a variable and the file need the unit.
+what was done; of a node that cannot serve, what redbolt check says of it. Settings are also read
+from variables and from the file of --config, as the library documents them at Config::from_env.
+Durations are written like 250us, 20ms, 30s, 1.5m, 2h, 7d. An option that is a bare number is in
+seconds; a variable and the file need the unit.
 
-The user of the nodes needs the rights of locks and +dbsize.
+The user of the nodes needs the rights of locks. --fresh also needs +dbsize, to see that a node is
+empty, and +scan where a client has left its label, which is no data.
 
 Exit codes:
   0    every node has what was wanted, and, unless --no-wait, a quorum votes
@@ -66,7 +68,7 @@ Exit codes:
 #[command(after_help = AFTER, after_long_help = AFTER_LONG)]
 pub(crate) struct Args {
     #[command(flatten)]
-    nodes: NodeArgs,
+    pub(super) nodes: NodeArgs,
 
     /// Declare the nodes new: no client can believe in a lock there
     ///
@@ -97,12 +99,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the settings, from the options, the variables and the file.
-    pub(super) fn config(&self) -> Result<Config, Failure> {
-        let config = self.nodes.sources().and_then(|sources| self.nodes.config(&sources, []));
-        config.map_err(Failure::usage)?.ok_or_else(|| Failure::usage(NO_NODES))
-    }
-
     /// What is wanted. A `max_ttl` from elsewhere is only compared.
     pub(super) fn init(&self, config: Config) -> Init {
         let init = Init::new(config);

@@ -16,13 +16,13 @@ const NEWS: Duration = Duration::from_secs(15);
 /// The time between two inspections: a client that still runs is named soon.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// Inspects the nodes again and again, until nothing is to be waited for.
-pub(super) fn wait(init: &Init) -> Result<InitPlan, Failure> {
+/// Inspects the nodes again and again, until nothing is to be waited for. Nodes that cannot tell
+/// for how long they have been left alone begin to measure.
+pub(super) fn wait(init: &Init, mut plan: InitPlan) -> Result<InitPlan, Failure> {
     let mut before = Vec::new();
     let mut news_at = Instant::ZERO;
     let mut was_told = false;
     loop {
-        let plan = init.inspect()?;
         let left = plan.report().wait();
         if left.is_zero() {
             return Ok(plan);
@@ -36,9 +36,11 @@ pub(super) fn wait(init: &Init) -> Result<InitPlan, Failure> {
             tell(plan.report(), left, &renewed);
         }
         before = lefts;
+        plan.measure()?;
         // The connections are not kept for so long.
         drop(plan);
         thread::park_timeout(left.min(CHECK_EVERY));
+        plan = init.inspect()?;
     }
 }
 

@@ -22,7 +22,7 @@ use crate::output::{print, say};
 const NOT_ALL: &str = "not every node is done: mend the others, and run init again";
 
 pub(crate) fn run(args: Args) -> ExitCode {
-    let code = args.config().and_then(|config| prepare(&args, config));
+    let code = args.nodes.required().and_then(|config| prepare(&args, config));
     code.unwrap_or_else(|failure| {
         say(failure.message.trim_end());
         failure.code.into()
@@ -78,13 +78,16 @@ fn execute(
     waits: bool,
 ) -> Result<(InitReport, Option<Failure>), Failure> {
     loop {
+        if waits && !plan.report().wait().is_zero() {
+            plan = left_alone::wait(init, plan)?;
+        }
         let error = match plan.execute() {
             Ok(report) => return Ok((report, None)),
             Err(error) => error,
         };
         let left = error.report().map_or(Duration::ZERO, InitReport::wait);
         if waits && !left.is_zero() {
-            plan = left_alone::wait(init)?;
+            plan = init.inspect()?;
             continue;
         }
         return match error {
@@ -112,10 +115,21 @@ fn raised(report: &InitReport) -> Option<String> {
     report.nodes().iter().find_map(|node| raised(*node.result.as_ref().ok()?))
 }
 
+/// Returns whether a node cannot tell for how long it has been left alone.
+fn cannot_tell(report: &InitReport) -> bool {
+    report.nodes().iter().any(|node| node.wait.is_some_and(|wait| wait.ago.is_none()))
+}
+
 impl From<InitError> for Failure {
     fn from(error: InitError) -> Self {
         let left = error.report().map_or(Duration::ZERO, InitReport::wait);
         match error {
+            InitError::Refused(ref report) if !left.is_zero() && cannot_tell(report) => {
+                Self::no_quorum(format_args!(
+                    "{error}stop every client, and run init without --no-wait: a node cannot tell \
+                     when a client has looked last, and begins to measure only when init waits"
+                ))
+            }
             InitError::Refused(_) if !left.is_zero() => Self::no_quorum(format_args!(
                 "{error}stop every client, and run init again in {}",
                 format_rounded(left)

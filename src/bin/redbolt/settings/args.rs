@@ -15,6 +15,7 @@ use super::sources::{Given, Sources};
 use super::{help, list, passwords};
 use crate::choice::one_of;
 use crate::duration;
+use crate::failure::Failure;
 
 pub(crate) const NO_NODES: &str = "no nodes given: use --nodes HOST:PORT,HOST:PORT,… or set \
                                    REDBOLT_NODES, or write nodes = [\"HOST:PORT\", …] into the \
@@ -110,6 +111,13 @@ impl NodeArgs {
     /// Returns the places of settings beside the options, or what is wrong with them.
     pub(crate) fn sources(&self) -> Result<Sources, String> {
         Sources::new(self.config.as_ref())
+    }
+
+    /// Returns the settings of a command that needs nodes, and has no options of its own that are
+    /// settings.
+    pub(crate) fn required(&self) -> Result<Config, Failure> {
+        let config = self.sources().and_then(|sources| self.config(&sources, []));
+        config.map_err(Failure::usage)?.ok_or_else(|| Failure::usage(NO_NODES))
     }
 
     /// Returns the settings of these nodes, or what is wrong with them; `None` when no nodes are

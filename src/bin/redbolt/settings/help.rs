@@ -3,8 +3,11 @@
 
 pub(super) const NODES: &str = "The nodes: HOST:PORT,HOST:PORT,… or @FILE";
 pub(super) const NODES_LONG: &str = "\
-The nodes, separated by commas: HOST, HOST:PORT or
-redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. A comma in a password is written %2C.
+The nodes, separated by commas: HOST, HOST:PORT,
+redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE],
+unix://[[USER]:PASSWORD@]/PATH[?db=DATABASE] or, for TLS, rediss:// in the place of
+redis://, with ?ca=FILE&cert=FILE&key=FILE&server_name=NAME behind, as far as these are
+needed. A comma in a password is written %2C.
 @FILE reads the list from a file, with commas, or one node on each line; # begins a
 comment. Everybody can see arguments, so a list with passwords belongs there, and the file
 must not be open to others (chmod o=). nodes = \"@FILE\" in the file of --config names a

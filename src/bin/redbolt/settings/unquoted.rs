@@ -23,6 +23,9 @@ pub(super) fn what_is_wrong(text: &str, line: usize) -> Option<String> {
     text[..start].parse::<Table>().ok()?;
     let (name, value) = text[start..].lines().next()?.split_once('=')?;
     let (name, value) = (name.trim(), value.split('#').next()?.trim());
+    if name == "nodes" && has_bare_items(value) {
+        return Some("nodes needs quotes, as in nodes = [\"…\", \"…\"]".to_owned());
+    }
     if !names::known().iter().any(|known| known == name) || value.starts_with(BEGINNINGS) {
         return None;
     }
@@ -37,6 +40,13 @@ pub(super) fn what_is_wrong(text: &str, line: usize) -> Option<String> {
         true => format!("{name} = {value} needs quotes: {name} = \"{value}\""),
         false => format!("{name} needs quotes, as in {name} = \"…\""),
     })
+}
+
+/// Whether a value is a list that has items, and no quotes.
+fn has_bare_items(value: &str) -> bool {
+    let Some(items) = value.strip_prefix('[') else { return false };
+    let is_item = |c: char| !matches!(c, ',' | ']') && !c.is_whitespace();
+    items.contains(is_item) && !items.contains(['"', '\''])
 }
 
 /// Whether a value can be no secret: that of a setting which has none, and nothing like an address.
@@ -66,6 +76,8 @@ mod tests {
             ("wait = # later", "wait has no value"),
             ("wait = “forever”", "wait needs quotes, as in wait = \"…\""),
             ("nodes = a", "nodes needs quotes, as in nodes = \"…\""),
+            ("nodes = [127.0.0.1:1]", "nodes needs quotes, as in nodes = [\"…\", \"…\"]"),
+            ("nodes = [a, redis://:secret@b", "nodes needs quotes, as in nodes = [\"…\", \"…\"]"),
             ("nodes = redis://:secret@a", "nodes needs quotes, as in nodes = \"…\""),
             ("password = secret", "password needs quotes, as in password = \"…\""),
             ("prefix = secret", "prefix needs quotes, as in prefix = \"…\""),
@@ -81,6 +93,7 @@ mod tests {
     #[test]
     fn another_mistake_is_left_to_the_parser() {
         for (text, line) in [
+            ("nodes = [ , ]", 1),
             ("wait", 1),
             ("wait = \"forever", 1),
             ("wait = 'forever' s", 1),

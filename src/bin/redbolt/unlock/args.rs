@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use redbolt::Unlock;
 use redbolt::redlock::StoredValue;
-use redbolt::{Config, Unlock};
 
 use crate::failure::Failure;
-use crate::settings::{self, NO_NODES, NodeArgs};
+use crate::settings::{self, NodeArgs};
 
 /// Shown below the options by `-h`.
 const AFTER: &str = "\
@@ -60,6 +60,10 @@ REDBOLT_TOKEN has it; @FILE for a file with the digits on one line, which must n
 to others (chmod o=); or - for standard input. Everybody can see arguments, and whoever
 has a token can end its lock";
 
+/// Continues `--token` where the pipe from `redbolt who` had no token to give.
+const NO_HOLDER: &str = " is null: redbolt who has named no holder, because nobody holds the lock \
+                         or too few nodes have answered";
+
 #[derive(clap::Args)]
 #[command(after_help = AFTER, after_long_help = AFTER_LONG)]
 pub(crate) struct Args {
@@ -77,9 +81,7 @@ pub(crate) struct Args {
 impl Args {
     /// Returns what is to be done, by the options, the variables and the file.
     pub(super) fn unlock(self) -> Result<Unlock, Failure> {
-        let config = self.nodes.sources().and_then(|sources| self.nodes.config(&sources, []));
-        let config: Config =
-            config.map_err(Failure::usage)?.ok_or_else(|| Failure::usage(NO_NODES))?;
+        let config = self.nodes.required()?;
         let token = token(&self.token).map_err(|error| format!("--token{error}"));
         let token = token.map_err(Failure::usage)?;
         Ok(Unlock::new(config, self.resource.into_vec(), token))
@@ -96,6 +98,10 @@ fn token(given: &OsStr) -> Result<StoredValue, String> {
         [b'@', path @ ..] => of_file(Some(Path::new(OsStr::from_bytes(path))))?,
         hex => String::from_utf8_lossy(hex).into_owned(),
     };
+    // What `jq` makes of an answer without a holder.
+    if hex == "null" {
+        return Err(NO_HOLDER.to_owned());
+    }
     let most = StoredValue::MAX_LEN;
     if hex.len() > 2 * most {
         return Err(format!(" has more than {most} bytes, which no lock has"));

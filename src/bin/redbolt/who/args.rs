@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use redbolt::{Config, Who};
+use redbolt::Who;
 
 use crate::failure::Failure;
-use crate::settings::{NO_NODES, NodeArgs};
+use crate::settings::NodeArgs;
 
 /// Shown below the options by `-h`.
 const AFTER: &str = "\
@@ -37,20 +37,21 @@ a lock keeps others out. What stands under a resource is, in the words of --json
   data       data that is no lock, such as a list, on so many nodes that no lock can be had
   unknown    too few nodes have said what they have
 
-Who that is, the value tells, and the label of the client. A token of redbolt has the nonce of the
-engine that has drawn it and the number of the attempt, so locks of one engine are known as such. A
-client of redbolt that has a label (redbolt exec --label, REDBOLT_LABEL) is shown with its machine
-and its process, as it says of itself. The tokens of other libraries tell nothing. Whoever has a
-token can release the lock: only --json shows it whole, in hex and, where it is text, as text.
+The value and the label of a client tell whose lock it is. A token of redbolt begins with a number
+that only one engine has, and ends with the number of its attempt: locks of one engine are known as
+such. A client of redbolt with a label (redbolt exec --label, REDBOLT_LABEL) is shown with its
+machine and its process, as it has written them itself. The tokens of other libraries tell nothing.
+Whoever has a token can release the lock: only --json shows it whole, in hex and, where it is text,
+as text.
 
 A node that cannot vote does not count, whatever it has: one that is down, loading, a replica, in a
 cluster, evicts keys, is the same process as another, or belongs to a deployment with another number
 of nodes. A node in quarantine may have forgotten keys: that it has nothing does not count.
 
-With --json, one object is printed: quorum; nodes, each with node, state and text; and resources,
-each with resource, state (as above), left_ms, holder (null unless a quorum agrees), values and
-nodes. Further fields may come. A value has token (hex), token_text, engine, attempt and client
-(machine, process, label), where these are known.
+With --json, one object is printed: quorum; nodes, each with node, state and status; and resources,
+each with resource, state (as above), remaining_ms, holder (null unless a quorum agrees), values and
+nodes. A value has token (hex), token_text, engine, attempt and client (machine, process, label),
+where these are known. Times are in milliseconds; further fields may come.
 
 The user of the nodes needs the rights of locks: +info +eval +get +pttl, and +time for quarantines.
 Where there are +strlen and +type, a string of more than 1,024 bytes is not read on the node, and
@@ -88,9 +89,7 @@ pub(crate) struct Args {
 impl Args {
     /// Returns what is to be asked, by the options, the variables and the file.
     pub(super) fn who(self) -> Result<Who, Failure> {
-        let config = self.nodes.sources().and_then(|sources| self.nodes.config(&sources, []));
-        let config: Config =
-            config.map_err(Failure::usage)?.ok_or_else(|| Failure::usage(NO_NODES))?;
+        let config = self.nodes.required()?;
         Ok(Who::new(config, self.resources.into_iter().map(OsString::into_vec)))
     }
 }

@@ -1,10 +1,10 @@
 //! The object of `redbolt who --json`.
 
-use std::time::Duration;
-
-use redbolt::redlock::{NodeError, Stored, StoredValue};
+use redbolt::redlock::{NodeError, NodeId, Stored, StoredValue};
 use redbolt::{NodeWeight, VisitedNode, WhoReport, WhoResource, WhoState, WhoValue};
 use serde::Serialize;
+
+use crate::json::{self, Millis};
 
 /// Everything. New fields come at the end of their object.
 #[derive(Serialize)]
@@ -18,9 +18,9 @@ struct Report<'a> {
 struct Node {
     node: String,
     state: &'static str,
-    text: String,
+    status: String,
     /// How long a quarantine lasts.
-    left_ms: Option<f64>,
+    remaining_ms: Option<Millis>,
 }
 
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct Resource<'a> {
     resource_hex: String,
     state: &'static str,
     /// For how long a quorum keeps the value.
-    left_ms: Option<f64>,
+    remaining_ms: Option<Millis>,
     holder: Option<Holder<'a>>,
     values: Vec<Value<'a>>,
     free: usize,
@@ -63,8 +63,8 @@ struct Value<'a> {
     holder: Holder<'a>,
     /// Those that count.
     nodes: usize,
-    least_ms: Option<f64>,
-    most_ms: Option<f64>,
+    least_ms: Option<Millis>,
+    most_ms: Option<Millis>,
 }
 
 /// What a node has.
@@ -72,6 +72,8 @@ struct Value<'a> {
 struct At<'a> {
     node: String,
     found: &'static str,
+    /// Whether this is part of the state of the resource. That a node in quarantine has nothing is
+    /// not.
     counts: bool,
     token: Option<String>,
     token_text: Option<&'a str>,
@@ -79,7 +81,7 @@ struct At<'a> {
     kind: Option<&'a str>,
     bytes: Option<u64>,
     /// Null for a key without a ttl.
-    left_ms: Option<f64>,
+    remaining_ms: Option<Millis>,
     error: Option<String>,
 }
 
@@ -89,9 +91,7 @@ pub(super) fn of(report: &WhoReport) -> String {
         nodes: report.nodes().iter().map(node).collect(),
         resources: report.resources().iter().map(|found| resource(found, report)).collect(),
     };
-    let json = serde_json::to_string(&report);
-    // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
-    json.expect("structs of numbers and text") + "\n"
+    json::line(&report)
 }
 
 fn node(node: &VisitedNode) -> Node {
@@ -108,8 +108,8 @@ fn node(node: &VisitedNode) -> Node {
     Node {
         node: node.address.to_string(),
         state,
-        text: node.weight.to_string(),
-        left_ms: left.map(millis),
+        status: node.status(),
+        remaining_ms: left.map(Millis::of),
     }
 }
 
@@ -119,18 +119,19 @@ fn resource<'a>(found: &'a WhoResource, report: &'a WhoReport) -> Resource<'a> {
         WhoState::Permanent => (true, None),
         _ => (false, None),
     };
-    let nodes = found.stored.iter().zip(report.nodes());
+    let nodes = found.stored.iter().zip(report.nodes()).enumerate();
+    let counts = |place: usize| !NodeId::new(place).is_some_and(|id| found.unknown.contains(id));
     Resource {
         resource: String::from_utf8_lossy(&found.resource).into_owned(),
         resource_hex: StoredValue::new(&found.resource[..]).to_hex(),
         state: found.state.name(),
-        left_ms: left.map(millis),
+        remaining_ms: left.map(Millis::of),
         holder: found.values.first().filter(|_| is_held).map(holder),
         values: found.values.iter().map(value).collect(),
         free: found.free.len(),
         data: found.data.len(),
         unknown: found.unknown.len(),
-        nodes: nodes.map(|(stored, node)| at(stored, node)).collect(),
+        nodes: nodes.map(|(place, (stored, node))| at(stored, node, counts(place))).collect(),
     }
 }
 
@@ -155,12 +156,12 @@ fn value(value: &WhoValue) -> Value<'_> {
     Value {
         holder: holder(value),
         nodes: value.nodes.len(),
-        least_ms: value.least.map(millis),
-        most_ms: value.most.map(millis),
+        least_ms: value.least.map(Millis::of),
+        most_ms: value.most.map(Millis::of),
     }
 }
 
-fn at<'a>(stored: &'a Result<Stored, NodeError>, node: &VisitedNode) -> At<'a> {
+fn at<'a>(stored: &'a Result<Stored, NodeError>, node: &VisitedNode, counts: bool) -> At<'a> {
     let value = stored.as_ref().ok().and_then(Stored::value);
     let (found, bytes, kind) = match stored {
         Ok(Stored::Nothing) => ("nothing", None, None),
@@ -173,17 +174,12 @@ fn at<'a>(stored: &'a Result<Stored, NodeError>, node: &VisitedNode) -> At<'a> {
     At {
         node: node.address.to_string(),
         found,
-        counts: node.weight.counts(),
+        counts,
         token: value.map(StoredValue::to_hex),
         token_text: value.and_then(StoredValue::as_text),
         kind,
         bytes,
-        left_ms: ttl.map(millis),
+        remaining_ms: ttl.map(Millis::of),
         error: stored.as_ref().err().map(ToString::to_string),
     }
-}
-
-/// Milliseconds, with no more than three decimals.
-fn millis(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
 }

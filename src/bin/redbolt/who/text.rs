@@ -193,14 +193,14 @@ fn at(stored: &Result<Stored, NodeError>, node: &VisitedNode) -> String {
 
 fn weight(node: &VisitedNode) -> String {
     let is_denied = node.weight == NodeWeight::Out(NodeError::Server(ServerError::Denied));
-    format!("{}{}", node.weight, if is_denied { LOGIN_HINT } else { "" })
+    format!("{}{}", node.status(), if is_denied { LOGIN_HINT } else { "" })
 }
 
 fn kind(stored: &Stored) -> String {
     match stored {
         Stored::Long { len, .. } => format!("a string of {} bytes", grouped(*len)),
         Stored::Data { kind, .. } if kind.is_empty() => "data of another type".to_owned(),
-        Stored::Data { kind, .. } => format!("data of type {}", kind.escape_default()),
+        Stored::Data { kind, .. } => format!("data of type {kind}"),
         _ => String::new(),
     }
 }

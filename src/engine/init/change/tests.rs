@@ -14,7 +14,7 @@ fn sight(standing: Option<Standing>) -> Result<Sight, NodeError> {
 
 fn witness(nodes: u64, max_ttl: Duration, change: Option<u64>) -> Option<Standing> {
     let max_ttl = u64::try_from(max_ttl.as_millis()).unwrap();
-    let constants = Constants { max_ttl, nodes };
+    let constants = Constants::read(max_ttl, nodes);
     Some(Standing { is_own: true, born: LONG_AGO, constants, change })
 }
 
@@ -53,7 +53,7 @@ impl Shape {
             .iter()
             .map(|sight| {
                 let sight = sight.as_ref().unwrap();
-                let finding = InitFinding::Nothing { keys: 0 };
+                let finding = InitFinding::Nothing { keys: Some(0) };
                 change.decide(nodes, sight, finding).0.ok()
             })
             .collect();
@@ -79,7 +79,7 @@ impl Shape {
         let sight = node.as_mut().unwrap();
         let is_empty = sight.standing.is_none();
         let mut standing = sight.standing.or_else(|| witness(0, self.max_ttl, None)).unwrap();
-        let is_closed = standing.constants.is_closed();
+        let is_closed = standing.constants.is_closed;
         match turn {
             Turn::Open => {
                 let has_number = standing.change == Some(change.id);
@@ -87,7 +87,7 @@ impl Shape {
                 standing.constants = self.target();
             }
             _ if is_closed => {}
-            _ => standing.constants.nodes += 1_000,
+            _ => standing.constants.is_closed = true,
         }
         standing.change = Some(change.id);
         sight.standing = Some(standing);
@@ -97,7 +97,8 @@ impl Shape {
     /// as a new one: its first client writes the witness.
     fn has_two_quorums(self, nodes: &Nodes) -> bool {
         let has = |sight: &Result<Sight, NodeError>, count: u64| {
-            sight.as_ref().unwrap().standing.is_none_or(|old| old.constants.nodes == count)
+            let is_open = |old: Standing| old.constants.nodes == count && !old.constants.is_closed;
+            sight.as_ref().unwrap().standing.is_none_or(is_open)
         };
         let new = nodes.iter().filter(|node| has(node, self.new)).count() as u64;
         let nodes = nodes.iter().take(usize::try_from(self.kept).unwrap());
@@ -148,7 +149,7 @@ fn a_node_that_comes_back_empty_or_renewed_keeps_no_change_from_its_end() {
                 let mut renewed = state.clone();
                 let standing = renewed[place].as_mut().unwrap().standing.as_mut();
                 standing.into_iter().for_each(|old| {
-                    old.change = old.change.filter(|_| !old.constants.is_closed());
+                    old.change = old.change.filter(|_| !old.constants.is_closed);
                 });
                 for state in [empty, renewed] {
                     let Some(again) = shape.run(&state, 2) else {
@@ -248,6 +249,6 @@ fn a_longer_max_ttl_stays_where_that_is_wanted() {
     for (keeps, ours, expected) in [(true, 30, 60), (true, 90, 90), (false, 30, 30)] {
         let config = RedlockConfig { max_ttl: secs(ours), ..RedlockConfig::default() };
         let change = Change::plan(&config, keeps, &shape(3, 5, 3).begin(), 1);
-        assert_eq!(change.target, InitConstants { nodes: 5, max_ttl: secs(expected) });
+        assert_eq!(change.target, Deployment { nodes: 5, max_ttl: secs(expected) });
     }
 }

@@ -27,7 +27,7 @@ impl Table {
     /// the line.
     pub(crate) fn line_up_next(&mut self, first: u32, slot: u32) {
         let (mut before, mut next) = (first, self[first].links.behind);
-        while next != NONE && self[next].is_adopted {
+        while next != NONE && self[next].is_adopted() {
             (before, next) = (next, self[next].links.behind);
         }
         if next == NONE {

@@ -1,6 +1,7 @@
 //! The index and the lines of the table, against a model.
 
 use super::*;
+use crate::redlock::lock::Way;
 
 /// Adds a lock to its line, at this place of its line, or else at the end: at place 0 ahead of the
 /// first lock, at place 1 behind the first and the adoptions behind the first.
@@ -13,7 +14,7 @@ fn add(table: &mut Table, resource: &[u8], place: Option<usize>) -> u32 {
     match table.first_of(Names { count: 1, bytes: resource }, hash) {
         Some(first) if place == Some(0) => table.overtake(first, slot),
         Some(first) if place == Some(1) => {
-            table[slot].is_adopted = true;
+            table[slot].way = Way::Adopted;
             table.line_up_next(first, slot);
         }
         Some(first) => table.line_up(first, slot),
@@ -51,7 +52,7 @@ fn lines_agree_with_a_model_under_random_use() {
                 let place = Some(rng.usize(..6)).filter(|place| *place < 2);
                 let slot = add(&mut table, &resource, place);
                 let line = &mut lines[name];
-                let adopted = line.iter().skip(1).take_while(|slot| table[**slot].is_adopted);
+                let adopted = line.iter().skip(1).take_while(|slot| table[**slot].is_adopted());
                 let place = match place {
                     None => line.len(),
                     Some(0) => 0,

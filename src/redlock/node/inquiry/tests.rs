@@ -2,12 +2,15 @@
 
 use core::time::Duration;
 
+use super::step::SETTINGS;
 use super::*;
 use crate::redlock::millis::Millis;
 use crate::redlock::wire::command::Label;
+use crate::resp;
 
 const LOOK: Look<'_> = Look {
     prefix: b"",
+    name: b"billing",
     database: 0,
     wall: 1,
     max_ttl: Millis::ZERO,
@@ -107,10 +110,10 @@ fn a_script_that_was_forgotten_is_sent_once_more_and_no_more() {
 
 #[test]
 fn a_label_goes_before_the_last_step_and_no_error_about_it_counts() {
-    let config = RedlockConfig { label: b"host 7 billing".to_vec(), ..RedlockConfig::default() };
+    let config = RedlockConfig { label: b"billing".to_vec(), ..RedlockConfig::default() };
     let label = Some(Label {
         nonce: *b"\x0fnonce nonce",
-        text: &config.label,
+        text: [b"host 7 ", &config.label],
         ttl: Millis::of(Duration::from_secs(120)),
     });
     for guard in [RestartGuard::On, RestartGuard::Off, RestartGuard::Durable] {
@@ -131,6 +134,38 @@ fn a_label_goes_before_the_last_step_and_no_error_about_it_counts() {
     assert_eq!(look.handle_reply(&Value::Error(b"OOM command not allowed")), Progress::More);
     let answered = look.handle_reply(&Value::Error(b"NOSCRIPT No matching script"));
     assert_eq!(answered, Progress::Again, "the witness is asked for all the same");
+}
+
+/// A server that lets nobody in says so in the place of the first answer, and that word counts.
+#[test]
+fn the_name_goes_behind_the_facts_and_no_error_about_it_counts() {
+    let errors = ["ERR unknown command", "NOPERM no permissions", "BUSY", "LOADING", "NOAUTH"];
+    let login = Login { password: Some("p".into()), database: 3, ..Login::default() };
+    for guard in [RestartGuard::On, RestartGuard::Off] {
+        let plain = Inquiry::handshake(&login, guard);
+        let nameless = RedlockConfig { connection_name: Vec::new(), ..RedlockConfig::default() };
+        assert_eq!(Inquiry::handshake(&login, guard).introduced(&nameless).steps, plain.steps);
+        let mut named =
+            Inquiry::handshake(&login, guard).introduced(&RedlockConfig::default()).steps;
+        let first = 2 + SECTIONS.len();
+        assert_eq!(named[first - 1], Step::Info(SECTIONS[SECTIONS.len() - 1]));
+        for index in 0..introduction::REQUESTS {
+            assert_eq!(named.remove(first), Step::Introduction(index), "{guard:?}");
+        }
+        assert_eq!(named, plain.steps, "{guard:?}");
+    }
+    let found = |introduced: &Value<'_>| {
+        let mut handshake =
+            Inquiry::of(SmallVec::from_slice(&[Step::Introduction(0), Step::Hello]));
+        handshake.handle_reply(introduced)
+    };
+    for text in errors {
+        assert_eq!(found(&Value::Error(text.as_bytes())), Progress::More, "{text}");
+        assert_eq!(found(&Value::BulkError(text.as_bytes())), Progress::More, "{text}");
+    }
+    assert_eq!(found(&Value::Simple(b"OK")), Progress::More);
+    let wrong = Progress::Failed(NodeError::UnexpectedReply);
+    assert_eq!(found(&Value::Integer(1)), wrong);
 }
 
 /// What a handshake finds, if the node gives these replies to its steps.
@@ -157,7 +192,9 @@ fn in_resp2(step: Step) -> Vec<u8> {
     let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
     let id = "a".repeat(40);
     let text = match step {
-        Step::Auth | Step::Select | Step::Track | Step::Label => "+OK\r\n".to_owned(),
+        Step::Auth | Step::Select | Step::Track | Step::Label | Step::Introduction(_) => {
+            "+OK\r\n".to_owned()
+        }
         Step::Info(section) => bulk(&match section {
             b"server" => format!("run_id:{id}\r\nredis_mode:standalone\r\n"),
             b"replication" => {
@@ -172,6 +209,8 @@ fn in_resp2(step: Step) -> Vec<u8> {
         }
         Step::Load(script) => bulk(script.sha),
         Step::Probe(_) => "*0\r\n".to_owned(),
+        Step::TrySet => "-ERR syntax error\r\n".to_owned(),
+        Step::TryNative(_) => ":0\r\n".to_owned(),
         Step::Hello => "-ERR unknown command 'HELLO'\r\n".to_owned(),
         Step::Setting(name) => {
             let name = String::from_utf8_lossy(name);
@@ -210,6 +249,61 @@ fn both_protocols_have_words_for_the_same_findings() {
     assert!(old.is_durable && old.native == Some(Native::DelEx));
     assert!(!old.speaks_resp3 && !old.tracks && new.speaks_resp3 && new.tracks);
     assert_eq!(new, Findings { speaks_resp3: true, tracks: true, ..old });
+}
+
+/// What a handshake finds that spares scripts, if the node runs none for us and gives these replies
+/// to the tries behind.
+fn found_without_scripts(set: &str, native: &str, has_native: bool) -> Result<Findings, NodeError> {
+    let login = Login::default();
+    let mut handshake = Inquiry::handshake(&login, RestartGuard::On).sparing_scripts();
+    let mut tries = 0;
+    while let Some(&step) = handshake.steps.get(handshake.answered) {
+        let denied = "-NOPERM User a has no permissions to run the 'eval' command\r\n";
+        let bytes = match step {
+            Step::Probe(_) | Step::Witness(_) | Step::Load(_) => denied.as_bytes().to_vec(),
+            Step::Capabilities if !has_native => b"*2\r\n*-1\r\n*-1\r\n".to_vec(),
+            Step::TrySet => set.as_bytes().to_vec(),
+            Step::TryNative(_) => native.as_bytes().to_vec(),
+            step => in_resp2(step),
+        };
+        let Ok(resp::Status::Complete((value, _))) = resp::parse(&bytes) else {
+            panic!("no reply: {}", bytes.escape_ascii())
+        };
+        match handshake.handle_reply(&value) {
+            Progress::More => {}
+            Progress::Again => {
+                assert_eq!((text(&handshake, &login).0, tries), (2, 0), "both are tried once");
+                tries += 1;
+            }
+            Progress::Done(found) => return Ok(found),
+            Progress::Failed(error) => return Err(error),
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("the handshake never ends")
+}
+
+#[test]
+fn without_scripts_a_node_votes_if_it_runs_what_a_single_lock_needs() {
+    let (syntax, none) = ("-ERR syntax error\r\n", ":0\r\n");
+    let denied = "-NOPERM User a has no permissions to run the command\r\n";
+    let found = found_without_scripts(syntax, none, true).expect("it may vote");
+    assert_eq!((found.native, found.word), (Some(Native::DelEx), Word::Denied));
+    assert_eq!(found.missing.to_string(), "eval, evalsha");
+    for (set, native, has_native, expected) in [
+        (syntax, none, false, "eval, evalsha"),
+        (syntax, denied, true, "eval, evalsha"),
+        (syntax, "-ERR unknown command 'DELEX'\r\n", true, "eval, evalsha"),
+        (denied, none, true, "set"),
+    ] {
+        let error = found_without_scripts(set, native, has_native).expect_err("it may not vote");
+        let NodeError::MissingRights(missing) = error else { panic!("{error}") };
+        assert_eq!(missing.to_string(), expected, "{set}, {native}");
+    }
+    // Whoever visits a node for an operator needs scripts.
+    let mut visit = Inquiry::of(SmallVec::from_slice(&[Step::Probe(Call::Text)]));
+    let progress = visit.handle_reply(&Value::Error(b"NOPERM User a has no permissions"));
+    assert!(matches!(progress, Progress::Failed(NodeError::MissingRights(_))), "{progress:?}");
 }
 
 /// A server may write any error as a text of any bytes in RESP3.

@@ -7,19 +7,23 @@
 use bytes::BytesMut;
 
 use super::Visitor;
+use super::facts::{Facts, value_shown};
 use crate::redlock::login::Login;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::identity::{Identity, Info};
 use crate::redlock::node::inquiry::{SECTIONS, Word};
-use crate::redlock::node::message::shown;
+use crate::redlock::node::message::Message;
 use crate::redlock::node::quarantine::QuarantineReason;
 use crate::redlock::restart_guard::RestartGuard;
-use crate::redlock::wire::command::Look;
+use crate::redlock::token::hex;
+use crate::redlock::wire::command::{Look, Native};
+use crate::redlock::wire::native;
 use crate::redlock::wire::probe::MissingRights;
 use crate::redlock::wire::rights::{self, NO_KEY, TRIED};
 use crate::redlock::wire::server_error::ServerError;
-use crate::redlock::wire::testimony::{Found, Testimony};
-use crate::redlock::wire::witness::{STAMP, WITNESS};
+use crate::redlock::wire::testimony::{Constants, Found, Testimony};
+use crate::redlock::wire::witness::{LABEL, STAMP, WITNESS};
+use crate::redlock::wire::written::{Stamp, Written, read_time};
 use crate::resp::{self, Elements, Value};
 
 /// The settings that a full audit asks for. A node may refuse to tell them.
@@ -40,8 +44,17 @@ enum Question {
     Read(&'static [u8]),
     Info(&'static [u8]),
     Right(&'static str),
+    /// Which native compare-and-delete the server has.
+    Capabilities,
+    /// The right to run one.
+    Native(Native),
     /// The right to write one key of the witness.
     Write(&'static [u8]),
+    /// The right to write a label.
+    Label,
+    /// The rights to read and to write a key as a lock has one.
+    ReadLock,
+    WriteLock,
     /// The right to be told of a flush.
     Tracking,
     Setting(&'static str),
@@ -49,6 +62,7 @@ enum Question {
 
 /// An audit under way on one connection.
 pub(crate) struct Audit<'a> {
+    login: &'a Login,
     questions: Vec<Question>,
     entropy: [u8; 16],
     answered: usize,
@@ -59,6 +73,8 @@ pub(crate) struct Audit<'a> {
     time: Option<u64>,
     witness: Vec<u8>,
     stamp: Vec<u8>,
+    /// The native compare-and-delete that a client would use.
+    native: Option<Native>,
     /// The first error about the keys of the witness.
     trouble: Option<ServerError>,
     answers: Answers,
@@ -77,43 +93,51 @@ pub(crate) struct Answers {
     pub(crate) missing: MissingRights,
     /// Whether the node has refused the right to be told of a flush.
     pub(crate) lacks_tracking: bool,
-    /// The text of `INFO`, as far as the node has told it.
-    pub(crate) info: Vec<u8>,
-    /// Settings that the node has told, by name.
+    /// Whether the node has refused the right to the label of a client.
+    pub(crate) lacks_label: bool,
+    /// Whether the node has refused the right to a key that begins with the prefix, and goes on as
+    /// no lock does.
+    pub(crate) lacks_locks: bool,
+    /// What the node has told in `INFO`, as users may see it.
+    pub(crate) facts: Facts,
+    /// Settings that the node has told, by name, as users may see them.
     pub(crate) settings: Vec<(&'static str, String)>,
-    /// The last error about the login or the witness, in the words of the server.
-    pub(crate) message: String,
+    /// The last error about the login or the witness.
+    pub(crate) message: Message,
 }
 
 /// A node that has answered nothing of use.
 #[derive(Clone, Debug)]
 pub(crate) struct Unanswered {
     pub(crate) error: NodeError,
-    /// The words of the server, if it has answered.
-    pub(crate) message: String,
+    /// The error of the server, if it has answered.
+    pub(crate) message: Message,
 }
 
 impl Unanswered {
     /// The node has said nothing.
     pub(crate) fn of(error: NodeError) -> Self {
-        Self { error, message: String::new() }
+        Self { error, message: Message::default() }
     }
 }
 
 impl<'a> Audit<'a> {
     /// An audit of everything. `entropy` names a key that nobody has.
-    pub(crate) fn full(login: &Login, visitor: Visitor<'a>, entropy: [u8; 16]) -> Self {
+    pub(crate) fn full(login: &'a Login, visitor: Visitor<'a>, entropy: [u8; 16]) -> Self {
         let mut audit = Self::brief(login, visitor);
         audit.entropy = entropy;
         audit.questions.extend(TRIED.map(Question::Right));
+        audit.questions.push(Question::Capabilities);
+        audit.questions.extend(native::ALL.map(Question::Native));
         audit.questions.extend([WITNESS, STAMP].map(Question::Write));
+        audit.questions.extend([Question::Label, Question::ReadLock, Question::WriteLock]);
         audit.questions.push(Question::Tracking);
         audit.questions.extend(SETTINGS.map(Question::Setting));
         audit
     }
 
     /// An audit of what tells whether a client would believe the node.
-    pub(crate) fn brief(login: &Login, visitor: Visitor<'a>) -> Self {
+    pub(crate) fn brief(login: &'a Login, visitor: Visitor<'a>) -> Self {
         let mut questions = Vec::new();
         if login.has_auth() {
             questions.push(Question::Auth);
@@ -128,6 +152,7 @@ impl<'a> Audit<'a> {
             questions.extend(OF_DURABLE.map(Question::Setting));
         }
         Self {
+            login,
             questions,
             entropy: [0; 16],
             answered: 0,
@@ -137,6 +162,7 @@ impl<'a> Audit<'a> {
             time: None,
             witness: Vec::new(),
             stamp: Vec::new(),
+            native: None,
             trouble: None,
             answers: Answers {
                 verdict: Err(NodeError::UnexpectedReply),
@@ -145,20 +171,23 @@ impl<'a> Audit<'a> {
                 change: None,
                 missing: MissingRights::default(),
                 lacks_tracking: false,
-                info: Vec::new(),
+                lacks_label: false,
+                lacks_locks: false,
+                facts: Facts::default(),
                 settings: Vec::new(),
-                message: String::new(),
+                message: Message::default(),
             },
         }
     }
 
     /// Returns all commands of the audit. None of them changes anything, whatever stands at the
     /// node.
-    pub(crate) fn commands(&self, login: &Login) -> BytesMut {
-        let mut out = BytesMut::new();
+    pub(crate) fn commands(&self) -> BytesMut {
+        let (login, mut out) = (self.login, BytesMut::new());
         let key = |name: &[u8]| [self.look.prefix, name].concat();
-        let hex: String = self.entropy.iter().map(|byte| format!("{byte:02x}")).collect();
-        let no_key = [self.look.prefix, NO_KEY, hex.as_bytes()].concat();
+        let random = hex(&self.entropy).into_bytes();
+        let random = |name| [self.look.prefix, name, &random].concat();
+        let (no_key, no_label, no_lock) = (random(NO_KEY), random(LABEL), random(b""));
         for question in &self.questions {
             match *question {
                 Question::Auth => resp::command(&mut out, &login.auth()),
@@ -169,7 +198,12 @@ impl<'a> Audit<'a> {
                 Question::Read(name) => resp::command(&mut out, &[b"GET", &key(name)]),
                 Question::Info(section) => resp::command(&mut out, &[b"INFO", section]),
                 Question::Right(name) => rights::attempt(&mut out, name, &no_key),
+                Question::Capabilities => native::ask(&mut out),
+                Question::Native(native) => native::attempt(&mut out, native, &no_key),
                 Question::Write(name) => rights::set(&mut out, &key(name)),
+                Question::Label => rights::set(&mut out, &no_label),
+                Question::ReadLock => resp::command(&mut out, &[b"GET", &no_lock]),
+                Question::WriteLock => rights::set(&mut out, &no_lock),
                 // This session tracks nothing, and goes on so.
                 Question::Tracking => resp::command(&mut out, &[b"CLIENT", b"TRACKING", b"OFF"]),
                 Question::Setting(name) => {
@@ -188,7 +222,10 @@ impl<'a> Audit<'a> {
         let question = *self.questions.get(self.answered)?;
         if let Value::Error(text) | Value::BulkError(text) = value {
             if let Some(error) = refusal(question, text) {
-                return Some(Err(Unanswered { error, message: shown(text) }));
+                return Some(Err(Unanswered {
+                    error,
+                    message: Message::of_error(text, self.login),
+                }));
             }
         }
         self.read(question, value);
@@ -206,10 +243,15 @@ impl<'a> Audit<'a> {
             (Question::Time, Array(_)) => self.time = read_time(value),
             (Question::Time, value) => rights::read(&mut self.answers.missing, "time", value),
             (Question::Right(name), value) => rights::read(&mut self.answers.missing, name, value),
+            (Question::Capabilities, Array(commands)) => {
+                self.native = native::read(commands.clone());
+            }
+            (Question::Native(native), value) if !native::is_allowed(value) => {
+                self.native = self.native.filter(|known| *known != native);
+            }
             (Question::Info(_), Bulk(text) | Verbatim { text, .. }) => {
                 self.info.read(text);
-                self.answers.info.extend_from_slice(text);
-                self.answers.info.push(b'\n');
+                self.answers.facts.read(text, self.login);
             }
             (Question::Info(_), value) => rights::read(&mut self.answers.missing, "info", value),
             (Question::Read(WITNESS), Bulk(text)) => self.witness = text.to_vec(),
@@ -224,8 +266,13 @@ impl<'a> Audit<'a> {
                 let class = error.map(ServerError::classify);
                 self.answers.lacks_tracking = class == Some(ServerError::Denied);
             }
+            (Question::Label, _) => self.answers.lacks_label = is_about_key(error),
+            (Question::ReadLock | Question::WriteLock, _) => {
+                self.answers.lacks_locks |= is_about_key(error);
+            }
             (Question::Setting(name), Array(pair) | Map(pair)) => self.setting(name, pair.clone()),
             (Question::Auth | Question::Select | Question::Setting(_), _) => {}
+            (Question::Capabilities | Question::Native(_), _) => {}
         }
     }
 
@@ -237,21 +284,21 @@ impl<'a> Audit<'a> {
             && !rights::is_missing(text);
         if !is_tried && self.trouble.is_none() {
             self.trouble = Some(class);
-            self.answers.message = shown(text);
+            self.answers.message = Message::of_error(text, self.login);
         }
     }
 
     fn setting(&mut self, name: &'static str, mut pair: Elements<'_>) {
         if let (Some(_), Some(Value::Bulk(value))) = (pair.next(), pair.next()) {
             self.info.read_setting(name.as_bytes(), value);
-            self.answers.settings.push((name, shown(value)));
+            self.answers.settings.push((name, value_shown(value, self.login)));
         }
     }
 
     fn done(&self) -> Answers {
         use ServerError::{Cluster, NotServing, Overloaded};
         let mut answers = self.answers.clone();
-        let missing = answers.missing.for_locks();
+        let missing = answers.missing.for_locks(self.native.is_some());
         answers.is_durable = self.info.is_durable();
         answers.verdict = match (missing.is_empty(), self.trouble) {
             (false, _) => Err(NodeError::MissingRights(missing)),
@@ -263,6 +310,7 @@ impl<'a> Audit<'a> {
         answers.word = match (&answers.verdict, self.trouble, self.time) {
             _ if self.guard == RestartGuard::Off => Word::Unasked,
             (Err(_), ..) => Word::Unasked,
+            _ if !answers.missing.allows_scripts() => Word::Denied,
             (_, Some(Overloaded), Some(_)) => Word::Later,
             (Ok(identity), None, Some(time)) => {
                 let own = identity.in_witness(self.look.database);
@@ -273,6 +321,11 @@ impl<'a> Audit<'a> {
         };
         answers
     }
+}
+
+/// Returns whether the user has no right to the key.
+fn is_about_key(error: Option<&[u8]>) -> bool {
+    error.map(ServerError::classify) == Some(ServerError::KeyDenied)
 }
 
 /// Returns the reason to end the audit at this error, if there is one: all later replies would be
@@ -291,59 +344,29 @@ fn refusal(question: Question, text: &[u8]) -> Option<NodeError> {
     }
 }
 
-/// Reads the reply to `TIME`, in microseconds since 1970.
-pub(crate) fn read_time(value: &Value<'_>) -> Option<u64> {
-    let Value::Array(parts) = value else { return None };
-    let mut parts = parts.clone();
-    let mut next = || match parts.next()? {
-        Value::Bulk(digits) => number(digits),
-        _ => None,
-    };
-    Some(next()?.saturating_mul(1_000_000).saturating_add(next()?))
-}
-
 /// Returns what the script of a look would answer now, by the values of its two keys.
 fn testimony(witness: &[u8], stamp: &[u8], own: &[u8], time: u64, look: &Look<'_>) -> Testimony {
-    let ours = (look.max_ttl.count().unsigned_abs(), look.nodes as u64);
-    let (found, [born, wall, origin, max_ttl, nodes]) = match fields::<5>(witness, true) {
-        None => (Found::Nothing, [time, look.wall, time, ours.0, ours.1]),
-        Some((id, numbers)) if id != own || numbers[0] > time => {
-            let [_, _, origin, max_ttl, nodes] = numbers;
-            (Found::Other, [time, look.wall, origin, max_ttl, nodes])
+    let max_ttl = look.max_ttl.count().unsigned_abs();
+    let ours = Constants::open(max_ttl, look.nodes as u64);
+    let (found, [born, wall, origin], constants) = match Written::read(witness) {
+        None => (Found::Nothing, [time, look.wall, time], ours),
+        Some(other) if other.identity != own || other.born > time => {
+            (Found::Other, [time, look.wall, other.origin], other.constants)
         }
-        Some((_, numbers)) => (Found::Same, numbers),
+        Some(same) => (Found::Same, [same.born, same.wall, same.origin], same.constants),
     };
-    let stamp = fields::<4>(stamp, false).filter(|_| found != Found::Nothing);
-    let [last, from, to, count] = stamp.map_or([time, 0, 0, 0], |(_, numbers)| numbers);
+    let stamp = Stamp::read(stamp).filter(|_| found != Found::Nothing);
+    let Stamp { at, unseen, count } = stamp.unwrap_or(Stamp { at: time, unseen: (0, 0), count: 0 });
     let gap = u64::try_from(look.gap.as_micros()).unwrap_or(u64::MAX);
-    let is_gap = time.saturating_sub(last) > gap.max(max_ttl.saturating_mul(1_000));
-    let unseen = if is_gap { (last, time) } else { (from, to) };
+    let is_gap = time.saturating_sub(at) > gap.max(constants.max_ttl.saturating_mul(1_000));
+    let unseen = if is_gap { (at, time) } else { unseen };
     let count = count.saturating_add(1);
-    Testimony { found, time, born, wall, origin, max_ttl, nodes, unseen, count }
-}
-
-/// Reads `N` numbers with a space in front of each but the first, and a word before them where
-/// `has_word` says so, as the patterns of the scripts do: what follows is not read.
-fn fields<const N: usize>(text: &[u8], has_word: bool) -> Option<(&[u8], [u64; N])> {
-    let mut words = text.split(|byte| *byte == b' ');
-    let word = if has_word { words.next()? } else { b"" };
-    if has_word && (word.is_empty() || word.iter().any(u8::is_ascii_whitespace)) {
-        return None;
-    }
-    let mut numbers = [0; N];
-    for (place, field) in numbers.iter_mut().enumerate() {
-        let digits = words.next()?;
-        let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
-        // Only the last number may have something behind it.
-        let is_whole = end == digits.len() || place + 1 == N;
-        *field = number(&digits[..end]).filter(|_| is_whole)?;
-    }
-    Some((word, numbers))
+    Testimony { found, time, born, wall, origin, constants, unseen, count }
 }
 
 /// Returns what has become of a node whose witness has another identity than its own.
 fn change(witness: &[u8], own: &[u8]) -> Option<QuarantineReason> {
-    let (id, _) = fields::<5>(witness, true)?;
+    let id = Written::read(witness)?.identity;
     let parts = |id: &[u8]| -> Vec<Vec<u8>> {
         id.split(|byte| *byte == b':').map(<[u8]>::to_vec).collect()
     };
@@ -356,10 +379,6 @@ fn change(witness: &[u8], own: &[u8]) -> Option<QuarantineReason> {
     } else {
         differ(2).then_some(QuarantineReason::EvictedKeys)
     }
-}
-
-fn number(digits: &[u8]) -> Option<u64> {
-    core::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! What a client that meets all nodes for the first time would make of them (S10, S11).
 //!
-//! The judgement is the engine's own: a [`Nodes`] as every engine has one is told of one look at
-//! each node, and asked which of them it believes. Nothing here decides anything by itself.
+//! Whether a node may have forgotten locks (S11) is the engine's own judgement: a [`Nodes`], as
+//! every engine has one, is told of one look at each node, and asked which of them it believes.
+//! What keeps a node out before that is decided here ([`joins`]), by the rules and in the order of
+//! `machine/session.rs`: one process counts once (S10), and the constants of the deployment agree.
 
 use core::time::Duration;
 
 use super::audit::Answers;
-use crate::redlock::bounds::LONGEST_TTL;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::node::error::NodeError;
@@ -78,7 +79,7 @@ pub(crate) fn prospects(
                 }
             }
             // A client would have tried by now.
-            _ => nodes[id].counters.failures = 1,
+            _ => nodes[id].not_reached(),
         }
     }
     nodes.settle(now, quorum, config, terms(None));
@@ -112,7 +113,7 @@ fn joins(
         return Err(NodeError::SameProcess(twin));
     }
     let error = match look.answers.word {
-        Word::Given(word) => disagreement(config, nodes, word.constants()),
+        Word::Given(word) => disagreement(config, nodes, word.constants),
         Word::Unasked | Word::Denied | Word::Later => None,
     };
     error.map_or(Ok(()), Err)
@@ -120,7 +121,7 @@ fn joins(
 
 fn recorded(look: &FirstLook<'_>) -> Option<Duration> {
     match look.answers.word {
-        Word::Given(word) => Some(Duration::from_millis(word.max_ttl).min(LONGEST_TTL)),
+        Word::Given(word) => Some(word.constants.longest_ttl()),
         Word::Unasked | Word::Denied | Word::Later => None,
     }
 }
@@ -128,6 +129,7 @@ fn recorded(look: &FirstLook<'_>) -> Option<Duration> {
 /// Returns the answers in the form in which a handshake has them.
 fn findings(answers: &Answers) -> Option<Findings> {
     Some(Findings {
+        time: None,
         identity: answers.verdict.ok()?,
         is_durable: answers.is_durable,
         native: None,

@@ -27,8 +27,7 @@ fn word(found: Found, age: u64) -> Testimony {
         born,
         wall: born,
         origin: TIME - 900 * SECOND,
-        max_ttl: 60_000,
-        nodes: 3,
+        constants: Constants::open(60_000, 3),
         unseen: (0, 0),
         count: 10,
     }
@@ -43,16 +42,19 @@ fn evidence(word: Testimony) -> Evidence {
 fn a_client_agrees_with_its_number_of_nodes_and_no_shorter_max_ttl() {
     let longer = NodeError::MaxTtlTooLong { ours: 60_000, recorded: 59_999 };
     let other = |recorded| Some(NodeError::OtherNodes { ours: 3, recorded });
+    let closed = |of: Constants| Constants { is_closed: true, ..of };
+    let open = Constants::open;
     let rows = [
-        (60_000, 3, None),
-        (u64::MAX, 3, None),
-        (59_999, 3, Some(longer)),
-        (60_000, 5, other(5)),
-        (1, 1, other(1)),
+        (open(60_000, 3), None),
+        (open(u64::MAX, 3), None),
+        (open(59_999, 3), Some(longer)),
+        (open(60_000, 5), other(5)),
+        (open(1, 1), other(1)),
+        (closed(open(60_000, 3)), Some(NodeError::Reconfiguring)),
+        (closed(open(1, 0)), Some(NodeError::Reconfiguring)),
     ];
     let config = RedlockConfig { max_ttl: secs(60), ..config(On, 0) };
-    for (max_ttl, nodes, expected) in rows {
-        let recorded = Constants { max_ttl, nodes };
+    for (recorded, expected) in rows {
         assert_eq!(disagreement(&config, 3, recorded), expected, "{recorded:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Questions, shutdowns, and children.
 
 use super::*;
-use crate::log::{Empty, Weather};
+use crate::log::{Empty, LINKS, Weather};
 
 impl Story {
     /// Writes that nodes have said that there is nothing, as they were asked then.
@@ -95,7 +95,26 @@ fn a_shutdown_is_excused_by_the_nemesis_and_by_the_machine() {
         late.tell(900, 1, 0, What::Closed { is_complete: true })
     };
     late(1).is_fine();
+    late(LINKS).is_fine();
     late(2).is_faulty("after 400 ms");
+}
+
+#[test]
+fn what_two_processes_missed_at_the_same_time_excuses_once() {
+    let story = |long: u64| {
+        let late = |since| What::Late { since: since * NANOS_PER_MS };
+        let closing = Story::default().tell(500, 1, 0, What::Closing);
+        let late = closing.tell(530, 1, 0, late(510)).tell(540, LINKS, 0, late(515));
+        late.tell(500 + long, 1, 0, What::Closed { is_complete: true })
+    };
+    story(80).is_fine();
+    story(81).is_faulty("after 51 ms");
+}
+
+#[test]
+fn a_watch_may_speak_after_the_shutdown_that_is_excused() {
+    let closed = Story::default().shuts_down(500, 580, true);
+    closed.tell(600, LINKS, 0, What::Late { since: 540 * NANOS_PER_MS }).is_fine();
 }
 
 #[test]

@@ -196,7 +196,7 @@ impl Client {
     /// Writes an event to the log. The checker knows which events may come.
     fn take(&mut self, event: &Event, at: u64) {
         let (lock, what) = match event.clone() {
-            Event::Acquired { lock, valid_until } => {
+            Event::Acquired { lock, valid_until, .. } => {
                 // A lock that came too late to be held still needs a token in the log.
                 let token = self.engine.token(lock).map(|token| token.to_hex());
                 let token = token.unwrap_or_else(|| format!("none-{}-{lock:?}", self.order.client));

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::args::Kind;
-use super::super::json::{self, Latencies};
+use super::super::digits::{Latencies, tenths, thousandths};
 use super::super::tally::Failures;
+use crate::json::{self, Millis};
 use crate::number::grouped;
 
 /// The column at which figures begin.
@@ -116,17 +117,17 @@ impl Figures {
         let Crowd { seconds, cycles, failures, fewest, most, longest, .. } = &self.crowd;
         json::line(&Object {
             nodes: self.nodes,
-            seconds: json::thousandths(seconds.as_secs_f64()),
+            ran_ms: Millis::of(*seconds),
             cycles: *cycles,
-            cycles_per_s: json::tenths(self.rate()),
+            cycles_per_s: tenths(self.rate()),
             failed: failures.total(),
             unfinished: self.crowd.unfinished,
             fewest_by_one: *fewest,
             most_by_one: *most,
-            longest_wait_us: json::tenths(longest.as_secs_f64() * 1e6),
+            longest_wait_us: tenths(longest.as_secs_f64() * 1e6),
             extended: self.crowd.extended,
             lost: self.crowd.lost,
-            client_cpu_us_per_cycle: self.cpu_per_cycle().map(json::thousandths),
+            client_cpu_us_per_cycle: self.cpu_per_cycle().map(thousandths),
             acquire_us: self.crowd.acquire.map(Latencies::new),
             hand_over_us: self.crowd.hand_over.map(Latencies::new),
         })
@@ -137,7 +138,7 @@ impl Figures {
 #[derive(Serialize)]
 struct Object {
     nodes: usize,
-    seconds: f64,
+    ran_ms: Millis,
     cycles: u64,
     cycles_per_s: f64,
     failed: u64,

@@ -22,7 +22,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const COMMON: [&str; 6] = ["time", "level", "event", "resource", "pid", "text"];
 
 fn style(form: Form, volume: Volume) -> Style {
-    let (resource, pid, start) = (Some("a\"b\n".into()), 4_711, Duration::ZERO);
+    let (resource, pid, start) = (Some("a\"b\n".into()), 4_711, Instant::ZERO);
     Style { form, volume, resource, pid, start }
 }
 
@@ -122,6 +122,12 @@ fn one_failure_of_each() -> Vec<Failure> {
         Failure::Usage("no".to_owned()),
         Failure::Held { resource: resource(), occupant: Occupant::Free, nodes: nodes() },
         Failure::NoQuorum { resource: resource(), nodes: nodes() },
+        Failure::TooFar {
+            resource: resource(),
+            round_trip: retry_after,
+            limit: retry_after,
+            nodes: nodes(),
+        },
         Failure::Unavailable { resource: resource(), retry_after, nodes: nodes() },
         Failure::Interrupted { signal: Signal::TERM },
         Failure::Start { command: resource(), error: error() },

@@ -8,6 +8,7 @@ const OWN: &[u8] = b"run:repl:0:0";
 fn look() -> Look<'static> {
     Look {
         prefix: b"",
+        name: b"",
         database: 0,
         wall: 900,
         max_ttl: Millis::of(Duration::from_millis(1)),
@@ -25,8 +26,7 @@ fn the_keys_of_a_witness_tell_what_the_script_would() {
         born,
         wall,
         origin,
-        max_ttl: constants.0,
-        nodes: constants.1,
+        constants: Constants::open(constants.0, constants.1),
         unseen,
         count,
     };

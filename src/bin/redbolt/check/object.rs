@@ -1,11 +1,10 @@
-//! The report for programs, as one JSON object on one line.
-
-use std::time::Duration;
+//! The object of `redbolt check --json`.
 
 use redbolt::{CheckFinding, CheckNode, CheckReport, CheckState, CheckStep, CheckVerdict};
 use serde::Serialize;
 
 use super::code;
+use crate::json::{self, Millis};
 
 #[derive(Serialize)]
 struct Object {
@@ -20,13 +19,13 @@ struct Node {
     /// `ready`, `quarantined` or `out`.
     state: &'static str,
     /// The state in a word or two, as in the table.
-    label: String,
+    label: &'static str,
     quarantine: Option<Quarantine>,
     server: Option<String>,
     version: Option<String>,
     run_id: Option<String>,
-    uptime_seconds: Option<u64>,
-    round_trip_us: Option<f64>,
+    uptime_ms: Option<Millis>,
+    round_trip_ms: Option<Millis>,
     maxmemory: Option<u64>,
     maxmemory_policy: Option<String>,
     persistence: Option<&'static str>,
@@ -37,14 +36,15 @@ struct Node {
     machine: Option<String>,
     replicas: Option<u64>,
     master: Option<String>,
-    repl_backlog_ttl_seconds: Option<u64>,
+    repl_backlog: Option<bool>,
+    repl_backlog_ttl_ms: Option<Millis>,
     deployment: Option<Deployment>,
 }
 
 #[derive(Serialize)]
 struct Quarantine {
     /// `null` if nobody knows when the node votes.
-    remaining_seconds: Option<f64>,
+    remaining_ms: Option<Millis>,
     reason: String,
     /// Whether the time runs; otherwise it begins when a client meets the node.
     is_running: bool,
@@ -52,14 +52,14 @@ struct Quarantine {
 
 #[derive(Serialize)]
 struct Clock {
-    offset_us: i64,
-    uncertainty_us: u64,
-    from_others_us: Option<i64>,
+    offset_ms: Millis,
+    uncertainty_ms: Millis,
+    from_others_ms: Option<Millis>,
 }
 
 #[derive(Serialize)]
 struct Deployment {
-    max_ttl_seconds: f64,
+    max_ttl_ms: Millis,
     nodes: u64,
 }
 
@@ -76,7 +76,7 @@ struct Finding {
 #[derive(Serialize)]
 struct Verdict {
     nodes: usize,
-    needed: usize,
+    quorum: usize,
     voting: usize,
     has_quorum: bool,
     /// `null` without a quorum.
@@ -89,19 +89,17 @@ struct Verdict {
 
 #[derive(Serialize)]
 struct Step {
-    in_seconds: f64,
+    in_ms: Millis,
     voting: usize,
 }
 
-pub(super) fn line(report: &CheckReport) -> String {
+pub(super) fn of(report: &CheckReport) -> String {
     let object = Object {
         nodes: report.nodes().iter().map(node).collect(),
         findings: report.findings().iter().map(finding).collect(),
         verdict: verdict(report.verdict()),
     };
-    let json = serde_json::to_string(&object);
-    // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
-    json.expect("structs of numbers and text") + "\n"
+    json::line(&object)
 }
 
 fn node(node: &CheckNode) -> Node {
@@ -109,22 +107,22 @@ fn node(node: &CheckNode) -> Node {
     let (state, quarantine) = match node.state {
         CheckState::Ready => ("ready", None),
         CheckState::Quarantined { remaining, reason, is_running } => {
-            let remaining_seconds = (!remaining.is_zero()).then(|| seconds(remaining));
+            let remaining_ms = (!remaining.is_zero()).then(|| Millis::of(remaining));
             let reason = reason.to_string();
-            ("quarantined", Some(Quarantine { remaining_seconds, reason, is_running }))
+            ("quarantined", Some(Quarantine { remaining_ms, reason, is_running }))
         }
         _ => ("out", None),
     };
     Node {
         node: node.address.to_string(),
         state,
-        label: node.label.clone(),
+        label: node.label,
         quarantine,
         server: server.map(|server| server.name.clone()),
-        version: server.map(|server| server.version.clone()),
+        version: server.and_then(|server| server.version.clone()),
         run_id: server.and_then(|server| server.run_id.clone()),
-        uptime_seconds: server.and_then(|server| server.uptime).map(|uptime| uptime.as_secs()),
-        round_trip_us: node.round_trip.map(|time| (time.as_nanos() as f64 / 100.0).round() / 10.0),
+        uptime_ms: server.and_then(|server| server.uptime).map(Millis::of),
+        round_trip_ms: node.round_trip.map(Millis::of),
         maxmemory: server.and_then(|server| server.max_memory),
         maxmemory_policy: server.and_then(|server| server.policy.clone()),
         persistence: server.and_then(|server| server.persistence()),
@@ -132,18 +130,17 @@ fn node(node: &CheckNode) -> Node {
         save: server.and_then(|server| server.save.clone()),
         missing_rights: node.missing.names().collect(),
         clock: node.clock.map(|clock| Clock {
-            offset_us: clock.offset.as_micros(),
-            uncertainty_us: u64::try_from(clock.uncertainty.as_micros()).unwrap_or(u64::MAX),
-            from_others_us: clock.from_others.map(|offset| offset.as_micros()),
+            offset_ms: Millis::of_micros(clock.offset.as_micros()),
+            uncertainty_ms: Millis::of(clock.uncertainty),
+            from_others_ms: clock.from_others.map(|offset| Millis::of_micros(offset.as_micros())),
         }),
         machine: node.machine.map(|machine| machine.to_string()),
         replicas: server.and_then(|server| server.replicas),
         master: server.and_then(|server| server.master.clone()),
-        repl_backlog_ttl_seconds: server
-            .and_then(|server| server.backlog_ttl)
-            .map(|ttl| ttl.as_secs()),
+        repl_backlog: server.and_then(|server| server.backlog),
+        repl_backlog_ttl_ms: server.and_then(|server| server.backlog_ttl).map(Millis::of),
         deployment: node.deployment.map(|deployment| Deployment {
-            max_ttl_seconds: seconds(deployment.max_ttl),
+            max_ttl_ms: Millis::of(deployment.max_ttl),
             nodes: deployment.nodes,
         }),
     }
@@ -160,10 +157,10 @@ fn finding(finding: &CheckFinding) -> Finding {
 }
 
 fn verdict(verdict: &CheckVerdict) -> Verdict {
-    let step = |step: &CheckStep| Step { in_seconds: seconds(step.after), voting: step.voting };
+    let step = |step: &CheckStep| Step { in_ms: Millis::of(step.after), voting: step.voting };
     Verdict {
-        nodes: verdict.nodes,
-        needed: verdict.needed,
+        nodes: verdict.quorum.nodes(),
+        quorum: verdict.quorum.need(),
         voting: verdict.voting,
         has_quorum: verdict.has_quorum(),
         may_fail: verdict.may_fail(),
@@ -172,9 +169,4 @@ fn verdict(verdict: &CheckVerdict) -> Verdict {
         exit_code: code::of(verdict),
         text: verdict.to_string(),
     }
-}
-
-/// Returns seconds with three digits behind the point.
-fn seconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1e3).round() / 1e3
 }

@@ -1,4 +1,4 @@
-//! What all reports for programs have in common: one JSON object on one line, with short figures.
+//! What is worth printing of a figure.
 
 use serde::Serialize;
 
@@ -19,13 +19,6 @@ impl Latencies {
     }
 }
 
-/// Returns the object as one line of JSON.
-pub(super) fn line(object: &impl Serialize) -> String {
-    let json = serde_json::to_string(object);
-    // Only maps with keys that are no text, and types that fail on purpose, cannot be written.
-    json.expect("structs of numbers and text") + "\n"
-}
-
 /// Rounds a rate or a latency to the digits that are worth printing.
 pub(super) fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
@@ -39,6 +32,7 @@ pub(super) fn thousandths(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::line;
 
     #[test]
     fn figures_are_short_and_stay_fractions() {

@@ -1,42 +1,45 @@
-//! A watch over the machine: the times at which the process of a client did not run.
+//! A watch over the machine: the times at which a process of the run did not run.
 //!
 //! A rule about how fast a client must be says nothing about a process that was stopped, or that
 //! shares its processors with too many others. The watch is a thread of its own, which sleeps and
-//! knows when to be awake again.
+//! knows when to be awake again. Each client has one, and so has the process with the links,
+//! through which every answer comes.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::log::{Log, Record, What, nanos};
-use crate::order::Order;
 
 /// How long the watch sleeps at a time.
 const NAP: Duration = Duration::from_millis(5);
 
 /// The shortest delay that is worth a line, in nanoseconds. On a busy machine every nap is a little
 /// late, and what counts are the times in which a process could do nothing at all.
-const WORTH: u64 = 100_000_000;
+const WORTH: u64 = 25_000_000;
 
-/// Runs `life` under a watch.
-pub(super) fn over(order: &Order, life: impl FnOnce()) {
-    let is_over = AtomicBool::new(false);
-    let log = order.open_log();
-    thread::scope(|scope| {
-        scope.spawn(|| watch(&log, order.client, &is_over));
-        // A client that panics ends the process by its failure, once the watch has ended too.
-        let end = End(&is_over);
-        life();
-        drop(end);
-    });
+/// The watch over this process. Dropped, it ends.
+pub(crate) struct Watch {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
 }
 
-/// Ends the watch, also in a panic.
-struct End<'a>(&'a AtomicBool);
+impl Watch {
+    /// Starts to write into the log when `process` did not run: the number of a client, or
+    /// [`LINKS`](crate::log::LINKS).
+    pub(crate) fn over(process: u32, log: Log) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let end = Arc::clone(&is_over);
+        Self { is_over, thread: Some(thread::spawn(move || watch(&log, process, &end))) }
+    }
+}
 
-impl Drop for End<'_> {
+impl Drop for Watch {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_over.store(true, Ordering::Relaxed);
+        // A watch that has panicked has said so.
+        _ = self.thread.take().map(JoinHandle::join);
     }
 }
 

@@ -1,0 +1,23 @@
+//! [`Place`]: where a node is.
+
+use super::tls::Tls;
+
+/// Where a node is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// A name or an IP address, a TCP port, and whether TLS is spoken there.
+    Host { host: String, port: u16, tls: Option<Box<Tls>> },
+    /// The path of a Unix socket.
+    Unix { path: String },
+}
+
+impl Place {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Host { host, port, .. }, Self::Host { host: other, port: other_port, .. }) => {
+                port == other_port && host.eq_ignore_ascii_case(other)
+            }
+            (ours, theirs) => ours == theirs,
+        }
+    }
+}

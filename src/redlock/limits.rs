@@ -1,0 +1,212 @@
+//! The bounds of every setting, and of the names of resources.
+
+use core::time::Duration;
+
+use super::bounds::{
+    LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_RESOURCE, MIN_NODE_TIMEOUT, MIN_TTL, RESERVED,
+};
+use super::config::RedlockConfig;
+use super::config_error::ConfigError;
+use super::error::RequestError;
+use super::millis::Millis;
+use super::quorum::Quorum;
+use super::validity::Drift;
+
+/// The least and the most of settings that are numbers.
+pub(super) const LOCKS: [usize; 2] = [1, 1 << 24];
+pub(super) const PIPELINE: [usize; 2] = [1, 1 << 20];
+pub(super) const CLEANUP: [usize; 2] = [1, 1 << 20];
+pub(super) const LABEL: [usize; 2] = [0, 100];
+pub(super) const RATE: [usize; 2] = [0, Drift::MAX_RATE as usize];
+
+impl RedlockConfig {
+    /// Checks every bound, and returns the quorum for `nodes` nodes.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first value out of bounds, and the bounds of that value.
+    pub fn check(&self, nodes: usize) -> Result<Quorum, ConfigError> {
+        let Some(majority) = Quorum::majority(nodes) else {
+            return Err(ConfigError::Nodes { count: nodes });
+        };
+        let majority = majority.need();
+        let need = self.quorum.unwrap_or(majority);
+        let Some(quorum) = Quorum::new(nodes, need) else {
+            return Err(ConfigError::Quorum { need, majority, nodes });
+        };
+        self.check_durations()?;
+        between("max_locks", self.max_locks, LOCKS)?;
+        between("max_pipeline", self.max_pipeline, PIPELINE)?;
+        between("max_cleanup", self.max_cleanup, CLEANUP)?;
+        between("prefix length", self.prefix.len(), [0, MAX_RESOURCE / 2])?;
+        if self.prefix.starts_with(RESERVED) {
+            return Err(ConfigError::ReservedPrefix);
+        }
+        between("label length", self.label.len(), LABEL)?;
+        between("connection_name length", self.connection_name.len(), LABEL)?;
+        if !self.connection_name.iter().all(u8::is_ascii_graphic) {
+            return Err(ConfigError::ConnectionName);
+        }
+        between("drift.rate_ppm", self.drift.rate_ppm as usize, RATE)?;
+        // A ttl counts in whole milliseconds.
+        let max_ttl = Millis::of(self.max_ttl).duration();
+        let drift = self.drift.of(max_ttl);
+        if drift >= max_ttl {
+            return Err(ConfigError::Drift { drift, max_ttl });
+        }
+        Ok(quorum)
+    }
+
+    /// Checks the bounds of one resource, with the prefix.
+    pub(crate) fn check_resource(&self, resource: &[u8]) -> Result<(), RequestError> {
+        let len = self.prefix.len() + resource.len();
+        if resource.is_empty() {
+            return Err(RequestError::EmptyResource);
+        }
+        if resource.starts_with(RESERVED) {
+            return Err(RequestError::ReservedResource);
+        }
+        if len > MAX_RESOURCE {
+            return Err(RequestError::ResourceTooLong { len });
+        }
+        Ok(())
+    }
+
+    fn check_durations(&self) -> Result<(), ConfigError> {
+        const MS: Duration = Duration::from_millis(1);
+        const MINUTE: Duration = Duration::from_secs(60);
+        let node_timeout = self.stall_timeout();
+        let rows = [
+            ("max_ttl", self.max_ttl, MIN_TTL, LONGEST_TTL),
+            ("max_hold", self.max_hold, MIN_TTL, Duration::MAX),
+            ("lost_lead", self.lost_lead, Duration::ZERO, 2 * MS),
+            ("fence_skew", self.fence_skew, Duration::ZERO, 10 * MINUTE),
+            (
+                "node_timeout",
+                self.node_timeout.unwrap_or(MIN_NODE_TIMEOUT),
+                MIN_NODE_TIMEOUT,
+                MAX_NODE_TIMEOUT,
+            ),
+            ("connect_timeout", self.connect_timeout, MS, MINUTE),
+            ("close_timeout", self.close_timeout, node_timeout, 10 * MINUTE),
+            ("release_timeout", self.release_timeout, MS, MINUTE),
+            ("retry_max", self.retry_max, MS, MINUTE),
+            ("tenure", self.tenure, MS, Duration::MAX),
+            ("tenure_gap", self.tenure_gap, Duration::ZERO, MINUTE),
+            ("reconnect_max", self.reconnect_max, MS, 10 * MINUTE),
+        ];
+        for (what, value, least, most) in rows {
+            if value < least || value > most {
+                return Err(ConfigError::Duration { what, value, least, most });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn between(what: &'static str, value: usize, [least, most]: [usize; 2]) -> Result<(), ConfigError> {
+    if value < least || value > most {
+        return Err(ConfigError::Size { what, value, least, most });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redlock::node_set::MAX_NODES;
+
+    #[test]
+    fn the_default_is_fine_for_every_number_of_nodes() {
+        for nodes in 1..=MAX_NODES {
+            let quorum =
+                RedlockConfig::default().check(nodes).expect("the default is within bounds");
+            assert_eq!(quorum.need(), nodes / 2 + 1);
+        }
+    }
+
+    #[test]
+    fn a_configuration_that_is_accepted_has_room_for_a_ttl() {
+        let micros = Duration::from_micros;
+        for max_ttl in [10_000, 10_500, 10_999, 11_000, 60_000_000].map(micros) {
+            for step in [0, 7_000, 7_900, 8_000, 8_500, 8_780].map(micros) {
+                let drift = Drift::new(5_000, step);
+                let config = RedlockConfig { max_ttl, drift, ..RedlockConfig::default() };
+                let has_room = config.shortest_ttl() <= max_ttl;
+                assert_eq!(config.check(1).is_ok(), has_room, "{max_ttl:?}, {drift:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_named_with_its_bounds() {
+        let error = |change: fn(&mut RedlockConfig), nodes| {
+            let mut config = RedlockConfig::default();
+            change(&mut config);
+            config.check(nodes).expect_err("out of bounds").to_string()
+        };
+        assert_eq!(error(|_| (), 0), "0 nodes given, between 1 and 16 are possible");
+        assert_eq!(error(|_| (), 17), "17 nodes given, between 1 and 16 are possible");
+        assert_eq!(
+            error(|c| c.quorum = Some(2), 5),
+            "a quorum of 2 given, with 5 nodes between 3 and 5 is possible"
+        );
+        assert_eq!(
+            error(|c| c.max_ttl = Duration::from_millis(9), 5),
+            "max_ttl is 9ms, between 10ms and 168h is possible"
+        );
+        assert_eq!(
+            error(|c| c.max_hold = Duration::ZERO, 5),
+            "max_hold is 0s, at least 10ms is possible"
+        );
+        assert_eq!(
+            error(|c| c.tenure = Duration::ZERO, 5),
+            "tenure is 0s, at least 1ms is possible"
+        );
+        assert_eq!(
+            error(|c| c.lost_lead = Duration::from_micros(2_500), 5),
+            "lost_lead is 2.5ms, between 0s and 2ms is possible"
+        );
+        assert_eq!(
+            error(|c| c.close_timeout = Duration::from_millis(49), 5),
+            "close_timeout is 49ms, between 50ms and 10m is possible"
+        );
+        assert_eq!(
+            error(|c| c.reconnect_max = Duration::MAX, 5),
+            "reconnect_max is forever, between 1ms and 10m is possible"
+        );
+        assert_eq!(
+            error(|c| c.prefix = vec![0; 2_049], 5),
+            "prefix length is 2049, between 0 and 2048 is possible"
+        );
+        assert_eq!(
+            error(|c| c.prefix = b"redbolt:app:".to_vec(), 5),
+            "the prefix begins with \"redbolt:\", which is reserved"
+        );
+        assert_eq!(
+            error(|c| c.label = vec![b'x'; 101], 5),
+            "label length is 101, between 0 and 100 is possible"
+        );
+        assert_eq!(
+            error(|c| c.connection_name = vec![b'x'; 101], 5),
+            "connection_name length is 101, between 0 and 100 is possible"
+        );
+        assert_eq!(
+            error(|c| c.connection_name = b"a b".to_vec(), 5),
+            "connection_name has a character that servers take in no name: only visible ASCII \
+             characters without a space are possible"
+        );
+        assert_eq!(
+            error(|c| c.drift.rate_ppm = 100_001, 5),
+            "drift.rate_ppm is 100001, between 0 and 100000 is possible"
+        );
+        assert_eq!(
+            error(|c| c.max_locks = 0, 5),
+            "max_locks is 0, between 1 and 16777216 is possible"
+        );
+        assert_eq!(
+            error(|c| c.drift.step = Duration::from_secs(60), 5),
+            "a drift of 60.602s leaves nothing of max_ttl = 1m"
+        );
+    }
+}

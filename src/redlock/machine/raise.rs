@@ -1,0 +1,135 @@
+//! Which number becomes the fence of a lock (S13): the decision about the numbers that nodes have
+//! drawn, and the second trip where they differ.
+
+use super::Redlock;
+use crate::redlock::event::Event;
+use crate::redlock::fence::Fence;
+use crate::redlock::lock::draws::{Draws, Outcome};
+use crate::redlock::lock::{Lock, Phase};
+use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
+use crate::redlock::node_set::{NodeId, NodeSet};
+#[cfg(redbolt_sabotage)]
+use crate::redlock::sabotage::Saboteur;
+use crate::redlock::validity;
+use crate::redlock::wire::command::{Call, SetForm};
+use crate::redlock::wire::fencing::{Drawn, Fencing};
+use crate::time::Instant;
+
+impl Redlock {
+    /// Handles the answer of a node that was asked to accept a number.
+    pub(super) fn handle_raised(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: SetRequest,
+        drawn: Drawn,
+    ) {
+        let SetRequest { slot, serial, intent, .. } = request;
+        self.table[slot].reply_settled();
+        // S11: the node may have forgotten once what it has now.
+        let is_doubted = intent == Intent::DoubtedRaise || self.nodes[id].is_quarantined(now);
+        let drawn = if is_doubted { Drawn::Unclear } else { drawn };
+        if let Some(draws) = self.table.draws_mut(slot) {
+            if draws.raised(id, serial, drawn) {
+                self.count_draws(now, slot);
+            }
+        }
+        self.recycle(slot);
+    }
+
+    /// Decides a fenced attempt, or a draw for a lock that is held, as soon as votes and numbers
+    /// allow a decision.
+    #[cold]
+    pub(super) fn count_draws(&mut self, now: Instant, slot: u32) {
+        let lock = &self.table[slot];
+        let Some(draws) = self.table.draws(slot) else { return };
+        let (is_held, open, is_timely) = match (lock.phase, draws.asked) {
+            (Phase::Attempt, _) => (false, lock.votes.open(), self.is_timely(now, lock)),
+            (Phase::Held, Some(asked)) => (true, asked.votes.open(), now < lock.valid_until),
+            _ => return,
+        };
+        match self.outcome_of(draws, open) {
+            Outcome::Fence(fence) if is_timely && is_held => self.drawn(slot, fence),
+            Outcome::Fence(fence) if is_timely => self.grant(now, slot, fence),
+            Outcome::Raise if is_timely => self.raise(now, slot),
+            Outcome::Open => {}
+            _ if is_held => self.draw_failed(now, slot),
+            _ => self.attempt_failed(now, slot),
+        }
+    }
+
+    /// Returns what follows from the numbers that were drawn. A saboteur knows better.
+    pub(super) fn outcome_of(&self, draws: &Draws, open: NodeSet) -> Outcome {
+        let outcome = draws.outcome(self.quorum, open);
+        #[cfg(redbolt_sabotage)]
+        if self.config.is_sabotaged(Saboteur::FenceNotRaised) && outcome == Outcome::Raise {
+            return draws.largest().map_or(outcome, Outcome::Fence);
+        }
+        outcome
+    }
+
+    /// Reports the lock as held, with its number.
+    pub(super) fn grant(&mut self, now: Instant, slot: u32, fence: Fence) {
+        let (lock, valid_until) = (self.table.id(slot), self.table[slot].valid_until);
+        if let Some(draws) = self.table.draws_mut(slot) {
+            draws.fence = Some(fence);
+        }
+        self.hold(now, slot);
+        self.emit(Event::Acquired { lock, valid_until, fence: Some(fence) });
+    }
+
+    /// Asks all nodes that have drawn to accept one larger number.
+    pub(super) fn raise(&mut self, now: Instant, slot: u32) {
+        let serial = self.next_serial();
+        let Some(draws) = self.table.draws_mut(slot) else { return };
+        let nodes = draws.raisable();
+        let Some(number) = draws.begin_raise(serial, nodes) else {
+            return match self.table[slot].phase {
+                Phase::Held => self.draw_failed(now, slot),
+                _ => self.attempt_failed(now, slot),
+            };
+        };
+        self.counters.raised += 1;
+        self.send_raise(now, nodes, slot, serial, number);
+        let Lock { phase, ttl, started, valid_until, due, .. } = &self.table[slot];
+        if *phase == Phase::Attempt {
+            let later = self.wait_until(now, slot, *ttl, nodes);
+            let due = later.max(*due).min(validity::half(*started, *valid_until));
+            self.schedule(slot, due);
+        }
+        // Nodes whose connections have died answer nothing.
+        for id in nodes.into_iter().filter(|id| !self.nodes[*id].is_ready()).collect::<NodeSet>() {
+            if let Some(draws) = self.table.draws_mut(slot) {
+                draws.raised(id, serial, Drawn::Unclear);
+            }
+        }
+        self.count_draws(now, slot);
+    }
+
+    /// Sends the question to accept a number to those of `nodes` that are connected.
+    pub(super) fn send_raise(
+        &mut self,
+        now: Instant,
+        nodes: NodeSet,
+        slot: u32,
+        serial: u64,
+        number: Fence,
+    ) {
+        let form = SetForm::Fenced(Call::Sha);
+        let request = SetRequest { slot, serial, intent: Intent::Raise, form };
+        self.encode_fencing(slot, Call::Sha, Fencing::Raise { number: number.get() });
+        for id in nodes {
+            if self.nodes[id].is_ready() {
+                let expected = Expected { request: Request::Set(request), sent: now };
+                self.nodes[id].send(&self.scratch, expected);
+                self.table[slot].owed += 1;
+            }
+        }
+    }
+
+    /// Returns `true` if the attempt in `slot` waits for nodes to accept a number.
+    #[cold]
+    pub(super) fn is_raising(&self, slot: u32) -> bool {
+        self.table.draws(slot).is_some_and(Draws::is_raising)
+    }
+}

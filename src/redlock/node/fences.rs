@@ -1,0 +1,104 @@
+//! Which nodes may draw fencing numbers now (S13), and near which time.
+
+use smallvec::SmallVec;
+
+use super::Node;
+use super::fitness::{Clock, FenceBar, span};
+use super::nodes::Nodes;
+use super::terms::Terms;
+use crate::redlock::config::RedlockConfig;
+use crate::redlock::node_set::{MAX_NODES, NodeId};
+use crate::redlock::quorum::Quorum;
+use crate::redlock::restart_guard::RestartGuard;
+use crate::time::Instant;
+
+impl Node {
+    /// The node has refused to draw or to accept a number. This lasts as long as the session: no
+    /// lock without a number is affected.
+    pub(crate) fn deny_fences(&mut self) {
+        self.fitness.is_denied = true;
+    }
+
+    /// Begins a session, in which nothing is denied yet.
+    pub(super) fn begin_fitness(&mut self) {
+        self.fitness.is_denied = false;
+    }
+
+    /// Returns why the node was not asked when a number was wanted last.
+    pub(crate) fn fence_bar(&self) -> Option<FenceBar> {
+        self.fitness.bar.filter(|_| self.is_ready())
+    }
+}
+
+impl Nodes {
+    /// Brings up to date why nodes take no part in fencing numbers. Returns the nodes of which that
+    /// has changed, the remaining time aside.
+    pub(crate) fn judge_fitness(
+        &mut self,
+        now: Instant,
+        quorum: Quorum,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> impl Iterator<Item = NodeId> {
+        let mut changed = [None; MAX_NODES];
+        for (id, place) in self.ids().into_iter().zip(&mut changed) {
+            let bar = self.bar(now, id, quorum, config, terms);
+            let before = core::mem::replace(&mut self[id].fitness.bar, bar);
+            let kind = |bar: Option<FenceBar>| bar.as_ref().map(core::mem::discriminant);
+            *place = (kind(before) != kind(bar)).then_some(id);
+        }
+        changed.into_iter().flatten()
+    }
+
+    /// Returns `own`, the time of this client in microseconds since 1970, if that is within a
+    /// second of the time of the nodes, which is that of their middle clock; and otherwise the
+    /// nearest time that is. The scripts cut numbers that are farther away, each node in its own
+    /// way.
+    pub(crate) fn near_time(&self, now: Instant, own: u64) -> u64 {
+        const NEAR: u64 = 900_000;
+        let readings = self.iter().filter(|node| node.is_ready());
+        let readings = readings.filter_map(|node| node.fitness.reading);
+        let mut times: SmallVec<[u64; MAX_NODES]> = readings
+            .map(|reading| {
+                let passed = now.as_nanos().saturating_sub(reading.answered.as_nanos()) / 1_000;
+                reading.time.saturating_add(passed)
+            })
+            .collect();
+        times.sort_unstable();
+        let Some(middle) = times.get(times.len() / 2) else { return own };
+        own.clamp(middle.saturating_sub(NEAR), middle.saturating_add(NEAR))
+    }
+
+    fn bar(
+        &self,
+        now: Instant,
+        id: NodeId,
+        quorum: Quorum,
+        config: &RedlockConfig,
+        terms: Terms,
+    ) -> Option<FenceBar> {
+        let node = &self[id];
+        if !node.is_ready() {
+            return None;
+        }
+        if node.fitness.is_denied {
+            return Some(FenceBar::Denied);
+        }
+        // Who trusts nodes that may have forgotten locks has no use for their clocks either.
+        if config.restart_guard == RestartGuard::Off {
+            return None;
+        }
+        let whole_at = node.record.whole_at(now, config, terms.span.max(span(config.fence_skew)));
+        if whole_at > now {
+            return Some(FenceBar::TooYoung { remaining: whole_at - now });
+        }
+        let clock = |node: &Node| {
+            let reading = node.fitness.reading.filter(|_| node.is_ready());
+            reading.map(|reading| Clock::read(now, reading, config.drift))
+        };
+        let Some(own) = clock(node) else { return Some(FenceBar::ClockUnknown) };
+        let most = config.fence_skew.as_micros().saturating_mul(2);
+        let near = self.iter().filter_map(clock).filter(|other| own.apart(*other) <= most).count();
+        (near < quorum.need()).then_some(FenceBar::ClockOff)
+    }
+}
