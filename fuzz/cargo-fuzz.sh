@@ -23,7 +23,7 @@ options() {
     local max_len=4096 words=resp more=
     case $1 in
         # A long script tells many short stories, and costs as much as those.
-        core | handshake | engine | init) max_len=1024 words=info more=-len_control=0 ;;
+        core | handshake | engine | init | tls) max_len=1024 words=info more=-len_control=0 ;;
         # What a client promises to send must not be reserved.
         server) max_len=1024 more="-len_control=0 -malloc_limit_mb=16 -rss_limit_mb=1024" ;;
         addresses) words=settings ;;

@@ -42,11 +42,21 @@ const SIGNS: [&str; 24] = [
     "\n",
     "valkey://",
 ];
-const SCHEMES: [&str; 8] =
-    ["redis://", "", "REDIS://", "valkey://", "rediss://", "http://", "redis:/", "redis:"];
+const SCHEMES: [&str; 10] = [
+    "redis://",
+    "",
+    "REDIS://",
+    "valkey://",
+    "rediss://",
+    "http://",
+    "redis:/",
+    "redis:",
+    "unix://",
+    "redis+unix://",
+];
 const HOSTS: [&str; 10] = ["h", "h.i", "", "h!", "h i", "[::1]", "[::1", "[h]", "::1", "10.0.0.1"];
 const PORTS: [&str; 7] = ["", ":7000", ":", ":0", ":65535", ":65536", ":p"];
-const DATABASES: [&str; 6] = ["", "/", "/1", "/x", "/4294967296", "/1/2"];
+const DATABASES: [&str; 7] = ["", "/", "/1", "/x", "/4294967296", "/1/2", "/1?db=2"];
 const BETWEEN: [&str; 8] = [",", ", ", " ,", ";", " ", "|", "\n", ",,"];
 
 const USER: &str = "REDBOLT_USER";
@@ -147,16 +157,32 @@ fn whole(text: &str) -> core::result::Result<Vec<Address>, AddressError> {
 
 /// Checks that an address is the same when it is made of its parts, or of its text.
 fn same_by_parts(address: &Address) {
-    let made = Address::new(address.host(), address.port()).expect("a host that was accepted");
-    let made = made.with_login(address.login().clone()).expect("a login that was accepted");
+    let bare = || match (address.host(), address.port(), address.path()) {
+        (Some(host), Some(port), None) => {
+            let made = Address::new(host, port).expect("an accepted host");
+            match address.tls() {
+                Some(tls) => made.with_tls(tls.clone()).expect("accepted settings"),
+                None => made,
+            }
+        }
+        (None, None, Some(path)) => Address::unix(path).expect("an accepted path"),
+        place => panic!("either a host or a path: {place:?}"),
+    };
+    let made = bare().with_login(address.login().clone()).expect("a login that was accepted");
     assert_eq!(&made, address);
-    let bare = Login::default().in_database(address.login().database);
-    let shown = format!("redis://{address}").parse::<Address>().expect("an address is shown");
-    assert_eq!(Ok(shown), Address::new(address.host(), address.port()).unwrap().with_login(bare));
+    let login = Login::default().in_database(address.login().database);
+    let is_bare = address.host().is_some() && address.tls().is_none();
+    let scheme = if is_bare { "redis://" } else { "" };
+    let shown = format!("{scheme}{address}").parse::<Address>().expect("an address is shown");
+    let bare = bare().with_login(login).expect("a database");
+    // What is shown has no settings of TLS.
+    assert_eq!((shown.host(), shown.port(), shown.path()), (bare.host(), bare.port(), bare.path()));
+    assert_eq!(shown.login(), bare.login());
     let password = address.login().password.as_deref().unwrap_or_default();
     let user = address.login().username.as_deref().unwrap_or_default();
     let is_told_apart = password.contains(SECRET) && !user.contains(SECRET);
-    if is_told_apart && !address.host().contains(SECRET) {
+    let place = address.host().or_else(|| address.path()).unwrap_or_default();
+    if is_told_apart && !place.contains(SECRET) {
         let shown = format!("{address} {address:?} {:?}", address.login());
         assert!(!shown.contains(SECRET), "a password is shown: {shown}");
     }

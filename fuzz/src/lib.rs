@@ -20,6 +20,8 @@ mod tree;
 pub use self::addresses::addresses;
 pub use self::differential::differential;
 pub use self::engine::engine;
+#[cfg(feature = "tls")]
+pub use self::engine::tls;
 pub use self::handshake::handshake;
 pub use self::init::init;
 pub use self::machine::core;

@@ -8,20 +8,28 @@
 //! * every accepted request ends in one event, and nothing is left when all have;
 //! * a lock is granted only after a quorum of servers has written `+OK` to the `SET` of its token,
 //!   for no longer than its ttl, and is believed only until then;
-//! * no event shows the password.
+//! * no event shows the password;
+//! * no server with a bad certificate is told anything, where servers speak TLS.
 
 mod peer;
+#[cfg(feature = "tls")]
+mod secure;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
+#[cfg(feature = "tls")]
+use redbolt::NodeState;
 use redbolt::embedded::{Master, Memory, Options};
 use redbolt::redlock::{Event, LockId, Login, QueryId, RestartGuard, Token};
 use redbolt::time::Instant;
 use redbolt::{Address, Clock, Config, Engine};
 
 use self::peer::Peer;
+#[cfg(feature = "tls")]
+use self::secure::{Face, Harm};
 use super::commands::FLUSHED;
 use super::lies::{Lie, Twist};
 
@@ -31,6 +39,11 @@ const WAITS: usize = 10;
 
 /// The turns at the end, of a few milliseconds each, after which only a hang can be the reason.
 const LAST_TURNS: usize = 4_000;
+
+/// The turns of a millisecond after which servers with TLS are known, on a machine that is not too
+/// busy.
+#[cfg(feature = "tls")]
+const FIRST_TURNS: usize = 100;
 
 const PASSWORD: &str = "J-secret-Z";
 const RESOURCES: [&str; 3] = ["a", "b", "c"];
@@ -46,6 +59,9 @@ struct World {
     queries: Vec<QueryId>,
     waits: usize,
     restarts: u64,
+    /// The servers speak TLS.
+    #[cfg(feature = "tls")]
+    is_secure: bool,
 }
 
 struct Lock {
@@ -63,18 +79,37 @@ struct Lock {
 /// Panics if the engine breaks a promise.
 pub fn engine(data: &[u8]) {
     let mut script = Unstructured::new(data);
-    let Ok(mut world) = World::new(&mut script) else { return };
-    for _ in 0..STEPS {
-        if script.is_empty() || world.step(&mut script).is_err() {
-            break;
-        }
-        world.hear();
+    if let Ok(world) = World::new(&mut script, false) {
+        world.play(script);
     }
-    world.end();
+}
+
+/// Plays the script with servers that speak TLS.
+///
+/// # Panics
+///
+/// Panics if the engine breaks a promise.
+#[cfg(feature = "tls")]
+pub fn tls(data: &[u8]) {
+    let mut script = Unstructured::new(data);
+    if let Ok(mut world) = World::new(&mut script, true) {
+        world.meet();
+        world.play(script);
+    }
 }
 
 impl World {
-    fn new(script: &mut Unstructured<'_>) -> Result<Self> {
+    fn play(mut self, mut script: Unstructured<'_>) {
+        for _ in 0..STEPS {
+            if script.is_empty() || self.step(&mut script).is_err() {
+                break;
+            }
+            self.hear();
+        }
+        self.end();
+    }
+
+    fn new(script: &mut Unstructured<'_>, is_secure: bool) -> Result<Self> {
         let count = script.int_in_range(1..=3)?;
         let has_login = script.ratio(1, 3)?;
         let guard =
@@ -89,7 +124,8 @@ impl World {
         let address = |peer: &Peer| {
             let address = Address::new(peer.address().ip().to_string(), peer.address().port());
             let address = address.and_then(|address| address.with_login(login.clone()));
-            address.expect("an address of the loopback and a short login")
+            let address = address.expect("an address of the loopback and a short login");
+            if is_secure { secured(address) } else { address }
         };
         let mut config = Config::with_addresses(peers.iter().map(address));
         let millis = Duration::from_millis;
@@ -114,7 +150,26 @@ impl World {
             queries: Vec::new(),
             waits: 0,
             restarts: 0,
+            #[cfg(feature = "tls")]
+            is_secure,
         })
+    }
+
+    /// Has all servers show good certificates, and waits for the engine to log in everywhere. A
+    /// thread of the engine reads their CA.
+    #[cfg(feature = "tls")]
+    fn meet(&mut self) {
+        for (index, peer) in self.peers.iter_mut().enumerate() {
+            peer.show(Face::Good { is_old: index == 1 });
+        }
+        for _ in 0..FIRST_TURNS {
+            let is_ready = |state| matches!(state, NodeState::Ready | NodeState::Quarantined);
+            if self.engine.nodes().all(|(_, _, node)| is_ready(node.state)) {
+                return;
+            }
+            self.serve();
+            self.turn(Duration::from_millis(1));
+        }
     }
 
     /// Takes one step of the script.
@@ -201,6 +256,14 @@ impl World {
     /// Does something to a server.
     fn trouble(&mut self, index: usize, script: &mut Unstructured<'_>) -> Result<()> {
         let (peer, master) = (&mut self.peers[index], &mut self.masters[index]);
+        #[cfg(feature = "tls")]
+        if self.is_secure && script.arbitrary()? {
+            match script.int_in_range(0..=9)? {
+                0 | 1 => peer.show(Face::choose(script)?),
+                _ => peer.harm(Harm::choose(script)?),
+            }
+            return Ok(());
+        }
         match script.int_in_range(0..=6)? {
             0 => peer.close(),
             1 => peer.pace = script.int_in_range(0..=20)?,
@@ -252,7 +315,7 @@ impl World {
     fn check(&mut self, event: &Event) {
         let now = Clock::now();
         match *event {
-            Event::Acquired { lock: id, valid_until } => {
+            Event::Acquired { lock: id, valid_until, .. } => {
                 let lock = self.locks.get_mut(&id).expect("a lock that lives");
                 assert_eq!(lock.valid_until.replace(valid_until), None, "acquired twice");
                 assert!(valid_until < now + lock.ttl, "{id:?} is valid for longer than its ttl");
@@ -305,6 +368,18 @@ impl World {
         }
         panic!("{} locks and {} queries have no event", self.locks.len(), self.queries.len());
     }
+}
+
+/// Returns the address of a server with TLS.
+#[cfg(feature = "tls")]
+fn secured(address: Address) -> Address {
+    let tls = redbolt::Tls::new().with_ca(secure::ca());
+    address.with_tls(tls).expect("a path is short")
+}
+
+#[cfg(not(feature = "tls"))]
+fn secured(address: Address) -> Address {
+    address
 }
 
 /// Returns what a server says instead of one of its next replies, if it lies at all.

@@ -1,7 +1,6 @@
 //! A server that lies, on a socket that the target serves between two turns of the engine.
 
 use std::collections::{HashSet, VecDeque};
-use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
@@ -14,13 +13,19 @@ use rustix::net::sockopt;
 
 use super::super::commands::{command, look, resp3};
 use super::super::lies::Lie;
+#[cfg(feature = "tls")]
+use super::secure::{Face, Harm, Secure};
+use super::wire::Wire;
 
 /// The most bytes that a server takes or writes in one turn.
 const TURN: usize = 64 * 1024;
 
 pub(super) struct Peer {
     listener: TcpListener,
-    stream: Option<TcpStream>,
+    wire: Option<Wire>,
+    /// Which certificate the server shows; `None` without TLS.
+    #[cfg(feature = "tls")]
+    face: Option<Face>,
     session: Session,
     /// Bytes of the engine that are not executed.
     input: Vec<u8>,
@@ -43,7 +48,9 @@ impl Peer {
         listener.set_nonblocking(true).expect("a socket can be nonblocking");
         Self {
             listener,
-            stream: None,
+            wire: None,
+            #[cfg(feature = "tls")]
+            face: None,
             session: Session::default(),
             input: Vec::new(),
             output: VecDeque::new(),
@@ -66,12 +73,39 @@ impl Peer {
             stream.set_nonblocking(true).expect("a socket can be nonblocking");
             // A connection that is reset keeps no port for a minute.
             sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).expect("it can linger");
-            self.stream = Some(stream);
+            self.wire = Some(self.wire_of(stream));
+        }
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn wire_of(&self, stream: TcpStream) -> Wire {
+        Wire::Plain(stream)
+    }
+
+    #[cfg(feature = "tls")]
+    fn wire_of(&self, stream: TcpStream) -> Wire {
+        match self.face {
+            None => Wire::Plain(stream),
+            Some(face) => Secure::accept(stream, face),
+        }
+    }
+
+    /// Has the next connections begin with TLS, by this certificate.
+    #[cfg(feature = "tls")]
+    pub(super) fn show(&mut self, face: Face) {
+        self.face = Some(face);
+    }
+
+    /// Does something to the records of TLS.
+    #[cfg(feature = "tls")]
+    pub(super) fn harm(&mut self, harm: Harm) {
+        if let Some(Wire::Tls(secure)) = &mut self.wire {
+            secure.harm(harm);
         }
     }
 
     pub(super) fn close(&mut self) {
-        self.stream = None;
+        self.wire = None;
         self.session = Session::default();
         self.pace = TURN;
         self.input.clear();
@@ -82,7 +116,7 @@ impl Peer {
 
     /// Writes these bytes behind the replies.
     pub(super) fn say(&mut self, bytes: &[u8]) {
-        if self.stream.is_some() {
+        if self.wire.is_some() {
             self.output.extend(bytes);
         }
     }
@@ -117,23 +151,19 @@ impl Peer {
     }
 
     pub(super) fn read(&mut self) {
-        let mut scratch = [0; 4096];
-        while let Some(stream) = &mut self.stream {
-            match stream.read(&mut scratch) {
-                Ok(0) => return self.close(),
-                Ok(length) => self.input.extend_from_slice(&scratch[..length]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(_) => return self.close(),
-            }
-            assert!(self.input.len() < TURN, "a client sends without end");
+        let Some(wire) = &mut self.wire else { return };
+        let is_open = wire.read(&mut self.input);
+        assert!(self.input.len() < TURN, "a client sends without end");
+        if !is_open {
+            self.close();
         }
     }
 
     fn write(&mut self) {
-        let Some(stream) = &mut self.stream else { return };
+        let Some(wire) = &mut self.wire else { return };
         let bytes = self.output.make_contiguous();
         let length = bytes.len().min(self.pace);
-        let Ok(length) = stream.write(&bytes[..length]) else { return };
+        let Ok(length) = wire.write(&bytes[..length]) else { return };
         self.told.extend(self.output.drain(..length));
         let mut done = 0;
         while let Ok(Status::Complete((value, used))) = resp::parse(&self.told[done..]) {

@@ -53,6 +53,7 @@ impl Question {
             [b"SCRIPT", b"LOAD", _] => Self::Load,
             // The label of a client is no lock.
             [b"SET", key, ..] if is_in(key, b"redbolt:") => Self::Aside,
+            [b"EVAL", _, b"0", begin] if is_in(begin, b"redbolt:label:") => Self::Aside,
             [b"SET", ..] => Self::Take,
             [b"EVAL" | b"EVALSHA", ..] if calls(ACQUIRE_SET) => Self::Take,
             [b"EVAL" | b"EVALSHA", ..] if calls(PROBE) => Self::Probe,

@@ -3,12 +3,14 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use bytes::BytesMut;
 use redbolt::Clock;
 use redbolt::embedded::{Master, Session};
+use redbolt::redlock::{CLOSE, REOPEN};
 use redbolt::resp::{self, Status, Value};
 
 use super::super::commands::command;
@@ -37,6 +39,15 @@ enum Untrue {
     Word(usize, &'static str),
 }
 
+/// What the servers of one visit share.
+#[derive(Clone, Copy)]
+pub(super) struct Times<'a> {
+    /// How far the clocks of the masters are ahead of ours.
+    pub(super) ahead: Duration,
+    /// Counts what happens, for an order over all servers.
+    pub(super) deeds: &'a AtomicUsize,
+}
+
 /// What a server has heard and said.
 pub(super) struct Heard {
     pub(super) master: usize,
@@ -46,12 +57,19 @@ pub(super) struct Heard {
     pub(super) is_proven: bool,
     /// The server has told of a witness.
     pub(super) has_witness: bool,
-    /// The number of keys that the server has told.
+    /// How many of the keys the server has told to be labels of clients.
+    labels: i64,
+    /// The number of other keys that the server has told.
     pub(super) keys: Option<i64>,
     /// A command came that writes.
     pub(super) is_ordered: bool,
     /// The order was answered as the scripts answer.
     pub(super) has_obeyed: bool,
+    pub(super) is_told_to_close: bool,
+    /// When the server said that it is closed, and when the order came to open it, in the order of
+    /// deeds.
+    pub(super) closed: Option<usize>,
+    pub(super) opened: Option<usize>,
 }
 
 /// The parts of a visit.
@@ -61,14 +79,17 @@ enum Part {
     Witness,
     Stamp,
     Time,
+    Labels,
     Keys,
     Order,
+    Close,
 }
 
 struct Server<'a> {
     master: &'a Mutex<Master>,
     session: Session,
     plan: Plan,
+    times: Times<'a>,
     input: Vec<u8>,
     /// The bytes that were said and are not yet a whole reply.
     told: Vec<u8>,
@@ -110,7 +131,8 @@ impl Untrue {
     fn tell(self, part: Part, question: Question, honest: &[u8]) -> Vec<u8> {
         match self {
             Self::Tale(tale) => {
-                tale.tell(if part == Part::Order { Question::Look } else { question }, honest)
+                let is_order = matches!(part, Part::Order | Part::Close);
+                tale.tell(if is_order { Question::Look } else { question }, honest)
             }
             Self::Word(place, word) => other_word(place, word, honest),
         }
@@ -123,8 +145,9 @@ pub(super) fn attend(
     master: &Mutex<Master>,
     plan: Plan,
     met: &AtomicBool,
+    times: Times<'_>,
 ) -> Heard {
-    let mut server = Server::new(master, plan);
+    let mut server = Server::new(master, plan, times);
     if let Ok((mut stream, _)) = listener.accept() {
         met.store(true, Ordering::Release);
         server.serve(&mut stream);
@@ -136,18 +159,22 @@ pub(super) fn attend(
 }
 
 impl<'a> Server<'a> {
-    fn new(master: &'a Mutex<Master>, plan: Plan) -> Self {
+    fn new(master: &'a Mutex<Master>, plan: Plan, times: Times<'a>) -> Self {
         let heard = Heard {
             master: plan.master,
             record: Record::default(),
             is_proven: false,
             has_witness: false,
+            labels: 0,
             keys: None,
             is_ordered: false,
             has_obeyed: false,
+            is_told_to_close: false,
+            closed: None,
+            opened: None,
         };
         let (session, input, told) = (Session::default(), Vec::new(), Vec::new());
-        Self { master, session, plan, input, told, asked: Vec::new(), answered: 0, heard }
+        Self { master, session, plan, times, input, told, asked: Vec::new(), answered: 0, heard }
     }
 
     fn serve(&mut self, stream: &mut TcpStream) {
@@ -178,8 +205,8 @@ impl<'a> Server<'a> {
         self.hear();
         // Whoever has had fewer answers than questions would wait until the time is up.
         let is_short = self.answered < self.asked.len();
-        let is_last =
-            self.plan.is_asked || matches!(self.asked.last(), Some(Part::Keys | Part::Order));
+        let is_last = self.plan.is_asked
+            || matches!(self.asked.last(), Some(Part::Keys | Part::Order | Part::Close));
         (replies, is_last && is_short)
     }
 
@@ -187,10 +214,12 @@ impl<'a> Server<'a> {
     fn reply(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let part = match words {
             _ if self.plan.is_asked => Part::Handshake,
+            [_, text, ..] if *text == CLOSE.text.as_bytes() => Part::Close,
             _ if self.asked.contains(&Part::Keys) => Part::Order,
             [b"GET", _] if self.asked.contains(&Part::Witness) => Part::Stamp,
             [b"GET", _] => Part::Witness,
             [b"TIME"] => Part::Time,
+            [b"EVAL", _, b"0", begin] if is_in(begin, b"redbolt:label:") => Part::Labels,
             [b"DBSIZE"] => Part::Keys,
             _ => Part::Handshake,
         };
@@ -198,20 +227,29 @@ impl<'a> Server<'a> {
         let may_have = words[0] == b"AUTH" && self.asked.is_empty();
         assert!(!has_password || may_have, "a password leaves");
         let question = Question::of(words);
-        if part == Part::Order {
+        if matches!(part, Part::Order | Part::Close) {
             self.heard.is_ordered = true;
+            self.heard.is_told_to_close |= part == Part::Close;
+            if words[1] == REOPEN.text.as_bytes() {
+                self.heard.opened = self.heard.opened.or_else(|| Some(self.deed()));
+            }
         } else {
             self.heard.record.ask(question);
         }
         let mut out = BytesMut::new();
         let mut master = self.master.lock().expect("no server has panicked");
-        master.apply(Clock::now(), &mut self.session, words, &mut out);
+        master.apply(Clock::now() + self.times.ahead, &mut self.session, words, &mut out);
         let number = self.asked.len();
         self.asked.push(part);
         match self.plan.untrue.iter().position(|(at, _)| *at == number) {
             Some(place) => self.plan.untrue.swap_remove(place).1.tell(part, question, &out),
             None => out.to_vec(),
         }
+    }
+
+    /// Returns the number of this deed, among those of all servers.
+    fn deed(&self) -> usize {
+        self.times.deeds.fetch_add(1, Ordering::AcqRel)
     }
 
     /// Notes the whole replies that were said, once all questions of the inspection are known.
@@ -230,14 +268,24 @@ impl<'a> Server<'a> {
             // One reply too many is taken for the answer to the next question.
             let Some(part) = self.asked.get(self.answered) else { break };
             (done, self.answered) = (done + used, self.answered + 1);
-            if *part != Part::Order {
+            if !matches!(part, Part::Order | Part::Close) {
                 heard.record.hear(&value);
             }
             match (part, &value) {
                 (Part::Witness, Value::Bulk(_)) => heard.has_witness = true,
-                (Part::Keys, Value::Integer(keys)) => {
-                    heard.keys = Some(*keys);
+                (Part::Labels, Value::Integer(labels)) => heard.labels = *labels,
+                // Whoever may not ask for the keys can do without.
+                (Part::Keys, Value::Integer(_) | Value::Error(_) | Value::BulkError(_)) => {
+                    if let Value::Integer(keys) = value {
+                        heard.keys = Some(keys.saturating_sub(heard.labels));
+                    }
                     heard.is_proven = heard.record.is_proven();
+                }
+                (Part::Close, Value::Array(fields)) if fields.len() == 2 => {
+                    if matches!(fields.clone().next(), Some(Value::Integer(0))) {
+                        let deed = self.times.deeds.fetch_add(1, Ordering::AcqRel);
+                        heard.closed = heard.closed.or(Some(deed));
+                    }
                 }
                 (Part::Order, Value::Array(fields)) => heard.has_obeyed = fields.len() == 12,
                 _ => {}

@@ -168,7 +168,7 @@ impl Caller {
             Ok(lock) => lock,
             Err(refusal) => return check_refusal(refusal, redlock, ttl),
         };
-        let timeout = redlock.config().node_timeout(ttl);
+        let timeout = redlock.config().longest_node_timeout(ttl);
         resources.sort_unstable();
         resources.dedup();
         let entry = Lock {
@@ -194,7 +194,7 @@ impl Caller {
             assert_eq!((lock.state, lock.extension), (State::Held, None));
             let end = lock.acquired + redlock.config().max_hold;
             assert!(now + ttl <= end, "{id:?} is extended for ever");
-            let due = (now + redlock.config().node_timeout(ttl)).min(lock.valid_until);
+            let due = (now + redlock.config().longest_node_timeout(ttl)).min(lock.valid_until);
             lock.extension = Some(Extension { start: now, ttl, due });
         }
     }
@@ -256,7 +256,7 @@ impl Caller {
     fn query(&mut self, now: Instant, redlock: &mut Redlock, resource: &[u8]) {
         match redlock.query(now, resource) {
             Ok(query) => {
-                let timeout = redlock.config().node_timeout(redlock.config().max_ttl);
+                let timeout = redlock.config().longest_node_timeout(redlock.config().max_ttl);
                 self.queries.push((query, now + timeout));
             }
             Err(refusal) => {
@@ -326,7 +326,7 @@ impl Caller {
     /// Checks that an event is one that its lock can have now.
     pub(super) fn hear(&mut self, now: Instant, redlock: &Redlock, event: Event) {
         match event {
-            Event::Acquired { lock: id, valid_until } => {
+            Event::Acquired { lock: id, valid_until, .. } => {
                 let lock = self.expect(id, State::Wanted);
                 assert!(valid_until > now, "granted after its validity");
                 (lock.state, lock.acquired) = (State::Held, now);
@@ -409,7 +409,7 @@ impl Caller {
     /// as the core learns the time, and an attempt that begins only now has its own time.
     pub(super) fn late(&mut self, now: Instant, redlock: &Redlock) {
         for lock in self.locks.values_mut() {
-            let timeout = redlock.config().node_timeout(lock.ttl);
+            let timeout = redlock.config().longest_node_timeout(lock.ttl);
             let more = if lock.state == State::Wanted { timeout } else { Duration::ZERO };
             lock.due = lock.due.max(now + more);
             if let Some(extension) = &mut lock.extension {

@@ -155,7 +155,7 @@ impl World {
         self.network.obey(self.now, &mut self.redlock);
         while let Some(event) = self.redlock.poll_event() {
             match event {
-                Event::Acquired { lock, valid_until } => self.check_grant(lock, valid_until),
+                Event::Acquired { lock, valid_until, .. } => self.check_grant(lock, valid_until),
                 Event::Extended { lock, valid_until } => self.check_extension(lock, valid_until),
                 _ => {}
             }
