@@ -2,7 +2,9 @@
 # Measures redbolt beside its peers: starts five Redis servers on one core, runs every contestant on
 # another, one after the other in many short rounds, and prints medians and ratios.
 #
-#   benches/peers/run.sh [--name NAME] [--rounds N] [--seconds S] [--closed-only]
+#   benches/peers/run.sh [--name NAME] [--rounds N] [--seconds S] [--closed-only | --tls]
+#
+# --tls measures redbolt and redis-rs with TLS and without, at the same servers, and nobody else.
 #
 # Raw figures and the facts of the machine go to benches/record/<date>-NAME.csv and .txt.
 # CLIENT_CPU and SERVER_CPU choose the cores, 0 and 1 by default. The redlock packages of Node and
@@ -18,16 +20,19 @@ name=local
 rounds=7
 seconds=0.4
 closed_only=no
+tls=no
 client_cpu=${CLIENT_CPU:-0}
 server_cpu=${SERVER_CPU:-1}
 
 rust_peers=(raw-single raw-group raw-fresh redbolt redis-rs redis-rs-tuned rslock)
 engines=(redbolt redis-rs rslock)
+tls_peers=(redbolt redbolt-tls redis-rs redis-rs-tls redis-rs-tuned redis-rs-tuned-tls)
 sweep=(8 64 128 256 1024)
 rates=(1000 2000 4000 8000 16000 32000 64000)
 
 servers=()
 nodes=
+tls_nodes=
 folder=
 failed=0
 
@@ -38,8 +43,12 @@ main() {
     done
     [ "$(nproc)" -ge 2 ] || die "two cores are needed: one for the client, one for the servers"
     cargo build --release --locked --quiet --manifest-path "$here/Cargo.toml"
-    install_node
-    install_python
+    node_folder=
+    python_folder=
+    if [ "$tls" = no ]; then
+        install_node
+        install_python
+    fi
     trap stop_servers EXIT
     trap 'exit 130' INT
     trap 'exit 143' HUP TERM
@@ -48,8 +57,12 @@ main() {
     mkdir -p "$record"
     "$peers" header >"$csv"
     facts >"${csv%.csv}.txt"
-    closed_loops
-    [ "$closed_only" = yes ] || { sweep_in_flight && open_loops; }
+    if [ "$tls" = yes ]; then
+        encrypted_loops
+    else
+        closed_loops
+        [ "$closed_only" = yes ] || { sweep_in_flight && open_loops; }
+    fi
     echo "load average at the end: $(load_average)" >>"${csv%.csv}.txt"
     "$peers" table "$csv"
     [ "$failed" -eq 0 ] || die "$failed runs failed; the tables do not have them"
@@ -59,6 +72,7 @@ parse() {
     while [ $# -gt 0 ]; do
         case $1 in
             --closed-only) closed_only=yes && shift && continue ;;
+            --tls) tls=yes && shift && continue ;;
             --name) name=${2:?} ;;
             --rounds) rounds=${2:?} ;;
             --seconds) seconds=${2:?} ;;
@@ -69,7 +83,6 @@ parse() {
 }
 
 install_node() {
-    node_folder=
     local folder=$here/target/node
     command -v npm >/dev/null || { say "no npm, so no node-redlock" && return; }
     mkdir -p "$folder"
@@ -82,7 +95,6 @@ install_node() {
 }
 
 install_python() {
-    python_folder=
     local folder=$here/target/python
     command -v python3 >/dev/null || { say "no python3, so no redlock-py" && return; }
     if [ -e "$folder/redlock" ] || python3 -m pip install --quiet --target "$folder" \
@@ -96,20 +108,34 @@ install_python() {
 # Five masters without persistence. They die with this script, however it ends.
 start_servers() {
     folder=$(mktemp -d)
-    local port=$((20000 + RANDOM % 8000)) pid tries=0
+    local port=$((20000 + RANDOM % 8000)) pid tries=0 options=()
+    [ "$tls" = no ] || make_certificates
     while [ "${#servers[@]}" -lt 5 ]; do
         tries=$((tries + 1))
         [ "$tries" -le 50 ] || die "no free ports"
         port=$((port + 1))
+        [ "$tls" = no ] || options=(--tls-port $((port + 10000)) --tls-auth-clients no
+            --tls-cert-file "$folder/cert.pem" --tls-key-file "$folder/key.pem")
         taskset -c "$server_cpu" setpriv --pdeathsig KILL redis-server --port "$port" \
-            --bind 127.0.0.1 --save '' --appendonly no --dir "$folder" >/dev/null &
+            --bind 127.0.0.1 --save '' --appendonly no --dir "$folder" "${options[@]}" >/dev/null &
         pid=$!
         # Nobody needs to be told when it is killed.
         disown "$pid"
         wait_for_server "$pid" "$port" || continue
         servers+=("$pid")
         nodes+=${nodes:+,}127.0.0.1:$port
+        tls_nodes+=${tls_nodes:+,}127.0.0.1:$((port + 10000))
     done
+}
+
+# An authority and the certificate of all servers. Curve and cipher are what both sides prefer.
+make_certificates() {
+    local key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2)
+    openssl req -x509 "${key[@]}" -keyout "$folder/ca.key" -out "$folder/ca.pem" \
+        -subj /CN=peers 2>/dev/null
+    openssl req "${key[@]}" -keyout "$folder/key.pem" -subj /CN=127.0.0.1 2>/dev/null |
+        openssl x509 -req -CA "$folder/ca.pem" -CAkey "$folder/ca.key" -CAcreateserial -days 2 \
+            -extfile <(echo subjectAltName=IP:127.0.0.1) -out "$folder/cert.pem" 2>/dev/null
 }
 
 # Whether the process answers at the port; false if it has ended because the port is taken.
@@ -138,6 +164,17 @@ closed_loops() {
         turns "$round" measure_at 512 "${rust_peers[@]}" ${node_folder:+node-redlock}
         turns "$round" measure_at 1 "${rust_peers[@]}" redbolt-busy \
             ${node_folder:+node-redlock} ${python_folder:+redlock-py}
+    done
+}
+
+# With TLS and without, at the same servers.
+encrypted_loops() {
+    local round in_flight
+    for round in $(seq "$rounds"); do
+        say "round $round of $rounds"
+        for in_flight in 512 64 1; do
+            turns "$round" measure_at "$in_flight" "${tls_peers[@]}"
+        done
     done
 }
 
@@ -197,6 +234,9 @@ contestant() {
         redlock-py)
             PYTHONPATH=$python_folder pinned python3 "$here/python/contestant.py" "${@:2}"
             ;;
+        *-tls)
+            pinned "$peers" measure "$@" --tls-nodes "$tls_nodes" --tls-ca "$folder/ca.pem"
+            ;;
         *) pinned "$peers" measure "$@" ;;
     esac
 }
@@ -217,7 +257,7 @@ facts() {
     [ ! -r /proc/self/autogroup ] || echo "session: $(sed 's/^[^ ]* //' /proc/self/autogroup)"
     echo "server: $(redis-server --version | cut -d ' ' -f 1-3)"
     echo "compiler: $(rustc --version)"
-    for crate in redis rslock tokio mio; do
+    for crate in redis rslock tokio mio rustls ring; do
         echo "$crate: $(locked_version "$crate")"
     done
     [ -z "$node_folder" ] || echo "node: $(node --version), $(npm_versions)"

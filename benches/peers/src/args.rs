@@ -1,16 +1,17 @@
 //! The command line.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::plan::{Outcome, Plan};
+use crate::plan::{Outcome, Plan, TlsNodes};
 use crate::record::Record;
 use crate::{chart, contestants, nodes, row, table};
 
 const USAGE: &str = "usage:
   redbolt-peers measure <contestant> --nodes <host:port,…> [--in-flight N] [--rate R]
-                        [--seconds S] [--round N]
+                        [--seconds S] [--round N] [--tls-nodes <host:port,…> --tls-ca <file>]
   redbolt-peers header
   redbolt-peers table <record.csv>
   redbolt-peers chart <record.csv>";
@@ -60,8 +61,10 @@ fn measure(mut args: impl Iterator<Item = String>) -> Outcome<String> {
 }
 
 fn plan(mut args: impl Iterator<Item = String>) -> Outcome<Plan> {
+    let (mut tls_nodes, mut ca) = (None, None);
     let mut plan = Plan {
         nodes: Vec::new(),
+        tls: None,
         in_flight: 512,
         rate: None,
         warm_up: Duration::from_millis(200),
@@ -71,7 +74,9 @@ fn plan(mut args: impl Iterator<Item = String>) -> Outcome<Plan> {
     while let Some(option) = args.next() {
         let value = args.next().ok_or_else(|| format!("{option} needs a value"))?;
         match option.as_str() {
-            "--nodes" => plan.nodes = value.split(',').map(str::parse).collect::<Result<_, _>>()?,
+            "--nodes" => plan.nodes = addresses(&value)?,
+            "--tls-nodes" => tls_nodes = Some(addresses(&value)?),
+            "--tls-ca" => ca = Some(PathBuf::from(value)),
             "--in-flight" => plan.in_flight = value.parse()?,
             "--rate" => plan.rate = Some(value.parse()?),
             "--seconds" => plan.seconds = Duration::try_from_secs_f64(value.parse()?)?,
@@ -79,9 +84,14 @@ fn plan(mut args: impl Iterator<Item = String>) -> Outcome<Plan> {
             _ => return Err(format!("unknown option {option}\n{USAGE}").into()),
         }
     }
+    plan.tls = tls_nodes.zip(ca).map(|(nodes, ca)| TlsNodes { nodes, ca });
     let is_empty = plan.in_flight == 0 || plan.rate == Some(0) || plan.seconds.is_zero();
     if plan.nodes.is_empty() || is_empty {
         return Err(format!("nodes, and figures above zero, are needed\n{USAGE}").into());
     }
     Ok(plan)
+}
+
+fn addresses(list: &str) -> Outcome<Vec<SocketAddr>> {
+    Ok(list.split(',').map(str::parse).collect::<Result<_, _>>()?)
 }

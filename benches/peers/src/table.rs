@@ -13,6 +13,7 @@ pub(crate) fn tables(record: &Record) -> String {
     for in_flight in [512, 1] {
         closed(&mut out, record, Load { in_flight, rate: 0 });
     }
+    encrypted(&mut out, record);
     sweep(&mut out, record);
     open(&mut out, record);
     out + "\nfigures to reach\n\n" + &aims::table(record)
@@ -52,6 +53,37 @@ fn closed(out: &mut String, record: &Record, load: Load) {
     }
 }
 
+/// Writes what TLS costs each contestant, and redbolt beside others, both with TLS.
+fn encrypted(out: &mut String, record: &Record) {
+    const PAIRS: [[&str; 2]; 5] = [
+        ["redbolt-tls", "redbolt"],
+        ["redis-rs-tls", "redis-rs"],
+        ["redis-rs-tuned-tls", "redis-rs-tuned"],
+        ["redbolt-tls", "redis-rs-tls"],
+        ["redbolt-tls", "redis-rs-tuned-tls"],
+    ];
+    const FIGURES: [Figure; 4] =
+        [|row| row.cycles_per_s, |row| row.cpu_us, |row| row.server_cpu_us, |row| row.p50_us];
+    let loads = record.loads(PAIRS[0][0]);
+    if loads.is_empty() {
+        return;
+    }
+    line(out, "\nTLS: ratios of medians per round (min – max)\n");
+    line(out, "| in flight | | cycles/s | client CPU per cycle | server CPU per cycle | p50 |");
+    line(out, &format!("|{}", " --- |".repeat(6)));
+    for load in loads {
+        for pair in PAIRS {
+            let ratios = FIGURES.into_iter().filter_map(|figure| record.ratio(pair, load, figure));
+            let cells = ratios.map(|Spread { least, median, most }| {
+                format!(" {median:.2} ({least:.2} – {most:.2}) |")
+            });
+            let [above, below] = pair;
+            let cells: String = cells.collect();
+            line(out, &format!("| {} | {above} ÷ {below} |{cells}", load.in_flight));
+        }
+    }
+}
+
 /// Writes cycles a second against locks in flight.
 fn sweep(out: &mut String, record: &Record) {
     let mut loads = record.loads(OURS);
@@ -77,6 +109,9 @@ fn sweep(out: &mut String, record: &Record) {
 fn open(out: &mut String, record: &Record) {
     let mut loads = record.loads(OURS);
     loads.retain(|load| load.rate > 0);
+    if loads.is_empty() {
+        return;
+    }
     line(out, "\nlatency by starts a second, from when each should have been\n");
     line(out, "| starts/s | | cycles/s | acquire p50, µs | p90 | p99 | p99.9 |");
     line(out, &format!("|{}", " --- |".repeat(7)));

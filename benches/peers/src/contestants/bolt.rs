@@ -12,7 +12,7 @@ use redbolt::{Clock, Config, Engine, Event, LockId};
 use super::schedule::Schedule;
 use crate::meter::Meter;
 use crate::names::Names;
-use crate::plan::{Outcome, Plan, TTL};
+use crate::plan::{Outcome, Plan, TTL, Transport};
 
 /// How long an acquisition may wait. Nobody else wants the lock, so only nodes can be late.
 const WAIT: Duration = Duration::from_secs(5);
@@ -22,13 +22,22 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ENGINE: Token = Token(0);
 const TIMER: Token = Token(1);
 
-pub(crate) fn run(plan: &Plan, busy_poll: Duration) -> Outcome<Meter> {
-    let mut load = Load::new(plan, busy_poll)?;
+pub(crate) fn run(plan: &Plan, transport: Transport, busy_poll: Duration) -> Outcome<Meter> {
+    let mut load = Load::new(plan, transport, busy_poll)?;
     match plan.rate {
         None => load.closed_loop()?,
         Some(rate) => load.open_loop(Schedule::new(rate)?)?,
     }
     load.finish()
+}
+
+fn urls(plan: &Plan, transport: Transport) -> Outcome<Vec<String>> {
+    if transport == Transport::Tcp {
+        return Ok(plan.nodes.iter().map(|node| format!("redis://{node}")).collect());
+    }
+    let tls = plan.tls()?;
+    let ca = tls.ca.display();
+    Ok(tls.nodes.iter().map(|node| format!("rediss://{node}?ca={ca}")).collect())
 }
 
 struct Load {
@@ -42,8 +51,8 @@ struct Load {
 }
 
 impl Load {
-    fn new(plan: &Plan, busy_poll: Duration) -> Outcome<Self> {
-        let mut config = Config::new(plan.nodes.iter().map(ToString::to_string))?;
+    fn new(plan: &Plan, transport: Transport, busy_poll: Duration) -> Outcome<Self> {
+        let mut config = Config::new(urls(plan, transport)?)?;
         config.busy_poll = busy_poll;
         // The servers have just been started, for this measurement.
         config.redlock.restart_guard = RestartGuard::Off;

@@ -19,7 +19,7 @@ mod tasks;
 use std::time::Duration;
 
 use crate::meter::Meter;
-use crate::plan::{Outcome, Plan};
+use crate::plan::{Outcome, Plan, Transport};
 use raw::Kind;
 
 /// A busy-poll time so long that the engine never sleeps while a reply is on its way.
@@ -34,10 +34,13 @@ pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
         "raw-single" => raw::run(plan, Kind::Single),
         "raw-group" => raw::run(plan, Kind::Group),
         "raw-fresh" => raw::run(plan, Kind::Fresh),
-        "redbolt" => bolt::run(plan, Duration::ZERO),
-        "redbolt-busy" => bolt::run(plan, BUSY_POLL),
-        "redis-rs" => redis_rs::run(plan, None),
-        "redis-rs-tuned" => redis_rs::run(plan, Some(LONG_QUEUE)),
+        "redbolt" => bolt::run(plan, Transport::Tcp, Duration::ZERO),
+        "redbolt-busy" => bolt::run(plan, Transport::Tcp, BUSY_POLL),
+        "redbolt-tls" => bolt::run(plan, Transport::Tls, Duration::ZERO),
+        "redis-rs" => redis_rs::run(plan, Transport::Tcp, None),
+        "redis-rs-tls" => redis_rs::run(plan, Transport::Tls, None),
+        "redis-rs-tuned" => redis_rs::run(plan, Transport::Tcp, Some(LONG_QUEUE)),
+        "redis-rs-tuned-tls" => redis_rs::run(plan, Transport::Tls, Some(LONG_QUEUE)),
         "rslock" => rslock::run(plan),
         _ => Err(format!("there is no contestant {name}").into()),
     }

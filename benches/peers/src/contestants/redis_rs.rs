@@ -1,22 +1,36 @@
 //! Redlock as one writes it by hand on redis-rs: a multiplexed connection per node, the same
 //! command to all nodes at once, the decision at the quorum-th vote.
 
+use std::fs;
+
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use redbolt::redlock::RELEASE;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, Value};
+use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, TlsCertificates, Value};
 
 use super::tasks::{self, Locker};
 use crate::meter::Meter;
 use crate::names;
-use crate::plan::{Outcome, Plan, TTL};
+use crate::plan::{Outcome, Plan, TTL, Transport};
 
 /// Runs the load. `queue` is how many requests may wait in front of a connection; `None` leaves the
 /// default of 50.
-pub(crate) fn run(plan: &Plan, queue: Option<usize>) -> Outcome<Meter> {
-    tasks::run(plan, async || Redlock::connect(plan, queue).await)
+pub(crate) fn run(plan: &Plan, transport: Transport, queue: Option<usize>) -> Outcome<Meter> {
+    tasks::run(plan, async || Redlock::connect(clients(plan, transport)?, queue).await)
+}
+
+/// Returns a client for each node.
+fn clients(plan: &Plan, transport: Transport) -> Outcome<Vec<Client>> {
+    if transport == Transport::Tcp {
+        let open = |node| Ok(Client::open(format!("redis://{node}"))?);
+        return plan.nodes.iter().map(open).collect();
+    }
+    let tls = plan.tls()?;
+    let certificates = TlsCertificates { client_tls: None, root_cert: Some(fs::read(&tls.ca)?) };
+    let open = |node| Ok(Client::build_with_tls(format!("rediss://{node}"), certificates.clone())?);
+    tls.nodes.iter().map(open).collect()
 }
 
 struct Redlock {
@@ -30,21 +44,21 @@ struct Lock {
 }
 
 impl Redlock {
-    async fn connect(plan: &Plan, queue: Option<usize>) -> Outcome<Self> {
+    async fn connect(clients: Vec<Client>, queue: Option<usize>) -> Outcome<Self> {
         let mut config = AsyncConnectionConfig::new();
         if let Some(queue) = queue {
             config = config.set_pipeline_buffer_size(queue);
         }
         let mut nodes = Vec::new();
-        for node in &plan.nodes {
-            let client = Client::open(format!("redis://{node}"))?;
+        for client in clients {
             let mut node = client.get_multiplexed_async_connection_with_config(&config).await?;
             let mut load = Cmd::new();
             load.arg("SCRIPT").arg("LOAD").arg(RELEASE.text);
             load.query_async::<()>(&mut node).await?;
             nodes.push(node);
         }
-        Ok(Self { nodes, quorum: plan.quorum() })
+        let quorum = nodes.len() / 2 + 1;
+        Ok(Self { nodes, quorum })
     }
 }
 
