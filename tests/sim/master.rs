@@ -46,7 +46,7 @@ pub(crate) struct Node {
     busy_until: u64,
     /// The sum of all steps forward of the clock.
     ahead: u64,
-    /// The last vote that was given under this name.
+    /// The last vote under this name that somebody may have counted.
     granted_at: u64,
     /// The last time at which the name moved to another process.
     moved_at: u64,
@@ -327,7 +327,7 @@ impl Node {
                 return;
             }
             let vote = self.vote(now, token_of(token), checks);
-            self.granted_at = now;
+            self.given(now, link);
             let ttl = Duration::from_millis(number(ttl));
             let from = (link.client, link.slot);
             checks.asked(now, from, vote.token, Resources::of_keys(keys), sent_at, ttl);
@@ -358,9 +358,16 @@ impl Node {
                 && if named.is_set { reply == b":1\r\n" } else { matches!(reply[0], b':' | b'*') };
             if let Some(token) = new.filter(|_| is_agreed && names_old) {
                 let vote = Vote { extended_at: Some(sent_at), ..self.vote(now, token, checks) };
-                self.granted_at = now;
+                self.given(now, link);
                 link.votes.push_back((link.replies.end() + self.out.len() as u64, vote));
             }
+        }
+    }
+
+    /// Records when a vote was given that somebody may count. Nobody hears what a ghost is told.
+    fn given(&mut self, now: u64, link: &Link) {
+        if link.is_heard {
+            self.granted_at = now;
         }
     }
 
