@@ -13,11 +13,14 @@ use super::histogram::Histogram;
 /// values of the label `reason` are fields too: `redbolt_lost_total{reason="majority"}` is
 /// `lost.majority`.
 ///
-/// ```no_run
-/// # let engine: redbolt::Engine = unimplemented!();
-/// let counters = engine.counters();
-/// println!("{} locks are held, {} requests wait", counters.held_now(), counters.waiting_now());
-/// println!("{} requests found too few nodes", counters.acquire_failed.no_quorum);
+/// ```
+/// # use redbolt::Engine;
+/// fn report(engine: &Engine) {
+///     let counters = engine.counters();
+///     let [held, waiting] = [counters.held_now(), counters.waiting_now()];
+///     println!("{held} locks are held, {waiting} requests wait");
+///     println!("{} requests found too few nodes", counters.acquire_failed.no_quorum);
+/// }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
