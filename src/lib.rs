@@ -282,11 +282,12 @@ pub use self::net::{
 #[doc(inline)]
 pub use self::redlock::{
     AcquireError, AcquireOptions, ConfigError, Counters, DrawError, Drift, Event, ExpiringCounters,
-    ExtendError, FailedCounters, Fence, FenceBar, FenceError, Histogram, Holder, LockId, Login,
-    LostCounters, LostReason, MissingRights, NodeCounters, NodeError, NodeId, NodeLatencies,
-    NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus, Occupancy, Quarantine,
-    QuarantineReason, QueryId, Quorum, RedlockConfig, ReleaseOutcome, RequestError, RestartGuard,
-    RetryContext, ServerError, TlsError, TlsFileError, Token, TokenError, TokenRefusal,
+    ExtendError, FailedCounters, Fence, FenceBar, FenceError, FenceRefusal, Histogram, Holder,
+    LockId, Login, LostCounters, LostReason, MissingRights, NodeCounters, NodeError, NodeId,
+    NodeLatencies, NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus, Occupancy,
+    Quarantine, QuarantineReason, QueryId, Quorum, RedlockConfig, ReleaseOutcome, RequestError,
+    RestartGuard, RetryContext, ServerError, TlsError, TlsFileError, Token, TokenError,
+    TokenRefusal,
 };
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.

@@ -88,7 +88,7 @@ impl Cause {
             | RequestError::TriesWithoutWait { .. }
             | RequestError::NodeTimeout { .. }
             | RequestError::Token(_)
-            | RequestError::FenceUnavailable
+            | RequestError::Fence(_)
             | RequestError::DrawPending
             | RequestError::AlreadyHeld
             | RequestError::ExtensionPending => Self::Invalid,

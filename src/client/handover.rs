@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 use core::str::FromStr;
 
 use super::ticket::Ticket;
-use crate::redlock::{MAX_SET, MAX_SET_BYTES, Token};
+use crate::redlock::{Fence, MAX_SET, MAX_SET_BYTES, Token};
 use crate::time::Instant;
 
 /// What every text begins with. Another form of the text would get another number.
@@ -47,7 +47,8 @@ const VERSION: &str = "1";
 /// let mut line = String::new();
 /// std::io::stdin().read_line(&mut line)?;
 /// let handover: Handover = line.trim().parse()?;
-/// let request = client.adopt(&handover.resources, handover.token).ttl(Duration::from_secs(10));
+/// let request = client.adopt(&handover.resources, handover.token).fence(handover.fence);
+/// let request = request.ttl(Duration::from_secs(10));
 /// let guard = request.wait(Duration::from_secs(2)).blocking_acquire()?;
 /// assert!(guard.is_held());
 /// # Ok(())
@@ -64,26 +65,34 @@ pub struct Handover {
     /// The end of the validity, in time since the boot of this machine. On another machine the
     /// instant means nothing.
     pub valid_until: Instant,
+    /// The fencing number of the lock, if there is one: see
+    /// [`LockRequest::fence`](super::LockRequest::fence).
+    pub fence: Option<Fence>,
 }
 
 impl Handover {
     /// Creates the parts of a lock that its owner has given away.
     pub(super) fn of(ticket: &Ticket, token: Token) -> Self {
         let resources = ticket.order.resources.iter().map(|name| name.to_vec()).collect();
-        Self { resources, token, valid_until: ticket.disowned_until() }
+        Self { resources, token, valid_until: ticket.disowned_until(), fence: ticket.fence() }
     }
 
     /// Returns the handover as a text of one line without spaces, which [`parse`](str::parse)
-    /// reads: the version of the form, the token, the end of the validity in nanoseconds, and each
-    /// resource, with a `:` between them. Token and resources are hex digits.
+    /// reads: the version of the form, the token, the end of the validity in nanoseconds, the
+    /// fencing number or nothing, and each resource, with a `:` between them. Token and resources
+    /// are hex digits.
     ///
     /// The text has the whole token, and so does not belong into a log.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{VERSION}:{}:{}", self.token.to_hex(), self.valid_until.as_nanos());
+        let mut text =
+            format!("{VERSION}:{}:{}:", self.token.to_hex(), self.valid_until.as_nanos());
+        if let Some(fence) = self.fence {
+            // A string takes everything.
+            let _ = write!(text, "{fence}");
+        }
         for resource in &self.resources {
             text.push(':');
             for byte in resource {
-                // A string takes everything.
                 let _ = write!(text, "{byte:02x}");
             }
         }
@@ -102,6 +111,8 @@ pub enum HandoverError {
     Token,
     /// The third part is not a number of nanoseconds.
     ValidUntil,
+    /// The fourth part is neither a fencing number nor empty.
+    Fence,
     /// A resource is missing, is empty, or is not made of pairs of hex digits.
     Resource,
     /// There are more resources than one lock can have, or more bytes in all of them.
@@ -114,6 +125,9 @@ impl fmt::Display for HandoverError {
             Self::Version => f.write_str("a handover begins with 1:"),
             Self::Token => f.write_str("the token of a handover is forty hex digits"),
             Self::ValidUntil => f.write_str("the third part of a handover is a number"),
+            Self::Fence => {
+                f.write_str("the fourth part of a handover is a fencing number, or empty")
+            }
             Self::Resource => f.write_str("the resources of a handover are pairs of hex digits"),
             Self::TooMany => {
                 write!(f, "a handover has at most {MAX_SET} resources of {MAX_SET_BYTES} bytes")
@@ -137,6 +151,10 @@ impl FromStr for Handover {
         let token = token.ok_or(HandoverError::Token)?;
         let nanos = parts.next().filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
         let nanos = nanos.and_then(|part| part.parse().ok()).ok_or(HandoverError::ValidUntil)?;
+        let fence = match parts.next().ok_or(HandoverError::Fence)? {
+            "" => None,
+            number => Some(number.parse().map_err(|_| HandoverError::Fence)?),
+        };
         let (mut resources, mut bytes) = (Vec::new(), 0);
         for part in parts {
             bytes += part.len() / 2;
@@ -148,7 +166,7 @@ impl FromStr for Handover {
         if resources.is_empty() {
             return Err(HandoverError::Resource);
         }
-        Ok(Self { resources, token, valid_until: Instant::from_nanos(nanos) })
+        Ok(Self { resources, token, valid_until: Instant::from_nanos(nanos), fence })
     }
 }
 
@@ -201,6 +219,7 @@ impl fmt::Debug for Handover {
         f.debug_struct("Handover")
             .field("resources", &self.resources.len())
             .field("valid_until", &self.valid_until)
+            .field("fence", &self.fence)
             .finish_non_exhaustive()
     }
 }
@@ -213,11 +232,17 @@ mod tests {
     fn what_is_written_reads_back_and_debug_shows_no_token() {
         let token = Token::from_bytes([0xab; Token::LEN]);
         let resources = vec![b"orders/42".to_vec(), vec![0, 0xff]];
-        let handover = Handover { resources, token, valid_until: Instant::from_nanos(7) };
-        let text = handover.to_text();
-        assert_eq!(text, format!("1:{}:7:6f72646572732f3432:00ff", "ab".repeat(20)));
-        assert_eq!(text.parse(), Ok(handover.clone()));
-        assert_eq!(text.to_uppercase().parse(), Ok(handover.clone()));
+        let valid_until = Instant::from_nanos(7);
+        let mut handover = Handover { resources, token, valid_until, fence: None };
+        let fence = Fence::new(5_000_000_000);
+        for (fence, written) in [(None, ""), (fence, "5000000000")] {
+            handover.fence = fence;
+            let text = handover.to_text();
+            let head = format!("1:{}:7:{written}", "ab".repeat(20));
+            assert_eq!(text, format!("{head}:6f72646572732f3432:00ff"));
+            assert_eq!(text.parse(), Ok(handover.clone()));
+            assert_eq!(text.to_uppercase().parse(), Ok(handover.clone()));
+        }
         assert!(!format!("{handover:?} {handover:#?}").contains("abab"));
     }
 
@@ -232,22 +257,25 @@ mod tests {
             ("1".to_owned(), HandoverError::Token),
             ("1:abab:7:61".to_owned(), HandoverError::Token),
             (text(""), HandoverError::ValidUntil),
-            (text("+7:61"), HandoverError::ValidUntil),
-            (text("99999999999999999999:61"), HandoverError::ValidUntil),
-            (text("7"), HandoverError::Resource),
-            (text("7:"), HandoverError::Resource),
-            (text("7:616"), HandoverError::Resource),
-            (text("7:6g"), HandoverError::Resource),
-            (text("7:ää"), HandoverError::Resource),
-            (text("7:61\n"), HandoverError::Resource),
-            (text("7:61:"), HandoverError::Resource),
-            (text(&format!("7{}", ":61".repeat(MAX_SET + 1))), HandoverError::TooMany),
-            (text(&format!("7:{}", "61".repeat(MAX_SET_BYTES + 1))), HandoverError::TooMany),
+            (text("+7::61"), HandoverError::ValidUntil),
+            (text("99999999999999999999::61"), HandoverError::ValidUntil),
+            (text("7"), HandoverError::Fence),
+            (text("7:12:61"), HandoverError::Fence),
+            (text("7:x:61"), HandoverError::Fence),
+            (text("7:5000000000"), HandoverError::Resource),
+            (text("7::"), HandoverError::Resource),
+            (text("7::616"), HandoverError::Resource),
+            (text("7::6g"), HandoverError::Resource),
+            (text("7::ää"), HandoverError::Resource),
+            (text("7::61\n"), HandoverError::Resource),
+            (text("7::61:"), HandoverError::Resource),
+            (text(&format!("7:{}", ":61".repeat(MAX_SET + 1))), HandoverError::TooMany),
+            (text(&format!("7::{}", "61".repeat(MAX_SET_BYTES + 1))), HandoverError::TooMany),
         ];
         for (text, expected) in rows {
             assert_eq!(text.parse::<Handover>(), Err(expected), "{text}");
         }
-        let most = text(&format!("7{}", ":61".repeat(MAX_SET)));
+        let most = text(&format!("7:{}", ":61".repeat(MAX_SET)));
         assert_eq!(most.parse::<Handover>().map(|all| all.resources.len()), Ok(MAX_SET));
     }
 }

@@ -13,7 +13,7 @@ use super::shared::Shared;
 use super::sync::Mutex;
 use super::ticket::{Order, Ticket};
 use crate::net::callback;
-use crate::redlock::{AcquireOptions, RetryContext, Token};
+use crate::redlock::{AcquireOptions, Fence, RetryContext, Token};
 
 /// A request for a lock, before the request is sent.
 ///
@@ -186,8 +186,8 @@ impl LockRequest {
     ///
     /// Only masters take part that have kept their numbers, and whose clocks are near those of a
     /// majority ([`fence_skew`](crate::RedlockConfig::fence_skew)). A lock on several resources has
-    /// no number yet: such a request is refused with [`RequestError::FenceUnavailable`], and so is
-    /// one to [`adopt`](crate::Client::adopt) a lock.
+    /// one number for all of them. A request to [`adopt`](crate::Client::adopt) a lock is refused
+    /// with [`RequestError::Fence`]: see [`fence`](Self::fence).
     /// [`AcquireOptions::fenced`](crate::AcquireOptions::fenced) says what a number costs.
     ///
     /// ```no_run
@@ -203,9 +203,35 @@ impl LockRequest {
     /// # }
     /// ```
     ///
-    /// [`RequestError::FenceUnavailable`]: crate::RequestError::FenceUnavailable
+    /// [`RequestError::Fence`]: crate::RequestError::Fence
     pub fn fenced(self) -> Self {
         self.option(AcquireOptions::fenced)
+    }
+
+    /// Sets the fencing number of a lock that is [adopted](crate::Client::adopt), which
+    /// [`Guard::fence`] then returns. [`Handover::fence`](crate::Handover::fence) has the number;
+    /// `None` changes nothing. A request for a new lock is refused with [`RequestError::Fence`].
+    ///
+    /// To the storage, the former owner and this one are the same holder as long as both write with
+    /// this number. Where the former owner may still be at work, shut the former owner out with a
+    /// new number: [`Guard::draw_fence`].
+    ///
+    /// ```no_run
+    /// # use redbolt::{Client, Handover, LockError};
+    /// # async fn worker(client: Client, handover: Handover) -> Result<(), LockError> {
+    /// let request = client.adopt(&handover.resources, handover.token).fence(handover.fence);
+    /// let guard = request.await?;
+    /// assert_eq!(guard.fence(), handover.fence);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`RequestError::Fence`]: crate::RequestError::Fence
+    pub fn fence(self, fence: impl Into<Option<Fence>>) -> Self {
+        match fence.into() {
+            Some(fence) => self.option(|options| options.fence(fence)),
+            None => self,
+        }
     }
 
     fn option(mut self, set: impl FnOnce(AcquireOptions) -> AcquireOptions) -> Self {

@@ -4,6 +4,7 @@
 //! keys of its database.
 
 use bytes::BytesMut;
+use smallvec::SmallVec;
 
 use super::database::Database;
 use super::number;
@@ -11,22 +12,32 @@ use super::refusal::Refusal;
 use crate::redlock as script;
 use crate::resp;
 
+/// The name of the hash.
+const HASH: &[u8] = b"redbolt:fence";
+
 /// The number of fields that the hash can have.
 const STRIPES: i64 = 1 << 14;
 
 /// By how much a number may differ from the clock of the master, in microseconds.
 const CUT: i64 = 1_000_000;
 
-/// A script about fencing numbers. `KEYS[1]` is the key of a lock and `KEYS[2]` the hash, `ARGV[1]`
-/// a token and `ARGV[2]` the field.
+/// A script about fencing numbers, for the n keys of one lock. `KEYS` ends with the hash. `ARGV`
+/// begins with a token and the fields of the n keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fencing {
-    /// Takes the key for `ARGV[4]` milliseconds, and draws a number near `ARGV[3]`.
-    Acquire,
-    /// Draws a number near `ARGV[3]`, if the key holds the token.
-    Draw,
-    /// Stores the number `ARGV[3]`, if the key holds the token and the number is larger.
-    Raise,
+    /// Takes the keys for `ARGV[n + 3]` milliseconds, and draws a number near `ARGV[n + 2]`.
+    Acquire(Width),
+    /// Draws a number near `ARGV[n + 2]`, if the keys hold the token.
+    Draw(Width),
+    /// Stores the number `ARGV[n + 2]`, if the keys hold the token and the number is larger.
+    Raise(Width),
+}
+
+/// How many keys the locks of a script have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    One,
+    Several,
 }
 
 /// What a script knows of its master.
@@ -42,9 +53,18 @@ pub(super) struct Moment {
 impl Fencing {
     pub(super) const fn source(self) -> script::Script {
         match self {
-            Self::Acquire => script::ACQUIRE_FENCED,
-            Self::Draw => script::DRAW,
-            Self::Raise => script::RAISE,
+            Self::Acquire(Width::One) => script::ACQUIRE_FENCED,
+            Self::Draw(Width::One) => script::DRAW,
+            Self::Raise(Width::One) => script::RAISE,
+            Self::Acquire(Width::Several) => script::ACQUIRE_FENCED_SET,
+            Self::Draw(Width::Several) => script::DRAW_SET,
+            Self::Raise(Width::Several) => script::RAISE_SET,
+        }
+    }
+
+    const fn width(self) -> Width {
+        match self {
+            Self::Acquire(width) | Self::Draw(width) | Self::Raise(width) => width,
         }
     }
 
@@ -57,55 +77,106 @@ impl Fencing {
         arguments: &[&[u8]],
         out: &mut BytesMut,
     ) -> Result<(), Refusal> {
-        let ([key, b"redbolt:fence", ..], [token, field, asked, rest @ ..]) = (keys, arguments)
-        else {
-            return Err(Refusal::ScriptArguments);
-        };
-        let (field, asked) = (number::integer(field)?, number::integer(asked)?);
-        let stripes = 0..STRIPES;
-        // No field beyond these, so that the hash stays small.
-        let stripe = u16::try_from(field).ok().filter(|_| stripes.contains(&field));
-        let stripe = stripe.ok_or(Refusal::ScriptArguments)?;
-        if self == Self::Acquire {
-            let ttl = number::integer(rest.first().ok_or(Refusal::ScriptArguments)?)?;
-            if database.get(key, now.millis).is_some() {
+        let words = Words::split(self.width(), keys, arguments)?;
+        let is_taken = |key: &&[u8]| database.get(key, now.millis).is_some();
+        match self {
+            Self::Acquire(_) if words.keys.iter().any(is_taken) => {
                 resp::null(out);
                 return Ok(());
             }
-            let deadline = number::deadline(now.millis, ttl, "set")?;
-            if now.room == 0 {
-                return Err(Refusal::OutOfMemory);
+            Self::Acquire(_) => take(database, now, &words)?,
+            Self::Draw(_) | Self::Raise(_) => {
+                let values = words.keys.iter().map(|key| database.get(key, now.millis));
+                if let Some(other) = other(values, words.token) {
+                    resp::integer(out, other);
+                    return Ok(());
+                }
             }
-            database.insert(key, token, Some(deadline));
-        } else if let Some(absent) = other(database.get(key, now.millis), token) {
-            resp::integer(out, absent);
-            return Ok(());
         }
-        let stored = database.fence(stripe);
-        if self == Self::Raise {
-            let is_behind = stored.unwrap_or(0) >= asked;
-            if is_behind {
-                resp::integer(out, stored.unwrap_or(0).saturating_neg());
-            } else {
-                database.set_fence(stripe, asked);
-                resp::integer(out, 1);
+        let stored = words.stripes.iter().filter_map(|stripe| database.fence(*stripe)).max();
+        let (number, answer) = match (self, stored) {
+            (Self::Raise(_), Some(stored)) if stored >= words.number => {
+                resp::integer(out, stored.saturating_neg());
+                return Ok(());
             }
-            return Ok(());
-        }
-        let clock = number::signed(now.micros);
-        let near = asked.clamp(clock.saturating_sub(CUT), clock.saturating_add(CUT));
-        let drawn = near.max(stored.map_or(near, |stored| stored.saturating_add(1)));
-        database.set_fence(stripe, drawn);
-        resp::integer(out, drawn);
+            (Self::Raise(_), _) => (words.number, 1),
+            (Self::Acquire(_) | Self::Draw(_), _) => {
+                let drawn = draw(now, stored, words.number);
+                (drawn, drawn)
+            }
+        };
+        words.stripes.iter().for_each(|stripe| database.set_fence(*stripe, number));
+        resp::integer(out, answer);
         Ok(())
     }
 }
 
-/// Returns what the scripts answer where the key does not hold the token.
-fn other(value: Option<&[u8]>, token: &[u8]) -> Option<i64> {
-    match value {
-        None => Some(0),
-        Some(value) if value != token => Some(-1),
-        Some(_) => None,
+/// Returns the larger of the number behind the stored one and the proposal, which is cut to a
+/// second around the clock of the master.
+fn draw(now: &Moment, stored: Option<i64>, proposal: i64) -> i64 {
+    let clock = number::signed(now.micros);
+    let near = proposal.clamp(clock.saturating_sub(CUT), clock.saturating_add(CUT));
+    near.max(stored.map_or(near, |stored| stored.saturating_add(1)))
+}
+
+/// The words of a call.
+struct Words<'a> {
+    keys: &'a [&'a [u8]],
+    token: &'a [u8],
+    stripes: SmallVec<[u16; 8]>,
+    /// The proposal, or the number to store.
+    number: i64,
+    ttl: Option<&'a [u8]>,
+}
+
+impl<'a> Words<'a> {
+    fn split(
+        width: Width,
+        keys: &'a [&'a [u8]],
+        arguments: &'a [&'a [u8]],
+    ) -> Result<Self, Refusal> {
+        let refused = || Refusal::ScriptArguments;
+        let (keys, hash) = match (width, keys) {
+            (Width::One, [key, hash, ..]) => (core::slice::from_ref(key), hash),
+            (Width::Several, [keys @ .., hash]) if !keys.is_empty() => (keys, hash),
+            _ => return Err(refused()),
+        };
+        if *hash != HASH {
+            return Err(refused());
+        }
+        let (token, rest) = arguments.split_first().ok_or_else(refused)?;
+        let (fields, rest) = rest.split_at_checked(keys.len()).ok_or_else(refused)?;
+        let (asked, rest) = rest.split_first().ok_or_else(refused)?;
+        // No field beyond these, so that the hash stays small.
+        let stripe = |field: &&[u8]| {
+            let field = number::integer(field)?;
+            let is_one = (0..STRIPES).contains(&field);
+            u16::try_from(field).ok().filter(|_| is_one).ok_or_else(refused)
+        };
+        let stripes = fields.iter().map(stripe).collect::<Result<_, _>>()?;
+        let ttl = rest.first().copied();
+        Ok(Self { keys, token, stripes, number: number::integer(asked)?, ttl })
     }
+}
+
+/// Gives all keys the token, if there is room.
+fn take(database: &mut Database, now: &Moment, words: &Words<'_>) -> Result<(), Refusal> {
+    let ttl = number::integer(words.ttl.ok_or(Refusal::ScriptArguments)?)?;
+    let deadline = number::deadline(now.millis, ttl, "set")?;
+    if now.room < words.keys.len() {
+        return Err(Refusal::OutOfMemory);
+    }
+    for key in words.keys {
+        database.insert(key, words.token, Some(deadline));
+    }
+    Ok(())
+}
+
+/// Returns what the scripts answer where not all keys hold the token: 0 where none of them exists.
+fn other<'a>(values: impl Iterator<Item = Option<&'a [u8]>> + Clone, token: &[u8]) -> Option<i64> {
+    if values.clone().all(|value| value == Some(token)) {
+        return None;
+    }
+    let is_any = values.flatten().next().is_some();
+    Some(if is_any { -1 } else { 0 })
 }

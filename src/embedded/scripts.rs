@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 
 use super::database::{Database, Ttl};
-use super::fencing::Fencing;
+use super::fencing::{Fencing, Width};
 use super::number;
 use super::refusal::Refusal;
 use super::witness::Witness;
@@ -48,7 +48,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 22] = [
         Self::Release,
         Self::Extend,
         Self::ReleaseMany,
@@ -65,9 +65,12 @@ impl Script {
         Self::Witness(Witness::RaiseMaxTtl),
         Self::Witness(Witness::Close),
         Self::Witness(Witness::Reopen),
-        Self::Fencing(Fencing::Acquire),
-        Self::Fencing(Fencing::Draw),
-        Self::Fencing(Fencing::Raise),
+        Self::Fencing(Fencing::Acquire(Width::One)),
+        Self::Fencing(Fencing::Draw(Width::One)),
+        Self::Fencing(Fencing::Raise(Width::One)),
+        Self::Fencing(Fencing::Acquire(Width::Several)),
+        Self::Fencing(Fencing::Draw(Width::Several)),
+        Self::Fencing(Fencing::Raise(Width::Several)),
     ];
 
     /// The script with exactly this text, to the byte.

@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::bounds::MAX_QUERIES;
 use super::bounds::MAX_RESOURCE;
 use super::bounds::{MAX_SET, MAX_SET_BYTES};
+use super::fence::FenceRefusal;
 use super::node_outcome::{AtNodes, NodeOutcome, NodeOutcomes, Numbered};
 use super::node_set::NodeSet;
 use super::token::TokenRefusal;
@@ -65,9 +66,8 @@ pub enum RequestError {
         /// The largest allowed value.
         most: Duration,
     },
-    /// A fencing number was asked for, and there is none for a lock on several resources, or for an
-    /// adoption (S13).
-    FenceUnavailable,
+    /// The request asks for a fencing number, or brings one, that it cannot have (S13).
+    Fence(FenceRefusal),
     /// An earlier request for a fencing number of this lock has not been answered yet.
     DrawPending,
     /// The token that the caller has chosen is refused.
@@ -130,9 +130,7 @@ impl fmt::Display for RequestError {
                 let [timeout, least, most] = [timeout, least, most].map(|time| shown(*time));
                 write!(f, "the node timeout is {timeout}, between {least} and {most} is possible")
             }
-            Self::FenceUnavailable => {
-                write!(f, "there is no fencing number for several resources, or for an adoption")
-            }
+            Self::Fence(refusal) => write!(f, "the fencing number is refused: {refusal}"),
             Self::DrawPending => write!(f, "a fencing number is being drawn for this lock"),
             Self::Token(refusal) => write!(f, "the token is refused: {refusal}"),
             Self::Full { max } => write!(f, "max_locks = {max} is how many locks may be in use"),

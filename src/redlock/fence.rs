@@ -97,6 +97,31 @@ impl fmt::Display for FenceError {
 
 impl core::error::Error for FenceError {}
 
+/// The reason why a request about a fencing number is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum FenceRefusal {
+    /// An adoption does not draw a number ([`AcquireOptions::fenced`]). The lock keeps the number
+    /// that it has ([`AcquireOptions::fence`]) until its new owner draws another
+    /// ([`Redlock::draw_fence`]).
+    ///
+    /// [`AcquireOptions::fenced`]: super::AcquireOptions::fenced
+    /// [`AcquireOptions::fence`]: super::AcquireOptions::fence
+    /// [`Redlock::draw_fence`]: super::Redlock::draw_fence
+    Adoption,
+    /// A number was given to a request for a new lock. Only the nodes give such a lock its number.
+    NewLock,
+}
+
+impl fmt::Display for FenceRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Adoption => "an adopted lock keeps its number until its owner draws another",
+            Self::NewLock => "a new lock gets its number from the nodes",
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -78,7 +78,7 @@ pub use self::counters::{
 };
 pub use self::error::{AcquireError, DrawError, ExtendError, LostReason, RequestError};
 pub use self::event::{Event, LockId, ReleaseOutcome};
-pub use self::fence::{Fence, FenceError};
+pub use self::fence::{Fence, FenceError, FenceRefusal};
 pub use self::histogram::Histogram;
 pub use self::holder::{Holder, Occupancy, QueryId};
 pub use self::login::Login;
@@ -124,7 +124,9 @@ pub use self::validity::Drift;
 #[cfg(feature = "net")]
 pub(crate) use self::wire::command::label_key;
 #[doc(hidden)]
-pub use self::wire::fencing::{ACQUIRE_FENCED, DRAW, RAISE};
+pub use self::wire::fencing::{
+    ACQUIRE_FENCED, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET,
+};
 #[cfg(feature = "embedded")]
 pub(crate) use self::wire::peek::PEEK;
 #[cfg(feature = "net")]

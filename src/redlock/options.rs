@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::bounds::{MAX_NODE_TIMEOUT, MIN_NODE_TIMEOUT};
 use super::error::RequestError;
+use super::fence::Fence;
 use super::token::{Token, TokenRefusal};
 
 /// The shortest pause that a function of the caller can choose. With no pause at all, one waiting
@@ -42,6 +43,7 @@ pub struct AcquireOptions {
     pub(super) node_timeout: Option<Duration>,
     pub(super) token: Option<Token>,
     pub(super) is_fenced: bool,
+    pub(super) fence: Option<Fence>,
 }
 
 /// A function of the caller that chooses the pause before a retry.
@@ -134,13 +136,25 @@ impl AcquireOptions {
     /// [`RestartGuard::Off`](super::RestartGuard::Off) nobody looks, and a number after a restart
     /// of nodes can be smaller than one before.
     ///
-    /// A lock on several resources, and an adoption, have no number yet: such a request is refused
-    /// with [`RequestError::FenceUnavailable`].
+    /// A lock on several resources has one number, which is larger than those of all earlier
+    /// holders of each of them. An adoption draws no number, and is refused with
+    /// [`RequestError::Fence`]: see [`fence`](Self::fence).
     ///
     /// The cost: a script in place of `SET`, some 5 µs of a node's processor, and a second round
     /// trip where the numbers of a quorum differ, which is rare.
     pub fn fenced(mut self) -> Self {
         self.is_fenced = true;
+        self
+    }
+
+    /// Sets the fencing number that the lock has, for an adoption: the number travels with the
+    /// token. A request for a new lock is refused with [`RequestError::Fence`].
+    ///
+    /// To the storage, the former owner and the new one are the same holder as long as both write
+    /// with this number. Where the former owner may still be at work, draw a new number once the
+    /// lock is adopted ([`Redlock::draw_fence`](super::Redlock::draw_fence)), and write with that.
+    pub fn fence(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
         self
     }
 
@@ -205,6 +219,7 @@ impl fmt::Debug for AcquireOptions {
             .field("node_timeout", &self.node_timeout)
             .field("token", &self.token)
             .field("fenced", &self.is_fenced)
+            .field("fence", &self.fence)
             .finish()
     }
 }

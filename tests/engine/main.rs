@@ -17,6 +17,7 @@ mod cycle;
 mod display;
 mod embedding;
 mod far;
+mod fenced_sets;
 mod fences;
 mod groups;
 mod hostile;

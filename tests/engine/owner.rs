@@ -109,7 +109,15 @@ impl Owner {
     /// Asks for a lock with a fencing number, and waits until it is held.
     #[allow(dead_code, reason = "the tests of flavours do not use it")]
     pub(crate) fn hold_fenced(&mut self, resource: &str) -> (LockId, Fence) {
-        self.ask_with(resource, TTL, PATIENCE, &AcquireOptions::new().fenced());
+        self.hold_all_fenced(&[resource])
+    }
+
+    /// The same for all of these resources.
+    #[allow(dead_code, reason = "the tests of flavours do not use it")]
+    pub(crate) fn hold_all_fenced(&mut self, resources: &[&str]) -> (LockId, Fence) {
+        let options = AcquireOptions::new().fenced();
+        let lock = self.engine.acquire_with(resources, TTL, PATIENCE, &options);
+        self.wanted(lock.expect("the request is in bounds"));
         match self.next() {
             Event::Acquired { lock, fence: Some(fence), .. } => (lock, fence),
             other => panic!("not acquired with a number: {other:?}"),

@@ -139,9 +139,8 @@ fn a_node_that_refused_gets_no_release_and_one_that_kept_silent_does() {
     owner.all_ready();
     owner.attempt("resource");
     owner.not_acquired();
-    let released = |fake: &Fake| {
-        fake.requests().iter().filter(|request| request.name() == "EVALSHA").count()
-    };
+    let released =
+        |fake: &Fake| fake.requests().iter().filter(|request| request.name() == "EVALSHA").count();
     // The silent ones answer the release with a number where +OK or nil is owed, which ends their
     // sessions. On a busy machine the sessions may have ended before, for want of a reply; then the
     // next ones carry the release.

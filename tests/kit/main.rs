@@ -4,6 +4,7 @@
 
 mod bounds;
 mod delaying;
+mod fencing;
 mod joining;
 mod keys;
 mod paused_time;

@@ -11,11 +11,11 @@ fn a_token_and_a_handover_go_to_another_process_as_text() {
         serde_json::from_str::<Token>(&format!("\"{hex}\"")).expect("it can be read"),
         token
     );
-    let json = format!("\"1:{hex}:7:61:00ff\"");
+    let json = format!("\"1:{hex}:7:5000000000:61:00ff\"");
     let handover: Handover = serde_json::from_str(&json).expect("it can be read");
     assert_eq!(handover.resources, [&b"a"[..], b"\x00\xff"]);
     assert_eq!(serde_json::to_string(&handover).expect("it can be written"), json);
-    for text in ["\"abab-abab\"", "\"1:abab:7:61\""] {
+    for text in ["\"abab-abab\"", "\"1:abab:7::61\""] {
         let token = serde_json::from_str::<Token>(text).expect_err(text);
         let handover = serde_json::from_str::<Handover>(text).expect_err(text);
         assert!(!format!("{token} {handover}").contains("abab"), "{text}");

@@ -7,8 +7,8 @@ use crate::client::cause::Cause;
 use crate::client::{LockError, LockErrorKind};
 use crate::net::OtherProcess;
 use crate::redlock::{
-    AcquireError, DrawError, ExtendError, LostReason, NodeOutcome, NodeOutcomes, NodeSet,
-    RequestError, TokenRefusal,
+    AcquireError, DrawError, ExtendError, FenceRefusal, LostReason, NodeOutcome, NodeOutcomes,
+    NodeSet, RequestError, TokenRefusal,
 };
 use crate::time::Instant;
 
@@ -35,7 +35,7 @@ fn all() -> Vec<(LockErrorKind, Cause)> {
         (RequestError::NodeTimeout { timeout: ttl, least: ttl, most: max }, Cause::Invalid),
         (RequestError::AlreadyHeld, Cause::Invalid),
         (RequestError::ExtensionPending, Cause::Invalid),
-        (RequestError::FenceUnavailable, Cause::Invalid),
+        (RequestError::Fence(FenceRefusal::Adoption), Cause::Invalid),
         (RequestError::DrawPending, Cause::Invalid),
         (RequestError::Full { max: 1 }, Cause::Overloaded),
         (RequestError::TooManyQueries, Cause::Overloaded),

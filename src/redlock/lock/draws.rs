@@ -76,6 +76,11 @@ impl Draws {
         *self = Self { proposal, seen, fence, ..Self::default() };
     }
 
+    /// Records the number that an adopted lock brings along.
+    pub(crate) fn bring(&mut self, fence: Fence) {
+        (self.fence, self.seen) = (Some(fence), fence.get());
+    }
+
     /// Records the number that a node has drawn.
     pub(crate) fn drew(&mut self, node: NodeId, fence: Fence) {
         let number = fence.get();

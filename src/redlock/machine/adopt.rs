@@ -139,7 +139,8 @@ impl Redlock {
         self.table[slot].adopted();
         self.hold(now, slot);
         let valid_until = self.table[slot].valid_until;
-        self.emit(Event::Acquired { lock, valid_until, fence: None });
+        let fence = self.table.draws(slot).and_then(|draws| draws.fence);
+        self.emit(Event::Acquired { lock, valid_until, fence });
     }
 
     /// Ends an adoption at its deadline, unless the adoption is worth more time. Answers that come

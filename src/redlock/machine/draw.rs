@@ -8,7 +8,7 @@ use crate::redlock::event::{Event, LockId};
 use crate::redlock::fence::Fence;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::votes::Votes;
-use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
+use crate::redlock::node::request::{Intent, SetRequest};
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::command::{Call, SetForm};
 use crate::redlock::wire::fencing::{Drawn, Fencing};
@@ -30,14 +30,10 @@ impl Redlock {
     /// # Errors
     ///
     /// Returns [`RequestError::NotHeld`] and [`RequestError::UnknownLock`] as
-    /// [`release`](Self::release) does, [`RequestError::FenceUnavailable`] for several resources,
-    /// [`RequestError::DrawPending`] while another draw is under way, and [`RequestError::Full`] if
-    /// too many events wait to be taken.
+    /// [`release`](Self::release) does, [`RequestError::DrawPending`] while another draw is under
+    /// way, and [`RequestError::Full`] if too many events wait to be taken.
     pub fn draw_fence(&mut self, now: Instant, lock: LockId) -> Result<(), RequestError> {
         let slot = self.find_held(now, lock)?;
-        if self.table[slot].is_set() {
-            return Err(RequestError::FenceUnavailable);
-        }
         if self.table.draws(slot).is_some_and(|draws| draws.asked.is_some()) {
             return Err(RequestError::DrawPending);
         }
@@ -51,11 +47,7 @@ impl Redlock {
         self.table.expect_draws(slot).begin_held(proposal, serial, nodes);
         self.encode_fencing(slot, Call::Sha, Fencing::Draw { proposal });
         let form = SetForm::Fenced(Call::Sha);
-        let request = Request::Set(SetRequest { slot, serial, intent: Intent::Draw, form });
-        for id in nodes {
-            self.nodes[id].send(&self.scratch, Expected { request, sent: now });
-        }
-        self.table[slot].owed += nodes.len() as u32;
+        self.send_question(now, nodes, SetRequest { slot, serial, intent: Intent::Draw, form });
         self.count_draws(now, slot);
         Ok(())
     }
@@ -68,11 +60,8 @@ impl Redlock {
         request: SetRequest,
         drawn: Drawn,
     ) {
-        let SetRequest { slot, serial, intent, .. } = request;
-        self.table[slot].reply_settled();
-        // S11: the node may have forgotten once what it has now.
-        let is_doubted = intent == Intent::DoubtedDraw || self.nodes[id].is_quarantined(now);
-        let drawn = if is_doubted && drawn != Drawn::Lost { Drawn::Unclear } else { drawn };
+        let SetRequest { slot, serial, .. } = request;
+        let drawn = self.settle_question(now, id, request, drawn);
         let is_held = self.table[slot].phase == Phase::Held;
         let draws = self.table.draws_mut(slot).filter(|_| is_held);
         let late = draws.and_then(|draws| {

@@ -71,10 +71,10 @@ impl Redlock {
         let lock = &self.table[slot];
         let token = self.table.token(slot, &self.nonce, lock.serial);
         self.scratch.clear();
-        fencing::fencing(&mut self.scratch, call, &lock.resource, &token, what);
+        fencing::fencing(&mut self.scratch, call, lock.names(), &token, what);
     }
 
-    /// Encodes the call that takes the key of a lock and draws a number into `scratch`.
+    /// Encodes the call that takes the keys of a lock and draws a number into `scratch`.
     #[cold]
     pub(super) fn encode_fenced(&mut self, slot: u32, call: Call, ttl: Millis) {
         let proposal = self.table.draws(slot).map_or(0, |draws| draws.proposal);
@@ -106,6 +106,31 @@ impl Redlock {
             // These are not fenced.
             Intent::Attempt | Intent::Repair => {}
         }
+    }
+
+    /// Asks `nodes` what is encoded in `scratch`: to draw for a lock that is held, or to accept a
+    /// number.
+    pub(super) fn send_question(&mut self, now: Instant, nodes: NodeSet, request: SetRequest) {
+        let expected = Expected { request: Request::Set(request), sent: now };
+        for id in nodes {
+            self.nodes[id].send(&self.scratch, expected);
+        }
+        self.table[request.slot].owed += nodes.len() as u32;
+    }
+
+    /// Takes the answer to such a question off those that are owed. Returns what the answer is
+    /// worth: nothing if the node may have forgotten since what it has now (S11).
+    pub(super) fn settle_question(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: SetRequest,
+        drawn: Drawn,
+    ) -> Drawn {
+        self.table[request.slot].reply_settled();
+        let is_doubted = matches!(request.intent, Intent::DoubtedDraw | Intent::DoubtedRaise);
+        let is_doubted = is_doubted || self.nodes[id].is_quarantined(now);
+        if is_doubted && drawn != Drawn::Lost { Drawn::Unclear } else { drawn }
     }
 
     /// Handles a fenced request whose reply will never come. Returns `false` for the `SET` of an

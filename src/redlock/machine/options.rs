@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::Redlock;
 use crate::redlock::error::RequestError;
 use crate::redlock::event::LockId;
+use crate::redlock::fence::FenceRefusal;
 use crate::redlock::lock::Way;
 use crate::redlock::options::{AcquireOptions, RetryContext};
 use crate::redlock::sabotage::Saboteur;
@@ -51,8 +52,8 @@ impl Redlock {
         if let Some(token) = &options.token {
             self.check_token(token, &resources)?;
         }
-        if options.is_fenced && resources.len() > 1 {
-            return Err(RequestError::FenceUnavailable);
+        if options.fence.is_some() {
+            return Err(RequestError::Fence(FenceRefusal::NewLock));
         }
         let slot = self.claim(now, ttl, wait)?;
         self.set_resources(slot, &resources);
@@ -85,12 +86,15 @@ impl Redlock {
             return Err(RequestError::Token(TokenRefusal::Adoption));
         }
         if options.is_fenced {
-            return Err(RequestError::FenceUnavailable);
+            return Err(RequestError::Fence(FenceRefusal::Adoption));
         }
         let slot = self.claim(now, ttl, wait)?;
         self.set_resources(slot, &resources);
         self.table[slot].way = Way::Adopted;
         self.set_options(now, slot, wait, options.for_adoption(token));
+        if let Some(fence) = options.fence {
+            self.table.expect_draws(slot).bring(fence);
+        }
         // Its former owner knows the token as well.
         self.table.spend_token(slot);
         Ok(self.begin(now, slot, wait))

@@ -6,7 +6,7 @@ use crate::redlock::event::Event;
 use crate::redlock::fence::Fence;
 use crate::redlock::lock::draws::{Draws, Outcome};
 use crate::redlock::lock::{Lock, Phase};
-use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
+use crate::redlock::node::request::{Intent, SetRequest};
 use crate::redlock::node_set::{NodeId, NodeSet};
 #[cfg(redbolt_sabotage)]
 use crate::redlock::sabotage::Saboteur;
@@ -24,11 +24,8 @@ impl Redlock {
         request: SetRequest,
         drawn: Drawn,
     ) {
-        let SetRequest { slot, serial, intent, .. } = request;
-        self.table[slot].reply_settled();
-        // S11: the node may have forgotten once what it has now.
-        let is_doubted = intent == Intent::DoubtedRaise || self.nodes[id].is_quarantined(now);
-        let drawn = if is_doubted { Drawn::Unclear } else { drawn };
+        let SetRequest { slot, serial, .. } = request;
+        let drawn = self.settle_question(now, id, request, drawn);
         if let Some(draws) = self.table.draws_mut(slot) {
             if draws.raised(id, serial, drawn) {
                 self.count_draws(now, slot);
@@ -118,13 +115,8 @@ impl Redlock {
         let form = SetForm::Fenced(Call::Sha);
         let request = SetRequest { slot, serial, intent: Intent::Raise, form };
         self.encode_fencing(slot, Call::Sha, Fencing::Raise { number: number.get() });
-        for id in nodes {
-            if self.nodes[id].is_ready() {
-                let expected = Expected { request: Request::Set(request), sent: now };
-                self.nodes[id].send(&self.scratch, expected);
-                self.table[slot].owed += 1;
-            }
-        }
+        let nodes = nodes.into_iter().filter(|id| self.nodes[*id].is_ready()).collect();
+        self.send_question(now, nodes, request);
     }
 
     /// Returns `true` if the attempt in `slot` waits for nodes to accept a number.

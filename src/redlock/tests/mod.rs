@@ -392,6 +392,11 @@ fn word(part: &Value<'_>) -> String {
         text if text == ACQUIRE_FENCED.text => "acquire-fenced-text".into(),
         text if text == DRAW.sha => "draw".into(),
         text if text == RAISE.sha => "raise".into(),
+        text if text == ACQUIRE_FENCED_SET.sha => "acquire-fenced-set".into(),
+        text if text == ACQUIRE_FENCED_SET.text => "acquire-fenced-set-text".into(),
+        text if text == DRAW_SET.sha => "draw-set".into(),
+        text if text == RAISE_SET.sha => "raise-set".into(),
+        text if text == RAISE_SET.text => "raise-set-text".into(),
         text if text == RAISE.text => "raise-text".into(),
         text => text,
     }

@@ -1,0 +1,81 @@
+//! Which nodes take part in fencing numbers.
+
+use super::*;
+
+#[test]
+fn a_missing_right_bars_the_node_from_numbers_alone() {
+    let mut rig = Rig::new(3);
+    rig.fenced("r");
+    rig.sent(0);
+    rig.reply(0, "-ERR The user executing the script can't run this command or subcommand");
+    rig.draw(1, 0);
+    rig.draw(2, 0);
+    assert_eq!(rig.fence(), 0);
+    rig.sent(0);
+    rig.fenced("r2");
+    assert_eq!((rig.bar(0), rig.bar(1)), (Some(FenceBar::Denied), None));
+    assert_eq!(rig.sent(0), [""; 0]);
+    rig.acquire("r3", NO_WAIT);
+    assert_eq!(rig.sent(0), ["SET r3 #3 NX PX 10000"]);
+    let status = rig.redlock.node(rig.now, node(0)).expect("the node is there").to_string();
+    assert!(status.contains("no part in fencing numbers: no right to hget"), "{status}");
+}
+
+#[test]
+fn a_node_whose_clock_is_wrong_takes_no_part_and_an_event_says_so() {
+    let mut rig = Rig::unconnected(3, |_| ());
+    // 11 s: more than twice the skew.
+    rig.masters[2].ahead = 11_000_000;
+    rig.connect_all(3);
+    rig.fenced("r");
+    assert_eq!(rig.bar(2), Some(FenceBar::ClockOff));
+    assert!(rig.redlock.poll_event().is_some_and(|event| event == Event::Node(node(2))));
+    assert_eq!((rig.sent(0).len(), rig.sent(1).len(), rig.sent(2).len()), (1, 1, 0));
+    rig.draw(0, 0);
+    rig.draw(1, 0);
+    assert_eq!(rig.fence(), 0);
+    rig.acquire("plain", NO_WAIT);
+    assert_eq!(rig.sent(2), ["SET plain #2 NX PX 10000"], "a lock needs no such clock");
+}
+
+#[test]
+fn no_majority_of_clocks_means_no_number_at_all() {
+    let mut rig = Rig::unconnected(3, |_| ());
+    rig.masters[1].ahead = 20_000_000;
+    rig.masters[2].ahead = 40_000_000;
+    rig.connect_all(3);
+    rig.fenced("r");
+    rig.advance(ms(1));
+    let AcquireError::NoQuorum(outcomes) = rig.no_lock() else { panic!("another error") };
+    assert_eq!(outcomes.as_slice(), [NodeOutcome::NoFences; 3]);
+    // Who has given up the guard has given up this promise too.
+    let mut rig = Rig::unconnected(3, |config| config.restart_guard = RestartGuard::Off);
+    rig.masters[1].ahead = 20_000_000;
+    rig.masters[2].ahead = 40_000_000;
+    rig.connect_all(3);
+    rig.fenced("r");
+    rig.draw(0, 0);
+    rig.draw(1, 0);
+    assert_eq!(rig.fence(), 0);
+}
+
+#[test]
+fn a_node_that_may_have_forgotten_numbers_takes_no_part_for_longer_than_for_locks() {
+    let mut rig = Rig::with(3, |config| config.max_ttl = Duration::from_secs(10));
+    rig.close(0);
+    rig.masters[0].flush();
+    rig.connect_as(0, 9, "");
+    // Locks are safe again after 10 s and their drift; numbers after 12 s.
+    rig.advance(Duration::from_millis(10_200));
+    assert_eq!(rig.state(0), NodeState::Ready);
+    rig.fenced("r");
+    assert!(matches!(rig.bar(0), Some(FenceBar::TooYoung { .. })), "{:?}", rig.bar(0));
+    assert_eq!(rig.sent(0), [""; 0]);
+    rig.draw(1, 0);
+    rig.draw(2, 0);
+    rig.advance(Duration::from_secs(2));
+    rig.events();
+    rig.fenced("r2");
+    assert_eq!(rig.bar(0), None);
+    assert!(rig.sent(0).iter().any(|sent| sent.contains(" r2 redbolt:fence ")));
+}
