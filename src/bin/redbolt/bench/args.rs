@@ -100,6 +100,12 @@ pub(crate) struct Args {
     #[arg(value_parser = number::between(1, u32::MAX), verbatim_doc_comment)]
     pub(super) resources: Option<u32>,
 
+    /// Ask for a fencing number with every lock
+    ///
+    /// Ask for a fencing number with every lock, and count how often that took a second trip
+    #[arg(long, verbatim_doc_comment)]
+    pub(super) fenced: bool,
+
     /// Start R locks a second, whether or not others are done
     ///
     /// Start R locks a second, whether or not earlier ones are done, and count latency from

@@ -12,7 +12,9 @@ use std::io;
 use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{AcquireError, Clock, Engine, Event, LockId, NodeState};
+use redbolt::{
+    AcquireError, AcquireOptions, Clock, Engine, Event, LockId, NodeState, RequestError,
+};
 
 use super::args::Args;
 use super::names::Names;
@@ -44,6 +46,8 @@ pub(super) struct Load {
     names: Names,
     ttl: Duration,
     wait: Duration,
+    /// What a lock with a fencing number asks for; `None` for locks without one.
+    fenced: Option<AcquireOptions>,
     /// How many cycles there may be at a time; zero towards the end.
     limit: usize,
     in_flight: usize,
@@ -71,6 +75,7 @@ impl Load {
             names: Names::new(args.resources),
             ttl: args.ttl,
             wait: if args.resources.is_some() { CONTENDED_WAIT } else { WAIT + queue },
+            fenced: args.fenced.then(|| AcquireOptions::new().fenced()),
             limit: args.in_flight(),
             in_flight: 0,
             schedule: args.rate.map(|rate| Schedule::new(Clock::now(), rate)),
@@ -171,9 +176,7 @@ impl Load {
             }
             // The settings are in bounds, so the only possible error is a table full of locks for
             // which a node still owes replies. Their end makes room for this lock.
-            let Ok(lock) = self.engine.acquire(self.names.next(), self.ttl, self.wait) else {
-                return;
-            };
+            let Ok(lock) = self.acquire() else { return };
             if let Some(schedule) = &mut self.schedule {
                 schedule.advance();
             }
@@ -181,6 +184,14 @@ impl Load {
             if let Some(flight) = self.flights.get_mut(lock.index()) {
                 *flight = Flight { lock: Some(lock), since };
             }
+        }
+    }
+
+    fn acquire(&mut self) -> Result<LockId, RequestError> {
+        let name = self.names.next();
+        match &self.fenced {
+            None => self.engine.acquire(name, self.ttl, self.wait),
+            Some(options) => self.engine.acquire_with(&[name], self.ttl, self.wait, options),
         }
     }
 

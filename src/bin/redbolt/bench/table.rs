@@ -31,6 +31,9 @@ pub(super) fn table(report: &Report) -> String {
     row(&mut out, "cycles", &grouped(report.cycles));
     row(&mut out, "cycles/s", &grouped(report.cycles_per_s.round() as u64));
     row(&mut out, "failed", &failed(report));
+    if let Some(trips) = report.second_trips {
+        row(&mut out, "second trips", &second_trips(trips, report.cycles));
+    }
     if report.overdue > 0 {
         row(&mut out, "behind", &format!("{} starts due and never made", grouped(report.overdue)));
     }
@@ -78,6 +81,12 @@ fn failed(report: &Report) -> String {
         0 => "0".to_owned(),
         total => format!("{} ({})", grouped(total), report.failures),
     }
+}
+
+/// Returns how often a fencing number took a second trip, and in what share of the cycles.
+pub(super) fn second_trips(trips: u64, cycles: u64) -> String {
+    let share = if cycles > 0 { 100.0 * trips as f64 / cycles as f64 } else { 0.0 };
+    format!("{} ({share:.3} %)", grouped(trips))
 }
 
 fn latencies(out: &mut String, report: &Report) {

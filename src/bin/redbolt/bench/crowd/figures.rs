@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::super::args::Kind;
 use super::super::digits::{Latencies, tenths, thousandths};
+use super::super::table::second_trips;
 use super::super::tally::Failures;
 use crate::json::{self, Millis};
 use crate::number::grouped;
@@ -38,6 +39,8 @@ pub(super) struct Crowd {
     /// The locks whose validity was extended.
     pub(super) extended: u64,
     pub(super) lost: u64,
+    /// How often nodes were asked to accept another fencing number; `None` for locks without one.
+    pub(super) second_trips: Option<u64>,
 }
 
 pub(super) struct Figures {
@@ -89,6 +92,9 @@ impl Figures {
             row("cycles", grouped(*cycles));
             row("cycles/s", grouped(self.rate().round() as u64));
             row("failed", failed);
+            if let Some(trips) = self.crowd.second_trips {
+                row("second trips", second_trips(trips, *cycles));
+            }
             row("by each", format!("{} to {}", grouped(*fewest), grouped(*most)));
             row("longest wait", format!("{:.1} ms", longest.as_secs_f64() * 1e3));
             if let Some(cpu) = self.cpu_per_cycle() {
@@ -127,6 +133,7 @@ impl Figures {
             longest_wait_us: tenths(longest.as_secs_f64() * 1e6),
             extended: self.crowd.extended,
             lost: self.crowd.lost,
+            second_trips: self.crowd.second_trips,
             client_cpu_us_per_cycle: self.cpu_per_cycle().map(thousandths),
             acquire_us: self.crowd.acquire.map(Latencies::new),
             hand_over_us: self.crowd.hand_over.map(Latencies::new),
@@ -148,6 +155,7 @@ struct Object {
     longest_wait_us: f64,
     extended: u64,
     lost: u64,
+    second_trips: Option<u64>,
     client_cpu_us_per_cycle: Option<f64>,
     acquire_us: Option<Latencies>,
     hand_over_us: Option<Latencies>,

@@ -40,6 +40,7 @@ pub(super) fn hold(
     let request = |name: &[u8]| {
         let lost = Arc::clone(&lost);
         let request = client.lock(name).ttl(args.ttl).wait(WAIT).keep_alive_for(max_hold);
+        let request = if args.fenced { request.fenced() } else { request };
         request.on_lost(move |_| _ = lost.fetch_add(1, Ordering::Relaxed)).acquire()
     };
     let is_over = AtomicBool::new(false);
@@ -74,6 +75,7 @@ pub(super) fn hold(
         longest: Duration::ZERO,
         extended: extended as u64,
         lost: lost.load(Ordering::Relaxed),
+        second_trips: None,
     })
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{Client, Clock, Guard, LockError, LockErrorKind};
+use redbolt::{Client, Clock, Guard, LockError, LockErrorKind, LockRequest};
 
 use super::super::args::{Args, WARM_UP};
 use super::super::names::Names;
@@ -52,6 +52,7 @@ struct Run {
     confirms: bool,
     resources: Option<u32>,
     ttl: Duration,
+    is_fenced: bool,
     /// Several workers share a histogram, because histograms are large and workers many.
     sums: Box<[Mutex<Sums>]>,
 }
@@ -91,22 +92,36 @@ impl Run {
             confirms: args.confirm,
             resources: args.resources,
             ttl: args.ttl,
+            is_fenced: args.fenced,
             sums: (0..SHARES).map(|_| Mutex::new(Sums::new())).collect(),
         }
     }
 
-    /// Waits for the end of the run. Returns its length and the processor time that it took.
-    fn measure(&self, signals: &Signals) -> (Duration, Duration) {
+    /// Waits for the end of the run. Returns its length and what it took.
+    fn measure(&self, client: &Client, signals: &Signals) -> Measured {
         let wait_until = |until: Instant| {
             while Clock::now() < until && !signals.caught() {
                 thread::park_timeout((until - Clock::now()).min(CHECK_EVERY));
             }
         };
+        // A client that has ended counts nothing.
+        let raised =
+            || client.counters().blocking_wait().map_or(0, |counters| counters.locks.raised);
         wait_until(self.begin);
-        let (start, before) = (Clock::now(), processor_time());
+        let (start, cpu, trips) = (Clock::now(), processor_time(), raised());
         wait_until(self.end);
         self.is_over.store(true, Ordering::Relaxed);
-        (Clock::now() - start, processor_time().saturating_sub(before))
+        Measured {
+            seconds: Clock::now() - start,
+            cpu: processor_time().saturating_sub(cpu),
+            second_trips: self.is_fenced.then(|| raised().saturating_sub(trips)),
+        }
+    }
+
+    /// Returns a request for the next lock of a worker.
+    fn request(&self, client: &Client, name: &[u8]) -> LockRequest {
+        let request = client.lock(name).ttl(self.ttl).wait(WAIT);
+        if self.is_fenced { request.fenced() } else { request }
     }
 
     /// Waits until the workers have come to their end, and shuts the client down, which ends what
@@ -131,7 +146,8 @@ impl Run {
         client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete()
     }
 
-    fn crowd(self, (seconds, cpu): (Duration, Duration), is_clean: bool) -> Crowd {
+    fn crowd(self, measured: Measured, is_clean: bool) -> Crowd {
+        let Measured { seconds, cpu, second_trips } = measured;
         let mut all = Sums::new();
         for sums in self.sums {
             let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -156,8 +172,16 @@ impl Run {
             longest,
             extended: 0,
             lost: 0,
+            second_trips,
         }
     }
+}
+
+/// What the run took.
+struct Measured {
+    seconds: Duration,
+    cpu: Duration,
+    second_trips: Option<u64>,
 }
 
 /// One thread or task.
@@ -252,8 +276,7 @@ pub(super) fn threads(
         let spawned = builder.spawn(move || {
             while !worker.is_over() {
                 let since = Clock::now();
-                let ttl = worker.run.ttl;
-                let request = client.lock(worker.names.next()).ttl(ttl).wait(WAIT);
+                let request = worker.run.request(&client, worker.names.next());
                 let result = request.blocking_acquire();
                 if let Some(guard) = worker.finished(since, result) {
                     // The answer of the nodes does not matter here.
@@ -264,7 +287,7 @@ pub(super) fn threads(
         });
         threads.push(spawned?);
     }
-    let measured = run.measure(signals);
+    let measured = run.measure(client, signals);
     let is_clean = run.wind_down(client, signals);
     for thread in threads {
         thread.join().map_err(|_| Failure::software("a thread of the load panicked"))?;
@@ -287,8 +310,7 @@ pub(super) fn tasks(
             runtime.spawn(async move {
                 while !worker.is_over() {
                     let since = Clock::now();
-                    let ttl = worker.run.ttl;
-                    let request = client.lock(worker.names.next()).ttl(ttl).wait(WAIT);
+                    let request = worker.run.request(&client, worker.names.next());
                     let result = request.await;
                     if let Some(guard) = worker.finished(since, result) {
                         // The answer of the nodes does not matter here.
@@ -299,7 +321,7 @@ pub(super) fn tasks(
             })
         })
         .collect();
-    let measured = run.measure(signals);
+    let measured = run.measure(client, signals);
     let is_clean = run.wind_down(client, signals);
     for task in tasks {
         let joined = runtime.block_on(task);
@@ -308,7 +330,7 @@ pub(super) fn tasks(
     finish(run, measured, is_clean)
 }
 
-fn finish(run: Arc<Run>, measured: (Duration, Duration), is_clean: bool) -> Result<Crowd, Failure> {
+fn finish(run: Arc<Run>, measured: Measured, is_clean: bool) -> Result<Crowd, Failure> {
     // All workers have added their cycles and are gone.
     let run = Arc::into_inner(run);
     let run = run.ok_or_else(|| Failure::software("a worker of the load is left"))?;
