@@ -106,7 +106,8 @@
 //! * A lock is valid until [`valid_until`](Event::Acquired) and no longer. [`Guard::is_held`] and
 //!   [`Engine::is_held`] compare this deadline with the clock at every call. Work that must not
 //!   happen twice needs two measures: check `is_held` before each step, and let the storage refuse
-//!   writers that come too late. No lock with a timeout can replace the second measure.
+//!   writers that come too late, by a number that the lock has ([`fenced`](LockRequest::fenced),
+//!   [FENCING.md]). No lock with a timeout can replace the second measure.
 //! * A minority of failing nodes fails no call and costs nothing on the hot path.
 //! * No input from the network can cause a panic, a hang, growth beyond the configured bounds, or a
 //!   false vote.
@@ -114,7 +115,7 @@
 //! Invalid input from the caller gives a typed error that names the value and the limit. A panic is
 //! a bug in this crate.
 //!
-//! In these pages, `S1` to `S12` are the safety rules of [SAFETY.md](mod@safety#rules).
+//! In these pages, `S1` to `S13` are the safety rules of [SAFETY.md](mod@safety#rules).
 //!
 //! # The layers
 //!
@@ -227,6 +228,8 @@
 //!     .install_recorder()?;
 //! let page = metrics.render(); // the answer to GET /metrics
 //! ```
+//!
+//! [FENCING.md]: https://docs.rs/crate/redbolt/latest/source/FENCING.md
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -292,6 +295,7 @@ pub use self::redlock::{
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.
 ///
+/// [FENCING.md]: https://docs.rs/crate/redbolt/latest/source/FENCING.md
 /// [TESTING.md]: https://docs.rs/crate/redbolt/latest/source/TESTING.md
 /// [the tests of each rule]: https://docs.rs/crate/redbolt/latest/source/TESTING.md
 #[cfg(doc)]
@@ -302,3 +306,8 @@ pub mod safety {}
 #[cfg(all(doctest, feature = "net"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The same for FENCING.md.
+#[cfg(all(doctest, feature = "net"))]
+#[doc = include_str!("../FENCING.md")]
+struct Fencing;

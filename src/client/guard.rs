@@ -89,7 +89,10 @@ impl Guard {
     /// Returns the fencing number (S13), if the request was [`fenced`](crate::LockRequest::fenced).
     ///
     /// The number goes with every write to the storage, which refuses a write whose number is
-    /// smaller than the largest that it has seen. [`Fence`] says how.
+    /// smaller than the largest that it has seen. [`Fence`] says how, and [FENCING.md] with which
+    /// statements.
+    ///
+    /// [FENCING.md]: https://docs.rs/crate/redbolt/latest/source/FENCING.md
     #[must_use]
     pub fn fence(&self) -> Option<Fence> {
         self.ticket.fence()
