@@ -1,6 +1,6 @@
 #!/bin/sh
-# Passes all tests on a machine that has Rust and a shell: installs a Redis server where there is
-# none, fetches servers of other versions where they can be had, runs the tests, and looks whether
+# Passes all tests on a machine that has Rust and a shell: installs a Redis server and PostgreSQL
+# where there is none, fetches servers of other versions where they can be had, runs the tests, and looks whether
 # they have left a process behind.
 #
 #   tests/run.sh [arguments for cargo test]
@@ -20,11 +20,14 @@ main() {
     find_cargo
     find_server
     find_strace
+    find_postgres
     # Without them the tests say what they leave out.
     tests/flavours.sh || echo "going on with the flavours that are there" >&2
     # The tests put a folder with the process id of every server they start below it.
     folder=$(mktemp -d "${TMPDIR:-/tmp}/redbolt-run-XXXXXX")
     folder=$(cd "$folder" && pwd -P)
+    # PostgreSQL does not run as root, and has to reach its folder as somebody else.
+    chmod 711 "$folder"
     status=0
     TMPDIR=$folder cargo test --locked --all-features "$@" || status=$?
     check_nothing_is_left || status=1
@@ -58,6 +61,30 @@ install_strace() {
     command -v apt-get >/dev/null || die "only apt-get is tried"
     strace="apt-get install -y --no-install-recommends strace"
     as_root $strace || { as_root apt-get update && as_root $strace; }
+}
+
+# One group of tests writes to PostgreSQL, and says so where it has to leave that out.
+find_postgres() {
+    postgres_is_there && return
+    echo "no PostgreSQL: installing it"
+    if command -v apt-get >/dev/null && (as_root true); then
+        forbid_services
+        (install_postgres) || true
+        allow_services
+    fi
+    postgres_is_there || echo "going on without PostgreSQL, which could not be installed" >&2
+}
+
+postgres_is_there() {
+    command -v psql >/dev/null || return
+    command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
+}
+
+install_postgres() {
+    postgres="env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends"
+    postgres="$postgres postgresql"
+    as_root $postgres || { as_root apt-get update && as_root $postgres; } || return
+    disable_service postgresql
 }
 
 server_is_there() {
@@ -146,10 +173,14 @@ running() {
     done
 }
 
-# A server works in its folder; a process that does not has only inherited the number of a dead one.
+# A server works in its folder, or below it; a process that does not has only inherited the number
+# of a dead one.
 is_ours() {
     if [ -d /proc/self ]; then
-        [ "$(readlink "/proc/$1/cwd")" = "$2" ]
+        case $(readlink "/proc/$1/cwd") in
+            "$2" | "$2"/*) ;;
+            *) return 1 ;;
+        esac
     else
         kill -0 "$1" 2>/dev/null
     fi

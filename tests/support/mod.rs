@@ -8,6 +8,7 @@
 //! - [`clocks`]: masters with wall clocks that can be stepped;
 //! - [`fake`]: servers that misbehave on purpose, and [`master`], their well-behaved part;
 //! - [`far`]: links to real servers that take their time;
+//! - [`postgres`]: a PostgreSQL server, where one is installed;
 //! - [`proxy`]: links to real servers that harm what they carry;
 //! - [`rights`]: the rights that a user of the servers needs;
 //! - [`terminal`]: a terminal with a shell, to type at;
@@ -24,6 +25,7 @@ pub(crate) mod far;
 pub(crate) mod flavours;
 pub(crate) mod master;
 pub(crate) mod ports;
+pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod program;
 pub(crate) mod proxy;
