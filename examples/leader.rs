@@ -52,7 +52,7 @@ pub(crate) fn example(config: Config) -> Result<(), Box<dyn Error>> {
 async fn elect(config: Config) -> Result<(), AnyError> {
     let leaders = Arc::new(AtomicUsize::new(0));
     let mut candidates = JoinSet::new();
-    for name in ["ada", "ben"] {
+    for name in ["first", "second"] {
         let client = Client::new(config.clone())?;
         candidates.spawn(stand(name, client, Arc::clone(&leaders)));
     }

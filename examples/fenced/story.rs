@@ -1,5 +1,6 @@
-//! Ada holds the lock and stands still for longer than the lock lasts. Ben takes the lock and
-//! writes. Ada goes on where she was, and the storage refuses what she writes.
+//! The older holder has the lock, and stands still for longer than the lock lasts. The newer holder
+//! takes the lock and writes. The older one goes on with what it has read, and the storage refuses
+//! what it writes.
 
 use std::error::Error;
 use std::time::Duration;
@@ -11,38 +12,38 @@ use super::storage::{Storage, StorageError};
 /// Short, because the story waits for the end of the first lock.
 const TTL: Duration = Duration::from_millis(300);
 
-/// For Ben, who works without a pause.
+/// For the newer holder, which works without a pause.
 const LONG_TTL: Duration = Duration::from_secs(10);
 
 const WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn tell(config: Config, storage: &dyn Storage) -> Result<(), Box<dyn Error>> {
-    let (ada, ben) = (Client::new(config.clone())?, Client::new(config)?);
+    let (older, newer) = (Client::new(config.clone())?, Client::new(config)?);
 
-    let (guard_of_ada, fence_of_ada) = take(&ada, TTL)?;
-    let seen_by_ada = storage.mark_and_read(fence_of_ada)?;
-    println!("ada  has {fence_of_ada} and reads {seen_by_ada:?}");
+    let (older_guard, older_fence) = take(&older, TTL)?;
+    let older_read = storage.mark_and_read(older_fence)?;
+    println!("the older holder has {older_fence} and reads {older_read:?}");
     // A collector of garbage, a full disk, a laptop that is closed.
-    guard_of_ada.lost().blocking_wait();
+    older_guard.lost().blocking_wait();
 
-    let (guard_of_ben, fence_of_ben) = take(&ben, LONG_TTL)?;
-    let seen_by_ben = storage.mark_and_read(fence_of_ben)?;
-    println!("ben  has {fence_of_ben} and reads {seen_by_ben:?}");
-    storage.write(fence_of_ben, "bread")?;
-    println!("ben  has written");
+    let (newer_guard, newer_fence) = take(&newer, LONG_TTL)?;
+    let newer_read = storage.mark_and_read(newer_fence)?;
+    println!("the newer holder has {newer_fence} and reads {newer_read:?}");
+    storage.write(newer_fence, "bread")?;
+    println!("the newer holder has written");
 
-    // Ada does not know yet. A look at `is_held` here would tell her; a look before the pause has
-    // told her that all is well.
-    match storage.write(fence_of_ada, "milk") {
-        Err(StorageError::Late) => println!("ada  is refused: {}", StorageError::Late),
+    // The older holder does not know yet. A look at `is_held` here would tell; a look before the
+    // pause has told that all is well.
+    match storage.write(older_fence, "milk") {
+        Err(StorageError::Late) => println!("the older holder is refused: {}", StorageError::Late),
         Err(error) => return Err(error.into()),
-        Ok(()) => return Err("ada has written late".into()),
+        Ok(()) => return Err("the older holder has written late".into()),
     }
     let stored = storage.look()?;
     println!("the storage has {stored:?}");
-    drop(guard_of_ben);
-    ben.blocking_shutdown(Duration::from_secs(1));
-    if stored == "bread" { Ok(()) } else { Err("ben's text is gone".into()) }
+    drop(newer_guard);
+    newer.blocking_shutdown(Duration::from_secs(1));
+    if stored == "bread" { Ok(()) } else { Err("the text of the newer holder is gone".into()) }
 }
 
 fn take(client: &Client, ttl: Duration) -> Result<(Guard, Fence), Box<dyn Error>> {

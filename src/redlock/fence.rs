@@ -11,9 +11,9 @@ use core::str::FromStr;
 /// and refuses a write with a smaller one. The rule for the storage is to compare and to remember
 /// in one atomic step, and to take an equal number as the same holder.
 ///
-/// Numbers of one resource are compared, never those of two resources. Numbers are not dense: two
-/// holders one after the other can have numbers that are far apart. In spirit, a number is
-/// microseconds since 1970. Every number is at least 2³² and less than 2⁵³, so that a `bigint`, a
+/// Numbers are compared where two locks have a resource in common, and never otherwise. Numbers are
+/// not dense: two holders one after the other can have numbers that are far apart. In spirit, a
+/// number is microseconds since 1970. Every number is at least 2³² and less than 2⁵³, so that a `bigint`, a
 /// number of JSON and a number of Lua hold it exactly. There is no arithmetic on purpose.
 ///
 /// [`AcquireOptions::fenced`](super::AcquireOptions::fenced) asks for a number, and
