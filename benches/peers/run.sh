@@ -2,9 +2,10 @@
 # Measures redbolt beside its peers: starts five Redis servers on one core, runs every contestant on
 # another, one after the other in many short rounds, and prints medians and ratios.
 #
-#   benches/peers/run.sh [--name NAME] [--rounds N] [--seconds S] [--closed-only | --tls]
+#   benches/peers/run.sh [--name NAME] [--rounds N] [--seconds S] [--closed-only | --tls | --fenced]
 #
 # --tls measures redbolt and redis-rs with TLS and without, at the same servers, and nobody else.
+# --fenced does the same for redbolt with fencing numbers and without.
 #
 # Raw figures and the facts of the machine go to benches/record/<date>-NAME.csv and .txt.
 # CLIENT_CPU and SERVER_CPU choose the cores, 0 and 1 by default. The redlock packages of Node and
@@ -21,11 +22,13 @@ rounds=7
 seconds=0.4
 closed_only=no
 tls=no
+fenced=no
 client_cpu=${CLIENT_CPU:-0}
 server_cpu=${SERVER_CPU:-1}
 
 rust_peers=(raw-single raw-group raw-fresh redbolt redis-rs redis-rs-tuned rslock)
 engines=(redbolt redis-rs rslock)
+fenced_peers=(redbolt redbolt-fenced)
 tls_peers=(redbolt redbolt-tls redis-rs redis-rs-tls redis-rs-tuned redis-rs-tuned-tls)
 sweep=(8 64 128 256 1024)
 rates=(1000 2000 4000 8000 16000 32000 64000)
@@ -45,7 +48,7 @@ main() {
     cargo build --release --locked --quiet --manifest-path "$here/Cargo.toml"
     node_folder=
     python_folder=
-    if [ "$tls" = no ]; then
+    if [ "$tls$fenced" = nono ]; then
         install_node
         install_python
     fi
@@ -58,7 +61,9 @@ main() {
     "$peers" header >"$csv"
     facts >"${csv%.csv}.txt"
     if [ "$tls" = yes ]; then
-        encrypted_loops
+        few_loops "${tls_peers[@]}"
+    elif [ "$fenced" = yes ]; then
+        few_loops "${fenced_peers[@]}"
     else
         closed_loops
         [ "$closed_only" = yes ] || { sweep_in_flight && open_loops; }
@@ -73,6 +78,7 @@ parse() {
         case $1 in
             --closed-only) closed_only=yes && shift && continue ;;
             --tls) tls=yes && shift && continue ;;
+            --fenced) fenced=yes && shift && continue ;;
             --name) name=${2:?} ;;
             --rounds) rounds=${2:?} ;;
             --seconds) seconds=${2:?} ;;
@@ -167,13 +173,13 @@ closed_loops() {
     done
 }
 
-# With TLS and without, at the same servers.
-encrypted_loops() {
+# few_loops <contestant…>: with many locks in flight, with some and with one, at the same servers.
+few_loops() {
     local round in_flight
     for round in $(seq "$rounds"); do
         say "round $round of $rounds"
         for in_flight in 512 64 1; do
-            turns "$round" measure_at "$in_flight" "${tls_peers[@]}"
+            turns "$round" measure_at "$in_flight" "$@"
         done
     done
 }

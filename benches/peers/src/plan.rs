@@ -27,8 +27,9 @@ pub(crate) struct Plan {
 }
 
 /// How a contestant reaches the nodes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Transport {
+    #[default]
     Tcp,
     Tls,
 }

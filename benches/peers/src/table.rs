@@ -13,7 +13,8 @@ pub(crate) fn tables(record: &Record) -> String {
     for in_flight in [512, 1] {
         closed(&mut out, record, Load { in_flight, rate: 0 });
     }
-    encrypted(&mut out, record);
+    pairs(&mut out, record, "TLS", &ENCRYPTED);
+    pairs(&mut out, record, "fencing numbers", &FENCED);
     sweep(&mut out, record);
     open(&mut out, record);
     out + "\nfigures to reach\n\n" + &aims::table(record)
@@ -53,26 +54,31 @@ fn closed(out: &mut String, record: &Record, load: Load) {
     }
 }
 
-/// Writes what TLS costs each contestant, and redbolt beside others, both with TLS.
-fn encrypted(out: &mut String, record: &Record) {
-    const PAIRS: [[&str; 2]; 5] = [
-        ["redbolt-tls", "redbolt"],
-        ["redis-rs-tls", "redis-rs"],
-        ["redis-rs-tuned-tls", "redis-rs-tuned"],
-        ["redbolt-tls", "redis-rs-tls"],
-        ["redbolt-tls", "redis-rs-tuned-tls"],
-    ];
+/// What TLS costs each contestant, and redbolt beside others, both with TLS.
+const ENCRYPTED: [[&str; 2]; 5] = [
+    ["redbolt-tls", "redbolt"],
+    ["redis-rs-tls", "redis-rs"],
+    ["redis-rs-tuned-tls", "redis-rs-tuned"],
+    ["redbolt-tls", "redis-rs-tls"],
+    ["redbolt-tls", "redis-rs-tuned-tls"],
+];
+
+/// What a fencing number costs.
+const FENCED: [[&str; 2]; 1] = [["redbolt-fenced", "redbolt"]];
+
+/// Writes ratios between two contestants, pair by pair, if the first of all has taken part.
+fn pairs(out: &mut String, record: &Record, title: &str, pairs: &[[&str; 2]]) {
     const FIGURES: [Figure; 4] =
         [|row| row.cycles_per_s, |row| row.cpu_us, |row| row.server_cpu_us, |row| row.p50_us];
-    let loads = record.loads(PAIRS[0][0]);
+    let loads = record.loads(pairs[0][0]);
     if loads.is_empty() {
         return;
     }
-    line(out, "\nTLS: ratios of medians per round (min – max)\n");
+    line(out, &format!("\n{title}: ratios of medians per round (min – max)\n"));
     line(out, "| in flight | | cycles/s | client CPU per cycle | server CPU per cycle | p50 |");
     line(out, &format!("|{}", " --- |".repeat(6)));
     for load in loads {
-        for pair in PAIRS {
+        for &pair in pairs {
             let ratios = FIGURES.into_iter().filter_map(|figure| record.ratio(pair, load, figure));
             let cells = ratios.map(|Spread { least, median, most }| {
                 format!(" {median:.2} ({least:.2} – {most:.2}) |")

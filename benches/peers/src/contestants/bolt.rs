@@ -7,7 +7,7 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use redbolt::redlock::RestartGuard;
 use redbolt::time::Instant;
-use redbolt::{Clock, Config, Engine, Event, LockId};
+use redbolt::{AcquireOptions, Clock, Config, Engine, Event, LockId};
 
 use super::schedule::Schedule;
 use crate::meter::Meter;
@@ -22,8 +22,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ENGINE: Token = Token(0);
 const TIMER: Token = Token(1);
 
-pub(crate) fn run(plan: &Plan, transport: Transport, busy_poll: Duration) -> Outcome<Meter> {
-    let mut load = Load::new(plan, transport, busy_poll)?;
+/// How redbolt takes part.
+#[derive(Default)]
+pub(crate) struct Manner {
+    pub(crate) transport: Transport,
+    pub(crate) busy_poll: Duration,
+    /// Every lock has a fencing number.
+    pub(crate) is_fenced: bool,
+}
+
+pub(crate) fn run(plan: &Plan, manner: Manner) -> Outcome<Meter> {
+    let mut load = Load::new(plan, manner)?;
     match plan.rate {
         None => load.closed_loop()?,
         Some(rate) => load.open_loop(Schedule::new(rate)?)?,
@@ -42,6 +51,8 @@ fn urls(plan: &Plan, transport: Transport) -> Outcome<Vec<String>> {
 
 struct Load {
     engine: Engine,
+    /// What a lock with a fencing number asks for.
+    fenced: Option<AcquireOptions>,
     meter: Meter,
     names: Names,
     most: usize,
@@ -51,9 +62,9 @@ struct Load {
 }
 
 impl Load {
-    fn new(plan: &Plan, transport: Transport, busy_poll: Duration) -> Outcome<Self> {
-        let mut config = Config::new(urls(plan, transport)?)?;
-        config.busy_poll = busy_poll;
+    fn new(plan: &Plan, manner: Manner) -> Outcome<Self> {
+        let mut config = Config::new(urls(plan, manner.transport)?)?;
+        config.busy_poll = manner.busy_poll;
         // The servers have just been started, for this measurement.
         config.redlock.restart_guard = RestartGuard::Off;
         config.redlock.max_ttl = TTL.max(config.redlock.max_ttl);
@@ -69,6 +80,7 @@ impl Load {
         }
         Ok(Self {
             engine,
+            fenced: manner.is_fenced.then(|| AcquireOptions::new().fenced()),
             meter: Meter::new(plan),
             names: Names::default(),
             most: plan.in_flight,
@@ -132,7 +144,12 @@ impl Load {
     /// Starts a cycle that counts from `since`. Returns false without room: nodes still owe replies
     /// to finished locks, and each of these replies makes room.
     fn start(&mut self, since: Instant) -> bool {
-        let Ok(lock) = self.engine.acquire(self.names.next(), TTL, WAIT) else { return false };
+        let name = self.names.next();
+        let asked = match &self.fenced {
+            None => self.engine.acquire(name, TTL, WAIT),
+            Some(options) => self.engine.acquire_with(&[name], TTL, WAIT, options),
+        };
+        let Ok(lock) = asked else { return false };
         self.since[lock.index()] = since;
         self.in_flight += 1;
         true

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use crate::meter::Meter;
 use crate::plan::{Outcome, Plan, Transport};
+use bolt::Manner;
 use raw::Kind;
 
 /// A busy-poll time so long that the engine never sleeps while a reply is on its way.
@@ -34,9 +35,10 @@ pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
         "raw-single" => raw::run(plan, Kind::Single),
         "raw-group" => raw::run(plan, Kind::Group),
         "raw-fresh" => raw::run(plan, Kind::Fresh),
-        "redbolt" => bolt::run(plan, Transport::Tcp, Duration::ZERO),
-        "redbolt-busy" => bolt::run(plan, Transport::Tcp, BUSY_POLL),
-        "redbolt-tls" => bolt::run(plan, Transport::Tls, Duration::ZERO),
+        "redbolt" => bolt::run(plan, Manner::default()),
+        "redbolt-busy" => bolt::run(plan, Manner { busy_poll: BUSY_POLL, ..Manner::default() }),
+        "redbolt-tls" => bolt::run(plan, Manner { transport: Transport::Tls, ..Manner::default() }),
+        "redbolt-fenced" => bolt::run(plan, Manner { is_fenced: true, ..Manner::default() }),
         "redis-rs" => redis_rs::run(plan, Transport::Tcp, None),
         "redis-rs-tls" => redis_rs::run(plan, Transport::Tls, None),
         "redis-rs-tuned" => redis_rs::run(plan, Transport::Tcp, Some(LONG_QUEUE)),
