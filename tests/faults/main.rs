@@ -14,6 +14,7 @@ mod calls;
 #[cfg(feature = "cli")]
 mod clients;
 mod clocks;
+mod fences;
 mod guarded;
 mod links;
 mod members;

@@ -119,6 +119,11 @@ impl Node {
         self.process = None;
     }
 
+    /// Removes what `SAVE` has written, so that the next process begins empty.
+    pub(crate) fn remove_snapshot(&self) {
+        std::fs::remove_file(self.folder.path().join("dump.rdb")).expect("somebody has saved");
+    }
+
     /// Sends `SIGTERM` for an orderly shutdown. Returns when the process is gone.
     pub(crate) fn terminate(&mut self) {
         let mut process = self.process.take().expect("the node runs");
