@@ -107,6 +107,7 @@ impl Control {
             has_spares: false,
             max_ttl,
             step: Duration::ZERO,
+            skew: Duration::ZERO,
             bodies: [3, 0],
             seed: 1,
         });

@@ -17,6 +17,7 @@ use crate::client::{Mail, REQUESTS};
 use crate::home::{Files, Home};
 use crate::log::{LINKS, Log, Tail};
 use crate::order::{Body, Habit, Order, RETRY, VARIABLE};
+use crate::register::Register;
 use crate::secrets::Secrets;
 use crate::support::clocks::Clocks;
 use crate::support::process::{Folder, Process};
@@ -44,6 +45,8 @@ pub(crate) struct Rules {
     pub(crate) has_spares: bool,
     pub(crate) max_ttl: Duration,
     pub(crate) step: Duration,
+    /// How far the clocks of nodes may be from true time, as fencing numbers need to know.
+    pub(crate) skew: Duration,
     /// How many clients there are with an engine, and how many with a crowd.
     pub(crate) bodies: [usize; 2],
     pub(crate) seed: u64,
@@ -54,6 +57,7 @@ pub(crate) struct Fleet {
     // the end of its nodes.
     pub(crate) clients: Vec<Client>,
     pub(crate) homes: Vec<Home>,
+    _register: Register,
     /// All answers come through this process.
     _watch: Watch,
     clocks: Option<Clocks>,
@@ -90,20 +94,26 @@ impl Rules {
         2 * self.max_ttl - Duration::from_nanos(self.terms().validity(max_ttl))
     }
 
+    /// Returns the longest time for which a node that may have forgotten numbers draws none: twice
+    /// the distance of a clock, and a second for each of two scripts.
+    pub(crate) fn number_span(&self) -> Duration {
+        self.span().max(2 * (self.skew + Duration::from_secs(1)))
+    }
+
     /// Returns the time in which every client is granted a lock once all is well. At first the
     /// nodes are connected to, and serve a quarantine, at worst two, one for each of two looks that
     /// find something amiss. Then each lock that is wanted may have its turn, for a whole ttl.
     pub(crate) fn served_within(&self) -> Duration {
         let clients: usize = self.bodies.iter().sum();
         let locks = u32::try_from(clients * REQUESTS).expect("a few dozens");
-        Order::timeouts() + 2 * self.span() + locks * self.max_ttl
+        Order::timeouts() + 2 * self.number_span() + locks * self.max_ttl
     }
 
     fn order(&self, client: u32, body: Body, nodes: &[String], log: &Path) -> Order {
-        let Self { habit, guard, is_deaf, max_ttl, step, seed, .. } = *self;
+        let Self { habit, guard, is_deaf, max_ttl, step, skew, seed, .. } = *self;
         let (nodes, log) = (nodes.to_vec(), log.to_owned());
         let seed = seed.wrapping_add(u64::from(client));
-        Order { client, seed, body, habit, guard, is_deaf, max_ttl, step, nodes, log }
+        Order { client, seed, body, habit, guard, is_deaf, max_ttl, step, skew, nodes, log }
     }
 }
 
@@ -122,6 +132,7 @@ impl Fleet {
         let mut fleet = Self {
             clients: Vec::new(),
             homes,
+            _register: Register::start(&log),
             _watch: Watch::over(LINKS, Log::open(log.path().to_owned())),
             clocks,
             log,

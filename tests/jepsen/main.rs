@@ -6,6 +6,7 @@
 //! - [`nemesis`] does what the model of `SAFETY.md` allows to processes, names, links, settings and
 //!   clocks, as a seed decides; [`storm`] lets the nemesis rage, and has calms in between in which
 //!   every client must be served, and must shut down fast although a minority is away;
+//! - [`register`] is the storage that the locks protect;
 //! - [`log`] is written by all of them, on one clock; [`wire`] writes there what the masters have
 //!   said, and [`watch`] when a process could not run;
 //! - [`checker`] reads the log, and knows nothing else;
@@ -29,6 +30,7 @@ mod log;
 mod nemesis;
 mod order;
 mod plan;
+mod register;
 mod report;
 #[cfg(redbolt_sabotage)]
 mod sabotage;
@@ -48,7 +50,7 @@ use crate::fleet::Rules;
 use crate::home::Files;
 use crate::order::{Habit, Order};
 
-/// How long the nemesis rages by default, in both runs together.
+/// How long the nemesis rages by default: in both runs together.
 const SECONDS: u64 = 15;
 
 /// FAULTS 15, 17, 18, 20 to 24, 26, 27, 31, 35, 36, 39, 41, 45 to 47, 51, 56, 63, 64, in any order
@@ -72,7 +74,7 @@ fn no_two_clients_believe_in_the_same_lock_when_files_are_believed() {
     storm::weather("durable", Rules { files, guard, bodies: [2, 2], ..rules() }, share(1));
 }
 
-/// Returns what the two runs have in common.
+/// Returns what the runs have in common.
 fn rules() -> Rules {
     Rules {
         habit: Habit::Mixed,
@@ -82,6 +84,8 @@ fn rules() -> Rules {
         has_spares: false,
         max_ttl: Duration::from_secs(1),
         step: Duration::from_millis(100),
+        // Clocks are right but for their steps.
+        skew: Duration::from_millis(100),
         bodies: [0, 0],
         seed: number("REDBOLT_JEPSEN_SEED").unwrap_or_else(|| u64::from(process::id())),
     }

@@ -46,6 +46,8 @@ pub(crate) struct Order {
     pub(crate) max_ttl: Duration,
     /// How far the clock of a node may be stepped.
     pub(crate) step: Duration,
+    /// How far the clock of a node may be from true time.
+    pub(crate) skew: Duration,
     pub(crate) nodes: Vec<String>,
     pub(crate) log: PathBuf,
 }
@@ -103,6 +105,7 @@ impl Order {
         let redlock = &mut config.redlock;
         redlock.max_ttl = self.max_ttl;
         redlock.drift.step = self.step;
+        redlock.fence_skew = self.skew;
         redlock.connect_timeout = CONNECT;
         redlock.close_timeout = CLOSE;
         redlock.release_timeout = Duration::from_millis(200);
@@ -135,10 +138,10 @@ impl Order {
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { client, seed, body, habit, guard, is_deaf, .. } = self;
-        let (max_ttl, step) = (self.max_ttl.as_millis(), self.step.as_millis());
+        let [max_ttl, step, skew] = [self.max_ttl, self.step, self.skew].map(|t| t.as_millis());
         let (nodes, log) = (self.nodes.join(","), self.log.display());
         write!(f, "{client} {seed} {body:?} {habit:?} {guard} {is_deaf} ")?;
-        write!(f, "{max_ttl} {step} {nodes} {log}")
+        write!(f, "{max_ttl} {step} {skew} {nodes} {log}")
     }
 }
 
@@ -147,8 +150,9 @@ impl FromStr for Order {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         // The path is the last field, because a path may have spaces.
-        let fields: Vec<_> = text.splitn(10, ' ').collect();
-        let [client, seed, body, habit, guard, is_deaf, max_ttl, step, nodes, log] = fields[..]
+        let fields: Vec<_> = text.splitn(11, ' ').collect();
+        let [client, seed, body, habit, guard, is_deaf, max_ttl, step, skew, nodes, log] =
+            fields[..]
         else {
             return Err(());
         };
@@ -170,6 +174,7 @@ impl FromStr for Order {
             is_deaf: number(is_deaf)?,
             max_ttl: Duration::from_millis(number(max_ttl)?),
             step: Duration::from_millis(number(step)?),
+            skew: Duration::from_millis(number(skew)?),
             nodes: nodes.split(',').map(str::to_owned).collect(),
             log: PathBuf::from(log),
         })
@@ -191,6 +196,7 @@ fn an_order_survives_its_journey() {
         is_deaf: true,
         max_ttl: Duration::from_secs(1),
         step: Duration::from_millis(100),
+        skew: Duration::from_millis(1_500),
         nodes: vec!["127.0.0.1:1".to_owned(), "127.0.0.1:2".to_owned()],
         log: PathBuf::from("/a folder/log"),
     };

@@ -21,13 +21,24 @@ pub(crate) struct Plan {
     pub(crate) wait: Duration,
     /// For how long the lock is kept alive; zero for not at all.
     pub(crate) keeps: Duration,
+    /// Whether the lock is to have a number from the start.
+    pub(crate) is_fenced: bool,
     /// When the next step is due; `None` leaves the lock alone.
     pub(crate) due: Option<Duration>,
     pub(crate) end: End,
     /// How long the client holds the lock until the first step; `None` lets the lock lapse.
     holds: Option<Duration>,
-    /// How many steps are extensions, before the last step.
-    extensions: u32,
+    /// How many steps come before the last step.
+    steps: u32,
+}
+
+/// A step before the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Extends the lock to this ttl.
+    Extend(Duration),
+    /// Draws a new number.
+    Draw,
 }
 
 /// The last step of a plan.
@@ -52,10 +63,11 @@ impl Plan {
                 ttl: max_ttl,
                 wait: 10 * max_ttl,
                 keeps: Duration::ZERO,
+                is_fenced: false,
                 due: None,
                 end: End::Release,
                 holds: None,
-                extensions: 0,
+                steps: 0,
             },
             Habit::Gathered => Self::gathered(rng, max_ttl),
         }
@@ -70,21 +82,23 @@ impl Plan {
             ttl: share(max_ttl, 20),
             wait: max_ttl,
             keeps,
+            is_fenced: false,
             due: None,
             end: End::Release,
             holds: Some(keeps),
-            extensions: 0,
+            steps: 0,
         }
     }
 
     /// Most locks are held briefly, so that many change hands. A third is held for so long that
     /// much can go wrong meanwhile, or beyond the validity, to be lost; some of these are extended
-    /// a few times, or kept alive. Some locks lapse; some are for several resources; and some
-    /// requests are cancelled before they are granted.
+    /// a few times, or kept alive, or get new numbers. Some locks lapse; some are for several
+    /// resources; a third of the others has a number from the start; and some requests are
+    /// cancelled before they are granted.
     fn mixed(rng: &mut Rng, max_ttl: Duration, now: Duration) -> Self {
         let ttl = share(max_ttl, rng.u32(20..=100));
         let wait = if rng.u32(..5) == 0 { Duration::ZERO } else { max_ttl * rng.u32(1..=2) };
-        let (holds, extensions) = match rng.u32(..40) {
+        let (holds, steps) = match rng.u32(..40) {
             0..=23 => (Some(Duration::from_millis(rng.u64(..20))), 0),
             24..=33 => (Some(share(ttl, rng.u32(..150))), 0),
             34..=38 => (Some(share(ttl, rng.u32(10..80))), rng.u32(1..5)),
@@ -98,8 +112,9 @@ impl Plan {
             15..=18 => End::Give,
             _ => End::Leak,
         };
-        let keeps = Duration::ZERO;
-        let plan = Self { resources: draw(rng), ttl, wait, keeps, due, end, holds, extensions };
+        let (resources, keeps) = (draw(rng), Duration::ZERO);
+        let is_fenced = resources.len() == 1 && rng.u32(..3) == 0;
+        let plan = Self { resources, ttl, wait, keeps, is_fenced, due, end, holds, steps };
         if rng.u32(..12) == 0 { plan.kept_alive(rng) } else { plan }
     }
 
@@ -107,15 +122,27 @@ impl Plan {
     fn kept_alive(mut self, rng: &mut Rng) -> Self {
         self.keeps = share(self.ttl, rng.u32(50..300));
         self.holds = Some(share(self.ttl, rng.u32(50..350)));
-        self.extensions = 0;
+        self.steps = if self.resources.len() == 1 { rng.u32(..3) } else { 0 };
         self
+    }
+
+    /// Makes this the plan for a lock that is adopted. A lock on one resource gets a number of its
+    /// new owner's at once, which keeps the former owner out of the storage.
+    pub(crate) fn adopting(&mut self, resources: Vec<String>) {
+        self.resources = resources;
+        self.is_fenced = false;
+        if self.resources.len() == 1 {
+            self.steps += 1;
+            self.holds = self.holds.map(|_| Duration::ZERO);
+        }
     }
 
     /// Returns the line of the log for a request with this plan, or for the adoption of a token.
     pub(crate) fn wanted(&self, adopts: Option<String>) -> What {
         let [ttl, wait, keeps] = [self.ttl, self.wait, self.keeps]
             .map(|time| u64::try_from(time.as_millis()).expect("a few seconds"));
-        What::Wanted { resources: self.resources.clone(), ttl, wait, keeps, adopts }
+        let (resources, is_fenced) = (self.resources.clone(), self.is_fenced);
+        What::Wanted { resources, ttl, wait, keeps, adopts, is_fenced }
     }
 
     /// Starts the clock of the steps: the lock is held since now.
@@ -123,12 +150,14 @@ impl Plan {
         self.due = self.holds.map(|holds| now + holds);
     }
 
-    /// Returns the ttl of the extension in this step, after which the next step is due, or `None`
-    /// if this is the last step.
-    pub(crate) fn next_extension(&mut self, rng: &mut Rng, now: Duration) -> Option<Duration> {
-        self.extensions = self.extensions.checked_sub(1)?;
+    /// Returns this step, after which the next one is due, or `None` if it is the last step. A lock
+    /// that is kept alive is not extended besides, and a lock on several resources has no number.
+    pub(crate) fn next_step(&mut self, rng: &mut Rng, now: Duration) -> Option<Step> {
+        self.steps = self.steps.checked_sub(1)?;
         self.due = Some(now + share(self.ttl, rng.u32(10..90)));
-        Some(self.ttl)
+        let draws = self.resources.len() == 1 && rng.bool();
+        let may_extend = self.keeps.is_zero() && !draws;
+        Some(if may_extend { Step::Extend(self.ttl) } else { Step::Draw })
     }
 }
 

@@ -1,16 +1,23 @@
-//! What the wire says: which node has promised to keep which token, for how long, and when, and
-//! which node has nothing at a key.
+//! What the wire says: which node has promised to keep which token, for how long, and when, which
+//! node has accepted which number for a token, and which node has nothing at a key.
 //!
 //! A request is known by its shape, and not by the scripts of the library: behind the keys stand
-//! tokens, which have twenty bytes, and ttls, which have fewer.
+//! tokens, which have twenty bytes, and ttls, which have fewer. A request about a number has the
+//! hash of the numbers for its second key.
 
 use std::str::from_utf8;
 use std::sync::Arc;
 
-use crate::log::{Empty, Log, Vote, nanos};
+use crate::log::{Accepted, Empty, Log, Vote, nanos};
 use crate::support::proxy::Proxy;
 
 const TOKEN: usize = 20;
+
+/// The name of the hash in which a node keeps its numbers.
+const FENCES: &[u8] = b"redbolt:fence";
+
+/// The least number. All other integers that scripts answer are smaller.
+const LEAST: u64 = 1 << 32;
 
 /// Starts the link to a node, through which all clients talk, and which writes the votes.
 pub(crate) fn link(log: &Arc<Log>, node: usize, server: &str) -> Proxy {
@@ -20,6 +27,9 @@ pub(crate) fn link(log: &Arc<Log>, node: usize, server: &str) -> Proxy {
         for (token, ttl) in promises(request, reply) {
             log.vote(&Vote { at: nanos(), node, token, ttl, asked });
         }
+        if let Some((token, fence, is_raised)) = accepts(request, reply) {
+            log.accepted(&Accepted { at: nanos(), node, token, fence, is_raised });
+        }
         if let Some(resource) = lacks(request, reply) {
             log.empty(&Empty { at: nanos(), node, resource, asked });
         }
@@ -28,6 +38,10 @@ pub(crate) fn link(log: &Arc<Log>, node: usize, server: &str) -> Proxy {
 
 /// Returns the tokens that a node keeps by this answer, each with the ttl in milliseconds.
 fn promises(request: &[Vec<u8>], reply: &[u8]) -> Vec<(String, u64)> {
+    if let Some(Fenced { token, ttl, .. }) = fenced(request) {
+        let is_kept = integer(reply).is_some_and(|number| number >= LEAST);
+        return ttl.filter(|_| is_kept).map(|ttl| (token, ttl)).into_iter().collect();
+    }
     let wishes = wishes(request);
     let kept: Vec<bool> = match reply.split_first() {
         Some((b'+', rest)) => vec![rest == b"OK\r\n"],
@@ -47,7 +61,7 @@ fn wishes(request: &[Vec<u8>]) -> Vec<(String, u64)> {
     let (tokens, ttls) = match words[..] {
         [b"SET", _, token, b"NX", b"PX", ttl] => (vec![token], vec![ttl]),
         [b"EVALSHA" | b"EVAL", _, keys, ref rest @ ..] => {
-            let keys = from_utf8(keys).ok().and_then(|keys| keys.parse().ok()).unwrap_or(0);
+            let keys = decimal(keys).and_then(|keys| usize::try_from(keys).ok()).unwrap_or(0);
             let rest = rest.get(keys..).unwrap_or(&[]);
             // One token for all keys, or one for each key.
             let count = rest.len() / 2;
@@ -59,11 +73,55 @@ fn wishes(request: &[Vec<u8>]) -> Vec<(String, u64)> {
         _ => return Vec::new(),
     };
     let pair = |(token, ttl): (&[u8], &[u8])| {
-        let ttl = from_utf8(ttl).ok()?.parse().ok()?;
+        let ttl = decimal(ttl)?;
         (token.len() == TOKEN).then(|| (hex(token), ttl))
     };
     // A request in which anything is no token or no ttl wants something else.
     tokens.into_iter().zip(ttls).map(pair).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// A request about the number of a lock.
+struct Fenced {
+    token: String,
+    /// The number that is proposed, or to be accepted.
+    number: u64,
+    /// The ttl, where the key is wanted too.
+    ttl: Option<u64>,
+}
+
+fn fenced(request: &[Vec<u8>]) -> Option<Fenced> {
+    let words: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
+    let [b"EVALSHA" | b"EVAL", _, b"2", _, FENCES, token, _, number, ref rest @ ..] = words[..]
+    else {
+        return None;
+    };
+    let number = decimal(number)?;
+    let ttl = match rest {
+        [] => None,
+        [ttl] => Some(decimal(ttl)?),
+        _ => return None,
+    };
+    (token.len() == TOKEN).then(|| Fenced { token: hex(token), number, ttl })
+}
+
+/// Returns the token and the number that a node has accepted by this answer, and whether the node
+/// was asked to accept that number.
+fn accepts(request: &[Vec<u8>], reply: &[u8]) -> Option<(String, u64, bool)> {
+    let Fenced { token, number, ttl } = fenced(request)?;
+    match integer(reply)? {
+        1 if ttl.is_none() => Some((token, number, true)),
+        drawn @ LEAST.. => Some((token, drawn, false)),
+        _ => None,
+    }
+}
+
+/// Returns an answer that is an integer and not negative.
+fn integer(reply: &[u8]) -> Option<u64> {
+    decimal(reply.strip_prefix(b":")?.strip_suffix(b"\r\n")?)
+}
+
+fn decimal(text: &[u8]) -> Option<u64> {
+    from_utf8(text).ok()?.parse().ok()
 }
 
 /// Returns the resource of a query to which the answer is that there is nothing: a script with one
@@ -118,6 +176,40 @@ mod tests {
             assert_eq!(kept(request, reply), expected, "{request:?} {reply:?}");
         }
     }
+
+    #[test]
+    fn a_number_is_accepted_with_the_key_or_for_a_key_that_is_there() {
+        const N: u64 = 5_000_000_000;
+        let (a, n) = (&"1".repeat(TOKEN)[..], &N.to_string()[..]);
+        let take = ["EVALSHA", "sha", "2", "k", "redbolt:fence", a, "7", n, "10"];
+        let ask = &take[..8];
+        let other = ["EVAL", "text", "2", "k", "l", a, "7", n];
+        type Row<'a> = (&'a [&'a str], &'a str, &'a [(char, u64)], Option<(u64, bool)>);
+        let rows: [Row<'_>; 10] = [
+            // The votes, and the number.
+            (&take, ":5000000001\r\n", &[('1', 10)], Some((N + 1, false))),
+            (&take, "$-1\r\n", &[], None),
+            (&take, ":1\r\n", &[], None),
+            (&take, "-OOM\r\n", &[], None),
+            (ask, ":1\r\n", &[], Some((N, true))),
+            (ask, ":5000000001\r\n", &[], Some((N + 1, false))),
+            (ask, ":-5000000001\r\n", &[], None),
+            (ask, ":0\r\n", &[], None),
+            (ask, ":-1\r\n", &[], None),
+            (&other, ":5000000001\r\n", &[], None),
+        ];
+        for (request, reply, votes, number) in rows {
+            assert_eq!(kept(request, reply), votes, "{request:?} {reply:?}");
+            let request: Vec<_> = request.iter().map(|word| word.as_bytes().to_vec()).collect();
+            let found = accepts(&request, reply.as_bytes());
+            assert_eq!(
+                found.map(|(_, number, is_raised)| (number, is_raised)),
+                number,
+                "{reply:?}"
+            );
+        }
+    }
+
     #[test]
     fn a_query_is_a_script_with_a_key_and_nothing_else() {
         let query = ["EVAL", "text", "1", "r0"];

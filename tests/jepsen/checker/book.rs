@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::numbers::{self, Number, Numbers};
 use super::queries::Queries;
 use super::request::{Request, Stage};
 use super::terms::{Terms, Votes};
 use super::weather::Weather;
-use super::{Belief, Verdict};
-use crate::log::{Entry, Record, What};
+use super::{Belief, Verdict, storage};
+use crate::log::{Deposit, Entry, Record, What};
 
 /// A client and its number for a request.
-type Key = (u32, u64);
+pub(super) type Key = (u32, u64);
 
 /// A shutdown with nothing held.
 struct Shutdown {
@@ -25,6 +26,9 @@ pub(super) struct Book {
     /// The last request that was granted each token.
     tokens: HashMap<String, Key>,
     votes: HashMap<String, Votes>,
+    numbers: Numbers,
+    /// The lines of the register, in their order.
+    deposits: Vec<Deposit>,
     queries: Queries,
     weather: Weather,
     /// When each client began to shut down.
@@ -42,6 +46,8 @@ impl Book {
             requests: BTreeMap::new(),
             tokens: HashMap::new(),
             votes: HashMap::new(),
+            numbers: Numbers::default(),
+            deposits: Vec::new(),
             queries: Queries::default(),
             weather: Weather::default(),
             closing: HashMap::new(),
@@ -58,6 +64,8 @@ impl Book {
                 self.votes.entry(vote.token.clone()).or_default().count(vote, &self.terms);
             }
             Entry::Empty(empty) => self.queries.lacks(empty),
+            Entry::Accepted(accepted) => self.numbers.accept(accepted),
+            Entry::Deposit(deposit) => self.deposits.push(deposit.clone()),
             Entry::Weather(weather) => self.weather.enter(weather),
         }
     }
@@ -75,6 +83,20 @@ impl Book {
             entry.resources.iter().cloned().map(believe).collect()
         };
         self.requests.iter().flat_map(believes).collect()
+    }
+
+    /// Judges the numbers and the register.
+    pub(super) fn judge_numbers(&self, verdict: &mut Verdict) {
+        let requests = self.requests.iter();
+        let numbers: Vec<_> =
+            requests.flat_map(|(key, request)| numbers_of(*key, request)).collect();
+        let (twice, out_of_order) = (numbers::twice(&numbers), numbers::out_of_order(&numbers));
+        (verdict.numbers, verdict.raised) = (numbers.len(), self.numbers.raised());
+        (verdict.twice, verdict.out_of_order) = (twice.len(), out_of_order.len());
+        verdict.writes = self.deposits.iter().filter(|deposit| deposit.is_accepted).count();
+        verdict.late_writes = self.deposits.len() - verdict.writes;
+        let faults = storage::faults(&self.deposits, &numbers);
+        verdict.faults.extend(twice.into_iter().chain(out_of_order).chain(faults));
     }
 
     /// Returns the answers that were wrong because somebody had the lock.
@@ -149,6 +171,7 @@ impl Book {
             return self.fault(record, &why);
         }
         self.check_wire(record, key);
+        self.check_number(record, key);
         self.check_patience(record, key);
         self.count(&record.what, key);
     }
@@ -201,6 +224,19 @@ impl Book {
         }
     }
 
+    /// Checks that a majority has accepted on the wire the number that the client was told.
+    fn check_number(&mut self, record: &Record, key: Key) {
+        let (What::Held { fence: Some(fence), .. } | What::Drawn { fence }) = record.what else {
+            return;
+        };
+        let token = self.requests.get(&key).and_then(|request| request.token.as_deref());
+        let checked = self.numbers.check(token.unwrap_or(""), fence, self.terms.quorum);
+        if let Err(why) = checked {
+            self.verdict.unaccepted += 1;
+            self.fault(record, &why);
+        }
+    }
+
     fn count(&mut self, what: &What, key: Key) {
         let request = &self.requests[&key];
         match what {
@@ -210,6 +246,7 @@ impl Book {
                 self.verdict.adoptions += usize::from(request.adopts.is_some());
             }
             What::Extended { .. } => self.verdict.extensions += 1,
+            What::Drawn { .. } => self.verdict.draws += 1,
             What::Renewed { .. } => self.verdict.renewals += 1,
             What::Lost { .. } => self.verdict.losses += 1,
             _ => {}
@@ -244,4 +281,19 @@ impl Book {
     fn fault(&mut self, record: &Record, why: &str) {
         self.verdict.faults.push(format!("{record}: {why}"));
     }
+}
+
+/// Returns the numbers that the client of a request was told. Only locks on one resource have some.
+fn numbers_of(owner: Key, request: &Request) -> impl Iterator<Item = Number> {
+    let is_believed = request.from < request.until;
+    request.told.iter().map(move |told| Number {
+        owner,
+        resource: request.resources.first().cloned().unwrap_or_default(),
+        fence: told.fence,
+        since: told.since,
+        known: told.at,
+        from: is_believed.then_some(request.from),
+        // Of a lock that was over before its client could ask, nobody knows the end.
+        until: if request.until > 0 { request.until } else { u64::MAX },
+    })
 }

@@ -11,11 +11,15 @@
 //! - [`book`] has all requests and all votes, and judges each record when it comes;
 //! - [`request`] is one request, with the steps that may follow, and [`queries`] are the questions
 //!   who holds a resource;
+//! - [`numbers`] are the fencing numbers and their order, and [`storage`] is what the register did
+//!   with them;
 //! - [`weather`] is what was done to nodes and clients, and excuses what is slow.
 
 mod book;
+mod numbers;
 mod queries;
 mod request;
+mod storage;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -48,6 +52,19 @@ pub(crate) struct Verdict {
     pub(crate) answers: usize,
     /// How often a client has shut down, and how often a quorum of nodes had nothing wrong then.
     pub(crate) shutdowns: [usize; 2],
+    /// How many fencing numbers clients were told, how many of them for locks that were held
+    /// already, and how many numbers have nodes accepted that others had drawn.
+    pub(crate) numbers: usize,
+    pub(crate) draws: usize,
+    pub(crate) raised: usize,
+    /// How many numbers came twice, were out of order, or were not accepted by a majority: each is
+    /// a fault too.
+    pub(crate) twice: usize,
+    pub(crate) out_of_order: usize,
+    pub(crate) unaccepted: usize,
+    /// How often the register has let somebody in, and how often it has refused a late one.
+    pub(crate) writes: usize,
+    pub(crate) late_writes: usize,
     /// Pairs of clients that believed in the same resource at the same time.
     pub(crate) double_holds: Vec<DoubleHold>,
     /// All other broken rules, in words.
@@ -93,6 +110,7 @@ impl Checker {
         let (shutdowns, faults) = self.0.shutdowns();
         verdict.faults.extend(faults);
         verdict.shutdowns = shutdowns;
+        self.0.judge_numbers(&mut verdict);
         Verdict { double_holds: double_holds(beliefs), ..verdict }
     }
 }

@@ -10,6 +10,8 @@ pub(super) struct Request {
     pub(super) resources: Vec<String>,
     pub(super) adopts: Option<String>,
     pub(super) token: Option<String>,
+    /// The numbers that the client was told, in their order.
+    pub(super) told: Vec<Told>,
     pub(super) stage: Stage,
     /// The time during which the lock is believed in, once it is held.
     pub(super) from: u64,
@@ -20,8 +22,19 @@ pub(super) struct Request {
     ttl: u64,
     wait: u64,
     keeps: u64,
+    is_fenced: bool,
+    /// When the client has asked for a new number that is under way.
+    drawing: Option<u64>,
     /// The extension under way: when the client asked, and for how many milliseconds.
     extending: Option<(u64, u64)>,
+}
+
+/// A number: when its attempt or its draw began, and when the client was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) fence: u64,
+    pub(super) since: u64,
+    pub(super) at: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +54,7 @@ impl Request {
             resources: Vec::new(),
             adopts: None,
             token: None,
+            told: Vec::new(),
             stage: Stage::Wanted,
             from: 0,
             until: 0,
@@ -48,11 +62,14 @@ impl Request {
             ttl: 0,
             wait: 0,
             keeps: 0,
+            is_fenced: false,
+            drawing: None,
             extending: None,
         };
-        if let What::Wanted { resources, ttl, wait, keeps, adopts } = &record.what {
+        if let What::Wanted { resources, ttl, wait, keeps, adopts, is_fenced } = &record.what {
             (request.resources, request.adopts) = (resources.clone(), adopts.clone());
             (request.ttl, request.wait, request.keeps) = (*ttl, *wait, *keeps);
+            request.is_fenced = *is_fenced;
         }
         request
     }
@@ -66,10 +83,15 @@ impl Request {
         let at = record.at;
         match (&record.what, self.stage, self.extending) {
             (What::Failed { .. }, Stage::Wanted, _) => self.stage = Stage::Ended,
-            (What::Held { token, until }, Stage::Wanted, _) => {
+            (What::Held { token, until, fence }, Stage::Wanted, _) => {
                 self.stage = Stage::Held;
                 self.token = Some(token.clone());
                 (self.from, self.until) = (at, *until);
+                let since = self.start(*until, terms);
+                self.told.extend(fence.map(|fence| Told { fence, since, at }));
+                if fence.is_some() != self.is_fenced {
+                    return Err("with a number that was not asked for, or without".to_owned());
+                }
                 // A lock that was over before the client could ask makes no claim.
                 if *until > 0 {
                     self.check_claim(*until, self.ttl, self.wanted, at, terms)?;
@@ -80,6 +102,15 @@ impl Request {
                 self.extending = None;
                 self.prolong(until)?;
                 self.check_claim(until, ttl, asked, at, terms)?;
+            }
+            (What::Drawing, Stage::Held, _) if self.drawing.is_none() => self.drawing = Some(at),
+            // The answer can have been on its way when the client began to release.
+            (&What::Drawn { fence }, Stage::Held | Stage::Releasing, _) => {
+                let since = self.drawing.take().ok_or("that nobody has asked for")?;
+                self.told.push(Told { fence, since, at });
+            }
+            (What::NotDrawn { .. }, Stage::Held | Stage::Releasing, _) => {
+                self.drawing.take().ok_or("that nobody has asked for")?;
             }
             (&What::Renewed { until }, Stage::Held, _) => {
                 self.prolong(until)?;
@@ -105,6 +136,11 @@ impl Request {
             }
         }
         Ok(())
+    }
+
+    /// Returns when the attempt began that was granted until then: the validity counts from there.
+    fn start(&self, until: u64, terms: &Terms) -> u64 {
+        until.saturating_sub(terms.validity(self.ttl)).max(self.wanted)
     }
 
     fn prolong(&mut self, until: u64) -> Result<(), String> {

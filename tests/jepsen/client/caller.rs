@@ -10,7 +10,8 @@ use super::crowd::{Crowd, if_ready};
 use super::{child, pause_between_children};
 use crate::log::{What, nanos};
 use crate::order::Habit;
-use crate::plan::{self, End, Plan};
+use crate::plan::{self, End, Plan, Step};
+use crate::register::{Holder, Visitor};
 use crate::support::{now, until};
 
 /// The longest time between two looks at a lock.
@@ -27,6 +28,7 @@ pub(super) struct Caller<'a> {
     crowd: &'a Crowd<'a>,
     way: Way,
     rng: Rng,
+    register: Visitor,
     /// The time of the next child.
     splits: Duration,
 }
@@ -39,12 +41,15 @@ struct Held {
     until: u64,
     /// The last time at which the lock was seen as held; 0 if never.
     seen: u64,
+    /// The lock at the register, once it has a number.
+    holder: Option<Holder>,
 }
 
 impl<'a> Caller<'a> {
     pub(super) fn new(crowd: &'a Crowd<'a>, way: Way, mut rng: Rng) -> Self {
         let splits = now() + pause_between_children(&mut rng);
-        Self { crowd, way, rng, splits }
+        let register = Visitor::of(&crowd.order.log, crowd.order.client);
+        Self { crowd, way, rng, register, splits }
     }
 
     pub(super) async fn live(mut self) {
@@ -64,7 +69,7 @@ impl<'a> Caller<'a> {
         let adopts = if may_adopt { self.crowd.mail.take() } else { None };
         if let Some(Handover { resources, .. }) = &adopts {
             let name = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
-            plan.resources = resources.iter().map(name).collect();
+            plan.adopting(resources.iter().map(name).collect());
         }
         let number = self.crowd.last.fetch_add(1, Ordering::Relaxed) + 1;
         let token = adopts.as_ref().map(|lock| lock.token.to_hex());
@@ -74,9 +79,10 @@ impl<'a> Caller<'a> {
         match self.acquire(request, limit).await {
             Ok(guard) => {
                 let end = guard.valid_until().as_nanos();
-                let token = guard.token().to_hex();
-                self.write(number, What::Held { token, until: end });
-                self.hold(Held { number, guard, until: end, seen: 0 }, plan).await;
+                let (token, fence) = (guard.token().to_hex(), guard.fence().map(|f| f.get()));
+                self.write(number, What::Held { token, until: end, fence });
+                let holder = fence.map(|f| self.register.mark(number, &plan.resources[0], f));
+                self.hold(Held { number, guard, until: end, seen: 0, holder }, plan).await;
                 self.rng.u64(..20)
             }
             Err(failed) => {
@@ -131,6 +137,7 @@ impl<'a> Caller<'a> {
             (None, resources) => client.lock_all(resources),
         };
         let request = request.ttl(plan.ttl).wait(plan.wait);
+        let request = if plan.is_fenced { request.fenced() } else { request };
         if plan.keeps.is_zero() { request } else { request.keep_alive_for(plan.keeps) }
     }
 
@@ -144,27 +151,58 @@ impl<'a> Caller<'a> {
                 self.wait(lock.guard.lost(), left.min(TURN)).await;
                 continue;
             }
-            let Some(ttl) = plan.next_extension(&mut self.rng, now()) else {
-                return self.end(lock, plan.end).await;
-            };
-            let millis = u64::try_from(ttl.as_millis()).expect("a few seconds");
-            self.write(lock.number, What::Extending { ttl: millis });
-            let what = match self.answer(lock.guard.extend(ttl)).await {
-                Ok(end) => {
-                    lock.until = end.as_nanos();
-                    What::Extended { until: lock.until }
-                }
-                Err(error) => What::NotExtended { why: error.to_string() },
-            };
-            self.write(lock.number, what);
+            match plan.next_step(&mut self.rng, now()) {
+                Some(Step::Extend(ttl)) => self.extend(&mut lock, ttl).await,
+                Some(Step::Draw) => self.draw(&mut lock, &plan.resources[0]).await,
+                None => return self.end(lock, plan.end).await,
+            }
         }
         let why = "its guard says so".to_owned();
         self.write(lock.number, What::Lost { why, seen: lock.seen });
+        // Late on purpose.
+        self.write_value(lock.holder.as_mut());
+    }
+
+    async fn extend(&self, lock: &mut Held, ttl: Duration) {
+        let millis = u64::try_from(ttl.as_millis()).expect("a few seconds");
+        self.write(lock.number, What::Extending { ttl: millis });
+        let what = match self.answer(lock.guard.extend(ttl)).await {
+            Ok(end) => {
+                lock.until = end.as_nanos();
+                What::Extended { until: lock.until }
+            }
+            Err(error) => What::NotExtended { why: error.to_string() },
+        };
+        self.write(lock.number, what);
+    }
+
+    /// Draws a new number, and leaves its mark at the register.
+    async fn draw(&mut self, lock: &mut Held, resource: &str) {
+        self.write(lock.number, What::Drawing);
+        match self.answer(lock.guard.draw_fence()).await {
+            Ok(fence) => {
+                let fence = fence.get();
+                self.write(lock.number, What::Drawn { fence });
+                lock.holder = Some(self.register.mark(lock.number, resource, fence));
+            }
+            Err(error) => self.write(lock.number, What::NotDrawn { why: error.to_string() }),
+        }
+    }
+
+    /// Replaces the value at the register, in time or late.
+    fn write_value(&mut self, holder: Option<&mut Holder>) {
+        if let Some(holder) = holder {
+            self.register.write(holder);
+        }
     }
 
     /// Takes the last step, after a look that has seen the lock held.
-    async fn end(&self, lock: Held, end: End) {
-        let Held { number, guard, seen, .. } = lock;
+    ///
+    /// Whoever is stopped between the look and the write to the register writes late. Some write
+    /// once more when all is over, late on purpose.
+    async fn end(&mut self, lock: Held, end: End) {
+        let Held { number, guard, seen, mut holder, .. } = lock;
+        self.write_value(holder.as_mut());
         self.write(number, What::Releasing { seen });
         match end {
             End::Release => drop(self.answer(guard.release()).await),
@@ -173,11 +211,15 @@ impl<'a> Caller<'a> {
             End::Give => {
                 if let Ok(lock) = self.answer(guard.hand_over()).await {
                     self.write(number, What::Gave);
-                    return self.crowd.mail.put(&lock);
+                    self.crowd.mail.put(&lock);
+                    return self.write_value(holder.as_mut());
                 }
             }
         }
         self.write(number, What::Released);
+        if self.rng.bool() {
+            self.write_value(holder.as_mut());
+        }
     }
 
     /// Asks whether the lock is held, as a caller does before working under a lock.

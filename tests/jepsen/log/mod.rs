@@ -6,16 +6,19 @@
 //! machine share:
 //!
 //! ```text
-//! 8123456789012 3 17 wanted r2 1000 0 -
+//! 8123456789012 3 17 wanted r2 1000 0 0 - true
 //! 8123456888888 wire 4 grants 0a…ff 1000 8123456800000
-//! 8123456999999 3 17 held 0a…ff 8124446789012
+//! 8123456888888 wire 4 draws 0a…ff 1795292495501414
+//! 8123456999999 3 17 held 0a…ff 8124446789012 1795292495501414
+//! 8123457011111 register takes 3 17 r2 1795292495501414 -
 //! 8123499999999 nemesis kills node 4
 //! ```
 //!
 //! The second field is the client, or 0 for the process in which the links are, and the third its
 //! request. A line of the *wire* comes from the link to a node and not from a client: the checker
-//! believes no client that the wire does not bear out. A line of the *weather* says whether the
-//! nemesis leaves a node alone, for rules about what must work while nothing is wrong.
+//! believes no client that the wire does not bear out. A line of the *register* says whom the
+//! storage has let in. A line of the *weather* says whether the nemesis leaves a node alone, for
+//! rules about what must work while nothing is wrong.
 
 mod record;
 
@@ -25,7 +28,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::record::{Empty, Entry, Record, Vote, Weather, What};
+pub(crate) use self::record::{Accepted, Deposit, Empty, Entry, Record, Vote, Weather, What};
 use self::record::{NEMESIS, parse};
 use crate::support::now;
 
@@ -66,6 +69,14 @@ impl Log {
 
     pub(crate) fn empty(&self, empty: &Empty) {
         self.line(empty);
+    }
+
+    pub(crate) fn accepted(&self, accepted: &Accepted) {
+        self.line(accepted);
+    }
+
+    pub(crate) fn deposit(&self, deposit: &Deposit) {
+        self.line(deposit);
     }
 
     pub(crate) fn weather(&self, weather: Weather) {

@@ -12,7 +12,10 @@ const WIRE: &str = "wire";
 /// The name of what the nemesis says for the checker in the second field.
 const WEATHER: &str = "weather";
 
-/// The place of a token where there is none.
+/// The name of the register in the second field.
+const REGISTER: &str = "register";
+
+/// The place of a token, or of a number, where there is none.
 const NONE: &str = "-";
 
 /// One line for the checker.
@@ -21,7 +24,9 @@ pub(crate) enum Entry {
     Record(Record),
     Vote(Vote),
     Empty(Empty),
+    Accepted(Accepted),
     Weather(Weather),
+    Deposit(Deposit),
 }
 
 /// One line of a client.
@@ -61,6 +66,34 @@ pub(crate) struct Empty {
     pub(crate) asked: u64,
 }
 
+/// One line of the wire: a node has said that it has accepted a fencing number, by a script that
+/// saw the token. The reply has not reached the client yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    /// Nanoseconds since boot.
+    pub(crate) at: u64,
+    pub(crate) node: usize,
+    pub(crate) token: String,
+    pub(crate) fence: u64,
+    /// Whether the number is one that the node was asked to accept, and not one that it has drawn.
+    pub(crate) is_raised: bool,
+}
+
+/// One line of the register: a client has come with its number, and was let in or was not. The
+/// lines are in the order in which the register has decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Deposit {
+    /// Nanoseconds since boot.
+    pub(crate) at: u64,
+    pub(crate) client: u32,
+    pub(crate) request: u64,
+    pub(crate) resource: String,
+    pub(crate) fence: u64,
+    /// The version that the client has read and changed; `None` where it leaves a mark only.
+    pub(crate) read: Option<u64>,
+    pub(crate) is_accepted: bool,
+}
+
 /// One line of the nemesis: from now on something is wrong with a node or its name, or nothing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Weather {
@@ -76,20 +109,33 @@ pub(crate) struct Weather {
 pub(crate) enum What {
     /// The client is about to ask for a lock on all of these resources, and waits for so long.
     /// `keeps` is for how long the lock is to be kept alive, 0 for not at all. `adopts` is the
-    /// token of a lock that another client gave.
-    Wanted { resources: Vec<String>, ttl: u64, wait: u64, keeps: u64, adopts: Option<String> },
+    /// token of a lock that another client gave. `is_fenced` asks for a number.
+    Wanted {
+        resources: Vec<String>,
+        ttl: u64,
+        wait: u64,
+        keeps: u64,
+        adopts: Option<String>,
+        is_fenced: bool,
+    },
     /// The client was told that it does not get the lock: within its wait, or because the request
     /// has ended otherwise.
     Failed { within: bool, why: String },
     /// The client was told that it holds the lock until then; 0 if the lock was over before the
-    /// client could ask.
-    Held { token: String, until: u64 },
+    /// client could ask. `fence` is the number of the lock.
+    Held { token: String, until: u64, fence: Option<u64> },
     /// The client is about to ask for an extension.
     Extending { ttl: u64 },
     /// The client was told that it now holds the lock until then.
     Extended { until: u64 },
     /// The client was told that the lock is not extended.
     NotExtended { why: String },
+    /// The client is about to ask for a new number.
+    Drawing,
+    /// The client was told its new number.
+    Drawn { fence: u64 },
+    /// The client was told that there is no new number.
+    NotDrawn { why: String },
     /// The client sees that the lock was kept alive and is held until then.
     Renewed { until: u64 },
     /// The client no longer believes in the lock and is about to release it, or to give it away.
@@ -125,6 +171,7 @@ pub(super) fn parse(line: &str) -> Option<Option<Entry>> {
     let entry = match words.next()? {
         NEMESIS => return Some(None),
         WIRE => wire(at, &mut words)?,
+        REGISTER => Entry::Deposit(deposit(at, &mut words)?),
         WEATHER => {
             let (node, is_foul) = (number(&mut words)?, number(&mut words)?);
             Entry::Weather(Weather { at, node, is_foul })
@@ -145,8 +192,23 @@ fn wire(at: u64, words: &mut SplitWhitespace<'_>) -> Option<Entry> {
             Entry::Vote(Vote { at, node, token: what, ttl, asked })
         }
         "lacks" => Entry::Empty(Empty { at, node, resource: what, asked: number(words)? }),
+        "draws" | "accepts" => {
+            let (fence, is_raised) = (number(words)?, verb == "accepts");
+            Entry::Accepted(Accepted { at, node, token: what, fence, is_raised })
+        }
         _ => return None,
     })
+}
+
+fn deposit(at: u64, words: &mut SplitWhitespace<'_>) -> Option<Deposit> {
+    let is_accepted = match words.next()? {
+        "takes" => true,
+        "refuses" => false,
+        _ => return None,
+    };
+    let (client, request) = (number(words)?, number(words)?);
+    let (resource, fence) = (words.next()?.to_owned(), number(words)?);
+    Some(Deposit { at, client, request, resource, fence, read: choice(words)?, is_accepted })
 }
 
 fn what(words: &mut SplitWhitespace<'_>) -> Option<What> {
@@ -154,14 +216,20 @@ fn what(words: &mut SplitWhitespace<'_>) -> Option<What> {
         "wanted" => {
             let resources = words.next()?.split(',').map(str::to_owned).collect();
             let (ttl, wait, keeps) = (number(words)?, number(words)?, number(words)?);
-            let adopts = words.next().map(|token| (token != NONE).then(|| token.to_owned()))?;
-            What::Wanted { resources, ttl, wait, keeps, adopts }
+            let (adopts, is_fenced) = (choice(words)?, number(words)?);
+            What::Wanted { resources, ttl, wait, keeps, adopts, is_fenced }
         }
         "failed" => What::Failed { within: number(words)?, why: the_rest(words) },
-        "held" => What::Held { token: words.next()?.to_owned(), until: number(words)? },
+        "held" => {
+            let (token, until) = (words.next()?.to_owned(), number(words)?);
+            What::Held { token, until, fence: choice(words)? }
+        }
         "extending" => What::Extending { ttl: number(words)? },
         "extended" => What::Extended { until: number(words)? },
         "not-extended" => What::NotExtended { why: the_rest(words) },
+        "drawing" => What::Drawing,
+        "drawn" => What::Drawn { fence: number(words)? },
+        "not-drawn" => What::NotDrawn { why: the_rest(words) },
         "renewed" => What::Renewed { until: number(words)? },
         "releasing" => What::Releasing { seen: number(words)? },
         "released" => What::Released,
@@ -180,6 +248,15 @@ fn what(words: &mut SplitWhitespace<'_>) -> Option<What> {
 
 fn number<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
     words.next()?.parse().ok()
+}
+
+/// Reads what may be missing: `None` for a word that cannot be read, `Some(None)` for the place of
+/// nothing.
+fn choice<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<Option<T>> {
+    match words.next()? {
+        NONE => Some(None),
+        word => word.parse().ok().map(Some),
+    }
 }
 
 fn the_rest(words: &mut SplitWhitespace<'_>) -> String {
@@ -206,6 +283,27 @@ impl fmt::Display for Empty {
     }
 }
 
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, node, token, fence, is_raised } = self;
+        let verb = if *is_raised { "accepts" } else { "draws" };
+        write!(f, "{at} {WIRE} {node} {verb} {token} {fence}")
+    }
+}
+
+impl fmt::Display for Deposit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, client, request, resource, fence, read, is_accepted } = self;
+        let verb = if *is_accepted { "takes" } else { "refuses" };
+        write!(f, "{at} {REGISTER} {verb} {client} {request} {resource} {fence} {}", or_none(read))
+    }
+}
+
+/// Returns the word for what may be missing.
+fn or_none(value: &Option<impl ToString>) -> String {
+    value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
+}
+
 impl fmt::Display for Weather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, node, is_foul } = self;
@@ -216,15 +314,20 @@ impl fmt::Display for Weather {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Wanted { resources, ttl, wait, keeps, adopts } => {
-                let adopts = adopts.as_deref().unwrap_or(NONE);
-                write!(f, "wanted {} {ttl} {wait} {keeps} {adopts}", resources.join(","))
+            Self::Wanted { resources, ttl, wait, keeps, adopts, is_fenced } => {
+                let (resources, adopts) = (resources.join(","), or_none(adopts));
+                write!(f, "wanted {resources} {ttl} {wait} {keeps} {adopts} {is_fenced}")
             }
             Self::Failed { within, why } => write!(f, "failed {within} {why}"),
-            Self::Held { token, until } => write!(f, "held {token} {until}"),
+            Self::Held { token, until, fence } => {
+                write!(f, "held {token} {until} {}", or_none(fence))
+            }
             Self::Extending { ttl } => write!(f, "extending {ttl}"),
             Self::Extended { until } => write!(f, "extended {until}"),
             Self::NotExtended { why } => write!(f, "not-extended {why}"),
+            Self::Drawing => write!(f, "drawing"),
+            Self::Drawn { fence } => write!(f, "drawn {fence}"),
+            Self::NotDrawn { why } => write!(f, "not-drawn {why}"),
             Self::Renewed { until } => write!(f, "renewed {until}"),
             Self::Releasing { seen } => write!(f, "releasing {seen}"),
             Self::Released => write!(f, "released"),
@@ -244,18 +347,23 @@ impl fmt::Display for What {
 #[test]
 fn an_entry_reads_as_it_was_written() {
     let text = || "two words".to_owned();
-    let wanted = |resources: &[&str], adopts| {
+    let wanted = |resources: &[&str], adopts: Option<String>| {
         let resources = resources.iter().map(|&name| name.to_owned()).collect();
-        What::Wanted { resources, ttl: 1_000, wait: 500, keeps: 2_000, adopts }
+        let is_fenced = adopts.is_none();
+        What::Wanted { resources, ttl: 1_000, wait: 500, keeps: 2_000, adopts, is_fenced }
     };
     let whats = [
         wanted(&["r0"], None),
         wanted(&["r0", "r1"], Some("ab".to_owned())),
         What::Failed { within: true, why: text() },
-        What::Held { token: "ab".to_owned(), until: u64::MAX },
+        What::Held { token: "ab".to_owned(), until: u64::MAX, fence: None },
+        What::Held { token: "ab".to_owned(), until: 1, fence: Some(5) },
         What::Extending { ttl: 7 },
         What::Extended { until: 5 },
         What::NotExtended { why: text() },
+        What::Drawing,
+        What::Drawn { fence: 5 },
+        What::NotDrawn { why: text() },
         What::Renewed { until: 6 },
         What::Releasing { seen: 0 },
         What::Released,
@@ -277,6 +385,17 @@ fn an_entry_reads_as_it_was_written() {
     assert_eq!(parse(&vote.to_string()), Some(Some(Entry::Vote(vote))));
     let empty = Empty { at: 3, node: 1, resource: "r0".to_owned(), asked: 2 };
     assert_eq!(parse(&empty.to_string()), Some(Some(Entry::Empty(empty))));
+    for is_raised in [false, true] {
+        let token = "ab".to_owned();
+        let accepted = Accepted { at: 3, node: 1, token, fence: 5, is_raised };
+        assert_eq!(parse(&accepted.to_string()), Some(Some(Entry::Accepted(accepted))));
+    }
+    for (read, is_accepted) in [(None, true), (Some(7), false)] {
+        let resource = "r0".to_owned();
+        let deposit =
+            Deposit { at: 3, client: 1, request: 2, resource, fence: 5, read, is_accepted };
+        assert_eq!(parse(&deposit.to_string()), Some(Some(Entry::Deposit(deposit))));
+    }
     let weather = Weather { at: 3, node: 1, is_foul: true };
     assert_eq!(parse(&weather.to_string()), Some(Some(Entry::Weather(weather))));
     assert_eq!(parse("7 nemesis kills node 4"), Some(None));

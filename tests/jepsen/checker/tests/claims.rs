@@ -5,7 +5,7 @@ use super::*;
 /// Writes a lock that is wanted with a ttl of 102, asked for on the wire at 10, and granted at 20.
 fn granted(nodes: &[usize], until: u64) -> Story {
     let story = Story::default().tell(9, 1, 1, wanted(&[R], 102, 300, None));
-    let held = What::Held { token: "1.1".to_owned(), until: until * NANOS_PER_MS };
+    let held = held("1.1", until);
     story.votes(nodes, "1.1", 102, 10).tell(20, 1, 1, held)
 }
 
@@ -31,15 +31,13 @@ fn a_validity_counts_from_before_the_first_byte() {
 
 #[test]
 fn a_ttl_is_not_believed_in_full() {
-    let held = |until: u64| {
+    let granted = |until: u64| {
         let story = Story::default().tell(20, 1, 1, wanted(&[R], 102, 0, None));
-        let until = until * NANOS_PER_MS;
         // The nodes keep the key for longer than was asked for.
-        let held = What::Held { token: "1.1".to_owned(), until };
-        story.votes(&[0, 1], "1.1", 200, 20).tell(20, 1, 1, held)
+        story.votes(&[0, 1], "1.1", 200, 20).tell(20, 1, 1, held("1.1", until))
     };
-    held(120).is_fine();
-    held(122).is_faulty("more than a ttl");
+    granted(120).is_fine();
+    granted(122).is_faulty("more than a ttl");
 }
 
 #[test]
@@ -48,7 +46,7 @@ fn a_grant_needs_votes_of_a_majority_for_its_own_token() {
     granted(&[1, 1], 110).is_faulty("only until 0");
     let story = Story::default().tell(9, 1, 1, wanted(&[R], 102, 0, None));
     let story = story.votes(&[0, 1], "other", 102, 10).votes(&[2], "1.1", 102, 10);
-    let held = What::Held { token: "1.1".to_owned(), until: 110 * NANOS_PER_MS };
+    let held = held("1.1", 110);
     story.tell(20, 1, 1, held).is_faulty("only until 0");
 }
 

@@ -1,8 +1,10 @@
 //! The checker on logs with known findings. Times are milliseconds.
 
 mod claims;
+mod numbers;
 mod others;
 mod patience;
+mod storage;
 mod tokens;
 
 use super::*;
@@ -56,7 +58,7 @@ impl Story {
         let (token, ttl) = (format!("{client}.{request}"), until - start + PRECISION);
         self.tell(start, client, request, wanted(resources, ttl, 0, None))
             .votes(&[0, 1], &token, ttl, start)
-            .tell(from, client, request, What::Held { token, until: until * NANOS_PER_MS })
+            .tell(from, client, request, held(&token, until))
     }
 
     /// Writes that the lock is extended as asked, from then until then.
@@ -106,7 +108,12 @@ impl Story {
 
 fn wanted(resources: &[&str], ttl: u64, keeps: u64, adopts: Option<&str>) -> What {
     let resources = resources.iter().map(|&name| name.to_owned()).collect();
-    What::Wanted { resources, ttl, wait: 0, keeps, adopts: adopts.map(str::to_owned) }
+    let adopts = adopts.map(str::to_owned);
+    What::Wanted { resources, ttl, wait: 0, keeps, adopts, is_fenced: false }
+}
+
+fn held(token: &str, until: u64) -> What {
+    What::Held { token: token.to_owned(), until: until * NANOS_PER_MS, fence: None }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::*;
 /// Writes a request with this ttl and wait, made at 1,000, that fails at this time.
 fn failed(ttl: u64, wait: u64, at: u64, within: bool) -> Story {
     let resources = vec![R.to_owned()];
-    let wanted = What::Wanted { resources, ttl, wait, keeps: 0, adopts: None };
+    let wanted = What::Wanted { resources, ttl, wait, keeps: 0, adopts: None, is_fenced: false };
     let failed = What::Failed { within, why: "held".to_owned() };
     Story::default().tell(1_000, 1, 1, wanted).tell(at, 1, 1, failed)
 }
@@ -46,7 +46,14 @@ fn a_request_that_nobody_ended_has_used_its_wait() {
 fn a_request_may_have_its_last_try_early_behind_an_adoption() {
     let overtaken = |resource: &str, at| {
         let resources = vec![R.to_owned()];
-        let first = What::Wanted { resources, ttl: 40, wait: 1_000, keeps: 0, adopts: None };
+        let first = What::Wanted {
+            resources,
+            ttl: 40,
+            wait: 1_000,
+            keeps: 0,
+            adopts: None,
+            is_fenced: false,
+        };
         let second = wanted(&[resource], 200, 0, Some("1.1"));
         let failed = || What::Failed { within: true, why: "held".to_owned() };
         let story = Story::default().tell(1_000, 1, 1, first).tell(1_500, 1, 2, second);

@@ -11,7 +11,7 @@ fn given(is_given: bool) -> Story {
 /// Writes that client 2 adopts a token at 60.
 fn adopted(story: Story, adopts: Option<&str>, token: &str) -> Story {
     let story = story.tell(60, 2, 1, wanted(&[R], 102, 0, adopts)).votes(&[0, 1], token, 102, 60);
-    let held = What::Held { token: token.to_owned(), until: 160 * NANOS_PER_MS };
+    let held = held(token, 160);
     story.tell(61, 2, 1, held)
 }
 
@@ -32,7 +32,7 @@ fn a_lock_changes_hands_once_it_was_given() {
     let twice = adopted(given(true), Some("1.1"), "1.1");
     let twice = twice.tell(70, 3, 1, wanted(&["other"], 102, 0, Some("1.1")));
     let twice = twice.votes(&[0, 1], "1.1", 102, 70);
-    let held = What::Held { token: "1.1".to_owned(), until: 170 * NANOS_PER_MS };
+    let held = held("1.1", 170);
     twice.tell(71, 3, 1, held).is_faulty("never gave");
 }
 

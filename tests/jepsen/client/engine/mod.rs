@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fastrand::Rng;
-use redbolt::{AcquireError, Engine, Event, LockId, Occupancy, QueryId};
+use redbolt::{AcquireError, AcquireOptions, Engine, Event, LockId, Occupancy, QueryId};
 
 use super::{REQUESTS, lifetime, pause_between_children};
 use crate::log::{Log, Record, What, nanos};
 use crate::order::{Habit, Order};
-use crate::plan::{self, Plan};
+use crate::plan::{self, Plan, Step};
+use crate::register::{Holder, Visitor};
 use crate::support::now;
 
 /// The longest turn of the loop: the time in which an idle client learns of the end of the run.
@@ -39,6 +40,7 @@ struct Client {
     engine: Engine,
     rng: Rng,
     log: Log,
+    register: Visitor,
     requests: BTreeMap<LockId, Request>,
     /// The questions under way, with their numbers as requests.
     queries: BTreeMap<QueryId, u64>,
@@ -58,6 +60,8 @@ struct Request {
     plan: Plan,
     /// The last time at which the lock was seen as held; 0 if never.
     seen: u64,
+    /// The lock at the register, once it has a number.
+    holder: Option<Holder>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,6 +79,7 @@ impl Client {
         let ends = now() + lifetime(&mut rng);
         Self {
             log: order.open_log(),
+            register: Visitor::of(&order.log, order.client),
             order,
             engine,
             rng,
@@ -102,11 +107,16 @@ impl Client {
         self.last += 1;
         self.write(self.last, nanos(), plan.wanted(None));
         let lock = match &plan.resources[..] {
+            [resource] if plan.is_fenced => {
+                let options = AcquireOptions::new().fenced();
+                self.engine.acquire_with(&[resource], plan.ttl, plan.wait, &options)
+            }
             [resource] => self.engine.acquire(resource, plan.ttl, plan.wait),
             resources => self.engine.acquire_all(resources, plan.ttl, plan.wait),
         };
         let lock = lock.expect("the request is within bounds and there is room");
-        let request = Request { number: self.last, stage: Stage::Wanted, plan, seen: 0 };
+        let stage = Stage::Wanted;
+        let request = Request { number: self.last, stage, plan, seen: 0, holder: None };
         self.requests.insert(lock, request);
         self.rests_until = now() + Duration::from_millis(self.rng.u64(..20));
         self.take_events();
@@ -162,9 +172,16 @@ impl Client {
                 request.plan.due = None;
                 self.engine.cancel(lock).expect("the lock is wanted");
             }
-            Stage::Held => match request.plan.next_extension(&mut self.rng, now()) {
+            Stage::Held => match request.plan.next_step(&mut self.rng, now()) {
                 Some(_) if !self.engine.is_held(lock) => {}
-                Some(ttl) => {
+                Some(Step::Draw) => {
+                    // As below, during another draw.
+                    let at = nanos();
+                    if self.engine.draw_fence(lock).is_ok() {
+                        self.write(number, at, What::Drawing);
+                    }
+                }
+                Some(Step::Extend(ttl)) => {
                     // During another extension, or after the validity, `extend` fails at once and
                     // no event follows; then the log has no request either.
                     let at = nanos();
@@ -180,6 +197,10 @@ impl Client {
 
     fn release(&mut self, lock: LockId) {
         let Some(request) = self.requests.get_mut(&lock) else { return };
+        // Whoever is stopped between the look and the write writes late.
+        if let Some(holder) = request.holder.as_mut().filter(|_| self.engine.is_held(lock)) {
+            self.register.write(holder);
+        }
         request.stage = Stage::Releasing;
         request.plan.due = None;
         let (number, seen) = (request.number, request.seen);
@@ -196,11 +217,12 @@ impl Client {
     /// Writes an event to the log. The checker knows which events may come.
     fn take(&mut self, event: &Event, at: u64) {
         let (lock, what) = match event.clone() {
-            Event::Acquired { lock, valid_until, .. } => {
+            Event::Acquired { lock, valid_until, fence } => {
                 // A lock that came too late to be held still needs a token in the log.
                 let token = self.engine.token(lock).map(|token| token.to_hex());
                 let token = token.unwrap_or_else(|| format!("none-{}-{lock:?}", self.order.client));
-                (lock, What::Held { token, until: valid_until.as_nanos() })
+                let (until, fence) = (valid_until.as_nanos(), fence.map(|fence| fence.get()));
+                (lock, What::Held { token, until, fence })
             }
             Event::AcquireFailed { lock, error } => {
                 let within = error != AcquireError::Cancelled;
@@ -215,6 +237,8 @@ impl Client {
             Event::ExtendFailed { lock, error } => {
                 (lock, What::NotExtended { why: error.to_string() })
             }
+            Event::Fenced { lock, fence } => (lock, What::Drawn { fence: fence.get() }),
+            Event::FenceFailed { lock, error } => (lock, What::NotDrawn { why: error.to_string() }),
             Event::Released { lock, .. } => (lock, What::Released),
             Event::Lost { lock, reason } => {
                 let seen = self.requests.get(&lock).map_or(0, |request| request.seen);
@@ -232,7 +256,6 @@ impl Client {
         let request = self.requests.get_mut(&lock);
         let request = request.unwrap_or_else(|| panic!("{lock:?} has ended before {event:?}"));
         let number = request.number;
-        let ends = matches!(what, What::Failed { .. } | What::Released | What::Lost { .. });
         if matches!(what, What::Held { .. }) {
             request.stage = Stage::Held;
             request.plan.hold(now());
@@ -241,13 +264,33 @@ impl Client {
                 _ = self.engine.keep_alive(lock, request.plan.ttl, request.plan.keeps);
             }
         }
-        if ends {
+        self.write(number, at, what.clone());
+        self.tell_register(lock, &what);
+        if matches!(what, What::Failed { .. } | What::Released | What::Lost { .. }) {
             self.requests.remove(&lock);
         }
         if matches!(what, What::Failed { .. }) {
             self.rests_until = now() + Duration::from_millis(self.rng.u64(5..50));
         }
-        self.write(number, at, what);
+    }
+
+    /// Leaves the mark of a new number at the register. Whoever has lost a lock writes once more,
+    /// late on purpose, and so do some who have released theirs.
+    fn tell_register(&mut self, lock: LockId, what: &What) {
+        let Some(request) = self.requests.get_mut(&lock) else { return };
+        match *what {
+            What::Held { fence: Some(fence), .. } | What::Drawn { fence } => {
+                let resource = &request.plan.resources[0];
+                request.holder = Some(self.register.mark(request.number, resource, fence));
+            }
+            What::Released if self.rng.bool() => {}
+            What::Lost { .. } | What::Released => {
+                if let Some(holder) = &mut request.holder {
+                    self.register.write(holder);
+                }
+            }
+            _ => {}
+        }
     }
 
     fn write(&self, request: u64, at: u64, what: What) {
