@@ -108,6 +108,7 @@ impl Control {
             max_ttl,
             step: Duration::ZERO,
             skew: Duration::ZERO,
+            ahead: [0; NODES],
             bodies: [3, 0],
             seed: 1,
         });

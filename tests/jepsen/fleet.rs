@@ -47,6 +47,8 @@ pub(crate) struct Rules {
     pub(crate) step: Duration,
     /// How far the clocks of nodes may be from true time, as fencing numbers need to know.
     pub(crate) skew: Duration,
+    /// How far the clocks of nodes are ahead from the start, in milliseconds.
+    pub(crate) ahead: [u64; NODES],
     /// How many clients there are with an engine, and how many with a crowd.
     pub(crate) bodies: [usize; 2],
     pub(crate) seed: u64,
@@ -120,6 +122,9 @@ impl Rules {
 impl Fleet {
     pub(crate) fn start(rules: Rules) -> Self {
         let clocks = Clocks::new(NODES);
+        for (node, ahead) in rules.ahead.into_iter().enumerate() {
+            _ = clocks.as_ref().map(|clocks| clocks.set(node, Duration::from_millis(ahead)));
+        }
         let log = Arc::new(Log::create(log_path()));
         let secrets = Secrets::create(log.path());
         let start = |(number, &files): (usize, &Files)| {

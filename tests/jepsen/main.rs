@@ -6,7 +6,8 @@
 //! - [`nemesis`] does what the model of `SAFETY.md` allows to processes, names, links, settings and
 //!   clocks, as a seed decides; [`storm`] lets the nemesis rage, and has calms in between in which
 //!   every client must be served, and must shut down fast although a minority is away;
-//! - [`register`] is the storage that the locks protect;
+//! - [`register`] is the storage that the locks protect, and [`numbers`] has storms in which all
+//!   locks have fencing numbers;
 //! - [`log`] is written by all of them, on one clock; [`wire`] writes there what the masters have
 //!   said, and [`watch`] when a process could not run;
 //! - [`checker`] reads the log, and knows nothing else;
@@ -28,6 +29,7 @@ mod fleet;
 mod home;
 mod log;
 mod nemesis;
+mod numbers;
 mod order;
 mod plan;
 mod register;
@@ -50,7 +52,7 @@ use crate::fleet::Rules;
 use crate::home::Files;
 use crate::order::{Habit, Order};
 
-/// How long the nemesis rages by default: in both runs together.
+/// How long the nemesis rages by default: two thirds in the first run, one in each of the others.
 const SECONDS: u64 = 15;
 
 /// FAULTS 15, 17, 18, 20 to 24, 26, 27, 31, 35, 36, 39, 41, 45 to 47, 51, 56, 63, 64, in any order
@@ -86,6 +88,7 @@ fn rules() -> Rules {
         step: Duration::from_millis(100),
         // Clocks are right but for their steps.
         skew: Duration::from_millis(100),
+        ahead: [0; fleet::NODES],
         bodies: [0, 0],
         seed: number("REDBOLT_JEPSEN_SEED").unwrap_or_else(|| u64::from(process::id())),
     }

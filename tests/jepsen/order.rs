@@ -71,6 +71,8 @@ pub(crate) enum Habit {
     /// Waits for the one lock that all clients want, and keeps it alive for long. All clients have
     /// this habit while they are gathered, and their own one otherwise.
     Gathered,
+    /// Takes locks with numbers on many resources, for a ttl of a few round trips.
+    Numbered,
 }
 
 impl Order {
@@ -168,6 +170,7 @@ impl FromStr for Order {
                 "Mixed" => Habit::Mixed,
                 "Clinging" => Habit::Clinging,
                 "Gathered" => Habit::Gathered,
+                "Numbered" => Habit::Numbered,
                 _ => return Err(()),
             },
             guard: RestartGuard::from_name(guard).ok_or(())?,

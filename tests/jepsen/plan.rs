@@ -10,6 +10,9 @@ use crate::order::Habit;
 /// The number of resources for which the clients compete.
 const RESOURCES: usize = 6;
 
+/// The number of resources where all locks have numbers.
+const NUMBERED: usize = 50;
+
 /// The most resources of one lock.
 const MOST: usize = 3;
 
@@ -70,6 +73,7 @@ impl Plan {
                 steps: 0,
             },
             Habit::Gathered => Self::gathered(rng, max_ttl),
+            Habit::Numbered => Self::numbered(rng, max_ttl),
         }
     }
 
@@ -87,6 +91,33 @@ impl Plan {
             end: End::Release,
             holds: Some(keeps),
             steps: 0,
+        }
+    }
+
+    /// Takes locks with numbers, some of them wanted by many, for a ttl of some round trips: many
+    /// keys end while others are being asked for. A quarter of the locks is held to the end of the
+    /// validity or longer.
+    fn numbered(rng: &mut Rng, max_ttl: Duration) -> Self {
+        let ttl = Duration::from_millis(rng.u64(12..60));
+        // Few of the resources are wanted by most.
+        let most = rng.usize(1..=NUMBERED);
+        let most = rng.usize(1..=most);
+        let end = match rng.u32(..20) {
+            0..=10 => End::Release,
+            11..=13 => End::Drop,
+            14 => End::Give,
+            _ => End::Leak,
+        };
+        Self {
+            resources: vec![format!("r{}", rng.usize(..most))],
+            ttl,
+            wait: max_ttl / 2,
+            keeps: Duration::ZERO,
+            is_fenced: true,
+            due: None,
+            end,
+            holds: Some(share(ttl, rng.u32(..130))),
+            steps: u32::from(rng.u32(..8) == 0),
         }
     }
 

@@ -10,7 +10,7 @@ use std::env;
 use redbolt::redlock::Saboteur::{self, *};
 
 /// The saboteurs whose damage shows in a log.
-const SABOTEURS: [Saboteur; 20] = [
+const SABOTEURS: [Saboteur; 21] = [
     TokenReused,
     StartAfterQuorum,
     DriftIgnored,
@@ -31,6 +31,7 @@ const SABOTEURS: [Saboteur; 20] = [
     SetIncomplete,
     AdoptionByOne,
     HoldWithoutEnd,
+    FenceNotRaised,
 ];
 
 /// Returns the saboteur that `REDBOLT_JEPSEN_SABOTEUR` names.

@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::support::{now, until};
 
 /// How long the nemesis rages before a calm in which every client can have a lock.
-const STORM: Duration = Duration::from_secs(5);
+pub(crate) const STORM: Duration = Duration::from_secs(5);
 
 /// The number of storms after which a majority stands still, and then a minority dies, while all
 /// else is well: after the first, the fourth, …; and after which a former member comes back: after
@@ -57,7 +57,7 @@ pub(crate) fn weather(name: &str, rules: Rules, long: Duration) {
 }
 
 /// Checks that every client is granted a lock while nothing is wrong.
-fn calm(fleet: &mut Fleet, report: &mut Report) {
+pub(crate) fn calm(fleet: &mut Fleet, report: &mut Report) {
     let (start, patience) = (nanos(), fleet.rules.served_within());
     let mut unserved: BTreeSet<_> = fleet.clients.iter().map(|client| client.number).collect();
     let all_served = until(patience, || {

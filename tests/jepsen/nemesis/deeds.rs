@@ -7,6 +7,7 @@ use std::time::Duration;
 use redbolt::redlock::RestartGuard;
 
 use crate::fleet::Rules;
+use crate::order::Habit;
 
 /// A run of this length goes through the menu several times, so that no deed may be missing that is
 /// on it at least twice and can be done to nearly every node at nearly any time.
@@ -58,6 +59,8 @@ pub(crate) enum Deed {
     StopClient,
     /// A client dies, and another takes its place.
     KillClient,
+    /// A stranger whose clock is ahead asks for all locks, and gets none.
+    Stranger,
 }
 
 impl Deed {
@@ -68,17 +71,22 @@ impl Deed {
             Self::Spare | Self::Promotion | Self::Demotion | Self::Return => true,
             Self::Kill | Self::Stop | Self::Cut | Self::Flush | Self::Clock => false,
             Self::Delay | Self::Hold | Self::Swallow => false,
-            Self::StopClient | Self::KillClient => false,
+            Self::StopClient | Self::KillClient | Self::Stranger => false,
         }
     }
 
     /// Returns whether the deed is done to the nodes that are drawn for it, and does them harm.
     pub(super) fn is_to_node(self) -> bool {
-        !matches!(self, Self::Clock | Self::StopClient | Self::KillClient | Self::Return)
+        let is_to_others =
+            matches!(self, Self::StopClient | Self::KillClient | Self::Stranger | Self::Return);
+        self != Self::Clock && !is_to_others
     }
 
     /// Returns the deeds that the rules of a run allow, each as often as it is likely.
     pub(super) fn menu(rules: &Rules) -> Vec<Self> {
+        if rules.habit == Habit::Numbered {
+            return Self::repeat(&Self::numbered());
+        }
         let mut menu = vec![
             (5, Self::Kill),
             (6, Self::Stop),
@@ -102,7 +110,27 @@ impl Deed {
         if rules.has_spares {
             menu.extend([(1, Self::Spare), (2, Self::Promotion), (1, Self::Demotion)]);
         }
-        menu.into_iter().flat_map(|(times, deed)| vec![deed; times]).collect()
+        Self::repeat(&menu)
+    }
+
+    /// Returns the menu where all locks have numbers: processes that die or stand still, and links.
+    /// A node that was restarted draws no numbers for seconds, so there are few restarts.
+    fn numbered() -> [(usize, Self); 9] {
+        [
+            (1, Self::Kill),
+            (5, Self::Stop),
+            (2, Self::Cut),
+            (4, Self::Delay),
+            (1, Self::Hold),
+            (1, Self::Swallow),
+            (6, Self::StopClient),
+            (4, Self::KillClient),
+            (12, Self::Stranger),
+        ]
+    }
+
+    fn repeat(menu: &[(usize, Self)]) -> Vec<Self> {
+        menu.iter().flat_map(|&(times, deed)| vec![deed; times]).collect()
     }
 }
 

@@ -118,6 +118,7 @@ impl Nemesis {
                 Deed::Demotion => return self.demote(fleet, node, nodes[1]),
                 Deed::Return => {}
                 Deed::Clock => return self.step_clocks(fleet, &nodes),
+                Deed::Stranger => return self.send_stranger(fleet),
                 Deed::StopClient => self.stop_client(fleet),
                 Deed::KillClient => self.kill_client(fleet),
             }

@@ -96,7 +96,7 @@ impl Client {
     /// Asks for another lock, if the time has come.
     fn want(&mut self) {
         let most = match self.order.habit {
-            Habit::Mixed | Habit::Gathered => REQUESTS,
+            Habit::Mixed | Habit::Gathered | Habit::Numbered => REQUESTS,
             Habit::Clinging => 1,
         };
         if self.requests.len() >= most || now() < self.rests_until {
