@@ -21,8 +21,8 @@ struct Shelf {
 
 /// Returns in words what is wrong with the lines of the register.
 pub(super) fn faults(deposits: &[Deposit], numbers: &[Number]) -> Vec<String> {
-    let own = |number: &'_ Number| (number.owner, number.fence);
-    let numbers: HashMap<_, _> = numbers.iter().map(|number| (own(number), number)).collect();
+    let numbers = numbers.iter().map(|number| ((number.owner, number.fence), number));
+    let numbers: HashMap<_, _> = numbers.collect();
     let mut shelves: HashMap<&str, Shelf> = HashMap::new();
     let mut faults = Vec::new();
     for deposit in deposits {

@@ -98,6 +98,7 @@ impl Deed {
             (5, Self::StopClient),
             (3, Self::KillClient),
             (2, Self::Flush),
+            (2, Self::Stranger),
             (1, Self::Evicting),
             (1, Self::Memory),
             (1, Self::Timeout),
