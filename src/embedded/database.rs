@@ -11,7 +11,7 @@ const OVERHEAD: usize = 128;
 /// Times are whole milliseconds of the master's clock. As in Redis, a key is dead once `now >
 /// deadline`, and so still alive at the deadline itself. Every method that takes `now` treats a
 /// dead key as absent, whether or not [`Database::reap`] has taken the memory back.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Database {
     keys: BTreeMap<Arc<[u8]>, Entry>,
     /// The keys with a deadline and no others, the earliest deadline first. Both trees share the
@@ -27,7 +27,7 @@ pub(super) struct Database {
     fences: BTreeMap<u16, i64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     value: Box<[u8]>,
     deadline: Option<u64>,

@@ -27,7 +27,8 @@ pub const SWEEP_MAX: usize = 1024;
 /// A Redis master as far as redbolt's engine can see: strings with a deadline, `INFO`, and the
 /// engine's own scripts.
 ///
-/// A master knows no socket, thread or clock, so that the same calls give the same bytes.
+/// A master knows no socket, thread or clock, so that the same calls give the same bytes. A copy
+/// is what a file of its data is: a later process that begins with the copy has older data.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -44,6 +45,7 @@ pub const SWEEP_MAX: usize = 1024;
 /// assert_eq!(master.get(0, b"printer", Instant::from_nanos(30_000_999_999)), Some(&b"token"[..]));
 /// assert_eq!(master.get(0, b"printer", Instant::from_nanos(30_001_000_000)), None);
 /// ```
+#[derive(Clone)]
 pub struct Master {
     options: Options,
     run_id: String,

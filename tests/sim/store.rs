@@ -8,6 +8,7 @@ use redbolt::redlock::Script;
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
+#[derive(Clone)]
 pub(crate) struct Store {
     master: Master,
     /// The names of scripts that the master has said it has. Each look needs one, and asking the
