@@ -140,6 +140,9 @@ impl AcquireOptions {
     /// holders of each of them. An adoption draws no number, and is refused with
     /// [`RequestError::Fence`]: see [`fence`](Self::fence).
     ///
+    /// A second trip can delay the end of the request by a node timeout, four times at most, and
+    /// never beyond half of the validity of the attempt.
+    ///
     /// The cost: a script in place of `SET`, some 5 µs of a node's processor, and a second round
     /// trip where the numbers of a quorum differ, which is rare.
     pub fn fenced(mut self) -> Self {
