@@ -91,6 +91,22 @@ pub enum Saboteur {
     HoldWithoutEnd,
     /// S13: the largest number that a node has drawn is the fence, without a second trip.
     FenceNotRaised,
+    /// S13: where the numbers differ, the proposal is the fence.
+    ProposalTrusted,
+    /// S13: a lock is granted without the fence that took a second trip.
+    FenceOmitted,
+    /// S13: one node that accepts a number in the second trip is enough.
+    RaisedByOne,
+    /// S13: a node that has a larger number, and says so, accepts.
+    BehindAccepts,
+    /// S13: a number that was drawn for a held lock is reported before a quorum has accepted it.
+    DrawnByOne,
+    /// S13: a draw for a held lock waits for a node whose connection has died.
+    DrawNeverEnds,
+    /// S13: a node draws although it may have forgotten numbers.
+    YoungNodeDraws,
+    /// S13: a node draws whose clock is far from those of the others.
+    FarClockDraws,
     /// Liveness: nodes that are far away are waited for no longer than those that are near.
     PatienceIgnored,
     /// Liveness: a lock is granted although most of its validity is over.

@@ -9,7 +9,9 @@ use redbolt::redlock::RELEASE;
 use redbolt::resp;
 use redbolt::time::Instant;
 
+use crate::clock;
 use crate::digits::{self, Text, hex};
+use crate::fencers::FENCES;
 use crate::master::Node;
 use crate::request::Asked;
 use crate::witness::Call;
@@ -26,6 +28,8 @@ pub(crate) enum Mood {
     /// Does what a request asks for, and says that the request failed.
     Unclear,
     KeyDenied,
+    /// Has something else under the name of the fencing numbers.
+    Spoiled,
     Denied,
     /// Every command is refused to everybody, and not only those that touch keys.
     Forbidden,
@@ -289,7 +293,9 @@ impl Node {
     ) {
         let mood = self.face.mood(now);
         // A full master takes no stamp either.
+        let is_about_numbers = words.get(4) == Some(&FENCES);
         let is_set = words[0] == b"SET" || look.is_some() || Asked::read(words).is_some();
+        let is_set = is_set || is_about_numbers;
         let acts =
             is_set || matches!(words[0], b"EVALSHA" | b"EVAL" | b"DELIFEQ" | b"DELEX" | b"DEL");
         let refusal = match mood {
@@ -308,6 +314,7 @@ impl Node {
                 self.out.truncate(before);
                 "ERR something went wrong"
             }
+            Mood::Spoiled if is_about_numbers => return self.answer_spoiled(now, session, words),
             // `answer_about_login` has answered for a master that forbids everything.
             _ => match look {
                 Some(call) => return self.look(now, &call),
@@ -317,7 +324,7 @@ impl Node {
         resp::error(&mut self.out, refusal);
     }
 
-    fn execute(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
+    pub(crate) fn execute(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
         if self.answer_for_strangers(now, words) {
             return;
         }
@@ -326,10 +333,16 @@ impl Node {
             [b"INFO", section] => {
                 let mut text = Text::new();
                 self.face.tells(now, at).describe(section, &mut text);
+                if *section == b"server" {
+                    // Left out of what a look reads, which has the time elsewhere.
+                    text.extend_from_slice(b"server_time_usec:");
+                    digits::push(&mut text, clock::micros(at));
+                    text.extend_from_slice(b"\r\n");
+                }
                 resp::bulk(out, &text);
             }
             [b"TIME"] => {
-                let micros = at.as_nanos() / 1_000;
+                let micros = clock::micros(at);
                 resp::array_header(out, 2);
                 resp::bulk(out, (micros / 1_000_000).to_string().as_bytes());
                 resp::bulk(out, (micros % 1_000_000).to_string().as_bytes());

@@ -8,6 +8,7 @@ use redbolt::time::Instant;
 
 use crate::client::Client;
 use crate::clock::MS;
+use crate::fencers::{Number, TRIPS};
 use crate::manner::Manner;
 use crate::names::Resources;
 use crate::net::Net;
@@ -39,6 +40,7 @@ pub(crate) struct Lock {
     pub(crate) wait_until: Instant,
     /// The lock was handed over.
     pub(crate) is_adopted: bool,
+    pub(crate) number: Number,
     pub(crate) pauses: Pauses,
 }
 
@@ -85,11 +87,16 @@ impl Client {
         let pauses = self.pauses(manner, least, wait);
         // What is refused has nothing to wait for.
         let Ok(id) = self.ask(net, resources, manner, ttl, wait) else { return };
-        let due = net.now + allowed((wait + timeout).max(2 * timeout));
+        // Each second trip takes a node timeout more.
+        let more = if manner.is_fenced { timeout * (TRIPS - 1) } else { Duration::ZERO };
+        let due = net.now + allowed((wait + timeout).max(2 * timeout) + more);
         net.trace.add(&[net.now, id.index() as u64, due]);
         let name = self.name;
         net.trace
             .say(net.now, format_args!("client {name} wants {id:?}: {resources:?} for {ttl:?}"));
+        if manner.is_fenced {
+            net.trace.say(net.now, format_args!("client {name} wants {id:?} with a number"));
+        }
         if self.locks.iter().any(|lock| lock.id == id) {
             net.fail(format_args!("client {name} was given {id:?} twice"));
         }
@@ -109,6 +116,7 @@ impl Client {
             asked_at: now,
             wait_until: now + wait,
             is_adopted: orphan.is_some(),
+            number: Number::new(manner.is_fenced),
             pauses,
         });
         if let Some(orphan) = orphan {
@@ -210,13 +218,19 @@ impl Client {
             Event::Released { lock, .. } => (5, lock),
             Event::Lost { lock, .. } => (6, lock),
             Event::Expiring { lock, .. } => (7, lock),
+            Event::Fenced { lock, .. } => (9, lock),
+            Event::FenceFailed { lock, .. } => (10, lock),
             Event::Queried { query, holder, .. } => return self.queried(net, query, *holder),
             _ => return,
         };
         net.trace.add(&[net.now, name as u64, kind, id.index() as u64]);
         net.trace.say(net.now, format_args!("client {name}: {event:?}"));
         match event {
-            Event::Acquired { valid_until, .. } => self.acquired(net, id, now, valid_until),
+            Event::Acquired { valid_until, fence, .. } => {
+                self.acquired(net, id, now, valid_until);
+                self.numbered(net, id, fence);
+            }
+            Event::Fenced { .. } | Event::FenceFailed { .. } => self.drawn(net, &event),
             Event::Extended { valid_until, .. } => self.extended(net, id, now, valid_until),
             Event::Shortened { valid_until, .. } => self.shortened(net, id, now, valid_until),
             Event::Expiring { .. } => self.warned(net, id, now),
@@ -347,7 +361,7 @@ impl Client {
         }
         for lock in &self.locks {
             let extension_due = lock.extension.map_or(u64::MAX, |extension| extension.due);
-            if late > lock.due.min(extension_due) && self.is_punctual() {
+            if late > lock.due.min(extension_due).min(lock.number.due()) && self.is_punctual() {
                 net.fail(format_args!("{:?} is {:?} and has no event", lock.id, lock.state));
             }
             if self.redlock.is_held(now, lock.id) != (lock.valid_until > now) {
@@ -371,6 +385,7 @@ impl Client {
             if let Some(extension) = &mut lock.extension {
                 extension.due = (extension.due + stopped).max(due);
             }
+            lock.number.excuse(stopped, due);
         }
     }
 

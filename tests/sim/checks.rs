@@ -13,6 +13,7 @@ use redbolt::time::Instant;
 use smallvec::SmallVec;
 
 use crate::client::Client;
+use crate::fences::Fences;
 use crate::master::{MASTERS_MAX, Node};
 use crate::names::{self, Resources};
 use crate::thrift::{Thrift, Uses};
@@ -33,6 +34,8 @@ pub(crate) struct Rules {
     pub(crate) excludes: bool,
     /// Masters that may have forgotten locks must not vote.
     pub(crate) quarantines: bool,
+    /// How old the data of a master must be before its fencing numbers count.
+    pub(crate) fence_span: u64,
 }
 
 /// A vote: `+OK` to a `SET`, or 1 to an extension.
@@ -74,6 +77,7 @@ pub(crate) struct Checks {
     pub(crate) rules: Rules,
     pub(crate) attempts: HashMap<Token, Attempt, BuildHasherDefault<Mixer>>,
     pub(crate) thrift: Thrift,
+    pub(crate) fences: Fences,
     /// A command was executed or a lock was granted since the last check.
     pub(crate) is_touched: bool,
     violation: Option<Violation>,
@@ -82,9 +86,14 @@ pub(crate) struct Checks {
 impl Rules {
     /// Returns the true time that passes in a span, by the fastest clock.
     fn span(&self) -> u64 {
+        let span = self.max_ttl + nanos(drift(self.drift, Duration::from_nanos(self.max_ttl)));
+        self.by_fastest(span)
+    }
+
+    /// Returns the true time that passes in `span`, by the fastest clock.
+    fn by_fastest(&self, span: u64) -> u64 {
         // Witnesses tell microseconds.
         let ticks = 2_000;
-        let span = self.max_ttl + nanos(drift(self.drift, Duration::from_nanos(self.max_ttl)));
         let fast = 1_000_000 + u128::from(self.rate_max.unsigned_abs());
         (u128::from(span) * 1_000_000 / fast) as u64 - ticks
     }
@@ -119,6 +128,7 @@ impl Checks {
             rules,
             attempts: HashMap::default(),
             thrift: Thrift::new(),
+            fences: Fences::default(),
             is_touched: false,
             violation: None,
         }
@@ -138,6 +148,12 @@ impl Checks {
     /// `suspect_at`. The vote does not count before a span has passed by the fastest clock.
     fn trusts(&self, now: u64, suspect_at: u64) -> bool {
         !self.rules.quarantines || now >= suspect_at + self.rules.span()
+    }
+
+    /// Returns the same for a fencing number, which was accepted by then.
+    pub(crate) fn trusts_numbers(&self, now: u64, suspect_at: u64) -> bool {
+        let span = self.rules.by_fastest(self.rules.fence_span);
+        !self.rules.quarantines || now >= suspect_at + span
     }
 
     /// Records that a master executed a `SET`.
@@ -168,6 +184,7 @@ impl Checks {
     /// Forgets the votes for a token that its client is allowed to use again.
     pub(crate) fn begins_anew(&mut self, token: &Token) {
         self.attempts.remove(token);
+        self.fences.begins_anew(token);
     }
 
     /// Records that a client received a vote. What the master may have forgotten must be over now:

@@ -7,7 +7,7 @@ use redbolt::time::Instant;
 
 use crate::book::{Lock, State};
 use crate::chance::Chance;
-use crate::clock::Clock;
+use crate::clock::{Clock, micros};
 use crate::logins::login;
 use crate::net::Net;
 use crate::options::Options;
@@ -171,7 +171,8 @@ impl Client {
         self.busy_until = net.now + net.weather.turn;
         let now = self.clock(net.now);
         let wall = net.now.saturating_add_signed(self.wall_error);
-        self.redlock.set_wall_clock(now, Duration::from_nanos(wall));
+        let wall = micros(Instant::from_nanos(wall));
+        self.redlock.set_wall_clock(now, Duration::from_micros(wall));
         if self.is_timely {
             self.redlock.handle_timeout(now);
         }
@@ -232,6 +233,10 @@ impl Client {
             while let Some((_, vote)) = link.votes.front().filter(|(end, _)| *end <= arrived) {
                 checks.voted(net.now, self.name, vote);
                 link.votes.pop_front();
+            }
+            while let Some((_, accept)) = link.numbers.front().filter(|(end, _)| *end <= arrived) {
+                checks.accepted(net.now, self.name, accept);
+                link.numbers.pop_front();
             }
             let done = self.redlock.handle_received(now, node, link.replies.waiting());
             link.replies.take(done);

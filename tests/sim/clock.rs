@@ -7,6 +7,15 @@ pub(crate) const SECOND: u64 = 1_000 * MS;
 
 const MILLION: u64 = 1_000_000;
 
+/// What wall clocks show when true time is zero, in microseconds since 1970. That is the year 2000,
+/// in which the clocks of embedded masters begin.
+const EPOCH: u64 = 946_684_800 * MILLION;
+
+/// Returns what a wall clock shows, in microseconds since 1970.
+pub(crate) fn micros(at: Instant) -> u64 {
+    EPOCH + at.as_nanos() / 1_000
+}
+
 /// A clock that runs too fast or too slow, and that may be set.
 ///
 /// True times are plain numbers of nanoseconds, and shown times are `Instant`s, so the two cannot

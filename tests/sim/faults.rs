@@ -42,6 +42,8 @@ pub(crate) enum Fault {
     Move,
     /// A process begins with an older file, in which no lock of today is and the witness is.
     Restore,
+    /// A master restarts with the file that it wrote some time ago.
+    OldFile,
     /// A master turns into a replica and back, and no connection breaks.
     RoundTrip,
     /// A master is told to evict keys when its memory is full.
@@ -88,7 +90,7 @@ pub(crate) enum Kind {
 }
 
 impl Fault {
-    const ALWAYS_POSSIBLE: [Self; 25] = [
+    const ALWAYS_POSSIBLE: [Self; 26] = [
         Self::Reset,
         Self::HalfOpen,
         Self::Clog,
@@ -111,6 +113,7 @@ impl Fault {
         Self::Failover,
         Self::Spare,
         Self::Restore,
+        Self::OldFile,
         Self::RoundTrip,
         Self::Policy,
         Self::Wall,
@@ -132,7 +135,7 @@ impl Fault {
     /// What can happen in a world in which clocks stand still. What a node tells of its clock must
     /// reach the client, so nodes that refuse to tell, or are not what they seem, are left to other
     /// worlds.
-    const WITH_STOPS: [Self; 17] = [
+    const WITH_STOPS: [Self; 18] = [
         Self::Stop,
         Self::Reset,
         Self::HalfOpen,
@@ -142,6 +145,7 @@ impl Fault {
         Self::Stall,
         Self::Restart,
         Self::Crash,
+        Self::OldFile,
         Self::Spare,
         Self::FlushScripts,
         Self::Refuse,
@@ -194,6 +198,7 @@ impl World {
         self.net.trace.say(self.net.now, format_args!("{fault:?}: {master}, {client}, {until}"));
         self.faults += 1;
         self.faults_until = self.faults_until.max(until);
+        self.note_clocks();
         match fault {
             Fault::Reset | Fault::HalfOpen | Fault::Clog | Fault::Misroute => {
                 self.break_link(fault, client, master, until);
@@ -216,8 +221,18 @@ impl World {
                 nodes[master].flush(*now, weather);
             }
             Fault::Move => self.move_name(self.options.mover.unwrap_or(master)),
+            Fault::OldFile => self.load_old_file(master, until),
+            Fault::Crash | Fault::PowerLoss => {
+                let clock = self.clock_at_restart(master);
+                let (now, node) = (self.net.now, &mut self.net.nodes[master]);
+                if let Some(error) = clock.filter(|_| !node.face.is_durable) {
+                    node.set_error(now, error);
+                }
+                self.strike(fault, master, until);
+            }
             _ => self.strike(fault, master, until),
         }
+        self.note_clocks();
     }
 
     fn break_link(&mut self, fault: Fault, client: usize, master: usize, until: u64) {
@@ -325,8 +340,8 @@ impl World {
             Fault::Step if options.is_edgy => node.set_far(now, options.step_max),
             Fault::Step => node.set_clock(now, options.step_max, chance),
             Fault::Mood => {
-                use Mood::{Busy, Denied, Full, KeyDenied, Loading, Replica, Unclear};
-                let moods = [Full, Busy, Loading, Unclear, KeyDenied, Replica];
+                use Mood::{Busy, Denied, Full, KeyDenied, Loading, Replica, Spoiled, Unclear};
+                let moods = [Full, Busy, Loading, Unclear, KeyDenied, Replica, Spoiled];
                 // Rare, because a client comes back to such a node only after half a minute.
                 let mood = if chance.one_in(60) { Denied } else { chance.pick(&moods) };
                 (node.face.mood, node.face.mood_until) = (mood, until);

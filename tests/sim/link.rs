@@ -12,6 +12,7 @@ use redbolt::time::Instant;
 use crate::chance::Chance;
 use crate::checks::Vote;
 use crate::clock::MS;
+use crate::fences::Accept;
 use crate::stops::Look;
 
 /// A connection, as the network has it.
@@ -32,6 +33,8 @@ pub(crate) struct Link {
     pub(crate) replies: Stream,
     /// Votes under way, each with the place in `replies` where its bytes end.
     pub(crate) votes: VecDeque<(u64, Vote)>,
+    /// Fencing numbers that the master has accepted, in the same way.
+    pub(crate) numbers: VecDeque<(u64, Accept)>,
     /// Answers to looks under way, in the same way.
     pub(crate) looks: VecDeque<(u64, Look)>,
     /// The master's end is there: arriving bytes are executed.
@@ -78,6 +81,7 @@ impl Link {
             requests: Stream::new(),
             replies: Stream::new(),
             votes: VecDeque::new(),
+            numbers: VecDeque::new(),
             looks: VecDeque::new(),
             is_served: true,
             is_heard: true,

@@ -10,9 +10,10 @@
 //! must be true at every step. Worlds that leave the model of SAFETY.md are labelled, and there
 //! locks need not exclude each other.
 //!
-//! A third of the worlds have something besides ([`extras`]), in some the masters are far away
-//! ([`distance`]), and in some they run no scripts ([`scripts`]), each drawn from a stream of its
-//! own.
+//! A third of the worlds have something besides ([`extras`]), in a third some clients ask for
+//! fencing numbers ([`fencers`]), in some the masters are far away ([`distance`]), and in some they
+//! run no scripts ([`scripts`]), each drawn from a stream of its own. [`fences`] says what must be
+//! true of the numbers.
 //!
 //! * `REDBOLT_SIM_SEEDS=<count>` lives through more worlds, or fewer, than the default;
 //!   `REDBOLT_SIM_FIRST=<seed>` begins with another seed than 0.
@@ -37,6 +38,8 @@ mod distance;
 mod edge;
 mod extras;
 mod faults;
+mod fencers;
+mod fences;
 mod former;
 mod line;
 mod link;
@@ -49,6 +52,7 @@ mod net;
 mod options;
 mod questions;
 mod request;
+mod restarts;
 mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;

@@ -25,9 +25,17 @@ pub(crate) struct Manner {
     /// The token that is among the options. The same for equal resources, so that a client tries
     /// its tokens again and again, and the core must know which of them are good.
     own: Option<Token>,
+    /// The lock shall have a fencing number.
+    pub(crate) is_fenced: bool,
 }
 
 impl Manner {
+    /// Asks for a fencing number as well.
+    pub(crate) fn fenced(self) -> Self {
+        let options = self.options.unwrap_or_default().fenced();
+        Self { options: Some(options), is_fenced: true, ..self }
+    }
+
     pub(crate) fn adopting(orphan: Orphan) -> Self {
         Self { orphan: Some(orphan), ..Self::default() }
     }
@@ -66,7 +74,7 @@ impl Manner {
             }
             _ => return Self::default(),
         }
-        Self { orphan: None, options: Some(options), node_timeout, pauses, own }
+        Self { options: Some(options), node_timeout, pauses, own, ..Self::default() }
     }
 }
 

@@ -12,11 +12,12 @@ use crate::answer::Face;
 use crate::chance::Chance;
 use crate::checks::{Checks, Vote};
 use crate::clock::Clock;
+use crate::fencers;
 use crate::former::Former;
 use crate::link::Link;
 use crate::names::{self, Resources};
 use crate::net::Weather;
-use crate::request::{self, Asked, Named, number, token_of};
+use crate::request::{self, Asked, Named, Words, number, token_of};
 use crate::scripts::is_try;
 use crate::stops::Look;
 use crate::store::Store;
@@ -45,13 +46,23 @@ pub(crate) struct Node {
     pub(crate) suspect_at: u64,
     busy_until: u64,
     /// The sum of all steps forward of the clock.
-    ahead: u64,
+    pub(crate) ahead: u64,
     /// The last vote under this name that somebody may have counted.
     granted_at: u64,
     /// The last time at which the name moved to another process.
     moved_at: u64,
     /// The process that had the name before, with its keys.
     former: Option<Box<Former>>,
+    /// The file that the master has written last, and how far its clock was ahead then.
+    pub(crate) file: Option<(Box<Store>, i64)>,
+    /// The master has forgotten fencing numbers.
+    pub(crate) lost_numbers: bool,
+    /// The greatest distance of the clock from true time, in nanoseconds.
+    pub(crate) error_max: u64,
+    /// The clock is much farther away than `fence_skew` allows.
+    pub(crate) is_far: bool,
+    /// A number is accepted whatever the key holds: a saboteur.
+    pub(crate) is_blind: bool,
     /// A witness is born when the client says that the one before was: a saboteur.
     pub(crate) born_as_told: bool,
     /// Somebody has written the witness in this turn: that without a prefix, that with one.
@@ -79,6 +90,11 @@ impl Node {
             granted_at: 0,
             moved_at: 0,
             former: None,
+            file: None,
+            lost_numbers: false,
+            error_max: 0,
+            is_far: false,
+            is_blind: false,
             born_as_told: false,
             is_written: [false; 2],
             strangers: Strangers::default(),
@@ -174,6 +190,7 @@ impl Node {
         let lacks = other.suspect_at.max(self.granted_at);
         other.suspect_at = self.suspect_at;
         (self.suspect_at, self.forgot_at) = (lacks, lacks);
+        self.lost_numbers = true;
         self.former = Some(other);
     }
 
@@ -192,7 +209,7 @@ impl Node {
     pub(crate) fn forget(&mut self, now: u64) {
         self.store = Store::empty();
         self.strangers.forget();
-        self.forgot_at = now;
+        (self.forgot_at, self.lost_numbers) = (now, true);
     }
 
     /// Deletes some locks. Returns how many.
@@ -304,7 +321,7 @@ impl Node {
         &mut self,
         now: u64,
         link: &mut Link,
-        words: &[&[u8]],
+        words: &Words<'_>,
         sent_at: Instant,
         checks: &mut Checks,
     ) {
@@ -332,10 +349,17 @@ impl Node {
             let from = (link.client, link.slot);
             checks.asked(now, from, vote.token, Resources::of_keys(keys), sent_at, ttl);
             checks.used(now, from, &vote.token, Use::Other);
-            if &self.out[start..] == b"+OK\r\n" {
+            let drawn = fencers::drawn_in(words, &self.out[start..]);
+            if drawn.is_some() || &self.out[start..] == b"+OK\r\n" {
                 let end = link.replies.end() + self.out.len() as u64;
                 link.votes.push_back((end, vote));
             }
+            if fencers::takes_with_number(words) {
+                self.questioned(now, link, (keys[0], vote.token), (start, drawn), checks);
+            }
+            return;
+        }
+        if self.observe_draw(now, link, words, checks) {
             return;
         }
         let named = Named::read(words);
@@ -372,7 +396,7 @@ impl Node {
     }
 
     /// Returns the vote that an agreement of the master is worth.
-    fn vote(&self, now: u64, token: Token, checks: &Checks) -> Vote {
+    pub(crate) fn vote(&self, now: u64, token: Token, checks: &Checks) -> Vote {
         let max_ttl = checks.rules.max_ttl;
         // Without a guard, no word of the master is too old to be believed.
         let is_fit = match checks.rules.quarantines {

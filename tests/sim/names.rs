@@ -6,8 +6,9 @@ pub(crate) const COUNT: usize = 32;
 /// The prefix of those clients that have one.
 pub(crate) const TENANT: &[u8] = b"tenant:";
 
-/// A name of the greatest length, with the prefix.
-const LONGEST: &[u8; 67] = b"tenant:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+/// A name of the greatest length, with the prefix. By its end, resources 0 and 1 are neighbours
+/// without the prefix: their fencing numbers are of one stripe.
+const LONGEST: &[u8; 67] = b"tenant:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxabmuf";
 
 /// Names of all lengths. The longest does not fit into a lock without an allocation.
 pub(crate) const RESOURCES: [&[u8]; COUNT] = keys(LONGEST.split_at(TENANT.len()).1);

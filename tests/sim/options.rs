@@ -14,6 +14,7 @@ use crate::clock::{MS, SECOND};
 use crate::distance::Distances;
 use crate::extras::{self, Extras};
 use crate::faults::{Fault, Kind};
+use crate::fencers::Fencers;
 use crate::names::{RESOURCES, Resources};
 use crate::tricks::Trick;
 
@@ -84,6 +85,8 @@ pub(crate) struct Options {
     /// What the world around the core does against the rules.
     pub(crate) trick: Option<Trick>,
     pub(crate) extras: Extras,
+    /// Some clients ask for fencing numbers.
+    pub(crate) fencers: Option<Fencers>,
 }
 
 impl Options {
@@ -150,18 +153,20 @@ impl Options {
             born_as_told: false,
             trick: None,
             extras: Extras::draw(kind, &mut extras::stream_of_options(seed)),
+            fencers: None,
         };
         if !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops {
             options.draw_edge(chance);
         }
-        options.draw_apart(kind);
-        options
+        options.draw_apart(kind)
     }
 
     /// Draws what has streams of its own, behind everything else.
-    fn draw_apart(&mut self, kind: Kind) {
+    fn draw_apart(mut self, kind: Kind) -> Self {
         self.draw_distances(kind);
         self.draw_scripts(kind);
+        self.draw_fencers();
+        self
     }
 
     /// Draws a ttl in milliseconds. Short ttls end during an extension or a release.
@@ -189,7 +194,7 @@ impl Options {
     /// Returns the least time between two moves of a name: a span by the clock of the process that
     /// comes back, however slow the clock is and set back meanwhile.
     pub(crate) fn apart(&self) -> u64 {
-        let span = self.config.quarantine().as_nanos() as u64;
+        let span = self.fence_span();
         span + 2 * span * self.rate_max.unsigned_abs() / 1_000_000 + self.step_max
     }
 
@@ -308,6 +313,7 @@ impl fmt::Display for Options {
         writeln!(f, "  native {native}, tracking {tracking}, durable {durable}")?;
         writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}, mover {mover:?}")?;
         writeln!(f, "  at the edge of a span {}, besides {:?}", self.is_edgy, self.extras)?;
+        writeln!(f, "  fence_skew {:?}, {:?}", config.fence_skew, self.fencers)?;
         writeln!(f, "  young {}, timely {}, rich {}", self.is_young, self.is_timely, self.is_rich)?;
         write!(f, "  faults {faults:?}")
     }

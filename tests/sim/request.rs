@@ -1,6 +1,6 @@
 //! The reader of requests on the side of the masters: a second one, beside the parser under test.
 
-use redbolt::redlock::{ACQUIRE_SET, EXTEND_SET, RELEASE_SET, Script, Token};
+use redbolt::redlock::{ACQUIRE_FENCED, ACQUIRE_SET, EXTEND_SET, RELEASE_SET, Script, Token};
 use smallvec::SmallVec;
 
 /// A request, taken apart.
@@ -112,6 +112,11 @@ impl<'a, 'b> Asked<'a, 'b> {
             [b"SET", key, token, b"NX", b"PX", ttl] => {
                 Some(Self { keys: core::slice::from_ref(key), token, ttl })
             }
+            [b"EVALSHA" | b"EVAL", script, _, key, _, token, _, _, ttl]
+                if is(script, ACQUIRE_FENCED) =>
+            {
+                Some(Self { keys: core::slice::from_ref(key), token, ttl })
+            }
             [b"EVALSHA" | b"EVAL", script, _, keys @ .., token, ttl] if is(script, ACQUIRE_SET) => {
                 Some(Self { keys, token, ttl })
             }
@@ -121,7 +126,7 @@ impl<'a, 'b> Asked<'a, 'b> {
 }
 
 /// Returns whether the request calls this script, by name or by text.
-fn is(called: &[u8], script: Script) -> bool {
+pub(crate) fn is(called: &[u8], script: Script) -> bool {
     called == script.sha.as_bytes() || called == script.text.as_bytes()
 }
 

@@ -30,6 +30,7 @@ struct Sum {
     faults: u64,
     grants: u64,
     extensions: u64,
+    numbers: [u64; 3],
     outside: u64,
 }
 
@@ -41,6 +42,7 @@ impl Sum {
         self.faults += summary.faults;
         self.grants += summary.grants;
         self.extensions += summary.extensions;
+        self.numbers.iter_mut().zip(summary.numbers).for_each(|(sum, number)| *sum += number);
         self.outside += u64::from(summary.is_outside);
     }
 
@@ -51,18 +53,22 @@ impl Sum {
         self.faults += other.faults;
         self.grants += other.grants;
         self.extensions += other.extensions;
+        self.numbers.iter_mut().zip(other.numbers).for_each(|(sum, number)| *sum += number);
         self.outside += other.outside;
     }
 }
 
 impl fmt::Display for Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, nanos, steps, faults, grants, extensions, outside } = self;
+        let Self { seeds, nanos, steps, faults, grants, extensions, numbers, outside } = self;
+        let [told, held, forgotten] = numbers;
         let hours = *nanos as f64 / 3.6e12;
         writeln!(
             f,
             "seen: {steps} steps, {extensions} extensions, {outside} seeds outside the model"
         )?;
+        let held = format!("{held} in the order of holding, {forgotten} of them behind a loss");
+        writeln!(f, "seen: {told} fencing numbers, {held}")?;
         write!(f, "sim: {seeds} seeds, {hours:.1} simulated hours, {faults} faults, ")?;
         write!(f, "{grants} grants, 0 violations")
     }

@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 41] = [
+const SABOTEURS: [(&str, Breach); 51] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -77,12 +77,22 @@ const SABOTEURS: [(&str, Breach); 41] = [
     ("S11", Core(Saboteur::GapIgnored)),
     ("S11", Core(Saboteur::QuarantinedAgrees)),
     ("S12", Core(Saboteur::HoldWithoutEnd)),
+    ("S13", Core(Saboteur::FenceNotRaised)),
+    ("S13", Core(Saboteur::ProposalTrusted)),
+    ("S13", Core(Saboteur::FenceOmitted)),
+    ("S13", Core(Saboteur::RaisedByOne)),
+    ("S13", Core(Saboteur::BehindAccepts)),
+    ("S13", Core(Saboteur::DrawnByOne)),
+    ("S13", Core(Saboteur::DrawNeverEnds)),
+    ("S13", Core(Saboteur::YoungNodeDraws)),
+    ("S13", Core(Saboteur::FarClockDraws)),
     ("-", Core(Saboteur::RepairCounts)),
     ("-", Core(Saboteur::SetIncomplete)),
     ("-", Core(Saboteur::AdoptionByOne)),
     ("far", Core(Saboteur::PatienceIgnored)),
     ("half", Core(Saboteur::HalfIgnored)),
     ("S5", Around(Trick::StrangerDeleted)),
+    ("S13", Around(Trick::RaisedBlindly)),
     ("adopt", Around(Trick::HeirTooLate)),
     ("thrift", Around(Trick::PollsBlindly)),
     ("tenure", Around(Trick::TenureIgnored)),

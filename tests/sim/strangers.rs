@@ -5,14 +5,15 @@
 //! and belongs to the worlds outside the model.
 
 use redbolt::redlock::{
-    ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RELEASE, RELEASE_MANY, RELEASE_SET,
-    Script, Token,
+    ACQUIRE_FENCED, ACQUIRE_SET, DRAW, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RAISE, RELEASE,
+    RELEASE_MANY, RELEASE_SET, Script, Token,
 };
 use redbolt::resp;
 use smallvec::SmallVec;
 
 use crate::chance::Chance;
 use crate::master::Node;
+use crate::names;
 
 /// The string of a stranger, which is no token.
 const VALUE: &[u8] = b"a stranger's value";
@@ -75,6 +76,17 @@ impl Node {
         true
     }
 
+    /// Forgets all strangers, in a store that is not the one of before.
+    pub(crate) fn forget_strangers(&mut self, now: u64) {
+        let at = self.clock.show(now);
+        self.strangers.forget();
+        for key in (0..names::COUNT).flat_map(names::both_keys) {
+            if self.store.get(0, key, at) == Some(VALUE) {
+                self.store.delete(0, key, at);
+            }
+        }
+    }
+
     /// Lets all strangers take their keys with them.
     pub(crate) fn let_strangers_go(&mut self, now: u64) {
         let at = self.clock.show(now);
@@ -122,7 +134,10 @@ impl Node {
 
     /// Answers a script that names these keys, which are no strings.
     fn answer_script(&mut self, now: u64, by_text: bool, called: &[u8], met: &[&[u8]]) -> bool {
-        const ALL: [Script; 8] = [
+        const ALL: [Script; 11] = [
+            ACQUIRE_FENCED,
+            DRAW,
+            RAISE,
             RELEASE,
             EXTEND,
             RELEASE_MANY,
@@ -137,7 +152,8 @@ impl Node {
         let Some(script) = script.filter(|_| !met.is_empty()) else { return false };
         // `MGET` takes such a key for an absent one. The master lets the store answer, which has no
         // such key.
-        if ![RELEASE, EXTEND, ACQUIRE_SET, HOLDER].contains(&script) {
+        let alone = [RELEASE, EXTEND, ACQUIRE_SET, HOLDER, ACQUIRE_FENCED, DRAW, RAISE];
+        if !alone.contains(&script) {
             return false;
         }
         let at = self.clock.show(now);
@@ -148,7 +164,7 @@ impl Node {
         if by_text {
             self.store.load(at, script);
         }
-        if script == ACQUIRE_SET {
+        if [ACQUIRE_SET, ACQUIRE_FENCED].contains(&script) {
             resp::null(&mut self.out);
         } else {
             if self.strangers.are_deleted && script == RELEASE {

@@ -19,6 +19,8 @@ pub(crate) enum Trick {
     PrefixForgotten,
     /// Masters delete whatever stands under the name of a lock that is released.
     StrangerDeleted,
+    /// Masters accept fencing numbers for locks whose keys they do not have.
+    RaisedBlindly,
     /// Who takes over a lock comes when its keys are gone.
     HeirTooLate,
 }

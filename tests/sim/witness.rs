@@ -8,7 +8,7 @@ use redbolt::resp;
 use redbolt::time::Instant;
 use smallvec::SmallVec;
 
-use crate::clock::MS;
+use crate::clock::{MS, micros};
 use crate::digits::{self, Text};
 use crate::master::Node;
 use crate::names::TENANT;
@@ -93,7 +93,9 @@ impl Node {
         let birth = at.saturating_sub((age + stepped) / 1_000);
         let record = Record {
             birth,
-            wall: now.saturating_sub(age).saturating_add_signed(of_wall) / 1_000,
+            wall: micros(Instant::from_nanos(
+                now.saturating_sub(age).saturating_add_signed(of_wall),
+            )),
             origin: birth,
             max_ttl: max_ttl / MS,
             nodes: nodes as u64,
@@ -228,8 +230,4 @@ impl Stamp {
         text.clear();
         digits::push_all(text, &[at, from, to, count]);
     }
-}
-
-fn micros(at: Instant) -> u64 {
-    at.as_nanos() / 1_000
 }

@@ -22,8 +22,9 @@ use crate::scripts;
 use crate::trace::Trace;
 use crate::tricks::Trick;
 
-/// The time at which a world begins. Whatever is older lies between zero and this.
-const BIRTH: u64 = 1_000 * SECOND;
+/// The time at which a world begins. Whatever is older lies between zero and this, and whatever a
+/// clock shows that is far behind.
+const BIRTH: u64 = 10_000 * SECOND;
 
 /// The most clients that a world has.
 pub(crate) const CLIENTS_MAX: usize = 4;
@@ -61,6 +62,9 @@ pub(crate) struct Summary {
     pub(crate) faults: u64,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
+    /// How many fencing numbers clients were told, how many of them had to be in the order of
+    /// holding, and how many of those behind a loss of numbers.
+    pub(crate) numbers: [u64; 3],
     /// Whether the world left the model of SAFETY.md.
     pub(crate) is_outside: bool,
 }
@@ -101,6 +105,7 @@ impl World {
             rate_max: options.rate_max,
             excludes: options.outside.is_none(),
             quarantines: options.outside.is_none(),
+            fence_span: options.fence_span(),
         };
         let mut net = Net::new(BIRTH, weather, nodes, trace, Checks::new(rules));
         if let Some(slot) = options.misrouted {
@@ -135,6 +140,7 @@ impl World {
             faults: self.faults,
             grants: self.grants + sum(|client| client.grants),
             extensions: self.extensions + sum(|client| client.extensions),
+            numbers: self.net.checks.fences.counts(),
             is_outside: self.options.outside.is_some(),
         })
     }
@@ -182,10 +188,14 @@ impl World {
             0..=3 => {
                 let (resources, wait) = self.options.wish(chance);
                 let resources = self.options.widen(resources, &mut self.chance);
-                let manner = match self.options.is_rich {
+                let mut manner = match self.options.is_rich {
                     true => Manner::draw(chance, client, resources, wait),
                     false => Manner::default(),
                 };
+                let fencers = self.options.fencers;
+                if fencers.is_some_and(|all| all.wants(chosen, resources, &mut self.chance)) {
+                    manner = manner.fenced();
+                }
                 client.acquire(net, resources, &manner, ttl, wait);
             }
             4 => {
@@ -226,6 +236,7 @@ impl World {
             }
         }
         client.settle(net);
+        self.draw_a_number();
         self.disturb(chosen, what >= 4, ttl);
     }
 
@@ -308,7 +319,9 @@ fn due(times: &[u64], now: u64) -> impl Iterator<Item = usize> {
 /// Makes a master as the options demand.
 fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
     let rate = chance.around_zero(options.rate_max);
-    let clock = Clock::new(BIRTH, BIRTH + chance.below(100 * SECOND), rate);
+    let usual = chance.below(100 * SECOND) as i64;
+    let error = options.fencers.map_or(usual, |fencers| fencers.error(index));
+    let clock = Clock::new(BIRTH, BIRTH.saturating_add_signed(error), rate);
     let age = match options.is_young {
         true => chance.below(5 * SECOND),
         false => 3 * options.max_ttl() + 3 * SECOND + chance.below(100 * SECOND),
@@ -340,7 +353,9 @@ fn master(index: usize, options: &Options, chance: &mut Chance) -> Node {
         let prefixes = [0, 1].map(|client| options.extras.prefix(client));
         node.be_known(BIRTH, (age, stepped, of_wall), constants, &prefixes);
     }
+    node.note_clock(BIRTH);
     node.born_as_told = options.born_as_told;
+    node.is_blind = options.is_tricked(Trick::RaisedBlindly);
     node.strangers.are_deleted = options.is_tricked(Trick::StrangerDeleted);
     node
 }

@@ -186,6 +186,13 @@ impl Draws {
         Fence::new(self.largest)
     }
 
+    /// Returns the number that one node has accepted in the second trip: what another saboteur
+    /// takes for a fence.
+    #[cfg(redbolt_sabotage)]
+    pub(crate) fn raised_by_one(&self) -> Option<Fence> {
+        self.raise.filter(|raise| !raise.accepted.is_empty()).map(|raise| raise.number)
+    }
+
     /// Returns what follows from the numbers so far. The nodes in `open` may still draw.
     ///
     /// Two candidates are kept beside the number of the raise: the proposal and the largest number

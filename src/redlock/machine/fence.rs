@@ -16,6 +16,7 @@ use crate::redlock::millis::Millis;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
 use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Vote;
 use crate::redlock::wire::command::{Call, SetForm};
 use crate::redlock::wire::fencing::{self, Drawn, Fencing};
@@ -140,7 +141,12 @@ impl Redlock {
             request.intent,
             Intent::Draw | Intent::DoubtedDraw | Intent::Raise | Intent::DoubtedRaise
         );
-        if is_question {
+        let is_draw = matches!(request.intent, Intent::Draw | Intent::DoubtedDraw);
+        let is_ignored = is_draw && self.config.is_sabotaged(Saboteur::DrawNeverEnds);
+        if is_ignored {
+            self.table[request.slot].reply_settled();
+            self.recycle(request.slot);
+        } else if is_question {
             self.handle_drawn(now, id, request, Drawn::Lost);
         }
         is_question

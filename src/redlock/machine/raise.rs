@@ -8,7 +8,6 @@ use crate::redlock::lock::draws::{Draws, Outcome};
 use crate::redlock::lock::{Lock, Phase};
 use crate::redlock::node::request::{Intent, SetRequest};
 use crate::redlock::node_set::{NodeId, NodeSet};
-#[cfg(redbolt_sabotage)]
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::validity;
 use crate::redlock::wire::command::{Call, SetForm};
@@ -26,6 +25,11 @@ impl Redlock {
     ) {
         let SetRequest { slot, serial, .. } = request;
         let drawn = self.settle_question(now, id, request, drawn);
+        let is_behind = matches!(drawn, Drawn::Behind(_));
+        let drawn = match is_behind && self.config.is_sabotaged(Saboteur::BehindAccepts) {
+            true => Drawn::Accepted,
+            false => drawn,
+        };
         if let Some(draws) = self.table.draws_mut(slot) {
             if draws.raised(id, serial, drawn) {
                 self.count_draws(now, slot);
@@ -59,20 +63,35 @@ impl Redlock {
     pub(super) fn outcome_of(&self, draws: &Draws, open: NodeSet) -> Outcome {
         let outcome = draws.outcome(self.quorum, open);
         #[cfg(redbolt_sabotage)]
-        if self.config.is_sabotaged(Saboteur::FenceNotRaised) && outcome == Outcome::Raise {
-            return draws.largest().map_or(outcome, Outcome::Fence);
+        if let Some(fence) = self.sabotaged_fence(draws, outcome) {
+            return Outcome::Fence(fence);
         }
         outcome
+    }
+
+    /// Returns what a saboteur takes for a fence.
+    #[cfg(redbolt_sabotage)]
+    fn sabotaged_fence(&self, draws: &Draws, outcome: Outcome) -> Option<Fence> {
+        let differs = outcome == Outcome::Raise;
+        match self.config.saboteur? {
+            Saboteur::FenceNotRaised if differs => draws.largest(),
+            Saboteur::ProposalTrusted if differs => Fence::new(draws.proposal),
+            Saboteur::RaisedByOne => draws.raised_by_one(),
+            Saboteur::DrawnByOne if draws.asked.is_some() => draws.largest(),
+            _ => None,
+        }
     }
 
     /// Reports the lock as held, with its number.
     pub(super) fn grant(&mut self, now: Instant, slot: u32, fence: Fence) {
         let (lock, valid_until) = (self.table.id(slot), self.table[slot].valid_until);
+        let is_omitted = self.config.is_sabotaged(Saboteur::FenceOmitted) && self.is_raising(slot);
+        let fence = Some(fence).filter(|_| !is_omitted);
         if let Some(draws) = self.table.draws_mut(slot) {
-            draws.fence = Some(fence);
+            draws.fence = fence;
         }
         self.hold(now, slot);
-        self.emit(Event::Acquired { lock, valid_until, fence: Some(fence) });
+        self.emit(Event::Acquired { lock, valid_until, fence });
     }
 
     /// Asks all nodes that have drawn to accept one larger number.

@@ -10,6 +10,7 @@ use crate::redlock::config::RedlockConfig;
 use crate::redlock::node_set::{MAX_NODES, NodeId};
 use crate::redlock::quorum::Quorum;
 use crate::redlock::restart_guard::RestartGuard;
+use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 
 impl Node {
@@ -89,7 +90,7 @@ impl Nodes {
             return None;
         }
         let whole_at = node.record.whole_at(now, config, terms.span.max(span(config.fence_skew)));
-        if whole_at > now {
+        if whole_at > now && !config.is_sabotaged(Saboteur::YoungNodeDraws) {
             return Some(FenceBar::TooYoung { remaining: whole_at - now });
         }
         let clock = |node: &Node| {
@@ -99,6 +100,7 @@ impl Nodes {
         let Some(own) = clock(node) else { return Some(FenceBar::ClockUnknown) };
         let most = config.fence_skew.as_micros().saturating_mul(2);
         let near = self.iter().filter_map(clock).filter(|other| own.apart(*other) <= most).count();
-        (near < quorum.need()).then_some(FenceBar::ClockOff)
+        let is_off = near < quorum.need() && !config.is_sabotaged(Saboteur::FarClockDraws);
+        is_off.then_some(FenceBar::ClockOff)
     }
 }
