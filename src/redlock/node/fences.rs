@@ -89,7 +89,8 @@ impl Nodes {
         if config.restart_guard == RestartGuard::Off {
             return None;
         }
-        let whole_at = node.record.whole_at(now, config, terms.span.max(span(config.fence_skew)));
+        let span = terms.span.max(span(config.fence_skew, config.drift));
+        let whole_at = node.record.whole_at(now, config, terms.span, span);
         if whole_at > now && !config.is_sabotaged(Saboteur::YoungNodeDraws) {
             return Some(FenceBar::TooYoung { remaining: whole_at - now });
         }

@@ -66,9 +66,11 @@ pub(super) struct Fitness {
     pub(super) bar: Option<FenceBar>,
 }
 
-/// Returns how old the data of a node must be, if clocks are within `skew` of true time.
-pub(super) fn span(skew: Duration) -> Duration {
-    skew.saturating_add(CUT).saturating_mul(2)
+/// Returns how old the data of a node must be by our clock, if the clocks of nodes are within `skew`
+/// of true time.
+pub(super) fn span(skew: Duration, drift: Drift) -> Duration {
+    let span = skew.saturating_add(CUT).saturating_mul(2);
+    span.saturating_add(drift.of(span))
 }
 
 /// How far the clock of a node is ahead of ours, at least and at most, in microseconds.
@@ -148,9 +150,12 @@ mod tests {
 
     #[test]
     fn data_must_be_older_than_two_clocks_and_two_scripts_can_be_apart() {
+        let drift = Drift::default();
         for (skew, expected) in [(0, 2), (5, 12), (600, 1_202)] {
-            assert_eq!(span(Duration::from_secs(skew)), Duration::from_secs(expected));
+            let expected = Duration::from_secs(expected);
+            let found = span(Duration::from_secs(skew), drift);
+            assert_eq!(found, expected + drift.of(expected), "by a clock that is fast");
         }
-        assert_eq!(span(Duration::MAX), Duration::MAX);
+        assert_eq!(span(Duration::MAX, drift), Duration::MAX);
     }
 }

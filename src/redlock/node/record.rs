@@ -197,11 +197,21 @@ impl Record {
 
     /// Returns the moment from which the data of the node has been in one piece, and in service,
     /// for `span`. Whether the node is believed otherwise is not asked.
-    pub(crate) fn whole_at(&self, now: Instant, config: &RedlockConfig, span: Duration) -> Instant {
+    ///
+    /// Other nodes excuse a time out of service by the locks that have ended since: `locks` is the
+    /// span for which a lock can be believed. What has to be older than that has no excuse.
+    pub(crate) fn whole_at(
+        &self,
+        now: Instant,
+        config: &RedlockConfig,
+        locks: Duration,
+        span: Duration,
+    ) -> Instant {
         let Some((since, _)) = self.whole else { return Instant::FAR_FUTURE };
         let gap = self.recent_gap(now, config, span);
         let is_counted = |gap: &Gap| {
-            gap.is_excused != Some(true) && config.restart_guard != RestartGuard::Strict
+            let is_excused = gap.is_excused == Some(true) && span <= locks;
+            !is_excused && config.restart_guard != RestartGuard::Strict
         };
         let gap = gap.filter(is_counted).map(|gap| gap.over_at(config, span));
         since.after(span).max(gap.unwrap_or(Instant::ZERO))

@@ -79,3 +79,24 @@ fn a_node_that_may_have_forgotten_numbers_takes_no_part_for_longer_than_for_lock
     assert_eq!(rig.bar(0), None);
     assert!(rig.sent(0).iter().any(|sent| sent.contains(" r2 redbolt:fence ")));
 }
+
+/// Other nodes excuse an idle time by the locks that have ended since. The numbers of a process that
+/// had the name meanwhile can be larger than those which the node draws now.
+#[test]
+fn an_idle_time_that_is_excused_for_locks_is_not_excused_for_numbers() {
+    let rig = Rig::with(3, |config| config.max_ttl = Duration::from_secs(10));
+    let mut other = rig.later(Duration::from_secs(16));
+    other.connect_all(3);
+    assert_eq!([0, 1, 2].map(|index| other.state(index)), [NodeState::Ready; 3]);
+    other.fenced("r");
+    assert!(matches!(other.bar(0), Some(FenceBar::TooYoung { .. })), "{:?}", other.bar(0));
+    other.advance(ms(1));
+    let AcquireError::NoQuorum(outcomes) = other.no_lock() else { panic!("another error") };
+    assert_eq!(outcomes.as_slice(), [NodeOutcome::NoFences; 3]);
+    let lock = other.acquire("plain", NO_WAIT);
+    assert!(other.sent(0).iter().any(|sent| sent.starts_with("SET plain")), "{lock:?}");
+    other.advance(Duration::from_millis(12_200));
+    other.events();
+    other.fenced("r");
+    assert_eq!([0, 1, 2].map(|index| other.bar(index)), [None; 3]);
+}
