@@ -11,9 +11,8 @@ use redbolt::time::Instant;
 
 use crate::clock;
 use crate::digits::{self, Text, hex};
-use crate::fencers::FENCES;
 use crate::master::Node;
-use crate::request::Asked;
+use crate::request::{Asked, Numbered};
 use crate::witness::Call;
 
 /// What a master answers instead of doing what a request asks for.
@@ -293,7 +292,7 @@ impl Node {
     ) {
         let mood = self.face.mood(now);
         // A full master takes no stamp either.
-        let is_about_numbers = words.get(4) == Some(&FENCES);
+        let is_about_numbers = Numbered::read(words).is_some();
         let is_set = words[0] == b"SET" || look.is_some() || Asked::read(words).is_some();
         let is_set = is_set || is_about_numbers;
         let acts =

@@ -7,7 +7,7 @@
 //! some worlds a few of them are much farther away: such a master takes no part.
 
 use redbolt::embedded::Session;
-use redbolt::redlock::{ACQUIRE_FENCED, DRAW, Event, Fence, FenceBar, LockId, RAISE, Token};
+use redbolt::redlock::{ACQUIRE_SET, Event, Fence, FenceBar, LockId, Token};
 use redbolt::resp;
 use redbolt::time::Instant;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::master::{MASTERS_MAX, Node};
 use crate::names::Resources;
 use crate::net::Net;
 use crate::options::Options;
-use crate::request::{Asked, Words, is, number, token_of};
+use crate::request::{self, Asked, Numbered, Words, number, token_of};
 use crate::world::{World, any};
 
 /// Sets this stream apart from all others.
@@ -32,9 +32,6 @@ const STREAM: u64 = 0x2545_f491_4f6c_dd1d;
 
 /// The least distance of a clock that is far away. No look can be so long under way.
 const FAR: u64 = 1_000 * SECOND;
-
-/// The name of the hash of the numbers.
-pub(crate) const FENCES: &[u8] = b"redbolt:fence";
 
 /// The least number of all.
 const LEAST: u64 = 1 << 32;
@@ -90,9 +87,9 @@ impl Fencers {
     }
 
     /// Returns whether a client asks for a number.
-    pub(crate) fn wants(&self, client: usize, resources: Resources, chance: &mut Chance) -> bool {
+    pub(crate) fn wants(&self, client: usize, chance: &mut Chance) -> bool {
         let is_fencer = self.clients >> client & 1 == 1;
-        is_fencer && resources.0.count_ones() == 1 && !chance.one_in(self.plain)
+        is_fencer && !chance.one_in(self.plain)
     }
 }
 
@@ -167,22 +164,21 @@ impl Node {
         words: &Words<'_>,
         checks: &mut Checks,
     ) -> bool {
-        let [b"EVALSHA" | b"EVAL", script, b"2", key, _, token, _, asked] = words[..] else {
+        let Some(Numbered { what, keys, token, asked }) = Numbered::read(words) else {
             return false;
         };
-        if !is(script, DRAW) && !is(script, RAISE) {
-            return false;
-        }
         let start = self.out.len();
-        if self.is_blind && is(script, RAISE) {
+        if self.is_blind && what == request::Draw::Raises && keys.len() == 1 {
             self.raise_blindly(now, words);
         } else {
             self.reply(now, link, words, None);
         }
-        let (key, token, asked) = (key.to_vec(), token_of(token), number(asked));
         let accepted = number_in(&self.out[start..]);
-        let accepted = if is(script, DRAW) { accepted } else { accepted.map(|_| asked) };
-        self.questioned(now, link, (&key, token), (start, accepted), checks);
+        let accepted = match what {
+            request::Draw::Raises => accepted.map(|_| asked),
+            _ => accepted,
+        };
+        self.questioned(now, link, (keys, token_of(token)), (start, accepted), checks);
         true
     }
 
@@ -192,7 +188,7 @@ impl Node {
         &self,
         now: u64,
         link: &mut Link,
-        (key, token): (&[u8], Token),
+        (keys, token): (&[&[u8]], Token),
         (start, accepted): (usize, Option<u64>),
         checks: &mut Checks,
     ) {
@@ -202,9 +198,9 @@ impl Node {
             return;
         }
         let Some(number) = accepted else { return };
-        if !self.holds(now, key, &token) {
+        if !keys.iter().all(|key| self.holds(now, key, &token)) {
             let index = self.index;
-            let what = format!("{number} for {token}, whose key is not there");
+            let what = format!("{number} for {token}, which is not at its keys");
             checks.fail(now, format_args!("S13: master {index} accepted {what}"));
         }
         let vote = self.vote(now, token, checks);
@@ -217,8 +213,9 @@ impl Node {
     pub(crate) fn answer_spoiled(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
         let before = self.out.len();
         if let Some(Asked { keys, token, ttl }) = Asked::read(words) {
-            let set: [&[u8]; 6] = [b"SET", keys[0], token, b"NX", b"PX", ttl];
-            self.execute(now, session, &set);
+            let count = keys.len().to_string();
+            let head = [&b"EVAL"[..], ACQUIRE_SET.text.as_bytes(), count.as_bytes()];
+            self.execute(now, session, &[&head[..], keys, &[token, ttl]].concat());
             if self.out[before..].starts_with(b"$-1") {
                 return;
             }
@@ -247,9 +244,9 @@ pub(crate) fn drawn_in(words: &Words<'_>, reply: &[u8]) -> Option<u64> {
     number_in(reply).filter(|number| takes_with_number(words) && *number >= LEAST)
 }
 
-/// Returns whether a request takes a key and draws a number.
+/// Returns whether a request takes keys and draws a number.
 pub(crate) fn takes_with_number(words: &Words<'_>) -> bool {
-    words.len() == 9 && is(words[1], ACQUIRE_FENCED)
+    Numbered::read(words).is_some_and(|read| matches!(read.what, request::Draw::Takes(_)))
 }
 
 /// Returns the number in a reply that is one, and more than zero.

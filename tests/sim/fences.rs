@@ -75,6 +75,7 @@ pub(crate) struct Fences {
 
 /// A number that a client was told, and the key and the true time.
 struct Before {
+    token: Token,
     number: u64,
     key: &'static [u8],
     at: u64,
@@ -173,8 +174,9 @@ impl Checks {
         let asked_at = told.drawn_since.unwrap_or(asked_at);
         let before = self.fences.told.entry(stripe(key)).or_default();
         let (mut is_twice, mut largest, mut largest_apart) = (false, 0, 0);
-        for Before { number: other, key: of, at } in before.iter() {
-            is_twice |= *other == number;
+        for Before { token: by, number: other, key: of, at } in before.iter() {
+            // Two keys of one lock can be in one stripe, and have the same number at once.
+            is_twice |= *other == number && (*by, *at) != (token, now);
             if *of == key {
                 largest = largest.max(*other);
             }
@@ -182,7 +184,7 @@ impl Checks {
                 largest_apart = largest_apart.max(*other);
             }
         }
-        before.push(Before { number, key, at: now });
+        before.push(Before { token, number, key, at: now });
         let name = |usual| if is_forgotten { "P3" } else { usual };
         let (rule, other) = match promise {
             Promise::Nothing => return,

@@ -59,6 +59,16 @@ pub(crate) struct Stream {
     next: u64,
     /// The number of bytes that had been sent at each time, by the clock of the sender.
     sent: VecDeque<(u64, Instant)>,
+    /// The number of bytes that could have been sent at each time. A socket may take only a part.
+    offered: VecDeque<(u64, Instant)>,
+}
+
+/// When a byte left, by the clock of its sender.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaving {
+    /// When the byte could have been sent, which is what its sender knows.
+    pub(crate) offered_at: Instant,
+    pub(crate) sent_at: Instant,
 }
 
 /// Bytes that arrive together.
@@ -130,8 +140,15 @@ impl Link {
 
 impl Default for Stream {
     fn default() -> Self {
-        let (bytes, pieces, sent) = (Vec::new(), VecDeque::new(), VecDeque::new());
-        Self { bytes, taken: 0, arrived: 0, pieces, next: u64::MAX, sent }
+        Self {
+            bytes: Vec::new(),
+            taken: 0,
+            arrived: 0,
+            pieces: VecDeque::new(),
+            next: u64::MAX,
+            sent: VecDeque::new(),
+            offered: VecDeque::new(),
+        }
     }
 }
 
@@ -153,17 +170,27 @@ impl Stream {
         self.look_for_next();
     }
 
+    /// Records the time at which this many bytes wait to be sent behind those that were sent.
+    pub(crate) fn offer(&mut self, at: Instant, count: usize) {
+        let end = self.end() + count as u64;
+        if self.offered.back().is_none_or(|(before, _)| end > *before) {
+            self.offered.push_back((end, at));
+        }
+    }
+
     /// Records the time at which all bytes so far were sent.
     pub(crate) fn stamp(&mut self, at: Instant) {
         self.sent.push_back((self.end(), at));
     }
 
-    /// Returns the time, by the clock of the sender, at which the waiting byte behind `before`
-    /// others was sent.
-    pub(crate) fn sent_at(&self, before: usize) -> Instant {
+    /// Returns when the waiting byte behind `before` others left, by the clock of the sender.
+    pub(crate) fn leaving(&self, before: usize) -> Leaving {
         let place = self.taken + before as u64;
-        let sent = self.sent.iter().find(|(end, _)| *end > place);
-        sent.map_or(Instant::FAR_FUTURE, |(_, at)| *at)
+        let find = |times: &VecDeque<(u64, Instant)>| {
+            let found = times.iter().find(|(end, _)| *end > place);
+            found.map_or(Instant::FAR_FUTURE, |(_, at)| *at)
+        };
+        Leaving { offered_at: find(&self.offered), sent_at: find(&self.sent) }
     }
 
     /// Returns how many bytes were ever sent.
@@ -200,8 +227,10 @@ impl Stream {
     pub(crate) fn take(&mut self, count: usize) {
         self.bytes.drain(..count);
         self.taken += count as u64;
-        while self.sent.front().is_some_and(|(end, _)| *end <= self.taken) {
-            self.sent.pop_front();
+        for times in [&mut self.sent, &mut self.offered] {
+            while times.front().is_some_and(|(end, _)| *end <= self.taken) {
+                times.pop_front();
+            }
         }
     }
 

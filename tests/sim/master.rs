@@ -5,7 +5,6 @@ use std::time::Duration;
 use bytes::BytesMut;
 use redbolt::embedded::Session;
 use redbolt::redlock::Token;
-use redbolt::time::Instant;
 use smallvec::SmallVec;
 
 use crate::answer::Face;
@@ -14,7 +13,7 @@ use crate::checks::{Checks, Vote};
 use crate::clock::Clock;
 use crate::fencers;
 use crate::former::Former;
-use crate::link::Link;
+use crate::link::{Leaving, Link};
 use crate::names::{self, Resources};
 use crate::net::Weather;
 use crate::request::{self, Asked, Named, Words, number, token_of};
@@ -289,10 +288,10 @@ impl Node {
         let mut requests = core::mem::take(&mut link.requests);
         let mut done = 0;
         loop {
-            let (sent_at, waiting) = (requests.sent_at(done), &requests.waiting()[done..]);
+            let (leaving, waiting) = (requests.leaving(done), &requests.waiting()[done..]);
             let Some((words, used)) = request::read(waiting) else { break };
             let before = self.out.len();
-            self.observe(now, link, &words, sent_at, checks);
+            self.observe(now, link, &words, leaving, checks);
             let (request, reply) = (&waiting[..used], &self.out[before..]);
             trace.add(&[now, self.index as u64, link.id]);
             trace.add_bytes(request);
@@ -322,9 +321,10 @@ impl Node {
         now: u64,
         link: &mut Link,
         words: &Words<'_>,
-        sent_at: Instant,
+        leaving: Leaving,
         checks: &mut Checks,
     ) {
+        let Leaving { offered_at, sent_at } = leaving;
         let start = self.out.len();
         let look = Call::read(words);
         if look.is_some() || is_try(words) {
@@ -333,7 +333,7 @@ impl Node {
             if self.out[start..].starts_with(b"*12\r\n") {
                 let (process, time) = (self.face.process, self.clock.show(now));
                 let end = link.replies.end() + self.out.len() as u64;
-                link.looks.push_back((end, Look { at: now, time, process, sent_at }));
+                link.looks.push_back((end, Look { at: now, time, process, offered_at }));
             }
             return;
         }
@@ -355,7 +355,7 @@ impl Node {
                 link.votes.push_back((end, vote));
             }
             if fencers::takes_with_number(words) {
-                self.questioned(now, link, (keys[0], vote.token), (start, drawn), checks);
+                self.questioned(now, link, (keys, vote.token), (start, drawn), checks);
             }
             return;
         }

@@ -164,6 +164,7 @@ impl Net {
         let size = if is_whole { bytes.len() } else { weather.chance.index(bytes.len()) + 1 };
         // Bytes to an end that is gone vanish.
         if link.is_served {
+            link.requests.offer(at, bytes.len());
             link.requests.send(due, &bytes[..size]);
             link.requests.stamp(at);
         }

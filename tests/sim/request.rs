@@ -1,7 +1,13 @@
 //! The reader of requests on the side of the masters: a second one, beside the parser under test.
 
-use redbolt::redlock::{ACQUIRE_FENCED, ACQUIRE_SET, EXTEND_SET, RELEASE_SET, Script, Token};
+use redbolt::redlock::{
+    ACQUIRE_FENCED, ACQUIRE_FENCED_SET, ACQUIRE_SET, DRAW, DRAW_SET, EXTEND_SET, RAISE, RAISE_SET,
+    RELEASE_SET, Script, Token,
+};
 use smallvec::SmallVec;
+
+/// The name of the hash of the fencing numbers.
+pub(crate) const FENCES: &[u8] = b"redbolt:fence";
 
 /// A request, taken apart.
 pub(crate) type Words<'a> = SmallVec<[&'a [u8]; 12]>;
@@ -112,16 +118,58 @@ impl<'a, 'b> Asked<'a, 'b> {
             [b"SET", key, token, b"NX", b"PX", ttl] => {
                 Some(Self { keys: core::slice::from_ref(key), token, ttl })
             }
-            [b"EVALSHA" | b"EVAL", script, _, key, _, token, _, _, ttl]
-                if is(script, ACQUIRE_FENCED) =>
-            {
-                Some(Self { keys: core::slice::from_ref(key), token, ttl })
-            }
             [b"EVALSHA" | b"EVAL", script, _, keys @ .., token, ttl] if is(script, ACQUIRE_SET) => {
                 Some(Self { keys, token, ttl })
             }
-            _ => None,
+            _ => {
+                let Numbered { what: Draw::Takes(ttl), keys, token, .. } = Numbered::read(words)?
+                else {
+                    return None;
+                };
+                Some(Self { keys, token, ttl })
+            }
         }
+    }
+}
+
+/// A request about the fencing number of a lock.
+pub(crate) struct Numbered<'a, 'b> {
+    pub(crate) what: Draw<'a>,
+    pub(crate) keys: &'b [&'a [u8]],
+    pub(crate) token: &'a [u8],
+    /// The proposal, or the number to accept.
+    pub(crate) asked: u64,
+}
+
+/// What a master does with the number of a lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Draw<'a> {
+    /// Takes the keys for this ttl, and draws.
+    Takes(&'a [u8]),
+    Draws,
+    Raises,
+}
+
+impl<'a, 'b> Numbered<'a, 'b> {
+    /// Returns `None` if these are the words of another request.
+    pub(crate) fn read(words: &'b [&'a [u8]]) -> Option<Self> {
+        let [b"EVALSHA" | b"EVAL", script, count, named @ ..] = words else { return None };
+        let keys = (number(count) as usize).checked_sub(1)?;
+        let (keys, rest) = named.split_at_checked(keys)?;
+        let [hash, token, rest @ ..] = rest else { return None };
+        if *hash != FENCES {
+            return None;
+        }
+        let (_, rest) = rest.split_at_checked(keys.len())?;
+        let (asked, rest) = rest.split_first()?;
+        let is_one_of = |scripts: [Script; 2]| scripts.into_iter().any(|known| is(script, known));
+        let what = match rest {
+            [ttl] if is_one_of([ACQUIRE_FENCED, ACQUIRE_FENCED_SET]) => Draw::Takes(ttl),
+            [] if is_one_of([DRAW, DRAW_SET]) => Draw::Draws,
+            [] if is_one_of([RAISE, RAISE_SET]) => Draw::Raises,
+            _ => return None,
+        };
+        Some(Self { what, keys, token, asked: number(asked) })
     }
 }
 

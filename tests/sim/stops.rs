@@ -40,8 +40,8 @@ pub(crate) struct Look {
     /// What the clock of the master showed.
     pub(crate) time: Instant,
     pub(crate) process: u64,
-    /// The time at which the look was sent, by the clock of the client.
-    pub(crate) sent_at: Instant,
+    /// The time at which the look could have been sent, by the clock of the client.
+    pub(crate) offered_at: Instant,
 }
 
 impl Client {
@@ -110,7 +110,7 @@ impl Stops {
         // What SAFETY.md says, written once more: the drift of what has passed at the node is not
         // enough to explain what has passed here.
         let slack = passed * drift.rate_ppm / 500_000 + drift.step + Duration::from_millis(2);
-        let is_told = passed.saturating_sub(slack) > answered - last.sent_at;
+        let is_told = passed.saturating_sub(slack) > answered - last.offered_at;
         // Of two stops between two looks, nobody can tell which took how long.
         let between = |stop: &&mut Stop| stop.from < look.at && stop.to > last.at;
         let mut between = self.stops.iter_mut().filter(between);

@@ -5,8 +5,8 @@
 //! and belongs to the worlds outside the model.
 
 use redbolt::redlock::{
-    ACQUIRE_FENCED, ACQUIRE_SET, DRAW, EXTEND, EXTEND_MANY, EXTEND_SET, HOLDER, RAISE, RELEASE,
-    RELEASE_MANY, RELEASE_SET, Script, Token,
+    ACQUIRE_FENCED, ACQUIRE_FENCED_SET, ACQUIRE_SET, DRAW, DRAW_SET, EXTEND, EXTEND_MANY,
+    EXTEND_SET, HOLDER, RAISE, RAISE_SET, RELEASE, RELEASE_MANY, RELEASE_SET, Script, Token,
 };
 use redbolt::resp;
 use smallvec::SmallVec;
@@ -134,10 +134,13 @@ impl Node {
 
     /// Answers a script that names these keys, which are no strings.
     fn answer_script(&mut self, now: u64, by_text: bool, called: &[u8], met: &[&[u8]]) -> bool {
-        const ALL: [Script; 11] = [
+        const ALL: [Script; 14] = [
             ACQUIRE_FENCED,
+            ACQUIRE_FENCED_SET,
             DRAW,
+            DRAW_SET,
             RAISE,
+            RAISE_SET,
             RELEASE,
             EXTEND,
             RELEASE_MANY,
@@ -152,7 +155,8 @@ impl Node {
         let Some(script) = script.filter(|_| !met.is_empty()) else { return false };
         // `MGET` takes such a key for an absent one. The master lets the store answer, which has no
         // such key.
-        let alone = [RELEASE, EXTEND, ACQUIRE_SET, HOLDER, ACQUIRE_FENCED, DRAW, RAISE];
+        let alone =
+            [RELEASE, EXTEND, ACQUIRE_SET, HOLDER, ACQUIRE_FENCED, ACQUIRE_FENCED_SET, DRAW, RAISE];
         if !alone.contains(&script) {
             return false;
         }
@@ -164,7 +168,7 @@ impl Node {
         if by_text {
             self.store.load(at, script);
         }
-        if [ACQUIRE_SET, ACQUIRE_FENCED].contains(&script) {
+        if [ACQUIRE_SET, ACQUIRE_FENCED, ACQUIRE_FENCED_SET].contains(&script) {
             resp::null(&mut self.out);
         } else {
             if self.strangers.are_deleted && script == RELEASE {

@@ -193,7 +193,7 @@ impl World {
                     false => Manner::default(),
                 };
                 let fencers = self.options.fencers;
-                if fencers.is_some_and(|all| all.wants(chosen, resources, &mut self.chance)) {
+                if fencers.is_some_and(|all| all.wants(chosen, &mut self.chance)) {
                     manner = manner.fenced();
                 }
                 client.acquire(net, resources, &manner, ttl, wait);
