@@ -14,7 +14,8 @@ use core::str::FromStr;
 /// Numbers are compared where two locks have a resource in common, and never otherwise. Numbers are
 /// not dense: two holders one after the other can have numbers that are far apart. In spirit, a
 /// number is microseconds since 1970. Every number is at least 2³² and less than 2⁵³, so that a
-/// `bigint`, a number of JSON and a number of Lua hold it exactly. There is no arithmetic on purpose.
+/// `bigint`, a number of JSON and a number of Lua hold it exactly. There is no arithmetic on
+/// purpose.
 ///
 /// [`AcquireOptions::fenced`](super::AcquireOptions::fenced) asks for a number, and
 /// [`Event::Acquired`](super::Event::Acquired) brings it.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use redbolt::embedded::Session;
 use redbolt::redlock::Token;
+use redbolt::time::Instant;
 use smallvec::SmallVec;
 
 use crate::answer::Face;
@@ -330,12 +331,7 @@ impl Node {
         if look.is_some() || is_try(words) {
             // The keys of the witness are no locks, and a try touches none.
             self.reply(now, link, words, look);
-            if self.out[start..].starts_with(b"*12\r\n") {
-                let (process, time) = (self.face.process, self.clock.show(now));
-                let end = link.replies.end() + self.out.len() as u64;
-                link.looks.push_back((end, Look { at: now, time, process, offered_at }));
-            }
-            return;
+            return self.told_time(now, link, start, offered_at);
         }
         if let Some(Asked { keys, token, ttl }) = Asked::read(words) {
             self.reply(now, link, words, None);
@@ -385,6 +381,15 @@ impl Node {
                 self.given(now, link);
                 link.votes.push_back((link.replies.end() + self.out.len() as u64, vote));
             }
+        }
+    }
+
+    /// Records a look that the reply behind `start` answers, if it is the answer to one.
+    fn told_time(&self, now: u64, link: &mut Link, start: usize, offered_at: Instant) {
+        if self.out[start..].starts_with(b"*12\r\n") {
+            let (process, time) = (self.face.process, self.clock.show(now));
+            let end = link.replies.end() + self.out.len() as u64;
+            link.looks.push_back((end, Look { at: now, time, process, offered_at }));
         }
     }
 

@@ -58,8 +58,8 @@ impl Redlock {
     /// process can [`adopt`](Self::adopt) the lock.
     ///
     /// The lock ends here. No event follows, except that an extension under way fails with
-    /// [`ExtendError::Released`]; a number that is being drawn is not told. The keys live until their
-    /// ttl has passed, unless somebody adopts them. Nothing is sent for the lock.
+    /// [`ExtendError::Released`]; a number that is being drawn is not told. The keys live until
+    /// their ttl has passed, unless somebody adopts them. Nothing is sent for the lock.
     ///
     /// # Errors
     ///

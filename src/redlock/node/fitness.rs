@@ -66,8 +66,8 @@ pub(super) struct Fitness {
     pub(super) bar: Option<FenceBar>,
 }
 
-/// Returns how old the data of a node must be by our clock, if the clocks of nodes are within `skew`
-/// of true time.
+/// Returns how old the data of a node must be by our clock, if the clocks of nodes are within
+/// `skew` of true time.
 pub(super) fn span(skew: Duration, drift: Drift) -> Duration {
     let span = skew.saturating_add(CUT).saturating_mul(2);
     span.saturating_add(drift.of(span))

@@ -80,8 +80,8 @@ fn a_node_that_may_have_forgotten_numbers_takes_no_part_for_longer_than_for_lock
     assert!(rig.sent(0).iter().any(|sent| sent.contains(" r2 redbolt:fence ")));
 }
 
-/// Other nodes excuse an idle time by the locks that have ended since. The numbers of a process that
-/// had the name meanwhile can be larger than those which the node draws now.
+/// Other nodes excuse an idle time by the locks that have ended since. The numbers of a process
+/// that had the name meanwhile can be larger than those which the node draws now.
 #[test]
 fn an_idle_time_that_is_excused_for_locks_is_not_excused_for_numbers() {
     let rig = Rig::with(3, |config| config.max_ttl = Duration::from_secs(10));
