@@ -76,15 +76,19 @@ impl World {
     }
 
     /// Returns the client to which this one can hand its lock: another one with the same keys, for
-    /// which a quorum of the nodes with the token votes. Else the lock has to end by its ttl.
+    /// which a quorum of the nodes with the token votes and can be asked at once: a pipeline may
+    /// have room for a single request. Else the lock has to end by its ttl.
     fn heir(&self, from: usize) -> Option<usize> {
         let (net, giver) = (&self.net, &self.clients[from]);
         let token = giver.first_in(State::Held).and_then(|id| giver.lock(id))?.token;
         let key = names::key(giver.prefix, WANTED.iter().next()?);
         let votes = |heir: &Client| {
             let at = heir.clock(net.now);
-            let is_ready =
-                |id| heir.redlock.node(at, id).is_some_and(|node| node.state == NodeState::Ready);
+            let room = heir.redlock.config().max_pipeline;
+            let is_ready = |id| {
+                let status = heir.redlock.node(at, id);
+                status.is_some_and(|is| is.state == NodeState::Ready && is.in_flight < room)
+            };
             let ids = heir.redlock.nodes().into_iter().filter(|id| is_ready(*id));
             ids.filter(|id| net.nodes[id.index()].holds(net.now, key, &token)).count()
         };
