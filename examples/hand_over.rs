@@ -153,8 +153,8 @@ pub(crate) fn succeed(config: Config, mut pipe: impl BufRead) -> Result<(), Box<
 }
 
 fn adopt(client: &Client, handover: &Handover) -> Result<Guard, LockError> {
-    let request = client.adopt(&handover.resources, handover.token).ttl(TTL);
-    let guard = request.wait(TTL / 2).keep_alive_for(MAX_HOLD).blocking_acquire()?;
+    let request = client.adopt(&handover.resources, handover.token).with_fence(handover.fence);
+    let guard = request.ttl(TTL).wait(TTL / 2).keep_alive_for(MAX_HOLD).blocking_acquire()?;
     println!("the successor has adopted the lock");
     Ok(guard)
 }

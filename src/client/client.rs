@@ -155,7 +155,8 @@ impl Client {
     /// Starts a request for a lock that another process has given up with
     /// [`Guard::hand_over`](super::Guard::hand_over).
     ///
-    /// The adoption needs only the resources and the token of those parts;
+    /// The adoption needs the resources and the token of those parts, and
+    /// [`with_fence`](LockRequest::with_fence) where the lock has a fencing number;
     /// [`Handover`](super::Handover) shows how they get here. The ttl and `max_hold` count anew
     /// from the adoption. See [`Redlock::adopt`](crate::redlock::Redlock::adopt).
     ///

@@ -86,7 +86,9 @@ impl Guard {
         self.ticket.token.get().copied().unwrap_or(Token::NONE)
     }
 
-    /// Returns the fencing number (S13), if the request was [`fenced`](crate::LockRequest::fenced).
+    /// Returns the fencing number (S13), if there is one: of a request that was
+    /// [`fenced`](crate::LockRequest::fenced), of an adoption that
+    /// [brought one](crate::LockRequest::with_fence), or [drawn](Self::draw_fence) since.
     ///
     /// The number goes with every write to the storage, which refuses a write whose number is
     /// smaller than the largest that it has seen. [`Fence`] says how, and [FENCING.md] with which
@@ -142,9 +144,9 @@ impl Guard {
     }
 
     /// Draws a new fencing number (S13), which [`fence`](Self::fence) returns from then on: larger
-    /// than all numbers that anybody has got before for the resource. A lock that was
-    /// [adopted](crate::Client::adopt) shuts its former owner out of the storage by that, and a
-    /// lock that was requested without a number gets one. A lock on several resources has none.
+    /// than all numbers that anybody has got before for the resource. A lock that was requested
+    /// without a number gets one. The former owner of a lock that was
+    /// [adopted](crate::Client::adopt) is shut out as soon as this number is in the storage.
     ///
     /// After an error the lock keeps the number that it has. See
     /// [`Redlock::draw_fence`](crate::redlock::Redlock::draw_fence).

@@ -47,7 +47,7 @@ const VERSION: &str = "1";
 /// let mut line = String::new();
 /// std::io::stdin().read_line(&mut line)?;
 /// let handover: Handover = line.trim().parse()?;
-/// let request = client.adopt(&handover.resources, handover.token).fence(handover.fence);
+/// let request = client.adopt(&handover.resources, handover.token).with_fence(handover.fence);
 /// let request = request.ttl(Duration::from_secs(10));
 /// let guard = request.wait(Duration::from_secs(2)).blocking_acquire()?;
 /// assert!(guard.is_held());
@@ -66,7 +66,7 @@ pub struct Handover {
     /// instant means nothing.
     pub valid_until: Instant,
     /// The fencing number of the lock, if there is one: see
-    /// [`LockRequest::fence`](super::LockRequest::fence).
+    /// [`LockRequest::with_fence`](super::LockRequest::with_fence).
     pub fence: Option<Fence>,
 }
 

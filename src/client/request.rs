@@ -187,7 +187,7 @@ impl LockRequest {
     /// Only masters take part that have kept their numbers, and whose clocks are near those of a
     /// majority ([`fence_skew`](crate::RedlockConfig::fence_skew)). A lock on several resources has
     /// one number for all of them. A request to [`adopt`](crate::Client::adopt) a lock is refused
-    /// with [`RequestError::Fence`]: see [`fence`](Self::fence).
+    /// with [`RequestError::Fence`]: see [`with_fence`](Self::with_fence).
     /// [`AcquireOptions::fenced`](crate::AcquireOptions::fenced) says what a number costs.
     ///
     /// ```no_run
@@ -213,13 +213,14 @@ impl LockRequest {
     /// `None` changes nothing. A request for a new lock is refused with [`RequestError::Fence`].
     ///
     /// To the storage, the former owner and this one are the same holder as long as both write with
-    /// this number. Where the former owner may still be at work, shut the former owner out with a
-    /// new number: [`Guard::draw_fence`].
+    /// this number. Where the former owner may still be at work, draw a new number
+    /// ([`Guard::draw_fence`]), and leave that number in the storage. The client does not check the
+    /// number that is set here.
     ///
     /// ```no_run
     /// # use redbolt::{Client, Handover, LockError};
     /// # async fn worker(client: Client, handover: Handover) -> Result<(), LockError> {
-    /// let request = client.adopt(&handover.resources, handover.token).fence(handover.fence);
+    /// let request = client.adopt(&handover.resources, handover.token).with_fence(handover.fence);
     /// let guard = request.await?;
     /// assert_eq!(guard.fence(), handover.fence);
     /// # Ok(())
@@ -227,9 +228,9 @@ impl LockRequest {
     /// ```
     ///
     /// [`RequestError::Fence`]: crate::RequestError::Fence
-    pub fn fence(self, fence: impl Into<Option<Fence>>) -> Self {
+    pub fn with_fence(self, fence: impl Into<Option<Fence>>) -> Self {
         match fence.into() {
-            Some(fence) => self.option(|options| options.fence(fence)),
+            Some(fence) => self.option(|options| options.with_fence(fence)),
             None => self,
         }
     }

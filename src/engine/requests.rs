@@ -176,8 +176,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Returns a [`RequestError`] if the lock is not held, has several resources, or if another
-    /// draw is under way.
+    /// Returns a [`RequestError`] if the lock is not held, or if another draw is under way.
     pub fn draw_fence(&mut self, lock: LockId) -> Result<(), RequestError> {
         self.redlock.draw_fence(Clock::now(), lock)
     }

@@ -56,7 +56,8 @@ pub enum Event {
         lock: LockId,
         /// The end of the validity.
         valid_until: Instant,
-        /// The fencing number (S13), if the request has asked for one.
+        /// The fencing number (S13), if the request has asked for one, or has brought one to an
+        /// adoption.
         fence: Option<Fence>,
     },
     /// The lock was not acquired. The id is not valid any more.

@@ -103,11 +103,11 @@ impl core::error::Error for FenceError {}
 #[non_exhaustive]
 pub enum FenceRefusal {
     /// An adoption does not draw a number ([`AcquireOptions::fenced`]). The lock keeps the number
-    /// that it has ([`AcquireOptions::fence`]) until its new owner draws another
+    /// that it has ([`AcquireOptions::with_fence`]) until its new owner draws another
     /// ([`Redlock::draw_fence`]).
     ///
     /// [`AcquireOptions::fenced`]: super::AcquireOptions::fenced
-    /// [`AcquireOptions::fence`]: super::AcquireOptions::fence
+    /// [`AcquireOptions::with_fence`]: super::AcquireOptions::with_fence
     /// [`Redlock::draw_fence`]: super::Redlock::draw_fence
     Adoption,
     /// A number was given to a request for a new lock. Only the nodes give such a lock its number.

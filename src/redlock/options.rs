@@ -138,25 +138,27 @@ impl AcquireOptions {
     ///
     /// A lock on several resources has one number, which is larger than those of all earlier
     /// holders of each of them. An adoption draws no number, and is refused with
-    /// [`RequestError::Fence`]: see [`fence`](Self::fence).
+    /// [`RequestError::Fence`]: see [`with_fence`](Self::with_fence).
     ///
     /// A second trip can delay the end of the request by a node timeout, four times at most, and
     /// never beyond half of the validity of the attempt.
     ///
-    /// The cost: a script in place of `SET`, some 5 µs of a node's processor, and a second round
-    /// trip where the numbers of a quorum differ, which is rare.
+    /// The cost: a script in place of `SET`, and a second round trip where the numbers of a quorum
+    /// differ, which is rare.
     pub fn fenced(mut self) -> Self {
         self.is_fenced = true;
         self
     }
 
     /// Sets the fencing number that the lock has, for an adoption: the number travels with the
-    /// token. A request for a new lock is refused with [`RequestError::Fence`].
+    /// token. A request for a new lock is refused with [`RequestError::Fence`]. The engine does not
+    /// check the number, and asks the nodes for nothing that follows from it.
     ///
     /// To the storage, the former owner and the new one are the same holder as long as both write
     /// with this number. Where the former owner may still be at work, draw a new number once the
-    /// lock is adopted ([`Redlock::draw_fence`](super::Redlock::draw_fence)), and write with that.
-    pub fn fence(mut self, fence: Fence) -> Self {
+    /// lock is adopted ([`Redlock::draw_fence`](super::Redlock::draw_fence)), and leave that number
+    /// in the storage.
+    pub fn with_fence(mut self, fence: Fence) -> Self {
         self.fence = Some(fence);
         self
     }

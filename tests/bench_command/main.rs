@@ -47,7 +47,7 @@ fn one_json_object_tells_all_and_without_contention_nothing_fails() {
     let latencies = r##"{"p50":#,"p90":#,"p99":#,"p999":#,"max":#}"##;
     let expected = [
         r##"{"nodes":#,"servers":"given","in_flight":#,"ran_ms":#,"cycles":#,"cycles_per_s":#,"##,
-        r##""failed":#,"unfinished":#,"second_trips":null,"client_cpu_us_per_cycle":#,"##,
+        r##""failed":#,"unfinished":#,"further_trips":null,"client_cpu_us_per_cycle":#,"##,
         &format!(r#""acquire_us":{latencies},"release_us":{latencies}}}"#),
     ]
     .concat();

@@ -35,7 +35,7 @@ fn an_adopted_lock_and_one_without_a_number_can_draw_one() {
     let other = Client::new(config(&fixture.cluster)).expect("a client can be made");
     assert_eq!(parts.fence, Some(old));
     let request = other.adopt(&parts.resources, parts.token).ttl(TTL).wait(PATIENCE);
-    let second = request.fence(parts.fence).blocking_acquire().expect("it was handed over");
+    let second = request.with_fence(parts.fence).blocking_acquire().expect("it was handed over");
     assert_eq!(second.fence(), Some(old), "the number travels with the token");
     let new = second.draw_fence().blocking_wait().expect("a majority is there");
     assert!(new > old);
@@ -64,7 +64,7 @@ fn an_adoption_draws_no_number_and_a_new_lock_brings_none() {
     };
     let adoption = fixture.client.adopt(["a"], guard.token()).fenced();
     assert_eq!(refused(adoption), FenceRefusal::Adoption);
-    assert_eq!(refused(fixture.client.lock("b").fence(guard.fence())), FenceRefusal::NewLock);
+    assert_eq!(refused(fixture.client.lock("b").with_fence(guard.fence())), FenceRefusal::NewLock);
     drop(guard);
     fixture.expect_clean();
 }

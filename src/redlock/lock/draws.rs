@@ -76,9 +76,10 @@ impl Draws {
         *self = Self { proposal, seen, fence, ..Self::default() };
     }
 
-    /// Records the number that an adopted lock brings along.
+    /// Records the number that an adopted lock brings along. No node is asked for anything that
+    /// follows from this number, because the caller who brings the number can be wrong.
     pub(crate) fn bring(&mut self, fence: Fence) {
-        (self.fence, self.seen) = (Some(fence), fence.get());
+        self.fence = Some(fence);
     }
 
     /// Records the number that a node has drawn.
@@ -165,7 +166,7 @@ impl Draws {
     /// answer to an older question.
     pub(crate) fn raised(&mut self, node: NodeId, serial: u64, answer: Drawn) -> bool {
         if let Drawn::Behind(number) = answer {
-            self.seen = self.seen.max(number);
+            self.seen = self.seen.max(number).min(Fence::MOST);
         }
         if answer == Drawn::Gone {
             self.gone.insert(node);

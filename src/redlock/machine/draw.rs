@@ -16,8 +16,8 @@ use crate::time::Instant;
 
 impl Redlock {
     /// Draws a new fencing number for a held lock (S13): larger than all numbers that anybody has
-    /// got before for the resource. A lock that was adopted shuts its former owner out of the
-    /// storage by that, and a lock that was requested without a number gets one.
+    /// got before for the resource. A lock that was requested without a number gets one. The former
+    /// owner of a lock that was adopted is shut out as soon as this number is in the storage.
     ///
     /// The request ends in one [`Event::Fenced`] or [`Event::FenceFailed`], or with the lock: in
     /// [`Event::Released`] or [`Event::Lost`]. After a failure the lock keeps the number that it

@@ -39,9 +39,9 @@ impl Redlock {
         let wall = self.terms(now).wall.unwrap_or_default();
         let wall = self.nodes.near_time(now, wall);
         let seen = self.table.expect_draws(slot).seen;
-        let least = self.proposed.max(seen).saturating_add(1);
-        self.proposed = wall.max(least).min(Fence::MOST);
-        self.proposed
+        self.proposed = wall.max(self.proposed.saturating_add(1)).min(Fence::MOST);
+        // What one lock has seen can be far ahead of all clocks, and says nothing of other locks.
+        self.proposed.max(seen.saturating_add(1)).min(Fence::MOST)
     }
 
     /// Starts an attempt for a lock with a fencing number, over those of `voters` that may draw

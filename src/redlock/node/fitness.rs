@@ -32,8 +32,7 @@ pub enum FenceBar {
     ClockOff,
     /// The node does not tell its time.
     ClockUnknown,
-    /// The node does not let us run the scripts: the rights to `hget`, `hset`, `hmget` (for several
-    /// resources) and `time`, and to the key `redbolt:fence`, are needed.
+    /// The node does not let us run the scripts: the rights to `hget`, `hset` and `time` are needed.
     Denied,
 }
 
@@ -48,9 +47,7 @@ impl fmt::Display for FenceBar {
                 f.write_str("its clock is farther from those of a majority than fence_skew allows")
             }
             Self::ClockUnknown => f.write_str("it does not tell its time"),
-            Self::Denied => {
-                f.write_str("no right to hget, hset, hmget or time, or to redbolt:fence")
-            }
+            Self::Denied => f.write_str("no right to hget, hset or time"),
         }
     }
 }

@@ -102,7 +102,7 @@ pub(crate) struct Args {
 
     /// Ask for a fencing number with every lock
     ///
-    /// Ask for a fencing number with every lock, and count how often that took a second trip
+    /// Ask for a fencing number with every lock, and count the trips behind the first
     #[arg(long, verbatim_doc_comment)]
     pub(super) fenced: bool,
 

@@ -18,7 +18,7 @@ struct Object<'a> {
     failed: u64,
     unfinished: u64,
     /// Null for locks without a fencing number.
-    second_trips: Option<u64>,
+    further_trips: Option<u64>,
     /// Null, as the latencies are, in a run without any cycle.
     client_cpu_us_per_cycle: Option<f64>,
     acquire_us: Option<Latencies>,
@@ -35,7 +35,7 @@ pub(super) fn of(report: &Report) -> String {
         cycles_per_s: tenths(report.cycles_per_s),
         failed: report.failures.total(),
         unfinished: report.unfinished,
-        second_trips: report.second_trips,
+        further_trips: report.further_trips,
         client_cpu_us_per_cycle: report.per_cycle.as_ref().map(|cycle| thousandths(cycle.cpu_us)),
         acquire_us: report.acquire.map(Latencies::new),
         release_us: report.release.map(Latencies::new),

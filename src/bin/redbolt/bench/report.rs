@@ -18,7 +18,7 @@ pub(super) struct Snapshot {
     cpu: Duration,
     cycles: u64,
     overdue: u64,
-    second_trips: u64,
+    further_trips: u64,
     io: IoCounters,
     /// For each node: its state, unless the node is ready.
     absent: Vec<Option<String>>,
@@ -37,7 +37,7 @@ impl Snapshot {
             cpu: Duration::try_from(cpu).unwrap_or_default(),
             cycles: load.tally().cycles,
             overdue: load.overdue(at),
-            second_trips: load.engine().counters().raised,
+            further_trips: load.engine().counters().raised,
             io: load.engine().io_counters(),
             absent: absent(load),
         }
@@ -56,8 +56,9 @@ pub(super) struct Report {
     pub(super) cycles: u64,
     pub(super) cycles_per_s: f64,
     pub(super) failures: Failures,
-    /// How often nodes were asked to accept another fencing number; `None` for locks without one.
-    pub(super) second_trips: Option<u64>,
+    /// How often nodes were asked to accept another fencing number, at most four times for a lock;
+    /// `None` for locks without one.
+    pub(super) further_trips: Option<u64>,
     /// The cycles that an open loop should have started and has not.
     pub(super) overdue: u64,
     /// The cycles that still waited for their lock when the run was over.
@@ -106,7 +107,7 @@ impl Report {
             // A run that a signal ends at once has lasted zero seconds.
             cycles_per_s: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
             failures: load.tally().failures,
-            second_trips: args.fenced.then(|| after.second_trips - before.second_trips),
+            further_trips: args.fenced.then(|| after.further_trips - before.further_trips),
             overdue: after.overdue,
             unfinished: load.tally().unfinished,
             wound_down: Clock::now() - after.at,

@@ -31,8 +31,8 @@ pub(super) fn table(report: &Report) -> String {
     row(&mut out, "cycles", &grouped(report.cycles));
     row(&mut out, "cycles/s", &grouped(report.cycles_per_s.round() as u64));
     row(&mut out, "failed", &failed(report));
-    if let Some(trips) = report.second_trips {
-        row(&mut out, "second trips", &second_trips(trips, report.cycles));
+    if let Some(trips) = report.further_trips {
+        row(&mut out, "further trips", &further_trips(trips, report.cycles));
     }
     if report.overdue > 0 {
         row(&mut out, "behind", &format!("{} starts due and never made", grouped(report.overdue)));
@@ -83,8 +83,9 @@ fn failed(report: &Report) -> String {
     }
 }
 
-/// Returns how often a fencing number took a second trip, and in what share of the cycles.
-pub(super) fn second_trips(trips: u64, cycles: u64) -> String {
+/// Returns how often nodes were asked to accept another fencing number, in all and for each
+/// hundred cycles.
+pub(super) fn further_trips(trips: u64, cycles: u64) -> String {
     let share = if cycles > 0 { 100.0 * trips as f64 / cycles as f64 } else { 0.0 };
     format!("{} ({share:.3} %)", grouped(trips))
 }

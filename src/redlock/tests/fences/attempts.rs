@@ -163,3 +163,22 @@ fn a_connection_that_dies_takes_its_answer_with_it() {
     rig.no_lock();
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
 }
+
+/// One stripe that is far ahead must not spoil the proposals for all others.
+#[test]
+fn a_number_far_ahead_is_proposed_for_its_own_lock_only() {
+    let mut rig = Rig::new(3);
+    rig.fenced_for("r", WAIT);
+    rig.draw(0, 3_600_000_000);
+    rig.reply(1, "$-1");
+    rig.sent(1);
+    rig.reply(2, "$-1");
+    rig.sent(2);
+    rig.until(|rig| rig.has_output(2));
+    let number = |call: &str| call.split(' ').nth(7).and_then(|word| word.parse::<u64>().ok());
+    let again = rig.sent(2).remove(0);
+    assert!(number(&again) > Some(micros(rig.now) + 3_000_000_000), "{again}");
+    rig.fenced("other");
+    let other = rig.sent(2).remove(0);
+    assert!(number(&other) < Some(micros(rig.now) + 1_000), "{other}");
+}

@@ -82,23 +82,36 @@ fn a_draw_ends_with_its_lock() {
 }
 
 #[test]
-fn an_adopted_lock_keeps_the_number_that_it_brings_and_draws_above() {
-    let mut rig = Rig::new(3);
-    let token = Token::from_bytes([7; 20]);
-    let brought = Fence::new(micros(rig.now) + 9).expect("in range");
-    let options = AcquireOptions::new().fence(brought);
-    let adopted = rig.redlock.adopt_with(rig.now, &["r"], token, TTL, NO_WAIT, &options);
-    let lock = adopted.expect("the request is in bounds");
-    for index in 0..3 {
-        rig.sent(index);
-        rig.reply(index, ":1");
+fn an_adopted_lock_keeps_the_number_that_it_brings_until_it_draws_another() {
+    // Whatever a caller brings, nodes are asked for numbers near their clocks only.
+    for ahead in [9, 1 << 52] {
+        let mut rig = Rig::new(3);
+        let brought = Fence::new(micros(rig.now) + ahead).expect("in range");
+        let (token, options) =
+            (Token::from_bytes([7; 20]), AcquireOptions::new().with_fence(brought));
+        let adopted = rig.redlock.adopt_with(rig.now, &["r"], token, TTL, NO_WAIT, &options);
+        let lock = adopted.expect("the request is in bounds");
+        for index in 0..3 {
+            rig.sent(index);
+            rig.reply(index, ":1");
+        }
+        let event = rig.event();
+        let is_told = matches!(event, Event::Acquired { fence: Some(it), .. } if it == brought);
+        assert!(is_told, "{event:?}");
+        assert_eq!(rig.redlock.fence(lock), Some(brought));
+        rig.redlock.draw_fence(rig.now, lock).expect("held");
+        let call = rig.sent(0).remove(0);
+        let number = micros(rig.now);
+        assert!(call.ends_with(&format!(" 7893 {number}")), "{call}");
+        rig.draw(0, 10);
+        rig.draw(1, 20);
+        let call = rig.sent(0).remove(0);
+        assert!(call.ends_with(&format!(" 7893 {}", number + 21)), "{call}");
+        rig.reply(0, ":1");
+        rig.reply(1, ":1");
+        let fence = Fence::new(number + 21).expect("in range");
+        assert_eq!(rig.event(), Event::Fenced { lock, fence });
     }
-    let event = rig.event();
-    assert!(matches!(event, Event::Acquired { fence: Some(f), .. } if f == brought), "{event:?}");
-    assert_eq!(rig.redlock.fence(lock), Some(brought));
-    rig.redlock.draw_fence(rig.now, lock).expect("held");
-    let call = rig.sent(0).remove(0);
-    assert!(call.ends_with(&format!(" 7893 {}", brought.get() + 1)), "{call}");
 }
 
 #[test]
@@ -108,7 +121,7 @@ fn a_number_goes_with_an_adoption_only() {
     let token = Token::from_bytes([7; 20]);
     let found = rig.redlock.adopt_with(rig.now, &["a"], token, TTL, NO_WAIT, &fenced);
     assert_eq!(found, Err(RequestError::Fence(FenceRefusal::Adoption)));
-    let brings = AcquireOptions::new().fence(Fence::new(1 << 40).expect("in range"));
+    let brings = AcquireOptions::new().with_fence(Fence::new(1 << 40).expect("in range"));
     let found = rig.redlock.acquire_with(rig.now, &["a"], TTL, NO_WAIT, &brings);
     assert_eq!(found, Err(RequestError::Fence(FenceRefusal::NewLock)));
     assert_eq!(rig.redlock.in_use(), 0);

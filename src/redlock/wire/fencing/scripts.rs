@@ -6,8 +6,8 @@
 
 use crate::redlock::wire::script::Script;
 
-/// The end of the scripts that draw: the larger of the number behind that of the stripe and the
-/// proposal, `ARGV[3]`, which is cut to a second around the clock of the node.
+/// The end of the scripts that draw for one key: the larger of the number behind that of the stripe
+/// and the proposal, `ARGV[3]`, which is cut to a second around the clock of the node.
 ///
 /// The node looks at its clock every time. A number of a node that has lost its data, or came back
 /// with older data, is thereby larger than any that was accepted there before.
@@ -78,7 +78,8 @@ macro_rules! ours {
 /// The numbers that the stripes have, if any.
 macro_rules! stripes {
     () => {
-        "local f = redis.call('HMGET', KEYS[n + 1], unpack(ARGV, 2, n + 1)) "
+        "local f = {} \
+         for i = 1, n do f[i] = redis.call('HGET', KEYS[n + 1], ARGV[i + 1]) end "
     };
 }
 
@@ -119,7 +120,7 @@ pub const ACQUIRE_FENCED_SET: Script = Script {
          for i = 1, n do redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[n + 3]) end ",
         draw_set!()
     ),
-    sha: "a0a26e6066d306d95e6ad27fa30b297fe658506c",
+    sha: "7c86e678c2957cc002685409d80636df4d60cbca",
 };
 
 /// The script that draws a number for a lock on several keys that is held. `ARGV[n + 2]` is the
@@ -128,7 +129,7 @@ pub const ACQUIRE_FENCED_SET: Script = Script {
 /// The script answers with the number, with 0 when none of the keys exists, with −1 when some do
 /// and not all of them hold the token.
 pub const DRAW_SET: Script =
-    Script { text: concat!(ours!(), draw_set!()), sha: "0095817c7f2ef3d15807c70a067c3e91b0fa7821" };
+    Script { text: concat!(ours!(), draw_set!()), sha: "4b50d79e3b130eb1bb682ecdd7935801a84d0964" };
 
 /// The script that accepts a number for a lock on several keys, `ARGV[n + 2]`, which another node
 /// has drawn.
@@ -145,7 +146,7 @@ pub const RAISE_SET: Script = Script {
         store!(),
         "return 1"
     ),
-    sha: "bf78b4696565b23b4efb9bc2538fc4754c78e9c0",
+    sha: "e619bb39aab68e1e3aa178be978c9b14ba23969c",
 };
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::args::Kind;
 use super::super::digits::{Latencies, tenths, thousandths};
-use super::super::table::second_trips;
+use super::super::table::further_trips;
 use super::super::tally::Failures;
 use crate::json::{self, Millis};
 use crate::number::grouped;
@@ -39,8 +39,9 @@ pub(super) struct Crowd {
     /// The locks whose validity was extended.
     pub(super) extended: u64,
     pub(super) lost: u64,
-    /// How often nodes were asked to accept another fencing number; `None` for locks without one.
-    pub(super) second_trips: Option<u64>,
+    /// How often nodes were asked to accept another fencing number, at most four times for a lock;
+    /// `None` for locks without one.
+    pub(super) further_trips: Option<u64>,
 }
 
 pub(super) struct Figures {
@@ -92,8 +93,8 @@ impl Figures {
             row("cycles", grouped(*cycles));
             row("cycles/s", grouped(self.rate().round() as u64));
             row("failed", failed);
-            if let Some(trips) = self.crowd.second_trips {
-                row("second trips", second_trips(trips, *cycles));
+            if let Some(trips) = self.crowd.further_trips {
+                row("further trips", further_trips(trips, *cycles));
             }
             row("by each", format!("{} to {}", grouped(*fewest), grouped(*most)));
             row("longest wait", format!("{:.1} ms", longest.as_secs_f64() * 1e3));
@@ -133,7 +134,7 @@ impl Figures {
             longest_wait_us: tenths(longest.as_secs_f64() * 1e6),
             extended: self.crowd.extended,
             lost: self.crowd.lost,
-            second_trips: self.crowd.second_trips,
+            further_trips: self.crowd.further_trips,
             client_cpu_us_per_cycle: self.cpu_per_cycle().map(thousandths),
             acquire_us: self.crowd.acquire.map(Latencies::new),
             hand_over_us: self.crowd.hand_over.map(Latencies::new),
@@ -155,7 +156,7 @@ struct Object {
     longest_wait_us: f64,
     extended: u64,
     lost: u64,
-    second_trips: Option<u64>,
+    further_trips: Option<u64>,
     client_cpu_us_per_cycle: Option<f64>,
     acquire_us: Option<Latencies>,
     hand_over_us: Option<Latencies>,

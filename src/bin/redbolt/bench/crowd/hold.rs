@@ -61,8 +61,11 @@ pub(super) fn hold(
     let last = validities(&guards);
     let held = guards.iter().filter(|guard| guard.is_held()).count();
     let extended = first.iter().zip(&last).filter(|(first, last)| last > first).count();
+    let seconds = Clock::now() - start;
+    let counters = client.counters().blocking_wait();
+    let further_trips = counters.ok().map(|all| all.locks.raised).filter(|_| args.fenced);
     Ok(Crowd {
-        seconds: Clock::now() - start,
+        seconds,
         cpu,
         cycles: held as u64,
         failures,
@@ -75,7 +78,7 @@ pub(super) fn hold(
         longest: Duration::ZERO,
         extended: extended as u64,
         lost: lost.load(Ordering::Relaxed),
-        second_trips: None,
+        further_trips,
     })
 }
 

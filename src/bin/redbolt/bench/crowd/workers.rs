@@ -108,13 +108,14 @@ impl Run {
         let raised =
             || client.counters().blocking_wait().map_or(0, |counters| counters.locks.raised);
         wait_until(self.begin);
-        let (start, cpu, trips) = (Clock::now(), processor_time(), raised());
+        let trips = self.is_fenced.then(&raised);
+        let (start, cpu) = (Clock::now(), processor_time());
         wait_until(self.end);
         self.is_over.store(true, Ordering::Relaxed);
         Measured {
             seconds: Clock::now() - start,
             cpu: processor_time().saturating_sub(cpu),
-            second_trips: self.is_fenced.then(|| raised().saturating_sub(trips)),
+            further_trips: trips.map(|before| raised().saturating_sub(before)),
         }
     }
 
@@ -147,7 +148,7 @@ impl Run {
     }
 
     fn crowd(self, measured: Measured, is_clean: bool) -> Crowd {
-        let Measured { seconds, cpu, second_trips } = measured;
+        let Measured { seconds, cpu, further_trips } = measured;
         let mut all = Sums::new();
         for sums in self.sums {
             let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +173,7 @@ impl Run {
             longest,
             extended: 0,
             lost: 0,
-            second_trips,
+            further_trips,
         }
     }
 }
@@ -181,7 +182,7 @@ impl Run {
 struct Measured {
     seconds: Duration,
     cpu: Duration,
-    second_trips: Option<u64>,
+    further_trips: Option<u64>,
 }
 
 /// One thread or task.
