@@ -126,9 +126,9 @@ impl AcquireOptions {
         self
     }
 
-    /// Asks for a fencing number (S13): a [`Fence`] that is larger than those of all earlier holders
-    /// of the resource. [`Event::Acquired`](super::Event::Acquired) brings the number. An extension
-    /// does not change it.
+    /// Asks for a fencing number (S13): a [`Fence`] that is larger than those of all earlier
+    /// holders of the resource. [`Event::Acquired`](super::Event::Acquired) brings the number. An
+    /// extension does not change it.
     ///
     /// Only nodes take part that have kept their numbers, and whose clocks are near those of a
     /// majority ([`fence_skew`](super::RedlockConfig::fence_skew)).

@@ -58,9 +58,9 @@ impl Redlock {
     /// process can [`adopt`](Self::adopt) the lock.
     ///
     /// The lock ends here. No event follows, except that an extension under way fails with
-    /// [`ExtendError::Released`]; a number that is being drawn is not told. The [number](Self::fence)
-    /// of the lock is no part of the token: read the number before. The keys live until
-    /// their ttl has passed, unless somebody adopts them. Nothing is sent for the lock.
+    /// [`ExtendError::Released`]; a number that is being drawn is not told. The
+    /// [number](Self::fence) of the lock is no part of the token: read the number before. The keys
+    /// live until their ttl has passed, unless somebody adopts them. Nothing is sent for the lock.
     ///
     /// # Errors
     ///

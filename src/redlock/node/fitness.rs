@@ -32,7 +32,8 @@ pub enum FenceBar {
     ClockOff,
     /// The node does not tell its time.
     ClockUnknown,
-    /// The node does not let us run the scripts: the rights to `hget`, `hset` and `time` are needed.
+    /// The node does not let us run the scripts: the rights to `hget`, `hset` and `time` are
+    /// needed.
     Denied,
 }
 
