@@ -15,6 +15,6 @@ fn a_run_with_numbers_tells_how_many_trips_they_took() {
         assert!(cycles > 0.0 && number(&json, &["failed"]) == 0.0, "{json}");
         assert!(number(&json, &["further_trips"]) >= 0.0, "{json}");
         let (table, _) = text(run(&[&shared[..], kind].concat()), 0);
-        assert!(table.contains("\nfurther trips  "), "{table}");
+        assert!(table.contains("\nfurther trips "), "{table}");
     }
 }
