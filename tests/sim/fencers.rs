@@ -298,14 +298,18 @@ impl World {
         }
     }
 
+    /// Returns whether each clock is within `fence_skew` of true time, or far away.
+    fn clocks_are_near(&self) -> bool {
+        let (now, skew) = (self.net.now, self.options.config.fence_skew.as_nanos() as u64);
+        self.net.nodes.iter().all(|node| node.is_far || node.clock_error(now) <= skew)
+    }
+
     /// Lets every client that asks for numbers have one, once the data of all masters is old
     /// enough. A master whose clock is far away is known to be, and no other is taken for one.
     pub(crate) fn numbers_are_had(&mut self) -> Result<(), Violation> {
         let Some(fencers) = self.options.fencers else { return Ok(()) };
         self.note_clocks();
-        let skew = self.options.config.fence_skew.as_nanos() as u64;
-        let now = self.net.now;
-        if self.net.nodes.iter().any(|node| !node.is_far && node.clock_error(now) > skew) {
+        if !self.clocks_are_near() {
             return Ok(());
         }
         let ttl = self.options.max_ttl() / MS;
@@ -331,6 +335,10 @@ impl World {
                 if self.clients[index].grants == grants {
                     self.live(self.net.now + SECOND)?;
                 }
+            }
+            // That has taken its time, in which clocks have drifted.
+            if !self.clocks_are_near() {
+                return Ok(());
             }
             let (net, client) = (&mut self.net, &self.clients[index]);
             if client.grants == grants {
