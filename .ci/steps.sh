@@ -1,6 +1,8 @@
 # What .ci/run and .ci/night have in common: sourced, not run.
 
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
+# Backtraces need lines, and nobody runs a debugger here: what is compiled and linked is smaller.
+export CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-line-tables-only}
 
 # step <name> <command…>: announces it, runs it, and says how long it took. Returns what it returned.
 step() {
