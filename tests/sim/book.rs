@@ -8,10 +8,10 @@ use redbolt::time::Instant;
 
 use crate::client::Client;
 use crate::clock::MS;
-use crate::fencers::{Number, TRIPS};
 use crate::manner::Manner;
 use crate::names::Resources;
 use crate::net::Net;
+use crate::numbers::{Number, TRIPS};
 use crate::thrift::Pauses;
 
 /// A lock, from the request to its last event.

@@ -12,7 +12,7 @@ use crate::answer::Face;
 use crate::chance::Chance;
 use crate::checks::{Checks, Vote};
 use crate::clock::Clock;
-use crate::fencers;
+use crate::drawing;
 use crate::former::Former;
 use crate::link::{Leaving, Link};
 use crate::names::{self, Resources};
@@ -345,12 +345,12 @@ impl Node {
             let from = (link.client, link.slot);
             checks.asked(now, from, vote.token, Resources::of_keys(keys), sent_at, ttl);
             checks.used(now, from, &vote.token, Use::Other);
-            let drawn = fencers::drawn_in(words, &self.out[start..]);
+            let drawn = drawing::drawn_in(words, &self.out[start..]);
             if drawn.is_some() || &self.out[start..] == b"+OK\r\n" {
                 let end = link.replies.end() + self.out.len() as u64;
                 link.votes.push_back((end, vote));
             }
-            if fencers::takes_with_number(words) {
+            if drawing::takes_with_number(words) {
                 self.questioned(now, link, (keys, vote.token), (start, drawn), checks);
             }
             return;
