@@ -12,15 +12,6 @@ use super::refusal::Refusal;
 use crate::redlock as script;
 use crate::resp;
 
-/// The name of the hash.
-const HASH: &[u8] = b"redbolt:fence";
-
-/// The number of fields that the hash can have.
-const STRIPES: i64 = 1 << 14;
-
-/// By how much a number may differ from the clock of the master, in microseconds.
-const CUT: i64 = 1_000_000;
-
 /// A script about fencing numbers, for the n keys of one lock. `KEYS` ends with the hash. `ARGV`
 /// begins with a token and the fields of the n keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +106,9 @@ impl Fencing {
 /// second around the clock of the master.
 fn draw(now: &Moment, stored: Option<i64>, proposal: i64) -> i64 {
     let clock = number::signed(now.micros);
-    let near = proposal.clamp(clock.saturating_sub(CUT), clock.saturating_add(CUT));
+    // A second.
+    let cut = script::CUT.as_micros() as i64;
+    let near = proposal.clamp(clock.saturating_sub(cut), clock.saturating_add(cut));
     near.max(stored.map_or(near, |stored| stored.saturating_add(1)))
 }
 
@@ -141,7 +134,7 @@ impl<'a> Words<'a> {
             (Width::Several, [keys @ .., hash]) if !keys.is_empty() => (keys, hash),
             _ => return Err(refused()),
         };
-        if *hash != HASH {
+        if *hash != script::FENCES {
             return Err(refused());
         }
         let (token, rest) = arguments.split_first().ok_or_else(refused)?;
@@ -149,9 +142,8 @@ impl<'a> Words<'a> {
         let (asked, rest) = rest.split_first().ok_or_else(refused)?;
         // No field beyond these, so that the hash stays small.
         let stripe = |field: &&[u8]| {
-            let field = number::integer(field)?;
-            let is_one = (0..STRIPES).contains(&field);
-            u16::try_from(field).ok().filter(|_| is_one).ok_or_else(refused)
+            let stripe = u16::try_from(number::integer(field)?).ok();
+            stripe.filter(|stripe| *stripe < script::STRIPES).ok_or_else(refused)
         };
         let stripes = fields.iter().map(stripe).collect::<Result<_, _>>()?;
         let ttl = rest.first().copied();

@@ -128,6 +128,8 @@ pub use self::wire::fencing::{
     ACQUIRE_FENCED, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET,
 };
 #[cfg(feature = "embedded")]
+pub(crate) use self::wire::fencing::{CUT, FENCES, STRIPES};
+#[cfg(feature = "embedded")]
 pub(crate) use self::wire::peek::PEEK;
 #[cfg(feature = "net")]
 pub(crate) use self::wire::peek::{Removal, peek, read_peek, read_removal, remove};

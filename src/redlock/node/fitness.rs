@@ -12,10 +12,8 @@ use core::time::Duration;
 
 use super::pace::Reading;
 use crate::redlock::validity::Drift;
+use crate::redlock::wire::fencing::CUT;
 use crate::time::{Instant, format_rounded};
-
-/// By how much the scripts let a number differ from the clock of a node.
-const CUT: Duration = Duration::from_secs(1);
 
 /// The reason why a node takes no part in fencing numbers, although it votes for locks (S13).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -9,6 +9,8 @@
 //! that has seen the token of the lock at the key. A lock on several keys has one number, which is
 //! larger than those of the stripes of all its keys, and is accepted for all of them at once.
 
+use core::time::Duration;
+
 use bytes::BytesMut;
 
 pub(crate) use self::drawn::Drawn;
@@ -29,7 +31,10 @@ mod scripts;
 pub(crate) const FENCES: &[u8] = b"redbolt:fence";
 
 /// The number of stripes.
-const STRIPES: u16 = 1 << 14;
+pub(crate) const STRIPES: u16 = 1 << 14;
+
+/// By how much the scripts let a number differ from the clock of a node.
+pub(crate) const CUT: Duration = Duration::from_secs(1);
 
 /// Returns the stripe of a key: its CRC16 (XMODEM), cut to fourteen bits.
 pub(crate) fn stripe(key: &[u8]) -> u16 {
@@ -108,7 +113,6 @@ pub(crate) fn fencing(
 mod tests {
     use super::*;
     use crate::resp::Value;
-    use core::time::Duration;
 
     const TOKEN: Token = Token::from_bytes(*b"twenty bytes in all!");
 
