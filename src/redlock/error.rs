@@ -173,7 +173,8 @@ pub enum AcquireError {
     TooFar {
         /// The outcome of the last attempt at each node.
         outcomes: NodeOutcomes,
-        /// The measured round trip of the slowest node in the fastest quorum.
+        /// The measured round trip of the slowest node in the fastest quorum. Twice that where the
+        /// nodes had drawn different fencing numbers, because that takes a second trip.
         round_trip: Duration,
         /// The longest time for which an attempt waits for its nodes
         /// ([`RedlockConfig::longest_node_timeout`](super::RedlockConfig::longest_node_timeout), or

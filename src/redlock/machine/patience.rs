@@ -126,17 +126,21 @@ impl Redlock {
     }
 
     /// Returns how far away the fastest quorum is, and for how long an attempt for the lock in
-    /// `slot` waits for it at most, if that is not enough.
+    /// `slot` waits for it at most, if that is not enough. An attempt whose nodes have drawn
+    /// different numbers takes two trips, and waits for half of the validity.
     pub(super) fn too_far(&self, slot: u32) -> Option<[Duration; 2]> {
         let Lock { ttl, votes, .. } = &self.table[slot];
         let half = ttl.duration().saturating_sub(self.config.drift.of(ttl.duration())) / 2;
-        self.farther_than(self.longest_wait(slot, *ttl).min(half), votes)
+        if self.is_raising(slot) {
+            return self.farther_than(half, votes, 2);
+        }
+        self.farther_than(self.longest_wait(slot, *ttl).min(half), votes, 1)
     }
 
     /// Returns the same for the extension of the lock in `slot`.
     pub(super) fn too_far_to_extend(&self, slot: u32) -> Option<[Duration; 2]> {
         let Round { ttl, votes, .. } = &self.table[slot].round;
-        self.farther_than(self.longest_wait(slot, *ttl), votes)
+        self.farther_than(self.longest_wait(slot, *ttl), votes, 1)
     }
 
     /// Returns for how long a request with this ttl, for the lock in `slot`, waits at most.
@@ -145,10 +149,10 @@ impl Redlock {
         own.unwrap_or_else(|| self.config.longest_node_timeout(ttl.duration()))
     }
 
-    /// Returns how far away the fastest quorum is, and the limit, if that is too far for a request
-    /// with these votes.
-    fn farther_than(&self, limit: Duration, votes: &Votes) -> Option<[Duration; 2]> {
-        let distance = self.quorum_time(|node| Duration::from_nanos(node.distance()));
+    /// Returns how far away the fastest quorum is, and the limit, if that is too far for so many
+    /// trips of a request with these votes.
+    fn farther_than(&self, limit: Duration, votes: &Votes, trips: u32) -> Option<[Duration; 2]> {
+        let distance = self.quorum_time(|node| trips * Duration::from_nanos(node.distance()));
         (distance >= limit && !votes.asked().is_empty()).then_some([distance, limit])
     }
 

@@ -49,12 +49,16 @@ impl Far {
             for (index, round_trip) in self.round_trips.iter().enumerate() {
                 for command in self.rig.sent(index) {
                     let reply = match () {
-                        () if command.starts_with("SET") => "+OK",
-                        () if self.lacking.contains(&index) => ":0",
-                        () => ":1",
+                        () if command.starts_with("SET") => "+OK".to_owned(),
+                        // The clock of each node is another one.
+                        () if command.starts_with("EVALSHA acquire-fenced") => {
+                            format!(":{}", micros(self.rig.now) + index as u64)
+                        }
+                        () if self.lacking.contains(&index) => ":0".to_owned(),
+                        () => ":1".to_owned(),
                     };
                     if !silent.contains(&index) {
-                        self.owed.push((self.rig.now + ms(*round_trip), index, reply.to_owned()));
+                        self.owed.push((self.rig.now + ms(*round_trip), index, reply));
                     }
                 }
             }
@@ -153,6 +157,27 @@ fn a_ttl_that_is_too_short_for_far_nodes_is_said_to_be() {
         assert!(error.to_string().starts_with(&expected), "{error}");
         assert!(matches!(error, AcquireError::TooFar { .. }));
     }
+}
+
+/// Nodes whose clocks are far apart draw different numbers, and are asked twice.
+#[test]
+fn a_ttl_that_is_too_short_for_a_second_trip_is_said_to_be() {
+    let mut far = Far::with(&[60; 3], &[60; 3], |config| config.node_timeout = Some(ms(90)));
+    let mut ask = |ttl| {
+        let options = AcquireOptions::new().fenced();
+        let Rig { redlock, now, .. } = &mut far.rig;
+        redlock.acquire_with(*now, &["r"], ms(ttl), NO_WAIT, &options).expect("in bounds");
+        far.next(&[])
+    };
+    let (event, took) = ask(200);
+    let Event::AcquireFailed { error, .. } = event else { panic!("{event:?}") };
+    assert_eq!(took, ms(98));
+    let expected = "the nodes are too far away for this ttl: a quorum of them answers after 120ms, \
+                    and an attempt waits for 98ms at most (0: granted, ";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    let (event, took) = ask(300);
+    assert!(matches!(event, Event::Acquired { fence: Some(_), .. }), "{event:?}");
+    assert_eq!(took, ms(120));
 }
 
 /// An extension may ask for a shorter ttl than the lock had.
