@@ -66,7 +66,7 @@ pub(crate) enum State {
     Releasing,
 }
 
-const NOBODYS: Token = Token::from_bytes([0; Token::LEN]);
+pub(crate) const NOBODYS: Token = Token::from_bytes([0; Token::LEN]);
 
 impl Client {
     /// Asks for a lock on some resources.

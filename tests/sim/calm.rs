@@ -38,6 +38,13 @@ impl World {
         let (ttl, wait) = (self.options.max_ttl() / MS, SERVED_AFTER / MS);
         let has_room = self.options.config.max_locks >= 8;
         let each = if has_room { 3 } else { 1 };
+        // A lock that has ended keeps its place until far masters have answered.
+        self.live_until(self.net.now + SERVED_AFTER, |world| {
+            let has_place = |client: &Client| {
+                client.redlock.in_use() + each as usize <= client.redlock.config().max_locks
+            };
+            world.clients.iter().all(has_place)
+        })?;
         let mut wanted: Vec<u64> = self.clients.iter().map(|client| client.grants + each).collect();
         for _ in 0..each {
             for client in &mut self.clients {

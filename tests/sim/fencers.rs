@@ -156,12 +156,21 @@ impl World {
         self.net.nodes.iter().all(|node| node.is_far || node.clock_error(now) <= skew)
     }
 
+    /// Returns whether two trips to the masters fit into the half of a validity in which a lock is
+    /// granted. Masters whose clocks are more than a second apart never draw the same number.
+    fn second_trips_fit(&self) -> bool {
+        let Options { turn, config, .. } = &self.options;
+        let ttl = Duration::from_nanos(self.options.max_ttl());
+        let half = ttl.saturating_sub(config.drift.of(ttl)).as_nanos() as u64 / 2;
+        half > 2 * (5 * self.options.farthest() + 3 * turn)
+    }
+
     /// Lets every client that asks for numbers have one, once the data of all masters is old
     /// enough. A master whose clock is far away is known to be, and no other is taken for one.
     pub(crate) fn numbers_are_had(&mut self) -> Result<(), Violation> {
         let Some(fencers) = self.options.fencers else { return Ok(()) };
         self.note_clocks();
-        if !self.clocks_are_near() {
+        if !self.clocks_are_near() || !self.second_trips_fit() {
             return Ok(());
         }
         let ttl = self.options.max_ttl() / MS;

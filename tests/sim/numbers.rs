@@ -3,7 +3,7 @@
 use redbolt::redlock::{Event, Fence, FenceBar, LockId};
 use redbolt::time::Instant;
 
-use crate::book::{State, allowed};
+use crate::book::{NOBODYS, State, allowed};
 use crate::client::Client;
 use crate::fences::{Promise, Told};
 use crate::net::Net;
@@ -84,6 +84,10 @@ impl Client {
         let now = net.now;
         let Some(lock) = self.lock(id) else { return };
         let (resources, token, since) = (lock.resources, lock.token, lock.since);
+        // One read has brought the numbers, and the news that the lock is over already.
+        if token == NOBODYS {
+            return;
+        }
         if self.redlock.fence(id) != Some(fence) && self.redlock.token(id).is_some() {
             net.fail(format_args!("S13: {id:?} was told {fence}, and does not know of it"));
         }
