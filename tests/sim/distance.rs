@@ -107,6 +107,10 @@ impl World {
         if self.options.config.max_pipeline < 16 {
             return Ok(());
         }
+        // A password that was changed last keeps a near master away for longer than a world lasts.
+        if self.clients.iter().any(|client| client.waits_for_a_node(self.net.now)) {
+            return Ok(());
+        }
         // What is cut in two arrives later.
         self.net.weather.splits = 0;
         let ttl = self.options.max_ttl() / MS;

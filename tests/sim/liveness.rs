@@ -248,7 +248,7 @@ impl Client {
     }
 
     /// Returns whether a node is tried again only later, because it needed another configuration.
-    fn waits_for_a_node(&self, now: u64) -> bool {
+    pub(crate) fn waits_for_a_node(&self, now: u64) -> bool {
         let statuses = self.redlock.nodes().into_iter();
         let mut statuses = statuses.filter_map(|node| self.redlock.node(self.clock(now), node));
         statuses.any(|status| status.state == NodeState::Misconfigured)
