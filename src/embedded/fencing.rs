@@ -18,6 +18,9 @@ use crate::resp;
 pub(super) enum Fencing {
     /// Takes the keys for `ARGV[n + 3]` milliseconds, and draws a number near `ARGV[n + 2]`.
     Acquire(Width),
+    /// Does the same for each of several locks on one key. `ARGV` has the words of each, one lock
+    /// behind another.
+    AcquireMany,
     /// Draws a number near `ARGV[n + 2]`, if the keys hold the token.
     Draw(Width),
     /// Stores the number `ARGV[n + 2]`, if the keys hold the token and the number is larger.
@@ -45,6 +48,7 @@ impl Fencing {
     pub(super) const fn source(self) -> script::Script {
         match self {
             Self::Acquire(Width::One) => script::ACQUIRE_FENCED,
+            Self::AcquireMany => script::ACQUIRE_FENCED_MANY,
             Self::Draw(Width::One) => script::DRAW,
             Self::Raise(Width::One) => script::RAISE,
             Self::Acquire(Width::Several) => script::ACQUIRE_FENCED_SET,
@@ -56,6 +60,7 @@ impl Fencing {
     const fn width(self) -> Width {
         match self {
             Self::Acquire(width) | Self::Draw(width) | Self::Raise(width) => width,
+            Self::AcquireMany => Width::One,
         }
     }
 
@@ -68,6 +73,11 @@ impl Fencing {
         arguments: &[&[u8]],
         out: &mut BytesMut,
     ) -> Result<(), Refusal> {
+        if self == Self::AcquireMany {
+            let before = out.len();
+            let done = acquire_many(database, now, keys, arguments, out);
+            return done.inspect_err(|_| out.truncate(before));
+        }
         let words = Words::split(self.width(), keys, arguments)?;
         let is_taken = |key: &&[u8]| database.get(key, now.millis).is_some();
         match self {
@@ -76,7 +86,7 @@ impl Fencing {
                 return Ok(());
             }
             Self::Acquire(_) => take(database, now, &words)?,
-            Self::Draw(_) | Self::Raise(_) => {
+            _ => {
                 let values = words.keys.iter().map(|key| database.get(key, now.millis));
                 if let Some(other) = other(values, words.token) {
                     resp::integer(out, other);
@@ -91,7 +101,7 @@ impl Fencing {
                 return Ok(());
             }
             (Self::Raise(_), _) => (words.number, 1),
-            (Self::Acquire(_) | Self::Draw(_), _) => {
+            _ => {
                 let drawn = draw(now, stored, words.number);
                 (drawn, drawn)
             }
@@ -101,6 +111,32 @@ impl Fencing {
         Ok(())
     }
 }
+
+/// Takes the keys of several locks, each on its own, and appends an array of the answers.
+fn acquire_many(
+    database: &mut Database,
+    now: &Moment,
+    keys: &[&[u8]],
+    arguments: &[&[u8]],
+    out: &mut BytesMut,
+) -> Result<(), Refusal> {
+    let (hash, keys) = keys.split_last().ok_or(Refusal::ScriptArguments)?;
+    let words = arguments.chunks_exact(WORDS);
+    if now.room < keys.len() {
+        return Err(Refusal::OutOfMemory);
+    }
+    if words.len() != keys.len() || !words.remainder().is_empty() {
+        return Err(Refusal::ScriptArguments);
+    }
+    resp::array_header(out, keys.len());
+    for (key, words) in keys.iter().zip(words) {
+        Fencing::Acquire(Width::One).run(database, now, &[key, hash], words, out)?;
+    }
+    Ok(())
+}
+
+/// How many words of `ARGV` a lock on one key has: the token, the field, the proposal, the ttl.
+const WORDS: usize = 4;
 
 /// Returns the larger of the number behind the stored one and the proposal, which is cut to a
 /// second around the clock of the master.

@@ -48,7 +48,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    pub(super) const ALL: [Self; 22] = [
+    pub(super) const ALL: [Self; 23] = [
         Self::Release,
         Self::Extend,
         Self::ReleaseMany,
@@ -66,6 +66,7 @@ impl Script {
         Self::Witness(Witness::Close),
         Self::Witness(Witness::Reopen),
         Self::Fencing(Fencing::Acquire(Width::One)),
+        Self::Fencing(Fencing::AcquireMany),
         Self::Fencing(Fencing::Draw(Width::One)),
         Self::Fencing(Fencing::Raise(Width::One)),
         Self::Fencing(Fencing::Acquire(Width::Several)),

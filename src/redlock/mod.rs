@@ -125,7 +125,7 @@ pub use self::validity::Drift;
 pub(crate) use self::wire::command::label_key;
 #[doc(hidden)]
 pub use self::wire::fencing::{
-    ACQUIRE_FENCED, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET,
+    ACQUIRE_FENCED, ACQUIRE_FENCED_MANY, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET,
 };
 #[cfg(feature = "embedded")]
 pub(crate) use self::wire::fencing::{CUT, FENCES, STRIPES};

@@ -43,6 +43,10 @@ pub enum Saboteur {
     UnknownNotReleased,
     /// S5: a grant that comes when its attempt has failed is not released.
     LateGrantKept,
+    /// S5: a release leaves before the request that takes the key.
+    ReleaseOvertakes,
+    /// S5: an error in reply to a script about a number proves that the script wrote nothing.
+    ErrorWroteNothing,
     /// S6: a token whose fate a broken connection left open is forgotten.
     CleanupForgotten,
     /// S7: one node is enough for an extension.
@@ -103,6 +107,8 @@ pub enum Saboteur {
     DrawnByOne,
     /// S13: a draw for a held lock waits for a node whose connection has died.
     DrawNeverEnds,
+    /// S13: the answers to a call go to its locks in another order.
+    AnswersSwapped,
     /// S13: a node draws although it may have forgotten numbers.
     YoungNodeDraws,
     /// S13: a node draws whose clock is far from those of the others.

@@ -2,7 +2,8 @@
 
 use redbolt::embedded::Cluster;
 use redbolt::redlock::{
-    ACQUIRE_FENCED, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET, RELEASE, Script,
+    ACQUIRE_FENCED, ACQUIRE_FENCED_MANY, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET,
+    RELEASE, Script,
 };
 
 use crate::PATIENCE;
@@ -50,25 +51,66 @@ const ROWS: &[(&str, Script, &str, &str, i64)] = &[
 /// Stands for nil.
 const NIL: i64 = i64::MIN;
 
-fn answers(addr: &str) -> Vec<i64> {
+/// Calls for several locks, and the answer to each lock. Their stripes have the numbers that the
+/// rows above leave.
+const CALLS: &[(&str, &str, &str, &[i64])] = &[
+    (
+        "each stripe counts for itself",
+        "m n F",
+        "x 7 0 60000 y 9 0 60000",
+        &[9_000_000_000_000_014, 9_000_000_000_000_012],
+    ),
+    (
+        "one is taken, and its stripe stays",
+        "o m p F",
+        "x 9 0 60000 y 7 0 60000 z 7 0 60000",
+        &[9_000_000_000_000_013, NIL, 9_000_000_000_000_015],
+    ),
+    (
+        "three in one stripe",
+        "q r s F",
+        "x 7 0 60000 y 7 0 60000 z 7 0 60000",
+        &[9_000_000_000_000_016, 9_000_000_000_000_017, 9_000_000_000_000_018],
+    ),
+    ("one alone", "t F", "x 7 0 60000", &[9_000_000_000_000_019]),
+    ("the same key twice", "u u F", "x 7 0 60000 y 7 0 60000", &[9_000_000_000_000_020, NIL]),
+    ("all are taken", "q r F", "x 7 0 60000 y 7 0 60000", &[NIL, NIL]),
+];
+
+/// Returns the answers to all rows and then to all calls, those of a call one behind another.
+fn answers(addr: &str) -> Vec<Vec<i64>> {
     let mut connection = Connection::open(addr, PATIENCE).expect("the server listens");
-    let mut ask = |parts: &[&[u8]]| connection.command(parts).expect("a reply");
     for (key, token) in [(&b"k"[..], &b"t"[..]), (b"z", b"somebody")] {
-        assert_eq!(ask(&[b"SET", key, token]), Reply::Simple("OK".to_owned()));
+        let set = connection.command(&[b"SET", key, token]).expect("a reply");
+        assert_eq!(set, Reply::Simple("OK".to_owned()));
     }
-    let rows = ROWS.iter().map(|(_, script, keys, arguments, _)| {
-        let keys: Vec<_> = keys.split(' ').map(|key| key.replace('F', "redbolt:fence")).collect();
-        let count = keys.len().to_string();
-        let mut parts = vec![&b"EVAL"[..], script.text.as_bytes(), count.as_bytes()];
-        parts.extend(keys.iter().map(String::as_bytes));
-        parts.extend(arguments.split(' ').map(str::as_bytes));
-        match ask(&parts) {
-            Reply::Integer(number) => number,
-            Reply::Null => NIL,
-            other => panic!("{parts:?}: {other:?}"),
+    let rows = ROWS.iter().map(|(_, script, keys, arguments, _)| (*script, *keys, *arguments));
+    let calls =
+        CALLS.iter().map(|(_, keys, arguments, _)| (ACQUIRE_FENCED_MANY, *keys, *arguments));
+    let answers = rows.chain(calls).map(|(script, keys, arguments)| {
+        match ask(&mut connection, script, keys, arguments) {
+            Reply::Array(answers) => answers.iter().map(number).collect(),
+            answer => vec![number(&answer)],
         }
     });
-    rows.collect()
+    answers.collect()
+}
+
+fn ask(connection: &mut Connection, script: Script, keys: &str, arguments: &str) -> Reply {
+    let keys: Vec<_> = keys.split(' ').map(|key| key.replace('F', "redbolt:fence")).collect();
+    let count = keys.len().to_string();
+    let mut parts = vec![&b"EVAL"[..], script.text.as_bytes(), count.as_bytes()];
+    parts.extend(keys.iter().map(String::as_bytes));
+    parts.extend(arguments.split(' ').map(str::as_bytes));
+    connection.command(&parts).expect("a reply")
+}
+
+fn number(answer: &Reply) -> i64 {
+    match answer {
+        Reply::Integer(number) => *number,
+        Reply::Null => NIL,
+        other => panic!("no answer about a number: {other:?}"),
+    }
 }
 
 #[test]
@@ -76,8 +118,10 @@ fn an_embedded_master_and_a_server_give_the_same_answers() {
     let servers = servers::Cluster::start(1);
     let embedded = Cluster::start(1).expect("the system gives sockets and threads");
     let found = [answers(&servers[0].addr()), answers(&embedded.nodes()[0].addr().to_string())];
-    for (index, (what, .., expected)) in ROWS.iter().enumerate() {
-        let [server, embedded] = [found[0][index], found[1][index]];
-        assert_eq!((server, embedded), (*expected, *expected), "{what}, row {index}");
+    let rows = ROWS.iter().map(|(what, .., expected)| (*what, core::slice::from_ref(expected)));
+    let calls = CALLS.iter().map(|(what, .., expected)| (*what, *expected));
+    for (index, (what, expected)) in rows.chain(calls).enumerate() {
+        let [server, embedded] = [&found[0][index][..], &found[1][index][..]];
+        assert_eq!((server, embedded), (expected, expected), "{what}, row {index}");
     }
 }

@@ -13,6 +13,7 @@ use crate::clock;
 use crate::digits::{self, Text, hex};
 use crate::master::Node;
 use crate::request::{Asked, Numbered};
+use crate::together::asks_together;
 use crate::witness::Call;
 
 /// What a master answers instead of doing what a request asks for.
@@ -292,7 +293,7 @@ impl Node {
     ) {
         let mood = self.face.mood(now);
         // A full master takes no stamp either.
-        let is_about_numbers = Numbered::read(words).is_some();
+        let is_about_numbers = Numbered::read(words).is_some() || asks_together(words);
         let is_set = words[0] == b"SET" || look.is_some() || Asked::read(words).is_some();
         let is_set = is_set || is_about_numbers;
         let acts =
@@ -313,6 +314,7 @@ impl Node {
                 self.out.truncate(before);
                 "ERR something went wrong"
             }
+            Mood::Spoiled if self.answer_together(now, session, words, true) => return,
             Mood::Spoiled if is_about_numbers => return self.answer_spoiled(now, session, words),
             // `answer_about_login` has answered for a master that forbids everything.
             _ => match look {
@@ -324,7 +326,8 @@ impl Node {
     }
 
     pub(crate) fn execute(&mut self, now: u64, session: &mut Session, words: &[&[u8]]) {
-        if self.answer_for_strangers(now, words) {
+        let is_answered = self.answer_together(now, session, words, false);
+        if is_answered || self.answer_for_strangers(now, words) {
             return;
         }
         let (at, out) = (self.clock.show(now), &mut self.out);

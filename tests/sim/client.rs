@@ -272,11 +272,16 @@ impl Client {
         for _ in 0..2 {
             self.obey(net);
             self.transmit(net);
-            while let Some(event) = self.redlock.poll_event() {
-                self.heed(net, event);
-            }
+            self.hear(net);
         }
         self.due = self.due(net.now);
+    }
+
+    /// Takes all events.
+    pub(crate) fn hear(&mut self, net: &mut Net) {
+        while let Some(event) = self.redlock.poll_event() {
+            self.heed(net, event);
+        }
     }
 
     fn due(&self, now: u64) -> u64 {

@@ -14,7 +14,7 @@ use crate::checks::Violation;
 use crate::clock::{MS, SECOND};
 use crate::manner::Manner;
 use crate::master::MASTERS_MAX;
-use crate::names::Resources;
+use crate::names::{RESOURCES, Resources};
 use crate::options::Options;
 use crate::world::{World, any};
 
@@ -73,6 +73,8 @@ impl Options {
         self.config.fence_skew = Duration::from_nanos(near + self.step_max).min(SKEW_MAX);
         let need = self.config.check(self.masters).expect("the options are within the bounds");
         let spare = self.masters - need.need();
+        // Locks on several resources are asked for at once.
+        self.resources = self.resources.max(chance.pick(&[1, 3, RESOURCES.len()]));
         let mut fencers = Fencers {
             clients: 1 + chance.below((1 << self.clients) - 1) as u8,
             plain: chance.pick(&[2, 6, 1_000]),
@@ -109,6 +111,29 @@ fn far(chance: &mut Chance) -> i64 {
 }
 
 impl World {
+    /// Asks for more numbers before anything leaves, now and then, and gives some of them up at
+    /// once. What leaves together goes in one script call.
+    pub(crate) fn want_more_numbers(&mut self, chosen: usize) {
+        let Some(fencers) = self.options.fencers else { return };
+        let Self { net, chance, clients, options, .. } = self;
+        if fencers.clients >> chosen & 1 == 0 || !chance.one_in(4) {
+            return;
+        }
+        let client = &mut clients[chosen];
+        for resource in 0..options.resources {
+            let (ttl, wait) = (options.ttl(chance), chance.below(1_000));
+            let wait = chance.pick(&[0, wait]);
+            let manner = Manner::default().fenced();
+            client.acquire(net, Resources::one(resource), &manner, ttl, wait);
+        }
+        client.hear(net);
+        if chance.one_in(3) {
+            if let Some(id) = any(client.locks_in(State::Wanted), chance) {
+                client.cancel(net, id);
+            }
+        }
+    }
+
     /// Draws a number for some lock that is held, now and then.
     pub(crate) fn draw_a_number(&mut self) {
         let Some(fencers) = self.options.fencers else { return };

@@ -63,6 +63,7 @@ mod stops;
 mod store;
 mod strangers;
 mod thrift;
+mod together;
 mod trace;
 mod tracking;
 mod tricks;

@@ -355,7 +355,9 @@ impl Node {
             }
             return;
         }
-        if self.observe_draw(now, link, words, checks) {
+        if self.observe_draw(now, link, words, checks)
+            || self.observe_together(now, link, words, sent_at, checks)
+        {
             return;
         }
         let named = Named::read(words);
@@ -394,7 +396,7 @@ impl Node {
     }
 
     /// Records when a vote was given that somebody may count. Nobody hears what a ghost is told.
-    fn given(&mut self, now: u64, link: &Link) {
+    pub(crate) fn given(&mut self, now: u64, link: &Link) {
         if link.is_heard {
             self.granted_at = now;
         }

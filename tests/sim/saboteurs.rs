@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 51] = [
+const SABOTEURS: [(&str, Breach); 54] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -57,6 +57,8 @@ const SABOTEURS: [(&str, Breach); 51] = [
     ("S4", Core(Saboteur::UnknownCounts)),
     ("S5", Core(Saboteur::ReleaseWithoutCompare)),
     ("S5", Core(Saboteur::UnknownNotReleased)),
+    ("S5", Core(Saboteur::ReleaseOvertakes)),
+    ("S5", Core(Saboteur::ErrorWroteNothing)),
     ("S5", Core(Saboteur::LateGrantKept)),
     ("S6", Core(Saboteur::CleanupForgotten)),
     ("S7", Core(Saboteur::ExtensionByOne)),
@@ -77,6 +79,7 @@ const SABOTEURS: [(&str, Breach); 51] = [
     ("S11", Core(Saboteur::GapIgnored)),
     ("S11", Core(Saboteur::QuarantinedAgrees)),
     ("S12", Core(Saboteur::HoldWithoutEnd)),
+    ("S13", Core(Saboteur::AnswersSwapped)),
     ("S13", Core(Saboteur::FenceNotRaised)),
     ("S13", Core(Saboteur::ProposalTrusted)),
     ("S13", Core(Saboteur::FenceOmitted)),

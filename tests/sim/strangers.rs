@@ -98,6 +98,11 @@ impl Node {
         }
     }
 
+    /// Returns whether a key is no string.
+    pub(crate) fn has_stranger(&self, key: &[u8]) -> bool {
+        self.strangers.has(key)
+    }
+
     /// Answers a command that meets a key which is no string, as servers do. Returns `false` for
     /// any other command, and for one to which such a key is as good as none.
     pub(crate) fn answer_for_strangers(&mut self, now: u64, words: &[&[u8]]) -> bool {

@@ -27,8 +27,8 @@ impl Node {
             [b"CLIENT", b"TRACKING", .., witness] => return self.track(now, link, witness),
             _ => self.answer(now, &mut link.session, words, look),
         }
-        if link.is_resp3 && &self.out[start..] == b"$-1\r\n" {
-            self.out.truncate(start);
+        if link.is_resp3 && self.out[start..].ends_with(b"$-1\r\n") {
+            self.out.truncate(self.out.len() - 5);
             self.out.extend_from_slice(b"_\r\n");
         }
     }

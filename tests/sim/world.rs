@@ -235,7 +235,8 @@ impl World {
                 }
             }
         }
-        client.settle(net);
+        self.want_more_numbers(chosen);
+        self.clients[chosen].settle(&mut self.net);
         self.draw_a_number();
         self.disturb(chosen, what >= 4, ttl);
     }

@@ -44,16 +44,24 @@ impl Redlock {
             _ if is_set => SetForm::Script(Call::Sha),
             _ => SetForm::Command,
         };
-        self.encode_set_command(slot, form, ttl);
-        let request = Request::Set(SetRequest { slot, serial, intent, form });
+        let is_gathered = intent == Intent::Fenced && !is_set;
+        if !is_gathered {
+            self.encode_set_command(slot, form, ttl);
+        }
+        let request = SetRequest { slot, serial, intent, form };
+        let expected = Expected { request: Request::Set(request), sent: now };
         for id in voters {
             // Releases of single resources of the set may wait on any node.
             if follows || is_set {
                 self.flush_batch(now, id, Flush::Now);
             }
             let node = &mut self.nodes[id];
-            node.send(&self.scratch, Expected { request, sent: now });
             node.counters.asked += 1;
+            if is_gathered {
+                node.gather(request);
+            } else {
+                node.send(&self.scratch, expected);
+            }
         }
         // Votes after half of the validity would not count.
         let due = self.first_wait(now, slot, ttl).min(validity::half(now, valid_until));
@@ -78,7 +86,7 @@ impl Redlock {
                 }
                 command::set_all(&mut self.scratch, call, keys, &token, ttl);
             }
-            SetForm::Fenced(_) => {}
+            SetForm::Fenced(_) | SetForm::Joined => {}
         }
     }
 

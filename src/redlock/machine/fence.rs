@@ -114,6 +114,7 @@ impl Redlock {
     pub(super) fn send_question(&mut self, now: Instant, nodes: NodeSet, request: SetRequest) {
         let expected = Expected { request: Request::Set(request), sent: now };
         for id in nodes {
+            self.flush_gathered(now, id);
             self.nodes[id].send(&self.scratch, expected);
         }
         self.table[request.slot].owed += nodes.len() as u32;
@@ -213,11 +214,13 @@ impl Redlock {
         vote: Vote,
     ) {
         match (request.form, request.intent, vote) {
-            (SetForm::Fenced(_), Intent::Fenced | Intent::Doubted, Vote::Refused) => {
+            (SetForm::Fenced(_), Intent::Fenced | Intent::Doubted, Vote::Refused)
+                if !self.owes_joined(id) =>
+            {
                 self.handle_fenced_vote(now, id, request, Drawn::Refused);
             }
             // No script answers with `+OK`, and only one with nil: the replies are out of step.
-            (SetForm::Fenced(_), ..) => {
+            (SetForm::Fenced(_) | SetForm::Joined, ..) => {
                 self.drop_session(now, id, NodeError::UnexpectedReply);
                 self.set_lost(now, id, request);
             }

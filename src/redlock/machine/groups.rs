@@ -25,11 +25,22 @@ impl Redlock {
         }
     }
 
-    /// Encodes the members that wait for a node, if they are due.
+    /// Encodes what waits for a node: requests for fencing numbers, and the members if they are
+    /// due.
     pub(super) fn flush_batch(&mut self, now: Instant, id: NodeId, flush: Flush) {
-        if !self.nodes[id].batch.is_due(flush) {
-            return;
+        if self.nodes[id].has_gathered() && !self.config.is_sabotaged(Saboteur::ReleaseOvertakes) {
+            self.flush_gathered(now, id);
         }
+        if self.nodes[id].batch.is_due(flush) {
+            self.flush_members(now, id);
+        }
+        if self.config.is_sabotaged(Saboteur::ReleaseOvertakes) {
+            self.flush_gathered(now, id);
+        }
+    }
+
+    /// Encodes all members that wait for a node.
+    fn flush_members(&mut self, now: Instant, id: NodeId) {
         let is_cut = self.config.is_sabotaged(Saboteur::ReleaseWithoutCompare);
         loop {
             let (count, is_set) = self.nodes[id].batch.take_releases(is_cut);

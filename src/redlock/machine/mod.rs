@@ -47,6 +47,7 @@ mod beside;
 mod draw;
 mod encode;
 mod fence;
+mod gathered;
 mod groups;
 mod last_request;
 mod lease;
@@ -84,15 +85,17 @@ use crate::redlock::lock::Phase;
 use crate::redlock::lock::queue::Queue;
 use crate::redlock::lock::table::Table;
 use crate::redlock::login::Login;
-use crate::redlock::node::batch::Flush;
+use crate::redlock::node::batch::{Flush, Member};
 use crate::redlock::node::look::Watch;
 use crate::redlock::node::nodes::Nodes;
+use crate::redlock::node::request::{CompareRequest, SetRequest};
 use crate::redlock::node::status::NodeStatus;
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::quorum::Quorum;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::timers::Timers;
 use crate::redlock::token::{Nonce, Token};
+use crate::redlock::wire::command::Call;
 use crate::time::Instant;
 
 /// The Redlock algorithm over N nodes, without input or output.
@@ -149,7 +152,8 @@ pub struct Redlock {
     rng: fastrand::Rng,
     /// One request that takes a lock, encoded once and copied to the nodes.
     scratch: BytesMut,
-    last_request: LastRequest,
+    last_request: LastRequest<CompareRequest, Member>,
+    last_joined: LastRequest<Call, SetRequest>,
     /// The last serial. Rounds and attempts share the counter, so no number has two meanings.
     serials: u64,
     /// The last fencing number that was proposed.
@@ -206,6 +210,7 @@ impl Redlock {
             ready: Queue::EMPTY,
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),
+            last_joined: LastRequest::new(),
             serials: 0,
             proposed: 0,
             watch: Watch::new(&config, &nonce),

@@ -10,6 +10,7 @@ use crate::redlock::node::request::{
     CompareRequest, Expected, GROUP, Intent, LatencyClass, Request, SetRequest,
 };
 use crate::redlock::node_set::NodeId;
+use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::{Compared, View, Vote};
 use crate::redlock::wire::fencing::Drawn;
 use crate::redlock::wire::server_error::ServerError;
@@ -66,8 +67,9 @@ impl Redlock {
                 answered(self);
                 self.nodes[id].counters.errors += 1;
                 let error = ServerError::classify(text);
-                if !self.retry_in_other_form(now, id, request, error) {
-                    self.handle_error(now, id, request, error, text);
+                let expected = Expected { request, sent };
+                if !self.retry_in_other_form(now, id, expected, error) {
+                    self.handle_error(now, id, expected, error, text);
                 }
             }
             (Request::Compare(CompareRequest { count: 1, .. }), _) => {
@@ -89,7 +91,10 @@ impl Redlock {
                 let forgot = view == View::Nothing && self.nodes[id].is_quarantined(now);
                 self.handle_view(id, query, (!forgot).then_some(view));
             }
-            (Request::Set(request), _) if request.form.is_fenced() => {
+            (Request::Set(request), Value::Array(elements)) if request.form.is_fenced() => {
+                self.handle_drawn_together(now, id, (request, sent), elements.clone())?;
+            }
+            (Request::Set(request), _) if request.form.is_fenced() && !self.has_joined(id) => {
                 let drawn = Self::read_drawn(request.intent, value)?;
                 answered(self);
                 self.handle_drawn(now, id, request, drawn);
@@ -171,7 +176,7 @@ impl Redlock {
         &mut self,
         now: Instant,
         id: NodeId,
-        request: Request,
+        Expected { request, sent }: Expected,
         error: ServerError,
         text: &[u8],
     ) {
@@ -203,7 +208,13 @@ impl Redlock {
         }
         match request {
             Request::Set(request) if request.form.is_fenced() => {
-                self.handle_drawn(now, id, request, Drawn::of_error(error));
+                let drawn = match self.config.is_sabotaged(Saboteur::ErrorWroteNothing) {
+                    true => Drawn::Failed,
+                    false => Drawn::of_error(error),
+                };
+                for request in self.take_call(now, id, request, sent) {
+                    self.handle_drawn(now, id, request, drawn);
+                }
             }
             Request::Set(request) => {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));

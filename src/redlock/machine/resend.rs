@@ -22,7 +22,7 @@ impl Redlock {
         &mut self,
         now: Instant,
         id: NodeId,
-        request: Request,
+        Expected { request, sent }: Expected,
         error: ServerError,
     ) -> bool {
         use ServerError::{Denied, KeyDenied, NoScript, Unsupported};
@@ -43,6 +43,11 @@ impl Redlock {
                 }
                 Form::Native(_) | Form::Script(_) => false,
             },
+            Request::Set(request) if self.can_resend_joined(id, request, error) => {
+                let requests = self.take_call(now, id, request, sent);
+                self.resend_joined(now, id, &requests, error);
+                true
+            }
             Request::Set(request) if error == NoScript => match request.form {
                 SetForm::Fenced(_) => self.resend_fenced(now, id, request),
                 _ => self.resend_set(now, id, request),

@@ -7,6 +7,7 @@
 //! answer, is the business of `machine`.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
 pub(super) mod batch;
 pub(super) mod cleanup;
@@ -14,6 +15,7 @@ mod doubt;
 pub(super) mod error;
 mod fences;
 pub(super) mod fitness;
+pub(super) mod gathered;
 pub(super) mod identity;
 pub(super) mod inquiry;
 pub(super) mod look;
@@ -47,7 +49,7 @@ use self::message::Message;
 use self::outbox::Outbox;
 use self::pipeline::Pipeline;
 use self::record::Record;
-use self::request::{Expected, LatencyClass};
+use self::request::{Expected, LatencyClass, SetRequest};
 use self::round_trip::RoundTrip;
 use self::tracking::Tracking;
 use crate::redlock::config::RedlockConfig;
@@ -103,10 +105,13 @@ pub(crate) struct Node {
     /// The server's own compare-and-delete command, if there is one.
     pub(crate) native: Option<Native>,
     parser: Parser,
-    /// Requests that are owed a reply, and the bytes that wait to be written. Only [`Node::send`]
-    /// and [`Node::ask`] add to either, so each request is owed exactly one reply (S4).
+    /// Requests that are owed a reply, and the bytes that wait to be written. Only [`Node::send`],
+    /// [`Node::send_joined`] and [`Node::ask`] add to either, so each request is owed exactly one
+    /// reply (S4).
     pipeline: Pipeline,
     outbox: Outbox,
+    /// Requests for fencing numbers that wait to leave together.
+    gathered: VecDeque<SetRequest>,
     pub(crate) batch: Batch,
     pub(crate) cleanup: Cleanup,
 }
@@ -178,6 +183,7 @@ impl Node {
             parser: Parser::new(),
             pipeline: Pipeline::new(config),
             outbox: Outbox::default(),
+            gathered: VecDeque::new(),
             batch: Batch::new(),
             cleanup: Cleanup::new(config.max_cleanup),
         }
@@ -232,7 +238,8 @@ impl Node {
     /// Returns `true` if a key of ours may be on the node although nobody needs it: an answer about
     /// a lock is owed, a release waits, or a token has to be cleaned up.
     pub(crate) fn owes(&self) -> bool {
-        self.cleanup.len() > 0 || self.batch.len() > 0 || self.pipeline.has_lock_request()
+        let waits = self.batch.len() > 0 || self.has_gathered();
+        self.cleanup.len() > 0 || waits || self.pipeline.has_lock_request()
     }
 
     /// Returns the time at which the oldest request without a reply was sent.

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use super::request::{Expected, Request, SetRequest};
 use crate::redlock::config::RedlockConfig;
+use crate::redlock::wire::command::SetForm;
 use crate::time::Instant;
 
 /// The requests on their way to one node.
@@ -21,7 +22,8 @@ use crate::time::Instant;
 /// time, and at most a few that are given up, for each of its attempts.
 pub(crate) struct Pipeline {
     queue: VecDeque<Expected>,
-    /// The number of requests from which on no more `SET` is added.
+    /// The number of requests from which on no more `SET` is added. Less by one for each request
+    /// that has room here, and is not added yet.
     max: usize,
     /// The number of youngest requests whose bytes the driver does not have yet. Nobody can answer
     /// them.
@@ -80,6 +82,16 @@ impl Pipeline {
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.queue.len() < self.max
+    }
+
+    /// Keeps room for a request that will be added later.
+    pub(crate) fn reserve(&mut self) {
+        self.max -= 1;
+    }
+
+    /// Gives back the room that was kept for `count` requests.
+    pub(crate) fn unreserve(&mut self, count: usize) {
+        self.max += count;
     }
 
     /// Adds a request at the end.
@@ -172,6 +184,15 @@ impl Pipeline {
                 *intent = intent.doubted();
             }
         }
+    }
+
+    /// Returns the requests behind the first `skipped` that are in the same script call as the one
+    /// before them.
+    pub(crate) fn joined(&self, skipped: usize) -> impl Iterator<Item = SetRequest> {
+        self.queue.iter().skip(skipped).map_while(|expected| match expected.request {
+            Request::Set(request) if request.form == SetForm::Joined => Some(request),
+            _ => None,
+        })
     }
 
     /// Returns `true` if a request about a lock is on its way.

@@ -196,7 +196,9 @@ impl Node {
         self.look = None;
         self.look_at = Instant::FAR_FUTURE;
         self.outbox.clear();
-        self.pipeline.take()
+        let mut lost = self.pipeline.take();
+        lost.extend(self.give_up_gathered(now));
+        lost
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 
 mod attempts;
 mod fitness;
+mod gathered;
 mod held;
 mod replies;
 mod sets;

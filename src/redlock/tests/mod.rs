@@ -392,6 +392,8 @@ fn word(part: &Value<'_>) -> String {
         text if text == ACQUIRE_FENCED.text => "acquire-fenced-text".into(),
         text if text == DRAW.sha => "draw".into(),
         text if text == RAISE.sha => "raise".into(),
+        text if text == ACQUIRE_FENCED_MANY.sha => "acquire-fenced-many".into(),
+        text if text == ACQUIRE_FENCED_MANY.text => "acquire-fenced-many-text".into(),
         text if text == ACQUIRE_FENCED_SET.sha => "acquire-fenced-set".into(),
         text if text == ACQUIRE_FENCED_SET.text => "acquire-fenced-set-text".into(),
         text if text == DRAW_SET.sha => "draw-set".into(),

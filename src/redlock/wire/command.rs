@@ -44,6 +44,8 @@ pub(crate) enum SetForm {
     Script(Call),
     /// One key, by a script that also draws or accepts a fencing number.
     Fenced(Call),
+    /// One key and a fencing number, in the same script call as the request before.
+    Joined,
 }
 
 /// The way to name a script in its call.

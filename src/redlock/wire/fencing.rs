@@ -14,7 +14,9 @@ use core::time::Duration;
 use bytes::BytesMut;
 
 pub(crate) use self::drawn::Drawn;
-pub use self::scripts::{ACQUIRE_FENCED, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET};
+pub use self::scripts::{
+    ACQUIRE_FENCED, ACQUIRE_FENCED_MANY, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET,
+};
 use super::command::{Call, SetForm, begin_script};
 use super::keys::Names;
 use super::script::Script;
@@ -49,7 +51,7 @@ pub(crate) fn stripe(key: &[u8]) -> u16 {
 impl SetForm {
     /// Returns whether the request is about a fencing number.
     pub(crate) const fn is_fenced(self) -> bool {
-        matches!(self, Self::Fenced(_))
+        matches!(self, Self::Fenced(_) | Self::Joined)
     }
 }
 
@@ -105,6 +107,36 @@ pub(crate) fn fencing(
     // No number has more than 53 bits.
     resp::bulk_integer(out, number.min(Fence::MOST) as i64);
     if let Some(ttl) = ttl {
+        resp::bulk_integer(out, ttl.count());
+    }
+}
+
+/// One of the locks that are taken, each with a number of its own, in one call.
+#[derive(Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    pub(crate) resource: &'a [u8],
+    pub(crate) token: Token,
+    pub(crate) proposal: u64,
+    pub(crate) ttl: Millis,
+}
+
+/// Appends a call of the script that takes the keys of several locks. A call for one lock is that
+/// of [`Fencing::Acquire`].
+pub(crate) fn acquire_many<'a>(
+    out: &mut BytesMut,
+    call: Call,
+    claims: impl ExactSizeIterator<Item = Claim<'a>> + Clone,
+) {
+    let count = claims.len();
+    let script = if count > 1 { ACQUIRE_FENCED_MANY } else { ACQUIRE_FENCED };
+    begin_script(out, script, call, count + 1, 4 * count);
+    claims.clone().for_each(|claim| resp::bulk(out, claim.resource));
+    resp::bulk(out, FENCES);
+    for Claim { resource, token, proposal, ttl } in claims {
+        resp::bulk(out, token.as_ref());
+        resp::bulk_integer(out, i64::from(stripe(resource)));
+        // No number has more than 53 bits.
+        resp::bulk_integer(out, proposal.min(Fence::MOST) as i64);
         resp::bulk_integer(out, ttl.count());
     }
 }

@@ -35,6 +35,28 @@ pub const ACQUIRE_FENCED: Script = Script {
     sha: "844113e3e9612a8d78cc36cf8fbff35c0d9784ee",
 };
 
+/// The script that takes the keys of several locks, each on its own, and draws a number for each.
+/// `KEYS` are one key for each lock, and behind them the hash. `ARGV` has the token, the stripe,
+/// the proposal and the ttl of each.
+///
+/// The script answers with an array of what [`ACQUIRE_FENCED`] answers for each. Locks in one
+/// stripe draw one behind another.
+pub const ACQUIRE_FENCED_MANY: Script = Script {
+    text: "local t, r, h = redis.call('TIME'), {}, KEYS[#KEYS] \
+           local c = t[1] * 1000000 + t[2] \
+           for i = 1, #KEYS - 1 do local a = 4 * i \
+           if redis.call('SET', KEYS[i], ARGV[a - 3], 'NX', 'PX', ARGV[a]) then \
+           local k, s = ARGV[a - 2], ARGV[a - 1] \
+           local f, n = redis.call('HGET', h, k), tonumber(s) \
+           if n < c - 1000000 then n = c - 1000000 s = nil \
+           elseif n > c + 1000000 then n = c + 1000000 s = nil end \
+           if f and n <= tonumber(f) then n = f + 1 s = nil end \
+           redis.call('HSET', h, k, s or string.format('%.0f', n)) \
+           r[i] = n else r[i] = false end end \
+           return r",
+    sha: "f792bbd321e0dfda3b56fb46cfbac4b118059323",
+};
+
 /// The script that draws a number for a lock that is held.
 ///
 /// The script answers with the number, with 0 when there is no key, with −1 when the key holds
@@ -156,7 +178,8 @@ mod tests {
     #[test]
     fn each_sha_belongs_to_its_text() {
         let of_sets = [ACQUIRE_FENCED_SET, DRAW_SET, RAISE_SET];
-        for script in [ACQUIRE_FENCED, DRAW, RAISE].into_iter().chain(of_sets) {
+        let of_one = [ACQUIRE_FENCED, ACQUIRE_FENCED_MANY, DRAW, RAISE];
+        for script in of_one.into_iter().chain(of_sets) {
             let sha = sha1_smol::Sha1::from(script.text).digest().to_string();
             assert_eq!(sha, script.sha, "{}", script.text);
         }
