@@ -23,8 +23,8 @@ pub enum RequestError {
         /// The length of the resource in bytes, prefix included.
         len: usize,
     },
-    /// The resource begins with `redbolt:`. Behind the prefix, the engine keeps such names for
-    /// itself (S11).
+    /// The resource begins with `redbolt:`, by itself or with the prefix. The engine keeps such
+    /// names for itself (S11, S13).
     ReservedResource,
     /// The lock has no resources, or more than [`MAX_SET`].
     SetSize {

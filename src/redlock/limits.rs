@@ -63,7 +63,10 @@ impl RedlockConfig {
         if resource.is_empty() {
             return Err(RequestError::EmptyResource);
         }
-        if resource.starts_with(RESERVED) {
+        // A short prefix and the resource can make a reserved name together, such as that of the
+        // hash with the fencing numbers, which has no prefix.
+        let rest = RESERVED.strip_prefix(&self.prefix[..]).unwrap_or(RESERVED);
+        if resource.starts_with(rest) || resource.starts_with(RESERVED) {
             return Err(RequestError::ReservedResource);
         }
         if len > MAX_RESOURCE {

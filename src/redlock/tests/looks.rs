@@ -329,3 +329,22 @@ fn reserved_names_are_refused() {
     }
     assert!(rig.redlock.acquire(rig.now, b"redbolt", TTL, WAIT).is_ok());
 }
+
+/// The hash with the fencing numbers has no prefix before its name, and must not become a lock.
+#[test]
+fn a_prefix_and_a_resource_make_no_reserved_name_together() {
+    for (prefix, resource, is_free) in [
+        ("redbolt", ":fence", false),
+        ("red", "bolt:fence", false),
+        ("r", "edbolt:", false),
+        ("redbolt", "redbolt:fence", false),
+        ("redbolt", "fence", true),
+        ("redbolt", "", false),
+        ("bolt", ":fence", true),
+        ("redbolt-", ":fence", true),
+    ] {
+        let mut rig = Rig::with(1, |config| config.prefix = prefix.as_bytes().to_vec());
+        let found = rig.redlock.acquire(rig.now, resource.as_bytes(), TTL, WAIT);
+        assert_eq!(found.is_ok(), is_free, "{prefix} {resource}: {found:?}");
+    }
+}
