@@ -82,3 +82,22 @@ fn a_script_with_flock_is_refused_when_it_is_late() {
     assert!(output.status.success(), "{}", said(&output));
     assert_eq!(stored(), "again\n");
 }
+
+/// What cannot be compared is refused, and takes no mark away.
+#[test]
+fn a_script_with_flock_is_refused_where_a_number_is_missing() {
+    let folder = Folder::new();
+    let path = folder.path().join("save");
+    fs::write(&path, script("# save")).expect("the folder is ours");
+    let marked = folder.path().join("order.fence");
+    let newest = fence(2).to_string();
+    for (mark, number) in [(newest.as_str(), ""), (&newest, "newest"), ("torn", &newest)] {
+        fs::write(&marked, mark).expect("the folder is ours");
+        let mut command = Command::new("sh");
+        command.arg(&path).arg("text").current_dir(folder.path()).env("REDBOLT_FENCE", number);
+        let output = command.output().expect("sh can be run");
+        assert!(!output.status.success(), "{mark} {number}: {}", said(&output));
+        assert!(!folder.path().join("order").exists(), "{mark} {number}");
+        assert_eq!(fs::read_to_string(&marked).expect("it is there"), mark);
+    }
+}
