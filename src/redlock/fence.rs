@@ -40,6 +40,11 @@ impl Fence {
     /// The largest number. Behind it, a number of Lua cannot be incremented by one.
     pub(super) const MOST: u64 = (1 << 53) - 1;
 
+    /// The largest number that a node can draw by itself: the time a year before the end of all
+    /// numbers. Somebody else has written a larger one. Other nodes are not asked to go beyond such
+    /// a number, because their numbers would end as well.
+    pub(super) const LAST_DRAWN: u64 = Self::MOST - (1 << 45);
+
     /// Creates a fence from its number, for example one that was stored or handed over. Returns
     /// `None` for a number that no fence has: less than 2³², or 2⁵³ and more.
     #[must_use]

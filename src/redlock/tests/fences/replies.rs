@@ -80,6 +80,63 @@ fn a_number_that_is_too_large_is_no_vote_but_leaves_a_key() {
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
 }
 
+/// Proxies and other servers tell numbers in other types, of which none is exact enough or asked
+/// for.
+#[test]
+fn a_number_of_another_type_is_no_number() {
+    for form in [",", "(", "+", "$16\r\n", "*1\r\n:", "=20\r\ntxt:"] {
+        let mut rig = Rig::new(3);
+        rig.fenced("r");
+        rig.sent(0);
+        let number = micros(rig.now);
+        let reply = format!("{form}{number}\r\n");
+        rig.redlock.handle_received(rig.now, node(0), reply.as_bytes());
+        rig.run_actions();
+        assert!(rig.closed.contains(node(0)), "{reply:?}");
+        rig.draw(1, 0);
+        assert_eq!(rig.events(), [], "{reply:?}");
+        rig.draw(2, 0);
+        assert_eq!(rig.fence(), 0, "{reply:?}");
+    }
+}
+
+/// What somebody else has written into a stripe must not take the node from all other locks. A
+/// number of Lua that no integer holds comes as the least integer.
+#[test]
+fn a_number_that_nobody_can_have_drawn_is_no_vote_and_ends_no_session() {
+    for number in [i64::MIN, i64::MAX, (1 << 53) - 1] {
+        let mut rig = Rig::new(3);
+        rig.fenced("r");
+        rig.sent(0);
+        rig.reply(0, &format!(":{number}"));
+        rig.draw(1, 0);
+        rig.draw(2, 7);
+        assert_eq!(rig.sent(1), [rig.raise(1, 8)], "{number}: no node goes beyond it");
+        assert_eq!(rig.sent(0), [""; 0], "{number}");
+        rig.reply(1, ":1");
+        rig.reply(2, ":1");
+        assert_eq!((rig.fence(), rig.closed), (8, NodeSet::EMPTY), "{number}");
+    }
+}
+
+#[test]
+fn a_node_that_is_behind_no_clock_accepts_nothing_and_takes_no_other_along() {
+    for number in [-i64::MAX, i64::MIN, -(1 << 53) + 1] {
+        let mut rig = Rig::new(3);
+        rig.fenced("r");
+        rig.draw(0, 0);
+        rig.draw(1, 7);
+        rig.reply(2, "$-1");
+        rig.sent(0);
+        rig.sent(1);
+        rig.reply(0, ":1");
+        rig.reply(1, &format!(":{number}"));
+        rig.no_lock();
+        assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"], "{number}");
+        assert!(rig.closed.is_empty(), "{number}");
+    }
+}
+
 /// S11: what a node says behind a push that its keys are gone does not count.
 #[test]
 fn what_a_node_says_in_doubt_is_no_vote_and_no_acceptance() {

@@ -9,7 +9,8 @@ use crate::resp::Value;
 pub(crate) enum Drawn {
     /// The number that the node has drawn.
     Number(Fence),
-    /// The node has a number that is too large for a fence. The key is there.
+    /// The node has a number from which it cannot go on for long, or not at all: a number that no
+    /// clock shows. The key is there.
     Spent,
     /// 1: the node has accepted the number.
     Accepted,
@@ -54,15 +55,21 @@ impl Drawn {
             Value::Integer(0 | -1) => Some(Self::Gone),
             // Nobody asks for a number below the least one.
             Value::Integer(number) if *number <= -(Fence::LEAST as i64) => {
-                Some(Self::Behind(number.unsigned_abs()))
+                let number = number.unsigned_abs();
+                Some(if number > Fence::LAST_DRAWN { Self::Spent } else { Self::Behind(number) })
             }
             _ => None,
         }
     }
 
     fn of_number(number: i64) -> Option<Self> {
+        // Lua numbers that no integer holds, such as 1e19, become this one.
+        if number == i64::MIN {
+            return Some(Self::Spent);
+        }
         let number = u64::try_from(number).ok().filter(|number| *number >= Fence::LEAST)?;
-        Some(Fence::new(number).map_or(Self::Spent, Self::Number))
+        let drawn = Fence::new(number).filter(|_| number <= Fence::LAST_DRAWN);
+        Some(drawn.map_or(Self::Spent, Self::Number))
     }
 
     /// Converts an error reply. Only an error from before the first write of a script proves that
@@ -86,6 +93,8 @@ mod tests {
         use Drawn::{Accepted, Behind, Gone, Number, Refused, Spent};
         let fence = |number| Fence::new(number).map(Number);
         let (least, most) = (1_i64 << 32, (1_i64 << 53) - 1);
+        let last = most - (1 << 45);
+        let at_last = u64::try_from(last).expect("a large number");
         let rows = [
             // The answer to a script that takes, that draws, that accepts.
             (Value::Null, Some(Refused), None, None),
@@ -95,12 +104,17 @@ mod tests {
             (Value::Integer(2), None, None, None),
             (Value::Integer(least - 1), None, None, None),
             (Value::Integer(least), fence(1 << 32), fence(1 << 32), None),
-            (Value::Integer(most), fence((1 << 53) - 1), fence((1 << 53) - 1), None),
+            (Value::Integer(last), fence(at_last), fence(at_last), None),
+            (Value::Integer(last + 1), Some(Spent), Some(Spent), None),
+            (Value::Integer(most), Some(Spent), Some(Spent), None),
             (Value::Integer(most + 1), Some(Spent), Some(Spent), None),
+            (Value::Integer(i64::MAX), Some(Spent), Some(Spent), None),
             (Value::Integer(-2), None, None, None),
             (Value::Integer(-least + 1), None, None, None),
             (Value::Integer(-least), None, None, Some(Behind(1 << 32))),
-            (Value::Integer(i64::MIN), None, None, Some(Behind(1 << 63))),
+            (Value::Integer(-last), None, None, Some(Behind(at_last))),
+            (Value::Integer(-last - 1), None, None, Some(Spent)),
+            (Value::Integer(i64::MIN), Some(Spent), Some(Spent), Some(Spent)),
             (Value::Simple(b"OK"), None, None, None),
         ];
         for (value, acquired, drawn, raised) in rows {
