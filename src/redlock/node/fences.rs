@@ -14,15 +14,9 @@ use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 
 impl Node {
-    /// The node has refused to draw or to accept a number. This lasts as long as the session: no
-    /// lock without a number is affected.
+    /// The node has refused to draw or to accept a number. No lock without a number is affected.
     pub(crate) fn deny_fences(&mut self) {
         self.fitness.is_denied = true;
-    }
-
-    /// Begins a session, in which nothing is denied yet.
-    pub(super) fn begin_fitness(&mut self) {
-        self.fitness.is_denied = false;
     }
 
     /// Returns why the node was not asked when a number was wanted last.

@@ -31,7 +31,7 @@ pub enum FenceBar {
     /// The node does not tell its time.
     ClockUnknown,
     /// The node does not let us run the scripts: the rights to `hget`, `hset` and `time` are
-    /// needed.
+    /// needed. Behind each look, one request tries again.
     Denied,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for FenceBar {
 pub(super) struct Fitness {
     /// The last time that the node has told.
     pub(super) reading: Option<Reading>,
-    /// Whether the node has refused one of the scripts in this session.
+    /// Whether the node has refused one of the scripts since the last look.
     pub(super) is_denied: bool,
     /// Why the node was not asked when a number was wanted last.
     pub(super) bar: Option<FenceBar>,

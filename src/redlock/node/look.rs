@@ -185,6 +185,8 @@ impl Node {
         if let Some(time) = found.time {
             self.fitness.reading = Some(Reading { time, sent, answered: now });
         }
+        // Somebody may have given the user the rights. The next request for a number will show.
+        self.fitness.is_denied = false;
         let is_same = self.record.look(now, sent, found, config, terms);
         self.answer_doubt(now, found);
         is_same || config.restart_guard == RestartGuard::Off

@@ -157,7 +157,6 @@ impl Node {
         self.missing = found.missing;
         self.batch.set_scripts(self.runs_scripts());
         self.tracking.begin(found);
-        self.begin_fitness();
         self.session = Session::Ready { since: now };
         self.plan_looks(now, found, terms);
         self.error = None;

@@ -22,6 +22,29 @@ fn a_missing_right_bars_the_node_from_numbers_alone() {
 }
 
 #[test]
+fn a_right_that_is_given_later_needs_no_new_session() {
+    let mut rig = Rig::with(3, |config| (config.max_ttl, config.repair) = (TTL, false));
+    rig.fenced("r");
+    rig.sent(0);
+    rig.reply(0, "-ERR The user executing the script can't run this command or subcommand");
+    rig.draw(1, 0);
+    rig.draw(2, 0);
+    assert_eq!(rig.fence(), 0);
+    rig.sent(0);
+    rig.fenced("r2");
+    assert_eq!((rig.sent(0), rig.bar(0)), (vec![], Some(FenceBar::Denied)));
+    rig.draw(1, 1);
+    rig.draw(2, 1);
+    assert_eq!(rig.fence(), 1);
+    // The next look is no later than that.
+    rig.advance(rig.redlock.config().quarantine() / 3);
+    rig.events();
+    rig.fenced("r3");
+    assert_eq!(rig.bar(0), None);
+    assert!(rig.sent(0).iter().any(|call| call.contains(" r3 redbolt:fence ")));
+}
+
+#[test]
 fn a_node_whose_clock_is_wrong_takes_no_part_and_an_event_says_so() {
     let mut rig = Rig::unconnected(3, |_| ());
     // 11 s: more than twice the skew.
