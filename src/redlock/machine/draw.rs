@@ -41,7 +41,8 @@ impl Redlock {
             return Err(RequestError::Full { max: self.config.max_locks });
         }
         let nodes = self.table[slot].presence.anywhere();
-        let nodes = nodes.into_iter().filter(|id| self.nodes[*id].is_ready()).collect();
+        let can_draw = |id: &NodeId| self.nodes[*id].has_room_to_draw(&self.config);
+        let nodes = nodes.into_iter().filter(can_draw).collect();
         let (nodes, serial) = (self.fit(now, nodes), self.next_serial());
         let proposal = self.propose(now, slot);
         self.table.expect_draws(slot).begin_held(proposal, serial, nodes);

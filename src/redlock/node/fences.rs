@@ -19,6 +19,12 @@ impl Node {
         self.fitness.is_denied = true;
     }
 
+    /// Returns whether the node may be asked about a number of a lock that is held. Other nodes can
+    /// end such a draw, and the next one can begin, however long this node does not answer.
+    pub(crate) fn has_room_to_draw(&self, config: &RedlockConfig) -> bool {
+        self.is_ready() && self.pipeline.len() < config.max_pipeline + config.max_locks
+    }
+
     /// Returns why the node was not asked when a number was wanted last.
     pub(crate) fn fence_bar(&self) -> Option<FenceBar> {
         self.fitness.bar.filter(|_| self.is_ready())

@@ -18,8 +18,8 @@ use crate::time::Instant;
 /// than `max_pipeline` requests. Each `SET` is followed by at most one release. When a lock tries
 /// again on this node, the release of its last attempt counts towards the bound of the new `SET`.
 /// So the releases beyond the bound are at most one per lock. Extensions keep to
-/// `max_pipeline + max_locks`, and so do questions for fencing numbers: a lock has one open at a
-/// time, and at most a few that are given up, for each of its attempts.
+/// `max_pipeline + max_locks`, and so do draws of fencing numbers for locks that are held. A node
+/// that has drawn is asked to accept a number a few times at most.
 pub(crate) struct Pipeline {
     queue: VecDeque<Expected>,
     /// The number of requests from which on no more `SET` is added. Less by one for each request

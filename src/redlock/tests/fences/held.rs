@@ -22,6 +22,29 @@ fn a_held_lock_draws_a_new_number() {
     assert_eq!(rig.events(), []);
 }
 
+/// Two nodes are enough for a number, and the third answers nothing. The questions that it owes an
+/// answer to must not become more and more.
+#[test]
+fn numbers_that_are_drawn_again_and_again_fill_no_pipeline() {
+    let bound = |config: &mut RedlockConfig| {
+        (config.max_pipeline, config.max_locks) = (8, 2);
+    };
+    let mut rig = Rig::with(3, bound);
+    let lock = rig.held("r");
+    for round in 0..50 {
+        rig.redlock.draw_fence(rig.now, lock).expect("held");
+        rig.draw(0, round);
+        rig.draw(1, round);
+        assert!(matches!(rig.event(), Event::Fenced { .. }), "{round}");
+    }
+    assert_eq!(rig.sent(2).len(), 10);
+    rig.close(2);
+    rig.connect(2);
+    rig.events();
+    rig.redlock.draw_fence(rig.now, lock).expect("held");
+    assert!(rig.sent(2).iter().any(|call| call.starts_with("EVALSHA draw ")));
+}
+
 #[test]
 fn a_draw_that_fails_leaves_the_number_and_the_lock() {
     let mut rig = Rig::new(3);
