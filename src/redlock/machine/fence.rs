@@ -34,12 +34,16 @@ impl Redlock {
     }
 
     /// Returns a number to propose: the time of this machine, near that of the nodes, and more than
-    /// all that this engine has proposed, or has seen for the lock.
+    /// what this engine has proposed before, or has seen for the lock.
     pub(super) fn propose(&mut self, now: Instant, slot: u32) -> u64 {
+        /// How far proposals run ahead of the time at most: 10 ms.
+        const LEEWAY: u64 = 10_000;
         let wall = self.terms(now).wall.unwrap_or_default();
         let wall = self.nodes.near_time(now, wall);
         let seen = self.table.expect_draws(slot).seen;
-        self.proposed = wall.max(self.proposed.saturating_add(1)).min(Fence::MOST);
+        // A clock that was far ahead once must not make all later proposals useless.
+        let next = self.proposed.saturating_add(1).min(wall.saturating_add(LEEWAY));
+        self.proposed = wall.max(next).min(Fence::MOST);
         // What one lock has seen can be far ahead of all clocks, and says nothing of other locks.
         self.proposed.max(seen.saturating_add(1)).min(Fence::MOST)
     }

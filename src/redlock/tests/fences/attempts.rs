@@ -165,6 +165,27 @@ fn a_connection_that_dies_takes_its_answer_with_it() {
     assert_eq!(rig.sent(0), ["EVALSHA release 1 r #1"]);
 }
 
+/// A node whose clock is wrong can be the only one whose time is known for a moment.
+#[test]
+fn a_clock_that_was_far_ahead_once_spoils_no_later_proposals() {
+    let mut rig = Rig::new(3);
+    // No node has been without a look for long.
+    rig.masters[2].ahead = 30_000_000;
+    rig.advance(Duration::from_secs(70));
+    rig.close(0);
+    rig.fenced("r");
+    rig.advance(ms(1));
+    assert!(matches!(rig.no_lock(), AcquireError::NoQuorum(_)), "no majority of clocks");
+    rig.connect(0);
+    rig.events();
+    rig.sent(1);
+    rig.fenced("r2");
+    let call = rig.sent(1).remove(0);
+    let number = call.split(' ').nth(7).and_then(|word| word.parse::<u64>().ok());
+    let ahead = number.expect("a number") - micros(rig.now);
+    assert!(ahead < 1_000_000, "{ahead} us ahead: {call}");
+}
+
 /// One stripe that is far ahead must not spoil the proposals for all others.
 #[test]
 fn a_number_far_ahead_is_proposed_for_its_own_lock_only() {
