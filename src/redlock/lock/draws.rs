@@ -9,6 +9,7 @@ use crate::redlock::fence::Fence;
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::quorum::{Quorum, Verdict};
 use crate::redlock::wire::fencing::Drawn;
+use crate::time::Instant;
 
 /// How often nodes are asked to accept another number, before a draw has failed. Each time but the
 /// first, somebody else has raised the number of the stripe in between.
@@ -17,6 +18,8 @@ const MOST_RAISES: u8 = 4;
 /// The numbers of one draw: of an attempt, or for a lock that is held.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Draws {
+    /// When the first trip began.
+    pub(crate) began: Instant,
     /// The number that was proposed, and the nodes that have drawn exactly that.
     pub(crate) proposal: u64,
     exact: NodeSet,
@@ -71,9 +74,9 @@ pub(crate) enum Outcome {
 
 impl Draws {
     /// Starts a draw with this proposal. What was seen in earlier draws stays.
-    pub(crate) fn begin(&mut self, proposal: u64) {
+    pub(crate) fn begin(&mut self, now: Instant, proposal: u64) {
         let Self { seen, fence, .. } = *self;
-        *self = Self { proposal, seen, fence, ..Self::default() };
+        *self = Self { began: now, proposal, seen, fence, ..Self::default() };
     }
 
     /// Records the number that an adopted lock brings along. No node is asked for anything that
@@ -103,8 +106,8 @@ impl Draws {
     }
 
     /// Starts a draw with this proposal for a lock that is held: `nodes` are asked.
-    pub(crate) fn begin_held(&mut self, proposal: u64, serial: u64, nodes: NodeSet) {
-        self.begin(proposal);
+    pub(crate) fn begin_held(&mut self, now: Instant, proposal: u64, serial: u64, nodes: NodeSet) {
+        self.begin(now, proposal);
         self.asked = Some(Asked { serial, votes: Votes::ask(nodes) });
     }
 
@@ -128,8 +131,20 @@ impl Draws {
 
     /// Starts to ask `nodes` to accept a number that is larger than all that were seen. Returns
     /// `None` if there is no such number.
-    pub(crate) fn begin_raise(&mut self, serial: u64, nodes: NodeSet) -> Option<Fence> {
-        let number = Fence::new(self.seen.saturating_add(1))?;
+    ///
+    /// Others who share the stripe draw on while the question is on its way, and what they draw
+    /// grows with the time. So the number is ahead of what was seen by the time of two such trips,
+    /// as far as `most` allows.
+    pub(crate) fn begin_raise(
+        &mut self,
+        now: Instant,
+        most: u64,
+        serial: u64,
+        nodes: NodeSet,
+    ) -> Option<Fence> {
+        let micros = u64::try_from((now - self.began).as_micros()).unwrap_or(u64::MAX);
+        let ahead = self.seen.saturating_add(micros.saturating_mul(2)).min(most);
+        let number = Fence::new(ahead.max(self.seen.saturating_add(1)))?;
         self.raises += 1;
         self.seen = number.get();
         let accepted = NodeSet::EMPTY;
@@ -253,7 +268,7 @@ mod tests {
     /// The draws of nodes with these numbers above the proposal.
     fn draws(numbers: &[u64]) -> Draws {
         let mut draws = Draws::default();
-        draws.begin(P);
+        draws.begin(Instant::ZERO, P);
         for (index, above) in numbers.iter().enumerate() {
             draws.drew(node(index), fence(P + above));
         }
@@ -294,7 +309,7 @@ mod tests {
     fn a_raise_needs_a_quorum_that_accepts_and_not_one_that_is_behind() {
         let three = Quorum::majority(3).expect("three");
         let mut draws = draws(&[0, 7]);
-        let number = draws.begin_raise(1, draws.raisable()).expect("in range");
+        let number = draws.begin_raise(Instant::ZERO, 0, 1, draws.raisable()).expect("in range");
         assert_eq!(number, fence(P + 8));
         assert_eq!(draws.outcome(three, nodes([2])), Outcome::Open);
         assert!(draws.raised(node(0), 1, Drawn::Accepted));
@@ -302,7 +317,7 @@ mod tests {
         assert!(draws.raised(node(1), 1, Drawn::Behind(P + 20)));
         assert_eq!(draws.outcome(three, nodes([2])), Outcome::Open, "the last may draw it");
         assert_eq!(draws.outcome(three, NodeSet::EMPTY), Outcome::Raise);
-        assert_eq!(draws.begin_raise(2, draws.raisable()), Some(fence(P + 21)));
+        assert_eq!(draws.begin_raise(Instant::ZERO, 0, 2, draws.raisable()), Some(fence(P + 21)));
         assert!(!draws.raised(node(1), 1, Drawn::Accepted), "that was the older question");
         assert!(draws.raised(node(0), 2, Drawn::Accepted));
         assert!(draws.raised(node(1), 2, Drawn::Accepted));
@@ -314,7 +329,7 @@ mod tests {
         let three = Quorum::majority(3).expect("three");
         for (late, expected) in [(0, 0), (7, 7), (8, 8)] {
             let mut draws = draws(&[0, 7]);
-            draws.begin_raise(1, draws.raisable());
+            draws.begin_raise(Instant::ZERO, 0, 1, draws.raisable());
             if expected == 8 {
                 draws.raised(node(0), 1, Drawn::Accepted);
                 assert_eq!(draws.raise_late(node(2), fence(P + 8)), None);
@@ -333,21 +348,21 @@ mod tests {
         let mut draws = draws(&[0, 7, 9]);
         for serial in 1..=u64::from(MOST_RAISES) {
             assert_eq!(draws.outcome(three, NodeSet::EMPTY), Outcome::Raise, "{serial}");
-            draws.begin_raise(serial, draws.raisable());
+            draws.begin_raise(Instant::ZERO, 0, serial, draws.raisable());
             for index in 0..3 {
                 draws.raised(node(index), serial, Drawn::Behind(P + 100 * serial));
             }
         }
         assert_eq!(draws.outcome(three, NodeSet::EMPTY), Outcome::Impossible);
         draws.seen = Fence::MOST;
-        assert_eq!(draws.begin_raise(9, draws.raisable()), None);
+        assert_eq!(draws.begin_raise(Instant::ZERO, 0, 9, draws.raisable()), None);
     }
 
     #[test]
     fn nodes_without_the_token_accept_nothing_more() {
         let three = Quorum::majority(3).expect("three");
         let mut draws = draws(&[0, 7]);
-        draws.begin_raise(1, draws.raisable());
+        draws.begin_raise(Instant::ZERO, 0, 1, draws.raisable());
         draws.raised(node(0), 1, Drawn::Gone);
         draws.raised(node(1), 1, Drawn::Behind(P + 20));
         assert_eq!(draws.raisable(), nodes([1]));
@@ -357,8 +372,8 @@ mod tests {
     #[test]
     fn what_was_seen_outlives_a_draw() {
         let mut draws = draws(&[7]);
-        draws.begin_raise(1, nodes([0]));
-        draws.begin(P + 1);
+        draws.begin_raise(Instant::ZERO, 0, 1, nodes([0]));
+        draws.begin(Instant::ZERO, P + 1);
         assert_eq!((draws.seen, draws.is_raising()), (P + 8, false));
         assert_eq!(draws.raisable(), NodeSet::EMPTY);
     }

@@ -45,7 +45,7 @@ impl Redlock {
         let nodes = nodes.into_iter().filter(can_draw).collect();
         let (nodes, serial) = (self.fit(now, nodes), self.next_serial());
         let proposal = self.propose(now, slot);
-        self.table.expect_draws(slot).begin_held(proposal, serial, nodes);
+        self.table.expect_draws(slot).begin_held(now, proposal, serial, nodes);
         self.encode_fencing(slot, Call::Sha, Fencing::Draw { proposal });
         let form = SetForm::Fenced(Call::Sha);
         self.send_question(now, nodes, SetRequest { slot, serial, intent: Intent::Draw, form });

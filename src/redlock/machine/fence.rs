@@ -54,7 +54,7 @@ impl Redlock {
     pub(super) fn begin_fenced(&mut self, now: Instant, slot: u32, voters: NodeSet) {
         let voters = self.fit(now, voters);
         let proposal = self.propose(now, slot);
-        self.table.expect_draws(slot).begin(proposal);
+        self.table.expect_draws(slot).begin(now, proposal);
         self.ask_voters(now, slot, voters, Intent::Fenced);
     }
 

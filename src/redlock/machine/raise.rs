@@ -97,9 +97,10 @@ impl Redlock {
     /// Asks all nodes that have drawn to accept one larger number.
     pub(super) fn raise(&mut self, now: Instant, slot: u32) {
         let serial = self.next_serial();
+        let most = self.nodes.latest_time(now, self.terms(now).wall.unwrap_or_default());
         let Some(draws) = self.table.draws_mut(slot) else { return };
         let nodes = draws.raisable();
-        let Some(number) = draws.begin_raise(serial, nodes) else {
+        let Some(number) = draws.begin_raise(now, most, serial, nodes) else {
             return match self.table[slot].phase {
                 Phase::Held => self.draw_failed(now, slot),
                 _ => self.attempt_failed(now, slot),

@@ -13,6 +13,9 @@ use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 
+/// A second, less what the readings of clocks are wrong by, in microseconds.
+const NEAR: u64 = 900_000;
+
 impl Node {
     /// The node has refused to draw or to accept a number. No lock without a number is affected.
     pub(crate) fn deny_fences(&mut self) {
@@ -56,7 +59,19 @@ impl Nodes {
     /// nearest time that is. The scripts cut numbers that are farther away, each node in its own
     /// way.
     pub(crate) fn near_time(&self, now: Instant, own: u64) -> u64 {
-        const NEAR: u64 = 900_000;
+        let Some(middle) = self.middle_time(now) else { return own };
+        own.clamp(middle.saturating_sub(NEAR), middle.saturating_add(NEAR))
+    }
+
+    /// Returns the largest number that nodes are asked to accept for the sake of those who draw
+    /// meanwhile: half a second ahead of the time of the nodes, or of `own` where no node has told
+    /// its time. No node forgets more than a second (S13), however wrong the reading is by now.
+    pub(crate) fn latest_time(&self, now: Instant, own: u64) -> u64 {
+        self.middle_time(now).unwrap_or(own).saturating_add(500_000)
+    }
+
+    /// Returns the time that the middle clock of the nodes shows now, if any node has told its own.
+    fn middle_time(&self, now: Instant) -> Option<u64> {
         let readings = self.iter().filter(|node| node.is_ready());
         let readings = readings.filter_map(|node| node.fitness.reading);
         let mut times: SmallVec<[u64; MAX_NODES]> = readings
@@ -66,8 +81,7 @@ impl Nodes {
             })
             .collect();
         times.sort_unstable();
-        let Some(middle) = times.get(times.len() / 2) else { return own };
-        own.clamp(middle.saturating_sub(NEAR), middle.saturating_add(NEAR))
+        times.get(times.len() / 2).copied()
     }
 
     fn bar(

@@ -52,6 +52,30 @@ fn numbers_that_differ_are_raised_above_the_largest_at_once() {
     assert_eq!(rig.sent(2), [""; 0], "a lock that has its number asks for nothing more");
 }
 
+/// Others who share the stripe draw on while the second trip is on its way. What they draw is near
+/// the time.
+#[test]
+fn a_number_is_raised_above_what_others_draw_meanwhile() {
+    for (round_trip, ahead) in [(ms(20), 40_000), (ms(400), 800_000), (ms(900), 1_390_000)] {
+        let mut rig = Rig::new(3);
+        let options = AcquireOptions::new().fenced().node_timeout(Duration::from_secs(2));
+        rig.redlock.acquire_with(rig.now, &["r"], TTL, NO_WAIT, &options).expect("in bounds");
+        (0..3).for_each(|index| drop(rig.sent(index)));
+        let start = micros(rig.now);
+        rig.advance(round_trip);
+        rig.reply(0, &format!(":{start}"));
+        rig.reply(1, &format!(":{}", start + 7));
+        let sent = rig.sent(0).remove(0);
+        let number = sent.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok());
+        let number = number.expect("a number");
+        assert!(number >= start + ahead, "{} us: {sent}", number - start);
+        assert!(number <= micros(rig.now) + 1_000_000, "the scripts draw no farther ahead: {sent}");
+        rig.reply(0, ":1");
+        rig.reply(1, ":1");
+        assert!(matches!(rig.event(), Event::Acquired { fence: Some(_), .. }));
+    }
+}
+
 #[test]
 fn a_late_vote_is_raised_or_completes_what_it_has() {
     for (late, replies, fence) in [(3, true, 8), (0, false, 0), (7, false, 7), (8, false, 8)] {
