@@ -90,6 +90,8 @@ impl Draws {
         let number = fence.get();
         self.seen = self.seen.max(number);
         self.drawn.insert(node);
+        // An answer to an older question may have said otherwise meanwhile.
+        self.gone.remove(node);
         if number == self.proposal {
             self.exact.insert(node);
         }
@@ -367,6 +369,20 @@ mod tests {
         draws.raised(node(1), 1, Drawn::Behind(P + 20));
         assert_eq!(draws.raisable(), nodes([1]));
         assert_eq!(draws.outcome(three, NodeSet::EMPTY), Outcome::Impossible);
+    }
+
+    #[test]
+    fn a_node_that_draws_has_the_token_whatever_it_said_before() {
+        let three = Quorum::majority(3).expect("three");
+        let mut draws = draws(&[0, 7]);
+        draws.begin_raise(Instant::ZERO, 0, 1, draws.raisable());
+        draws.begin(Instant::ZERO, P);
+        // The answer to a question of the draw before.
+        assert!(!draws.raised(node(1), 1, Drawn::Gone));
+        draws.drew(node(0), fence(P));
+        draws.drew(node(1), fence(P + 9));
+        assert_eq!(draws.outcome(three, NodeSet::EMPTY), Outcome::Raise);
+        assert_eq!(draws.raisable(), nodes([0, 1]));
     }
 
     #[test]
