@@ -45,7 +45,8 @@ pub struct RedlockConfig {
     /// The longest time by which the wall clock of a node may differ from true time when the node
     /// is restarted, or loses its data otherwise: for fencing numbers alone (S13). A node takes
     /// part in them when its data is older than twice this and 2 s, and while its clock is within
-    /// twice this of the clocks of a majority. At most 10 min. Default: 5 s.
+    /// twice this of the clocks of a majority. Of all clients, the one with the smallest value says
+    /// how far clocks may be off. At most 10 min. Default: 5 s.
     pub fence_skew: Duration,
     /// The bounds on how far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
     pub drift: Drift,
