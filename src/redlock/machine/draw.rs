@@ -43,7 +43,7 @@ impl Redlock {
         let nodes = self.table[slot].presence.anywhere();
         let can_draw = |id: &NodeId| self.nodes[*id].has_room_to_draw(&self.config);
         let nodes = nodes.into_iter().filter(can_draw).collect();
-        let (nodes, serial) = (self.fit(now, nodes), self.next_serial());
+        let (nodes, serial) = (self.fit_quorum(now, nodes), self.next_serial());
         let proposal = self.propose(now, slot);
         self.table.expect_draws(slot).begin_held(now, proposal, serial, nodes);
         self.encode_fencing(slot, Call::Sha, Fencing::Draw { proposal });

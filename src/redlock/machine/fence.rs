@@ -52,21 +52,25 @@ impl Redlock {
     /// one.
     #[cold]
     pub(super) fn begin_fenced(&mut self, now: Instant, slot: u32, voters: NodeSet) {
-        let voters = self.fit(now, voters);
+        let voters = self.fit_quorum(now, voters);
         let proposal = self.propose(now, slot);
         self.table.expect_draws(slot).begin(now, proposal);
         self.ask_voters(now, slot, voters, Intent::Fenced);
     }
 
-    /// Returns those of the `voters` that may draw numbers, and none if they are too few. Tells the
-    /// owner if that has changed.
-    pub(super) fn fit(&mut self, now: Instant, voters: NodeSet) -> NodeSet {
+    /// Returns those of `nodes` that may draw and accept numbers. Tells the owner if that has
+    /// changed.
+    pub(super) fn fit(&mut self, now: Instant, nodes: NodeSet) -> NodeSet {
         let terms = self.terms(now);
         for id in self.nodes.judge_fitness(now, self.quorum, &self.config, terms) {
             self.changed.insert(id);
         }
-        let is_fit = |id: &NodeId| self.nodes[*id].fence_bar().is_none();
-        let fit: NodeSet = voters.into_iter().filter(is_fit).collect();
+        nodes.into_iter().filter(|id| self.nodes[*id].fence_bar().is_none()).collect()
+    }
+
+    /// Returns the same, and none if they are too few.
+    pub(super) fn fit_quorum(&mut self, now: Instant, nodes: NodeSet) -> NodeSet {
+        let fit = self.fit(now, nodes);
         if fit.len() < self.quorum.need() { NodeSet::EMPTY } else { fit }
     }
 

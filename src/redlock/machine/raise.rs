@@ -98,8 +98,10 @@ impl Redlock {
     pub(super) fn raise(&mut self, now: Instant, slot: u32) {
         let serial = self.next_serial();
         let most = self.nodes.latest_time(now, self.terms(now).wall.unwrap_or_default());
+        let Some(draws) = self.table.draws(slot) else { return };
+        // A node that has drawn may have been started anew since, without its numbers.
+        let nodes = self.fit(now, draws.raisable());
         let Some(draws) = self.table.draws_mut(slot) else { return };
-        let nodes = draws.raisable();
         let Some(number) = draws.begin_raise(now, most, serial, nodes) else {
             return match self.table[slot].phase {
                 Phase::Held => self.draw_failed(now, slot),

@@ -123,3 +123,23 @@ fn an_idle_time_that_is_excused_for_locks_is_not_excused_for_numbers() {
     other.fenced("r");
     assert_eq!([0, 1, 2].map(|index| other.bar(index)), [None; 3]);
 }
+
+/// P3: the data of a node that was started anew is too young for numbers, also where the node had
+/// drawn before.
+#[test]
+fn a_node_that_was_started_anew_is_not_asked_to_accept_a_number() {
+    let mut rig = Rig::new(3);
+    rig.fenced("r");
+    rig.draw(0, 0);
+    rig.close(0);
+    rig.masters[0].flush();
+    rig.connect_as(0, 9, "");
+    rig.draw(1, 7);
+    let is_asked = |rig: &mut Rig, index| rig.sent(index).join(" ").contains("EVALSHA raise");
+    assert!(is_asked(&mut rig, 1) && !is_asked(&mut rig, 0));
+    rig.reply(1, ":1");
+    rig.draw(2, 9);
+    assert!(is_asked(&mut rig, 2), "two are left");
+    rig.reply(2, ":1");
+    assert!(matches!(rig.event(), Event::Acquired { fence: Some(_), .. }));
+}
