@@ -1,5 +1,6 @@
 //! The plan of a client for one lock.
 
+use std::mem;
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -31,8 +32,9 @@ pub(crate) struct Plan {
     pub(crate) end: End,
     /// How long the client holds the lock until the first step; `None` lets the lock lapse.
     holds: Option<Duration>,
-    /// How many steps come before the last step.
+    /// How many steps come before the last step, and whether the first of them draws a number.
     steps: u32,
+    draws_first: bool,
 }
 
 /// A step before the last one.
@@ -71,6 +73,7 @@ impl Plan {
                 end: End::Release,
                 holds: None,
                 steps: 0,
+                draws_first: false,
             },
             Habit::Gathered => Self::gathered(rng, max_ttl),
             Habit::Numbered => Self::numbered(rng, max_ttl),
@@ -91,12 +94,13 @@ impl Plan {
             end: End::Release,
             holds: Some(keeps),
             steps: 0,
+            draws_first: false,
         }
     }
 
     /// Takes locks with numbers, some of them wanted by many, for a ttl of some round trips: many
     /// keys end while others are being asked for. A quarter of the locks is held to the end of the
-    /// validity or longer.
+    /// validity or longer, and some are for several resources.
     fn numbered(rng: &mut Rng, max_ttl: Duration) -> Self {
         let ttl = Duration::from_millis(rng.u64(12..60));
         // Few of the resources are wanted by most.
@@ -109,7 +113,7 @@ impl Plan {
             _ => End::Leak,
         };
         Self {
-            resources: vec![format!("r{}", rng.usize(..most))],
+            resources: draw(rng, most),
             ttl,
             wait: max_ttl / 2,
             keeps: Duration::ZERO,
@@ -118,14 +122,15 @@ impl Plan {
             end,
             holds: Some(share(ttl, rng.u32(..130))),
             steps: u32::from(rng.u32(..8) == 0),
+            draws_first: false,
         }
     }
 
     /// Most locks are held briefly, so that many change hands. A third is held for so long that
     /// much can go wrong meanwhile, or beyond the validity, to be lost; some of these are extended
     /// a few times, or kept alive, or get new numbers. Some locks lapse; some are for several
-    /// resources; a third of the others has a number from the start; and some requests are
-    /// cancelled before they are granted.
+    /// resources; a third has a number from the start; and some requests are cancelled before they
+    /// are granted.
     fn mixed(rng: &mut Rng, max_ttl: Duration, now: Duration) -> Self {
         let ttl = share(max_ttl, rng.u32(20..=100));
         let wait = if rng.u32(..5) == 0 { Duration::ZERO } else { max_ttl * rng.u32(1..=2) };
@@ -143,9 +148,11 @@ impl Plan {
             15..=18 => End::Give,
             _ => End::Leak,
         };
-        let (resources, keeps) = (draw(rng), Duration::ZERO);
-        let is_fenced = resources.len() == 1 && rng.u32(..3) == 0;
-        let plan = Self { resources, ttl, wait, keeps, is_fenced, due, end, holds, steps };
+        let (resources, keeps) = (draw(rng, RESOURCES), Duration::ZERO);
+        let is_fenced = rng.u32(..3) == 0;
+        let draws_first = false;
+        let plan =
+            Self { resources, ttl, wait, keeps, is_fenced, due, end, holds, steps, draws_first };
         if rng.u32(..12) == 0 { plan.kept_alive(rng) } else { plan }
     }
 
@@ -153,19 +160,18 @@ impl Plan {
     fn kept_alive(mut self, rng: &mut Rng) -> Self {
         self.keeps = share(self.ttl, rng.u32(50..300));
         self.holds = Some(share(self.ttl, rng.u32(50..350)));
-        self.steps = if self.resources.len() == 1 { rng.u32(..3) } else { 0 };
+        self.steps = rng.u32(..3);
         self
     }
 
-    /// Makes this the plan for a lock that is adopted. A lock on one resource gets a number of its
-    /// new owner's at once, which keeps the former owner out of the storage.
+    /// Makes this the plan for a lock that is adopted. The lock gets a number of its new owner's at
+    /// once, which keeps the former owner out of the storage.
     pub(crate) fn adopting(&mut self, resources: Vec<String>) {
         self.resources = resources;
         self.is_fenced = false;
-        if self.resources.len() == 1 {
-            self.steps += 1;
-            self.holds = self.holds.map(|_| Duration::ZERO);
-        }
+        self.draws_first = true;
+        self.steps += 1;
+        self.holds = self.holds.map(|_| Duration::ZERO);
     }
 
     /// Returns the line of the log for a request with this plan, or for the adoption of a token.
@@ -182,11 +188,11 @@ impl Plan {
     }
 
     /// Returns this step, after which the next one is due, or `None` if it is the last step. A lock
-    /// that is kept alive is not extended besides, and a lock on several resources has no number.
+    /// that is kept alive is not extended besides.
     pub(crate) fn next_step(&mut self, rng: &mut Rng, now: Duration) -> Option<Step> {
         self.steps = self.steps.checked_sub(1)?;
         self.due = Some(now + share(self.ttl, rng.u32(10..90)));
-        let draws = self.resources.len() == 1 && rng.bool();
+        let draws = mem::take(&mut self.draws_first) || rng.bool();
         let may_extend = self.keeps.is_zero() && !draws;
         Some(if may_extend { Step::Extend(self.ttl) } else { Step::Draw })
     }
@@ -197,10 +203,10 @@ pub(crate) fn resource(rng: &mut Rng) -> String {
     format!("r{}", rng.usize(..RESOURCES))
 }
 
-/// Returns the names of one resource, or of some.
-fn draw(rng: &mut Rng) -> Vec<String> {
+/// Returns the names of one of the first so many resources, or of some.
+fn draw(rng: &mut Rng, among: usize) -> Vec<String> {
     let count = if rng.u32(..7) == 0 { rng.usize(2..=MOST) } else { 1 };
-    let mut names: Vec<_> = (0..RESOURCES).collect();
+    let mut names: Vec<_> = (0..among).collect();
     rng.shuffle(&mut names);
     names.iter().take(count).map(|name| format!("r{name}")).collect()
 }

@@ -118,10 +118,10 @@ pub(crate) struct Visitor {
 /// A holder with a number, at the register.
 pub(crate) struct Holder {
     request: u64,
-    resource: String,
     fence: u64,
-    /// The version that the holder has read; `None` if the holder was too late to leave a mark.
-    read: Option<u64>,
+    /// For each resource the version that the holder has read; `None` if the holder was too late to
+    /// leave a mark.
+    read: Vec<(String, Option<u64>)>,
 }
 
 impl Visitor {
@@ -133,26 +133,28 @@ impl Visitor {
         Self { stream: BufReader::new(stream), client }
     }
 
-    /// Lets a new holder leave its mark and then read. In the other order, a late write of an older
-    /// holder could come between the two.
-    pub(crate) fn mark(&mut self, request: u64, resource: &str, fence: u64) -> Holder {
-        let mut holder = Holder { request, resource: resource.to_owned(), fence, read: None };
-        if self.take(&holder) {
-            holder.read = Some(self.ask(&format!("read {resource}")));
-        }
-        holder
+    /// Lets a new holder leave its mark and then read, for each of its resources. In the other
+    /// order, a late write of an older holder could come between the two.
+    pub(crate) fn mark(&mut self, request: u64, resources: &[String], fence: u64) -> Holder {
+        let marked = resources.iter().map(|resource| {
+            let is_accepted = self.take(request, resource, fence, None);
+            (resource.clone(), is_accepted.then(|| self.ask(&format!("read {resource}"))))
+        });
+        Holder { request, fence, read: marked.collect() }
     }
 
-    /// Lets a holder replace the value that it has read, in time or late.
+    /// Lets a holder replace the values that it has read, in time or late.
     pub(crate) fn write(&mut self, holder: &mut Holder) {
-        if let Some(read) = holder.read {
-            let is_accepted = self.take(holder);
-            holder.read = Some(read + u64::from(is_accepted));
+        let Holder { request, fence, ref mut read } = *holder;
+        for (resource, read) in read {
+            if let Some(version) = *read {
+                let is_accepted = self.take(request, resource, fence, *read);
+                *read = Some(version + u64::from(is_accepted));
+            }
         }
     }
 
-    fn take(&mut self, holder: &Holder) -> bool {
-        let Holder { request, resource, fence, read } = holder;
+    fn take(&mut self, request: u64, resource: &str, fence: u64, read: Option<u64>) -> bool {
         let read = read.map_or_else(|| "-".to_owned(), |read| read.to_string());
         self.ask(&format!("take {} {request} {resource} {fence} {read}", self.client)) == 1
     }

@@ -62,15 +62,16 @@ impl Report {
         let Verdict { extensions, renewals, losses, double_holds, .. } = &self.verdict;
         let Verdict { waits, refusals, answers, shutdowns: [shutdowns, judged], .. } =
             &self.verdict;
-        let Verdict { numbers, draws, raised, writes, late_writes, .. } = &self.verdict;
+        let Verdict { numbers, set_numbers, draws, raised, .. } = &self.verdict;
+        let Verdict { writes, late_writes, .. } = &self.verdict;
         let Verdict { twice, out_of_order, unaccepted, .. } = &self.verdict;
         format!(
             "{grants} grants ({sets} sets, {adoptions} adoptions), {extensions} extensions, \
              {renewals} renewals, {losses} losses, {waits} waits in vain, {shutdowns} shutdowns \
              ({judged} judged), {answers} answers, {refusals} refusals to children; {numbers} \
-             numbers ({draws} for held locks, {raised} second trips), {writes} writes, \
-             {late_writes} late ones refused; {deeds}; {} double holds, {twice} numbers twice, \
-             {out_of_order} out of order, {unaccepted} not of a majority",
+             numbers ({set_numbers} of sets, {draws} for held locks, {raised} second trips), \
+             {writes} writes, {late_writes} late ones refused; {deeds}; {} double holds, \
+             {twice} numbers twice, {out_of_order} out of order, {unaccepted} not of a majority",
             double_holds.len()
         )
     }

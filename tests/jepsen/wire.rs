@@ -3,7 +3,7 @@
 //!
 //! A request is known by its shape, and not by the scripts of the library: behind the keys stand
 //! tokens, which have twenty bytes, and ttls, which have fewer. A request about a number has the
-//! hash of the numbers for its second key.
+//! hash of the numbers for its last key, and a stripe for each key before.
 
 use std::str::from_utf8;
 use std::sync::Arc;
@@ -91,14 +91,14 @@ struct Fenced {
 
 fn fenced(request: &[Vec<u8>]) -> Option<Fenced> {
     let words: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
-    let [b"EVALSHA" | b"EVAL", _, b"2", _, FENCES, token, _, number, ref rest @ ..] = words[..]
-    else {
-        return None;
-    };
-    let number = decimal(number)?;
-    let ttl = match rest {
-        [] => None,
-        [ttl] => Some(decimal(ttl)?),
+    let [b"EVALSHA" | b"EVAL", _, keys, ref rest @ ..] = words[..] else { return None };
+    let locked = usize::try_from(decimal(keys)?).ok()?.checked_sub(1)?;
+    let (_, behind_keys) = rest.split_at_checked(locked)?;
+    let [FENCES, token, rest @ ..] = behind_keys else { return None };
+    let (_, behind_stripes) = rest.split_at_checked(locked)?;
+    let (number, ttl) = match behind_stripes {
+        [number] => (decimal(number)?, None),
+        [number, ttl] => (decimal(number)?, Some(decimal(ttl)?)),
         _ => return None,
     };
     (token.len() == TOKEN).then(|| Fenced { token: hex(token), number, ttl })
@@ -184,8 +184,12 @@ mod tests {
         let take = ["EVALSHA", "sha", "2", "k", "redbolt:fence", a, "7", n, "10"];
         let ask = &take[..8];
         let other = ["EVAL", "text", "2", "k", "l", a, "7", n];
+        let take_set =
+            ["EVALSHA", "sha", "4", "k", "l", "m", "redbolt:fence", a, "7", "8", "9", n, "10"];
+        let ask_set = &take_set[..12];
+        let short = ["EVAL", "text", "4", "k", "l", "m", "redbolt:fence", a, "7", "8", n];
         type Row<'a> = (&'a [&'a str], &'a str, &'a [(char, u64)], Option<(u64, bool)>);
-        let rows: [Row<'_>; 10] = [
+        let rows: [Row<'_>; 15] = [
             // The votes, and the number.
             (&take, ":5000000001\r\n", &[('1', 10)], Some((N + 1, false))),
             (&take, "$-1\r\n", &[], None),
@@ -197,6 +201,12 @@ mod tests {
             (ask, ":0\r\n", &[], None),
             (ask, ":-1\r\n", &[], None),
             (&other, ":5000000001\r\n", &[], None),
+            // One number for three keys.
+            (&take_set, ":5000000001\r\n", &[('1', 10)], Some((N + 1, false))),
+            (&take_set, "$-1\r\n", &[], None),
+            (ask_set, ":1\r\n", &[], Some((N, true))),
+            (ask_set, ":5000000001\r\n", &[], Some((N + 1, false))),
+            (&short, ":5000000001\r\n", &[], None),
         ];
         for (request, reply, votes, number) in rows {
             assert_eq!(kept(request, reply), votes, "{request:?} {reply:?}");

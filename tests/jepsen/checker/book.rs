@@ -91,7 +91,7 @@ impl Book {
         let numbers: Vec<_> =
             requests.flat_map(|(key, request)| numbers_of(*key, request)).collect();
         let (twice, out_of_order) = (numbers::twice(&numbers), numbers::out_of_order(&numbers));
-        (verdict.numbers, verdict.raised) = (numbers.len(), self.numbers.raised());
+        verdict.raised = self.numbers.raised();
         (verdict.twice, verdict.out_of_order) = (twice.len(), out_of_order.len());
         verdict.writes = self.deposits.iter().filter(|deposit| deposit.is_accepted).count();
         verdict.late_writes = self.deposits.len() - verdict.writes;
@@ -239,14 +239,22 @@ impl Book {
 
     fn count(&mut self, what: &What, key: Key) {
         let request = &self.requests[&key];
+        let is_set = usize::from(request.resources.len() > 1);
         match what {
-            What::Held { .. } => {
+            What::Held { fence, .. } => {
+                let is_fenced = usize::from(fence.is_some());
                 self.verdict.grants += 1;
-                self.verdict.sets += usize::from(request.resources.len() > 1);
+                self.verdict.sets += is_set;
+                self.verdict.numbers += is_fenced;
+                self.verdict.set_numbers += is_fenced * is_set;
                 self.verdict.adoptions += usize::from(request.adopts.is_some());
             }
             What::Extended { .. } => self.verdict.extensions += 1,
-            What::Drawn { .. } => self.verdict.draws += 1,
+            What::Drawn { .. } => {
+                self.verdict.numbers += 1;
+                self.verdict.draws += 1;
+                self.verdict.set_numbers += is_set;
+            }
             What::Renewed { .. } => self.verdict.renewals += 1,
             What::Lost { .. } => self.verdict.losses += 1,
             _ => {}
@@ -283,12 +291,15 @@ impl Book {
     }
 }
 
-/// Returns the numbers that the client of a request was told. Only locks on one resource have some.
+/// Returns the numbers that the client of a request was told, each once for every resource of the
+/// lock: the order counts in each of them.
 fn numbers_of(owner: Key, request: &Request) -> impl Iterator<Item = Number> {
     let is_believed = request.from < request.until;
-    request.told.iter().map(move |told| Number {
+    let told = request.told.iter();
+    let each = told.flat_map(|told| request.resources.iter().map(move |name| (told, name)));
+    each.map(move |(told, resource)| Number {
         owner,
-        resource: request.resources.first().cloned().unwrap_or_default(),
+        resource: resource.clone(),
         fence: told.fence,
         since: told.since,
         known: told.at,

@@ -52,13 +52,14 @@ pub(crate) struct Verdict {
     pub(crate) answers: usize,
     /// How often a client has shut down, and how often a quorum of nodes had nothing wrong then.
     pub(crate) shutdowns: [usize; 2],
-    /// How many fencing numbers clients were told, how many of them for locks that were held
-    /// already, and how many numbers have nodes accepted that others had drawn.
+    /// How many fencing numbers clients were told, how many of them for sets, how many for locks
+    /// that were held already, and how many numbers have nodes accepted that others had drawn.
     pub(crate) numbers: usize,
+    pub(crate) set_numbers: usize,
     pub(crate) draws: usize,
     pub(crate) raised: usize,
     /// How many numbers came twice, were out of order, or were not accepted by a majority: each is
-    /// a fault too.
+    /// a fault too. The first two count in each resource.
     pub(crate) twice: usize,
     pub(crate) out_of_order: usize,
     pub(crate) unaccepted: usize,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::book::Key;
 use crate::log::Accepted;
 
-/// A number that a client was told.
+/// A number that a client was told, for one resource of its lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Number {
     pub(super) owner: Key,
@@ -85,7 +85,7 @@ pub(super) fn out_of_order(numbers: &[Number]) -> Vec<String> {
             let Number { owner, resource, fence, .. } = number;
             let (larger, other) = (before.fence, before.owner);
             let words = format!("{owner:?}: {resource} has {fence} behind {larger} of {other:?}");
-            found.entry((*owner, *fence)).or_insert(words);
+            found.entry((*owner, *fence, resource)).or_insert(words);
         }
     }
     found.into_values().collect()

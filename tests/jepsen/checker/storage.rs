@@ -21,13 +21,15 @@ struct Shelf {
 
 /// Returns in words what is wrong with the lines of the register.
 pub(super) fn faults(deposits: &[Deposit], numbers: &[Number]) -> Vec<String> {
-    let numbers = numbers.iter().map(|number| ((number.owner, number.fence), number));
+    let numbers =
+        numbers.iter().map(|number| ((number.owner, number.fence, &number.resource[..]), number));
     let numbers: HashMap<_, _> = numbers.collect();
     let mut shelves: HashMap<&str, Shelf> = HashMap::new();
     let mut faults = Vec::new();
     for deposit in deposits {
         let shelf = shelves.entry(&deposit.resource).or_default();
-        let number = numbers.get(&((deposit.client, deposit.request), deposit.fence));
+        let owner = (deposit.client, deposit.request);
+        let number = numbers.get(&(owner, deposit.fence, &deposit.resource[..]));
         if let Err(why) = shelf.enter(deposit, number.copied()) {
             faults.push(format!("{deposit}: {why}"));
         }
@@ -46,7 +48,7 @@ impl Shelf {
         self.fence = deposit.fence;
         let version = self.version;
         self.version += u64::from(deposit.read.is_some());
-        let Some(number) = number.filter(|number| number.resource == deposit.resource) else {
+        let Some(number) = number else {
             return Err("with a number that nobody gave it".to_owned());
         };
         let newest = self.newest;

@@ -81,7 +81,7 @@ impl<'a> Caller<'a> {
                 let end = guard.valid_until().as_nanos();
                 let (token, fence) = (guard.token().to_hex(), guard.fence().map(|f| f.get()));
                 self.write(number, What::Held { token, until: end, fence });
-                let holder = fence.map(|f| self.register.mark(number, &plan.resources[0], f));
+                let holder = fence.map(|f| self.register.mark(number, &plan.resources, f));
                 self.hold(Held { number, guard, until: end, seen: 0, holder }, plan).await;
                 self.rng.u64(..20)
             }
@@ -153,7 +153,7 @@ impl<'a> Caller<'a> {
             }
             match plan.next_step(&mut self.rng, now()) {
                 Some(Step::Extend(ttl)) => self.extend(&mut lock, ttl).await,
-                Some(Step::Draw) => self.draw(&mut lock, &plan.resources[0]).await,
+                Some(Step::Draw) => self.draw(&mut lock, &plan.resources).await,
                 None => return self.end(lock, plan.end).await,
             }
         }
@@ -177,13 +177,13 @@ impl<'a> Caller<'a> {
     }
 
     /// Draws a new number, and leaves its mark at the register.
-    async fn draw(&mut self, lock: &mut Held, resource: &str) {
+    async fn draw(&mut self, lock: &mut Held, resources: &[String]) {
         self.write(lock.number, What::Drawing);
         match self.answer(lock.guard.draw_fence()).await {
             Ok(fence) => {
                 let fence = fence.get();
                 self.write(lock.number, What::Drawn { fence });
-                lock.holder = Some(self.register.mark(lock.number, resource, fence));
+                lock.holder = Some(self.register.mark(lock.number, resources, fence));
             }
             Err(error) => self.write(lock.number, What::NotDrawn { why: error.to_string() }),
         }

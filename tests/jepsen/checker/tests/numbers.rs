@@ -16,9 +16,20 @@ impl Story {
     /// Writes a lock with a number that a majority has accepted. Its attempt began at `since`, and
     /// its client knew at `from`.
     pub(super) fn fenced(self, client: u32, times: [u64; 3], fence: u64) -> Self {
+        self.fenced_set(client, &[R], times, fence)
+    }
+
+    pub(super) fn fenced_set(
+        self,
+        client: u32,
+        resources: &[&str],
+        times: [u64; 3],
+        fence: u64,
+    ) -> Self {
         let [since, from, until] = times;
         let (token, ttl) = (format!("{client}.1"), until - since + PRECISION);
-        let story = self.tell(since, client, 1, numbered(ttl)).accepts(&[0, 1], &token, fence);
+        let story = self.tell(since, client, 1, numbered(resources, ttl));
+        let story = story.accepts(&[0, 1], &token, fence);
         let held = What::Held { token, until: until * NANOS_PER_MS, fence: Some(fence) };
         story.votes(&[0, 1], &format!("{client}.1"), ttl, since).tell(from, client, 1, held)
     }
@@ -39,8 +50,8 @@ impl Story {
     }
 }
 
-fn numbered(ttl: u64) -> What {
-    let resources = vec![R.to_owned()];
+fn numbered(resources: &[&str], ttl: u64) -> What {
+    let resources = resources.iter().map(|&name| name.to_owned()).collect();
     What::Wanted { resources, ttl, wait: 0, keeps: 0, adopts: None, is_fenced: true }
 }
 
@@ -59,17 +70,7 @@ fn a_number_that_comes_twice_is_found() {
     // Also by a client that does not believe in the lock any more.
     first().fenced(2, [8, 21, 15], 5).has_numbers(1, 0, 0);
     // For another resource it is another number.
-    let ttl = 10 + PRECISION;
-    let wanted = |resource: &str| match numbered(ttl) {
-        What::Wanted { wait, keeps, adopts, is_fenced, .. } => {
-            let resources = vec![resource.to_owned()];
-            What::Wanted { resources, ttl, wait, keeps, adopts, is_fenced }
-        }
-        other => other,
-    };
-    let story = first().tell(20, 2, 1, wanted("other")).accepts(&[0, 1], "2.1", 5);
-    let held = What::Held { token: "2.1".to_owned(), until: 30 * NANOS_PER_MS, fence: Some(5) };
-    story.votes(&[0, 1], "2.1", ttl, 20).tell(21, 2, 1, held).has_numbers(0, 0, 0);
+    first().fenced_set(2, &["other"], [20, 21, 30], 5).has_numbers(0, 0, 0);
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_number_needs_a_majority_that_has_accepted_exactly_that_with_its_token() {
     let held = |story: Story| {
         let token = "1.1".to_owned();
         let held = What::Held { token, until: 20 * NANOS_PER_MS, fence: Some(5) };
-        let story = story.tell(10, 1, 1, numbered(10 + PRECISION));
+        let story = story.tell(10, 1, 1, numbered(&[R], 10 + PRECISION));
         story.votes(&[0, 1], "1.1", 10 + PRECISION, 10).tell(11, 1, 1, held)
     };
     let story = Story::default;
@@ -138,6 +139,28 @@ fn a_new_number_is_larger_than_the_old_one_and_smaller_than_the_next() {
 }
 
 #[test]
+fn the_number_of_a_set_is_in_order_in_each_of_its_resources() {
+    let set = |story: Story, fence| story.fenced_set(3, &["a", "b"], [30, 31, 40], fence);
+    let before = || {
+        let story = Story::default().fenced_set(1, &["a"], [10, 11, 20], 5);
+        story.fenced_set(2, &["b"], [10, 11, 20], 7)
+    };
+    let story = set(before(), 8);
+    story.has_numbers(0, 0, 0);
+    assert_eq!((story.verdict().numbers, story.verdict().set_numbers), (3, 1));
+    // Above one of the two, or above none.
+    set(before(), 6).has_numbers(0, 1, 0);
+    set(before(), 7).has_numbers(1, 0, 0);
+    set(before(), 4).has_numbers(0, 2, 0);
+    let behind = |resource: &str, fence| {
+        set(Story::default(), 8).fenced_set(4, &[resource, "c"], [40, 41, 50], fence)
+    };
+    behind("a", 9).has_numbers(0, 0, 0);
+    behind("b", 7).has_numbers(0, 1, 0);
+    behind("d", 7).has_numbers(0, 0, 0);
+}
+
+#[test]
 fn numbers_are_asked_for_and_each_draw_ends_once() {
     let story = || Story::default().held(1, 1, R, 10, 100);
     let why = || "no quorum".to_owned();
@@ -153,7 +176,7 @@ fn numbers_are_asked_for_and_each_draw_ends_once() {
     let story = Story::default().tell(10, 1, 1, wanted(&[R], 10 + PRECISION, 0, None));
     let story = story.votes(&[0, 1], "1.1", 10 + PRECISION, 10).accepts(&[0, 1], "1.1", 5);
     story.tell(11, 1, 1, held).is_faulty("not asked for");
-    let without = Story::default().tell(10, 1, 1, numbered(10 + PRECISION));
+    let without = Story::default().tell(10, 1, 1, numbered(&[R], 10 + PRECISION));
     let without = without.votes(&[0, 1], "1.1", 10 + PRECISION, 10);
     without.tell(11, 1, 1, super::held("1.1", 20)).is_faulty("or without");
 }

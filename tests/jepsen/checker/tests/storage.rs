@@ -5,8 +5,19 @@ use crate::log::Deposit;
 
 impl Story {
     /// Writes what the register did when this client came with a mark, or with a new value.
-    fn comes(mut self, client: u32, fence: u64, read: Option<u64>, is_accepted: bool) -> Self {
-        let (at, request, resource) = (0, 1, R.to_owned());
+    fn comes(self, client: u32, fence: u64, read: Option<u64>, is_accepted: bool) -> Self {
+        self.comes_for(R, client, fence, read, is_accepted)
+    }
+
+    fn comes_for(
+        mut self,
+        resource: &str,
+        client: u32,
+        fence: u64,
+        read: Option<u64>,
+        is_accepted: bool,
+    ) -> Self {
+        let (at, request, resource) = (0, 1, resource.to_owned());
         let deposit = Deposit { at, client, request, resource, fence, read, is_accepted };
         self.0.push(Entry::Deposit(deposit));
         self
@@ -71,4 +82,17 @@ fn only_holders_come_with_the_numbers_that_they_were_told() {
     two(5, 6).comes(2, 7, None, true).is_faulty("nobody gave it");
     two(5, 6).comes(3, 6, None, true).is_faulty("nobody gave it");
     two(5, 6).comes(2, 6, None, false).is_faulty("the largest number was 5");
+}
+
+#[test]
+fn the_holder_of_a_set_comes_once_for_each_resource() {
+    let set = || {
+        let story = Story::default().fenced(1, [10, 11, 20], 5);
+        story.fenced_set(2, &[R, "other"], [20, 21, 30], 6).comes(1, 5, None, true)
+    };
+    let marks = || set().comes(2, 6, None, true).comes_for("other", 2, 6, None, true);
+    marks().comes(2, 6, Some(0), true).comes_for("other", 2, 6, Some(0), true).is_fine();
+    marks().comes(1, 5, Some(0), false).is_fine();
+    marks().comes(1, 5, Some(0), true).is_faulty("the largest number was 6");
+    set().comes_for("third", 2, 6, None, true).is_faulty("nobody gave it");
 }

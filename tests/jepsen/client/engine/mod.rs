@@ -107,9 +107,9 @@ impl Client {
         self.last += 1;
         self.write(self.last, nanos(), plan.wanted(None));
         let lock = match &plan.resources[..] {
-            [resource] if plan.is_fenced => {
+            resources if plan.is_fenced => {
                 let options = AcquireOptions::new().fenced();
-                self.engine.acquire_with(&[resource], plan.ttl, plan.wait, &options)
+                self.engine.acquire_with(resources, plan.ttl, plan.wait, &options)
             }
             [resource] => self.engine.acquire(resource, plan.ttl, plan.wait),
             resources => self.engine.acquire_all(resources, plan.ttl, plan.wait),
@@ -280,8 +280,8 @@ impl Client {
         let Some(request) = self.requests.get_mut(&lock) else { return };
         match *what {
             What::Held { fence: Some(fence), .. } | What::Drawn { fence } => {
-                let resource = &request.plan.resources[0];
-                request.holder = Some(self.register.mark(request.number, resource, fence));
+                let resources = &request.plan.resources;
+                request.holder = Some(self.register.mark(request.number, resources, fence));
             }
             What::Released if self.rng.bool() => {}
             What::Lost { .. } | What::Released => {
