@@ -164,8 +164,8 @@ impl Plan {
         self
     }
 
-    /// Makes this the plan for a lock that is adopted. The lock gets a number of its new owner's at
-    /// once, which keeps the former owner out of the storage.
+    /// Makes this the plan for a lock that is adopted, with the number that it has. The lock gets
+    /// one of its new owner's at once, which keeps the former owner out of the storage.
     pub(crate) fn adopting(&mut self, resources: Vec<String>) {
         self.resources = resources;
         self.is_fenced = false;

@@ -58,7 +58,7 @@ impl Report {
     }
 
     pub(crate) fn summary(&self, deeds: &Deeds) -> String {
-        let Verdict { grants, sets, adoptions, .. } = &self.verdict;
+        let Verdict { grants, sets, adoptions, brought, .. } = &self.verdict;
         let Verdict { extensions, renewals, losses, double_holds, .. } = &self.verdict;
         let Verdict { waits, refusals, answers, shutdowns: [shutdowns, judged], .. } =
             &self.verdict;
@@ -66,12 +66,13 @@ impl Report {
         let Verdict { writes, late_writes, .. } = &self.verdict;
         let Verdict { twice, out_of_order, unaccepted, .. } = &self.verdict;
         format!(
-            "{grants} grants ({sets} sets, {adoptions} adoptions), {extensions} extensions, \
-             {renewals} renewals, {losses} losses, {waits} waits in vain, {shutdowns} shutdowns \
-             ({judged} judged), {answers} answers, {refusals} refusals to children; {numbers} \
-             numbers ({set_numbers} of sets, {draws} for held locks, {raised} second trips), \
-             {writes} writes, {late_writes} late ones refused; {deeds}; {} double holds, \
-             {twice} numbers twice, {out_of_order} out of order, {unaccepted} not of a majority",
+            "{grants} grants ({sets} sets, {adoptions} adoptions, {brought} with numbers), \
+             {extensions} extensions, {renewals} renewals, {losses} losses, {waits} waits in vain, \
+             {shutdowns} shutdowns ({judged} judged), {answers} answers, {refusals} refusals to \
+             children; {numbers} numbers ({set_numbers} of sets, {draws} for held locks, {raised} \
+             second trips), {writes} writes, {late_writes} late ones refused; {deeds}; {} double \
+             holds, {twice} numbers twice, {out_of_order} out of order, {unaccepted} not of a \
+             majority",
             double_holds.len()
         )
     }

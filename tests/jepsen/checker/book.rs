@@ -161,7 +161,8 @@ impl Book {
     }
 
     fn step(&mut self, record: &Record, key: Key) {
-        if let What::Held { token, .. } = &record.what {
+        if let What::Held { token, fence, .. } = &record.what {
+            self.check_brought(record, key, *fence);
             self.check_token(record, key, token);
         }
         let Some(request) = self.requests.get_mut(&key) else {
@@ -174,6 +175,18 @@ impl Book {
         self.check_number(record, key);
         self.check_patience(record, key);
         self.count(&record.what, key);
+    }
+
+    /// Checks that a lock that is adopted has the number that its last owner was told last, or none
+    /// if there was none.
+    fn check_brought(&mut self, record: &Record, key: Key, fence: Option<u64>) {
+        let adopts = self.requests.get(&key).and_then(|request| request.adopts.as_ref());
+        let Some(adopts) = adopts else { return };
+        let giver = self.tokens.get(adopts).and_then(|giver| self.requests.get(giver));
+        let given = giver.and_then(|giver| giver.told.last()).map(|told| told.fence);
+        if fence != given {
+            self.fault(record, &format!("with another number than was given: {given:?}"));
+        }
     }
 
     /// Checks that a token is used once, unless its last owner gave it away.
@@ -242,12 +255,14 @@ impl Book {
         let is_set = usize::from(request.resources.len() > 1);
         match what {
             What::Held { fence, .. } => {
+                let is_adopted = usize::from(request.adopts.is_some());
                 let is_fenced = usize::from(fence.is_some());
                 self.verdict.grants += 1;
                 self.verdict.sets += is_set;
-                self.verdict.numbers += is_fenced;
-                self.verdict.set_numbers += is_fenced * is_set;
-                self.verdict.adoptions += usize::from(request.adopts.is_some());
+                self.verdict.adoptions += is_adopted;
+                self.verdict.brought += is_fenced * is_adopted;
+                self.verdict.numbers += is_fenced * (1 - is_adopted);
+                self.verdict.set_numbers += is_fenced * (1 - is_adopted) * is_set;
             }
             What::Extended { .. } => self.verdict.extensions += 1,
             What::Drawn { .. } => {

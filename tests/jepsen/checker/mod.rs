@@ -37,8 +37,9 @@ pub(crate) struct Verdict {
     pub(crate) grants: usize,
     /// How many of the grants were for several resources.
     pub(crate) sets: usize,
-    /// How many of the grants were adoptions.
+    /// How many of the grants were adoptions, and how many of these brought a fencing number.
     pub(crate) adoptions: usize,
+    pub(crate) brought: usize,
     pub(crate) extensions: usize,
     /// How often a client has seen that a lock was kept alive.
     pub(crate) renewals: usize,

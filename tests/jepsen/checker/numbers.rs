@@ -15,8 +15,9 @@ pub(super) struct Number {
     pub(super) owner: Key,
     pub(super) resource: String,
     pub(super) fence: u64,
-    /// When the attempt or the draw began, and when the client was told.
-    pub(super) since: u64,
+    /// When the attempt or the draw began, and when the client was told. Nothing began for a number
+    /// that came with an adoption: somebody has drawn it before.
+    pub(super) since: Option<u64>,
     pub(super) known: u64,
     /// When the belief in the lock began, if there was one, and the last moment at which the lock
     /// can have been held.
@@ -54,11 +55,12 @@ impl Numbers {
     }
 }
 
-/// Returns in words the numbers that came twice for one resource.
+/// Returns in words the numbers that came twice for one resource. A number that came with an
+/// adoption is still the one that was drawn.
 pub(super) fn twice(numbers: &[Number]) -> Vec<String> {
     let mut known: BTreeMap<(&str, u64), &Number> = BTreeMap::new();
     let mut found = Vec::new();
-    for number in numbers {
+    for number in numbers.iter().filter(|number| number.since.is_some()) {
         if let Some(first) = known.insert((&number.resource, number.fence), number) {
             let Number { owner, resource, fence, .. } = number;
             found
@@ -79,7 +81,7 @@ pub(super) fn out_of_order(numbers: &[Number]) -> Vec<String> {
     for numbers in by_resource.values() {
         let known = |number: &Number| Some(number.known + 1);
         let over = |number: &Number| Some(number.until);
-        let by_start = overtaken(numbers, known, |number| Some(number.since));
+        let by_start = overtaken(numbers, known, |number| number.since);
         let by_holding = overtaken(numbers, over, |number| number.from);
         for (before, number) in by_start.into_iter().chain(by_holding) {
             let Number { owner, resource, fence, .. } = number;

@@ -29,11 +29,12 @@ pub(super) struct Request {
     extending: Option<(u64, u64)>,
 }
 
-/// A number: when its attempt or its draw began, and when the client was told.
+/// A number: when its attempt or its draw began, if this request has one, and when the client was
+/// told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) fence: u64,
-    pub(super) since: u64,
+    pub(super) since: Option<u64>,
     pub(super) at: u64,
 }
 
@@ -87,9 +88,10 @@ impl Request {
                 self.stage = Stage::Held;
                 self.token = Some(token.clone());
                 (self.from, self.until) = (at, *until);
-                let since = self.start(*until, terms);
+                let since = self.adopts.is_none().then(|| self.start(*until, terms));
                 self.told.extend(fence.map(|fence| Told { fence, since, at }));
-                if fence.is_some() != self.is_fenced {
+                // The number of a lock that is adopted is that of its former owner.
+                if self.adopts.is_none() && fence.is_some() != self.is_fenced {
                     return Err("with a number that was not asked for, or without".to_owned());
                 }
                 // A lock that was over before the client could ask makes no claim.
@@ -107,7 +109,7 @@ impl Request {
             // The answer can have been on its way when the client began to release.
             (&What::Drawn { fence }, Stage::Held | Stage::Releasing, _) => {
                 let since = self.drawing.take().ok_or("that nobody has asked for")?;
-                self.told.push(Told { fence, since, at });
+                self.told.push(Told { fence, since: Some(since), at });
             }
             (What::NotDrawn { .. }, Stage::Held | Stage::Releasing, _) => {
                 self.drawing.take().ok_or("that nobody has asked for")?;

@@ -73,6 +73,7 @@ impl<'a> Caller<'a> {
         }
         let number = self.crowd.last.fetch_add(1, Ordering::Relaxed) + 1;
         let token = adopts.as_ref().map(|lock| lock.token.to_hex());
+        let is_adopted = adopts.is_some();
         self.write(number, plan.wanted(token));
         let request = self.request(&plan, adopts);
         let limit = plan.due.map(|due| due.saturating_sub(now()));
@@ -81,7 +82,9 @@ impl<'a> Caller<'a> {
                 let end = guard.valid_until().as_nanos();
                 let (token, fence) = (guard.token().to_hex(), guard.fence().map(|f| f.get()));
                 self.write(number, What::Held { token, until: end, fence });
-                let holder = fence.map(|f| self.register.mark(number, &plan.resources, f));
+                // The register could not tell a brought number from the former owner's.
+                let own = fence.filter(|_| !is_adopted);
+                let holder = own.map(|f| self.register.mark(number, &plan.resources, f));
                 self.hold(Held { number, guard, until: end, seen: 0, holder }, plan).await;
                 self.rng.u64(..20)
             }
@@ -132,7 +135,7 @@ impl<'a> Caller<'a> {
     fn request(&self, plan: &Plan, adopts: Option<Handover>) -> LockRequest {
         let client = &self.crowd.client;
         let request = match (adopts, &plan.resources[..]) {
-            (Some(lock), _) => client.adopt(&lock.resources, lock.token),
+            (Some(lock), _) => client.adopt(&lock.resources, lock.token).with_fence(lock.fence),
             (None, [resource]) => client.lock(resource),
             (None, resources) => client.lock_all(resources),
         };

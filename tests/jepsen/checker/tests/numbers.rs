@@ -42,7 +42,7 @@ impl Story {
 
     /// Checks that these are the counts of numbers that came twice, that are out of order, and that
     /// no majority has accepted.
-    fn has_numbers(&self, twice: usize, out_of_order: usize, unaccepted: usize) {
+    pub(super) fn has_numbers(&self, twice: usize, out_of_order: usize, unaccepted: usize) {
         let verdict = self.verdict();
         let found = (verdict.twice, verdict.out_of_order, verdict.unaccepted);
         assert_eq!(found, (twice, out_of_order, unaccepted), "{verdict:#?}");
