@@ -342,14 +342,8 @@ impl World {
             Fault::Mood => {
                 use Mood::{Busy, Denied, Full, KeyDenied, Loading, Replica, Spoiled, Unclear};
                 let moods = [Full, Busy, Loading, Unclear, KeyDenied, Replica, Spoiled];
-                // Only scripts about numbers meet a spoiled hash.
-                let is_spoiled = options.fencers.is_some() && chance.one_in(2);
                 // Rare, because a client comes back to such a node only after half a minute.
-                let mood = match chance.one_in(60) {
-                    true => Denied,
-                    false if is_spoiled => Spoiled,
-                    false => chance.pick(&moods),
-                };
+                let mood = if chance.one_in(60) { Denied } else { chance.pick(&moods) };
                 (node.face.mood, node.face.mood_until) = (mood, until);
             }
             Fault::RoleChange => {
