@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use crate::answer::Mood;
 use crate::book::State;
 use crate::chance::Chance;
 use crate::checks::Violation;
@@ -132,6 +133,27 @@ impl World {
                 client.cancel(net, id);
             }
         }
+    }
+
+    /// Lets clients ask for numbers, for as long as they may, while the hash of a master is no
+    /// hash. The master takes the keys, and says nothing but an error.
+    pub(crate) fn meet_a_spoiled_hash(&mut self) -> Result<(), Violation> {
+        let Some(fencers) = self.options.fencers else { return Ok(()) };
+        let Self { net, chance, clients, options, .. } = self;
+        if !chance.one_in(2) {
+            return Ok(());
+        }
+        let until = net.now + SECOND;
+        let face = &mut net.nodes[chance.index(options.masters)].face;
+        (face.mood, face.mood_until) = (Mood::Spoiled, until);
+        let ttl = options.max_ttl() / MS;
+        for (index, client) in clients.iter_mut().enumerate() {
+            if fencers.clients >> index & 1 == 1 && client.is_awake() {
+                client.acquire(net, Resources::one(0), &Manner::default().fenced(), ttl, 0);
+                client.settle(net);
+            }
+        }
+        self.live(until)
     }
 
     /// Draws a number for some lock that is held, now and then.

@@ -28,6 +28,7 @@ impl World {
     pub(crate) fn be_alive(&mut self) -> Result<(), Violation> {
         // Most worlds skip the times in which only looks are left to come.
         let is_patient = self.net.weather.chance.one_in(8);
+        self.meet_a_spoiled_hash()?;
         self.become_clean(is_patient)?;
         self.nothing_left();
         // By then every client has looked at every master, and knows whom not to trust.
