@@ -12,8 +12,9 @@ use arbitrary::{Result, Unstructured};
 use redbolt::time::{format_duration, format_rounded, parse_duration};
 use redbolt::{Address, AddressError, Config, ConfigError, EnvError, EnvErrorKind, Login};
 
-/// The letters of logins. No host, no name of a variable and no message has one of them.
-const SECRET: [char; 3] = ['J', 'Z', 'ж'];
+/// The letters of logins. No host, no name of a variable, no message and no name of a kind of error
+/// has one of them.
+const SECRET: [char; 3] = ['J', 'Ø', 'ж'];
 
 /// What separates the parts of an address, and what people forget to encode.
 const SIGNS: [&str; 24] = [
