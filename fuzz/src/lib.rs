@@ -12,6 +12,7 @@ mod init;
 mod lies;
 mod machine;
 mod parse;
+mod questions;
 mod roundtrip;
 mod server;
 mod split;

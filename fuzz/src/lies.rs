@@ -155,6 +155,7 @@ pub(crate) fn says(fact: usize, honest: &[u8]) -> Vec<u8> {
 enum Reply {
     Fixed(&'static [u8]),
     Twisted(Twist),
+    Number(i64),
     /// An error of this length.
     Long(u16),
 }
@@ -177,7 +178,17 @@ impl Lie {
     }
 
     pub(crate) fn value(at: usize, which: usize, is_executed: bool) -> Self {
-        Self { at, reply: Reply::Fixed(VALUES[which % VALUES.len()]), is_executed }
+        Self::reply(at, VALUES[which % VALUES.len()], is_executed)
+    }
+
+    /// Answers with exactly these bytes.
+    pub(crate) fn reply(at: usize, reply: &'static [u8], is_executed: bool) -> Self {
+        Self { at, reply: Reply::Fixed(reply), is_executed }
+    }
+
+    /// Answers with this number.
+    pub(crate) fn number(at: usize, number: i64, is_executed: bool) -> Self {
+        Self { at, reply: Reply::Number(number), is_executed }
     }
 
     /// Sends no reply at all to one command, so that later replies move up.
@@ -204,6 +215,11 @@ impl Lie {
         match self.reply {
             Reply::Fixed(reply) => reply.to_vec(),
             Reply::Twisted(twist) => twist.tell(honest),
+            Reply::Number(number) => {
+                let mut told = BytesMut::new();
+                resp::integer(&mut told, number);
+                told.to_vec()
+            }
             Reply::Long(length) => {
                 let mut told = BytesMut::new();
                 resp::error(&mut told, "x".repeat(usize::from(length) * 2));

@@ -6,19 +6,28 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Session};
-use redbolt::redlock::{ACQUIRE_SET, Token};
+use redbolt::redlock::{ACQUIRE_SET, Fence, Token};
 use redbolt::resp::{self, Status, Value};
 use redbolt::time::Instant;
 use rustix::net::sockopt;
 
 use super::super::commands::{command, look, resp3};
 use super::super::lies::Lie;
+use super::super::questions::{Question, What};
 #[cfg(feature = "tls")]
 use super::secure::{Face, Harm, Secure};
 use super::wire::Wire;
 
 /// The most bytes that a server takes or writes in one turn.
 const TURN: usize = 64 * 1024;
+
+/// A request, with what matters if its reply is a vote.
+#[derive(Clone, Copy)]
+enum Owed {
+    Vote(Token),
+    Number(What, Token, i64),
+    Other,
+}
 
 pub(super) struct Peer {
     listener: TcpListener,
@@ -33,10 +42,12 @@ pub(super) struct Peer {
     output: VecDeque<u8>,
     /// The written bytes that are not yet a whole reply.
     told: Vec<u8>,
-    /// The token of each `SET` that has no reply yet; `None` stands for another command.
-    owed: VecDeque<Option<Token>>,
-    /// The tokens whose `SET` was answered with `+OK`.
+    /// The requests that have no reply yet.
+    owed: VecDeque<Owed>,
+    /// The tokens whose `SET` was answered with `+OK`, or whose script with a number.
     pub(super) granted: HashSet<Token>,
+    /// The numbers that were answered, each for the lock with this token.
+    pub(super) accepted: HashSet<(Token, Fence)>,
     /// How many bytes are written in a turn.
     pub(super) pace: usize,
     knows_resp3: bool,
@@ -57,6 +68,7 @@ impl Peer {
             told: Vec::new(),
             owed: VecDeque::new(),
             granted: HashSet::new(),
+            accepted: HashSet::new(),
             pace: TURN,
             knows_resp3,
         }
@@ -138,7 +150,7 @@ impl Peer {
                 Some(lie) => self.output.extend(lie.tell(&out)),
                 None => self.output.extend(&out[..]),
             }
-            self.owed.push_back(token(&words));
+            self.owed.push_back(Owed::new(&words));
             (done, count) = (done + used, count + 1);
         }
         self.input.drain(..done);
@@ -148,6 +160,12 @@ impl Peer {
     /// Returns the index of the first look among the whole commands that have come.
     pub(super) fn look(&self) -> Option<usize> {
         look(&self.input)
+    }
+
+    /// Returns the index of the first request for a number among the whole commands that have come,
+    /// and that number.
+    pub(super) fn question(&self) -> Option<(usize, i64)> {
+        Question::first(&self.input)
     }
 
     pub(super) fn read(&mut self) {
@@ -171,11 +189,29 @@ impl Peer {
             if matches!(value, Value::Push(_)) {
                 continue;
             }
-            if let (Some(Some(token)), Value::Simple(b"OK")) = (self.owed.pop_front(), value) {
-                self.granted.insert(token);
+            match (self.owed.pop_front(), value) {
+                (Some(Owed::Vote(token)), Value::Simple(b"OK")) => {
+                    self.granted.insert(token);
+                }
+                (Some(Owed::Number(what, token, asked)), value) => {
+                    if let Some(fence) = what.accepted(asked, &value) {
+                        self.granted.extend(Some(token).filter(|_| what == What::Acquire));
+                        self.accepted.insert((token, fence));
+                    }
+                }
+                _ => {}
             }
         }
         self.told.drain(..done);
+    }
+}
+
+impl Owed {
+    fn new(words: &[&[u8]]) -> Self {
+        match Question::read(words) {
+            Some(question) => Self::Number(question.what, question.token, question.number),
+            None => token(words).map_or(Self::Other, Self::Vote),
+        }
     }
 }
 

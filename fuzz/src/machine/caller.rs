@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use redbolt::redlock::{
-    Event, LockId, LostReason, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MIN_TTL, QueryId, Redlock,
+    Fence, LockId, MAX_QUERIES, MAX_RESOURCE, MAX_SET, MIN_TTL, QueryId, Redlock,
     RequestError as Refusal, Token,
 };
 use redbolt::time::Instant;
+
+use super::numbers::{Number, TRIPS, Wish};
 
 pub(super) const RESOURCES: [&[u8]; 4] = [b"a", b"b", b"with\r\nline end", &[0; 100]];
 
@@ -26,55 +28,66 @@ const SUBJECTS: [&[&[u8]]; 8] = [
 ];
 
 /// A token that no lock has.
-const STRANGER: Token = Token::from_bytes([b'?'; 20]);
+pub(super) const STRANGER: Token = Token::from_bytes([b'?'; 20]);
 
 /// Resources that the core refuses.
 const WRONG_RESOURCES: [&[u8]; 2] = [b"", &[b'x'; MAX_RESOURCE + 1]];
 
 #[derive(Default)]
 pub(super) struct Caller {
-    locks: BTreeMap<LockId, Lock>,
+    pub(super) locks: BTreeMap<LockId, Lock>,
     /// The lock that ended last, and the end of its validity. The id must be good for nothing,
     /// except for its token until then.
-    ended: Option<(LockId, Instant)>,
+    pub(super) ended: Option<(LockId, Instant)>,
     /// The tokens of the locks that ended since the last check.
-    just_ended: Vec<Token>,
-    /// The resources and the token of a lock that was let go of, for a lock that adopts it.
-    handed_on: Option<(Vec<&'static [u8]>, Token)>,
+    pub(super) just_ended: Vec<Token>,
+    /// A lock that was let go of, for a lock that adopts it.
+    pub(super) handed_on: Option<Handed>,
+    /// The token of the lock that has just begun to draw a number.
+    pub(super) draws: Option<Token>,
     /// The open queries, each with its deadline.
-    queries: Vec<(QueryId, Instant)>,
+    pub(super) queries: Vec<(QueryId, Instant)>,
+}
+
+/// What an adoption needs to know.
+pub(super) struct Handed {
+    resources: Vec<&'static [u8]>,
+    token: Token,
+    fence: Option<Fence>,
 }
 
 /// What the caller asks for.
-struct Wish {
+struct Request {
     resources: Vec<&'static [u8]>,
     ttl: Duration,
     wait: Duration,
     is_adopted: bool,
+    number: Wish,
 }
 
-struct Lock {
+pub(super) struct Lock {
     /// The resources in order, each once.
-    resources: Vec<&'static [u8]>,
-    ttl: Duration,
-    state: State,
+    pub(super) resources: Vec<&'static [u8]>,
+    pub(super) ttl: Duration,
+    pub(super) state: State,
     is_adopted: bool,
+    pub(super) number: Number,
     /// The token of a held lock.
-    token: Option<Token>,
+    pub(super) token: Option<Token>,
     /// The time of the event, which is later than the acquisition.
-    acquired: Instant,
-    valid_until: Instant,
-    extension: Option<Extension>,
-    keep: Option<Keep>,
+    pub(super) acquired: Instant,
+    pub(super) valid_until: Instant,
+    pub(super) extension: Option<Extension>,
+    pub(super) keep: Option<Keep>,
     /// How long before the end of the lock a warning is due.
-    ahead: Duration,
-    is_warned: bool,
+    pub(super) ahead: Duration,
+    pub(super) is_warned: bool,
     /// The latest time of the next event, if the core is told the time.
-    due: Instant,
+    pub(super) due: Instant,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+pub(super) enum State {
     Wanted,
     Held,
     Releasing,
@@ -83,17 +96,17 @@ enum State {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Extension {
-    start: Instant,
-    ttl: Duration,
-    due: Instant,
+pub(super) struct Extension {
+    pub(super) start: Instant,
+    pub(super) ttl: Duration,
+    pub(super) due: Instant,
 }
 
 /// The widest bounds of all requests to keep a lock alive.
 #[derive(Clone, Copy)]
-struct Keep {
-    longest_ttl: Duration,
-    latest_end: Instant,
+pub(super) struct Keep {
+    pub(super) longest_ttl: Duration,
+    pub(super) latest_end: Instant,
 }
 
 impl Caller {
@@ -107,7 +120,7 @@ impl Caller {
         let any = script.int_in_range(0..=self.locks.len().saturating_sub(1))?;
         let lock = self.locks.keys().nth(any).copied();
         let ttl = Duration::from_millis(script.int_in_range(0..=2_100)?);
-        match (script.int_in_range(0..=13)?, lock) {
+        match (script.int_in_range(0..=16)?, lock) {
             (3, Some(lock)) => self.extend(now, redlock, lock, ttl),
             (4, Some(lock)) => self.release(now, redlock, lock),
             (5, Some(lock)) => {
@@ -122,6 +135,7 @@ impl Caller {
                 let too_many = [RESOURCES[0]; MAX_SET + 1];
                 assert!(redlock.acquire_all(now, &too_many, MIN_TTL, ttl).is_err());
                 assert!(redlock.acquire_all(now, &[RESOURCES[0], resource], MIN_TTL, ttl).is_err());
+                self.ask_wrongly(now, redlock);
             }
             (8, Some(lock)) => {
                 let most = Duration::from_millis(script.int_in_range(0..=3_100)?);
@@ -130,29 +144,56 @@ impl Caller {
             (9, Some(lock)) => self.warn(now, redlock, lock, ttl / 4),
             (10, Some(lock)) => self.disown(now, redlock, lock),
             (11, _) => self.query(now, redlock, script.choose(&RESOURCES)?),
-            (12, _) => {
-                let (resources, token) = match self.handed_on.take() {
-                    Some(handed_on) => handed_on,
-                    None => (script.choose(&SUBJECTS)?.to_vec(), STRANGER),
-                };
-                let wait = Duration::from_millis(script.arbitrary::<u8>()?.into());
-                let lock = redlock.adopt(now, &resources, token, ttl, wait);
-                self.asked(now, redlock, lock, Wish { resources, ttl, wait, is_adopted: true });
-            }
-            _ => {
-                let resources = *script.choose(&SUBJECTS)?;
-                let wait = match script.arbitrary::<u16>()? {
-                    u16::MAX => Duration::MAX,
-                    wait => Duration::from_millis(u64::from(wait) / 16),
-                };
-                let lock = match resources {
-                    [resource] => redlock.acquire(now, resource, ttl, wait),
-                    _ => redlock.acquire_all(now, resources, ttl, wait),
-                };
-                let resources = resources.to_vec();
-                self.asked(now, redlock, lock, Wish { resources, ttl, wait, is_adopted: false });
-            }
+            (12, _) => self.adopt(now, redlock, script, ttl)?,
+            (14, Some(lock)) => self.draw(now, redlock, lock),
+            (15.., _) => self.acquire(now, redlock, script, ttl, Wish::Fenced)?,
+            _ => self.acquire(now, redlock, script, ttl, Wish::Brings(None))?,
         }
+        Ok(())
+    }
+
+    fn acquire(
+        &mut self,
+        now: Instant,
+        redlock: &mut Redlock,
+        script: &mut Unstructured<'_>,
+        ttl: Duration,
+        number: Wish,
+    ) -> Result<()> {
+        let resources = *script.choose(&SUBJECTS)?;
+        let wait = match script.arbitrary::<u16>()? {
+            u16::MAX => Duration::MAX,
+            wait => Duration::from_millis(u64::from(wait) / 16),
+        };
+        let lock = match (number, resources) {
+            (Wish::Fenced, _) => redlock.acquire_with(now, resources, ttl, wait, &number.options()),
+            (_, [resource]) => redlock.acquire(now, resource, ttl, wait),
+            _ => redlock.acquire_all(now, resources, ttl, wait),
+        };
+        let resources = resources.to_vec();
+        let request = Request { resources, ttl, wait, is_adopted: false, number };
+        self.asked(now, redlock, lock, request);
+        Ok(())
+    }
+
+    fn adopt(
+        &mut self,
+        now: Instant,
+        redlock: &mut Redlock,
+        script: &mut Unstructured<'_>,
+        ttl: Duration,
+    ) -> Result<()> {
+        let Handed { resources, token, fence } = match self.handed_on.take() {
+            Some(handed) => handed,
+            None => {
+                let resources = script.choose(&SUBJECTS)?.to_vec();
+                Handed { resources, token: STRANGER, fence: None }
+            }
+        };
+        let wait = Duration::from_millis(script.arbitrary::<u8>()?.into());
+        let number = Wish::choose(script, fence)?;
+        let lock = redlock.adopt_with(now, &resources, token, ttl, wait, &number.options());
+        self.asked(now, redlock, lock, Request { resources, ttl, wait, is_adopted: true, number });
         Ok(())
     }
 
@@ -161,21 +202,21 @@ impl Caller {
         now: Instant,
         redlock: &Redlock,
         answer: core::result::Result<LockId, Refusal>,
-        wish: Wish,
+        request: Request,
     ) {
-        let Wish { mut resources, ttl, wait, is_adopted } = wish;
+        let Request { mut resources, ttl, wait, is_adopted, number } = request;
         let lock = match answer {
             Ok(lock) => lock,
             Err(refusal) => return check_refusal(refusal, redlock, ttl),
         };
-        let timeout = redlock.config().longest_node_timeout(ttl);
         resources.sort_unstable();
         resources.dedup();
-        let entry = Lock {
+        let mut entry = Lock {
             resources,
             ttl,
             state: State::Wanted,
             is_adopted,
+            number: Number::new(number),
             token: None,
             acquired: Instant::ZERO,
             valid_until: Instant::ZERO,
@@ -183,8 +224,12 @@ impl Caller {
             keep: None,
             ahead: Duration::ZERO,
             is_warned: false,
-            due: (now + wait + timeout).max(now + 2 * timeout),
+            due: now,
         };
+        let patience = entry.patience(redlock);
+        // The time in line is at least that of one attempt.
+        let wait = wait.max(redlock.config().longest_node_timeout(ttl));
+        entry.due = now + wait + patience;
         assert!(self.locks.insert(lock, entry).is_none(), "{lock:?} is given out twice");
     }
 
@@ -243,7 +288,8 @@ impl Caller {
         assert_eq!(token.is_ok(), lock.is_believed(now));
         let Ok(token) = token else { return };
         assert_eq!(lock.token, Some(token), "{id:?} has another token");
-        self.handed_on = Some((lock.resources.clone(), token));
+        let fence = lock.number.fence();
+        self.handed_on = Some(Handed { resources: lock.resources.clone(), token, fence });
         self.just_ended.push(token);
         if lock.extension.is_some() {
             lock.state = State::HandedOn;
@@ -271,9 +317,11 @@ impl Caller {
             assert_eq!(redlock.extend(now, lock, ttl), Err(Refusal::UnknownLock));
             assert_eq!(redlock.release(now, lock), Err(Refusal::UnknownLock));
             assert_eq!(redlock.cancel(now, lock), Err(Refusal::UnknownLock));
+            assert_eq!(redlock.draw_fence(now, lock), Err(Refusal::UnknownLock));
             assert!(!redlock.is_held(now, lock));
             let is_late = redlock.poll_timeout().is_some_and(|(at, _)| at <= now);
-            assert!(now <= valid_until || is_late || redlock.token(lock).is_none());
+            let is_known = redlock.token(lock).is_some() || redlock.fence(lock).is_some();
+            assert!(now <= valid_until || is_late || !is_known);
         }
     }
 
@@ -295,6 +343,10 @@ impl Caller {
 
     pub(super) fn ttl(&self, lock: LockId) -> Duration {
         self.locks.get(&lock).expect("a lock that lives").ttl
+    }
+
+    pub(super) fn resources(&self, lock: LockId) -> &[&'static [u8]] {
+        &self.locks.get(&lock).expect("a lock that lives").resources
     }
 
     pub(super) fn is_adopted(&self, lock: LockId) -> bool {
@@ -322,137 +374,16 @@ impl Caller {
     pub(super) fn forget(&mut self) {
         self.just_ended.clear();
     }
-
-    /// Checks that an event is one that its lock can have now.
-    pub(super) fn hear(&mut self, now: Instant, redlock: &Redlock, event: Event) {
-        match event {
-            Event::Acquired { lock: id, valid_until, .. } => {
-                let lock = self.expect(id, State::Wanted);
-                assert!(valid_until > now, "granted after its validity");
-                (lock.state, lock.acquired) = (State::Held, now);
-                lock.token = redlock.token(id);
-                lock.valid_until = valid_until;
-                lock.due = Instant::FAR_FUTURE;
-            }
-            Event::Extended { lock, valid_until } => {
-                self.extended(now, redlock, lock, valid_until);
-            }
-            Event::Shortened { lock, valid_until } => {
-                let lock = self.expect(lock, State::Held);
-                assert!(valid_until < lock.valid_until, "not shorter than before");
-                lock.valid_until = valid_until;
-            }
-            Event::ExtendFailed { lock: id, .. } => {
-                let lock = self.locks.get_mut(&id).expect("a lock that lives");
-                assert!(lock.extension.take().is_some(), "no extension was asked for");
-                if lock.state == State::HandedOn {
-                    self.ended(id, State::HandedOn);
-                }
-            }
-            Event::Expiring { lock, valid_until, reason } => {
-                let lock = self.expect(lock, State::Held);
-                assert!(reason != LostReason::MaxHold || lock.keep.is_some(), "it has no max_hold");
-                assert!(!lock.is_warned && valid_until == lock.valid_until);
-                assert!(now + lock.ahead >= valid_until, "warned too early");
-                lock.is_warned = true;
-            }
-            Event::AcquireFailed { lock, .. } => self.ended(lock, State::Wanted),
-            Event::Released { lock, .. } => self.ended(lock, State::Releasing),
-            Event::Lost { lock: id, reason } => {
-                let lock = self.expect(id, State::Held);
-                let is_early = now + redlock.config().lost_lead < lock.valid_until;
-                let is_known = matches!(reason, LostReason::Majority | LostReason::ClockBehind);
-                assert!(!is_early || is_known, "{id:?} has not expired");
-                self.ended(id, State::Held);
-            }
-            Event::Queried { query, holder, .. } => {
-                let place = self.queries.iter().position(|(open, _)| *open == query);
-                self.queries.swap_remove(place.expect("it was asked, and has no answer"));
-                let sets = [holder.holding, holder.others, holder.free, holder.unknown];
-                let all: usize = sets.iter().map(|set| set.len()).sum();
-                assert_eq!(all, redlock.nodes().len(), "a node is in two sets, or in none");
-            }
-            _ => {}
-        }
-    }
-
-    fn extended(&mut self, now: Instant, redlock: &Redlock, id: LockId, valid_until: Instant) {
-        let drift = redlock.config().drift;
-        let lock = self.expect(id, State::Held);
-        let most = match (lock.extension.take(), lock.keep) {
-            (Some(extension), _) => drift.valid_until(extension.start, extension.ttl),
-            (None, Some(keep)) => drift.valid_until(now, keep.longest_ttl).min(keep.latest_end),
-            (None, None) => panic!("{id:?} is extended, and nobody asked for it"),
-        };
-        assert!(valid_until >= lock.valid_until && valid_until <= most.max(lock.valid_until));
-        assert!(now < lock.valid_until, "extended after its validity");
-        lock.valid_until = valid_until;
-        lock.is_warned = false;
-    }
-
-    fn expect(&mut self, id: LockId, state: State) -> &mut Lock {
-        let lock = self.locks.get_mut(&id).expect("a lock that lives");
-        assert_eq!(lock.state, state, "{id:?}");
-        lock
-    }
-
-    fn ended(&mut self, id: LockId, state: State) {
-        let lock = self.expect(id, state);
-        assert_eq!(lock.extension, None, "an extension has no event");
-        let token = lock.token;
-        self.ended = Some((id, lock.valid_until));
-        self.just_ended.extend(token);
-        self.locks.remove(&id);
-    }
-
-    /// Moves deadlines after a jump of the time to `now`. Events that are due already come as soon
-    /// as the core learns the time, and an attempt that begins only now has its own time.
-    pub(super) fn late(&mut self, now: Instant, redlock: &Redlock) {
-        for lock in self.locks.values_mut() {
-            let timeout = redlock.config().longest_node_timeout(lock.ttl);
-            let more = if lock.state == State::Wanted { timeout } else { Duration::ZERO };
-            lock.due = lock.due.max(now + more);
-            if let Some(extension) = &mut lock.extension {
-                extension.due = extension.due.max(now);
-            }
-        }
-        self.queries.iter_mut().for_each(|(_, due)| *due = (*due).max(now));
-    }
-
-    /// Checks that held locks are valid and held once, and that due events have come.
-    pub(super) fn check(&self, now: Instant, redlock: &Redlock) {
-        let mut held = Vec::new();
-        for (id, lock) in &self.locks {
-            if redlock.is_held(now, *id) {
-                assert_eq!(lock.state, State::Held, "{id:?} is held");
-                assert!(now < lock.valid_until, "{id:?} is believed after its validity");
-                // Only the servers decide between sets that overlap, and these servers lie.
-                assert!(!held.contains(&&lock.resources), "{id:?} is held twice");
-                held.push(&lock.resources);
-            }
-        }
-        // The core has not been told the time yet.
-        if redlock.poll_timeout().is_some_and(|(at, _)| at <= now) {
-            return;
-        }
-        for (id, lock) in &self.locks {
-            assert!(now <= lock.due, "{id:?} is overdue: {:?}", lock.state);
-            let is_over = lock.state == State::Held && now >= lock.valid_until;
-            assert!(!is_over, "the loss of {id:?} is not told");
-            let extension = lock.extension.is_some_and(|extension| extension.due < now);
-            assert!(!extension, "the extension of {id:?} is overdue");
-            let is_near = lock.state == State::Held && now + lock.ahead >= lock.valid_until;
-            let is_silent = is_near && !lock.ahead.is_zero() && !lock.is_warned;
-            assert!(!is_silent, "no warning ahead of the end of {id:?}");
-        }
-        for (query, due) in &self.queries {
-            assert!(now <= *due, "{query:?} is overdue");
-        }
-    }
 }
 
 impl Lock {
-    fn is_believed(&self, now: Instant) -> bool {
+    /// Returns for how long an attempt takes at most.
+    pub(super) fn patience(&self, redlock: &Redlock) -> Duration {
+        let timeout = redlock.config().longest_node_timeout(self.ttl);
+        if self.number.is_fenced() { timeout * TRIPS } else { timeout }
+    }
+
+    pub(super) fn is_believed(&self, now: Instant) -> bool {
         self.state == State::Held && now < self.valid_until
     }
 }

@@ -11,6 +11,9 @@
 //!   left; a lock is extended, by request or by keep-alive, only after a quorum agreed to that
 //!   extension, and for no longer in all than `max_hold`; a lock is adopted only by extensions as
 //!   well;
+//! * a lock has a fencing number exactly if the caller has asked for one or has brought one to an
+//!   adoption, and each draw has one answer; a number was accepted, as exactly that, by a quorum,
+//!   and is larger than those before as far as the nodes that accepted it have told the truth;
 //! * a token is asked for once, and repairs on further nodes end with the validity;
 //! * the caller believes in no lock after its validity, and in no two locks on one resource;
 //! * nothing grows beyond its bound, and everything that is drained gets empty.
@@ -20,9 +23,14 @@
 //! The servers may lie, so this target says nothing about the beliefs of two clients: that is the
 //! subject of the simulator.
 
+mod accepted;
 mod caller;
+mod hearing;
 mod network;
 mod node;
+mod numbers;
+mod order;
+mod request;
 
 use std::time::Duration;
 
@@ -40,6 +48,10 @@ const STEPS: usize = 2_000;
 /// The limit of turns that are due one after the other. One step takes a few seconds at most, and
 /// each lock and each node is due every few milliseconds at most.
 const TURNS: usize = 50_000;
+
+/// The first moment, by all clocks. In the first hours of a clock the servers draw numbers that are
+/// too small.
+const START: Instant = Instant::from_nanos(20_000_000_000_000);
 
 struct World {
     redlock: Redlock,
@@ -67,10 +79,19 @@ pub fn core(data: &[u8]) {
 
 impl World {
     fn new(script: &mut Unstructured<'_>) -> Result<Self> {
+        let (is_hasty, is_exact) = (script.ratio(1, 4)?, script.ratio(1, 4)?);
         let count = script.int_in_range(1..=5)?;
         let mut config = RedlockConfig::default();
         config.max_ttl = Duration::from_secs(2);
         config.max_hold = Duration::from_secs(3);
+        if is_hasty {
+            // Silent nodes are given up before the locks are.
+            config.close_timeout = Duration::from_millis(100);
+        }
+        if is_exact {
+            // Nodes that have forgotten draw numbers soon.
+            config.fence_skew = Duration::ZERO;
+        }
         config.max_locks = script.int_in_range(1..=8)?;
         config.max_pipeline = script.int_in_range(1..=6)?;
         config.max_cleanup = script.int_in_range(1..=6)?;
@@ -93,7 +114,7 @@ impl World {
         let redlock = Redlock::new(config, vec![login; count], 7, [b'n'; 12]);
         Ok(Self {
             redlock: redlock.expect("the configuration is within its bounds"),
-            now: Instant::from_nanos(3_600_000_000_000),
+            now: START,
             caller: Caller::default(),
             network: Network::new(count, &options, has_twins),
         })
@@ -104,7 +125,7 @@ impl World {
         let node = script.int_in_range(0..=self.redlock.nodes().len() - 1)?;
         let short = Duration::from_micros(u64::from(script.arbitrary::<u16>()?));
         match script.int_in_range(0..=15)? {
-            0..=3 => self.caller.request(self.now, &mut self.redlock, script)?,
+            0..=3 => self.request(script)?,
             4 => self.pass(short),
             5 => self.pass(short * 64),
             6 => self.go_to_deadline(),
@@ -114,6 +135,14 @@ impl World {
             9 | 10 => self.network.change(self.now, &mut self.redlock, node, script)?,
             11 => self.network.trouble(self.now, &mut self.redlock, node, script)?,
             _ => self.network.answer(self.now, &mut self.redlock, node, script)?,
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+        self.caller.request(self.now, &mut self.redlock, script)?;
+        if let Some(token) = self.caller.begun_draw() {
+            self.network.begin_draw(token);
         }
         Ok(())
     }
@@ -155,7 +184,13 @@ impl World {
         self.network.obey(self.now, &mut self.redlock);
         while let Some(event) = self.redlock.poll_event() {
             match event {
-                Event::Acquired { lock, valid_until, .. } => self.check_grant(lock, valid_until),
+                Event::Acquired { lock, valid_until, fence } => {
+                    self.check_grant(lock, valid_until);
+                    if let Some(fence) = fence.filter(|_| !self.caller.is_adopted(lock)) {
+                        self.check_number(lock, fence);
+                    }
+                }
+                Event::Fenced { lock, fence } => self.check_number(lock, fence),
                 Event::Extended { lock, valid_until } => self.check_extension(lock, valid_until),
                 _ => {}
             }

@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use redbolt::embedded::{Memory, Options};
-use redbolt::redlock::{Action, Drift, NodeError, NodeId, NodeState, Redlock, Token};
+use redbolt::redlock::{Action, Drift, Fence, NodeError, NodeId, NodeState, Redlock, Token};
 use redbolt::time::Instant;
 
 use super::super::lies::{Lie, Twist};
+use super::super::questions;
 use super::caller::{Caller, RESOURCES};
 use super::id;
-use super::node::{Extension, Link, Node, Set};
+use super::node::{Link, Node};
+use super::order::Order;
+use super::request::{Extension, Set};
 
 /// The keys of the witness, with each of the prefixes.
 const WITNESS: [&[u8]; 4] =
@@ -24,6 +27,8 @@ pub(super) struct Network {
     asked: HashMap<Token, Instant>,
     /// The `SET`s since the last check, and whether their nodes may vote.
     sets: Vec<(Set, bool)>,
+    /// The numbers that were told.
+    pub(super) order: Order,
     restarts: u64,
 }
 
@@ -36,7 +41,13 @@ impl Network {
             let node = Node::new(index, options, twin);
             nodes.push(node);
         }
-        Self { nodes, asked: HashMap::new(), sets: Vec::new(), restarts: 0 }
+        Self {
+            nodes,
+            asked: HashMap::new(),
+            sets: Vec::new(),
+            order: Order::default(),
+            restarts: 0,
+        }
     }
 
     /// Returns how many nodes said `+OK` to the `SET` of this token.
@@ -61,6 +72,21 @@ impl Network {
             node.extended.get(token).is_some_and(|extensions| extensions.iter().any(enough))
         };
         self.nodes.iter().filter(agreed).count()
+    }
+
+    /// Returns how many nodes have told to have accepted this number for the lock with this token,
+    /// and how many of them have really done so.
+    pub(super) fn accepted(&self, token: &Token, fence: Fence) -> (usize, usize) {
+        let all = self.nodes.iter().map(|node| node.accepted.find(token, fence));
+        all.fold((0, 0), |(told, really), (one, two)| {
+            (told + usize::from(one), really + usize::from(two))
+        })
+    }
+
+    /// Begins anew for a lock that draws another number.
+    pub(super) fn begin_draw(&mut self, token: Token) {
+        self.nodes.iter_mut().for_each(|node| node.accepted.begin(&token));
+        self.order.begin(token);
     }
 
     /// Returns the time at which the nodes were asked for this token.
@@ -119,8 +145,10 @@ impl Network {
                 assert!(may_vote, "a node is asked that may not vote");
                 let asked = *self.asked.entry(token).or_insert(now);
                 assert_eq!(asked, now, "{token} is used again");
+                self.order.begin(token);
             }
         }
+        self.order.settle();
     }
 
     /// Opens, breaks or refuses a connection, or changes how much the connection takes.
@@ -157,17 +185,23 @@ impl Network {
     ) -> Result<()> {
         let resource = *script.choose(&RESOURCES)?;
         let node = &mut self.nodes[index];
-        match script.int_in_range(0..=5)? {
+        match script.int_in_range(0..=7)? {
             0 => {
                 self.restarts += 1;
                 // Each process has a seed of its own, or two nodes would have one identity.
                 node.restart(now, 1_000 + self.restarts, Memory::Lost);
                 self.cut_process(now, redlock, index);
+                self.lose_numbers(index);
             }
             1 => node.apply(now, &[b"SCRIPT", b"FLUSH"]),
             2 => node.apply(now, &[b"DEL", resource]),
             3 => node.apply(now, &[b"SET", resource, b"foreign", b"PX", b"50"]),
             5 => return self.lose(now, redlock, index, script),
+            // Somebody else has held the resource, by a clock that is fast or not.
+            6 => {
+                let ahead = script.arbitrary::<i64>()? >> script.int_in_range(0..=63)?;
+                node.outrun(now, ((now.as_nanos() / 1_000) as i64).saturating_add(ahead));
+            }
             _ => node.apply(now, &[b"SET", resource, b"foreign", b"NX", b"PX", b"500"]),
         }
         Ok(())
@@ -191,7 +225,10 @@ impl Network {
                 node.restart(now, 1_000 + self.restarts, Memory::Kept);
                 self.cut_process(now, redlock, index);
             }
-            1 => node.flush(),
+            1 => {
+                node.flush();
+                self.lose_numbers(index);
+            }
             2 => node.apply(now, &[b"DEL", witness]),
             // The server begins to evict, becomes a replica, or says so, until its restart.
             3 => node.habit = Some(script.arbitrary::<u8>()?.into()),
@@ -207,11 +244,24 @@ impl Network {
 
     /// Breaks the connections to a process, which has ended.
     fn cut_process(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
-        for other in 0..self.nodes.len() {
-            if self.nodes[other].is_twin_of(&self.nodes[index]) {
-                self.cut(now, redlock, other);
-            }
+        for twin in self.twins(index) {
+            self.cut(now, redlock, twin);
         }
+    }
+
+    /// A process has lost its numbers. What is on its way says nothing of what is there.
+    fn lose_numbers(&mut self, index: usize) {
+        for twin in self.twins(index) {
+            self.nodes[twin].accepted.lose();
+            self.nodes[twin].is_honest = self.nodes[twin].link != Link::Up;
+        }
+        self.order.lose();
+    }
+
+    /// Returns the nodes that are the process of this one.
+    fn twins(&self, index: usize) -> Vec<usize> {
+        let is_twin = |other: &usize| self.nodes[*other].is_twin_of(&self.nodes[index]);
+        (0..self.nodes.len()).filter(is_twin).collect()
     }
 
     pub(super) fn cut(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
@@ -241,31 +291,25 @@ impl Network {
         if node.link != Link::Up {
             return Ok(());
         }
-        let bytes = match script.int_in_range(0..=15)? {
+        let choice = script.int_in_range(0..=15)?;
+        let lie = match choice {
+            3..=5 => Some(any_lie(script)?),
+            14 => match node.question() {
+                Some((at, number)) => Some(questions::lie(script, at, number)?),
+                None => None,
+            },
+            15 => match node.look() {
+                Some(at) => Some(Lie::twisted(at, Twist::choose(script)?)),
+                None => None,
+            },
+            _ => None,
+        };
+        node.is_honest &= choice > 2 && lie.is_none_or(Lie::is_twisted);
+        let bytes = match choice {
             0 => invented(script)?,
             1 => damaged(node.serve(now, None), script)?,
             2 => node.serve(now, None).repeat(2),
-            3..=5 => {
-                let (at, which) = (script.int_in_range(0..=9)?, script.arbitrary::<u8>()?.into());
-                let lie = if which < Lie::ERRORS {
-                    Lie::error(at, which)
-                } else if which == 254 {
-                    Lie::long(at, script.arbitrary()?)
-                } else if which < 254 {
-                    Lie::value(at, which, script.arbitrary()?)
-                } else {
-                    Lie::silence(at)
-                };
-                node.serve(now, Some(lie))
-            }
-            15 => match node.look() {
-                Some(at) => {
-                    let lie = Lie::twisted(at, Twist::choose(script)?);
-                    node.serve(now, Some(lie))
-                }
-                None => node.serve(now, None),
-            },
-            _ => node.serve(now, None),
+            _ => node.serve(now, lie),
         };
         let (seen, there) = node.arrive(&bytes);
         // All bytes, or a first part.
@@ -281,6 +325,20 @@ impl Network {
             assert!(is_fine, "something is kept for a connection that is gone");
         }
     }
+}
+
+/// Returns a wrong reply to one of the next commands.
+fn any_lie(script: &mut Unstructured<'_>) -> Result<Lie> {
+    let (at, which) = (script.int_in_range(0..=9)?, script.arbitrary::<u8>()?.into());
+    Ok(if which < Lie::ERRORS {
+        Lie::error(at, which)
+    } else if which == 254 {
+        Lie::long(at, script.arbitrary()?)
+    } else if which < 254 {
+        Lie::value(at, which, script.arbitrary()?)
+    } else {
+        Lie::silence(at)
+    })
 }
 
 /// Returns bytes that no server wrote.

@@ -3,16 +3,18 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
-use std::time::Duration;
 
 use bytes::BytesMut;
 use redbolt::embedded::{Master, Memory, Options, Session};
-use redbolt::redlock::{ACQUIRE_SET, EXTEND, EXTEND_MANY, EXTEND_SET, Script, Token};
+use redbolt::redlock::{RAISE, RAISE_SET, Token};
 use redbolt::resp::{self, Status, Value};
 use redbolt::time::Instant;
 
 use super::super::commands::{command, look};
 use super::super::lies::{Lie, says};
+use super::super::questions::{Question, What, stripe};
+use super::accepted::Accepted;
+use super::request::{Command, Extension, Set, integers};
 
 pub(super) struct Node {
     pub(super) link: Link,
@@ -22,6 +24,12 @@ pub(super) struct Node {
     pub(super) granted: HashSet<Token>,
     /// The extensions to which the server agreed.
     pub(super) extended: HashMap<Token, Vec<Extension>>,
+    /// The numbers that the server has accepted.
+    pub(super) accepted: Accepted,
+    /// All answers on this connection are those of the server.
+    pub(super) is_honest: bool,
+    /// The keys and the token of the last request for a number.
+    asked: Option<(Vec<Vec<u8>>, Token)>,
     /// The core has been told that keys are gone, and has not written since.
     pub(super) was_pushed: bool,
     /// Two nodes can be one process.
@@ -46,29 +54,6 @@ pub(super) struct Node {
     shown: usize,
 }
 
-/// A key, or the keys of a set, given to a node.
-#[derive(Clone, Copy)]
-pub(super) struct Set {
-    pub(super) token: Token,
-    pub(super) ttl: Duration,
-    /// The text of the script was sent, because the node did not know its name.
-    pub(super) is_repeated: bool,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Extension {
-    /// The time at which the extension was ready to be written.
-    pub(super) at: Instant,
-    pub(super) ttl: Duration,
-}
-
-/// A command, with the parts that matter if its reply is a vote.
-enum Command {
-    Set(Set),
-    Extend(Vec<(Token, Extension)>),
-    Other,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
     Down,
@@ -89,6 +74,9 @@ impl Node {
             window: usize::MAX,
             granted: HashSet::new(),
             extended: HashMap::new(),
+            accepted: Accepted::default(),
+            is_honest: true,
+            asked: None,
             was_pushed: false,
             can_push: index % 2 == 1,
             pushes: false,
@@ -107,7 +95,7 @@ impl Node {
         self.link = Link::Down;
         self.window = usize::MAX;
         self.session = Session::default();
-        (self.pushes, self.was_pushed) = (false, false);
+        (self.pushes, self.was_pushed, self.is_honest) = (false, false, true);
         self.sent.clear();
         self.offered = 0;
         self.owed.clear();
@@ -152,6 +140,28 @@ impl Node {
         self.master.borrow_mut().apply(now, &mut session, words, &mut out);
     }
 
+    /// Has another client raise the numbers of the stripes that were asked for last, to this one if
+    /// it is larger. The keys must be there.
+    pub(super) fn outrun(&mut self, now: Instant, number: i64) {
+        let Some((keys, token)) = &self.asked else { return };
+        let script = if keys.len() > 1 { RAISE_SET } else { RAISE };
+        let count = (keys.len() + 1).to_string();
+        let stripes: Vec<_> = keys.iter().map(|key| stripe(key).to_string()).collect();
+        let mut words = vec![&b"EVAL"[..], script.text.as_bytes(), count.as_bytes()];
+        words.extend(keys.iter().map(Vec::as_slice));
+        words.extend([b"redbolt:fence", token.as_ref()]);
+        words.extend(stripes.iter().map(String::as_bytes));
+        let number = number.to_string();
+        words.push(number.as_bytes());
+        self.master.borrow_mut().apply(now, &mut self.session, &words, &mut BytesMut::new());
+    }
+
+    /// Returns the index of the first request for a number among the whole commands that were sent,
+    /// and that number.
+    pub(super) fn question(&self) -> Option<(usize, i64)> {
+        Question::first(&self.sent)
+    }
+
     /// Takes as many of the unsent bytes as the window allows. Returns the `SET`s among the new
     /// commands, and the number of bytes taken.
     pub(super) fn take(&mut self, now: Instant, unsent: &[u8]) -> (Vec<Set>, usize) {
@@ -160,8 +170,9 @@ impl Node {
         let mut new = &unsent[self.offered..];
         while let Some((words, used)) = command(new) {
             let command = Command::new(now, &words);
-            if let Command::Set(set) = command {
-                sets.push(set);
+            sets.extend(command.set());
+            if let Some(Question { keys, token, .. }) = Question::read(&words) {
+                self.asked = Some((keys.iter().map(|key| key.to_vec()).collect(), token));
             }
             self.owed.push_back(command);
             new = &new[used..];
@@ -257,68 +268,18 @@ impl Node {
                         self.extended.entry(token).or_default().push(extension);
                     }
                 }
+                (Command::Number(asked), value) => {
+                    if let Some(fence) = asked.what.accepted(asked.number, &value) {
+                        self.accepted.hear(asked.token, fence, self.is_honest);
+                        if asked.what == What::Acquire {
+                            self.granted.insert(asked.token);
+                        }
+                    }
+                }
                 _ => {}
             }
         }
         self.replies.drain(..done);
         self.shown = count - done;
-    }
-}
-
-impl Command {
-    fn new(now: Instant, words: &[&[u8]]) -> Self {
-        let (script, count, subjects) = match words {
-            [b"SET", _, token, b"NX", b"PX", ttl] => {
-                let (token, ttl) = (self::token(token), millis(ttl));
-                return Self::Set(Set { token, ttl, is_repeated: false });
-            }
-            [b"EVAL" | b"EVALSHA", script, count, subjects @ ..] => {
-                (*script, number(count), subjects)
-            }
-            _ => return Self::Other,
-        };
-        let is = |known: Script| script == known.sha.as_bytes() || script == known.text.as_bytes();
-        let extension = |token: &[u8], ttl: &[u8]| {
-            (self::token(token), Extension { at: now, ttl: millis(ttl) })
-        };
-        // The keys follow the number of keys.
-        let rest = &subjects[count..];
-        if is(EXTEND) || is(EXTEND_MANY) {
-            // Then follow as many tokens and as many ttls.
-            let (tokens, ttls) = rest.split_at(count);
-            Self::Extend(tokens.iter().zip(ttls).map(|(a, b)| extension(a, b)).collect())
-        } else if is(EXTEND_SET) {
-            Self::Extend(vec![extension(rest[0], rest[1])])
-        } else if is(ACQUIRE_SET) {
-            let (token, ttl) = (token(rest[0]), millis(rest[1]));
-            Self::Set(Set { token, ttl, is_repeated: script == ACQUIRE_SET.text.as_bytes() })
-        } else {
-            Self::Other
-        }
-    }
-}
-
-fn token(word: &[u8]) -> Token {
-    Token::from_bytes(word.try_into().expect("a token has twenty bytes"))
-}
-
-fn millis(word: &[u8]) -> Duration {
-    Duration::from_millis(number(word) as u64)
-}
-
-fn number(word: &[u8]) -> usize {
-    let text = std::str::from_utf8(word).expect("what is sent is ASCII");
-    text.parse().expect("a number without a sign")
-}
-
-/// Returns the integers in a reply that is an integer, or an array of them.
-fn integers(value: &Value<'_>) -> Vec<i64> {
-    let integer = |value: Value<'_>| match value {
-        Value::Integer(integer) => Some(integer),
-        _ => None,
-    };
-    match value {
-        Value::Array(elements) => elements.clone().filter_map(integer).collect(),
-        value => integer(value.clone()).into_iter().collect(),
     }
 }
