@@ -3,7 +3,8 @@
 //!
 //! A request is known by its shape, and not by the scripts of the library: behind the keys stand
 //! tokens, which have twenty bytes, and ttls, which have fewer. A request about a number has the
-//! hash of the numbers for its last key, and a stripe for each key before.
+//! hash of the numbers for its last key, and a stripe for each key before. Several locks in one
+//! request have four words each behind the hash: token, stripe, proposal and ttl.
 
 use std::str::from_utf8;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(crate) fn link(log: &Arc<Log>, node: usize, server: &str) -> Proxy {
         for (token, ttl) in promises(request, reply) {
             log.vote(&Vote { at: nanos(), node, token, ttl, asked });
         }
-        if let Some((token, fence, is_raised)) = accepts(request, reply) {
+        for (token, fence, is_raised) in accepts(request, reply) {
             log.accepted(&Accepted { at: nanos(), node, token, fence, is_raised });
         }
         if let Some(resource) = lacks(request, reply) {
@@ -38,9 +39,11 @@ pub(crate) fn link(log: &Arc<Log>, node: usize, server: &str) -> Proxy {
 
 /// Returns the tokens that a node keeps by this answer, each with the ttl in milliseconds.
 fn promises(request: &[Vec<u8>], reply: &[u8]) -> Vec<(String, u64)> {
-    if let Some(Fenced { token, ttl, .. }) = fenced(request) {
-        let is_kept = integer(reply).is_some_and(|number| number >= LEAST);
-        return ttl.filter(|_| is_kept).map(|ttl| (token, ttl)).into_iter().collect();
+    let numbers = fenced(request);
+    if !numbers.is_empty() {
+        let answered = numbers.into_iter().zip(integers(reply));
+        let kept = answered.filter(|(_, answer)| answer.is_some_and(|number| number >= LEAST));
+        return kept.filter_map(|(Fenced { token, ttl, .. }, _)| Some((token, ttl?))).collect();
     }
     let wishes = wishes(request);
     let kept: Vec<bool> = match reply.split_first() {
@@ -89,30 +92,52 @@ struct Fenced {
     ttl: Option<u64>,
 }
 
-fn fenced(request: &[Vec<u8>]) -> Option<Fenced> {
+/// Returns the requests for numbers in one call: one, or those of several locks.
+fn fenced(request: &[Vec<u8>]) -> Vec<Fenced> {
     let words: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
-    let [b"EVALSHA" | b"EVAL", _, keys, ref rest @ ..] = words[..] else { return None };
-    let locked = usize::try_from(decimal(keys)?).ok()?.checked_sub(1)?;
-    let (_, behind_keys) = rest.split_at_checked(locked)?;
-    let [FENCES, token, rest @ ..] = behind_keys else { return None };
-    let (_, behind_stripes) = rest.split_at_checked(locked)?;
-    let (number, ttl) = match behind_stripes {
-        [number] => (decimal(number)?, None),
-        [number, ttl] => (decimal(number)?, Some(decimal(ttl)?)),
-        _ => return None,
+    let [b"EVALSHA" | b"EVAL", _, keys, ref rest @ ..] = words[..] else { return Vec::new() };
+    let locked = decimal(keys).and_then(|keys| usize::try_from(keys).ok()?.checked_sub(1));
+    let behind_keys = locked.and_then(|locked| rest.get(locked..)).unwrap_or_default();
+    let (Some(locked), [FENCES, rest @ ..]) = (locked, behind_keys) else { return Vec::new() };
+    let all: Option<Vec<_>> = match rest.len() == 4 * locked {
+        true => rest.chunks_exact(4).map(|words| Fenced::read(1, words)).collect(),
+        false => Fenced::read(locked, rest).map(|one| vec![one]),
     };
-    (token.len() == TOKEN).then(|| Fenced { token: hex(token), number, ttl })
+    all.unwrap_or_default()
 }
 
-/// Returns the token and the number that a node has accepted by this answer, and whether the node
+impl Fenced {
+    /// Reads the words behind the hash, for a lock with so many keys.
+    fn read(locked: usize, words: &[&[u8]]) -> Option<Self> {
+        let (token, rest) = words.split_first()?;
+        let (_, behind_stripes) = rest.split_at_checked(locked)?;
+        let (number, ttl) = match behind_stripes {
+            [number] => (decimal(number)?, None),
+            [number, ttl] => (decimal(number)?, Some(decimal(ttl)?)),
+            _ => return None,
+        };
+        (token.len() == TOKEN).then(|| Self { token: hex(token), number, ttl })
+    }
+}
+
+/// Returns the tokens and the numbers that a node has accepted by this answer, and whether the node
 /// was asked to accept that number.
-fn accepts(request: &[Vec<u8>], reply: &[u8]) -> Option<(String, u64, bool)> {
-    let Fenced { token, number, ttl } = fenced(request)?;
-    match integer(reply)? {
+fn accepts(request: &[Vec<u8>], reply: &[u8]) -> Vec<(String, u64, bool)> {
+    let answered = fenced(request).into_iter().zip(integers(reply));
+    let accepted = answered.filter_map(|(Fenced { token, number, ttl }, answer)| match answer? {
         1 if ttl.is_none() => Some((token, number, true)),
         drawn @ LEAST.. => Some((token, drawn, false)),
         _ => None,
-    }
+    });
+    accepted.collect()
+}
+
+/// Returns the answers in a reply that is one answer, or an array of them. An answer that is no
+/// integer, or negative, is none.
+fn integers(reply: &[u8]) -> Vec<Option<u64>> {
+    let is_array = reply.starts_with(b"*");
+    let lines = reply.split_inclusive(|byte| *byte == b'\n').skip(usize::from(is_array));
+    lines.map(integer).collect()
 }
 
 /// Returns an answer that is an integer and not negative.
@@ -211,12 +236,31 @@ mod tests {
         for (request, reply, votes, number) in rows {
             assert_eq!(kept(request, reply), votes, "{request:?} {reply:?}");
             let request: Vec<_> = request.iter().map(|word| word.as_bytes().to_vec()).collect();
-            let found = accepts(&request, reply.as_bytes());
-            assert_eq!(
-                found.map(|(_, number, is_raised)| (number, is_raised)),
-                number,
-                "{reply:?}"
-            );
+            let found = accepts(&request, reply.as_bytes()).into_iter();
+            let found: Vec<_> = found.map(|(_, number, is_raised)| (number, is_raised)).collect();
+            assert_eq!(found, Vec::from_iter(number), "{reply:?}");
+        }
+    }
+
+    #[test]
+    fn each_lock_of_a_call_has_its_own_answer() {
+        let (a, b) = (&"1".repeat(TOKEN)[..], &"2".repeat(TOKEN)[..]);
+        let n = "5000000000";
+        let words = ["EVALSHA", "sha", "3", "k", "l", "redbolt:fence"];
+        let call = [&words[..], &[a, "7", n, "10", b, "8", n, "20"]].concat();
+        type Row<'a> = (&'a str, &'a [(char, u64)], &'a [u64]);
+        let rows: [Row<'_>; 4] = [
+            ("*2\r\n:5000000001\r\n:5000000002\r\n", &[('1', 10), ('2', 20)], &[1, 2]),
+            ("*2\r\n$-1\r\n:5000000002\r\n", &[('2', 20)], &[2]),
+            ("*2\r\n_\r\n_\r\n", &[], &[]),
+            ("-WRONGTYPE Operation against a key\r\n", &[], &[]),
+        ];
+        for (reply, votes, numbers) in rows {
+            assert_eq!(kept(&call, reply), votes, "{reply:?}");
+            let request: Vec<_> = call.iter().map(|word| word.as_bytes().to_vec()).collect();
+            let found = accepts(&request, reply.as_bytes()).into_iter();
+            let found: Vec<_> = found.map(|(_, number, _)| number - 5_000_000_000).collect();
+            assert_eq!(found, numbers, "{reply:?}");
         }
     }
 
