@@ -101,7 +101,8 @@ impl Twist {
         })
     }
 
-    /// Returns the answer to a look with something wrong in it. Any other reply stays.
+    /// Returns the answer to a look, or to requests for several numbers, with something wrong in
+    /// it. Any other reply stays.
     fn tell(self, honest: &[u8]) -> Vec<u8> {
         let Ok(Status::Complete((Value::Array(fields), _))) = resp::parse(honest) else {
             return honest.to_vec();
@@ -125,6 +126,8 @@ impl Twist {
                     resp::bulk(&mut told, info.as_bytes());
                 }
                 (_, Value::Bulk(info)) => resp::bulk(&mut told, info),
+                // A lock that was refused, beside others with numbers.
+                (_, Value::Null) => resp::null(&mut told),
                 (_, other) => panic!("{other:?} in an answer to a look"),
             }
         }

@@ -3,12 +3,13 @@
 
 use arbitrary::{Result, Unstructured};
 use redbolt::redlock::{
-    ACQUIRE_FENCED, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, Fence, RAISE, RAISE_SET, Script, Token,
+    ACQUIRE_FENCED, ACQUIRE_FENCED_MANY, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, Fence, RAISE,
+    RAISE_SET, Script, Token,
 };
 use redbolt::resp::Value;
 
 use super::commands::command;
-use super::lies::Lie;
+use super::lies::{Lie, Twist};
 
 /// The scripts, each for one key and for several.
 const SCRIPTS: [(What, [Script; 2]); 3] = [
@@ -106,23 +107,59 @@ impl<'a> Question<'a> {
             what,
             is_repeated: form == 1,
             keys,
-            token: Token::from_bytes((*token).try_into().expect("a token has twenty bytes")),
+            token: self::token(token),
             number: integer(rest[0]),
             ttl: rest[rest.len() - 1],
         })
     }
 
-    /// Returns the first such request among whole commands, as its index and its number.
-    pub(crate) fn first(commands: &[u8]) -> Option<(usize, i64)> {
-        let (mut done, mut count) = (0, 0);
+    /// Reads all requests in a command: those of several locks, or one, or none.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the words are not what the script is called with.
+    pub(crate) fn read_all(words: &'a [&'a [u8]]) -> Vec<Self> {
+        let [b"EVAL" | b"EVALSHA", script, count, rest @ ..] = words else { return Vec::new() };
+        let is_repeated = *script == ACQUIRE_FENCED_MANY.text.as_bytes();
+        if !is_repeated && *script != ACQUIRE_FENCED_MANY.sha.as_bytes() {
+            return Self::read(words).into_iter().collect();
+        }
+        let (keys, rest) = rest.split_at(integer(count) as usize);
+        let [keys @ .., b"redbolt:fence"] = keys else { panic!("no hash") };
+        assert!((2..=16).contains(&keys.len()), "{} locks in one call", keys.len());
+        assert_eq!(rest.len(), 4 * keys.len(), "each lock has four words");
+        let each = keys.chunks(1).zip(rest.chunks_exact(4));
+        let question = |(key, words): (&'a [&'a [u8]], &'a [&'a [u8]])| {
+            assert_eq!(integer(words[1]), i64::from(stripe(key[0])), "the stripe of another key");
+            let (token, number, ttl) = (token(words[0]), integer(words[2]), words[3]);
+            Self { what: What::Acquire, is_repeated, keys: key, token, number, ttl }
+        };
+        each.map(question).collect()
+    }
+
+    /// Returns the first command among whole ones that has such a request.
+    pub(crate) fn first(commands: &[u8]) -> Option<First> {
+        let (mut done, mut at) = (0, 0);
         while let Some((words, used)) = command(&commands[done..]) {
-            if let Some(question) = Question::read(&words) {
-                return Some((count, question.number));
+            let questions = Question::read_all(&words);
+            if let Some(Question { number, .. }) = questions.first() {
+                return Some(First { at, number: *number, is_alone: questions.len() == 1 });
             }
-            (done, count) = (done + used, count + 1);
+            (done, at) = (done + used, at + 1);
         }
         None
     }
+}
+
+/// A command with a request for a number.
+#[derive(Clone, Copy)]
+pub(crate) struct First {
+    /// The index of the command.
+    at: usize,
+    /// The number of its first request.
+    number: i64,
+    /// The command has no other request.
+    is_alone: bool,
 }
 
 impl What {
@@ -141,9 +178,13 @@ impl What {
     }
 }
 
-/// Returns a wrong answer to the request at this index, which has asked for a number: one close to
-/// it, the same with another sign, any other, or none.
-pub(crate) fn lie(script: &mut Unstructured<'_>, at: usize, asked: i64) -> Result<Lie> {
+/// Returns a wrong answer to a request for a number: one close to it, the same with another sign,
+/// any other, or none. One of the answers to a command with several requests is wrong or missing.
+pub(crate) fn lie(script: &mut Unstructured<'_>, first: First) -> Result<Lie> {
+    let First { at, number: asked, is_alone } = first;
+    if !is_alone && script.int_in_range(0..=3)? > 0 {
+        return Ok(Lie::twisted(at, Twist::choose(script)?));
+    }
     let is_executed = script.arbitrary()?;
     let near = |script: &mut Unstructured<'_>| Ok(asked + i64::from(script.arbitrary::<i8>()?));
     Ok(match script.int_in_range(0..=7)? {
@@ -169,6 +210,18 @@ pub(crate) fn stripe(key: &[u8]) -> u16 {
         }
     }
     (crc & 0x3fff) as u16
+}
+
+/// Returns the answers in a reply, which is one of them or an array.
+pub(crate) fn answers<'a>(reply: &Value<'a>) -> Vec<Value<'a>> {
+    match reply {
+        Value::Array(elements) => elements.clone().collect(),
+        answer => vec![answer.clone()],
+    }
+}
+
+fn token(word: &[u8]) -> Token {
+    Token::from_bytes(word.try_into().expect("a token has twenty bytes"))
 }
 
 /// Returns the integer that a word is.

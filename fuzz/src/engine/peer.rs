@@ -13,7 +13,7 @@ use rustix::net::sockopt;
 
 use super::super::commands::{command, look, resp3};
 use super::super::lies::Lie;
-use super::super::questions::{Question, What};
+use super::super::questions::{First, Question, What, answers};
 #[cfg(feature = "tls")]
 use super::secure::{Face, Harm, Secure};
 use super::wire::Wire;
@@ -22,10 +22,10 @@ use super::wire::Wire;
 const TURN: usize = 64 * 1024;
 
 /// A request, with what matters if its reply is a vote.
-#[derive(Clone, Copy)]
 enum Owed {
     Vote(Token),
-    Number(What, Token, i64),
+    /// The requests for numbers in one command, each with its number.
+    Numbers(Vec<(What, Token, i64)>),
     Other,
 }
 
@@ -162,9 +162,8 @@ impl Peer {
         look(&self.input)
     }
 
-    /// Returns the index of the first request for a number among the whole commands that have come,
-    /// and that number.
-    pub(super) fn question(&self) -> Option<(usize, i64)> {
+    /// Returns the first command with a request for a number among the whole ones that have come.
+    pub(super) fn question(&self) -> Option<First> {
         Question::first(&self.input)
     }
 
@@ -193,10 +192,12 @@ impl Peer {
                 (Some(Owed::Vote(token)), Value::Simple(b"OK")) => {
                     self.granted.insert(token);
                 }
-                (Some(Owed::Number(what, token, asked)), value) => {
-                    if let Some(fence) = what.accepted(asked, &value) {
-                        self.granted.extend(Some(token).filter(|_| what == What::Acquire));
-                        self.accepted.insert((token, fence));
+                (Some(Owed::Numbers(asked)), value) => {
+                    for ((what, token, asked), answer) in asked.into_iter().zip(answers(&value)) {
+                        if let Some(fence) = what.accepted(asked, &answer) {
+                            self.granted.extend(Some(token).filter(|_| what == What::Acquire));
+                            self.accepted.insert((token, fence));
+                        }
                     }
                 }
                 _ => {}
@@ -208,9 +209,11 @@ impl Peer {
 
 impl Owed {
     fn new(words: &[&[u8]]) -> Self {
-        match Question::read(words) {
-            Some(question) => Self::Number(question.what, question.token, question.number),
-            None => token(words).map_or(Self::Other, Self::Vote),
+        let asked = Question::read_all(words).into_iter();
+        let asked: Vec<_> = asked.map(|asked| (asked.what, asked.token, asked.number)).collect();
+        match asked.is_empty() {
+            false => Self::Numbers(asked),
+            true => token(words).map_or(Self::Other, Self::Vote),
         }
     }
 }

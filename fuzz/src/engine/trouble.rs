@@ -29,7 +29,7 @@ impl World {
             3 => {
                 peer.read();
                 match peer.question() {
-                    Some((at, number)) => Some(questions::lie(script, at, number)?),
+                    Some(first) => Some(questions::lie(script, first)?),
                     None => None,
                 }
             }

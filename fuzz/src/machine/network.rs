@@ -295,7 +295,7 @@ impl Network {
         let lie = match choice {
             3..=5 => Some(any_lie(script)?),
             14 => match node.question() {
-                Some((at, number)) => Some(questions::lie(script, at, number)?),
+                Some(first) => Some(questions::lie(script, first)?),
                 None => None,
             },
             15 => match node.look() {

@@ -12,7 +12,7 @@ use redbolt::time::Instant;
 
 use super::super::commands::{command, look};
 use super::super::lies::{Lie, says};
-use super::super::questions::{Question, What, stripe};
+use super::super::questions::{First, Question, What, answers, stripe};
 use super::accepted::Accepted;
 use super::request::{Command, Extension, Set, integers};
 
@@ -156,9 +156,8 @@ impl Node {
         self.master.borrow_mut().apply(now, &mut self.session, &words, &mut BytesMut::new());
     }
 
-    /// Returns the index of the first request for a number among the whole commands that were sent,
-    /// and that number.
-    pub(super) fn question(&self) -> Option<(usize, i64)> {
+    /// Returns the first command with a request for a number among the whole ones that were sent.
+    pub(super) fn question(&self) -> Option<First> {
         Question::first(&self.sent)
     }
 
@@ -170,9 +169,9 @@ impl Node {
         let mut new = &unsent[self.offered..];
         while let Some((words, used)) = command(new) {
             let command = Command::new(now, &words);
-            sets.extend(command.set());
-            if let Some(Question { keys, token, .. }) = Question::read(&words) {
-                self.asked = Some((keys.iter().map(|key| key.to_vec()).collect(), token));
+            sets.extend(command.sets());
+            if let Some(Question { keys, token, .. }) = Question::read_all(&words).last() {
+                self.asked = Some((keys.iter().map(|key| key.to_vec()).collect(), *token));
             }
             self.owed.push_back(command);
             new = &new[used..];
@@ -268,8 +267,10 @@ impl Node {
                         self.extended.entry(token).or_default().push(extension);
                     }
                 }
-                (Command::Number(asked), value) => {
-                    if let Some(fence) = asked.what.accepted(asked.number, &value) {
+                (Command::Numbers(all), value) => {
+                    for (asked, answer) in all.into_iter().zip(answers(&value)) {
+                        let fence = asked.what.accepted(asked.number, &answer);
+                        let Some(fence) = fence else { continue };
                         self.accepted.hear(asked.token, fence, self.is_honest);
                         if asked.what == What::Acquire {
                             self.granted.insert(asked.token);

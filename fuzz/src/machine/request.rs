@@ -38,14 +38,16 @@ pub(super) struct Asked {
 pub(super) enum Command {
     Set(Set),
     Extend(Vec<(Token, Extension)>),
-    Number(Asked),
+    /// Requests for numbers, each with an answer of its own.
+    Numbers(Vec<Asked>),
     Other,
 }
 
 impl Command {
     pub(super) fn new(now: Instant, words: &[&[u8]]) -> Self {
-        if let Some(question) = Question::read(words) {
-            return Self::Number(Asked::new(&question));
+        let questions = Question::read_all(words);
+        if !questions.is_empty() {
+            return Self::Numbers(questions.iter().map(Asked::new).collect());
         }
         let (script, count, subjects) = match words {
             [b"SET", _, token, b"NX", b"PX", ttl] => {
@@ -78,11 +80,11 @@ impl Command {
     }
 
     /// Returns the keys that are taken.
-    pub(super) fn set(&self) -> Option<Set> {
+    pub(super) fn sets(&self) -> Vec<Set> {
         match self {
-            Self::Set(set) => Some(*set),
-            Self::Number(asked) => asked.set,
-            Self::Extend(_) | Self::Other => None,
+            Self::Set(set) => vec![*set],
+            Self::Numbers(asked) => asked.iter().filter_map(|asked| asked.set).collect(),
+            Self::Extend(_) | Self::Other => Vec::new(),
         }
     }
 }
