@@ -1,7 +1,7 @@
 //! Scripts for PostgreSQL, each run by a `psql` of its own. A service has a library and a pool of
 //! connections in this place; the statements stay the same, with `$1` for `:fence`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use super::storage::StorageError;
@@ -64,11 +64,13 @@ impl Psql {
     }
 }
 
-fn feed(mut command: Command, script: &str) -> io::Result<Output> {
-    let mut child = command.spawn()?;
+fn feed(mut command: Command, script: &str) -> Result<Output, StorageError> {
+    let child = command.spawn();
+    let mut child =
+        child.map_err(|error| StorageError::failed(format_args!("psql cannot be run: {error}")))?;
     if let Some(mut stdin) = child.stdin.take() {
         // A `psql` that cannot connect reads nothing, and says so in its standard error.
         _ = stdin.write_all(script.as_bytes());
     }
-    child.wait_with_output()
+    Ok(child.wait_with_output()?)
 }
