@@ -20,7 +20,8 @@
 //!
 //! Keys expire by the clock that keeps running in suspend, not by the wall clock: setting the date
 //! expires nothing. `TIME` is told by the same clock, which counts from the beginning of the year
-//! 2000.
+//! 2000. So [fencing numbers](crate::Fence) begin anew with each boot of the machine, and are
+//! smaller than those of servers: storage that compares them has to be as new as the boot.
 //!
 //! # In a test
 //!

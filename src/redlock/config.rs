@@ -47,6 +47,10 @@ pub struct RedlockConfig {
     /// part in them when its data is older than twice this and 2 s, and while its clock is within
     /// twice this of the clocks of a majority. Of all clients, the one with the smallest value says
     /// how far clocks may be off. At most 10 min. Default: 5 s.
+    ///
+    /// Keep [`max_ttl`](Self::max_ttl) longer than twice this and 2 s. With a shorter one, a node
+    /// at which no client has looked for a while takes no part for that time
+    /// ([`FenceBar::TooYoung`](super::FenceBar::TooYoung)).
     pub fence_skew: Duration,
     /// The bounds on how far clocks may run apart (S2). Default: 1 % of the ttl + 2 ms.
     pub drift: Drift,
