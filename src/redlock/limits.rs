@@ -63,16 +63,20 @@ impl RedlockConfig {
         if resource.is_empty() {
             return Err(RequestError::EmptyResource);
         }
-        // A short prefix and the resource can make a reserved name together, such as that of the
-        // hash with the fencing numbers, which has no prefix.
-        let rest = RESERVED.strip_prefix(&self.prefix[..]).unwrap_or(RESERVED);
-        if resource.starts_with(rest) || resource.starts_with(RESERVED) {
+        if resource.starts_with(RESERVED) || self.makes_reserved(resource) {
             return Err(RequestError::ReservedResource);
         }
         if len > MAX_RESOURCE {
             return Err(RequestError::ResourceTooLong { len });
         }
         Ok(())
+    }
+
+    /// Returns `true` if a short prefix and the resource make a reserved name together, such as that
+    /// of the hash with the fencing numbers, which has no prefix.
+    fn makes_reserved(&self, resource: &[u8]) -> bool {
+        let rest = || RESERVED.strip_prefix(&self.prefix[..]);
+        !self.prefix.is_empty() && rest().is_some_and(|rest| resource.starts_with(rest))
     }
 
     fn check_durations(&self) -> Result<(), ConfigError> {

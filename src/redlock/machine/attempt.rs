@@ -59,6 +59,7 @@ impl Redlock {
             node.counters.asked += 1;
             if is_gathered {
                 node.gather(request);
+                self.gathered += 1;
             } else {
                 node.send(&self.scratch, expected);
             }

@@ -25,8 +25,9 @@ impl Redlock {
     /// Sends the requests for fencing numbers that wait for a node.
     #[cold]
     pub(super) fn flush_gathered(&mut self, now: Instant, id: NodeId) {
-        while self.nodes[id].has_gathered() {
+        while self.nodes[id].gathered() > 0 {
             let requests = self.nodes[id].take_gathered(now);
+            self.gathered -= requests.len();
             self.send_joined(now, id, Call::Sha, &requests);
         }
     }

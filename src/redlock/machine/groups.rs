@@ -28,7 +28,8 @@ impl Redlock {
     /// Encodes what waits for a node: requests for fencing numbers, and the members if they are
     /// due.
     pub(super) fn flush_batch(&mut self, now: Instant, id: NodeId, flush: Flush) {
-        if self.nodes[id].has_gathered() && !self.config.is_sabotaged(Saboteur::ReleaseOvertakes) {
+        // Of all nodes at once, because this is asked at every write.
+        if self.gathered > 0 && !self.config.is_sabotaged(Saboteur::ReleaseOvertakes) {
             self.flush_gathered(now, id);
         }
         if self.nodes[id].batch.is_due(flush) {

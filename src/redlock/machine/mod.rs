@@ -154,6 +154,8 @@ pub struct Redlock {
     scratch: BytesMut,
     last_request: LastRequest<CompareRequest, Member>,
     last_joined: LastRequest<Call, SetRequest>,
+    /// How many requests for fencing numbers wait at all nodes.
+    gathered: usize,
     /// The last serial. Rounds and attempts share the counter, so no number has two meanings.
     serials: u64,
     /// The last fencing number that was proposed.
@@ -211,6 +213,7 @@ impl Redlock {
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),
             last_joined: LastRequest::new(),
+            gathered: 0,
             serials: 0,
             proposed: 0,
             watch: Watch::new(&config, &nonce),

@@ -163,6 +163,7 @@ impl Redlock {
     /// (S4, S6).
     fn session_ended(&mut self, now: Instant, id: NodeId, error: NodeError) {
         let max = self.config.reconnect_max;
+        self.gathered -= self.nodes[id].gathered();
         let lost = self.nodes[id].down(now, error, max, &mut self.rng);
         self.settle_nodes(now);
         self.node_changed(id);

@@ -22,10 +22,9 @@ impl Node {
         self.gathered.push_back(request);
     }
 
-    /// Returns `true` if requests wait.
-    #[inline]
-    pub(crate) fn has_gathered(&self) -> bool {
-        !self.gathered.is_empty()
+    /// Returns how many requests wait.
+    pub(crate) fn gathered(&self) -> usize {
+        self.gathered.len()
     }
 
     /// Removes and returns the requests of the next call. Those of a node whose keys may be gone do

@@ -238,7 +238,7 @@ impl Node {
     /// Returns `true` if a key of ours may be on the node although nobody needs it: an answer about
     /// a lock is owed, a release waits, or a token has to be cleaned up.
     pub(crate) fn owes(&self) -> bool {
-        let waits = self.batch.len() > 0 || self.has_gathered();
+        let waits = self.batch.len() > 0 || self.gathered() > 0;
         self.cleanup.len() > 0 || waits || self.pipeline.has_lock_request()
     }
 
