@@ -249,7 +249,7 @@ impl Redlock {
         if form != SetForm::Fenced(Call::Sha) || !is_wanted || now >= lock.valid_until {
             return false;
         }
-        let ttl = lock.ttl;
+        let ttl = self.resend_ttl(now, slot);
         let proposal = || {
             let draws = self.table.draws(slot)?;
             draws.asked.filter(|asked| asked.serial == serial).map(|_| draws.proposal)

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::Redlock;
 use crate::redlock::lock::Phase;
+use crate::redlock::millis::Millis;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::request::{CompareRequest, Expected, Intent, Request, SetRequest};
 use crate::redlock::node_set::NodeId;
@@ -71,15 +72,19 @@ impl Redlock {
         if request.form != SetForm::Script(Call::Sha) || !is_wanted || !is_current {
             return false;
         }
-        let ttl = match request.intent {
-            Intent::Repair => self.repair_ttl(now, request.slot),
-            _ => lock.ttl,
-        };
+        let ttl = self.resend_ttl(now, request.slot);
         let form = SetForm::Script(Call::Text);
         self.encode_set_command(request.slot, form, ttl);
         let request = Request::Set(SetRequest { form, ..request });
         self.nodes[id].send(&self.scratch, Expected { request, sent: now });
         true
+    }
+
+    /// Returns the ttl of keys whose request is sent again. The other nodes may have decided since:
+    /// then the keys end with the validity, as in a repair.
+    pub(super) fn resend_ttl(&self, now: Instant, slot: u32) -> Millis {
+        let lock = &self.table[slot];
+        if lock.phase == Phase::Held { self.repair_ttl(now, slot) } else { lock.ttl }
     }
 
     /// Sends the oldest compare request of a node again, by script.

@@ -135,6 +135,24 @@ fn a_script_that_is_not_loaded_goes_by_its_text_while_the_attempt_lasts() {
     assert!(matches!(rig.event(), Event::Acquired { .. }));
 }
 
+/// Where the others have decided meanwhile, the keys of the last node end with the lock.
+#[test]
+fn keys_that_a_node_gets_by_a_text_end_with_the_validity() {
+    let mut rig = Rig::new(3);
+    rig.acquire_all(&["a", "b"], NO_WAIT);
+    (0..3).for_each(|index| drop(rig.sent(index)));
+    rig.now = rig.now + ms(40);
+    rig.reply(1, "+OK");
+    rig.reply(2, "+OK");
+    let Event::Acquired { valid_until, .. } = rig.event() else { panic!("no lock") };
+    rig.reply(0, "-NOSCRIPT No matching script.");
+    let sent = rig.sent(0).remove(0);
+    let ttl: u64 = sent.rsplit(' ').next().and_then(|ttl| ttl.parse().ok()).expect("a ttl");
+    let left = valid_until - rig.now;
+    let most = left + rig.redlock.config().drift.of(left) + ms(1);
+    assert!(Duration::from_millis(ttl) >= left && Duration::from_millis(ttl) < most, "{ttl}");
+}
+
 #[test]
 fn a_script_that_is_not_loaded_is_not_tried_behind_its_release() {
     let mut rig = Rig::new(3);
