@@ -142,7 +142,7 @@ impl World {
         config.redlock.max_locks = 6;
         config.redlock.max_pipeline = script.int_in_range(1..=4)?;
         config.redlock.max_cleanup = 2;
-        let master = |seed| Master::new(seed, options.clone(), now());
+        let master = |seed| Master::new(seed, options.clone(), Clock::now());
         Ok(Self {
             engine: Engine::new(config).expect("the configuration is within its bounds"),
             peers,
@@ -189,7 +189,7 @@ impl World {
             _ => {
                 self.peers[index].accept();
                 let lie = self.lie(index, script)?;
-                self.peers[index].serve(now(), &mut self.masters[index], lie);
+                self.peers[index].serve(Clock::now(), &mut self.masters[index], lie);
             }
         }
         Ok(())
@@ -199,7 +199,7 @@ impl World {
     fn serve(&mut self) {
         for (peer, master) in self.peers.iter_mut().zip(&mut self.masters) {
             peer.accept();
-            peer.serve(now(), master, None);
+            peer.serve(Clock::now(), master, None);
         }
         self.turn(Duration::ZERO);
     }
@@ -354,10 +354,4 @@ fn secured(address: Address) -> Address {
 #[cfg(not(feature = "tls"))]
 fn secured(address: Address) -> Address {
     address
-}
-
-/// Returns the time of the servers. The clock of the engine may have begun an hour ago, and in the
-/// first hours of a clock the servers draw numbers that are too small.
-fn now() -> Instant {
-    Clock::now() + Duration::from_secs(24 * 60 * 60)
 }

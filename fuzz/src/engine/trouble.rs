@@ -1,14 +1,15 @@
 //! What the servers do wrong.
 
 use arbitrary::{Result, Unstructured};
+use redbolt::Clock;
 use redbolt::embedded::Memory;
 
 use super::super::commands::FLUSHED;
 use super::super::lies::{Lie, Twist};
 use super::super::questions;
+use super::World;
 #[cfg(feature = "tls")]
 use super::secure::{Face, Harm};
-use super::{World, now};
 
 /// Bytes that begin a reply, or none, and go on for as long as the server likes.
 const ENDLESS: [&[u8]; 5] = [b"*1\r\n", b"$65536\r\n", b"+", b":1\r\n", FLUSHED];
@@ -53,7 +54,7 @@ impl World {
             1 => peer.pace = script.int_in_range(0..=20)?,
             2 => {
                 self.restarts += 1;
-                master.restart(1_000 + self.restarts, Memory::Lost, now());
+                master.restart(1_000 + self.restarts, Memory::Lost, Clock::now());
                 peer.close();
             }
             3 => {
@@ -73,7 +74,7 @@ impl World {
                 peer.accept();
                 peer.read();
                 let lie = peer.look().map(|at| Lie::twisted(at, twist));
-                peer.serve(now(), master, lie);
+                peer.serve(Clock::now(), master, lie);
             }
         }
         Ok(())

@@ -10,7 +10,8 @@ use redbolt::redlock::{
 };
 use redbolt::time::Instant;
 
-use super::numbers::{Number, TRIPS, Wish};
+use super::lock::{Extension, Keep, Lock, State};
+use super::numbers::{Number, Wish};
 
 pub(super) const RESOURCES: [&[u8]; 4] = [b"a", b"b", b"with\r\nline end", &[0; 100]];
 
@@ -63,50 +64,6 @@ struct Request {
     wait: Duration,
     is_adopted: bool,
     number: Wish,
-}
-
-pub(super) struct Lock {
-    /// The resources in order, each once.
-    pub(super) resources: Vec<&'static [u8]>,
-    pub(super) ttl: Duration,
-    pub(super) state: State,
-    is_adopted: bool,
-    pub(super) number: Number,
-    /// The token of a held lock.
-    pub(super) token: Option<Token>,
-    /// The time of the event, which is later than the acquisition.
-    pub(super) acquired: Instant,
-    pub(super) valid_until: Instant,
-    pub(super) extension: Option<Extension>,
-    pub(super) keep: Option<Keep>,
-    /// How long before the end of the lock a warning is due.
-    pub(super) ahead: Duration,
-    pub(super) is_warned: bool,
-    /// The latest time of the next event, if the core is told the time.
-    pub(super) due: Instant,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum State {
-    Wanted,
-    Held,
-    Releasing,
-    /// The caller has let go of the lock during an extension.
-    HandedOn,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Extension {
-    pub(super) start: Instant,
-    pub(super) ttl: Duration,
-    pub(super) due: Instant,
-}
-
-/// The widest bounds of all requests to keep a lock alive.
-#[derive(Clone, Copy)]
-pub(super) struct Keep {
-    pub(super) longest_ttl: Duration,
-    pub(super) latest_end: Instant,
 }
 
 impl Caller {
@@ -361,9 +318,17 @@ impl Caller {
 
     /// Returns the end of the held lock with this token.
     pub(super) fn valid_until(&self, token: &Token) -> Option<Instant> {
+        self.held(token).map(|lock| lock.valid_until)
+    }
+
+    /// Returns whether the lock with this token was granted at this moment.
+    pub(super) fn is_new(&self, token: &Token, now: Instant) -> bool {
+        self.held(token).is_some_and(|lock| lock.acquired == now)
+    }
+
+    fn held(&self, token: &Token) -> Option<&Lock> {
         let mut locks = self.locks.values();
-        let held = locks.find(|lock| lock.state == State::Held && lock.token == Some(*token))?;
-        Some(held.valid_until)
+        locks.find(|lock| lock.state == State::Held && lock.token == Some(*token))
     }
 
     pub(super) fn has_just_ended(&self, token: &Token) -> bool {
@@ -373,18 +338,6 @@ impl Caller {
     /// Forgets the locks that have just ended, after the check.
     pub(super) fn forget(&mut self) {
         self.just_ended.clear();
-    }
-}
-
-impl Lock {
-    /// Returns for how long an attempt takes at most.
-    pub(super) fn patience(&self, redlock: &Redlock) -> Duration {
-        let timeout = redlock.config().longest_node_timeout(self.ttl);
-        if self.number.is_fenced() { timeout * TRIPS } else { timeout }
-    }
-
-    pub(super) fn is_believed(&self, now: Instant) -> bool {
-        self.state == State::Held && now < self.valid_until
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use redbolt::redlock::{Event, LockId, LostReason, Redlock};
 use redbolt::time::Instant;
 
-use super::caller::{Caller, Lock, State};
+use super::caller::Caller;
+use super::lock::{Lock, State};
 
 impl Caller {
     /// Checks that an event is one that its lock can have now.

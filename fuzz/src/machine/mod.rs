@@ -26,6 +26,7 @@
 mod accepted;
 mod caller;
 mod hearing;
+mod lock;
 mod network;
 mod node;
 mod numbers;
@@ -48,10 +49,6 @@ const STEPS: usize = 2_000;
 /// The limit of turns that are due one after the other. One step takes a few seconds at most, and
 /// each lock and each node is due every few milliseconds at most.
 const TURNS: usize = 50_000;
-
-/// The first moment, by all clocks. In the first hours of a clock the servers draw numbers that are
-/// too small.
-const START: Instant = Instant::from_nanos(20_000_000_000_000);
 
 struct World {
     redlock: Redlock,
@@ -80,6 +77,7 @@ pub fn core(data: &[u8]) {
 impl World {
     fn new(script: &mut Unstructured<'_>) -> Result<Self> {
         let (is_hasty, is_exact) = (script.ratio(1, 4)?, script.ratio(1, 4)?);
+        let has_clock = script.ratio(1, 2)?;
         let count = script.int_in_range(1..=5)?;
         let mut config = RedlockConfig::default();
         config.max_ttl = Duration::from_secs(2);
@@ -114,9 +112,9 @@ impl World {
         let redlock = Redlock::new(config, vec![login; count], 7, [b'n'; 12]);
         Ok(Self {
             redlock: redlock.expect("the configuration is within its bounds"),
-            now: START,
+            now: Instant::from_nanos(3_600_000_000_000),
             caller: Caller::default(),
-            network: Network::new(count, &options, has_twins),
+            network: Network::new(count, &options, has_twins, has_clock),
         })
     }
 
@@ -134,7 +132,8 @@ impl World {
             8 => self.redlock.handle_timeout(self.now),
             9 | 10 => self.network.change(self.now, &mut self.redlock, node, script)?,
             11 => self.network.trouble(self.now, &mut self.redlock, node, script)?,
-            _ => self.network.answer(self.now, &mut self.redlock, node, script)?,
+            12..=14 => self.network.answer(self.now, &mut self.redlock, node, script)?,
+            _ => self.network.serve(self.now, &mut self.redlock),
         }
         Ok(())
     }

@@ -21,8 +21,13 @@ use super::request::{Extension, Set};
 const WITNESS: [&[u8]; 4] =
     [b"redbolt:witness", b"redbolt:seen", b"locks:redbolt:witness", b"locks:redbolt:seen"];
 
+/// The year 2000, in which the clocks of the servers begin.
+const EPOCH: Duration = Duration::from_secs(946_684_800);
+
 pub(super) struct Network {
     nodes: Vec<Node>,
+    /// The time since 1970 when the clock of the core began.
+    epoch: Duration,
     /// The time at which the first `SET` with a token was ready to be written.
     asked: HashMap<Token, Instant>,
     /// The `SET`s since the last check, and whether their nodes may vote.
@@ -33,8 +38,9 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Creates the servers. With twins, the last node is the process of the first.
-    pub(super) fn new(count: usize, options: &Options, has_twins: bool) -> Self {
+    /// Creates the servers. With twins, the last node is the process of the first. Without a clock,
+    /// the core has the time of 1970.
+    pub(super) fn new(count: usize, options: &Options, has_twins: bool, has_clock: bool) -> Self {
         let mut nodes: Vec<Node> = Vec::with_capacity(count);
         for index in 0..count {
             let twin = nodes.first().filter(|_| has_twins && index + 1 == count);
@@ -43,6 +49,7 @@ impl Network {
         }
         Self {
             nodes,
+            epoch: if has_clock { EPOCH } else { Duration::ZERO },
             asked: HashMap::new(),
             sets: Vec::new(),
             order: Order::default(),
@@ -138,6 +145,10 @@ impl Network {
         for (set, may_vote) in mem::take(&mut self.sets) {
             let token = set.token;
             if let Some(valid_until) = caller.valid_until(&token) {
+                // A text can have left before the vote that decided, at the same moment.
+                if set.is_repeated && caller.is_new(&token, now) {
+                    continue;
+                }
                 let left = valid_until - now;
                 let most = left + drift.of(left);
                 assert!(set.ttl <= most, "{token} is given for {:?} instead of {most:?}", set.ttl);
@@ -162,17 +173,20 @@ impl Network {
         let choice = script.int_in_range(0..=7)?;
         let node = &mut self.nodes[index];
         match (node.link, choice) {
-            (Link::Wanted, 1..) => {
-                node.link = Link::Up;
-                redlock.set_wall_clock(now, Duration::from_nanos(now.as_nanos()));
-                redlock.handle_connected(now, id(index));
-            }
+            (Link::Wanted, 1..) => self.connect(now, redlock, index),
             (Link::Up, 1) => node.window = script.int_in_range(0..=300)?,
             (Link::Up, 2) => node.window = usize::MAX,
             (Link::Wanted | Link::Up, 0) => self.cut(now, redlock, index),
             _ => {}
         }
         Ok(())
+    }
+
+    /// Opens a connection that is wanted.
+    fn connect(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
+        self.nodes[index].link = Link::Up;
+        redlock.set_wall_clock(now, self.epoch + Duration::from_nanos(now.as_nanos()));
+        redlock.handle_connected(now, id(index));
     }
 
     /// Does something to a server that the core does not see.
@@ -200,7 +214,7 @@ impl Network {
             // Somebody else has held the resource, by a clock that is fast or not.
             6 => {
                 let ahead = script.arbitrary::<i64>()? >> script.int_in_range(0..=63)?;
-                node.outrun(now, ((now.as_nanos() / 1_000) as i64).saturating_add(ahead));
+                node.outrun(now, ahead);
             }
             _ => node.apply(now, &[b"SET", resource, b"foreign", b"NX", b"PX", b"500"]),
         }
@@ -276,6 +290,20 @@ impl Network {
     pub(super) fn refuse(&mut self, now: Instant, redlock: &mut Redlock) {
         for index in 0..self.nodes.len() {
             self.cut(now, redlock, index);
+        }
+    }
+
+    /// Everybody does what he should. What the core asks for meanwhile has to wait.
+    pub(super) fn serve(&mut self, now: Instant, redlock: &mut Redlock) {
+        for index in 0..self.nodes.len() {
+            if self.nodes[index].link == Link::Wanted {
+                self.connect(now, redlock, index);
+            } else if self.nodes[index].link == Link::Up {
+                let node = &mut self.nodes[index];
+                let bytes = node.serve(now, None);
+                let (_, there) = node.arrive(&bytes);
+                node.show(there, |bytes| redlock.handle_received(now, id(index), bytes));
+            }
         }
     }
 

@@ -28,8 +28,8 @@ pub(super) struct Node {
     pub(super) accepted: Accepted,
     /// All answers on this connection are those of the server.
     pub(super) is_honest: bool,
-    /// The keys and the token of the last request for a number.
-    asked: Option<(Vec<Vec<u8>>, Token)>,
+    /// The keys, the token and the number of the last request for a number.
+    asked: Option<(Vec<Vec<u8>>, Token, i64)>,
     /// The core has been told that keys are gone, and has not written since.
     pub(super) was_pushed: bool,
     /// Two nodes can be one process.
@@ -140,10 +140,10 @@ impl Node {
         self.master.borrow_mut().apply(now, &mut session, words, &mut out);
     }
 
-    /// Has another client raise the numbers of the stripes that were asked for last, to this one if
-    /// it is larger. The keys must be there.
-    pub(super) fn outrun(&mut self, now: Instant, number: i64) {
-        let Some((keys, token)) = &self.asked else { return };
+    /// Has another client raise the numbers of the stripes that were asked for last: so far above
+    /// the number in that request. The keys must be there.
+    pub(super) fn outrun(&mut self, now: Instant, ahead: i64) {
+        let Some((keys, token, number)) = &self.asked else { return };
         let script = if keys.len() > 1 { RAISE_SET } else { RAISE };
         let count = (keys.len() + 1).to_string();
         let stripes: Vec<_> = keys.iter().map(|key| stripe(key).to_string()).collect();
@@ -151,7 +151,7 @@ impl Node {
         words.extend(keys.iter().map(Vec::as_slice));
         words.extend([b"redbolt:fence", token.as_ref()]);
         words.extend(stripes.iter().map(String::as_bytes));
-        let number = number.to_string();
+        let number = number.saturating_add(ahead).to_string();
         words.push(number.as_bytes());
         self.master.borrow_mut().apply(now, &mut self.session, &words, &mut BytesMut::new());
     }
@@ -170,8 +170,10 @@ impl Node {
         while let Some((words, used)) = command(new) {
             let command = Command::new(now, &words);
             sets.extend(command.sets());
-            if let Some(Question { keys, token, .. }) = Question::read_all(&words).last() {
-                self.asked = Some((keys.iter().map(|key| key.to_vec()).collect(), *token));
+            let questions = Question::read_all(&words);
+            if let Some(Question { keys, token, number, .. }) = questions.last() {
+                let keys = keys.iter().map(|key| key.to_vec()).collect();
+                self.asked = Some((keys, *token, *number));
             }
             self.owed.push_back(command);
             new = &new[used..];

@@ -9,7 +9,8 @@ use redbolt::redlock::{
 use redbolt::time::Instant;
 
 use super::World;
-use super::caller::{Caller, RESOURCES, STRANGER, State};
+use super::caller::{Caller, RESOURCES, STRANGER};
+use super::lock::State;
 
 /// How many trips a number takes at most: the first, and those in which nodes are to accept a
 /// larger one.
