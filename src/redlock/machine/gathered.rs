@@ -11,10 +11,13 @@ use core::iter;
 
 use super::Redlock;
 use crate::redlock::lock::Phase;
+use crate::redlock::lock::table::Table;
+use crate::redlock::millis::Millis;
 use crate::redlock::node::gathered::Joined;
 use crate::redlock::node::request::{Intent, JOINED, LatencyClass, SetRequest};
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
+use crate::redlock::token::Nonce;
 use crate::redlock::wire::command::{Call, SetForm};
 use crate::redlock::wire::fencing::{self, Claim, Drawn};
 use crate::redlock::wire::server_error::ServerError;
@@ -28,24 +31,23 @@ impl Redlock {
         while self.nodes[id].gathered() > 0 {
             let requests = self.nodes[id].take_gathered(now);
             self.gathered -= requests.len();
-            self.send_joined(now, id, Call::Sha, &requests);
+            let Self { table, nonce, nodes, last_joined, .. } = self;
+            let bytes = last_joined.bytes((), requests.iter(), |out| {
+                let claims = claims(table, nonce, &requests, |slot| table[slot].ttl);
+                fencing::acquire_many(out, Call::Sha, claims);
+            });
+            nodes[id].send_joined(bytes, Call::Sha, &requests, now);
         }
     }
 
-    /// Sends one call of these requests, of which there is at least one.
-    fn send_joined(&mut self, now: Instant, id: NodeId, call: Call, requests: &[SetRequest]) {
-        let Self { table, nonce, nodes, last_joined, .. } = self;
-        let claims = requests.iter().map(|request| {
-            let SetRequest { slot, serial, .. } = *request;
-            let lock = &table[slot];
-            let token = table.token(slot, nonce, serial);
-            let proposal = table.draws(slot).map_or(0, |draws| draws.proposal);
-            Claim { resource: &lock.resource, token, proposal, ttl: lock.ttl }
-        });
-        let bytes = last_joined.bytes(call, requests.iter(), |out| {
-            fencing::acquire_many(out, call, claims);
-        });
-        nodes[id].send_joined(bytes, call, requests, now);
+    /// Sends one call of these requests, of which there is at least one, once more.
+    fn resend_call(&mut self, now: Instant, id: NodeId, call: Call, requests: &[SetRequest]) {
+        let mut bytes = core::mem::take(&mut self.scratch);
+        bytes.clear();
+        let claims = claims(&self.table, &self.nonce, requests, |slot| self.resend_ttl(now, slot));
+        fencing::acquire_many(&mut bytes, call, claims);
+        self.nodes[id].send_joined(&bytes, call, requests, now);
+        self.scratch = bytes;
     }
 
     /// Hands the elements of a reply to `first` and to the requests that were sent in the same
@@ -137,9 +139,9 @@ impl Redlock {
         let (wanted, stale): (Joined, Joined) = requests.iter().copied().partition(is_wanted);
         match error {
             ServerError::NoScript if !wanted.is_empty() => {
-                self.send_joined(now, id, Call::Text, &wanted);
+                self.resend_call(now, id, Call::Text, &wanted);
             }
-            _ => wanted.chunks(1).for_each(|one| self.send_joined(now, id, Call::Sha, one)),
+            _ => wanted.chunks(1).for_each(|one| self.resend_call(now, id, Call::Sha, one)),
         }
         for request in stale {
             self.handle_drawn(now, id, request, Drawn::of_error(error));
@@ -154,4 +156,19 @@ impl Redlock {
         let is_current = lock.serial == request.serial && now < lock.valid_until;
         request.intent == Intent::Fenced && is_open && is_current
     }
+}
+
+/// Returns what these requests ask for, with these ttls.
+fn claims<'a>(
+    table: &'a Table,
+    nonce: &'a Nonce,
+    requests: &'a [SetRequest],
+    ttl: impl Fn(u32) -> Millis + Copy + 'a,
+) -> impl ExactSizeIterator<Item = Claim<'a>> + Clone {
+    requests.iter().map(move |request| {
+        let SetRequest { slot, serial, .. } = *request;
+        let token = table.token(slot, nonce, serial);
+        let proposal = table.draws(slot).map_or(0, |draws| draws.proposal);
+        Claim { resource: &table[slot].resource, token, proposal, ttl: ttl(slot) }
+    })
 }

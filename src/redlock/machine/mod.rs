@@ -95,7 +95,6 @@ use crate::redlock::quorum::Quorum;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::timers::Timers;
 use crate::redlock::token::{Nonce, Token};
-use crate::redlock::wire::command::Call;
 use crate::time::Instant;
 
 /// The Redlock algorithm over N nodes, without input or output.
@@ -153,7 +152,7 @@ pub struct Redlock {
     /// One request that takes a lock, encoded once and copied to the nodes.
     scratch: BytesMut,
     last_request: LastRequest<CompareRequest, Member>,
-    last_joined: LastRequest<Call, SetRequest>,
+    last_joined: LastRequest<(), SetRequest>,
     /// How many requests for fencing numbers wait at all nodes.
     gathered: usize,
     /// The last serial. Rounds and attempts share the counter, so no number has two meanings.

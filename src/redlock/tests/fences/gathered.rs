@@ -114,6 +114,23 @@ fn the_text_of_the_script_follows_for_all_that_still_want_their_locks() {
     assert_eq!(sent.len(), 1, "{:?} has ended", locks[0]);
 }
 
+/// Where the others have decided meanwhile, the keys of the last node end with the locks.
+#[test]
+fn keys_that_are_asked_for_again_end_with_the_validity() {
+    let mut rig = Rig::new(3);
+    rig.fenced_each(&["a", "b"]);
+    rig.sent(2);
+    rig.now = rig.now + ms(40);
+    let drawn: Vec<_> = [0, 1].map(|above| Some(above)).to_vec();
+    rig.draw_each(0, &drawn);
+    rig.draw_each(1, &drawn);
+    assert_eq!(rig.fences().len(), 2);
+    rig.reply(2, "-NOSCRIPT No matching script. Please use EVAL.");
+    let sent = rig.sent(2).remove(0);
+    let ttls: Vec<&str> = sent.split(' ').rev().step_by(4).take(2).collect();
+    assert_eq!(ttls, ["9958", "9958"], "{sent}");
+}
+
 /// A node that would never know a script must not keep the engine busy.
 #[test]
 fn a_text_that_is_not_known_either_ends_the_requests() {
