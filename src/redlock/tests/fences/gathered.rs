@@ -121,9 +121,8 @@ fn keys_that_are_asked_for_again_end_with_the_validity() {
     rig.fenced_each(&["a", "b"]);
     rig.sent(2);
     rig.now = rig.now + ms(40);
-    let drawn: Vec<_> = [0, 1].map(|above| Some(above)).to_vec();
-    rig.draw_each(0, &drawn);
-    rig.draw_each(1, &drawn);
+    rig.draw_each(0, &[Some(0), Some(1)]);
+    rig.draw_each(1, &[Some(0), Some(1)]);
     assert_eq!(rig.fences().len(), 2);
     rig.reply(2, "-NOSCRIPT No matching script. Please use EVAL.");
     let sent = rig.sent(2).remove(0);
