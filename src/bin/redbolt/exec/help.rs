@@ -33,8 +33,8 @@ pub(super) const FENCE_LONG: &str = "\
 Draw a fencing number, and tell it to COMMAND as REDBOLT_FENCE: larger than those of all
 earlier holders of RESOURCE who have asked for one, so that storage can refuse a holder
 that writes late. The nodes need the rights to hget, hset and the key redbolt:fence. No
-variable does the same: a REDBOLT_FENCE around redbolt belongs to another lock, and COMMAND
-does not get it";
+variable does the same: a REDBOLT_FENCE around redbolt belongs to another lock, and
+COMMAND does not get it";
 
 pub(super) const WAIT_GROUP: &str = "Hold the lock for what COMMAND leaves behind, too";
 pub(super) const WAIT_GROUP_LONG: &str = "\
