@@ -185,9 +185,13 @@ impl Node {
         (sets, taken)
     }
 
-    /// Returns how many replies the server owes.
+    /// Returns how many requests have no reply. Requests for numbers in one call have one together.
     pub(super) fn owed(&self) -> usize {
-        self.owed.len()
+        let requests = |command: &Command| match command {
+            Command::Numbers(all) => all.len(),
+            _ => 1,
+        };
+        self.owed.iter().map(requests).sum()
     }
 
     pub(super) fn is_idle(&self) -> bool {
