@@ -72,8 +72,8 @@ impl RedlockConfig {
         Ok(())
     }
 
-    /// Returns `true` if a short prefix and the resource make a reserved name together, such as that
-    /// of the hash with the fencing numbers, which has no prefix.
+    /// Returns `true` if a short prefix and the resource make a reserved name together, such as
+    /// that of the hash with the fencing numbers, which has no prefix.
     fn makes_reserved(&self, resource: &[u8]) -> bool {
         let rest = || RESERVED.strip_prefix(&self.prefix[..]);
         !self.prefix.is_empty() && rest().is_some_and(|rest| resource.starts_with(rest))
