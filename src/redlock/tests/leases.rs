@@ -231,14 +231,14 @@ fn a_script_that_is_not_loaded_goes_once_by_its_text() {
     rig.redlock.extend(rig.now, lock, TTL).expect("held");
     rig.sent(0);
     rig.reply(0, "-NOSCRIPT No matching script.");
-    assert_eq!(rig.sent(0), [format!("EVAL {} 1 r #1 10000", EXTEND.text)]);
+    assert_eq!(rig.sent(0), ["EVAL extend-text 1 r #1 10000"]);
     rig.reply(0, ":1");
     assert!(matches!(rig.event(), Event::Extended { .. }));
 
     rig.redlock.release(rig.now, lock).expect("held");
     rig.sent(0);
     rig.reply(0, "-NOSCRIPT No matching script.");
-    assert_eq!(rig.sent(0), [format!("EVAL {} 1 r #1", RELEASE.text)]);
+    assert_eq!(rig.sent(0), ["EVAL release-text 1 r #1"]);
     // A server that refuses even the text does not make the engine repeat the call for ever.
     rig.reply(0, "-NOSCRIPT No matching script.");
     assert_eq!(rig.sent(0), [""; 0]);

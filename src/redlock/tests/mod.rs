@@ -32,11 +32,13 @@ mod sessions;
 mod sets;
 mod stalls;
 mod watching;
+mod words;
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use self::looked_at::{Master, is_look, is_unseen, micros};
+use self::words::{loaded, short, word};
 use super::*;
 use crate::resp::{Parser, Status, Value};
 use crate::time::Instant;
@@ -192,10 +194,8 @@ impl Rig {
                     info(&self.masters[index].section(&command[5..]))
                 }
                 load => {
-                    let script =
-                        wire::script::ALL.iter().find(|script| load.ends_with(script.text));
-                    let script = script.expect("the handshake has no other steps");
-                    format!("$40\r\n{}", script.sha)
+                    let sha = loaded(load).expect("the handshake has no other steps");
+                    format!("$40\r\n{sha}")
                 }
             };
             self.reply(index, &reply);
@@ -359,47 +359,6 @@ impl Rig {
     }
 }
 
-/// Shortens the script of a look, which is told by its words before.
-fn short(word: &str) -> &str {
-    match word {
-        word if word == LOOK.sha => "look",
-        word if word == LOOK.text => "look-text",
-        word => word,
-    }
-}
-
 fn info(text: &str) -> String {
     format!("${}\r\n{text}", text.len())
-}
-
-fn word(part: &Value<'_>) -> String {
-    let Value::Bulk(bytes) = part else { panic!("a command has only bulk strings") };
-    if let Some(serial) = bytes.strip_prefix(&NONCE) {
-        let serial = serial.try_into().expect("a token has twenty bytes");
-        return format!("#{}", u64::from_be_bytes(serial));
-    }
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    match text {
-        text if text == RELEASE.sha => "release".into(),
-        text if text == EXTEND.sha => "extend".into(),
-        text if text == RELEASE_MANY.sha => "release-many".into(),
-        text if text == EXTEND_MANY.sha => "extend-many".into(),
-        text if text == ACQUIRE_SET.sha => "acquire-set".into(),
-        text if text == RELEASE_SET.sha => "release-set".into(),
-        text if text == EXTEND_SET.sha => "extend-set".into(),
-        text if text == HOLDER.text => "holder".into(),
-        text if text == ACQUIRE_FENCED.sha => "acquire-fenced".into(),
-        text if text == ACQUIRE_FENCED.text => "acquire-fenced-text".into(),
-        text if text == DRAW.sha => "draw".into(),
-        text if text == RAISE.sha => "raise".into(),
-        text if text == ACQUIRE_FENCED_MANY.sha => "acquire-fenced-many".into(),
-        text if text == ACQUIRE_FENCED_MANY.text => "acquire-fenced-many-text".into(),
-        text if text == ACQUIRE_FENCED_SET.sha => "acquire-fenced-set".into(),
-        text if text == ACQUIRE_FENCED_SET.text => "acquire-fenced-set-text".into(),
-        text if text == DRAW_SET.sha => "draw-set".into(),
-        text if text == RAISE_SET.sha => "raise-set".into(),
-        text if text == RAISE_SET.text => "raise-set-text".into(),
-        text if text == RAISE.text => "raise-text".into(),
-        text => text,
-    }
 }

@@ -17,7 +17,7 @@ fn the_answer_says_who_and_for_how_long_a_quorum_keeps_it() {
     let query = ask(&mut rig);
     let mine = "twenty bytes in all!";
     for (index, ttl) in [900, 700, 800].into_iter().enumerate() {
-        assert_eq!(rig.sent(index), ["EVAL holder 1 r"]);
+        assert_eq!(rig.sent(index), ["EVAL holder-text 1 r"]);
         rig.reply(index, &format!("*2\r\n$20\r\n{mine}\r\n:{ttl}"));
     }
     let (found, holder) = answer(rig.event());

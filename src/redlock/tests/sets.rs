@@ -129,7 +129,7 @@ fn a_script_that_is_not_loaded_goes_by_its_text_while_the_attempt_lasts() {
         rig.sent(index);
     }
     rig.reply(0, "-NOSCRIPT No matching script.");
-    assert_eq!(rig.sent(0), [format!("EVAL {} 2 a b #1 10000", ACQUIRE_SET.text)]);
+    assert_eq!(rig.sent(0), ["EVAL acquire-set-text 2 a b #1 10000"]);
     rig.reply(0, "+OK");
     rig.reply(1, "+OK");
     assert!(matches!(rig.event(), Event::Acquired { .. }));

@@ -2,16 +2,23 @@
 
 use super::*;
 
+impl Rig {
+    /// Acquires a lock of which the first node draws no number, because a right is missing there.
+    fn deny_first(&mut self) {
+        self.fenced("r");
+        self.sent(0);
+        self.reply(0, "-ERR The user executing the script can't run this command or subcommand");
+        self.draw(1, 0);
+        self.draw(2, 0);
+        assert_eq!(self.fence(), 0);
+        self.sent(0);
+    }
+}
+
 #[test]
 fn a_missing_right_bars_the_node_from_numbers_alone() {
     let mut rig = Rig::new(3);
-    rig.fenced("r");
-    rig.sent(0);
-    rig.reply(0, "-ERR The user executing the script can't run this command or subcommand");
-    rig.draw(1, 0);
-    rig.draw(2, 0);
-    assert_eq!(rig.fence(), 0);
-    rig.sent(0);
+    rig.deny_first();
     rig.fenced("r2");
     assert_eq!((rig.bar(0), rig.bar(1)), (Some(FenceBar::Denied), None));
     assert_eq!(rig.sent(0), [""; 0]);
@@ -24,13 +31,7 @@ fn a_missing_right_bars_the_node_from_numbers_alone() {
 #[test]
 fn a_right_that_is_given_later_needs_no_new_session() {
     let mut rig = Rig::with(3, |config| (config.max_ttl, config.repair) = (TTL, false));
-    rig.fenced("r");
-    rig.sent(0);
-    rig.reply(0, "-ERR The user executing the script can't run this command or subcommand");
-    rig.draw(1, 0);
-    rig.draw(2, 0);
-    assert_eq!(rig.fence(), 0);
-    rig.sent(0);
+    rig.deny_first();
     rig.fenced("r2");
     assert_eq!((rig.sent(0), rig.bar(0)), (vec![], Some(FenceBar::Denied)));
     rig.draw(1, 1);
