@@ -8,8 +8,8 @@ use crate::time::Instant;
 /// longer call would hold up the locks behind it.
 pub(crate) const GROUP: usize = 64;
 
-/// The maximum number of locks with fencing numbers in one script call. Each costs a server twice
-/// what a key in other groups costs, and with more of them there is hardly any gain.
+/// The maximum number of locks with fencing numbers in one script call. With more of them there is
+/// hardly any gain, and a longer call would hold up the locks behind it.
 pub(crate) const JOINED: usize = 16;
 
 /// A request that is on its way, and whose reply is expected.
