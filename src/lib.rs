@@ -284,7 +284,7 @@ pub use self::net::{
 #[cfg(feature = "std")]
 #[doc(inline)]
 pub use self::redlock::{
-    AcquireError, AcquireOptions, ConfigError, Counters, DrawError, Drift, Event, ExpiringCounters,
+    AcquireError, AcquireOptions, Ask, ConfigError, Counters, DrawError, Drift, Event, ExpiringCounters,
     ExtendError, FailedCounters, Fence, FenceBar, FenceError, FenceRefusal, Histogram, Holder,
     LockId, Login, LostCounters, LostReason, MissingRights, NodeCounters, NodeError, NodeId,
     NodeLatencies, NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus, Occupancy,

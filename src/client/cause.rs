@@ -89,6 +89,7 @@ impl Cause {
             | RequestError::NodeTimeout { .. }
             | RequestError::Token(_)
             | RequestError::Fence(_)
+            | RequestError::UnguardedMajority
             | RequestError::DrawPending
             | RequestError::AlreadyHeld
             | RequestError::ExtensionPending => Self::Invalid,

@@ -13,7 +13,7 @@ use super::shared::Shared;
 use super::sync::Mutex;
 use super::ticket::{Order, Ticket};
 use crate::net::callback;
-use crate::redlock::{AcquireOptions, Fence, RetryContext, Token};
+use crate::redlock::{AcquireOptions, Ask, Fence, RetryContext, Token};
 
 /// A request for a lock, before the request is sent.
 ///
@@ -178,6 +178,26 @@ impl LockRequest {
     /// [`TokenRefusal`]: crate::TokenRefusal
     pub fn token(self, token: Token) -> Self {
         self.option(|options| options.token(token))
+    }
+
+    /// Sets how many masters each attempt asks at first, in place of the configured
+    /// [`ask`](crate::RedlockConfig::ask). Requests for fencing numbers and adoptions ask all of
+    /// them.
+    ///
+    /// [`Ask::Majority`] is refused with [`RequestError::UnguardedMajority`] where the client has
+    /// no restart guard.
+    ///
+    /// ```no_run
+    /// # async fn job(client: redbolt::Client) -> Result<(), redbolt::LockError> {
+    /// let guard = client.lock("orders/42").ask(redbolt::Ask::Majority).await?;
+    /// # drop(guard);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`RequestError::UnguardedMajority`]: crate::RequestError::UnguardedMajority
+    pub fn ask(self, ask: Ask) -> Self {
+        self.option(|options| options.ask(ask))
     }
 
     /// Asks for a fencing number (S13), which [`Guard::fence`] returns: larger than those of all

@@ -150,6 +150,7 @@ impl Engine {
         let logins = config.nodes.iter().map(|node| node.login().clone()).collect();
         let seed = u64::from_ne_bytes(entropy()?);
         config.redlock.place = Process::place();
+        config.redlock.names = config.nodes.iter().map(Address::name).collect();
         let redlock = Redlock::new(config.redlock, logins, seed, entropy()?)?;
         let driver = Driver::new(config.nodes.clone(), config.credentials)?;
         Ok(Self {

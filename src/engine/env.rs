@@ -30,6 +30,7 @@ impl Config {
     /// | `REDBOLT_WAIT` | duration |
     /// | `REDBOLT_THREADS` | number |
     /// | `REDBOLT_QUORUM` | number |
+    /// | `REDBOLT_ASK` | `all` or `majority` |
     /// | `REDBOLT_MAX_TTL` | duration |
     /// | `REDBOLT_RESTART_GUARD` | `on`, `strict`, `durable` or `off` |
     /// | `REDBOLT_MAX_HOLD` | duration |

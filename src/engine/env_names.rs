@@ -4,7 +4,7 @@
 pub(super) const PREFIX: &str = "REDBOLT_";
 
 /// Every variable that is a setting, in the order of the table of `Config::from_env`.
-pub(super) const SETTINGS: [&str; 30] = [
+pub(super) const SETTINGS: [&str; 31] = [
     "REDBOLT_NODES",
     "REDBOLT_USER",
     "REDBOLT_PASSWORD",
@@ -13,6 +13,7 @@ pub(super) const SETTINGS: [&str; 30] = [
     "REDBOLT_WAIT",
     "REDBOLT_THREADS",
     "REDBOLT_QUORUM",
+    "REDBOLT_ASK",
     "REDBOLT_MAX_TTL",
     "REDBOLT_RESTART_GUARD",
     "REDBOLT_MAX_HOLD",

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::ask::Ask;
 use super::bounds::MIN_TTL;
 use super::millis::Millis;
 use super::restart_guard::RestartGuard;
@@ -29,6 +30,8 @@ pub struct RedlockConfig {
     /// The number of nodes that must agree; `None` stands for a majority of the configured nodes
     /// (S3). More than a majority may be demanded; less is refused.
     pub quorum: Option<usize>,
+    /// How many nodes an attempt asks at first. Default: `All`.
+    pub ask: Ask,
     /// The longest ttl of any lock, at most [`LONGEST_TTL`]: at least six round trips to a node, so
     /// that the node can be looked at often enough. Default: 60 s.
     ///
@@ -116,6 +119,9 @@ pub struct RedlockConfig {
     /// its version either. The name is not the label, which only `redbolt who` shows. A node that
     /// refuses the name votes all the same. Default: `redbolt`.
     pub connection_name: Vec<u8>,
+    /// The names of the nodes, by which each client computes the same order. Without names the
+    /// positions count.
+    pub(crate) names: Vec<String>,
     /// Where the engine runs, with a space behind: before the label.
     pub(crate) place: String,
     /// The rule that this build breaks.
@@ -127,6 +133,7 @@ impl Default for RedlockConfig {
     fn default() -> Self {
         Self {
             quorum: None,
+            ask: Ask::All,
             max_ttl: Duration::from_secs(60),
             restart_guard: RestartGuard::default(),
             max_hold: Duration::from_secs(3600),
@@ -148,6 +155,7 @@ impl Default for RedlockConfig {
             prefix: Vec::new(),
             label: Vec::new(),
             connection_name: b"redbolt".to_vec(),
+            names: Vec::new(),
             place: String::new(),
             #[cfg(redbolt_sabotage)]
             saboteur: None,

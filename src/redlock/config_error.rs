@@ -29,6 +29,9 @@ pub enum ConfigError {
         /// The number of nodes, which is the largest possible quorum.
         nodes: usize,
     },
+    /// [`Ask::Majority`](super::Ask::Majority) was chosen without a restart guard: a single node
+    /// that restarts could let a second client in.
+    UnguardedMajority,
     /// The prefix begins with `redbolt:`, where other clients have what they keep beside locks.
     ReservedPrefix,
     /// The name of the connections has a space, or a character that is not visible ASCII.
@@ -84,6 +87,7 @@ impl ConfigError {
             Self::Size { least, most, .. } => format!("between {least} and {most} is possible"),
             Self::Nodes { .. }
             | Self::EqualNodes { .. }
+            | Self::UnguardedMajority
             | Self::ReservedPrefix
             | Self::ConnectionName
             | Self::Drift { .. } => return None,
@@ -102,6 +106,9 @@ impl fmt::Display for ConfigError {
                 write!(f, "node {name} is given twice, it would vote twice")
             }
             Self::Quorum { need, .. } => write!(f, "a quorum of {need} given, {possible}"),
+            Self::UnguardedMajority => {
+                f.write_str("ask = majority needs a restart guard, and restart_guard is off")
+            }
             Self::ReservedPrefix => {
                 f.write_str("the prefix begins with \"redbolt:\", which is reserved")
             }

@@ -27,8 +27,11 @@ use super::histogram::Histogram;
 pub struct Counters {
     /// Locks that were requested, requests that still wait included.
     pub requested: u64,
-    /// Attempts. An attempt sends one `SET` to every node that can be asked.
+    /// Attempts. An attempt sends one `SET` to every node that can be asked, or to a quorum of them
+    /// first ([`Ask`](super::Ask)).
     pub attempts: u64,
+    /// Attempts that asked a majority first, and then the other nodes as well.
+    pub widened: u64,
     /// Fenced attempts whose nodes were asked to accept another number than they had drawn: second
     /// trips, and those behind them.
     pub raised: u64,
@@ -207,6 +210,7 @@ impl AddAssign for Counters {
         let Self {
             requested,
             attempts,
+            widened,
             raised,
             acquired,
             acquire_failed,
@@ -223,6 +227,7 @@ impl AddAssign for Counters {
         } = other;
         self.requested += requested;
         self.attempts += attempts;
+        self.widened += widened;
         self.raised += raised;
         self.acquired += acquired;
         self.acquire_failed.add(acquire_failed);

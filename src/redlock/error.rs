@@ -68,6 +68,9 @@ pub enum RequestError {
     },
     /// The request asks for a fencing number, or brings one, that it cannot have (S13).
     Fence(FenceRefusal),
+    /// The request asks a majority of the nodes first ([`Ask::Majority`](super::Ask::Majority)),
+    /// and the engine has no restart guard.
+    UnguardedMajority,
     /// An earlier request for a fencing number of this lock has not been answered yet.
     DrawPending,
     /// The token that the caller has chosen is refused.
@@ -131,6 +134,9 @@ impl fmt::Display for RequestError {
                 write!(f, "the node timeout is {timeout}, between {least} and {most} is possible")
             }
             Self::Fence(refusal) => write!(f, "the fencing number is refused: {refusal}"),
+            Self::UnguardedMajority => {
+                write!(f, "ask = majority needs a restart guard, and restart_guard is off")
+            }
             Self::DrawPending => write!(f, "a fencing number is being drawn for this lock"),
             Self::Token(refusal) => write!(f, "the token is refused: {refusal}"),
             Self::Full { max } => write!(f, "max_locks = {max} is how many locks may be in use"),

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::ask::Ask;
 use super::bounds::{
     LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_RESOURCE, MIN_NODE_TIMEOUT, MIN_TTL, RESERVED,
 };
@@ -10,6 +11,7 @@ use super::config_error::ConfigError;
 use super::error::RequestError;
 use super::millis::Millis;
 use super::quorum::Quorum;
+use super::restart_guard::RestartGuard;
 use super::validity::Drift;
 
 /// The least and the most of settings that are numbers.
@@ -34,6 +36,9 @@ impl RedlockConfig {
         let Some(quorum) = Quorum::new(nodes, need) else {
             return Err(ConfigError::Quorum { need, majority, nodes });
         };
+        if self.ask == Ask::Majority && self.restart_guard == RestartGuard::Off {
+            return Err(ConfigError::UnguardedMajority);
+        }
         self.check_durations()?;
         between("max_locks", self.max_locks, LOCKS)?;
         between("max_pipeline", self.max_pipeline, PIPELINE)?;
@@ -154,6 +159,10 @@ mod tests {
         };
         assert_eq!(error(|_| (), 0), "0 nodes given, between 1 and 16 are possible");
         assert_eq!(error(|_| (), 17), "17 nodes given, between 1 and 16 are possible");
+        assert_eq!(
+            error(|c| (c.ask, c.restart_guard) = (Ask::Majority, RestartGuard::Off), 5),
+            "ask = majority needs a restart guard, and restart_guard is off"
+        );
         assert_eq!(
             error(|c| c.quorum = Some(2), 5),
             "a quorum of 2 given, with 5 nodes between 3 and 5 is possible"

@@ -32,6 +32,7 @@
 //! and end in `machine/session`. `machine/reply` takes every reply and hands the answer to the file
 //! that has asked.
 
+mod ask;
 mod bounds;
 mod config;
 mod config_error;
@@ -50,12 +51,15 @@ mod node;
 mod node_outcome;
 mod node_set;
 mod options;
+mod order;
 mod pattern;
 mod quorum;
 mod restart_guard;
 mod sabotage;
 #[cfg(feature = "serde")]
 mod serde_impl;
+#[cfg(feature = "serde")]
+mod serde_names;
 #[cfg(any(feature = "net", feature = "serde"))]
 mod settings;
 #[cfg(feature = "net")]
@@ -66,7 +70,9 @@ mod timers;
 mod token;
 mod validity;
 mod wire;
+mod xxh64;
 
+pub use self::ask::Ask;
 pub use self::bounds::{
     LONGEST_TTL, MAX_NODE_TIMEOUT, MAX_QUERIES, MAX_REPLY, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES,
     MIN_NODE_TIMEOUT, MIN_TTL,
@@ -128,7 +134,7 @@ pub use self::wire::fencing::{
     ACQUIRE_FENCED, ACQUIRE_FENCED_MANY, ACQUIRE_FENCED_SET, DRAW, DRAW_SET, RAISE, RAISE_SET,
 };
 #[cfg(feature = "embedded")]
-pub(crate) use self::wire::fencing::{CUT, FENCES, STRIPES};
+pub(crate) use self::wire::fencing::{CUT, FENCES};
 #[cfg(feature = "embedded")]
 pub(crate) use self::wire::peek::PEEK;
 #[cfg(feature = "net")]
@@ -144,6 +150,8 @@ pub use self::wire::script::{
     Script,
 };
 pub use self::wire::server_error::{Complaint, ServerError};
+#[cfg(feature = "embedded")]
+pub(crate) use self::wire::stripe::STRIPES;
 #[cfg(feature = "net")]
 pub(crate) use self::wire::testimony::{Constants, Found, Testimony};
 #[cfg(feature = "embedded")]

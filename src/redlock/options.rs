@@ -5,6 +5,7 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::ask::Ask;
 use super::bounds::{MAX_NODE_TIMEOUT, MIN_NODE_TIMEOUT};
 use super::error::RequestError;
 use super::fence::Fence;
@@ -43,6 +44,7 @@ pub struct AcquireOptions {
     pub(super) node_timeout: Option<Duration>,
     pub(super) token: Option<Token>,
     pub(super) is_fenced: bool,
+    pub(super) ask: Option<Ask>,
     pub(super) fence: Option<Fence>,
 }
 
@@ -99,6 +101,16 @@ impl AcquireOptions {
     /// request to them has no reply, is still decided by the configuration and the round trips.
     pub fn node_timeout(mut self, timeout: Duration) -> Self {
         self.node_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets how many nodes each attempt asks at first, in place of the configured
+    /// [`ask`](super::RedlockConfig::ask). Requests for fencing numbers and adoptions ask all.
+    ///
+    /// [`Ask::Majority`] is refused with [`RequestError::UnguardedMajority`] where the engine has
+    /// no restart guard.
+    pub fn ask(mut self, ask: Ask) -> Self {
+        self.ask = Some(ask);
         self
     }
 
@@ -222,6 +234,7 @@ impl fmt::Debug for AcquireOptions {
             .field("tries", &self.tries)
             .field("retry_delay", &self.has_delay())
             .field("node_timeout", &self.node_timeout)
+            .field("ask", &self.ask)
             .field("token", &self.token)
             .field("fenced", &self.is_fenced)
             .field("fence", &self.fence)

@@ -31,6 +31,15 @@ pub enum Saboteur {
     HalfIsEnough,
     /// S3: a quorum counts although the validity is over.
     ElapsedIgnored,
+    /// S3: an attempt that asks more nodes, because the first ones are slow, takes the request for a
+    /// vote.
+    HedgeVotes,
+    /// S11: the nodes that a majority takes are chosen among all, not among those that can vote.
+    OrderOverAll,
+    /// An attempt that has asked a majority first forgets the other nodes.
+    WideningForgotten,
+    /// A lock that a majority has granted is extended before the other nodes are given the key.
+    SpareForgotten,
     /// S4: a late reply to an older attempt counts for the next one.
     StaleReply,
     /// S4: a refusal is a vote.

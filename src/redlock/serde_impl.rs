@@ -10,7 +10,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::config::RedlockConfig;
 use super::fence::{Fence, FenceError};
-use super::restart_guard::RestartGuard;
 use super::settings::{Bounds, SETTINGS, Setting};
 use super::token::Token;
 use crate::quote::shown;
@@ -45,6 +44,7 @@ pub(crate) fn write_settings<M: SerializeMap>(
             Setting::Rate(value, _) => map.serialize_entry(name, value)?,
             Setting::Switch(value) => map.serialize_entry(name, value)?,
             Setting::Guard(value) => map.serialize_entry(name, value)?,
+            Setting::Ask(value) => map.serialize_entry(name, value)?,
             Setting::Bytes(value) => match core::str::from_utf8(value) {
                 Ok(text) => map.serialize_entry(name, text)?,
                 Err(_) => map.serialize_entry(name, value)?,
@@ -137,6 +137,7 @@ pub(crate) fn read_setting<'de, M: MapAccess<'de>>(
         }
         Setting::Switch(value) => *value = map.next_value_seed(Switch(name))?,
         Setting::Guard(value) => *value = map.next_value()?,
+        Setting::Ask(value) => *value = map.next_value()?,
         Setting::Bytes(value) => *value = map.next_value_seed(Bytes(name))?,
     }
     Ok(true)
@@ -346,39 +347,5 @@ impl<'de> Deserialize<'de> for Fence {
         Self::new(number).ok_or_else(|| {
             Error::invalid_value(Unexpected::Unsigned(number), &FenceError.to_string().as_str())
         })
-    }
-}
-
-impl Serialize for RestartGuard {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for RestartGuard {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-
-        impl Visitor<'_> for Reader {
-            type Value = RestartGuard;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("restart_guard as \"on\", \"strict\", \"durable\" or \"off\"")
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<RestartGuard, E> {
-                let name = name.trim();
-                if let Some(guard) = RestartGuard::from_name(name) {
-                    return Ok(guard);
-                }
-                let hint = match RestartGuard::from_name(&name.to_ascii_lowercase()) {
-                    Some(guard) => format!("which is written \"{guard}\""),
-                    None => "on, strict, durable or off is possible".to_owned(),
-                };
-                Err(E::custom(format!("restart_guard is {:?}, {hint}", shown(name))))
-            }
-        }
-
-        deserializer.deserialize_str(Reader)
     }
 }

@@ -7,6 +7,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::ask::Ask;
 use super::config::RedlockConfig;
 use super::limits::{CLEANUP, LOCKS, PIPELINE, RATE};
 use super::node_set::MAX_NODES;
@@ -16,7 +17,7 @@ use super::validity::Drift;
 use crate::time::{DurationError, parse_duration};
 
 /// The number of settings.
-pub(crate) const SETTINGS: usize = 23;
+pub(crate) const SETTINGS: usize = 24;
 
 /// A setting that can be changed, by the type of its value. Numbers have their bounds beside them;
 /// those of durations depend on other settings.
@@ -29,6 +30,7 @@ pub(crate) enum Setting<'c> {
     Rate(&'c mut u32, Bounds),
     Switch(&'c mut bool),
     Guard(&'c mut RestartGuard),
+    Ask(&'c mut Ask),
     Bytes(&'c mut Vec<u8>),
 }
 
@@ -43,6 +45,7 @@ pub(crate) enum Unfit {
     Count(Bounds),
     Switch,
     Guard,
+    Ask,
 }
 
 impl RedlockConfig {
@@ -51,6 +54,7 @@ impl RedlockConfig {
         // A new field must be named here, or this does not compile.
         let Self {
             quorum,
+            ask,
             max_ttl,
             restart_guard,
             max_hold,
@@ -72,12 +76,14 @@ impl RedlockConfig {
             prefix,
             label,
             connection_name,
+            names: _,
             place: _,
             #[cfg(redbolt_sabotage)]
                 saboteur: _,
         } = self;
         [
             ("quorum", Setting::MaybeCount(quorum, [1, MAX_NODES])),
+            ("ask", Setting::Ask(ask)),
             ("max_ttl", Setting::Duration(max_ttl)),
             ("restart_guard", Setting::Guard(restart_guard)),
             ("max_hold", Setting::Duration(max_hold)),
@@ -122,6 +128,7 @@ impl Setting<'_> {
             }
             Self::Switch(value) => **value = text.parse().map_err(|_| Unfit::Switch)?,
             Self::Guard(value) => **value = RestartGuard::from_name(text).ok_or(Unfit::Guard)?,
+            Self::Ask(value) => **value = Ask::from_name(text).ok_or(Unfit::Ask)?,
             Self::Bytes(value) => **value = bytes.to_vec(),
         }
         Ok(())
@@ -146,6 +153,7 @@ impl fmt::Display for Unfit {
             }
             Self::Switch => f.write_str("true or false is possible"),
             Self::Guard => f.write_str("on, strict, durable or off is possible"),
+            Self::Ask => f.write_str("all or majority is possible"),
         }
     }
 }
@@ -164,6 +172,7 @@ mod tests {
     fn every_setting_is_set_by_its_name() {
         let rows = [
             ("quorum", "3"),
+            ("ask", "majority"),
             ("max_ttl", "10s"),
             ("restart_guard", "strict"),
             ("max_hold", "forever"),
@@ -208,6 +217,7 @@ mod tests {
             ("max_cleanup", "1e3", "a whole number between 1 and 1048576 is possible"),
             ("repair", "yes", "true or false is possible"),
             ("restart_guard", "On", "on, strict, durable or off is possible"),
+            ("ask", "quorum", "all or majority is possible"),
             ("node_timeout", "1 s", "whose unit is not one of ns, us, ms, s, m, h and d"),
         ];
         for (name, text, possible) in rows {

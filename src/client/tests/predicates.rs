@@ -37,6 +37,7 @@ fn all() -> Vec<(LockErrorKind, Cause)> {
         (RequestError::ExtensionPending, Cause::Invalid),
         (RequestError::Fence(FenceRefusal::Adoption), Cause::Invalid),
         (RequestError::DrawPending, Cause::Invalid),
+        (RequestError::UnguardedMajority, Cause::Invalid),
         (RequestError::Full { max: 1 }, Cause::Overloaded),
         (RequestError::TooManyQueries, Cause::Overloaded),
         (RequestError::UnknownLock, Cause::Lost),

@@ -40,6 +40,7 @@ fn variables_are_settings_and_empty_ones_are_none() {
         ("REDBOLT_USER", "app"),
         ("REDBOLT_PASSWORD", " p@ss,w%rd "),
         ("REDBOLT_QUORUM", "3"),
+        ("REDBOLT_ASK", "majority"),
         ("REDBOLT_MAX_TTL", " 10s\n"),
         ("REDBOLT_TENURE", "forever"),
         ("REDBOLT_RESTART_GUARD", "durable"),

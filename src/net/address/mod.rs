@@ -223,6 +223,12 @@ impl Address {
         &self.login
     }
 
+    /// Returns the name by which all clients sort nodes ([`Ask::Majority`](crate::Ask::Majority)):
+    /// the host in small letters and the port, or the path.
+    pub(crate) fn name(&self) -> String {
+        self.place.name()
+    }
+
     /// Returns `true` if both addresses have the same host and the same port, or the same path.
     ///
     /// The case of the host does not matter. Login and database do not count, because a server

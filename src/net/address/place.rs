@@ -12,6 +12,14 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// Returns the name by which all clients sort nodes: without TLS, because the place is the same.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Host { host, port, .. } => format!("{}:{port}", host.to_ascii_lowercase()),
+            Self::Unix { path } => path.clone(),
+        }
+    }
+
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Host { host, port, .. }, Self::Host { host: other, port: other_port, .. }) => {

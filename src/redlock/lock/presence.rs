@@ -23,6 +23,11 @@ impl Presence {
         Self { may_hold: nodes, ..Self::default() }
     }
 
+    /// Records that the first `SET` goes to `nodes` as well.
+    pub(super) const fn asked_more(&mut self, nodes: NodeSet) {
+        self.may_hold = self.may_hold.union(nodes);
+    }
+
     /// Creates the presence of a token that was handed over. Nobody knows on which of `nodes` the
     /// former owner left the token, or what is still on its way.
     pub(super) fn handed_over(nodes: NodeSet) -> Self {

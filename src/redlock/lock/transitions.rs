@@ -7,6 +7,7 @@ use super::votes::Votes;
 use super::{Lock, Phase};
 use crate::redlock::millis::Millis;
 use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::quorum::{Quorum, Verdict};
 use crate::redlock::wire::answer::{Compared, Vote};
 use crate::time::Instant;
 
@@ -26,6 +27,18 @@ impl Lock {
         self.votes = Votes::ask(nodes);
         self.presence = Presence::asked(nodes);
         self.owed += nodes.len() as u32;
+    }
+
+    /// Asks nodes that this attempt has left out, with the same token.
+    pub(crate) fn widen(&mut self, nodes: NodeSet) {
+        self.votes.ask_more(nodes);
+        self.presence.asked_more(nodes);
+        self.owed += nodes.len() as u32;
+    }
+
+    /// Returns the verdict on the votes of an attempt. Nodes that were left out can still agree.
+    pub(crate) const fn verdict(&self, quorum: Quorum) -> Verdict {
+        quorum.verdict(self.votes.agreed(), self.votes.open().union(self.spare))
     }
 
     /// Starts an adoption, with the round of this `number`: the nodes in `asked` are asked for a
@@ -118,6 +131,7 @@ impl Lock {
     /// Starts a repair: the token goes to nodes that lack the key.
     pub(crate) fn begin_repair(&mut self, nodes: NodeSet) {
         self.presence.repair_sent(nodes);
+        self.spare = self.spare.without(nodes);
         self.owed += nodes.len() as u32;
     }
 
@@ -232,10 +246,11 @@ impl Lock {
 
     /// Returns the nodes that may be part of the quorum that the lock needs. A node that never got
     /// the key, or said that it has the key no more, cannot be part of it. A node whose `SET` is
-    /// unresolved can.
+    /// unresolved can. A node that was left out can still be given the key, as if it had been asked
+    /// with the others.
     pub(crate) fn may_be_held_by(&self) -> NodeSet {
         let gone = if self.is_set() { self.round.votes.refused() } else { NodeSet::EMPTY };
-        self.presence.anywhere().without(gone)
+        self.presence.anywhere().union(self.spare).without(gone)
     }
 
     /// Counts a vote that nobody gave: what a saboteur does in an attempt.

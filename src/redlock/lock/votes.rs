@@ -29,6 +29,12 @@ impl Votes {
         Self { asked: now.union(later), ..Self::ask(now) }
     }
 
+    /// Asks `nodes` as well.
+    pub(super) const fn ask_more(&mut self, nodes: NodeSet) {
+        self.asked = self.asked.union(nodes);
+        self.open = self.open.union(nodes);
+    }
+
     /// Records that `node` said yes.
     pub(super) const fn agree(&mut self, node: NodeId) {
         self.open.remove(node);

@@ -60,7 +60,8 @@ impl Redlock {
     /// The lock ends here. No event follows, except that an extension under way fails with
     /// [`ExtendError::Released`]; a number that is being drawn is not told. The
     /// [number](Self::fence) of the lock is no part of the token: read the number before. The keys
-    /// live until their ttl has passed, unless somebody adopts them. Nothing is sent for the lock.
+    /// live until their ttl has passed, unless somebody adopts them. Nothing is sent for the lock, except
+    /// its key to nodes that were left out ([`Ask::Majority`](crate::redlock::Ask::Majority)).
     ///
     /// # Errors
     ///
@@ -68,6 +69,8 @@ impl Redlock {
     /// if the lock has ended.
     pub fn disown(&mut self, now: Instant, lock: LockId) -> Result<Token, RequestError> {
         let slot = self.find_held(now, lock)?;
+        // An adoption needs a quorum that has the token.
+        self.give_to_spare(now, slot);
         let found = &self.table[slot];
         let token = self.table.token(slot, &self.nonce, found.serial);
         if found.is_asked_to_extend() {

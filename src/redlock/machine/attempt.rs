@@ -15,9 +15,11 @@ use crate::redlock::wire::command::{self, Call, SetForm};
 use crate::time::Instant;
 
 impl Redlock {
-    /// Starts an attempt: sends the same `SET`, with a new token, to all `voters` at once.
+    /// Starts an attempt: sends the same `SET`, with a new token, to all `voters` at once, or to
+    /// those that a majority takes.
     pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
-        self.ask_voters(now, slot, voters, Intent::Attempt);
+        let asked = self.first_asked(slot, voters);
+        self.ask_voters(now, slot, asked, Intent::Attempt);
     }
 
     /// Starts an attempt, plain or fenced.
@@ -65,7 +67,10 @@ impl Redlock {
             }
         }
         // Votes after half of the validity would not count.
-        let due = self.first_wait(now, slot, ttl).min(validity::half(now, valid_until));
+        let mut due = self.first_wait(now, slot, ttl).min(validity::half(now, valid_until));
+        if !self.table[slot].spare.is_empty() {
+            due = due.min(self.hedge(now));
+        }
         self.schedule(slot, if voters.is_empty() { now } else { due });
     }
 
@@ -155,7 +160,7 @@ impl Redlock {
     }
 
     /// Decides an attempt as soon as the votes allow a decision.
-    fn count_votes(&mut self, now: Instant, slot: u32) {
+    pub(super) fn count_votes(&mut self, now: Instant, slot: u32) {
         if self.table[slot].phase != Phase::Attempt {
             return;
         }
@@ -164,7 +169,7 @@ impl Redlock {
             self.table[slot].valid_until = self.config.drift.valid_until(now, ttl);
         }
         let lock = &self.table[slot];
-        match lock.votes.verdict(self.quorum) {
+        match lock.verdict(self.quorum) {
             // S3: enough votes are not enough, they must have come within the validity. In its
             // first half, because a lock of which little is left would only be in the way.
             Verdict::Granted if self.is_timely(now, lock) => {
@@ -173,6 +178,11 @@ impl Redlock {
                 self.emit(Event::Acquired { lock: lock_id, valid_until, fence: None });
             }
             Verdict::Granted | Verdict::Impossible => self.attempt_failed(now, slot),
+            Verdict::Open if self.is_in_doubt(lock) => {
+                self.widen(now, slot);
+                // Without a node that can vote the attempt has failed.
+                self.count_votes(now, slot);
+            }
             Verdict::Open => {}
         }
     }
@@ -188,6 +198,9 @@ impl Redlock {
     /// later do not count.
     #[cold]
     pub(super) fn attempt_timed_out(&mut self, now: Instant, slot: u32) {
+        if self.hedged(now, slot) {
+            return;
+        }
         let is_raising = self.is_raising(slot);
         if let Some(due) = self.prolonged(now, slot).filter(|_| !is_raising) {
             return self.schedule(slot, due);

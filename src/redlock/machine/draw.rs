@@ -40,6 +40,7 @@ impl Redlock {
         if self.has_unread_events() {
             return Err(RequestError::Full { max: self.config.max_locks });
         }
+        self.give_to_spare(now, slot);
         let nodes = self.table[slot].presence.anywhere();
         let can_draw = |id: &NodeId| self.nodes[*id].has_room_to_draw(&self.config);
         let nodes = nodes.into_iter().filter(can_draw).collect();

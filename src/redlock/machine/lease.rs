@@ -64,6 +64,7 @@ impl Redlock {
 
     /// Starts one round of compare-and-expire over all nodes that may have the token.
     pub(super) fn begin_extension(&mut self, now: Instant, slot: u32, ttl: Millis, origin: Origin) {
+        self.give_to_spare(now, slot);
         let number = self.next_serial();
         let lock = &self.table[slot];
         let most = self.config.max_pipeline + self.config.max_locks;

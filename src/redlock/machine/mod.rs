@@ -14,6 +14,7 @@
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `backoff` is the pause before the
 //!   next attempt, `patience` says for how long nodes are waited for, and `outcome` why a request
 //!   failed.
+//! * `majority`: an attempt that asks a majority of the nodes first, and the others in doubt.
 //! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
 //!   number counts, `draw` draws one for a lock that is held.
 //! * `adopt`: a lock that another process hands over, instead of an attempt; also `disown`.
@@ -54,6 +55,7 @@ mod lease;
 mod leftovers;
 mod line;
 mod look;
+mod majority;
 mod options;
 mod outcome;
 mod patience;
@@ -91,6 +93,7 @@ use crate::redlock::node::nodes::Nodes;
 use crate::redlock::node::request::{CompareRequest, SetRequest};
 use crate::redlock::node::status::NodeStatus;
 use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::order::Order;
 use crate::redlock::quorum::Quorum;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::timers::Timers;
@@ -144,6 +147,8 @@ pub struct Redlock {
     config: RedlockConfig,
     quorum: Quorum,
     nodes: Nodes,
+    /// The order in which resources prefer nodes.
+    order: Order,
     table: Table,
     timers: Timers,
     /// Locks that wait until a quorum of nodes has room for their attempt.
@@ -204,6 +209,7 @@ impl Redlock {
         #[cfg(redbolt_sabotage)]
         let quorum = if is_halved { quorum.half() } else { quorum };
         let mut rng = fastrand::Rng::with_seed(seed);
+        let order = Order::new(&config.names, nodes.len());
         let nodes = Nodes::new(nodes, &config);
         Ok(Self {
             table: Table::new(config.max_locks, rng.u64(..)),
@@ -226,6 +232,7 @@ impl Redlock {
             config,
             quorum,
             nodes,
+            order,
             rng,
             nonce,
         })
@@ -251,13 +258,6 @@ impl Redlock {
     /// Returns `None` for a node that is not configured.
     pub fn node(&self, now: Instant, node: NodeId) -> Option<NodeStatus<'_>> {
         Some(self.nodes.get(node)?.status(now))
-    }
-
-    /// Returns the smoothed round trip of a node; zero before its first reply.
-    #[cfg(feature = "metrics")]
-    pub(crate) fn round_trip(&self, index: usize) -> Duration {
-        let node = NodeId::new(index).and_then(|id| self.nodes.get(id));
-        Duration::from_nanos(node.map_or(0, crate::redlock::node::Node::distance))
     }
 
     /// Returns the counters of requests and their results since the start.

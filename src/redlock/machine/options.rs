@@ -3,11 +3,13 @@
 use core::time::Duration;
 
 use super::Redlock;
+use crate::redlock::ask::Ask;
 use crate::redlock::error::RequestError;
 use crate::redlock::event::LockId;
 use crate::redlock::fence::FenceRefusal;
 use crate::redlock::lock::Way;
 use crate::redlock::options::{AcquireOptions, RetryContext};
+use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::token::{Token, TokenRefusal};
 use crate::redlock::wire::keys::{self, Names, Resource};
@@ -54,6 +56,9 @@ impl Redlock {
         }
         if options.fence.is_some() {
             return Err(RequestError::Fence(FenceRefusal::NewLock));
+        }
+        if options.ask == Some(Ask::Majority) && self.config.restart_guard == RestartGuard::Off {
+            return Err(RequestError::UnguardedMajority);
         }
         let slot = self.claim(now, ttl, wait)?;
         self.set_resources(slot, &resources);

@@ -67,6 +67,13 @@ impl Redlock {
         self.patience(start, Millis::of(self.config.max_ttl), asked)
     }
 
+    /// Returns the smoothed round trip of a node; zero before its first reply.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn round_trip(&self, index: usize) -> Duration {
+        let node = self.nodes.iter().nth(index);
+        Duration::from_nanos(node.map_or(0, Node::distance))
+    }
+
     /// Returns the nodes whose connections are up.
     pub(super) fn ready_nodes(&self) -> NodeSet {
         self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()).collect()

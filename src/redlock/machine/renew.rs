@@ -10,6 +10,7 @@ use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::round::Origin;
 use crate::redlock::lock::{Lock, Phase};
 use crate::redlock::millis::Millis;
+use crate::redlock::node_set::NodeSet;
 use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 
@@ -104,6 +105,10 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Held;
         lock.is_warned = false;
+        if !self.config.repair {
+            // Nobody gives the key to other nodes.
+            lock.spare = NodeSet::EMPTY;
+        }
         if lock.tenure == Instant::ZERO {
             lock.tenure = lock.started;
         }
@@ -158,9 +163,10 @@ impl Redlock {
     /// Renews a lock that is kept alive. For any other lock, gives the key to the nodes that lack
     /// it.
     fn renew(&mut self, now: Instant, slot: u32) {
+        let is_for_spare = self.pause_of_spare(now, slot).is_some();
         let lock = &mut self.table[slot];
         lock.renewal.renew_at = Instant::FAR_FUTURE;
-        if lock.renewal.ttl.is_zero() {
+        if lock.renewal.ttl.is_zero() || is_for_spare {
             self.repair(now, slot);
             return self.plan_renewal(now, slot);
         }
@@ -214,13 +220,14 @@ impl Redlock {
     /// other leave together.
     pub(super) fn plan_renewal(&mut self, now: Instant, slot: u32) {
         let has_all = self.table[slot].presence.anywhere() == self.nodes();
+        let pause_of_spare = self.pause_of_spare(now, slot);
         let lock = &mut self.table[slot];
         if lock.renewal.ttl.is_zero() && (has_all || !self.config.repair) {
             lock.renewal.renew_at = Instant::FAR_FUTURE;
             return;
         }
         let left = lock.valid_until - now;
-        let third = (left / 3).max(LEAST_PAUSE);
+        let third = pause_of_spare.unwrap_or(left / 3).max(LEAST_PAUSE);
         let spread = (third / 5).as_nanos() as u64;
         let pause = third - third / 10 + Duration::from_nanos(self.rng.u64(..=spread));
         let stroke = (left / 256).min(MOST_GATHERING).as_nanos().max(1) as u64;
@@ -253,7 +260,10 @@ impl Redlock {
         }
         // A key that stood in the way on another node has been released by then.
         let eighth = now + (lock.valid_until - now) / 8;
-        let due = self.patience(now, lock.ttl, self.ready_nodes());
-        self.table[slot].renewal.renew_at = due.min(eighth);
+        let due = match self.pause_of_spare(now, slot) {
+            Some(pause) => now + pause,
+            None => self.patience(now, lock.ttl, self.ready_nodes()).min(eighth),
+        };
+        self.table[slot].renewal.renew_at = due;
     }
 }

@@ -17,6 +17,7 @@ mod leftovers;
 mod logins;
 mod looked_at;
 mod looks;
+mod majority;
 mod names;
 mod options;
 mod pushes;

@@ -1,8 +1,7 @@
 //! The scripts by which a node draws and accepts fencing numbers, and what they answer (S13).
 //!
 //! Each node keeps one hash, [`FENCES`], with the largest number that it has accepted in each of
-//! 16,384 *stripes*. The stripe of a key is its CRC16, as in a Redis cluster, so the hash never
-//! grows past that. The names, the stripes and the second in the scripts are the same in all
+//! 16,384 [*stripes*](super::stripe), so the hash never grows past that. The names, the stripes and the second in the scripts are the same in all
 //! clients, whatever their configuration: they are part of the protocol.
 //!
 //! A number is accepted only if it is larger than the number of the stripe, and only by a script
@@ -20,6 +19,7 @@ pub use self::scripts::{
 use super::command::{Call, SetForm, begin_script};
 use super::keys::Names;
 use super::script::Script;
+use super::stripe::stripe;
 use crate::redlock::fence::Fence;
 use crate::redlock::millis::Millis;
 use crate::redlock::token::Token;
@@ -32,21 +32,8 @@ mod scripts;
 /// key, and then share its numbers too.
 pub(crate) const FENCES: &[u8] = b"redbolt:fence";
 
-/// The number of stripes.
-pub(crate) const STRIPES: u16 = 1 << 14;
-
 /// By how much the scripts let a number differ from the clock of a node.
 pub(crate) const CUT: Duration = Duration::from_secs(1);
-
-/// Returns the stripe of a key: its CRC16 (XMODEM), cut to fourteen bits.
-pub(crate) fn stripe(key: &[u8]) -> u16 {
-    let crc = key.iter().fold(0_u16, |crc, byte| {
-        (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| {
-            if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ 0x1021 }
-        })
-    });
-    crc % STRIPES
-}
 
 impl SetForm {
     /// Returns whether the request is about a fencing number.
@@ -149,16 +136,6 @@ mod tests {
     const TOKEN: Token = Token::from_bytes(*b"twenty bytes in all!");
 
     /// The values of the specification of Redis Cluster, and slots that `CLUSTER KEYSLOT` tells.
-    #[test]
-    fn a_stripe_is_the_slot_of_the_whole_key_in_a_cluster() {
-        let rows: [(&[u8], u16); 4] =
-            [(b"123456789", 0x31c3), (b"", 0), (b"foo", 12182), (b"orders/42", 1029)];
-        for (key, expected) in rows {
-            assert_eq!(stripe(key), expected % STRIPES, "{}", key.escape_ascii());
-        }
-        assert_ne!(stripe(b"{foo}1"), stripe(b"foo"), "hash tags mean nothing here");
-    }
-
     fn words(what: Fencing, call: Call, names: Names<'_>) -> String {
         let mut out = BytesMut::new();
         fencing(&mut out, call, names, &TOKEN, what);

@@ -1,12 +1,15 @@
 //! The command line of `redbolt bench`: the settings of a run and their bounds.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
+use clap::builder::OsStringValueParser;
 use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 
+use crate::choice::one_of;
 use crate::failure::Failure;
-use crate::settings::{NodeArgs, Override};
+use crate::settings::{ASKS, NodeArgs, Override};
 use crate::{duration, number};
 
 /// The most locks in flight: more than any set of masters works on at once, so that more locks
@@ -106,6 +109,14 @@ pub(crate) struct Args {
     #[arg(long, verbatim_doc_comment)]
     pub(super) fenced: bool,
 
+    /// Ask all nodes, or a majority first [default: all]
+    ///
+    /// Ask all nodes, or a majority first and the others only in doubt; when this is absent,
+    /// all, or REDBOLT_ASK for given nodes
+    #[arg(long, value_name = "NODES", verbatim_doc_comment)]
+    #[arg(value_parser = one_of(ASKS, OsStringValueParser::new()), hide_possible_values = true)]
+    ask: Option<OsString>,
+
     /// Start R locks a second, whether or not others are done
     ///
     /// Start R locks a second, whether or not earlier ones are done, and count latency from
@@ -173,7 +184,7 @@ impl Args {
     /// The settings of an engine for the given nodes; `None` when none are given.
     pub(super) fn config(&self) -> Result<Option<Config>, Failure> {
         let sources = self.nodes.sources().map_err(Failure::usage)?;
-        let config = self.nodes.config(&sources, [self.busy_poll()]).map_err(Failure::usage)?;
+        let config = self.nodes.config(&sources, self.overrides()).map_err(Failure::usage)?;
         let Some(config) = config else { return Ok(None) };
         let check = self.nodes.check_ttl("--ttl", self.ttl, &config, Some(&sources));
         check.map_err(Failure::usage)?;
@@ -183,7 +194,7 @@ impl Args {
     /// The settings of an engine for local nodes.
     pub(super) fn local_config(&self, addresses: &[String]) -> Result<Config, Failure> {
         // The addresses were printed from socket addresses: only an option can be wrong.
-        let config = self.nodes.local_config(addresses, [self.busy_poll()]);
+        let config = self.nodes.local_config(addresses, self.overrides());
         let mut config = config.map_err(Failure::usage)?;
         // The nodes were started for this run: nobody can have held a lock on them, and nobody else
         // locks there.
@@ -195,8 +206,11 @@ impl Args {
         Ok(self.apply(config))
     }
 
-    fn busy_poll(&self) -> Override {
-        Override::duration("--busy-poll", "REDBOLT_BUSY_POLL", self.busy_poll)
+    fn overrides(&self) -> [Override; 2] {
+        [
+            Override::duration("--busy-poll", "REDBOLT_BUSY_POLL", self.busy_poll),
+            Override::text("--ask", "REDBOLT_ASK", self.ask.clone()),
+        ]
     }
 
     fn apply(&self, mut config: Config) -> Config {

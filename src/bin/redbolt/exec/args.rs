@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::ValueHint;
+use clap::builder::OsStringValueParser;
 use redbolt::Config;
 use redbolt::redlock::{LONGEST_TTL, MIN_TTL};
 
@@ -15,7 +16,7 @@ use super::style::{Form, Volume};
 use super::{help, refusal, signals, system};
 use crate::choice::one_of;
 use crate::duration;
-use crate::settings::{NO_NODES, NodeArgs, Override, Sources};
+use crate::settings::{ASKS, NO_NODES, NodeArgs, Override, Sources};
 
 /// The longest wait that has an end, and the longest hold: longer than any ttl, and short enough
 /// for every clock.
@@ -59,6 +60,10 @@ pub(crate) struct Args {
 
     #[arg(long, help = help::FENCE, long_help = help::FENCE_LONG)]
     pub(super) fence: bool,
+
+    #[arg(long, value_name = "NODES", help = help::ASK, long_help = help::ASK_LONG)]
+    #[arg(value_parser = one_of(ASKS, OsStringValueParser::new()), hide_possible_values = true)]
+    ask: Option<OsString>,
 
     #[arg(long, help = help::WAIT_GROUP, long_help = help::WAIT_GROUP_LONG)]
     pub(super) wait_group: bool,
@@ -183,7 +188,8 @@ impl Args {
         let codes = [&self.conflict_exit_code, &self.lost_exit_code, &self.unavailable_exit_code];
         self.codes = Codes::read(codes.map(Option::as_ref), sources)?;
         let label = Override::text("--label", "REDBOLT_LABEL", self.label.clone());
-        Ok((self.nodes.config(sources, [label])?, ttl_name))
+        let ask = Override::text("--ask", "REDBOLT_ASK", self.ask.clone());
+        Ok((self.nodes.config(sources, [label, ask])?, ttl_name))
     }
 
     /// How long the lock is renewed; `None` for not at all.

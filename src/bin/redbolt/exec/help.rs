@@ -36,6 +36,13 @@ that writes late. The nodes need the rights to hget, hset and the key redbolt:fe
 variable does the same: a REDBOLT_FENCE around redbolt belongs to another lock, and
 COMMAND does not get it";
 
+pub(super) const ASK: &str = "How many nodes an attempt asks at first: all or majority [default: all]";
+pub(super) const ASK_LONG: &str = "\
+How many nodes an attempt asks at first [default: all]:
+  all       every node, at once
+  majority  as many as must agree, and the others only in doubt
+REDBOLT_ASK is used when this is absent. With --fence all are asked";
+
 pub(super) const WAIT_GROUP: &str = "Hold the lock for what COMMAND leaves behind, too";
 pub(super) const WAIT_GROUP_LONG: &str = "\
 Hold the lock until all that COMMAND has started has ended, and not only COMMAND itself.

@@ -27,6 +27,9 @@ const SHARED: &str = "Options to set as the other clients of the same locks have
 /// The values of `--restart-guard`.
 const GUARDS: [&str; 4] = ["on", "strict", "durable", "off"];
 
+/// How many nodes an attempt asks at first, by name.
+pub(crate) const ASKS: [&str; 2] = ["all", "majority"];
+
 const NODES: &str = "REDBOLT_NODES";
 const PREFIX: &str = "REDBOLT_PREFIX";
 

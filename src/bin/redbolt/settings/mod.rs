@@ -21,7 +21,7 @@ mod passwords;
 mod sources;
 mod unquoted;
 
-pub(crate) use self::args::{NO_NODES, NodeArgs, Override};
+pub(crate) use self::args::{ASKS, NO_NODES, NodeArgs, Override};
 pub(crate) use self::file::token;
 pub(crate) use self::passwords::password_place;
 pub(crate) use self::sources::{Given, Sources};

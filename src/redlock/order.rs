@@ -1,0 +1,116 @@
+//! The order in which a resource prefers nodes: the same in all clients that name the nodes alike.
+//!
+//! A resource belongs to a [stripe](super::wire::stripe). Each pair of a stripe and a node has a
+//! weight, the XXH64 of both, and the heaviest nodes come first (rendezvous hashing). So resources
+//! are spread evenly over the nodes, and a node that is out does not change the order of the others.
+
+use core::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+use super::node_set::{MAX_NODES, NodeId, NodeSet};
+use super::wire::stripe::stripe;
+use super::xxh64::{xxh64, xxh64_of_number};
+
+/// The names of all nodes, as hashes.
+#[derive(Debug)]
+pub(super) struct Order(SmallVec<[u64; MAX_NODES]>);
+
+impl Order {
+    /// Creates the order of `count` nodes with these names. A node without a name has its position
+    /// for a name.
+    pub(super) fn new(names: &[String], count: usize) -> Self {
+        let name = |index: usize| match names.get(index) {
+            Some(name) => xxh64(name.as_bytes(), 0),
+            None => xxh64(index.to_string().as_bytes(), 0),
+        };
+        Self((0..count).map(name).collect())
+    }
+
+    /// Returns the first `count` of the nodes `among`, in the order of a resource with this `key`.
+    pub(super) fn first(&self, key: &[u8], among: NodeSet, count: usize) -> NodeSet {
+        let stripe = u64::from(stripe(key));
+        let weigh = |id: NodeId| (Reverse(xxh64_of_number(self.0[id.index()], stripe)), id);
+        let mut weights: SmallVec<[(Reverse<u64>, NodeId); MAX_NODES]> =
+            among.into_iter().map(weigh).collect();
+        // Equal weights, which no two names have, would leave the first of the list in front.
+        weights.sort_unstable();
+        weights.iter().take(count).map(|(_, id)| *id).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(index: usize) -> NodeId {
+        NodeId::new(index).expect("there are few nodes")
+    }
+
+    fn five() -> Order {
+        let names: Vec<String> = (1..=5).map(|last| format!("10.0.0.{last}:6379")).collect();
+        Order::new(&names, 5)
+    }
+
+    /// Returns the nodes one after the other.
+    fn whole(order: &Order, key: &[u8]) -> Vec<usize> {
+        let all = NodeSet::first(5);
+        let first = |count| order.first(key, all, count);
+        (0..5).map(|at| first(at + 1).without(first(at))).map(only).collect()
+    }
+
+    fn only(set: NodeSet) -> usize {
+        let mut nodes = set.into_iter();
+        nodes.next().filter(|_| nodes.next().is_none()).expect("one node").index()
+    }
+
+    /// Other clients compute these orders too, so they must never change.
+    #[test]
+    fn orders_are_part_of_the_protocol() {
+        // The stripe of this key is 12739, as for any user of CRC16.
+        assert_eq!(stripe(b"123456789"), 12_739);
+        assert_eq!(whole(&five(), b"123456789"), [4, 1, 0, 2, 3]);
+    }
+
+    #[test]
+    fn the_order_of_the_others_stays_where_a_node_is_missing() {
+        let order = five();
+        for key in 0..200_u32 {
+            let key = key.to_be_bytes();
+            let all = whole(&order, &key);
+            for missing in 0..5 {
+                let mut left = NodeSet::first(5);
+                left.remove(node(missing));
+                let expected: NodeSet =
+                    all.iter().filter(|at| **at != missing).take(3).map(|at| node(*at)).collect();
+                assert_eq!(order.first(&key, left, 3), expected, "{all:?} without {missing}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_nodes_are_all_that_there_are() {
+        let few: NodeSet = [node(1), node(4)].into_iter().collect();
+        assert_eq!(five().first(b"key", few, 3), few);
+        assert_eq!(five().first(b"key", NodeSet::EMPTY, 3), NodeSet::EMPTY);
+    }
+
+    #[test]
+    fn resources_are_spread_evenly() {
+        let order = five();
+        let mut counts = [0; 5];
+        for key in 0..10_000_u32 {
+            let key = format!("resource-{key}");
+            order.first(key.as_bytes(), NodeSet::first(5), 3).into_iter().for_each(|id| {
+                counts[id.index()] += 1;
+            });
+        }
+        assert!(counts.iter().all(|count| (5_600..6_400).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn nodes_without_names_go_by_their_positions() {
+        let order = Order::new(&[], 5);
+        assert_eq!(order.0, Order::new(&["0", "1", "2", "3", "4"].map(String::from), 5).0);
+    }
+}
