@@ -284,13 +284,13 @@ pub use self::net::{
 #[cfg(feature = "std")]
 #[doc(inline)]
 pub use self::redlock::{
-    AcquireError, AcquireOptions, Ask, ConfigError, Counters, DrawError, Drift, Event, ExpiringCounters,
-    ExtendError, FailedCounters, Fence, FenceBar, FenceError, FenceRefusal, Histogram, Holder,
-    LockId, Login, LostCounters, LostReason, MissingRights, NodeCounters, NodeError, NodeId,
-    NodeLatencies, NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus, Occupancy,
-    Quarantine, QuarantineReason, QueryId, Quorum, RedlockConfig, ReleaseOutcome, RequestError,
-    RestartGuard, RetryContext, ServerError, TlsError, TlsFileError, Token, TokenError,
-    TokenRefusal,
+    AcquireError, AcquireOptions, Ask, ConfigError, Counters, DrawError, Drift, Event,
+    ExpiringCounters, ExtendError, FailedCounters, Fence, FenceBar, FenceError, FenceRefusal,
+    Histogram, Holder, LockId, Login, LostCounters, LostReason, MissingRights, NodeCounters,
+    NodeError, NodeId, NodeLatencies, NodeOutcome, NodeOutcomes, NodeSet, NodeState, NodeStatus,
+    Occupancy, Quarantine, QuarantineReason, QueryId, Quorum, RedlockConfig, ReleaseOutcome,
+    RequestError, RestartGuard, RetryContext, ServerError, TlsError, TlsFileError, Token,
+    TokenError, TokenRefusal,
 };
 
 /// SAFETY.md as a page of this documentation: the promise, why it holds, and its limits.

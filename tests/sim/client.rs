@@ -94,6 +94,7 @@ impl Client {
         let mut config = options.config.clone();
         let prefix = options.extras.prefix(name);
         config.prefix = prefix.to_vec();
+        config.ask = options.askers.ask(name);
         options.spoil(&mut config);
         let seed = chance.below(u64::MAX);
         let wall_error = options.first_wall_error(chance);

@@ -8,6 +8,8 @@
 
 use std::time::Duration;
 
+use redbolt::redlock::Ask;
+
 use crate::book::State;
 use crate::chance::Chance;
 use crate::checks::Violation;
@@ -124,6 +126,9 @@ impl World {
             // Masters and clients are busy for a turn each; the time of the clients may run slowly.
             let turns = 4 * options.turn + MS;
             let in_time = distances.quorum_round_trip(net.checks.rules.quorum) + turns;
+            // The hedge is at most the patience with the fastest quorum: four round trips.
+            let in_time =
+                if options.askers.ask(index) == Ask::Majority { 5 * in_time } else { in_time };
             let end = net.now + SECOND;
             while self.net.now < end && self.clients[index].first_in(State::Wanted).is_some() {
                 self.advance(end)?;
@@ -144,7 +149,7 @@ impl World {
     }
 
     /// Lives until nobody has anything to do with any lock.
-    fn become_free(&mut self) -> Result<(), Violation> {
+    pub(crate) fn become_free(&mut self) -> Result<(), Violation> {
         let end = self.net.now + 2 * self.options.max_ttl() + SECOND;
         self.live_until(end, |world| world.rest() == Some(0) && world.is_trusting())
     }

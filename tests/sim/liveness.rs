@@ -41,6 +41,7 @@ impl World {
         })?;
         self.everybody_is_served()?;
         self.first_attempts_succeed()?;
+        self.nobody_is_missed()?;
         self.numbers_are_had()?;
         // One in a few is enough, because most worlds are alike by now.
         if self.options.seed % 4 == 0 {

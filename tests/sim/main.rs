@@ -27,6 +27,7 @@
 //! `cargo test` and cargo-nextest expect; the figures are the last line, below the report.
 
 mod answer;
+mod askers;
 mod book;
 mod calm;
 mod chance;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use redbolt::redlock::{Drift, RedlockConfig, RestartGuard};
 
+use crate::askers::Askers;
 use crate::chance::Chance;
 use crate::clock::{MS, SECOND};
 use crate::distance::Distances;
@@ -85,6 +86,8 @@ pub(crate) struct Options {
     /// What the world around the core does against the rules.
     pub(crate) trick: Option<Trick>,
     pub(crate) extras: Extras,
+    /// The clients that ask a majority of the masters first.
+    pub(crate) askers: Askers,
     /// Some clients ask for fencing numbers.
     pub(crate) fencers: Option<Fencers>,
 }
@@ -153,6 +156,7 @@ impl Options {
             born_as_told: false,
             trick: None,
             extras: Extras::draw(kind, &mut extras::stream_of_options(seed)),
+            askers: Askers::default(),
             fencers: None,
         };
         if !is_long && !is_crowded && outside.is_none() && kind != Kind::Stops {
@@ -166,6 +170,7 @@ impl Options {
         self.draw_distances(kind);
         self.draw_scripts(kind);
         self.draw_fencers();
+        self.askers = Askers::draw(self.seed, &self.config);
         self
     }
 
@@ -313,7 +318,8 @@ impl fmt::Display for Options {
         writeln!(f, "  native {native}, tracking {tracking}, durable {durable}")?;
         writeln!(f, "  evictor {evictor:?}, misrouted {misrouted:?}, mover {mover:?}")?;
         writeln!(f, "  at the edge of a span {}, besides {:?}", self.is_edgy, self.extras)?;
-        writeln!(f, "  fence_skew {:?}, {:?}", config.fence_skew, self.fencers)?;
+        let Self { askers, fencers, .. } = self;
+        writeln!(f, "  fence_skew {:?}, {fencers:?}, {askers:?}", config.fence_skew)?;
         writeln!(f, "  young {}, timely {}, rich {}", self.is_young, self.is_timely, self.is_rich)?;
         write!(f, "  faults {faults:?}")
     }

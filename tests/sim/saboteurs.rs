@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 54] = [
+const SABOTEURS: [(&str, Breach); 58] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -93,6 +93,10 @@ const SABOTEURS: [(&str, Breach); 54] = [
     ("-", Core(Saboteur::SetIncomplete)),
     ("-", Core(Saboteur::AdoptionByOne)),
     ("far", Core(Saboteur::PatienceIgnored)),
+    ("S3", Core(Saboteur::HedgeVotes)),
+    ("S11", Core(Saboteur::OrderOverAll)),
+    ("majority", Core(Saboteur::WideningForgotten)),
+    ("majority", Core(Saboteur::SpareForgotten)),
     ("half", Core(Saboteur::HalfIgnored)),
     ("S5", Around(Trick::StrangerDeleted)),
     ("S13", Around(Trick::RaisedBlindly)),

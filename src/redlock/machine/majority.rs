@@ -141,8 +141,7 @@ impl Redlock {
     /// key is to confirm. That request follows on the same connections.
     #[inline]
     pub(super) fn give_to_spare(&mut self, now: Instant, slot: u32) {
-        if !self.table[slot].spare.is_empty()
-            && !self.config.is_sabotaged(Saboteur::SpareForgotten)
+        if !self.table[slot].spare.is_empty() && !self.config.is_sabotaged(Saboteur::SpareForgotten)
         {
             self.repair(now, slot);
         }
