@@ -126,9 +126,13 @@ impl World {
             // Masters and clients are busy for a turn each; the time of the clients may run slowly.
             let turns = 4 * options.turn + MS;
             let in_time = distances.quorum_round_trip(net.checks.rules.quorum) + turns;
-            // The hedge is at most the patience with the fastest quorum: four round trips.
-            let in_time =
-                if options.askers.ask(index) == Ask::Majority { 5 * in_time } else { in_time };
+            // Spare masters are asked when half of the time for the first ones is over, or before.
+            let first_wait = options.config.node_timeout(options.config.max_ttl).as_nanos() as u64;
+            let hedge = match options.askers.ask(index) {
+                Ask::Majority => first_wait / 2,
+                _ => 0,
+            };
+            let in_time = in_time + hedge;
             let end = net.now + SECOND;
             while self.net.now < end && self.clients[index].first_in(State::Wanted).is_some() {
                 self.advance(end)?;
