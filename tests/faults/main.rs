@@ -17,6 +17,7 @@ mod clocks;
 mod fences;
 mod guarded;
 mod links;
+mod majority;
 mod members;
 #[allow(dead_code, reason = "the tests of the engine use the rest")]
 #[path = "../engine/owner.rs"]

@@ -60,7 +60,9 @@ impl World {
 
     /// Lives until nothing is left that time alone would remove.
     fn become_clean(&mut self, is_patient: bool) -> Result<(), Violation> {
-        let end = self.net.now + CLEAN_AFTER;
+        // A lock that is lost because a clock stood still keeps its keys until its validity ends.
+        let lapse = self.options.max_ttl() + self.options.max_ttl() / 8 + self.options.step_max;
+        let end = self.net.now + CLEAN_AFTER.max(lapse);
         // Who has not looked since the last fault may think that all is well, and must not sleep.
         let seen = self.faults_until + self.options.config.quarantine().as_nanos() as u64;
         let sleep = self.net.weather.chance.pick(&[Sleep::Pause, Sleep::Suspend]);
