@@ -267,10 +267,10 @@ pub use self::engine::TRACING_TARGET;
 #[cfg(feature = "net")]
 pub use self::engine::{
     Check, CheckClock, CheckError, CheckFinding, CheckNode, CheckOffset, CheckReport, CheckServer,
-    CheckState, CheckStep, CheckSubject, CheckVerdict, Config, Deployment, Engine, EngineError,
-    EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitAdvice, InitError, InitFinding,
-    InitNode, InitPlan, InitRefusal, InitReport, InitStep, InitWait, NodeWeight, Unlock,
-    UnlockError, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict, VisitedNode, Who,
+    CheckState, CheckStep, CheckSubject, CheckVerdict, Config, Deployment, Division, Engine,
+    EngineError, EnvError, EnvErrorKind, EventDisplay, Init, InitAction, InitAdvice, InitError,
+    InitFinding, InitNode, InitPlan, InitRefusal, InitReport, InitStep, InitWait, NodeWeight,
+    Unlock, UnlockError, UnlockNode, UnlockReport, UnlockResult, UnlockVerdict, VisitedNode, Who,
     WhoClient, WhoError, WhoReport, WhoResource, WhoState, WhoValue,
 };
 #[cfg(feature = "net")]

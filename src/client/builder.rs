@@ -44,11 +44,17 @@ impl ClientBuilder {
         self.configure(|config| config.wait = wait)
     }
 
-    /// Sets the number of threads, from 1 to 64. Each has an engine and connections of its own;
-    /// requests for one resource always go to the same thread. Default: 1.
+    /// Sets the number of threads, from 1 to 64. Each has an engine and connections of its own, and
+    /// they share nothing. Default: 1.
     ///
-    /// One thread is enough until its processor is busy all the time; PERFORMANCE.md has the
-    /// figures.
+    /// Requests for one resource always go to the same thread, and wait there in one line; the
+    /// stripe of the key decides ([`Division`](crate::Division)). A lock on several resources goes
+    /// by the first of them by bytes. Where locks on different threads overlap, the nodes keep them
+    /// apart, as they do for two clients: then nobody stands in line, and requests with a wait try
+    /// again after a pause.
+    ///
+    /// One thread is enough until its processor is busy all the time. Each further thread adds a
+    /// connection to every node. PERFORMANCE.md has the figures.
     pub fn threads(self, threads: usize) -> Self {
         self.configure(|config| config.threads = threads)
     }

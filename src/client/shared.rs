@@ -1,10 +1,8 @@
 //! The state that a client, its guards and its requests share: the threads, and which thread is in
 //! charge of a resource.
 
-use core::hash::{Hash, Hasher};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
-use std::collections::hash_map::DefaultHasher;
 use std::sync::Arc;
 
 use super::command::{Command, OnNode};
@@ -20,7 +18,7 @@ use super::ready::{ReadyError, Wanted};
 use super::shard::Shard;
 use super::shutdown::ShutdownReport;
 use super::ticket::Ticket;
-use crate::engine::{Board, Config, EngineError};
+use crate::engine::{Board, Config, Division, EngineError};
 use crate::net::OtherProcess;
 use crate::redlock::{MAX_RESOURCE, MAX_SET, MAX_SET_BYTES, RequestError};
 
@@ -36,6 +34,8 @@ pub(super) const MAX_WATCHERS: usize = 64;
 
 pub(super) struct Shared {
     shards: Vec<Shard>,
+    /// Which of the threads is in charge of a resource.
+    division: Division,
     watchers: AtomicUsize,
     pub(super) defaults: Defaults,
 }
@@ -50,7 +50,8 @@ pub(super) struct Defaults {
 impl Shared {
     /// Starts the threads of a configuration that was checked.
     pub(super) fn new(config: &Config, defaults: Defaults) -> Result<Self, EngineError> {
-        let mut shared = Self { shards: Vec::new(), watchers: AtomicUsize::new(0), defaults };
+        let (shards, division) = (Vec::new(), config.division());
+        let mut shared = Self { shards, division, watchers: AtomicUsize::new(0), defaults };
         let board = Board::default();
         for number in 0..config.threads {
             // Should a thread fail to start, the threads before it end as `shared` is dropped.
@@ -63,15 +64,10 @@ impl Shared {
         self.shards.len()
     }
 
-    /// Returns the mailbox of the thread in charge. For a set, the first resource by bytes decides,
-    /// so that equal sets meet on one thread.
+    /// Returns the mailbox of the thread in charge, so that equal sets meet on one thread.
     fn mailbox<'a>(&self, resources: impl Iterator<Item = &'a [u8]>) -> &Mailbox {
-        if let [shard] = &self.shards[..] {
-            return &shard.mailbox;
-        }
-        let mut hasher = DefaultHasher::new();
-        resources.min().unwrap_or_default().hash(&mut hasher);
-        &self.shards[(hasher.finish() % self.shards.len() as u64) as usize].mailbox
+        // A checked configuration has as many threads as its division has engines.
+        &self.shards[self.division.of_all(resources)].mailbox
     }
 
     fn mailbox_of(&self, ticket: &Ticket) -> &Mailbox {

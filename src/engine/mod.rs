@@ -2,10 +2,11 @@
 //!
 //! [`engine`] has [`Engine`] itself and its loop, [`requests`] what it can be asked for, [`views`]
 //! what it can be asked about, and [`settle`] the two calls that poll until something is done.
-//! [`config`] has the settings of an engine, and [`observe`] tells `tracing` and `metrics` of
-//! events. [`deployment`] has what all clients must agree on. Three folders serve an operator:
-//! [`init`] prepares the nodes for their clients, [`check`] finds out whether the nodes can vote,
-//! and [`desk`] finds the holder of a lock, and ends a lock.
+//! [`config`] has the settings of an engine, and [`division`] says which of several engines is in
+//! charge of a resource. [`observe`] tells `tracing` and `metrics` of events. [`deployment`] has
+//! what all clients must agree on. Three folders serve an operator: [`init`] prepares the nodes for
+//! their clients, [`check`] finds out whether the nodes can vote, and [`desk`] finds the holder of
+//! a lock, and ends a lock.
 //! [`mod@env`] reads a configuration from variables, [`env_names`] knows their names, and
 //! [`env_error`] says which one cannot be used.
 //! [`changes`] knows which change of a node is news, [`mod@display`] writes an event as one line,
@@ -18,6 +19,7 @@ mod config;
 mod deployment;
 mod desk;
 mod display;
+mod division;
 mod engine;
 mod env;
 mod env_error;
@@ -43,6 +45,7 @@ pub use self::desk::{
     VisitedNode, Who, WhoClient, WhoError, WhoReport, WhoResource, WhoState, WhoValue,
 };
 pub use self::display::EventDisplay;
+pub use self::division::Division;
 pub use self::engine::Engine;
 pub use self::env_error::{EnvError, EnvErrorKind};
 pub use self::init::{

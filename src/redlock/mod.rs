@@ -54,6 +54,7 @@ mod options;
 mod order;
 mod pattern;
 mod quorum;
+mod request_error;
 mod restart_guard;
 mod sabotage;
 #[cfg(feature = "serde")]
@@ -64,6 +65,7 @@ mod serde_names;
 mod settings;
 #[cfg(feature = "net")]
 mod stored;
+mod stripe;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -82,7 +84,7 @@ pub use self::config_error::ConfigError;
 pub use self::counters::{
     Counters, ExpiringCounters, FailedCounters, LostCounters, NodeCounters, NodeLatencies,
 };
-pub use self::error::{AcquireError, DrawError, ExtendError, LostReason, RequestError};
+pub use self::error::{AcquireError, DrawError, ExtendError, LostReason};
 pub use self::event::{Event, LockId, ReleaseOutcome};
 pub use self::fence::{Fence, FenceError, FenceRefusal};
 pub use self::histogram::Histogram;
@@ -116,6 +118,7 @@ pub use self::node_outcome::{NodeOutcome, NodeOutcomes};
 pub use self::node_set::{MAX_NODES, NodeId, NodeSet, NodeSetIter};
 pub use self::options::{AcquireOptions, RetryContext};
 pub use self::quorum::{Quorum, Verdict};
+pub use self::request_error::RequestError;
 pub use self::restart_guard::RestartGuard;
 #[cfg(redbolt_sabotage)]
 pub use self::sabotage::{RECREATE, Saboteur};
@@ -125,6 +128,8 @@ pub(crate) use self::serde_impl::{Maybe, Names, Number, read_setting, unknown, w
 pub(crate) use self::settings::{Setting, Unfit};
 #[cfg(feature = "net")]
 pub use self::stored::{Stored, StoredValue};
+#[cfg(feature = "net")]
+pub(crate) use self::stripe::{Checksum, STRIPES};
 pub use self::token::{Nonce, Token, TokenError, TokenRefusal};
 pub use self::validity::Drift;
 #[cfg(feature = "net")]
@@ -150,8 +155,6 @@ pub use self::wire::script::{
     Script,
 };
 pub use self::wire::server_error::{Complaint, ServerError};
-#[cfg(feature = "embedded")]
-pub(crate) use self::wire::stripe::STRIPES;
 #[cfg(feature = "net")]
 pub(crate) use self::wire::testimony::{Constants, Found, Testimony};
 #[cfg(feature = "embedded")]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::ask::Ask;
 use super::bounds::{MAX_NODE_TIMEOUT, MIN_NODE_TIMEOUT};
-use super::error::RequestError;
 use super::fence::Fence;
+use super::request_error::RequestError;
 use super::token::{Token, TokenRefusal};
 
 /// The shortest pause that a function of the caller can choose. With no pause at all, one waiting

@@ -1,15 +1,15 @@
 //! The order in which a resource prefers nodes: the same in all clients that name the nodes alike.
 //!
-//! A resource belongs to a [stripe](super::wire::stripe). Each pair of a stripe and a node has a
+//! A resource belongs to a [stripe](super::stripe). Each pair of a stripe and a node has a
 //! weight, the XXH64 of both, and the heaviest nodes come first (rendezvous hashing). So resources
-//! are spread evenly over the nodes, and a node that is out does not change the order of the others.
+//! are spread evenly over the nodes, and a node that is out changes the order of no others.
 
 use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
 use super::node_set::{MAX_NODES, NodeId, NodeSet};
-use super::wire::stripe::stripe;
+use super::stripe::stripe;
 use super::xxh64::{xxh64, xxh64_of_number};
 
 /// The names of all nodes, as hashes.

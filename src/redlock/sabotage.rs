@@ -31,7 +31,7 @@ pub enum Saboteur {
     HalfIsEnough,
     /// S3: a quorum counts although the validity is over.
     ElapsedIgnored,
-    /// S3: an attempt that asks more nodes, because the first ones are slow, takes the request for a
+    /// S3: an attempt that asks more nodes, because the first ones are slow, takes a request for a
     /// vote.
     HedgeVotes,
     /// S11: the nodes that a majority takes are chosen among all, not among those that can vote.

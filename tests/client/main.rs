@@ -9,6 +9,7 @@ mod caller;
 mod counting;
 mod dropping;
 mod dying;
+mod engines;
 mod errors;
 mod fences;
 mod fixture;

@@ -1,5 +1,5 @@
-//! Clients that ask a majority of five masters first: where their locks stand, and what the stop and
-//! the death of a master cost them.
+//! Clients that ask a majority of five masters first: where their locks stand, and what the stop
+//! and the death of a master cost them.
 
 use std::time::Duration;
 

@@ -95,6 +95,7 @@ fn listed(inner: impl Fn(&LockErrorKind) -> Option<String>) -> BTreeSet<String> 
 #[test]
 fn the_list_of_all_kinds_is_complete() {
     let errors = include_str!("../../redlock/error.rs");
+    let refusals = include_str!("../../redlock/request_error.rs");
     let request = listed(|kind| match kind {
         LockErrorKind::Request(error) => Some(format!("{error:?}")),
         _ => None,
@@ -109,7 +110,7 @@ fn the_list_of_all_kinds_is_complete() {
     });
     let kinds = listed(|kind| Some(format!("{kind:?}")));
     for (source, declaration, listed) in [
-        (errors, "pub enum RequestError {", request),
+        (refusals, "pub enum RequestError {", request),
         (errors, "pub enum AcquireError {", acquire),
         (errors, "pub enum ExtendError {", extend),
         (include_str!("../cause.rs"), "pub enum LockErrorKind {", kinds),

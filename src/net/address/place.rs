@@ -12,7 +12,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// Returns the name by which all clients sort nodes: without TLS, because the place is the same.
+    /// Returns the name by which all clients sort nodes. TLS is no part of it.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Host { host, port, .. } => format!("{}:{port}", host.to_ascii_lowercase()),

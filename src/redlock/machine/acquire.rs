@@ -6,12 +6,13 @@ use smallvec::SmallVec;
 
 use super::Redlock;
 use crate::redlock::bounds::{MAX_SET, MAX_SET_BYTES, MIN_TTL};
-use crate::redlock::error::{AcquireError, RequestError};
+use crate::redlock::error::AcquireError;
 use crate::redlock::event::LockId;
 use crate::redlock::lock::Phase;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node_set::NodeId;
+use crate::redlock::request_error::RequestError;
 use crate::redlock::wire::keys;
 use crate::time::Instant;
 

@@ -9,13 +9,14 @@ use core::time::Duration;
 
 use super::Redlock;
 use super::line::Needs;
-use crate::redlock::error::{AcquireError, ExtendError, RequestError};
+use crate::redlock::error::{AcquireError, ExtendError};
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::options::AcquireOptions;
 use crate::redlock::quorum::Verdict;
+use crate::redlock::request_error::RequestError;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::token::Token;
 use crate::redlock::wire::answer::Compared;
@@ -60,8 +61,9 @@ impl Redlock {
     /// The lock ends here. No event follows, except that an extension under way fails with
     /// [`ExtendError::Released`]; a number that is being drawn is not told. The
     /// [number](Self::fence) of the lock is no part of the token: read the number before. The keys
-    /// live until their ttl has passed, unless somebody adopts them. Nothing is sent for the lock, except
-    /// its key to nodes that were left out ([`Ask::Majority`](crate::redlock::Ask::Majority)).
+    /// live until their ttl has passed, unless somebody adopts them. Nothing is sent for the lock,
+    /// except its key to nodes that were left out
+    /// ([`Ask::Majority`](crate::redlock::Ask::Majority)).
     ///
     /// # Errors
     ///

@@ -3,13 +3,14 @@
 
 use super::Redlock;
 use super::line::Needs;
-use crate::redlock::error::{DrawError, RequestError};
+use crate::redlock::error::DrawError;
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::fence::Fence;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::votes::Votes;
 use crate::redlock::node::request::{Intent, SetRequest};
 use crate::redlock::node_set::NodeId;
+use crate::redlock::request_error::RequestError;
 use crate::redlock::wire::command::{Call, SetForm};
 use crate::redlock::wire::fencing::{Drawn, Fencing};
 use crate::time::Instant;

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::Redlock;
-use crate::redlock::error::{ExtendError, LostReason, RequestError};
+use crate::redlock::error::{ExtendError, LostReason};
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::round::Origin;
@@ -11,6 +11,7 @@ use crate::redlock::millis::Millis;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::quorum::Verdict;
+use crate::redlock::request_error::RequestError;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Compared;
 use crate::time::Instant;

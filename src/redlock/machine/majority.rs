@@ -2,9 +2,9 @@
 //! others, and when a lock that lives on is given to them.
 //!
 //! The nodes that could vote and were not asked are the *spare* nodes of a lock. An attempt asks
-//! them when its first nodes are in doubt. A lock that is held is given to them by a repair, so that
-//! it hangs on a bare quorum for a short time only. Short locks end before, and cost spare nodes
-//! nothing.
+//! them when its first nodes are in doubt. A repair gives them the key of a lock that is held, so
+//! that the lock hangs on a bare quorum for a short time only. Short locks end before, and cost
+//! spare nodes nothing.
 
 use core::time::Duration;
 

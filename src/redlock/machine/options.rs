@@ -4,11 +4,11 @@ use core::time::Duration;
 
 use super::Redlock;
 use crate::redlock::ask::Ask;
-use crate::redlock::error::RequestError;
 use crate::redlock::event::LockId;
 use crate::redlock::fence::FenceRefusal;
 use crate::redlock::lock::Way;
 use crate::redlock::options::{AcquireOptions, RetryContext};
+use crate::redlock::request_error::RequestError;
 use crate::redlock::restart_guard::RestartGuard;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::token::{Token, TokenRefusal};

@@ -2,11 +2,11 @@
 
 use super::Redlock;
 use super::queries::Query;
-use crate::redlock::error::RequestError;
 use crate::redlock::event::Event;
 use crate::redlock::holder::QueryId;
 use crate::redlock::node::request::{Expected, Request};
 use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::request_error::RequestError;
 use crate::redlock::wire::answer::View;
 use crate::redlock::wire::command;
 use crate::time::Instant;

@@ -3,13 +3,14 @@
 use core::time::Duration;
 
 use super::Redlock;
-use crate::redlock::error::{ExtendError, RequestError};
+use crate::redlock::error::ExtendError;
 use crate::redlock::event::{Event, LockId, ReleaseOutcome};
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::votes::Votes;
 use crate::redlock::node::batch::{Flush, Member, Purpose};
 use crate::redlock::node::cleanup::FIRST_PAUSE;
 use crate::redlock::node_set::NodeId;
+use crate::redlock::request_error::RequestError;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Compared;
 use crate::time::Instant;

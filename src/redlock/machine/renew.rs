@@ -5,12 +5,13 @@ use core::time::Duration;
 
 use super::Redlock;
 use crate::redlock::bounds::MIN_TTL;
-use crate::redlock::error::{LostReason, RequestError};
+use crate::redlock::error::LostReason;
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::round::Origin;
 use crate::redlock::lock::{Lock, Phase};
 use crate::redlock::millis::Millis;
 use crate::redlock::node_set::NodeSet;
+use crate::redlock::request_error::RequestError;
 use crate::redlock::sabotage::Saboteur;
 use crate::time::Instant;
 

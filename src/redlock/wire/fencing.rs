@@ -1,7 +1,8 @@
 //! The scripts by which a node draws and accepts fencing numbers, and what they answer (S13).
 //!
 //! Each node keeps one hash, [`FENCES`], with the largest number that it has accepted in each of
-//! 16,384 [*stripes*](super::stripe), so the hash never grows past that. The names, the stripes and the second in the scripts are the same in all
+//! 16,384 *stripes*. The [`stripe`] of a key is its CRC16, as in a Redis cluster, so the hash never
+//! grows past that. The names, the stripes and the second in the scripts are the same in all
 //! clients, whatever their configuration: they are part of the protocol.
 //!
 //! A number is accepted only if it is larger than the number of the stripe, and only by a script
@@ -19,9 +20,9 @@ pub use self::scripts::{
 use super::command::{Call, SetForm, begin_script};
 use super::keys::Names;
 use super::script::Script;
-use super::stripe::stripe;
 use crate::redlock::fence::Fence;
 use crate::redlock::millis::Millis;
+use crate::redlock::stripe::stripe;
 use crate::redlock::token::Token;
 use crate::resp;
 
@@ -135,7 +136,6 @@ mod tests {
 
     const TOKEN: Token = Token::from_bytes(*b"twenty bytes in all!");
 
-    /// The values of the specification of Redis Cluster, and slots that `CLUSTER KEYSLOT` tells.
     fn words(what: Fencing, call: Call, names: Names<'_>) -> String {
         let mut out = BytesMut::new();
         fencing(&mut out, call, names, &TOKEN, what);

@@ -17,7 +17,6 @@ pub(super) mod probe;
 pub(super) mod rights;
 pub(super) mod script;
 pub(super) mod server_error;
-pub(super) mod stripe;
 pub(super) mod testimony;
 pub(super) mod tracking;
 pub(super) mod witness;
