@@ -1,8 +1,8 @@
 //! The stripe of a key: its CRC16, cut to fourteen bits.
 //!
-//! Nodes keep one fencing number for each stripe (S13), a resource prefers nodes by its stripe, and a
-//! client with several engines divides the resources by the stripes of their keys. The function is part of the protocol: all clients
-//! must compute the same stripe for the same key.
+//! Nodes keep one fencing number for each stripe (S13), a resource prefers nodes by its stripe, and
+//! a client with several engines divides the resources by the stripes of their keys. The function
+//! is part of the protocol: all clients must compute the same stripe for the same key.
 
 /// The number of stripes.
 pub(crate) const STRIPES: u16 = 1 << 14;

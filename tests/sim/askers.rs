@@ -2,8 +2,8 @@
 //!
 //! Every world has some of both, as far as it has several clients. In the second life, one master
 //! says nothing to a client for a while, and the client must not miss it: a free lock is granted by
-//! the others in one attempt, and a lock that only the first quorum has granted is extended, because
-//! the others are given the key before.
+//! the others in one attempt, and a lock of the first quorum alone is extended, because the others
+//! are given the key before.
 
 use redbolt::redlock::{Ask, NodeState, RedlockConfig, RestartGuard};
 

@@ -120,9 +120,7 @@ impl Options {
         // idle must not find that they have forgotten.
         let has_guard = config.restart_guard != RestartGuard::Off;
         let may_flush = tracking == 2 && has_guard && outside.is_none() && mover.is_none();
-        let may_stop = !may_move && outside.is_none() && chance.one_in(6);
-        let usual = if may_stop { Kind::Stops } else { Kind::Usual };
-        let kind = if may_move { Kind::Moves } else { usual };
+        let kind = draw_kind(may_move, outside, chance);
         let mut options = Self {
             seed,
             outside,
@@ -230,6 +228,12 @@ impl Options {
     pub(crate) fn has(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
     }
+}
+
+fn draw_kind(may_move: bool, outside: Option<Outside>, chance: &mut Chance) -> Kind {
+    let may_stop = !may_move && outside.is_none() && chance.one_in(6);
+    let usual = if may_stop { Kind::Stops } else { Kind::Usual };
+    if may_move { Kind::Moves } else { usual }
 }
 
 fn draw_guard(outside: Option<Outside>, is_long: bool, chance: &mut Chance) -> RestartGuard {
