@@ -2,10 +2,12 @@
 # Measures redbolt beside its peers: starts five Redis servers on one core, runs every contestant on
 # another, one after the other in many short rounds, and prints medians and ratios.
 #
-#   benches/peers/run.sh [--name NAME] [--rounds N] [--seconds S] [--closed-only | --tls | --fenced]
+#   benches/peers/run.sh [--name NAME] [--rounds N] [--seconds S] [--closed-only | --tls | --fenced |
+#       --majority]
 #
 # --tls measures redbolt and redis-rs with TLS and without, at the same servers, and nobody else.
-# --fenced does the same for redbolt with fencing numbers and without.
+# --fenced does the same for redbolt with fencing numbers and without. --majority does the same for
+# redbolt that asks a majority of the nodes first, beside bare sockets and the other libraries.
 #
 # Raw figures and the facts of the machine go to benches/record/<date>-NAME.csv and .txt.
 # CLIENT_CPU and SERVER_CPU choose the cores, 0 and 1 by default. The redlock packages of Node and
@@ -23,12 +25,14 @@ seconds=0.4
 closed_only=no
 tls=no
 fenced=no
+majority=no
 client_cpu=${CLIENT_CPU:-0}
 server_cpu=${SERVER_CPU:-1}
 
 rust_peers=(raw-single raw-group raw-fresh redbolt redis-rs redis-rs-tuned rslock)
 engines=(redbolt redis-rs rslock)
 fenced_peers=(redbolt redbolt-fenced)
+majority_peers=(redbolt redbolt-majority raw-group raw-fresh redis-rs redis-rs-tuned rslock)
 tls_peers=(redbolt redbolt-tls redis-rs redis-rs-tls redis-rs-tuned redis-rs-tuned-tls)
 sweep=(8 64 128 256 1024)
 rates=(1000 2000 4000 8000 16000 32000 64000)
@@ -48,7 +52,7 @@ main() {
     cargo build --release --locked --quiet --manifest-path "$here/Cargo.toml"
     node_folder=
     python_folder=
-    if [ "$tls$fenced" = nono ]; then
+    if [ "$tls$fenced$majority" = nonono ]; then
         install_node
         install_python
     fi
@@ -64,6 +68,8 @@ main() {
         few_loops "${tls_peers[@]}"
     elif [ "$fenced" = yes ]; then
         few_loops "${fenced_peers[@]}"
+    elif [ "$majority" = yes ]; then
+        few_loops "${majority_peers[@]}"
     else
         closed_loops
         [ "$closed_only" = yes ] || { sweep_in_flight && open_loops; }
@@ -79,6 +85,7 @@ parse() {
             --closed-only) closed_only=yes && shift && continue ;;
             --tls) tls=yes && shift && continue ;;
             --fenced) fenced=yes && shift && continue ;;
+            --majority) majority=yes && shift && continue ;;
             --name) name=${2:?} ;;
             --rounds) rounds=${2:?} ;;
             --seconds) seconds=${2:?} ;;

@@ -17,8 +17,9 @@ pub(crate) fn check_empty(plan: &Plan) -> Outcome<()> {
     let deadline = Clock::now() + PATIENCE;
     for &node in &plan.nodes {
         loop {
-            // The hash of the fencing numbers is no lock, and stays.
-            let keys = [ask(node, "DBSIZE")?, ask(node, "EXISTS redbolt:fence")?];
+            // The hash of the fencing numbers and the witness of the server are no locks, and stay.
+            let beside = "EXISTS redbolt:fence redbolt:witness redbolt:seen";
+            let keys = [ask(node, "DBSIZE")?, ask(node, beside)?];
             if keys[0] == keys[1] {
                 break;
             }

@@ -14,6 +14,7 @@ pub(crate) fn tables(record: &Record) -> String {
         closed(&mut out, record, Load { in_flight, rate: 0 });
     }
     pairs(&mut out, record, "TLS", &ENCRYPTED);
+    pairs(&mut out, record, "a majority asked first", &MAJORITY);
     pairs(&mut out, record, "fencing numbers", &FENCED);
     sweep(&mut out, record);
     open(&mut out, record);
@@ -61,6 +62,17 @@ const ENCRYPTED: [[&str; 2]; 5] = [
     ["redis-rs-tuned-tls", "redis-rs-tuned"],
     ["redbolt-tls", "redis-rs-tls"],
     ["redbolt-tls", "redis-rs-tuned-tls"],
+];
+
+/// What asking a majority of the nodes first gains, and how far that is from bare sockets and from
+/// others.
+const MAJORITY: [[&str; 2]; 6] = [
+    ["redbolt-majority", "redbolt"],
+    ["redbolt-majority", "raw-group"],
+    ["redbolt-majority", "raw-fresh"],
+    ["redbolt-majority", "redis-rs"],
+    ["redbolt-majority", "rslock"],
+    ["redbolt", "raw-fresh"],
 ];
 
 /// What a fencing number costs.

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
-use redbolt::redlock::RestartGuard;
 use redbolt::time::Instant;
-use redbolt::{AcquireOptions, Clock, Config, Engine, Event, LockId};
+use redbolt::{AcquireOptions, Ask, Clock, Config, Engine, Event, Init, LockId, RestartGuard};
 
 use super::schedule::Schedule;
 use crate::meter::Meter;
@@ -27,6 +26,8 @@ const TIMER: Token = Token(1);
 pub(crate) struct Manner {
     pub(crate) transport: Transport,
     pub(crate) busy_poll: Duration,
+    /// How many nodes each attempt asks at first.
+    pub(crate) ask: Ask,
     /// Every lock has a fencing number.
     pub(crate) is_fenced: bool,
 }
@@ -67,6 +68,13 @@ impl Load {
         config.busy_poll = manner.busy_poll;
         // The servers have just been started, for this measurement.
         config.redlock.restart_guard = RestartGuard::Off;
+        config.redlock.ask = manner.ask;
+        if manner.ask == Ask::Majority {
+            // Without a guard nobody may ask a majority. The first such client on these servers
+            // declares them new; for others they are so already.
+            config.redlock.restart_guard = RestartGuard::On;
+            _ = Init::new(config.clone()).fresh().run();
+        }
         config.redlock.max_ttl = TTL.max(config.redlock.max_ttl);
         // A cycle is over at the quorum-th reply, but its slot is free only at the last one. A node
         // that hangs holds as many slots as its pipeline takes requests.

@@ -18,6 +18,8 @@ mod tasks;
 
 use std::time::Duration;
 
+use redbolt::Ask;
+
 use crate::meter::Meter;
 use crate::plan::{Outcome, Plan, Transport};
 use bolt::Manner;
@@ -39,6 +41,7 @@ pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
         "redbolt-busy" => bolt::run(plan, Manner { busy_poll: BUSY_POLL, ..Manner::default() }),
         "redbolt-tls" => bolt::run(plan, Manner { transport: Transport::Tls, ..Manner::default() }),
         "redbolt-fenced" => bolt::run(plan, Manner { is_fenced: true, ..Manner::default() }),
+        "redbolt-majority" => bolt::run(plan, Manner { ask: Ask::Majority, ..Manner::default() }),
         "redis-rs" => redis_rs::run(plan, Transport::Tcp, None),
         "redis-rs-tls" => redis_rs::run(plan, Transport::Tls, None),
         "redis-rs-tuned" => redis_rs::run(plan, Transport::Tcp, Some(LONG_QUEUE)),
