@@ -2,6 +2,7 @@
 #![cfg(feature = "cli")]
 
 mod ends;
+mod engines;
 mod far;
 mod fenced;
 mod joining;
@@ -46,8 +47,9 @@ fn one_json_object_tells_all_and_without_contention_nothing_fails() {
     let took = now() - start;
     let latencies = r##"{"p50":#,"p90":#,"p99":#,"p999":#,"max":#}"##;
     let expected = [
-        r##"{"nodes":#,"servers":"given","in_flight":#,"ran_ms":#,"cycles":#,"cycles_per_s":#,"##,
-        r##""failed":#,"unfinished":#,"further_trips":null,"client_cpu_us_per_cycle":#,"##,
+        r##"{"nodes":#,"servers":"given","engines":#,"in_flight":#,"ran_ms":#,"cycles":#,"##,
+        r##""cycles_per_s":#,"failed":#,"unfinished":#,"further_trips":null,"##,
+        r##""client_cpu_us_per_cycle":#,"##,
         &format!(r#""acquire_us":{latencies},"release_us":{latencies}}}"#),
     ]
     .concat();
@@ -207,7 +209,10 @@ fn without_a_server_on_the_path_embedded_masters_do() {
         stderr.starts_with("redbolt: no valkey-server and no redis-server on the PATH"),
         "{stderr}"
     );
-    assert!(stdout.contains(r#""nodes":5,"servers":"embedded","in_flight":8,"#), "{stdout}");
+    assert!(
+        stdout.contains(r#""nodes":5,"servers":"embedded","engines":1,"in_flight":8,"#),
+        "{stdout}"
+    );
     assert_eq!(number(&stdout, &["failed"]), 0.0, "{stdout}");
     assert!(number(&stdout, &["cycles"]) > 0.0, "{stdout}");
 }

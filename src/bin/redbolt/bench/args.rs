@@ -19,6 +19,12 @@ const MOST_IN_FLIGHT: u32 = 100_000;
 /// The most threads: more than two processors can use.
 const MOST_THREADS: u32 = 4096;
 
+/// The most resources for which several engines contend: each has a list of its own.
+const MOST_DIVIDED: u32 = 1_000_000;
+
+/// The most engines: as many as a client has threads at most.
+const MOST_ENGINES: u32 = Config::MAX_THREADS as u32;
+
 /// The most locks that are held; they take 256 MB.
 const MOST_HELD: u32 = 1_000_000;
 
@@ -125,6 +131,14 @@ pub(crate) struct Args {
     #[arg(value_parser = number::between(1, MOST_STARTS), verbatim_doc_comment)]
     pub(super) rate: Option<u32>,
 
+    /// How many engines bear the load, without sharing
+    ///
+    /// How many engines bear the load, each with a thread and connections of its own; they
+    /// divide the resources, as the threads of a client do, the locks in flight and the rate
+    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    #[arg(value_parser = number::between(1, MOST_ENGINES), verbatim_doc_comment)]
+    pub(super) engines: u32,
+
     /// Go through a client, as services do
     ///
     /// Go through a client, as services do: threads that acquire a lock and drop its guard
@@ -181,8 +195,34 @@ impl Args {
         self.in_flight as usize
     }
 
+    /// Returns what is wrong with the number of engines, where the load cannot be divided so.
+    fn check_engines(&self) -> Result<(), String> {
+        let engines = self.engines;
+        let refused = |option: &str, value: u32, bound: &str| {
+            let value = number::grouped(value.into());
+            Err(format!("{option} is {value}, at {bound} is possible with --engines {engines}"))
+        };
+        match self.resources {
+            _ if engines == 1 => return Ok(()),
+            Some(count) if !self.client && count > MOST_DIVIDED => {
+                let bound = format!("most {}", number::grouped(MOST_DIVIDED.into()));
+                return refused("--resources", count, &bound);
+            }
+            _ => {}
+        }
+        let least = format!("least {engines}");
+        match self.rate {
+            Some(rate) if rate < engines => refused("--rate", rate, &least),
+            _ if !self.client && self.in_flight < engines => {
+                refused("--in-flight", self.in_flight, &least)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The settings of an engine for the given nodes; `None` when none are given.
     pub(super) fn config(&self) -> Result<Option<Config>, Failure> {
+        self.check_engines().map_err(Failure::usage)?;
         let sources = self.nodes.sources().map_err(Failure::usage)?;
         let config = self.nodes.config(&sources, self.overrides()).map_err(Failure::usage)?;
         let Some(config) = config else { return Ok(None) };
@@ -214,6 +254,7 @@ impl Args {
     }
 
     fn apply(&self, mut config: Config) -> Config {
+        config.threads = self.engines as usize;
         // A cycle is over when a quorum has answered. Its place in the table is free only when
         // every node has, and a node that hangs keeps as many places as its pipeline has requests.
         let stragglers = config.nodes.len() * config.redlock.max_pipeline;

@@ -30,6 +30,12 @@ impl Live {
         Self { due, start: now, last: (now, 0) }
     }
 
+    /// Writes nothing.
+    pub(super) fn silent() -> Self {
+        let now = Clock::now();
+        Self { due: Instant::FAR_FUTURE, start: now, last: (now, 0) }
+    }
+
     /// The time of the next line.
     pub(super) fn due(&self) -> Instant {
         self.due

@@ -19,6 +19,7 @@ use redbolt::{
 use super::args::Args;
 use super::names::Names;
 use super::schedule::Schedule;
+use super::shares::Share;
 use super::tally::Tally;
 
 /// How long to wait for a lock that nobody else wants, and so how long nodes may be gone before
@@ -68,17 +69,18 @@ struct Flight {
 }
 
 impl Load {
-    pub(super) fn new(engine: Engine, args: &Args, max_locks: usize) -> Self {
+    pub(super) fn new(engine: Engine, args: &Args, share: Share, max_locks: usize) -> Self {
+        // Other engines use the same masters: the wait is for all locks.
         let queue = WAIT_PER_LOCK * u32::try_from(args.in_flight()).unwrap_or(u32::MAX);
         Self {
             engine,
-            names: Names::new(args.resources),
+            names: share.names,
             ttl: args.ttl,
             wait: if args.resources.is_some() { CONTENDED_WAIT } else { WAIT + queue },
             fenced: args.fenced.then(|| AcquireOptions::new().fenced()),
-            limit: args.in_flight(),
+            limit: share.in_flight,
             in_flight: 0,
-            schedule: args.rate.map(|rate| Schedule::new(Clock::now(), rate)),
+            schedule: share.rate.map(|rate| Schedule::new(Clock::now(), rate)),
             flights: vec![Flight::default(); max_locks],
             tally: Tally::new(),
         }

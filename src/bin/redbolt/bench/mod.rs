@@ -2,9 +2,11 @@
 //! takes.
 //!
 //! A cycle acquires one lock and releases it. `load` runs cycles on one engine and knows nothing of
-//! who measures, and `tally` counts what `load` sees. `masters` provides nodes where none are
-//! given. `report` has the figures: `table` prints them for people and `object` for programs, with
-//! the `digits` that say something. `crowd` measures a client with many threads or tasks instead.
+//! who measures, and `tally` counts what `load` sees. `engines` has a thread for each engine, and
+//! `shares` the parts of the load. `masters` provides nodes where none are given. `snapshot` has
+//! all counters at one moment, and `report` the figures: `table` prints them for people and
+//! `object` for programs, with the `digits` that say something. `crowd` measures a client with many
+//! threads or tasks instead.
 //!
 //! This folder must never reach past the public API: every user of the library gets what is
 //! measured here.
@@ -13,6 +15,7 @@ mod args;
 mod connect;
 mod crowd;
 mod digits;
+mod engines;
 mod live;
 mod load;
 mod masters;
@@ -22,24 +25,20 @@ mod outcome;
 mod process;
 mod report;
 mod schedule;
+mod shares;
 mod signals;
+mod snapshot;
 mod table;
 mod tally;
 
-use std::io;
 use std::process::ExitCode;
 
-use redbolt::time::Instant;
-use redbolt::{Clock, Config, Init};
+use redbolt::{Config, Init};
 
 pub(crate) use self::args::Args;
-use self::args::WARM_UP;
-use self::connect::connect;
-use self::live::Live;
-use self::load::Load;
 use self::masters::{MASTERS, Masters};
 use self::outcome::Outcome;
-use self::report::{Report, Snapshot};
+use self::report::Report;
 use self::signals::Signals;
 use crate::failure::Failure;
 use crate::number::grouped;
@@ -71,15 +70,8 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
     if let Some(kind) = args.crowd() {
         return crowd::bench(args, kind, &masters, config, &signals);
     }
-    let max_locks = config.redlock.max_locks;
-    let mut load = Load::new(connect(config)?, args, max_locks);
-    let mut live = Live::new();
-    let before = warm_up(&mut load, &mut live, &signals)?;
-    run_until(&mut load, &mut live, &signals, before.at + args.seconds)?;
-    let after = Snapshot::take(&mut load);
-    live.clear();
-    load.finish()?;
-    let report = Report::new(args, &masters, &load, &before, &after);
+    let runs = engines::measure(args, &config, &signals)?;
+    let report = Report::new(args, &masters, &runs);
     let outcome = Outcome::of(report.cycles, &report.failures, &signals);
     if !args.json {
         return Ok((table::table(&report), outcome));
@@ -103,23 +95,4 @@ fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {
     // Nobody but this process knows these masters, and no lock was ever held there.
     Init::new(config.clone()).fresh().run().map_err(Failure::software)?;
     Ok((masters, config))
-}
-
-/// Runs the load for the warm-up, and forgets what was counted meanwhile.
-fn warm_up(load: &mut Load, live: &mut Live, signals: &Signals) -> Result<Snapshot, Failure> {
-    run_until(load, live, signals, Clock::now() + WARM_UP)?;
-    load.forget();
-    live.forget();
-    Ok(Snapshot::take(load))
-}
-
-fn run_until(load: &mut Load, live: &mut Live, signals: &Signals, end: Instant) -> io::Result<()> {
-    let mut now = Clock::now();
-    while now < end && !signals.caught() {
-        now = load.turn(now, end.min(live.due()))?;
-        if now >= live.due() {
-            live.show(now, load);
-        }
-    }
-    Ok(())
 }

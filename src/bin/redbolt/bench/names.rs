@@ -1,6 +1,6 @@
 //! The names of the resources that the cycles lock.
 
-use redbolt::Clock;
+use redbolt::{Clock, Division};
 
 const PREFIX: &str = "bench/";
 
@@ -18,6 +18,8 @@ enum Pick {
     Own,
     /// A random name of `count`, the same names in every run of this program on the same nodes.
     Shared { count: u32, rng: fastrand::Rng },
+    /// The same, but only those of these numbers, of which there is at least one.
+    Divided { numbers: Vec<u32>, rng: fastrand::Rng },
 }
 
 impl Names {
@@ -36,9 +38,29 @@ impl Names {
                 (PREFIX.to_owned(), Pick::Shared { count, rng })
             }
         };
-        let mut text = prefix.into_bytes();
-        text.resize(text.len() + DIGITS, b'0');
-        Self { text, pick }
+        Self { text: text_of(prefix), pick }
+    }
+
+    /// Divides the names that all runs share among engines. An engine in charge of none of them is
+    /// left out. Takes four bytes for each name.
+    pub(super) fn divided(count: u32, division: Division) -> Vec<Self> {
+        let mut all = vec![Vec::new(); division.engines()];
+        let mut text = text_of(PREFIX.to_owned());
+        for number in 0..count {
+            if let Some(digits) = text.last_chunk_mut::<DIGITS>() {
+                write(digits, number);
+            }
+            if let Some(numbers) = all.get_mut(division.of(&text)) {
+                numbers.push(number);
+            }
+        }
+        let run = Clock::now().as_nanos();
+        let names = (run..).zip(all).filter(|(_, numbers)| !numbers.is_empty());
+        let names = names.map(|(seed, numbers)| Self {
+            text: text_of(PREFIX.to_owned()),
+            pick: Pick::Divided { numbers, rng: fastrand::Rng::with_seed(seed) },
+        });
+        names.collect()
     }
 
     pub(super) fn next(&mut self) -> &[u8] {
@@ -46,10 +68,20 @@ impl Names {
             match &mut self.pick {
                 Pick::Own => increment(digits),
                 Pick::Shared { count, rng } => write(digits, rng.u32(0..*count)),
+                Pick::Divided { numbers, rng } => {
+                    rng.choice(&*numbers).into_iter().for_each(|number| write(digits, *number));
+                }
             }
         }
         &self.text
     }
+}
+
+/// Returns the name with the number zero.
+fn text_of(prefix: String) -> Vec<u8> {
+    let mut text = prefix.into_bytes();
+    text.resize(text.len() + DIGITS, b'0');
+    text
 }
 
 /// Adds one to a decimal number. Zero follows the largest number.
@@ -90,5 +122,22 @@ mod tests {
         let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
         let all = [0, 1, 2].map(|number| format!("bench/{number:010}").into_bytes());
         assert_eq!(seen, HashSet::from(all));
+    }
+
+    #[test]
+    fn engines_have_names_of_their_own_and_all_names_together() {
+        let mut config = redbolt::Config::with_addresses([]);
+        config.threads = 3;
+        let division = config.division();
+        let mut all = Names::divided(100, division);
+        let seen: Vec<HashSet<Vec<u8>>> = all
+            .iter_mut()
+            .map(|names| (0..1_000).map(|_| names.next().to_vec()).collect())
+            .collect();
+        for (engine, names) in seen.iter().enumerate() {
+            assert!(names.iter().all(|name| division.of(name) == engine), "{names:?}");
+        }
+        assert_eq!(seen.iter().flatten().collect::<HashSet<_>>().len(), 100);
+        assert_eq!(Names::divided(1, division).len(), 1, "the other engines have no resource");
     }
 }

@@ -11,6 +11,7 @@ use crate::json::{self, Millis};
 struct Object<'a> {
     nodes: usize,
     servers: &'a str,
+    engines: usize,
     in_flight: usize,
     ran_ms: Millis,
     cycles: u64,
@@ -29,6 +30,7 @@ pub(super) fn of(report: &Report) -> String {
     json::line(&Object {
         nodes: report.nodes,
         servers: &report.servers,
+        engines: report.engines,
         in_flight: report.in_flight,
         ran_ms: Millis(report.seconds * 1e3),
         cycles: report.cycles,

@@ -2,53 +2,21 @@
 
 use std::time::Duration;
 
-use redbolt::time::Instant;
-use redbolt::{Clock, IoCounters, NodeState};
-use rustix::time::{ClockId, clock_gettime};
+use redbolt::{Clock, IoCounters};
 
 use super::args::Args;
-use super::load::Load;
+use super::engines::Run;
 use super::masters::Masters;
-use super::tally::Failures;
-
-/// All counters at one moment.
-pub(super) struct Snapshot {
-    pub(super) at: Instant,
-    /// The processor time of the engine's thread. Embedded masters have threads of their own.
-    cpu: Duration,
-    cycles: u64,
-    overdue: u64,
-    further_trips: u64,
-    io: IoCounters,
-    /// For each node: its state, unless the node is ready.
-    absent: Vec<Option<String>>,
-}
-
-impl Snapshot {
-    /// Takes a snapshot. Cycles that are due by now are started first, if there is room for them.
-    #[expect(clippy::disallowed_methods, reason = "processor time is no time of a clock")]
-    pub(super) fn take(load: &mut Load) -> Self {
-        let at = Clock::now();
-        load.catch_up(at);
-        let cpu = clock_gettime(ClockId::ThreadCPUTime);
-        Self {
-            at,
-            // The kernel counts from the start of the thread, so it is not negative.
-            cpu: Duration::try_from(cpu).unwrap_or_default(),
-            cycles: load.tally().cycles,
-            overdue: load.overdue(at),
-            further_trips: load.engine().counters().raised,
-            io: load.engine().io_counters(),
-            absent: absent(load),
-        }
-    }
-}
+use super::snapshot::absent;
+use super::tally::{Failures, Tally};
 
 pub(super) struct Report {
     pub(super) nodes: usize,
     /// The states of the nodes that were not ready at the end of the measurement or are not now.
     pub(super) absent: Vec<String>,
     pub(super) servers: String,
+    /// The engines that had a part in the load.
+    pub(super) engines: usize,
     pub(super) in_flight: usize,
     pub(super) resources: Option<u32>,
     pub(super) rate: Option<u32>,
@@ -82,23 +50,20 @@ pub(super) struct PerCycle {
 
 impl Report {
     /// Rates and costs are those between the two snapshots. Failures and latencies also count the
-    /// cycles that ended after the second snapshot, or the slowest cycles would be missing.
-    pub(super) fn new(
-        args: &Args,
-        masters: &Masters,
-        load: &Load,
-        before: &Snapshot,
-        after: &Snapshot,
-    ) -> Self {
-        let seconds = (after.at - before.at).as_secs_f64();
-        let cycles = after.cycles - before.cycles;
-        // For a node that is still not ready, the state now says more than the state at the end of
-        // the measurement.
-        let absent = absent(load).into_iter().zip(&after.absent);
+    /// cycles that ended after the second snapshot, or the slowest cycles would be missing. The
+    /// figures of several engines are sums, over the longest of their times.
+    pub(super) fn new(args: &Args, masters: &Masters, runs: &[Run]) -> Self {
+        let sum = |count: fn(&Run) -> u64| runs.iter().map(count).sum::<u64>();
+        let longest = |time: fn(&Run) -> Duration| runs.iter().map(time).max().unwrap_or_default();
+        let seconds = longest(|run| run.after.at - run.before.at).as_secs_f64();
+        let cycles = sum(|run| run.after.cycles - run.before.cycles);
+        let mut tally = Tally::new();
+        runs.iter().for_each(|run| tally.merge(run.load.tally()));
         Self {
-            nodes: load.engine().nodes().count(),
-            absent: absent.filter_map(|(now, then)| now.or_else(|| then.clone())).collect(),
+            nodes: runs.first().map_or(0, |run| run.load.engine().nodes().count()),
+            absent: all_absent(runs),
             servers: masters.kind().to_owned(),
+            engines: runs.len(),
             in_flight: args.in_flight(),
             resources: args.resources,
             rate: args.rate,
@@ -106,35 +71,48 @@ impl Report {
             cycles,
             // A run that a signal ends at once has lasted zero seconds.
             cycles_per_s: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
-            failures: load.tally().failures,
-            further_trips: args.fenced.then(|| after.further_trips - before.further_trips),
-            overdue: after.overdue,
-            unfinished: load.tally().unfinished,
-            wound_down: Clock::now() - after.at,
-            acquire: load.tally().acquire.summary(),
-            release: load.tally().release.summary(),
-            per_cycle: (cycles > 0).then(|| PerCycle::new(cycles as f64, before, after)),
+            failures: tally.failures,
+            further_trips: args
+                .fenced
+                .then(|| sum(|run| run.after.further_trips - run.before.further_trips)),
+            overdue: sum(|run| run.after.overdue),
+            unfinished: tally.unfinished,
+            wound_down: Clock::now()
+                - runs.iter().map(|run| run.after.at).max().unwrap_or_default(),
+            acquire: tally.acquire.summary(),
+            release: tally.release.summary(),
+            per_cycle: (cycles > 0).then(|| PerCycle::new(cycles as f64, runs)),
         }
     }
 }
 
-/// Returns for each node its address and state, unless the node is ready.
-fn absent(load: &Load) -> Vec<Option<String>> {
-    let nodes = load.engine().nodes().map(|(_, address, status)| {
-        let is_ready = status.state == NodeState::Ready;
-        (!is_ready).then(|| format!("{address}: {status}"))
-    });
-    nodes.collect()
+/// Returns the address and the state of each node that an engine did not find ready: the state
+/// now, or else at the end of the measurement, as the first such engine saw the node. For a node
+/// that is still not ready, the state now says more.
+fn all_absent(runs: &[Run]) -> Vec<String> {
+    let mut nodes: Vec<Option<String>> = Vec::new();
+    for run in runs {
+        let now = absent(&run.load);
+        nodes.resize(now.len(), None);
+        for ((node, now), then) in nodes.iter_mut().zip(now).zip(&run.after.absent) {
+            if node.is_none() {
+                *node = now.or_else(|| then.clone());
+            }
+        }
+    }
+    nodes.into_iter().flatten().collect()
 }
 
 impl PerCycle {
-    fn new(cycles: f64, before: &Snapshot, after: &Snapshot) -> Self {
+    fn new(cycles: f64, runs: &[Run]) -> Self {
         let per_cycle = |count: fn(&IoCounters) -> u64| {
-            let since = count(&after.io).saturating_sub(count(&before.io));
-            since as f64 / cycles
+            let since = |run: &Run| count(&run.after.io).saturating_sub(count(&run.before.io));
+            runs.iter().map(since).sum::<u64>() as f64 / cycles
         };
+        let cpu: Duration =
+            runs.iter().map(|run| run.after.cpu.saturating_sub(run.before.cpu)).sum();
         Self {
-            cpu_us: after.cpu.saturating_sub(before.cpu).as_secs_f64() * 1e6 / cycles,
+            cpu_us: cpu.as_secs_f64() * 1e6 / cycles,
             bytes_sent: per_cycle(|io| io.bytes_sent),
             bytes_received: per_cycle(|io| io.bytes_received),
             system_calls: per_cycle(IoCounters::system_calls),

@@ -26,6 +26,9 @@ pub(super) fn table(report: &Report) -> String {
         row(&mut out, "", node);
     }
     row(&mut out, "servers", &report.servers);
+    if report.engines > 1 {
+        row(&mut out, "engines", &report.engines.to_string());
+    }
     row(&mut out, "in flight", &load(report));
     row(&mut out, "seconds", &format!("{:.3}", report.seconds));
     row(&mut out, "cycles", &grouped(report.cycles));

@@ -47,6 +47,7 @@ pub(super) struct Crowd {
 pub(super) struct Figures {
     pub(super) kind: Kind,
     pub(super) nodes: usize,
+    pub(super) engines: usize,
     pub(super) servers: String,
     pub(super) crowd: Crowd,
 }
@@ -77,6 +78,9 @@ impl Figures {
             Kind::Tasks(count) => ("tasks", count),
             Kind::Hold(count) => ("wanted", count),
         };
+        if self.engines > 1 {
+            row("engines", self.engines.to_string());
+        }
         row(who, grouped(count as u64));
         row("seconds", format!("{:.3}", seconds.as_secs_f64()));
         let failed = failures.total();
@@ -124,6 +128,7 @@ impl Figures {
         let Crowd { seconds, cycles, failures, fewest, most, longest, .. } = &self.crowd;
         json::line(&Object {
             nodes: self.nodes,
+            engines: self.engines,
             ran_ms: Millis::of(*seconds),
             cycles: *cycles,
             cycles_per_s: tenths(self.rate()),
@@ -146,6 +151,7 @@ impl Figures {
 #[derive(Serialize)]
 struct Object {
     nodes: usize,
+    engines: usize,
     ran_ms: Millis,
     cycles: u64,
     cycles_per_s: f64,

@@ -26,7 +26,7 @@ pub(super) fn bench(
     config: Config,
     signals: &Signals,
 ) -> Result<(String, Outcome), Failure> {
-    let nodes = config.nodes.len();
+    let (nodes, engines) = (config.nodes.len(), config.threads);
     // An engine of its own says what is wrong with the nodes, if anything is.
     drop(connect(config.clone())?);
     let client = Client::new(config)?;
@@ -38,6 +38,6 @@ pub(super) fn bench(
         Kind::Hold(count) => hold::hold(&client, args, count, signals)?,
     };
     let outcome = Outcome::of(crowd.cycles, &crowd.failures, signals);
-    let figures = Figures { kind, nodes, servers: masters.kind().to_owned(), crowd };
+    let figures = Figures { kind, nodes, engines, servers: masters.kind().to_owned(), crowd };
     Ok((if args.json { figures.object() } else { figures.table() }, outcome))
 }

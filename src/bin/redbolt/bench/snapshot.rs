@@ -1,0 +1,51 @@
+//! The counters of an engine and its load at one moment.
+
+use std::time::Duration;
+
+use redbolt::time::Instant;
+use redbolt::{Clock, IoCounters, NodeState};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::load::Load;
+
+/// All counters at one moment.
+pub(super) struct Snapshot {
+    pub(super) at: Instant,
+    /// The processor time of the engine's thread. Embedded masters have threads of their own.
+    pub(super) cpu: Duration,
+    pub(super) cycles: u64,
+    pub(super) overdue: u64,
+    pub(super) further_trips: u64,
+    pub(super) io: IoCounters,
+    /// For each node: its state, unless the node is ready.
+    pub(super) absent: Vec<Option<String>>,
+}
+
+impl Snapshot {
+    /// Takes a snapshot. Cycles that are due by now are started first, if there is room for them.
+    #[expect(clippy::disallowed_methods, reason = "processor time is no time of a clock")]
+    pub(super) fn take(load: &mut Load) -> Self {
+        let at = Clock::now();
+        load.catch_up(at);
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        Self {
+            at,
+            // The kernel counts from the start of the thread, so it is not negative.
+            cpu: Duration::try_from(cpu).unwrap_or_default(),
+            cycles: load.tally().cycles,
+            overdue: load.overdue(at),
+            further_trips: load.engine().counters().raised,
+            io: load.engine().io_counters(),
+            absent: absent(load),
+        }
+    }
+}
+
+/// Returns for each node its address and state, unless the node is ready.
+pub(super) fn absent(load: &Load) -> Vec<Option<String>> {
+    let nodes = load.engine().nodes().map(|(_, address, status)| {
+        let is_ready = status.state == NodeState::Ready;
+        (!is_ready).then(|| format!("{address}: {status}"))
+    });
+    nodes.collect()
+}
