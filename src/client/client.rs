@@ -222,10 +222,20 @@ impl Client {
         })
     }
 
-    /// Asks for a report on every node: its state and its counters. With several threads, the first
-    /// thread answers, for its own connections.
+    /// Asks for a report on every node: its state and its counters.
+    ///
+    /// With several threads, each of which has a connection of its own, a report is about all of
+    /// them. The state, with all that explains it, is that of the thread for which it is the worst:
+    /// a node is [`Ready`](crate::NodeState::Ready) only if each thread finds it so. Requests,
+    /// tokens, counters and latencies are sums, and the round trip is the longest.
+    ///
+    /// The cost: one command for each thread, and some 3 KiB to copy for each node and thread.
+    ///
+    /// # Errors
+    ///
+    /// The answer is a [`ClientError`] if a thread is busy or has ended.
     pub fn nodes(&self) -> PendingAnswer<Result<Vec<NodeReport>, ClientError>> {
-        PendingAnswer::ask(|answer| self.handle.shared.ask_first(Command::Nodes(answer)))
+        self.handle.shared.survey(Command::Nodes)
     }
 
     /// Asks for the counters of the client, the locks that are held now, and how long granted locks
@@ -237,7 +247,7 @@ impl Client {
     ///
     /// The answer is a [`ClientError`] if a thread is busy or has ended.
     pub fn counters(&self) -> PendingAnswer<Result<ClientCounters, ClientError>> {
-        self.handle.shared.counters()
+        self.handle.shared.survey(Command::Counters)
     }
 
     /// Returns `true` if the client was shut down, or one of its threads has died: requests that go
@@ -260,7 +270,7 @@ impl Client {
     /// Registers `watch`, which is called on the engine's thread: once for each node as it is now,
     /// and then whenever the state of a node changes. Changes that come together make one call. An
     /// attempt to connect is no change before its outcome is known, and none if a node that was
-    /// down stays down.
+    /// down stays down. With several threads, `watch` sees the connections of the first.
     ///
     /// `watch` must return at once. A call in `watch` that would have to wait for a client panics;
     /// [`blocking_shutdown`](Self::blocking_shutdown) has a rule of its own. The client keeps

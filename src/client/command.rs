@@ -3,14 +3,14 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::counters::Survey;
-use super::error::ClientError;
+use super::counters::ClientCounters;
 use super::handover::Handover;
 use super::lock_error::{ClientClosed, LockError};
 use super::oneshot::Oneshot;
 use super::ready::{ReadyError, Wanted};
 use super::release::ReleaseReport;
 use super::report::NodeReport;
+use super::survey::Survey;
 use super::ticket::Ticket;
 use crate::redlock::{Fence, Holder};
 use crate::time::Instant;
@@ -49,8 +49,8 @@ pub(super) enum Command {
         resource: Box<[u8]>,
         answer: Answer<Result<Holder, LockError>>,
     },
-    Counters(Arc<Survey>),
-    Nodes(Answer<Result<Vec<NodeReport>, ClientError>>),
+    Counters(Arc<Survey<ClientCounters>>),
+    Nodes(Arc<Survey<Vec<NodeReport>>>),
     /// Answers as soon as the nodes are ready, or the time is over.
     Ready {
         wanted: Wanted,

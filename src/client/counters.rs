@@ -1,10 +1,6 @@
 //! [`ClientCounters`], what a client has done: the sum over its threads.
 
-use std::sync::Arc;
-
-use super::error::ClientError;
-use super::oneshot::Oneshot;
-use super::sync::{Mutex, lock};
+use super::survey::Merge;
 use crate::redlock::{Counters, Histogram};
 
 /// What a client has done since it was created, all its threads together.
@@ -31,36 +27,10 @@ pub struct ClientCounters {
     pub wait: Histogram,
 }
 
-impl ClientCounters {
-    fn add(&mut self, other: &Self) {
+impl Merge for ClientCounters {
+    fn merge(&mut self, other: Self) {
         self.locks += other.locks;
         self.panics += other.panics;
         self.wait.merge(&other.wait);
-    }
-}
-
-/// A question to all threads, with one answer: the last thread leaves the sum.
-pub(super) struct Survey {
-    pub(super) answer: Arc<Oneshot<Result<ClientCounters, ClientError>>>,
-    sum: Mutex<Sum>,
-}
-
-struct Sum {
-    missing: usize,
-    counters: ClientCounters,
-}
-
-impl Survey {
-    pub(super) fn of(threads: usize) -> Self {
-        let sum = Sum { missing: threads, counters: ClientCounters::default() };
-        Self { answer: Arc::new(Oneshot::new()), sum: Mutex::new(sum) }
-    }
-
-    /// Adds the counters of one thread. Returns the sum if no other thread is missing.
-    pub(super) fn add(&self, counters: &ClientCounters) -> Option<ClientCounters> {
-        let mut sum = lock(&self.sum);
-        sum.counters.add(counters);
-        sum.missing -= 1;
-        (sum.missing == 0).then(|| core::mem::take(&mut sum.counters))
     }
 }

@@ -19,8 +19,8 @@
 //!    the list of those who wait for the loss ([`signal`]).
 //!
 //! [`builder`] collects the settings of a client, and [`connect`] makes a client of them. [`ready`]
-//! waits for the nodes, [`shutdown`] for the end; [`gather`] makes one answer of those of all
-//! threads. [`runtime`] knows the threads that must not block.
+//! waits for the nodes, [`shutdown`] for the end. [`gather`] collects the answers of all threads,
+//! and [`survey`] makes one of them. [`runtime`] knows the threads that must not block.
 //!
 //! [`lock_error`] has the errors that name a resource, and [`cause`] their kinds; [`error`] has the
 //! other one, and [`notice`] what is told of a lock that ends. [`handover`] is the data with which
@@ -58,6 +58,7 @@ mod shard;
 mod shared;
 mod shutdown;
 mod signal;
+mod survey;
 mod sync;
 #[cfg(test)]
 mod tests;

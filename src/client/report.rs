@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::survey::Merge;
 use crate::engine::{Engine, Status};
 use crate::net::Address;
 use crate::redlock::{
@@ -11,6 +12,9 @@ use crate::redlock::{
 };
 
 /// A report on one node at one moment. `Display` writes one line for a log.
+///
+/// [`Client::nodes`](super::Client::nodes) says what the report of a client with several threads
+/// is. All other reports are those of one thread, about its own connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeReport {
@@ -84,6 +88,48 @@ impl NodeReport {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.state == NodeState::Ready
+    }
+}
+
+/// What several threads say of the same nodes, in the same order.
+impl Merge for Vec<NodeReport> {
+    fn merge(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        self.iter_mut().zip(other).for_each(|(report, other)| report.merge(other));
+    }
+}
+
+impl NodeReport {
+    /// Adds what another thread says of the node.
+    fn merge(&mut self, mut other: Self) {
+        if other.severity() > self.severity() {
+            // What explains the state goes with the state.
+            core::mem::swap(self, &mut other);
+        }
+        self.in_flight += other.in_flight;
+        self.cleanup += other.cleanup;
+        self.round_trip = self.round_trip.max(other.round_trip);
+        self.counters += other.counters;
+        self.latencies.merge(&other.latencies);
+    }
+
+    /// How far the node is from a vote: first by its state, then by what is left of a quarantine.
+    fn severity(&self) -> (u8, Duration) {
+        let state = match self.state {
+            NodeState::Ready => 0,
+            NodeState::Unhealthy => 1,
+            NodeState::Stalled => 2,
+            NodeState::Quarantined => 3,
+            NodeState::Handshake => 4,
+            NodeState::Connecting => 5,
+            NodeState::Down => 6,
+            NodeState::Misconfigured => 7,
+        };
+        let quarantine = self.quarantine.map(|quarantine| quarantine.remaining);
+        (state, quarantine.unwrap_or_default())
     }
 }
 

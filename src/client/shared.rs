@@ -6,7 +6,6 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::command::{Command, OnNode};
-use super::counters::{ClientCounters, Survey};
 use super::error::ClientError;
 use super::failure::ClientFailure;
 use super::gather::Gather;
@@ -17,6 +16,7 @@ use super::queue::Refused;
 use super::ready::{ReadyError, Wanted};
 use super::shard::Shard;
 use super::shutdown::ShutdownReport;
+use super::survey::{Merge, Survey};
 use super::ticket::Ticket;
 use crate::engine::{Board, Config, Division, EngineError};
 use crate::net::OtherProcess;
@@ -113,16 +113,14 @@ impl Shared {
         pushed.map_err(|refused| LockError::new(refused, resource, 1))
     }
 
-    /// Hands in a question about the nodes.
-    pub(super) fn ask_first(&self, question: Command) -> Result<(), ClientError> {
-        Ok(self.first().push(question)?)
-    }
-
-    /// Asks every thread for its counters.
-    pub(super) fn counters(&self) -> PendingAnswer<Result<ClientCounters, ClientError>> {
+    /// Asks every thread, for one answer.
+    pub(super) fn survey<T: Merge>(
+        &self,
+        question: impl Fn(Arc<Survey<T>>) -> Command,
+    ) -> PendingAnswer<Result<T, ClientError>> {
         let survey = Arc::new(Survey::of(self.shards.len()));
         for shard in &self.shards {
-            if let Err(refused) = shard.mailbox.push(Command::Counters(Arc::clone(&survey))) {
+            if let Err(refused) = shard.mailbox.push(question(Arc::clone(&survey))) {
                 // Nobody waits yet. A sum of the other threads finds its place taken.
                 let _ = survey.answer.complete(Err(refused.into()));
             }

@@ -289,6 +289,16 @@ pub struct NodeLatencies {
     pub extend: Histogram,
 }
 
+impl NodeLatencies {
+    /// Adds the latencies of another engine.
+    pub fn merge(&mut self, other: &Self) {
+        let Self { set, release, extend } = other;
+        self.set.merge(set);
+        self.release.merge(release);
+        self.extend.merge(extend);
+    }
+}
+
 /// The counters of one node.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
@@ -311,4 +321,31 @@ pub struct NodeCounters {
     pub errors: u64,
     /// Tokens that were left to their ttl because the cleanup list was full.
     pub cleanup_dropped: u64,
+}
+
+/// Adds the counters of another engine for the same node.
+impl AddAssign for NodeCounters {
+    fn add_assign(&mut self, other: Self) {
+        // A counter that is new must be named here.
+        let Self {
+            connects,
+            failures,
+            asked,
+            granted,
+            refused,
+            repaired,
+            scripts,
+            errors,
+            cleanup_dropped,
+        } = other;
+        self.connects += connects;
+        self.failures += failures;
+        self.asked += asked;
+        self.granted += granted;
+        self.refused += refused;
+        self.repaired += repaired;
+        self.scripts += scripts;
+        self.errors += errors;
+        self.cleanup_dropped += cleanup_dropped;
+    }
 }

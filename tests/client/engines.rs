@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use redbolt::{Client, ClientBuilder, Config, Occupancy};
+use redbolt::{Client, ClientBuilder, ClientError, Config, NodeReport, NodeState, Occupancy};
 
 use crate::fixture::{Fixture, PATIENCE, TTL, config};
 use crate::support::until;
@@ -147,6 +147,32 @@ fn whatever_is_done_with_a_lock_is_done_by_its_engine() {
         assert!(!report.outcome().released.is_empty(), "{name}");
     }
     fixture.expect_clean();
+}
+
+/// Whoever asks for the nodes asks for all connections to them.
+#[test]
+fn the_report_of_a_node_is_about_the_connections_of_all_engines() {
+    let (mut fixture, config) = several(3);
+    let names = one_each(&config);
+    for name in &names {
+        let guard = fixture.client.lock(name).ttl(TTL).wait(PATIENCE).blocking_acquire();
+        guard.expect("free").release().blocking_wait().expect("the client runs");
+    }
+    let nodes = || fixture.client.nodes().blocking_wait().expect("the client runs");
+    // The third answer of a lock may come behind the grant.
+    let granted = |node: &NodeReport| node.counters.granted == ENGINES as u64;
+    assert!(until(PATIENCE, || nodes().iter().all(granted)), "{:?}", nodes());
+    for node in nodes() {
+        assert_eq!((node.state, node.counters.connects), (NodeState::Ready, ENGINES as u64));
+        assert_eq!((node.counters.asked, node.latencies.set.count()), (4, 4), "{node}");
+        assert!(node.round_trip > Duration::ZERO, "{node}");
+    }
+    fixture.cluster[0].kill();
+    // One connection that is left would vote.
+    let is_out = || !fixture.client.nodes().blocking_wait().expect("the client runs")[0].is_ready();
+    assert!(until(PATIENCE, is_out));
+    fixture.client.blocking_shutdown(PATIENCE);
+    assert_eq!(fixture.client.nodes().blocking_wait().err(), Some(ClientError::Closed(None)));
 }
 
 #[test]

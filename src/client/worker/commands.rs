@@ -49,13 +49,15 @@ impl Worker {
                 let panics = self.panics + self.engine.credential_panics();
                 let (locks, wait) = (self.engine.counters(), self.wait.clone());
                 let counters = ClientCounters { locks, panics, wait };
-                if let Some(sum) = survey.add(&counters) {
+                if let Some(sum) = survey.add(counters) {
                     self.complete(&survey.answer, Ok(sum));
                 }
             }
-            Command::Nodes(answer) => {
+            Command::Nodes(survey) => {
                 let reports = NodeReport::all(&self.engine, &self.addresses);
-                self.complete(&answer, Ok(reports));
+                if let Some(reports) = survey.add(reports) {
+                    self.complete(&survey.answer, Ok(reports));
+                }
             }
             Command::Ready { wanted, timeout, answer } => {
                 let settling = Settling::new(self.engine.now(), timeout);

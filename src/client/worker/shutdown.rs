@@ -142,7 +142,9 @@ impl Worker {
             Command::Counters(survey) => {
                 self.complete(&survey.answer, Err(ClientError::Closed(failure)));
             }
-            Command::Nodes(answer) => self.complete(&answer, Err(ClientError::Closed(failure))),
+            Command::Nodes(survey) => {
+                self.complete(&survey.answer, Err(ClientError::Closed(failure)));
+            }
             Command::Watch(watcher) => callback::discard(watcher),
             Command::Cancel(_) | Command::Shutdown(_) | Command::Release { answer: None, .. } => {}
         }

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# What several engines in one process cost and bring: benches/engines.sh [rounds]
+#
+# Starts five redis-server processes on the last processor, runs everything once a round in turn,
+# and prints the medians of the rounds (and the least and the most): cycles a second, and the
+# processor time of a cycle in the client and in the five servers together. The client is pinned to
+# the first processor, where more engines can only cost; what is "free" is pinned to nothing,
+# servers neither. `BIN` names another redbolt to be measured.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+ROUNDS=${1:-5}
+SECONDS_EACH=${SECONDS_EACH:-2}
+FIRST_PORT=${FIRST_PORT:-7501}
+
+main() {
+    if [ -z "${BIN:-}" ]; then
+        cargo build --locked --release --features cli
+        BIN=${CARGO_TARGET_DIR:-target}/release/redbolt
+    fi
+    folder=$(mktemp -d)
+    pids=()
+    trap clean_up EXIT
+    trap 'exit 1' INT PIPE TERM
+    start_servers
+    echo "five redis-server processes, $(nproc) processors, medians of $ROUNDS rounds (and all)"
+    printf '%-52s %26s %22s %22s\n' "" "cycles/s" "client µs/cycle" "servers µs/cycle"
+    for _ in $(seq "$ROUNDS"); do
+        pin 0 $(($(nproc) - 1))
+        measure pinned 1 2 4 16
+        pin "0-$(($(nproc) - 1))" "0-$(($(nproc) - 1))"
+        measure free 1 2 4
+    done
+    report pinned 1 2 4 16
+    report free 1 2 4
+}
+
+# pin <processors of the client> <processors of the servers>
+pin() {
+    local pid
+    client=$1
+    for pid in "${pids[@]}"; do
+        taskset --all-tasks --pid --cpu-list "$2" "$pid" >/dev/null
+    done
+}
+
+# measure <how it is pinned> <numbers of engines…>: one round.
+measure() {
+    local how=$1 engines
+    shift
+    for engines in "$@"; do
+        run "$how.all.$engines" --engines "$engines" --in-flight 512
+        run "$how.each.$engines" --engines "$engines" --in-flight $((512 * engines))
+        run "$how.tasks.$engines" --engines "$engines" --client --tasks 10000
+    done
+}
+
+# report <how it is pinned> <numbers of engines…>
+report() {
+    local how=$1 engines
+    shift
+    for engines in "$@"; do
+        row "$how, $engines engines, 512 locks in flight in all" "$how.all.$engines"
+    done
+    for engines in "$@"; do
+        row "$how, $engines engines, 512 locks in flight each" "$how.each.$engines"
+    done
+    for engines in "$@"; do
+        row "$how, a client of $engines engines, 10,000 tasks" "$how.tasks.$engines"
+    done
+}
+
+start_servers() {
+    local port number
+    nodes=()
+    for port in $(seq "$FIRST_PORT" $((FIRST_PORT + 4))); do
+        mkdir "$folder/$port"
+        redis-server --port "$port" --bind 127.0.0.1 --save "" --appendonly no \
+            --dir "$folder/$port" >"$folder/$port/log" &
+        pids+=($!)
+        nodes+=("127.0.0.1:$port")
+    done
+    for number in "${!pids[@]}"; do
+        until (: </dev/tcp/127.0.0.1/$((FIRST_PORT + number))) 2>/dev/null; do
+            kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
+        done
+    done
+    # Whoever found its port taken has ended by now.
+    for number in "${!pids[@]}"; do
+        kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
+    done
+}
+
+fail_to_start() {
+    tail -n 3 "$folder/$1/log" >&2
+    fail "no redis-server could be started on port $1 (FIRST_PORT chooses others)"
+}
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+clean_up() {
+    kill "${pids[@]}" 2>/dev/null || true
+    wait
+    rm -rf "$folder"
+}
+
+# The processor time of all servers so far, in µs, the kernel's part included.
+servers_time() {
+    local pid
+    for pid in "${pids[@]}"; do
+        awk '{ print $1 / 1000 }' "/proc/$pid/schedstat"
+    done | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+}
+
+# run <name> <arguments…>: notes the figures of one run. The time of the servers is that of the
+# whole run, warm-up included: the cycles of the warm-up are estimated by those that were counted.
+run() {
+    local name=$1 json before after
+    shift
+    before=$(servers_time)
+    json=$(taskset --cpu-list "$client" "$BIN" bench --nodes "$(IFS=,; echo "${nodes[*]}")" \
+        --restart-guard off --seconds "$SECONDS_EACH" --json "$@")
+    after=$(servers_time)
+    figure cycles_per_s "$json" >>"$folder/$name.rate"
+    figure client_cpu_us_per_cycle "$json" >>"$folder/$name.client"
+    awk -v us=$((after - before)) -v cycles="$(figure cycles "$json")" \
+        -v ran="$(figure ran_ms "$json")" \
+        'BEGIN { printf "%.2f\n", us / (cycles * (ran + 200) / ran) }' >>"$folder/$name.servers"
+}
+
+# figure <key> <json>
+figure() {
+    local value
+    value=$(sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" <<<"$2")
+    [ -n "$value" ] || fail "no $1 in $2"
+    echo "$value"
+}
+
+# row <label> <name>
+row() {
+    printf '%-52s %26s %22s %22s\n' "$1" "$(median "$2.rate")" "$(median "$2.client")" \
+        "$(median "$2.servers")"
+}
+
+# median <file>: the median, the least and the most.
+median() {
+    sort -n "$folder/$1" |
+        awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] " (" all[1] "-" all[NR] ")" }'
+}
+
+main
