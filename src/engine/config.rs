@@ -123,7 +123,8 @@ pub struct Config {
     /// How long requests to a client wait that name no time. Default: zero, which is one attempt.
     pub wait: Duration,
     /// The number of threads of a client, from 1 to [`MAX_THREADS`](Self::MAX_THREADS). Each has an
-    /// engine and connections of its own. Default: 1.
+    /// engine and connections of its own, and they divide the resources
+    /// ([`division`](Self::division)). Default: 1.
     pub threads: usize,
     /// The user and the password for the nodes that were given without a login. They have it in
     /// `nodes` already; by this copy, a variable can take its place.
