@@ -2,10 +2,11 @@
 # What several engines in one process cost and bring: benches/engines.sh [rounds]
 #
 # Starts five redis-server processes on the last processor, runs everything once a round in turn,
-# and prints the medians of the rounds (and the least and the most): cycles a second, and the
-# processor time of a cycle in the client and in the five servers together. The client is pinned to
-# the first processor, where more engines can only cost; what is "free" is pinned to nothing,
-# servers neither. `BIN` names another redbolt to be measured.
+# and prints the medians of the rounds: cycles a second, and the processor time of a cycle in the
+# client and in the five servers together. Behind each figure is the median of its ratios to that of
+# one engine in the same round, with the least and the most. The client is pinned to the first
+# processor, where more engines can only cost; what is "free" is pinned to nothing, servers neither.
+# `BIN` names another redbolt to be measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,16 +24,16 @@ main() {
     trap clean_up EXIT
     trap 'exit 1' INT PIPE TERM
     start_servers
-    echo "five redis-server processes, $(nproc) processors, medians of $ROUNDS rounds (and all)"
-    printf '%-52s %26s %22s %22s\n' "" "cycles/s" "client µs/cycle" "servers µs/cycle"
+    echo "five redis-server processes, $(nproc) processors, medians of $ROUNDS rounds"
+    printf '%-50s %28s %28s %28s\n' "" "cycles/s" "client us/cycle" "servers us/cycle"
     for _ in $(seq "$ROUNDS"); do
         pin 0 $(($(nproc) - 1))
-        measure pinned 1 2 4 16
+        measure pinned 1 2 4
         pin "0-$(($(nproc) - 1))" "0-$(($(nproc) - 1))"
-        measure free 1 2 4
+        measure free 1 2
     done
-    report pinned 1 2 4 16
-    report free 1 2 4
+    report pinned 1 2 4
+    report free 1 2
 }
 
 # pin <processors of the client> <processors of the servers>
@@ -51,7 +52,7 @@ measure() {
     for engines in "$@"; do
         run "$how.all.$engines" --engines "$engines" --in-flight 512
         run "$how.each.$engines" --engines "$engines" --in-flight $((512 * engines))
-        run "$how.tasks.$engines" --engines "$engines" --client --tasks 10000
+        run "$how.tasks.$engines" --engines "$engines" --client --tasks 1000
     done
 }
 
@@ -66,7 +67,7 @@ report() {
         row "$how, $engines engines, 512 locks in flight each" "$how.each.$engines"
     done
     for engines in "$@"; do
-        row "$how, a client of $engines engines, 10,000 tasks" "$how.tasks.$engines"
+        row "$how, a client of $engines engines, 1,000 tasks" "$how.tasks.$engines"
     done
 }
 
@@ -141,13 +142,24 @@ figure() {
 
 # row <label> <name>
 row() {
-    printf '%-52s %26s %22s %22s\n' "$1" "$(median "$2.rate")" "$(median "$2.client")" \
-        "$(median "$2.servers")"
+    printf '%-50s %28s %28s %28s\n' "$1" "$(show "$2" rate)" "$(show "$2" client)" \
+        "$(show "$2" servers)"
 }
 
-# median <file>: the median, the least and the most.
+# show <name> <figure>: the median, and how it compares with one engine.
+show() {
+    local one=${1%.*}.1
+    printf '%s x%s' "$(median <"$folder/$1.$2")" \
+        "$(paste "$folder/$1.$2" "$folder/$one.$2" | awk '{ printf "%.2f\n", $1 / $2 }' | spread)"
+}
+
 median() {
-    sort -n "$folder/$1" |
+    sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+}
+
+# The median, the least and the most.
+spread() {
+    sort -n |
         awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] " (" all[1] "-" all[NR] ")" }'
 }
 
