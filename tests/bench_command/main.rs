@@ -48,7 +48,7 @@ fn one_json_object_tells_all_and_without_contention_nothing_fails() {
     let latencies = r##"{"p50":#,"p90":#,"p99":#,"p999":#,"max":#}"##;
     let expected = [
         r##"{"nodes":#,"servers":"given","engines":#,"in_flight":#,"ran_ms":#,"cycles":#,"##,
-        r##""cycles_per_s":#,"failed":#,"unfinished":#,"further_trips":null,"##,
+        r##""cycles_per_s":#,"failed":#,"unfinished":#,"further_trips":null,"widened":null,"##,
         r##""client_cpu_us_per_cycle":#,"##,
         &format!(r#""acquire_us":{latencies},"release_us":{latencies}}}"#),
     ]

@@ -69,7 +69,7 @@ impl Redlock {
         // Votes after half of the validity would not count.
         let mut due = self.first_wait(now, slot, ttl).min(validity::half(now, valid_until));
         if !self.table[slot].spare.is_empty() {
-            due = due.min(now + (due - now) / 2).min(self.hedge(now));
+            due = due.min(now + (due - now) / 2).min(self.hedge(now, voters));
         }
         self.schedule(slot, if voters.is_empty() { now } else { due });
     }

@@ -57,19 +57,22 @@ impl Redlock {
         self.order.first(key, among, self.quorum.need())
     }
 
-    /// Returns the moment at which an attempt that begins now asks its spare nodes, if its first
-    /// nodes have not decided by then: when the fastest quorum has had its round trip and four
-    /// times the deviation. A node that is slow for good makes nobody wait longer than that.
-    pub(super) fn hedge(&self, now: Instant) -> Instant {
-        let mut times: SmallVec<[u64; MAX_NODES]> = self
-            .nodes
-            .iter()
-            .filter(|node| node.is_ready())
-            .map(|node| node.usual_time())
-            .collect();
+    /// Returns the moment at which an attempt that begins now, at the nodes in `asked`, asks its
+    /// spare nodes if the first ones have not decided by then: when all of these usually have
+    /// answered, and at the latest after twice the time of the fastest quorum. So a node that is a
+    /// little slower than others does not make every attempt ask all nodes, and a node that is slow
+    /// for good makes nobody wait for long.
+    pub(super) fn hedge(&self, now: Instant, asked: NodeSet) -> Instant {
+        let (mut times, mut slowest) = (SmallVec::<[u64; MAX_NODES]>::new(), 0);
+        for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {
+            let time = self.nodes[id].usual_time();
+            times.push(time);
+            slowest = if asked.contains(id) { slowest.max(time) } else { slowest };
+        }
         times.sort_unstable();
-        let time = times.get(self.quorum.need() - 1).copied().unwrap_or_default();
-        Instant::from_nanos(now.as_nanos().saturating_add(time.max(LEAST_HEDGE)))
+        let fastest = times.get(self.quorum.need() - 1).copied().unwrap_or_default();
+        let time = slowest.min(fastest.saturating_mul(2)).max(LEAST_HEDGE);
+        Instant::from_nanos(now.as_nanos().saturating_add(time))
     }
 
     /// Asks the spare nodes of an attempt that has waited for its first nodes long enough. Returns
@@ -79,6 +82,10 @@ impl Redlock {
         let is_forgotten = self.config.is_sabotaged(Saboteur::WideningForgotten);
         if self.table[slot].spare.is_empty() || is_forgotten {
             return false;
+        }
+        if let Some(later) = self.hedge_later(now, slot) {
+            self.schedule(slot, later);
+            return true;
         }
         self.widen(now, slot);
         #[cfg(redbolt_sabotage)]
@@ -93,6 +100,21 @@ impl Redlock {
         self.schedule(slot, due);
         self.count_votes(now, slot);
         true
+    }
+
+    /// Returns a later moment for the hedge, if the spare nodes could not decide now: so few of the
+    /// first nodes have answered that even with all spare nodes there would be no quorum. Then it
+    /// is no single node that is slow, and more requests would only make all of them slower. Half
+    /// of the time of the attempt is left for the spare nodes in any case.
+    fn hedge_later(&self, now: Instant, slot: u32) -> Option<Instant> {
+        let Lock { votes, spare, started, valid_until, ttl, .. } = &self.table[slot];
+        if votes.agreed().len() + spare.len() >= self.quorum.need() {
+            return None;
+        }
+        let due = self.first_wait(*started, slot, *ttl).min(validity::half(*started, *valid_until));
+        let latest = *started + (due - *started) / 2;
+        let later = now + (now - *started);
+        (now < latest).then_some(later.min(latest))
     }
 
     /// Returns `true` if the first nodes of an attempt cannot make a quorum any more. An error and

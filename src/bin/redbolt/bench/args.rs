@@ -246,6 +246,11 @@ impl Args {
         Ok(self.apply(config))
     }
 
+    /// Whether the option says that a majority is asked first.
+    pub(super) fn asks_majority(&self) -> bool {
+        self.ask.as_ref().is_some_and(|ask| ask == "majority")
+    }
+
     fn overrides(&self) -> [Override; 2] {
         [
             Override::duration("--busy-poll", "REDBOLT_BUSY_POLL", self.busy_poll),

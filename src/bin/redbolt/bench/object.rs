@@ -20,6 +20,8 @@ struct Object<'a> {
     unfinished: u64,
     /// Null for locks without a fencing number.
     further_trips: Option<u64>,
+    /// Null for locks that ask all nodes.
+    widened: Option<u64>,
     /// Null, as the latencies are, in a run without any cycle.
     client_cpu_us_per_cycle: Option<f64>,
     acquire_us: Option<Latencies>,
@@ -38,6 +40,7 @@ pub(super) fn of(report: &Report) -> String {
         failed: report.failures.total(),
         unfinished: report.unfinished,
         further_trips: report.further_trips,
+        widened: report.widened,
         client_cpu_us_per_cycle: report.per_cycle.as_ref().map(|cycle| thousandths(cycle.cpu_us)),
         acquire_us: report.acquire.map(Latencies::new),
         release_us: report.release.map(Latencies::new),

@@ -27,6 +27,9 @@ pub(super) struct Report {
     /// How often nodes were asked to accept another fencing number, at most four times for a lock;
     /// `None` for locks without one.
     pub(super) further_trips: Option<u64>,
+    /// How often an attempt that had asked a majority asked the other nodes too; `None` where all
+    /// are asked.
+    pub(super) widened: Option<u64>,
     /// The cycles that an open loop should have started and has not.
     pub(super) overdue: u64,
     /// The cycles that still waited for their lock when the run was over.
@@ -57,6 +60,8 @@ impl Report {
         let longest = |time: fn(&Run) -> Duration| runs.iter().map(time).max().unwrap_or_default();
         let seconds = longest(|run| run.after.at - run.before.at).as_secs_f64();
         let cycles = sum(|run| run.after.cycles - run.before.cycles);
+        // A variable or a file can choose to ask a majority, too.
+        let widened = sum(|run| run.after.widened - run.before.widened);
         let mut tally = Tally::new();
         runs.iter().for_each(|run| tally.merge(run.load.tally()));
         Self {
@@ -75,6 +80,7 @@ impl Report {
             further_trips: args
                 .fenced
                 .then(|| sum(|run| run.after.further_trips - run.before.further_trips)),
+            widened: Some(widened).filter(|widened| args.asks_majority() || *widened > 0),
             overdue: sum(|run| run.after.overdue),
             unfinished: tally.unfinished,
             wound_down: Clock::now()

@@ -16,6 +16,7 @@ pub(super) struct Snapshot {
     pub(super) cycles: u64,
     pub(super) overdue: u64,
     pub(super) further_trips: u64,
+    pub(super) widened: u64,
     pub(super) io: IoCounters,
     /// For each node: its state, unless the node is ready.
     pub(super) absent: Vec<Option<String>>,
@@ -35,6 +36,7 @@ impl Snapshot {
             cycles: load.tally().cycles,
             overdue: load.overdue(at),
             further_trips: load.engine().counters().raised,
+            widened: load.engine().counters().widened,
             io: load.engine().io_counters(),
             absent: absent(load),
         }

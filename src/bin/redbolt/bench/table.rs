@@ -35,7 +35,10 @@ pub(super) fn table(report: &Report) -> String {
     row(&mut out, "cycles/s", &grouped(report.cycles_per_s.round() as u64));
     row(&mut out, "failed", &failed(report));
     if let Some(trips) = report.further_trips {
-        row(&mut out, "further trips", &further_trips(trips, report.cycles));
+        row(&mut out, "further trips", &with_share(trips, report.cycles));
+    }
+    if let Some(widened) = report.widened {
+        row(&mut out, "asked more", &with_share(widened, report.cycles));
     }
     if report.overdue > 0 {
         row(&mut out, "behind", &format!("{} starts due and never made", grouped(report.overdue)));
@@ -88,9 +91,9 @@ fn failed(report: &Report) -> String {
 
 /// Returns how often nodes were asked to accept another fencing number, in all and for each
 /// hundred cycles.
-pub(super) fn further_trips(trips: u64, cycles: u64) -> String {
-    let share = if cycles > 0 { 100.0 * trips as f64 / cycles as f64 } else { 0.0 };
-    format!("{} ({share:.3} %)", grouped(trips))
+pub(super) fn with_share(count: u64, cycles: u64) -> String {
+    let share = if cycles > 0 { 100.0 * count as f64 / cycles as f64 } else { 0.0 };
+    format!("{} ({share:.3} %)", grouped(count))
 }
 
 fn latencies(out: &mut String, report: &Report) {

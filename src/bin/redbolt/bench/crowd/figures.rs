@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::args::Kind;
 use super::super::digits::{Latencies, tenths, thousandths};
-use super::super::table::further_trips;
+use super::super::table::with_share;
 use super::super::tally::Failures;
 use crate::json::{self, Millis};
 use crate::number::grouped;
@@ -98,7 +98,7 @@ impl Figures {
             row("cycles/s", grouped(self.rate().round() as u64));
             row("failed", failed);
             if let Some(trips) = self.crowd.further_trips {
-                row("further trips", further_trips(trips, *cycles));
+                row("further trips", with_share(trips, *cycles));
             }
             row("by each", format!("{} to {}", grouped(*fewest), grouped(*most)));
             row("longest wait", format!("{:.1} ms", longest.as_secs_f64() * 1e3));
