@@ -60,6 +60,17 @@ fn each_engine_has_connections_of_its_own_with_a_client_and_without() {
     assert_no_keys(&cluster);
 }
 
+#[test]
+fn engines_that_ask_for_numbers_all_get_them() {
+    let cluster = Cluster::start(3);
+    let nodes = cluster.addrs().join(",");
+    let args = ["--nodes", &nodes, "--seconds", "300ms", "--engines", "3", "--fenced", "--json"];
+    let found = json(run(&args));
+    assert_eq!((number(&found, &["engines"]), number(&found, &["failed"])), (3.0, 0.0), "{found}");
+    assert!(number(&found, &["cycles"]) > 0.0, "{found}");
+    assert!(number(&found, &["further_trips"]) >= 0.0, "{found}");
+}
+
 /// An engine that is in charge of none of the resources has no load.
 #[test]
 fn engines_that_contend_have_resources_of_their_own() {

@@ -7,6 +7,10 @@ const PREFIX: &str = "bench/";
 /// The digits of a name: enough for every cycle of the longest run. All names have the same length.
 const DIGITS: usize = 10;
 
+/// The most names that an engine passes over for the next one of its own. With 64 engines, one of
+/// 64 names is its own.
+const MOST_PASSED_OVER: usize = 4096;
+
 /// Makes one name after another in the same few bytes.
 pub(super) struct Names {
     text: Vec<u8>,
@@ -16,6 +20,8 @@ pub(super) struct Names {
 enum Pick {
     /// Every cycle has a name that no other cycle has, in this run or in a run beside it.
     Own,
+    /// The same, but only names that `engine` is in charge of.
+    OwnOf { engine: usize, division: Division },
     /// A random name of `count`, the same names in every run of this program on the same nodes.
     Shared { count: u32, rng: fastrand::Rng },
     /// The same, but only those of these numbers, of which there is at least one.
@@ -41,6 +47,12 @@ impl Names {
         Self { text: text_of(prefix), pick }
     }
 
+    /// Creates names that nobody else has, and that this engine is in charge of. Each costs as many
+    /// stripes as there are engines.
+    pub(super) fn of_engine(engine: usize, division: Division) -> Self {
+        Self { pick: Pick::OwnOf { engine, division }, ..Self::of_worker(None, engine as u64) }
+    }
+
     /// Divides the names that all runs share among engines. An engine in charge of none of them is
     /// left out. Takes four bytes for each name.
     pub(super) fn divided(count: u32, division: Division) -> Vec<Self> {
@@ -64,9 +76,18 @@ impl Names {
     }
 
     pub(super) fn next(&mut self) -> &[u8] {
+        if let Pick::OwnOf { engine, division } = self.pick {
+            for _ in 0..MOST_PASSED_OVER {
+                self.text.last_chunk_mut::<DIGITS>().into_iter().for_each(increment);
+                if division.of(&self.text) == engine {
+                    break;
+                }
+            }
+            return &self.text;
+        }
         if let Some(digits) = self.text.last_chunk_mut::<DIGITS>() {
             match &mut self.pick {
-                Pick::Own => increment(digits),
+                Pick::Own | Pick::OwnOf { .. } => increment(digits),
                 Pick::Shared { count, rng } => write(digits, rng.u32(0..*count)),
                 Pick::Divided { numbers, rng } => {
                     rng.choice(&*numbers).into_iter().for_each(|number| write(digits, *number));
@@ -114,6 +135,19 @@ mod tests {
         let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
         assert_eq!(seen.len(), 1_000);
         assert!(seen.iter().any(|name| name.ends_with(b"/0000001000")), "{seen:?}");
+    }
+
+    #[test]
+    fn names_of_an_engine_are_never_the_same_and_never_of_another_engine() {
+        let mut config = redbolt::Config::with_addresses([]);
+        config.threads = 64;
+        let division = config.division();
+        for engine in [0, 63] {
+            let mut names = Names::of_engine(engine, division);
+            let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
+            assert_eq!(seen.len(), 1_000);
+            assert!(seen.iter().all(|name| division.of(name) == engine), "{seen:?}");
+        }
     }
 
     #[test]

@@ -18,6 +18,10 @@ pub(super) struct Share {
 pub(super) fn shares(args: &Args, config: &Config) -> Vec<Share> {
     let division = config.division();
     let names = match args.resources {
+        // Two engines draw no numbers of the same stripe.
+        None if args.fenced && division.engines() > 1 => {
+            (0..division.engines()).map(|engine| Names::of_engine(engine, division)).collect()
+        }
         // Nobody else wants these names, whichever engine asks for them.
         None => (0..division.engines() as u64).map(|n| Names::of_worker(None, n)).collect(),
         Some(count) if division.engines() == 1 => vec![Names::new(Some(count))],
