@@ -58,14 +58,15 @@ impl Redlock {
     }
 
     /// Returns the moment at which an attempt that begins now, at the nodes in `asked`, asks its
-    /// spare nodes if the first ones have not decided by then: when all of these usually have
-    /// answered, and at the latest after twice the time of the fastest quorum. So a node that is a
-    /// little slower than others does not make every attempt ask all nodes, and a node that is slow
-    /// for good makes nobody wait for long.
+    /// spare nodes if the first ones have not decided by then: when the patience with the slowest
+    /// of these is over, which is twice its round trip or more, or twice the patience with the
+    /// fastest quorum. So a node that is somewhat slower than others does not make every attempt ask
+    /// all nodes, and a node that is slow for good makes nobody wait for long.
     pub(super) fn hedge(&self, now: Instant, asked: NodeSet) -> Instant {
         let (mut times, mut slowest) = (SmallVec::<[u64; MAX_NODES]>::new(), 0);
         for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {
-            let time = self.nodes[id].usual_time();
+            // The deviation alone says little: replies that come together show none.
+            let time = self.nodes[id].patience();
             times.push(time);
             slowest = if asked.contains(id) { slowest.max(time) } else { slowest };
         }

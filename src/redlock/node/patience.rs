@@ -72,11 +72,6 @@ impl Node {
         self.round_trip.distance()
     }
 
-    /// Returns how long an answer usually takes at most, in nanoseconds; zero before the first one.
-    pub(crate) fn usual_time(&self) -> u64 {
-        self.round_trip.usual()
-    }
-
     /// Returns how long an answer is worth waiting for, in nanoseconds; zero before the first one.
     pub(crate) fn patience(&self) -> u64 {
         self.round_trip.patience()

@@ -64,12 +64,6 @@ impl RoundTrip {
         double.saturating_add(self.spread.min(double))
     }
 
-    /// Returns how long an answer usually takes at most, in nanoseconds: the round trip and four
-    /// times its deviation. Zero before the first reply.
-    pub(super) fn usual(self) -> u64 {
-        self.distance().saturating_add(self.spread).min(self.patience())
-    }
-
     /// Records that a connection attempt starts.
     pub(super) const fn connecting(&mut self, now: Instant) {
         self.since = now;

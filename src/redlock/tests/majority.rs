@@ -147,13 +147,31 @@ fn a_slow_node_makes_the_attempt_ask_the_others_after_the_hedge() {
 fn the_others_get_as_long_as_the_first() {
     let mut rig = rig();
     rig.acquire("r", NO_WAIT);
+    let asked = rig.got(&["SET r #1 NX PX 10000"]);
+    rig.reply(asked[0], "+OK");
     rig.advance(ms(1));
+    assert_eq!(rig.got(&["SET r #1 NX PX 10000"]).len(), 2);
     rig.advance(ms(49));
     assert_eq!(rig.events(), [], "the others were asked 49 ms ago");
     rig.advance(ms(1));
     let Event::AcquireFailed { error: AcquireError::NoQuorum(_), .. } = rig.event() else {
         panic!("nobody has answered")
     };
+}
+
+/// Where all nodes are slow, more requests would only make them slower.
+#[test]
+fn the_others_are_not_asked_while_they_could_not_decide() {
+    let mut rig = rig();
+    rig.acquire("r", NO_WAIT);
+    let asked = rig.got(&["SET r #1 NX PX 10000"]);
+    rig.advance(ms(24));
+    assert_eq!(rig.got(&[]), [0; 0], "none of the three has answered, and two more are no quorum");
+    // Half of the time of the attempt is theirs in any case.
+    rig.advance(ms(1));
+    assert_eq!(rig.got(&["SET r #1 NX PX 10000"]).len(), 2);
+    asked.iter().for_each(|index| rig.reply(*index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
 }
 
 #[test]
