@@ -60,8 +60,8 @@ impl Redlock {
     /// Returns the moment at which an attempt that begins now, at the nodes in `asked`, asks its
     /// spare nodes if the first ones have not decided by then: when the patience with the slowest
     /// of these is over, which is twice its round trip or more, or twice the patience with the
-    /// fastest quorum. So a node that is somewhat slower than others does not make every attempt ask
-    /// all nodes, and a node that is slow for good makes nobody wait for long.
+    /// fastest quorum. So a node that is somewhat slower than others does not make every attempt
+    /// ask all nodes, and a node that is slow for good makes nobody wait for long.
     pub(super) fn hedge(&self, now: Instant, asked: NodeSet) -> Instant {
         let (mut times, mut slowest) = (SmallVec::<[u64; MAX_NODES]>::new(), 0);
         for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {
