@@ -35,6 +35,12 @@ pub(crate) struct Turn {
     replies: BytesMut,
 }
 
+/// The same where each node answers at a pace of its own.
+pub(crate) struct Step {
+    sent: Vec<usize>,
+    replies: Vec<BytesMut>,
+}
+
 impl Rig {
     pub(crate) fn new(nodes: usize, mut config: RedlockConfig) -> Self {
         // A span is so long that no look at the masters falls into a measurement.
@@ -84,7 +90,11 @@ impl Rig {
 
     /// Returns the next event. Panics if there is none.
     pub(crate) fn event(&mut self) -> Event {
-        self.redlock.poll_event().expect("the nodes have answered")
+        self.next_event().expect("the nodes have answered")
+    }
+
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        self.redlock.poll_event()
     }
 
     /// Takes one turn of a driver with answers of the masters, which must agree with each other.
@@ -94,8 +104,27 @@ impl Rig {
         for (other_sent, other_replies) in &answers {
             assert_eq!((sent, &replies), (*other_sent, other_replies));
         }
-        self.receive(&replies);
+        self.receive(|_| &replies);
         Turn { sent, replies }
+    }
+
+    /// Takes one turn of a driver with answers of the masters, each of which gives only its `share`
+    /// of the replies that it owes. The others stay in `owed`.
+    pub(crate) fn record_step(&mut self, owed: &mut [BytesMut], shares: &[usize]) -> Step {
+        let answers = self.ask_masters();
+        let mut step = Step { sent: Vec::new(), replies: Vec::new() };
+        for (((sent, replies), owed), share) in answers.iter().zip(owed).zip(shares) {
+            owed.extend_from_slice(replies);
+            let mut len = 0;
+            for _ in 0..*share {
+                let Ok(Status::Complete((_, used))) = parse(&owed[len..]) else { break };
+                len += used;
+            }
+            step.sent.push(*sent);
+            step.replies.push(owed.split_to(len));
+        }
+        self.receive(|node| &step.replies[node.index()]);
+        step
     }
 
     /// Sends what waits to nobody; the nodes owe the replies.
@@ -106,8 +135,14 @@ impl Rig {
     /// Takes a recorded turn again, without the masters.
     pub(crate) fn replay(&mut self, turn: &Turn) {
         self.flush(|_, bytes| assert_eq!(bytes.len(), turn.sent));
-        self.receive(black_box(&turn.replies));
+        self.receive(|_| black_box(&turn.replies));
         self.flush(|_, bytes| panic!("nothing is left to say: {}", bytes.escape_ascii()));
+    }
+
+    /// Takes a recorded step again, without the masters.
+    pub(crate) fn replay_step(&mut self, step: &Step) {
+        self.flush(|node, bytes| assert_eq!(bytes.len(), step.sent[node.index()]));
+        self.receive(|node| black_box(&step.replies[node.index()]));
     }
 
     /// Sends what waits to the masters. Returns for each master how many bytes came, and the reply.
@@ -142,9 +177,10 @@ impl Rig {
     }
 
     /// Does what a driver does in between: hands over the answers of all nodes.
-    fn receive(&mut self, replies: &[u8]) {
+    fn receive<'a>(&mut self, replies: impl Fn(NodeId) -> &'a [u8]) {
         self.now = self.now + ROUND_TRIP;
         for node in self.redlock.nodes() {
+            let replies = replies(node);
             let done = self.redlock.handle_received(self.now, node, replies);
             assert_eq!(done, replies.len(), "the nodes answer in whole replies");
             self.obey();

@@ -15,6 +15,8 @@ mod budget;
 mod callgrind;
 #[path = "../common/cycles.rs"]
 mod cycles;
+#[path = "../common/flow.rs"]
+mod flow;
 #[path = "../common/replies.rs"]
 mod replies;
 #[path = "../common/rig.rs"]

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use redbolt::resp::{Parser, Status, Value};
 
 use crate::cycles::Cycles;
+use crate::flow::Flow;
 use crate::replies::{GROUP, Replies, in_groups, mark, one_by_one};
 
 pub(crate) struct Work {
@@ -14,11 +15,12 @@ pub(crate) struct Work {
 }
 
 /// All operations: reading a reply, and a cycle of acquisition and release over five nodes.
-pub(crate) const WORK: [Work; 4] = [
+pub(crate) const WORK: [Work; 5] = [
     Work { name: "parse-one-by-one", work: |rounds| parse(one_by_one(1000), rounds) },
     Work { name: "parse-in-groups", work: |rounds| parse(in_groups(8), rounds) },
     Work { name: "cycle-alone", work: |rounds| cycle(1, rounds) },
     Work { name: "cycle-in-groups", work: |rounds| cycle(GROUP, rounds) },
+    Work { name: "cycle-512-in-flight", work: |rounds| flow(512, rounds) },
 ];
 
 pub(crate) fn find(name: &str) -> &'static Work {
@@ -62,4 +64,10 @@ fn mark_of(value: &Value<'_>) -> u64 {
 fn cycle(in_flight: usize, rounds: usize) -> usize {
     let mut cycles = Cycles::new(5, in_flight);
     (0..rounds).map(|_| cycles.run()).sum()
+}
+
+/// A round here has as many cycles as many of the other rounds.
+fn flow(in_flight: usize, rounds: usize) -> usize {
+    let mut flow = Flow::new(5, in_flight);
+    (0..rounds.div_ceil(20)).map(|_| flow.run()).sum()
 }
