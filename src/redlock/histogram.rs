@@ -48,15 +48,19 @@ impl Histogram {
     /// Records one duration. A duration of more than five centuries (2⁶⁴ ns) counts as five
     /// centuries.
     pub fn record(&mut self, duration: Duration) {
-        self.record_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+        self.record_many(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX), 1);
     }
 
+    /// Records `count` durations of so many nanoseconds each.
     #[inline]
-    pub(super) fn record_nanos(&mut self, nanos: u64) {
+    pub(super) fn record_many(&mut self, nanos: u64, count: u32) {
+        if count == 0 {
+            return;
+        }
         let bucket = &mut self.buckets[bucket_of(nanos)];
-        *bucket = bucket.saturating_add(1);
-        self.count += 1;
-        self.sum = self.sum.saturating_add(nanos);
+        *bucket = bucket.saturating_add(count);
+        self.count += u64::from(count);
+        self.sum = self.sum.saturating_add(nanos.saturating_mul(u64::from(count)));
         self.max = self.max.max(nanos);
     }
 

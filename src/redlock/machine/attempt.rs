@@ -97,6 +97,8 @@ impl Redlock {
     }
 
     /// Counts the vote of a node: the answer to the `SET` of an attempt.
+    // Two calls, of this function and of the next, would cost 230 instructions of a cycle.
+    #[inline(always)]
     pub(super) fn handle_vote(
         &mut self,
         now: Instant,
@@ -160,6 +162,7 @@ impl Redlock {
     }
 
     /// Decides an attempt as soon as the votes allow a decision.
+    #[inline(always)]
     pub(super) fn count_votes(&mut self, now: Instant, slot: u32) {
         if self.table[slot].phase != Phase::Attempt {
             return;
@@ -170,6 +173,16 @@ impl Redlock {
         }
         let lock = &self.table[slot];
         match lock.verdict(self.quorum) {
+            Verdict::Open if lock.spare.is_empty() => {}
+            Verdict::Open => self.widen_in_doubt(now, slot),
+            verdict => self.decide(now, slot, verdict),
+        }
+    }
+
+    /// Ends an attempt of which the votes have decided.
+    fn decide(&mut self, now: Instant, slot: u32, verdict: Verdict) {
+        let lock = &self.table[slot];
+        match verdict {
             // S3: enough votes are not enough, they must have come within the validity. In its
             // first half, because a lock of which little is left would only be in the way.
             Verdict::Granted if self.is_timely(now, lock) => {
@@ -178,11 +191,6 @@ impl Redlock {
                 self.emit(Event::Acquired { lock: lock_id, valid_until, fence: None });
             }
             Verdict::Granted | Verdict::Impossible => self.attempt_failed(now, slot),
-            Verdict::Open if self.is_in_doubt(lock) => {
-                self.widen(now, slot);
-                // Without a node that can vote the attempt has failed.
-                self.count_votes(now, slot);
-            }
             Verdict::Open => {}
         }
     }

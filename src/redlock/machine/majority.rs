@@ -118,10 +118,19 @@ impl Redlock {
         (now < latest).then_some(later.min(latest))
     }
 
+    /// Asks the spare nodes of an attempt whose first nodes are in doubt.
+    pub(super) fn widen_in_doubt(&mut self, now: Instant, slot: u32) {
+        if self.is_in_doubt(&self.table[slot]) {
+            self.widen(now, slot);
+            // Without a node that can vote the attempt has failed.
+            self.count_votes(now, slot);
+        }
+    }
+
     /// Returns `true` if the first nodes of an attempt cannot make a quorum any more. An error and
     /// a lost connection count at once. Refusals count when all first nodes have answered: mostly
     /// all of them refuse, and the others need not be asked at all.
-    pub(super) fn is_in_doubt(&self, lock: &Lock) -> bool {
+    fn is_in_doubt(&self, lock: &Lock) -> bool {
         let votes = &lock.votes;
         let hoped_for = votes.agreed().union(votes.open());
         let known = hoped_for.union(votes.refused());
@@ -133,7 +142,7 @@ impl Redlock {
 
     /// Asks those of the spare nodes that can vote now, with the token of the attempt.
     #[cold]
-    pub(super) fn widen(&mut self, now: Instant, slot: u32) {
+    fn widen(&mut self, now: Instant, slot: u32) {
         let Lock { ttl, serial, .. } = self.table[slot];
         let is_set = self.table[slot].is_set();
         let spare = core::mem::take(&mut self.table[slot].spare);

@@ -389,11 +389,11 @@ impl Redlock {
     }
 
     /// Frees the slot if nobody waits for the lock and no reply is owed to it.
+    #[inline]
     fn recycle(&mut self, slot: u32) {
         let lock = &self.table[slot];
         if lock.phase == Phase::Draining && lock.owed == 0 {
-            self.timers.clear(slot);
-            self.table.vacate(slot);
+            self.vacate(slot);
         }
     }
 }

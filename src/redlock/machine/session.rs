@@ -92,12 +92,19 @@ impl Redlock {
     pub fn handle_received(&mut self, now: Instant, node: NodeId, bytes: &[u8]) -> usize {
         let mut done = 0;
         while done < bytes.len() {
-            let Some(found) = self.nodes.get_mut(node) else { return bytes.len() };
+            let Some(found) = self.nodes.get(node) else { return bytes.len() };
             if !found.is_connected() {
                 // The session ended with the previous reply: the remaining bytes belong to nothing.
                 return bytes.len();
             }
-            match found.parse(&bytes[done..]) {
+            if found.is_between_replies() {
+                let granted = self.handle_grants(now, node, &bytes[done..]);
+                if granted > 0 {
+                    done += granted;
+                    continue;
+                }
+            }
+            match self.nodes[node].parse(&bytes[done..]) {
                 Ok(Status::Complete((value, used))) => {
                     done += used;
                     self.handle_reply(now, node, &value);

@@ -46,6 +46,9 @@ pub(crate) enum View {
 }
 
 impl Vote {
+    /// The bytes of the reply that grants.
+    pub(crate) const GRANT: &[u8] = b"+OK\r\n";
+
     /// Reads the reply to a `SET`: `+OK` grants, nil refuses. Returns `None` for any other reply.
     #[inline]
     pub(crate) fn read(value: &Value<'_>) -> Option<Self> {
