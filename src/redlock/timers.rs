@@ -2,13 +2,20 @@
 //!
 //! A lock has at most one entry. Setting a *later* deadline does nothing, because an entry that
 //! comes too early costs only one look at the lock. In the cycle acquire, hold, release, deadlines
-//! only ever become later: the cycle touches the heap twice.
+//! only ever become later: the cycle touches the heap twice. In a large heap the entry of a lock
+//! that has ended stays until it comes up, and serves the next lock of the slot: then most cycles
+//! do not touch the heap at all.
 
 use crate::time::Instant;
 
 /// The number of children per parent. With four, the depth is half that of a binary heap, and
 /// siblings share a cache line.
 const ARITY: usize = 4;
+
+/// A heap of so many entries is small: removing one costs next to nothing, and nobody is woken up
+/// for a lock that has ended. In a heap of 512, setting and removing cost 320 instructions of a
+/// cycle.
+const FEW: usize = 32;
 
 const NOWHERE: u32 = u32::MAX;
 
@@ -50,11 +57,22 @@ impl Timers {
         }
     }
 
-    /// Removes the entry of `slot`, if there is one.
+    /// Removes the entry of `slot`, if there is one, or leaves it among many others. An entry that
+    /// is left comes up for the next lock of the slot, or for none.
     pub(super) fn clear(&mut self, slot: u32) {
+        if self.heap.len() > FEW {
+            return;
+        }
         let Some(&place) = self.position.get(slot as usize) else { return };
         if place != NOWHERE {
             self.remove(place as usize);
+        }
+    }
+
+    /// Removes all entries.
+    pub(super) fn clear_all(&mut self) {
+        for entry in self.heap.drain(..) {
+            self.position[entry.slot as usize] = NOWHERE;
         }
     }
 
@@ -144,14 +162,20 @@ mod tests {
             for _ in 0..500 {
                 let slot = rng.usize(..64);
                 match rng.u8(..4) {
+                    _ if rng.u8(..) == 0 => {
+                        timers.clear_all();
+                        model.fill(None);
+                    }
                     0 | 1 => {
                         let when = rng.u64(..1_000);
                         timers.set(slot as u32, at(when));
                         model[slot] = Some(model[slot].map_or(when, |old| old.min(when)));
                     }
                     2 => {
+                        if model.iter().flatten().count() <= FEW {
+                            model[slot] = None;
+                        }
                         timers.clear(slot as u32);
-                        model[slot] = None;
                     }
                     _ => {
                         let earliest = model.iter().flatten().min().copied();

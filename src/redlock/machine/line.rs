@@ -259,5 +259,9 @@ impl Redlock {
     pub(super) fn vacate(&mut self, slot: u32) {
         self.timers.clear(slot);
         self.table.vacate(slot);
+        if self.table.len() == 0 {
+            // An engine without locks is not woken up for those that it had.
+            self.timers.clear_all();
+        }
     }
 }

@@ -43,8 +43,9 @@ impl Redlock {
             while let Some(slot) = self.timers.pop(now) {
                 let due = self.table[slot].due;
                 if due > now {
-                    // The deadline has moved to a later moment since this timer was set.
-                    self.timers.set(slot, due);
+                    // The deadline has moved to a later moment since this timer was set, or the
+                    // lock has ended and left the timer behind.
+                    self.schedule(slot, due);
                 } else {
                     self.lock_due(now, slot);
                 }
