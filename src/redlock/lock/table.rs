@@ -7,15 +7,15 @@
 //! not have left for every node. A slot whose lock has events that the owner has not taken is not
 //! used again before they are taken, so every event finds the names of its lock.
 
+mod hash;
 mod line;
 #[cfg(test)]
 mod tests;
 
-use core::hash::Hasher;
 use core::ops::{Index, IndexMut};
 use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
 
+use self::hash::SecretHash;
 use super::claims::Claims;
 use super::draws::Draws;
 use super::{Links, Lock, NONE, Phase};
@@ -31,9 +31,8 @@ pub(crate) struct Table {
     /// The first slot of each chain, plus one; 0 is an empty chain, so fresh memory is an empty
     /// table.
     buckets: Box<[u32]>,
-    /// The seed of the hash, kept secret from clients that choose resources: nobody can aim at one
-    /// chain.
-    seed: u64,
+    /// Secret from clients that choose resources: nobody can aim at one chain.
+    hash: SecretHash,
     max_locks: usize,
     /// The number of slots in the phase `Draining`.
     ended: usize,
@@ -73,7 +72,7 @@ impl Table {
             slots: Vec::with_capacity(max_locks),
             free: Vec::with_capacity(max_locks),
             buckets: vec![0; max_locks.next_power_of_two()].into_boxed_slice(),
-            seed,
+            hash: SecretHash::new(seed),
             max_locks,
             ended: 0,
             untold: 0,
@@ -343,11 +342,7 @@ impl Table {
 
     /// Returns the hash of a resource.
     pub(crate) fn hash(&self, resource: &[u8]) -> u32 {
-        let mut hasher = DefaultHasher::new();
-        hasher.write_u64(self.seed);
-        hasher.write(resource);
-        // Cut to 32 bits: there are far fewer buckets.
-        hasher.finish() as u32
+        self.hash.of(resource)
     }
 
     /// Removes `slot` from the index.
