@@ -5,6 +5,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::Redlock;
+use super::last_ttl::LastTtl;
 use crate::redlock::bounds::{MAX_SET, MAX_SET_BYTES, MIN_TTL};
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::LockId;
@@ -171,7 +172,7 @@ impl Redlock {
         ttl: Duration,
         wait: Duration,
     ) -> Result<u32, RequestError> {
-        let ttl = self.check_ttl(ttl)?;
+        let ttl = self.check_ttl_again(ttl)?;
         if self.table.is_full() && !self.has_unread_events() {
             self.make_room(now);
         }
@@ -184,6 +185,12 @@ impl Redlock {
         let wait_until = now + wait;
         self.table[slot].request(ttl, wait_until, wait_until.max(least));
         Ok(slot)
+    }
+
+    /// Returns `true` if as many events wait as there can be locks. No more requests are accepted
+    /// then, so the queue of events stays bounded.
+    pub(super) fn has_unread_events(&self) -> bool {
+        self.events.len() >= self.config.max_locks
     }
 
     /// Puts a new lock into its queue, and starts whatever can start. Returns the id of the lock.
@@ -221,6 +228,17 @@ impl Redlock {
             }
         }
         slowest.filter(|_| punctual >= self.quorum.need()).map(|(_, id)| id)
+    }
+
+    /// Does what [`check_ttl`](Self::check_ttl) does, unless this ttl was the last one.
+    #[inline]
+    fn check_ttl_again(&mut self, ttl: Duration) -> Result<Millis, RequestError> {
+        if let Some(checked) = self.last_ttl.and_then(|last| last.checked(ttl)) {
+            return Ok(checked);
+        }
+        let checked = self.check_ttl(ttl)?;
+        self.last_ttl = Some(LastTtl::new(ttl, checked, self.config.drift));
+        Ok(checked)
     }
 
     /// Cuts a ttl to whole milliseconds, and checks its bounds.

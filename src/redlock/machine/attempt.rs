@@ -1,5 +1,6 @@
 //! One attempt to get a lock: one request to each node, their votes, the verdict, the next try.
 
+use super::last_ttl::LastTtl;
 use super::{Redlock, backoff};
 use crate::redlock::event::Event;
 use crate::redlock::lock::{Lock, Phase, Way};
@@ -34,7 +35,7 @@ impl Redlock {
         if self.config.is_sabotaged(Saboteur::TokenReused) && lock.retries > 0 {
             serial = lock.serial;
         }
-        let mut valid_until = self.config.drift.valid_until(now, lock.ttl.duration());
+        let mut valid_until = LastTtl::valid_until(self.last_ttl, self.config.drift, now, lock.ttl);
         if self.config.is_sabotaged(Saboteur::DriftIgnored) {
             valid_until = now + lock.ttl.duration();
         }

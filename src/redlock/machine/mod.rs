@@ -25,7 +25,7 @@
 //! The way out and the way back:
 //!
 //! * `groups`: releases and extensions, gathered into one script call per node. `encode` writes the
-//!   bytes, and `last_request` reuses them for the next node.
+//!   bytes, and `last_request` reuses them for the next node. `last_ttl` has the validity of a ttl.
 //! * `session`: connections that begin and end, and bytes that come in.
 //! * `reply`: the meaning of one reply for the node and for the request. `resend` sends a request
 //!   again in another form.
@@ -51,6 +51,7 @@ mod fence;
 mod gathered;
 mod groups;
 mod last_request;
+mod last_ttl;
 mod lease;
 mod leftovers;
 mod line;
@@ -78,6 +79,7 @@ use bytes::BytesMut;
 
 pub use self::action::{Action, Reason};
 use self::last_request::LastRequest;
+use self::last_ttl::LastTtl;
 use self::queries::Queries;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::config_error::ConfigError;
@@ -158,6 +160,7 @@ pub struct Redlock {
     scratch: BytesMut,
     last_request: LastRequest<CompareRequest, Member>,
     last_joined: LastRequest<(), SetRequest>,
+    last_ttl: Option<LastTtl>,
     /// How many requests for fencing numbers wait at all nodes.
     gathered: usize,
     /// The last serial. Rounds and attempts share the counter, so no number has two meanings.
@@ -218,6 +221,7 @@ impl Redlock {
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),
             last_joined: LastRequest::new(),
+            last_ttl: None,
             gathered: 0,
             serials: 0,
             proposed: 0,
@@ -356,12 +360,6 @@ impl Redlock {
             self.table.tell(lock.slot);
         }
         self.events.push_back(event);
-    }
-
-    /// Returns `true` if as many events wait as there can be locks. No more requests are accepted
-    /// then, so the queue of events stays bounded.
-    fn has_unread_events(&self) -> bool {
-        self.events.len() >= self.config.max_locks
     }
 
     fn node_changed(&mut self, node: NodeId) {
