@@ -131,6 +131,7 @@ impl Redlock {
     }
 
     /// Handles the answer of a node to a release.
+    #[inline(always)]
     pub(super) fn handle_release(
         &mut self,
         now: Instant,
@@ -153,6 +154,7 @@ impl Redlock {
 
     /// Reports a release once a quorum of nodes is known not to have the lock, or once no more
     /// answers can come.
+    #[inline(always)]
     fn count_release(&mut self, slot: u32) {
         let votes = &self.table[slot].round.votes;
         if self.is_quorum_free(votes) || votes.open().is_empty() {
@@ -162,10 +164,11 @@ impl Redlock {
 
     /// Returns whether a quorum of nodes is known not to have a lock, by the votes of its release.
     fn is_quorum_free(&self, votes: &Votes) -> bool {
-        self.nodes().len() - votes.unconfirmed().len() >= self.quorum.need()
+        self.quorum.nodes() - votes.unconfirmed().len() >= self.quorum.need()
     }
 
     /// Reports a release with the answers that are known.
+    #[inline(never)]
     pub(super) fn release_due(&mut self, slot: u32) {
         let round = &self.table[slot].round;
         let outcome = ReleaseOutcome {

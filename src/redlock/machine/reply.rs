@@ -172,6 +172,7 @@ impl Redlock {
     }
 
     /// Hands an answer to the release, extension, adoption or cleanup of a member.
+    #[inline]
     pub(super) fn answer_member(
         &mut self,
         now: Instant,

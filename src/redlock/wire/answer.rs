@@ -88,8 +88,30 @@ impl Compared {
         if elements.len() != answers.len() {
             return None;
         }
+        if Self::read_digits(elements.bytes(), answers).is_some() {
+            return Some(());
+        }
         for (answer, element) in answers.iter_mut().zip(elements.clone()) {
             *answer = Self::read(&element)?;
+        }
+        Some(())
+    }
+
+    /// Reads the elements of an array in which each is one digit, `:1` or `:0`, as nearly always.
+    /// Returns `None` for any other bytes. Making no values of the elements saves 180 instructions
+    /// of a cycle.
+    #[inline]
+    fn read_digits(elements: &[u8], answers: &mut [Self]) -> Option<()> {
+        const LEN: usize = 4;
+        if elements.len() != LEN * answers.len() {
+            return None;
+        }
+        for (answer, element) in answers.iter_mut().zip(elements.chunks_exact(LEN)) {
+            *answer = match element {
+                b":1\r\n" => Self::Ours,
+                b":0\r\n" => Self::Absent,
+                _ => return None,
+            };
         }
         Some(())
     }
