@@ -125,6 +125,13 @@ pub(super) fn number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u6
         }
         return out.put_slice(&[kind, tens, ones, b'\r', b'\n']);
     }
+    long_number(out, kind, negative, magnitude);
+}
+
+/// Appends a line that holds any number. Out of line, so that the short way is short enough to be
+/// inlined.
+#[inline(never)]
+fn long_number(out: &mut BytesMut, kind: u8, negative: bool, magnitude: u64) {
     let mut text = [0; 1 + DECIMAL_LEN + 2];
     let (digits, line_end) = text.split_at_mut(1 + DECIMAL_LEN);
     line_end.copy_from_slice(b"\r\n");
