@@ -39,6 +39,28 @@ pub struct Histogram {
     max: u64,
 }
 
+/// Durations of one bucket, which are recorded together. At first there are none.
+#[derive(Default)]
+pub(super) struct Alike {
+    bucket: usize,
+    /// The shortest duration of the bucket, and the difference to the next bucket.
+    begin: u64,
+    width: u64,
+    count: u32,
+    sum: u64,
+    max: u64,
+}
+
+impl Alike {
+    /// Creates an empty set of durations like this one.
+    #[inline(never)]
+    fn of(nanos: u64) -> Self {
+        let bucket = bucket_of(nanos);
+        let begin = bucket.checked_sub(1).map_or(0, end_of);
+        Self { bucket, begin, width: end_of(bucket) - begin, ..Self::default() }
+    }
+}
+
 impl Histogram {
     /// Creates an empty histogram, which takes about a kilobyte.
     pub fn new() -> Self {
@@ -48,20 +70,35 @@ impl Histogram {
     /// Records one duration. A duration of more than five centuries (2⁶⁴ ns) counts as five
     /// centuries.
     pub fn record(&mut self, duration: Duration) {
-        self.record_many(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX), 1);
+        self.record_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Records `count` durations of so many nanoseconds each.
     #[inline]
-    pub(super) fn record_many(&mut self, nanos: u64, count: u32) {
-        if count == 0 {
-            return;
+    pub(super) fn record_nanos(&mut self, nanos: u64) {
+        let bucket = bucket_of(nanos);
+        self.record_alike(Alike { bucket, count: 1, sum: nanos, max: nanos, ..Alike::default() });
+    }
+
+    /// Adds a duration to others of one bucket. A duration of another bucket makes them recorded,
+    /// and begins anew.
+    #[inline]
+    pub(super) fn record_with(&mut self, alike: &mut Alike, nanos: u64) {
+        if nanos.wrapping_sub(alike.begin) >= alike.width {
+            self.record_alike(core::mem::replace(alike, Alike::of(nanos)));
         }
-        let bucket = &mut self.buckets[bucket_of(nanos)];
-        *bucket = bucket.saturating_add(count);
-        self.count += u64::from(count);
-        self.sum = self.sum.saturating_add(nanos.saturating_mul(u64::from(count)));
-        self.max = self.max.max(nanos);
+        alike.count += 1;
+        alike.sum = alike.sum.saturating_add(nanos);
+        alike.max = alike.max.max(nanos);
+    }
+
+    /// Records durations of one bucket.
+    #[inline]
+    pub(super) fn record_alike(&mut self, alike: Alike) {
+        let bucket = &mut self.buckets[alike.bucket];
+        *bucket = bucket.saturating_add(alike.count);
+        self.count += u64::from(alike.count);
+        self.sum = self.sum.saturating_add(alike.sum);
+        self.max = self.max.max(alike.max);
     }
 
     /// Returns the number of recorded durations.
@@ -187,6 +224,23 @@ mod tests {
                 assert!(found >= exact && found <= exact + exact / 8 + Duration::from_nanos(1));
             }
             assert_eq!(histogram.max(), samples[499]);
+        }
+    }
+
+    #[test]
+    fn durations_recorded_together_count_as_those_recorded_one_by_one() {
+        let mut rng = fastrand::Rng::with_seed(3);
+        let (mut single, mut together) = (Histogram::new(), Histogram::new());
+        for _ in 0..100 {
+            let mut alike = Alike::default();
+            for _ in 0..rng.usize(0..9) {
+                let most = 1 << rng.u32(1..40);
+                let nanos = rng.u64(0..most);
+                single.record_nanos(nanos);
+                together.record_with(&mut alike, nanos);
+            }
+            together.record_alike(alike);
+            assert_eq!(single, together);
         }
     }
 

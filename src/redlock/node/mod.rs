@@ -54,6 +54,7 @@ use self::round_trip::RoundTrip;
 use self::tracking::Tracking;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::counters::{NodeCounters, NodeLatencies};
+use crate::redlock::histogram::Alike;
 use crate::redlock::login::Login;
 use crate::redlock::wire::command::Native;
 use crate::redlock::wire::probe::MissingRights;
@@ -307,33 +308,32 @@ impl Node {
     // A function of its own would cost 210 instructions of a lone cycle, 92 of one in groups.
     #[inline(always)]
     pub(crate) fn answered(&mut self, now: Instant, sent: Instant, class: LatencyClass) -> bool {
-        self.count_latency(now, (sent, 1), class);
+        let sample = nanos_between(sent, now);
+        match class {
+            LatencyClass::Set => self.latencies.set.record_nanos(sample),
+            LatencyClass::Release => self.latencies.release.record_nanos(sample),
+            LatencyClass::Extend => self.latencies.extend.record_nanos(sample),
+            LatencyClass::Other => {}
+        }
         self.reply_came(now, sent)
     }
 
-    /// Does the same without counting the latency.
+    /// Does the same for a `SET` in a run of replies, whose latencies are recorded at the end.
     #[inline(always)]
-    pub(crate) fn reply_came(&mut self, now: Instant, sent: Instant) -> bool {
-        self.round_trip.answered(now, sent, nanos_between(sent, now));
-        self.pipeline.answered(now)
+    pub(crate) fn set_answered(&mut self, now: Instant, sent: Instant, run: &mut Alike) -> bool {
+        self.latencies.set.record_with(run, nanos_between(sent, now));
+        self.reply_came(now, sent)
     }
 
-    /// Counts the latency of `count` requests of a class that were sent at the same time, and whose
-    /// replies have come together.
+    /// Ends a run of replies to `SET`s.
+    pub(crate) fn run_ended(&mut self, run: Alike) {
+        self.latencies.set.record_alike(run);
+    }
+
     #[inline(always)]
-    pub(crate) fn count_latency(
-        &mut self,
-        now: Instant,
-        (sent, count): (Instant, u32),
-        class: LatencyClass,
-    ) {
-        let sample = nanos_between(sent, now);
-        match class {
-            LatencyClass::Set => self.latencies.set.record_many(sample, count),
-            LatencyClass::Release => self.latencies.release.record_many(sample, count),
-            LatencyClass::Extend => self.latencies.extend.record_many(sample, count),
-            LatencyClass::Other => {}
-        }
+    fn reply_came(&mut self, now: Instant, sent: Instant) -> bool {
+        self.round_trip.answered(now, sent, nanos_between(sent, now));
+        self.pipeline.answered(now)
     }
 
     /// Marks the node as unhealthy after an error that says "not for the moment".
