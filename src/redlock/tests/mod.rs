@@ -9,6 +9,7 @@ mod adoption;
 mod attempts;
 mod batches;
 mod behind;
+mod crowds;
 mod far;
 mod fences;
 mod keeping;
