@@ -119,6 +119,7 @@ impl Redlock {
     }
 
     /// Asks the spare nodes of an attempt whose first nodes are in doubt.
+    #[cold]
     pub(super) fn widen_in_doubt(&mut self, now: Instant, slot: u32) {
         if self.is_in_doubt(&self.table[slot]) {
             self.widen(now, slot);
