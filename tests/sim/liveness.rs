@@ -60,9 +60,10 @@ impl World {
 
     /// Lives until nothing is left that time alone would remove.
     fn become_clean(&mut self, is_patient: bool) -> Result<(), Violation> {
-        // A lock that is lost because a clock stood still keeps its keys until its validity ends. In
-        // other worlds, time alone must not remove what is left.
-        let may_lapse = self.clients.iter().any(|client| client.stops.has_any());
+        // A lock that is lost because a clock stood still, or looks as if, keeps its keys until its
+        // validity ends. In other worlds, time alone must not remove what is left.
+        let has_stopped = self.clients.iter().any(|client| client.stops.has_any());
+        let may_lapse = has_stopped || self.options.outside.is_some();
         let lapse = self.options.max_ttl() + self.options.max_ttl() / 8 + self.options.step_max;
         let end = self.net.now + if may_lapse { CLEAN_AFTER.max(lapse) } else { CLEAN_AFTER };
         // Who has not looked since the last fault may think that all is well, and must not sleep.

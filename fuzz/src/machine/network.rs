@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use redbolt::embedded::{Memory, Options};
-use redbolt::redlock::{Action, Drift, Fence, NodeError, NodeId, NodeState, Redlock, Token};
+use redbolt::redlock::{
+    Action, Ask, Drift, Fence, MAX_NODE_TIMEOUT, NodeError, NodeId, NodeState, Redlock,
+    RedlockConfig, Token,
+};
 use redbolt::time::Instant;
 
 use super::super::lies::{Lie, Twist};
@@ -140,8 +143,13 @@ impl Network {
     }
 
     /// Checks the `SET`s since the last time: either the nodes are asked for a key, once for each
-    /// token and only if they may vote, or one more node gets the key while the lock is held.
-    pub(super) fn check_sets(&mut self, now: Instant, caller: &Caller, drift: Drift) {
+    /// token, or a second time at other nodes where a majority is asked first, and only if they may vote, or one more node gets the key while the lock is held.
+    pub(super) fn check_sets(&mut self, now: Instant, caller: &Caller, config: &RedlockConfig) {
+        // An attempt that has asked a majority first can ask the other nodes later.
+        let later = match config.ask {
+            Ask::Majority => config.longest_node_timeout(config.max_ttl).max(MAX_NODE_TIMEOUT),
+            _ => Duration::ZERO,
+        };
         for (set, may_vote) in mem::take(&mut self.sets) {
             let token = set.token;
             if let Some(valid_until) = caller.valid_until(&token) {
@@ -150,13 +158,15 @@ impl Network {
                     continue;
                 }
                 let left = valid_until - now;
-                let most = left + drift.of(left);
+                let most = left + config.drift.of(left);
                 assert!(set.ttl <= most, "{token} is given for {:?} instead of {most:?}", set.ttl);
             } else if !set.is_repeated && !caller.has_just_ended(&token) {
                 assert!(may_vote, "a node is asked that may not vote");
                 let asked = *self.asked.entry(token).or_insert(now);
-                assert_eq!(asked, now, "{token} is used again");
-                self.order.begin(token);
+                assert!(now - asked <= later, "{token} is used again");
+                if asked == now {
+                    self.order.begin(token);
+                }
             }
         }
         self.order.settle();
