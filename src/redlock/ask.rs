@@ -21,7 +21,11 @@ pub enum Ask {
     /// A lock costs three of five nodes a `SET` and a release, instead of five of five. All clients
     /// compute the same order, from the names of the nodes as they are configured and from the
     /// resource. Where the names or the connections differ, so does the order, and locks take
-    /// longer, but exclude each other as well.
+    /// longer, but exclude each other as well. A driver of the core alone has no names; there the
+    /// positions in the list count.
+    ///
+    /// A node that is slower than the others for good costs every lock that prefers it a hedge:
+    /// with such nodes, ask all.
     ///
     /// A lock that lives on is given to the other nodes after a sixth of its validity, or before
     /// its first extension, whichever comes first, unless

@@ -14,8 +14,8 @@
 //! * a lock has a fencing number exactly if the caller has asked for one or has brought one to an
 //!   adoption, and each draw has one answer; a number was accepted, as exactly that, by a quorum,
 //!   and is larger than those before as far as the nodes that accepted it have told the truth;
-//! * a token is asked for once, or at other nodes a second time where a majority is asked first, and
-//!   repairs on further nodes end with the validity;
+//! * a token is asked for once, or at other nodes a second time where a majority is asked first,
+//!   and repairs on further nodes end with the validity;
 //! * the caller believes in no lock after its validity, and in no two locks on one resource;
 //! * nothing grows beyond its bound, and everything that is drained gets empty.
 //!

@@ -63,7 +63,8 @@ impl Redlock {
     /// [number](Self::fence) of the lock is no part of the token: read the number before. The keys
     /// live until their ttl has passed, unless somebody adopts them. Nothing is sent for the lock,
     /// except its key to nodes that were left out
-    /// ([`Ask::Majority`](crate::redlock::Ask::Majority)).
+    /// ([`Ask::Majority`](crate::redlock::Ask::Majority)): let these bytes leave before another
+    /// process adopts the lock.
     ///
     /// # Errors
     ///

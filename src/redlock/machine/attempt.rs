@@ -19,7 +19,7 @@ impl Redlock {
     /// Starts an attempt: sends the same `SET`, with a new token, to all `voters` at once, or to
     /// those that a majority takes.
     pub(super) fn begin_attempt(&mut self, now: Instant, slot: u32, voters: NodeSet) {
-        let asked = self.first_asked(slot, voters);
+        let asked = self.first_asked(now, slot, voters);
         self.ask_voters(now, slot, asked, Intent::Attempt);
     }
 
@@ -68,10 +68,11 @@ impl Redlock {
             }
         }
         // Votes after half of the validity would not count.
-        let mut due = self.first_wait(now, slot, ttl).min(validity::half(now, valid_until));
-        if !self.table[slot].spare.is_empty() {
-            due = due.min(now + (due - now) / 2).min(self.hedge(now, voters));
-        }
+        let due = if self.table[slot].spare.is_empty() {
+            self.first_wait(now, slot, ttl).min(validity::half(now, valid_until))
+        } else {
+            self.first_hedge(slot, voters)
+        };
         self.schedule(slot, if voters.is_empty() { now } else { due });
     }
 

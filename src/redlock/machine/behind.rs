@@ -48,6 +48,8 @@ impl Redlock {
                 }
                 if !lock.renewal.ttl.is_zero() {
                     lock.renewal.renew_at = now;
+                    // Else the renewal would only do this, and wait for another third.
+                    self.give_to_spare(now, slot);
                 }
                 self.emit(Event::Shortened { lock: id, valid_until });
                 self.schedule_held(slot);

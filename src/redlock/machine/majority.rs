@@ -15,7 +15,7 @@ use crate::redlock::ask::Ask;
 use crate::redlock::lock::Lock;
 use crate::redlock::node::batch::Flush;
 use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
-use crate::redlock::node_set::{MAX_NODES, NodeSet};
+use crate::redlock::node_set::{MAX_NODES, NodeId, NodeSet};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::validity;
 use crate::redlock::wire::command::{Call, SetForm};
@@ -24,6 +24,14 @@ use crate::time::Instant;
 /// The shortest hedge. Near nodes answer within some ten microseconds, and what keeps one of them
 /// busy for a moment is no reason to ask all the others.
 const LEAST_HEDGE: u64 = 1_000_000;
+
+/// The end of an attempt that asks its spare nodes.
+struct WidenedEnd {
+    due: Instant,
+    /// When spare nodes without room are looked at again, and the last time for that.
+    next_look: Instant,
+    last_look: Instant,
+}
 
 impl Redlock {
     /// Returns how many nodes the attempts for a lock ask at first.
@@ -36,13 +44,25 @@ impl Redlock {
     /// Returns those of the `voters` that an attempt asks at first. The others become the spare
     /// nodes of the lock.
     #[inline]
-    pub(super) fn first_asked(&mut self, slot: u32, voters: NodeSet) -> NodeSet {
-        let asked = match self.ask_of(slot) {
-            Ask::All => voters,
-            Ask::Majority => self.first_of_order(slot, voters),
-        };
-        self.table[slot].spare = voters.without(asked);
+    pub(super) fn first_asked(&mut self, now: Instant, slot: u32, voters: NodeSet) -> NodeSet {
+        if self.ask_of(slot) == Ask::All || voters.is_empty() {
+            self.table[slot].spare = NodeSet::EMPTY;
+            return voters;
+        }
+        let asked = self.first_of_order(slot, voters);
+        // A node without room for the moment may have some when it is needed.
+        self.table[slot].spare = self.may_vote_soon(now, slot, self.nodes().without(asked));
         asked
+    }
+
+    /// Returns those of `nodes` that can vote for a lock, now or when they have room.
+    fn may_vote_soon(&self, now: Instant, slot: u32, nodes: NodeSet) -> NodeSet {
+        let is_set = self.table[slot].is_set();
+        let may_vote = |id: &_| {
+            let node = &self.nodes[*id];
+            node.can_vote_with_room(now) && (!is_set || node.runs_scripts())
+        };
+        nodes.into_iter().filter(may_vote).collect()
     }
 
     /// Returns the quorum that comes first in the order of the resource; of several resources, in
@@ -57,12 +77,13 @@ impl Redlock {
         self.order.first(key, among, self.quorum.need())
     }
 
-    /// Returns the moment at which an attempt that begins now, at the nodes in `asked`, asks its
-    /// spare nodes if the first ones have not decided by then: when the patience with the slowest
-    /// of these is over, which is twice its round trip or more, or twice the patience with the
-    /// fastest quorum. So a node that is somewhat slower than others does not make every attempt
-    /// ask all nodes, and a node that is slow for good makes nobody wait for long.
-    pub(super) fn hedge(&self, now: Instant, asked: NodeSet) -> Instant {
+    /// Returns the moment at which an attempt, which has just begun at the nodes in `asked`, asks
+    /// its spare nodes if the first ones have not decided by then: when the patience with the
+    /// slowest of these is over, which is twice its round trip or more, or twice the patience with
+    /// the fastest quorum. So a node that is somewhat slower than others does not make every
+    /// attempt ask all nodes, and a node that is slow for good makes nobody wait for long. Half of
+    /// the longest time of the attempt is left for the spare nodes in any case.
+    pub(super) fn first_hedge(&self, slot: u32, asked: NodeSet) -> Instant {
         let (mut times, mut slowest) = (SmallVec::<[u64; MAX_NODES]>::new(), 0);
         for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {
             // The deviation alone says little: replies that come together show none.
@@ -73,7 +94,17 @@ impl Redlock {
         times.sort_unstable();
         let fastest = times.get(self.quorum.need() - 1).copied().unwrap_or_default();
         let time = slowest.min(fastest.saturating_mul(2)).max(LEAST_HEDGE);
-        Instant::from_nanos(now.as_nanos().saturating_add(time))
+        let started = self.table[slot].started;
+        let latest = started + (self.latest_end(slot) - started) / 2;
+        Instant::from_nanos(started.as_nanos().saturating_add(time)).min(latest)
+    }
+
+    /// Returns the end of the longest time that the attempt in `slot` has, however far away its
+    /// nodes are.
+    fn latest_end(&self, slot: u32) -> Instant {
+        let Lock { ttl, started, valid_until, .. } = self.table[slot];
+        let longest = started + self.longest_wait(slot, ttl);
+        longest.min(validity::half(started, valid_until))
     }
 
     /// Asks the spare nodes of an attempt that has waited for its first nodes long enough. Returns
@@ -84,7 +115,8 @@ impl Redlock {
         if self.table[slot].spare.is_empty() || is_forgotten {
             return false;
         }
-        if let Some(later) = self.hedge_later(now, slot) {
+        let is_in_doubt = self.is_in_doubt(&self.table[slot]);
+        if let Some(later) = self.hedge_later(now, slot).filter(|_| !is_in_doubt) {
             self.schedule(slot, later);
             return true;
         }
@@ -94,11 +126,6 @@ impl Redlock {
             let open = self.table[slot].votes.open();
             open.into_iter().for_each(|id| self.table[slot].forge_vote(id));
         }
-        let Lock { ttl, started, valid_until, .. } = self.table[slot];
-        // The spare nodes get as long as the first ones, unless the caller has set the time.
-        let start = if self.own_node_timeout(slot).is_some() { started } else { now };
-        let due = self.first_wait(start, slot, ttl).min(validity::half(started, valid_until));
-        self.schedule(slot, due);
         self.count_votes(now, slot);
         true
     }
@@ -108,12 +135,12 @@ impl Redlock {
     /// is no single node that is slow, and more requests would only make all of them slower. Half
     /// of the time of the attempt is left for the spare nodes in any case.
     fn hedge_later(&self, now: Instant, slot: u32) -> Option<Instant> {
-        let Lock { votes, spare, started, valid_until, ttl, .. } = &self.table[slot];
+        let Lock { votes, spare, started, ttl, .. } = &self.table[slot];
         if votes.agreed().len() + spare.len() >= self.quorum.need() {
             return None;
         }
-        let due = self.first_wait(*started, slot, *ttl).min(validity::half(*started, *valid_until));
-        let latest = *started + (due - *started) / 2;
+        let near = *started + (self.first_wait(*started, slot, *ttl) - *started) / 2;
+        let latest = near.min(self.latest_end(slot)).max(self.first_hedge(slot, votes.asked()));
         let later = now + (now - *started);
         (now < latest).then_some(later.min(latest))
     }
@@ -121,8 +148,7 @@ impl Redlock {
     /// Asks the spare nodes of an attempt whose first nodes are in doubt.
     #[cold]
     pub(super) fn widen_in_doubt(&mut self, now: Instant, slot: u32) {
-        if self.is_in_doubt(&self.table[slot]) {
-            self.widen(now, slot);
+        if self.is_in_doubt(&self.table[slot]) && self.widen(now, slot) {
             // Without a node that can vote the attempt has failed.
             self.count_votes(now, slot);
         }
@@ -141,22 +167,52 @@ impl Redlock {
             && !self.config.is_sabotaged(Saboteur::WideningForgotten)
     }
 
-    /// Asks those of the spare nodes that can vote now, with the token of the attempt.
+    /// Asks those of the spare nodes that can vote now, with the token of the attempt, and sets the
+    /// end of the attempt. Spare nodes without room are looked at again. Returns `false` if nothing
+    /// has changed.
     #[cold]
-    fn widen(&mut self, now: Instant, slot: u32) {
-        let Lock { ttl, serial, .. } = self.table[slot];
-        let is_set = self.table[slot].is_set();
-        let spare = core::mem::take(&mut self.table[slot].spare);
-        let can_vote = |id: &_| {
-            let node = &self.nodes[*id];
-            node.can_vote(now) && (!is_set || node.runs_scripts())
-        };
-        let nodes: NodeSet = spare.into_iter().filter(can_vote).collect();
-        if nodes.is_empty() {
-            return;
+    fn widen(&mut self, now: Instant, slot: u32) -> bool {
+        let spare = self.table[slot].spare;
+        let can_vote = |id: &NodeId| self.nodes[*id].has_room();
+        let soon = self.may_vote_soon(now, slot, spare);
+        let nodes: NodeSet = soon.into_iter().filter(can_vote).collect();
+        let end = self.widened_end(now, slot);
+        let full = if now < end.last_look { soon.without(nodes) } else { NodeSet::EMPTY };
+        self.table[slot].spare = full;
+        if !nodes.is_empty() {
+            self.counters.widened += 1;
+            self.ask_more(now, slot, nodes);
         }
-        self.counters.widened += 1;
+        let next = if full.is_empty() { end.due } else { end.next_look.min(end.due) };
+        self.schedule(slot, next);
+        full != spare
+    }
+
+    /// Returns the end of an attempt that asks its spare nodes now, and when spare nodes without
+    /// room are looked at.
+    ///
+    /// The spare nodes get as long as their round trips say, up to the end of the longest time for
+    /// the attempt. Where a turn of the loop came so late that nothing is left of that time, they
+    /// get a quarter of the usual time: the replies of the first nodes may have waited as long.
+    fn widened_end(&self, now: Instant, slot: u32) -> WidenedEnd {
+        let Lock { ttl, started, valid_until, votes, spare, .. } = &self.table[slot];
+        let (first, latest) = (self.first_wait(*started, slot, *ttl), self.latest_end(slot));
+        let asked = votes.asked().union(*spare);
+        let due = self.wait_until(now, slot, *ttl, asked).min(latest);
+        let due = due.max(now + (first - *started) / 4);
+        let pause = ((now - *started) / 2).max(Duration::from_nanos(LEAST_HEDGE));
+        WidenedEnd {
+            due: due.min(validity::half(*started, *valid_until)),
+            next_look: now + pause,
+            last_look: first.min(latest),
+        }
+    }
+
+    /// Sends the request of an attempt to more nodes.
+    fn ask_more(&mut self, now: Instant, slot: u32, nodes: NodeSet) {
+        let Lock { ttl, serial, .. } = self.table[slot];
         self.table[slot].widen(nodes);
+        let is_set = self.table[slot].is_set();
         let form = if is_set { SetForm::Script(Call::Sha) } else { SetForm::Command };
         self.encode_set_command(slot, form, ttl);
         let request = SetRequest { slot, serial, intent: Intent::Attempt, form };
@@ -174,9 +230,9 @@ impl Redlock {
     /// key is to confirm. That request follows on the same connections.
     #[inline]
     pub(super) fn give_to_spare(&mut self, now: Instant, slot: u32) {
-        if !self.table[slot].spare.is_empty() && !self.config.is_sabotaged(Saboteur::SpareForgotten)
-        {
-            self.repair(now, slot);
+        let spare = self.table[slot].spare;
+        if !spare.is_empty() && !self.config.is_sabotaged(Saboteur::SpareForgotten) {
+            self.repair_at(now, slot, spare);
         }
     }
 

@@ -16,7 +16,8 @@ impl Redlock {
     pub(super) fn acquire_error(&self, now: Instant, slot: u32) -> AcquireError {
         let lock = &self.table[slot];
         let votes = &lock.votes;
-        let answered = votes.agreed().union(votes.refused()).union(votes.open());
+        // A node that was left out could still have granted the lock, as one that has not answered.
+        let answered = votes.agreed().union(votes.refused()).union(votes.open()).union(lock.spare);
         if !votes.refused().is_empty() && answered.len() >= self.quorum.need() {
             return AcquireError::Held { refused: votes.refused() };
         }

@@ -151,7 +151,7 @@ impl Redlock {
     }
 
     /// Returns for how long a request with this ttl, for the lock in `slot`, waits at most.
-    fn longest_wait(&self, slot: u32, ttl: Millis) -> Duration {
+    pub(super) fn longest_wait(&self, slot: u32, ttl: Millis) -> Duration {
         let own = self.own_node_timeout(slot);
         own.unwrap_or_else(|| self.config.longest_node_timeout(ttl.duration()))
     }

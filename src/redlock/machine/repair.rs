@@ -11,6 +11,7 @@
 
 use super::Redlock;
 use crate::redlock::millis::Millis;
+use crate::redlock::node::batch::Flush;
 use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
 use crate::redlock::node_set::{NodeId, NodeSet};
 #[cfg(redbolt_sabotage)]
@@ -22,8 +23,13 @@ use crate::time::Instant;
 impl Redlock {
     /// Sends the key of a held lock to the nodes that lack the key and can take it now.
     pub(super) fn repair(&mut self, now: Instant, slot: u32) {
+        self.repair_at(now, slot, self.nodes());
+    }
+
+    /// Does the same for those of `nodes` that lack the key.
+    pub(super) fn repair_at(&mut self, now: Instant, slot: u32, nodes: NodeSet) {
         let lock = &self.table[slot];
-        let missing = self.nodes().without(lock.presence.anywhere());
+        let missing = nodes.without(lock.presence.anywhere());
         if missing.is_empty() || !self.config.repair || now >= lock.valid_until {
             return;
         }
@@ -42,6 +48,8 @@ impl Redlock {
         let request = Request::Set(SetRequest { slot, serial, intent: Intent::Repair, form });
         self.encode_set_command(slot, form, ttl);
         for id in missing {
+            // The release of a lock before can wait on any node.
+            self.flush_batch(now, id, Flush::Now);
             let node = &mut self.nodes[id];
             node.send(&self.scratch, Expected { request, sent: now });
             node.counters.repaired += 1;

@@ -273,6 +273,12 @@ impl Node {
         self.can_take(now) && !self.is_quarantined(now)
     }
 
+    /// Returns `true` if the node can vote, or lacks nothing but room.
+    pub(crate) fn can_vote_with_room(&self, now: Instant) -> bool {
+        let is_well = self.is_ready() && !self.is_unhealthy() && !self.is_stalled(now);
+        is_well && !self.is_quarantined(now)
+    }
+
     /// Returns `true` if the oldest request has waited for longer than the round trips allow.
     #[inline]
     pub(crate) fn is_stalled(&self, now: Instant) -> bool {

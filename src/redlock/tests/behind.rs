@@ -130,6 +130,28 @@ fn a_lock_that_is_kept_alive_is_renewed_at_once() {
     assert_eq!(rig.event(), Event::Extended { lock, valid_until });
 }
 
+/// The other nodes are given the key ahead of the renewal, and not instead.
+#[test]
+fn a_lock_of_a_majority_that_is_kept_alive_is_renewed_at_once() {
+    let mut rig = Rig::with(3, |config| (config.max_ttl, config.ask) = (TTL, Ask::Majority));
+    let lock = rig.acquire("r", NO_WAIT);
+    let has_been_asked = |index: &usize| !rig.sent(*index).is_empty();
+    let asked: Vec<_> = (0..3).filter(has_been_asked).collect();
+    asked.iter().for_each(|index| rig.reply(*index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    rig.redlock.keep_alive(rig.now, lock, TTL, 60 * SECOND).expect("held");
+    run_ahead(&mut rig, [0, 1, 2], 3 * SECOND);
+    rig.wall_ahead = 3 * SECOND;
+    rig.advance(ms(1));
+    assert!(matches!(rig.event(), Event::Shortened { .. }));
+    rig.advance(ms(0));
+    for index in 0..3 {
+        let sent = rig.sent(index);
+        assert_eq!(sent.len(), if asked.contains(&index) { 1 } else { 2 }, "{index}: {sent:?}");
+        assert_eq!(sent.last().map(String::as_str), Some("EVALSHA extend 1 r #1 10000"));
+    }
+}
+
 #[test]
 fn an_attempt_that_began_before_the_loss_counts_from_earlier() {
     for (lost, is_granted) in [(3 * SECOND, true), (TTL, false)] {

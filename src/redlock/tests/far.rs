@@ -110,6 +110,18 @@ fn far_nodes_grant_a_lock_in_one_round_trip_to_the_third_fastest() {
     }
 }
 
+/// The hedge follows the distance, as the patience does.
+#[test]
+fn far_nodes_of_a_majority_are_waited_for_before_others_are_asked() {
+    for round_trips in [[26; 5], [60; 5], [150; 5]] {
+        let mut far = Far::with(&round_trips, &round_trips, |config| config.ask = Ask::Majority);
+        for _ in 0..10 {
+            assert_eq!(far.cycle(TTL), ms(round_trips[0]));
+        }
+        assert_eq!(far.rig.redlock.counters().widened, 0, "{round_trips:?}");
+    }
+}
+
 /// Nobody gives a node the key that it lacks, before the lock has an owner again.
 #[test]
 fn an_adoption_waits_for_the_far_nodes_that_have_the_token_where_near_ones_lack_it() {

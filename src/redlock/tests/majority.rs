@@ -317,3 +317,73 @@ fn without_a_restart_guard_a_majority_is_refused() {
     let lock = rig.redlock.acquire_with(rig.now, &["r"], TTL, NO_WAIT, &options);
     assert_eq!(lock, Err(RequestError::UnguardedMajority));
 }
+
+#[test]
+fn a_doubt_leaves_the_time_that_the_caller_has_set() {
+    let mut rig = rig();
+    let options = AcquireOptions::new().node_timeout(ms(50));
+    let lock = rig.redlock.acquire_with(rig.now, &["r"], TTL, NO_WAIT, &options);
+    lock.expect("the request is in bounds");
+    let asked = rig.got(&["SET r #1 NX PX 10000"]);
+    rig.reply(asked[0], "-OOM command not allowed when used memory > 'maxmemory'.");
+    let others = rig.got(&["SET r #1 NX PX 10000"]);
+    rig.advance(ms(40));
+    assert_eq!(rig.events(), []);
+    for index in [asked[1], asked[2], others[0]] {
+        rig.reply(index, "+OK");
+    }
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+}
+
+/// The replies of the first nodes may have waited for the same turn.
+#[test]
+fn a_turn_that_comes_late_leaves_the_others_some_of_the_time() {
+    let mut rig = rig();
+    let options = AcquireOptions::new().node_timeout(ms(10));
+    let lock = rig.redlock.acquire_with(rig.now, &["r"], TTL, NO_WAIT, &options);
+    lock.expect("the request is in bounds");
+    let asked = rig.got(&["SET r #1 NX PX 10000"]);
+    rig.now = rig.now + ms(12);
+    rig.reply(asked[0], "+OK");
+    rig.reply(asked[1], "+OK");
+    rig.advance(Duration::ZERO);
+    let others = rig.got(&["SET r #1 NX PX 10000"]);
+    assert_eq!(rig.events(), []);
+    rig.reply(others[0], "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+}
+
+#[test]
+fn an_error_behind_two_refusals_is_still_somebody_elses_lock() {
+    let mut rig = rig();
+    rig.acquire("r", NO_WAIT);
+    let asked = rig.got(&["SET r #1 NX PX 10000"]);
+    rig.reply(asked[0], "$-1");
+    rig.reply(asked[1], "$-1");
+    rig.reply(asked[2], "-OOM command not allowed when used memory > 'maxmemory'.");
+    rig.got(&["SET r #1 NX PX 10000"]);
+    let Event::AcquireFailed { error, .. } = rig.event() else { panic!("two of three refuse") };
+    assert!(matches!(error, AcquireError::Held { .. }), "{error}");
+}
+
+#[test]
+fn a_node_without_room_is_asked_when_it_has_some() {
+    let mut rig = Rig::with(5, |config| (config.ask, config.max_pipeline) = (Ask::Majority, 1));
+    rig.acquire("f", NO_WAIT);
+    let full = rig.got(&["SET f #1 NX PX 10000"]);
+    rig.reply(full[2], "+OK");
+    rig.acquire("g", NO_WAIT);
+    let asked = rig.got(&["SET g #2 NX PX 10000"]);
+    assert!(asked.contains(&full[2]), "{full:?}, {asked:?}");
+    rig.reply(full[2], "-OOM command not allowed when used memory > 'maxmemory'.");
+    assert_eq!(rig.got(&[]), [0; 0], "the other two still owe an answer about the first lock");
+    rig.reply(full[0], "+OK");
+    rig.reply(full[1], "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    rig.advance(ms(1));
+    assert_eq!(rig.got(&["SET g #2 NX PX 10000"]), full[..2]);
+    for index in asked.iter().filter(|index| **index != full[2]).chain(&full[..1]) {
+        rig.reply(*index, "+OK");
+    }
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+}
