@@ -142,9 +142,9 @@ impl Network {
         self.sets.extend(sets.into_iter().map(|set| (set, may_vote)));
     }
 
-    /// Checks the `SET`s since the last time: either the nodes are asked for a key, only if they may
-    /// vote, and once for each token or, where a majority is asked first, at other nodes a second
-    /// time; or one more node gets the key while the lock is held.
+    /// Checks the `SET`s since the last time: either the nodes are asked for a key, only if they
+    /// may vote, and once for each token or, where a majority is asked first, at other nodes a
+    /// second time; or one more node gets the key while the lock is held.
     pub(super) fn check_sets(&mut self, now: Instant, caller: &Caller, config: &RedlockConfig) {
         // An attempt that has asked a majority first can ask the other nodes later.
         let later = match config.ask {
