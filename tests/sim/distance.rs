@@ -126,11 +126,12 @@ impl World {
             // Masters and clients are busy for a turn each; the time of the clients may run slowly.
             let turns = 4 * options.turn + MS;
             let in_time = distances.quorum_round_trip(net.checks.rules.quorum) + turns;
-            // Spare masters are asked when half of the time for the first ones is over, or before:
-            // by the clock of the client, which may be slow.
-            let first_wait = options.config.node_timeout(options.config.max_ttl).as_nanos() as u64;
+            // Spare masters are asked when half of the longest time is over, or before: by the
+            // clock of the client, which may be slow.
+            let longest = options.config.longest_node_timeout(options.config.max_ttl);
+            let longest = longest.as_nanos() as u64;
             let hedge = match options.askers.ask(index) {
-                Ask::Majority => first_wait / 2 * 5 / 4,
+                Ask::Majority => longest / 2 * 5 / 4,
                 _ => 0,
             };
             let in_time = in_time + hedge;
