@@ -51,6 +51,7 @@ impl Redlock {
         for id in self.nodes.settle(now, self.quorum, &self.config, terms) {
             if self.nodes[id].is_ready() {
                 self.changed.insert(id);
+                self.nodes[id].doubt_untold_votes(now);
             }
         }
     }

@@ -47,6 +47,14 @@ impl Node {
         }
     }
 
+    /// Takes the votes from the requests on their way, if the node is in quarantine by what another
+    /// node has just told. The node was asked before that was known.
+    pub(crate) fn doubt_untold_votes(&mut self, now: Instant) {
+        if self.quarantined_until(now).is_some_and(|until| until > now) {
+            self.pipeline.doubt_votes();
+        }
+    }
+
     /// Ends the doubt if the look that has been judged left behind the push.
     pub(super) fn answer_doubt(&mut self, now: Instant, found: &Findings) {
         match (self.tracking.doubt, found.word) {

@@ -90,6 +90,34 @@ fn a_node_that_cannot_be_reached_does_not_keep_an_idle_deployment_from_serving()
     assert_eq!((other.state(0), other.state(1)), (NodeState::Ready, NodeState::Ready));
 }
 
+/// A node that comes back says that the deployment was in use after all. What was asked before
+/// counts for nothing.
+#[test]
+fn votes_of_nodes_whose_excuse_is_taken_back_do_not_count() {
+    let mut rig = rig(3);
+    rig.close(0);
+    rig.close(1);
+    rig.advance(SPAN * 5);
+    let mut other = rig.later(Duration::ZERO);
+    other.connect(0);
+    other.connect(1);
+    other.close(2);
+    // The connection that was wanted at first is not wanted any more.
+    other.wanted.remove(node(2));
+    assert_eq!((other.state(0), other.state(1)), (NodeState::Ready, NodeState::Ready));
+    other.acquire("r", NO_WAIT);
+    assert_eq!((other.sent(0).len(), other.sent(1).len()), (1, 1));
+    other.connect(2);
+    assert_eq!(quarantine(&other, 0), Some(QuarantineReason::OutOfService));
+    other.events();
+    other.reply(0, "+OK");
+    other.reply(1, "+OK");
+    let event = other.event();
+    let is_refused = matches!(event, Event::AcquireFailed { .. });
+    assert!(is_refused, "nobody whose word counts has granted it: {event:?}");
+    assert_eq!(other.sent(0), ["EVALSHA release 1 r #1"], "the keys are there all the same");
+}
+
 #[test]
 fn a_request_that_ends_before_it_is_decided_is_not_told_to_wait_for_a_span() {
     let rig = rig(3);

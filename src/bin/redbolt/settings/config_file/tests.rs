@@ -85,7 +85,7 @@ fn the_names_are_those_of_the_library() {
     let known: Vec<_> = known.iter().filter(|name| !names::is_own(name)).collect();
     assert!(known.len() > 20, "{known:?}");
     for name in known {
-        let texts = ["'a'", "'20ms'", "'5s'", "'1m'", "2", "true", "'on'"];
+        let texts = ["'a'", "'20ms'", "'5s'", "'1m'", "2", "true", "'on'", "'all'"];
         let fits = |value: &&&str| {
             let text = match name.as_str() {
                 "nodes" => format!("nodes = {value}"),
