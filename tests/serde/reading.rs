@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redbolt::{Config, Drift, Login, RedlockConfig, RestartGuard};
+use redbolt::{Ask, Config, Drift, Login, RedlockConfig, RestartGuard};
 
 /// A configuration in which nothing is the default.
 fn strange() -> Config {
@@ -12,6 +12,7 @@ fn strange() -> Config {
     config.threads = 2;
     let settings = &mut config.redlock;
     settings.quorum = Some(3);
+    settings.ask = Ask::Majority;
     settings.max_ttl = Duration::from_millis(10_500);
     settings.restart_guard = RestartGuard::Durable;
     settings.max_hold = Duration::MAX;
@@ -68,6 +69,7 @@ ttl = \"5s\"
 wait = \"2s\"
 threads = 2
 quorum = 3
+ask = \"majority\"
 max_ttl = \"10.5s\"
 restart_guard = \"durable\"
 max_hold = \"forever\"

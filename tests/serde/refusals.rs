@@ -17,7 +17,7 @@ fn a_setting_that_cannot_be_used_is_named_with_the_reason() {
         (
             "nodes = [\"a\"]\nmax_tll = \"10s\"",
             "there is no setting \"max_tll\", but there are nodes, user, password, busy_poll, ttl, \
-             wait, threads, quorum, max_ttl, restart_guard, max_hold, lost_lead, fence_skew, \
+             wait, threads, quorum, ask, max_ttl, restart_guard, max_hold, lost_lead, fence_skew, \
              drift_rate_ppm, drift_step, node_timeout, connect_timeout, close_timeout, \
              release_timeout, retry_max, tenure, tenure_gap, reconnect_max, max_locks, \
              max_pipeline, max_cleanup, repair, prefix",
@@ -70,6 +70,12 @@ fn a_setting_that_cannot_be_used_is_named_with_the_reason() {
         ("nodes = [\"a\"]\nprefix = 1", "expected prefix as a text, or as a list of bytes"),
         ("nodes = [\"a\"]\nprefix = [256]", "`256`, expected a byte of the prefix as a whole"),
         ("nodes = [\"a\"]\nrestart_guard = 1", "expected restart_guard as \"on\", \"strict\""),
+        ("nodes = [\"a\"]\nask = 1", "expected ask as \"all\" or \"majority\""),
+        (
+            "nodes = [\"a\"]\nask = \"Majority\"",
+            "ask is \"Majority\", which is written \"majority\"",
+        ),
+        ("nodes = [\"a\"]\nask = \"some\"", "ask is \"some\", all or majority is possible"),
     ]);
     let twice = r#"{"nodes": ["a"], "repair": true, "repair": false}"#;
     let error = serde_json::from_str::<Config>(twice).expect_err("given twice");
