@@ -131,7 +131,8 @@ fn a_callback_begins_with_the_state_of_every_node() {
     watch.expect("the client runs");
     let first: Vec<_> = (0..3).map(|_| told.recv_timeout(PATIENCE).expect("told")).collect();
     assert_eq!(first.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [0, 1, 2]);
-    assert_eq!(first[2].1, NodeState::Down);
+    // Now and then the client tries whether the node is there again.
+    assert!(matches!(first[2].1, NodeState::Down | NodeState::Connecting), "{first:?}");
 }
 
 /// The callback would wait for the thread on which it runs.
