@@ -36,8 +36,7 @@ that writes late. The nodes need the rights to hget, hset and the key redbolt:fe
 variable does the same: a REDBOLT_FENCE around redbolt belongs to another lock, and
 COMMAND does not get it";
 
-pub(super) const ASK: &str =
-    "How many nodes an attempt asks at first: all or majority [default: all]";
+pub(super) const ASK: &str = "Ask all nodes, or a majority first [default: all]";
 pub(super) const ASK_LONG: &str = "\
 How many nodes an attempt asks at first [default: all]:
   all       every node, at once

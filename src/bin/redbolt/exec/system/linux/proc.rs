@@ -48,7 +48,8 @@ fn parse(pid: Pid, stat: &str) -> Option<Process> {
     let fields: Vec<_> = fields.split_ascii_whitespace().take(20).collect();
     let [state, parent, group, session, ..] = fields[..] else { return None };
     let (threads, started) = (fields.get(17)?, fields.get(19)?);
-    let id = |text: &str| text.parse().ok().and_then(Pid::from_raw);
+    // The group and the session of a process that is just vanishing are -1.
+    let id = |text: &str| text.parse().ok().filter(|id| *id > 0).and_then(Pid::from_raw);
     // The first thread of a process may be dead while others are not.
     let is_dead = matches!(state, "Z" | "X") && matches!(*threads, "0" | "1");
     Some(Process {
@@ -96,6 +97,9 @@ mod tests {
         assert_eq!(is_alive("T", "1"), Some(true));
         let is_stopped = |state| read(&stat("sh", state, "1")).map(|one| one.is_stopped);
         assert_eq!(["T", "t", "S"].map(is_stopped), [true, true, false].map(Some));
+        let vanishing = read("7 (sh) X 0 -1 -1 0 -1 4228 0 0 0 0 0 0 0 0 20 0 0 0 99 0 0");
+        let ids = vanishing.map(|one| (one.parent, one.group, one.session, one.is_alive));
+        assert_eq!(ids, Some((None, None, None, false)));
         for text in ["", "7 (sh) S 1 42", "7 sh S 1 42 5 0 -1 4228"] {
             assert_eq!(read(text), None, "{text}");
         }
