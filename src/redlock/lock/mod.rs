@@ -35,7 +35,6 @@ use self::round::{Origin, Round};
 use self::votes::Votes;
 use crate::redlock::bounds::MAX_RESOURCE;
 use crate::redlock::millis::Millis;
-use crate::redlock::node_set::NodeSet;
 use crate::redlock::wire::keys::{Names, Resource};
 use crate::time::Instant;
 
@@ -132,9 +131,6 @@ pub(crate) struct Lock {
     pub(crate) votes: Votes,
     /// The nodes on which the token may be.
     pub(crate) presence: Presence,
-    /// The nodes that could have voted, and were left out, because a majority was asked first. They
-    /// can be asked while the attempt lasts, and be given the key as long as the lock is held.
-    pub(crate) spare: NodeSet,
     /// The extension or release under way.
     pub(crate) round: Round,
     pub(crate) renewal: Renewal,
@@ -192,7 +188,6 @@ impl Lock {
             tenure: Instant::ZERO,
             votes: Votes::default(),
             presence: Presence::default(),
-            spare: NodeSet::EMPTY,
             round: Round::default(),
             renewal: Renewal::NONE,
             links: Links::UNLINKED,
@@ -215,7 +210,6 @@ impl Lock {
             retries,
             votes,
             presence,
-            spare,
             round,
             renewal,
             tenure,
@@ -243,7 +237,6 @@ impl Lock {
         (*last_try, *follows) = (false, false);
         *votes = Votes::default();
         *presence = Presence::default();
-        *spare = NodeSet::EMPTY;
         *round = Round::default();
         *renewal = Renewal::NONE;
     }

@@ -32,6 +32,10 @@ pub(crate) struct Round {
     /// The nodes with another value at the key, out of the nodes that refused. The others have no
     /// value.
     foreign: NodeSet,
+    /// The nodes that could have voted for the lock, and were left out, because a majority was
+    /// asked first. They can be asked while the attempt lasts, and be given the key as long as the
+    /// lock is held. They outlast the round, and are here because here they make no lock larger.
+    pub(crate) spare: NodeSet,
 }
 
 impl Round {
@@ -43,13 +47,25 @@ impl Round {
         ttl: Millis,
         nodes: NodeSet,
     ) -> Self {
-        let votes = Votes::ask(nodes);
-        Self { number, pending: true, origin, started, ttl, votes, foreign: NodeSet::EMPTY }
+        Self {
+            number,
+            pending: true,
+            origin,
+            started,
+            ttl,
+            votes: Votes::ask(nodes),
+            ..Self::default()
+        }
     }
 
     /// Creates the round of an adoption. Its votes are those of the lock.
     pub(crate) fn adoption(number: u64, started: Instant, ttl: Millis) -> Self {
         Self { number, pending: true, origin: Origin::Adoption, started, ttl, ..Self::default() }
+    }
+
+    /// Returns this round with the spare nodes of the round before.
+    pub(crate) fn behind(self, before: &Self) -> Self {
+        Self { spare: before.spare, ..self }
     }
 
     /// Ends an extension or an adoption, in whatever way.

@@ -38,7 +38,7 @@ impl Lock {
 
     /// Returns the verdict on the votes of an attempt. Nodes that were left out can still agree.
     pub(crate) const fn verdict(&self, quorum: Quorum) -> Verdict {
-        quorum.verdict(self.votes.agreed(), self.votes.open().union(self.spare))
+        quorum.verdict(self.votes.agreed(), self.votes.open().union(self.round.spare))
     }
 
     /// Starts an adoption, with the round of this `number`: the nodes in `asked` are asked for a
@@ -74,7 +74,7 @@ impl Lock {
         ttl: Millis,
         nodes: NodeSet,
     ) {
-        self.round = Round::extension(number, origin, now, ttl, nodes);
+        self.round = Round::extension(number, origin, now, ttl, nodes).behind(&self.round);
         // Whatever runs on the nodes from now on may keep the key this long.
         self.ttl = self.ttl.max(ttl);
         self.owed += nodes.len() as u32;
@@ -91,7 +91,7 @@ impl Lock {
         let (may_hold, unresolved) = self.presence.take();
         let asked: NodeSet = may_hold.into_iter().filter(|id| is_ready(*id)).collect();
         let later = may_hold.without(asked).union(unresolved);
-        self.round = Round::release(self.serial, now, asked, later);
+        self.round = Round::release(self.serial, now, asked, later).behind(&self.round);
         self.owed += asked.len() as u32;
         (asked, later)
     }
@@ -131,7 +131,7 @@ impl Lock {
     /// Starts a repair: the token goes to nodes that lack the key.
     pub(crate) fn begin_repair(&mut self, nodes: NodeSet) {
         self.presence.repair_sent(nodes);
-        self.spare = self.spare.without(nodes);
+        self.round.spare = self.round.spare.without(nodes);
         self.owed += nodes.len() as u32;
     }
 
@@ -250,7 +250,7 @@ impl Lock {
     /// with the others.
     pub(crate) fn may_be_held_by(&self) -> NodeSet {
         let gone = if self.is_set() { self.round.votes.refused() } else { NodeSet::EMPTY };
-        self.presence.anywhere().union(self.spare).without(gone)
+        self.presence.anywhere().union(self.round.spare).without(gone)
     }
 
     /// Counts a vote that nobody gave: what a saboteur does in an attempt.

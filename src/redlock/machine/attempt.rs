@@ -68,7 +68,7 @@ impl Redlock {
             }
         }
         // Votes after half of the validity would not count.
-        let due = if self.table[slot].spare.is_empty() {
+        let due = if self.table[slot].round.spare.is_empty() {
             self.first_wait(now, slot, ttl).min(validity::half(now, valid_until))
         } else {
             self.first_hedge(slot, voters)
@@ -175,7 +175,7 @@ impl Redlock {
         }
         let lock = &self.table[slot];
         match lock.verdict(self.quorum) {
-            Verdict::Open if lock.spare.is_empty() => {}
+            Verdict::Open if lock.round.spare.is_empty() => {}
             Verdict::Open => self.widen_in_doubt(now, slot),
             verdict => self.decide(now, slot, verdict),
         }

@@ -46,12 +46,12 @@ impl Redlock {
     #[inline]
     pub(super) fn first_asked(&mut self, now: Instant, slot: u32, voters: NodeSet) -> NodeSet {
         if self.ask_of(slot) == Ask::All || voters.is_empty() {
-            self.table[slot].spare = NodeSet::EMPTY;
+            self.table[slot].round.spare = NodeSet::EMPTY;
             return voters;
         }
         let asked = self.first_of_order(slot, voters);
         // A node without room for the moment may have some when it is needed.
-        self.table[slot].spare = self.may_vote_soon(now, slot, self.nodes().without(asked));
+        self.table[slot].round.spare = self.may_vote_soon(now, slot, self.nodes().without(asked));
         asked
     }
 
@@ -112,7 +112,7 @@ impl Redlock {
     #[cold]
     pub(super) fn hedged(&mut self, now: Instant, slot: u32) -> bool {
         let is_forgotten = self.config.is_sabotaged(Saboteur::WideningForgotten);
-        if self.table[slot].spare.is_empty() || is_forgotten {
+        if self.table[slot].round.spare.is_empty() || is_forgotten {
             return false;
         }
         let is_in_doubt = self.is_in_doubt(&self.table[slot]);
@@ -135,8 +135,8 @@ impl Redlock {
     /// is no single node that is slow, and more requests would only make all of them slower. Half
     /// of the time of the attempt is left for the spare nodes in any case.
     fn hedge_later(&self, now: Instant, slot: u32) -> Option<Instant> {
-        let Lock { votes, spare, started, ttl, .. } = &self.table[slot];
-        if votes.agreed().len() + spare.len() >= self.quorum.need() {
+        let Lock { votes, round, started, ttl, .. } = &self.table[slot];
+        if votes.agreed().len() + round.spare.len() >= self.quorum.need() {
             return None;
         }
         let near = *started + (self.first_wait(*started, slot, *ttl) - *started) / 2;
@@ -161,7 +161,7 @@ impl Redlock {
         let votes = &lock.votes;
         let hoped_for = votes.agreed().union(votes.open());
         let known = hoped_for.union(votes.refused());
-        !lock.spare.is_empty()
+        !lock.round.spare.is_empty()
             && hoped_for.len() < self.quorum.need()
             && (votes.open().is_empty() || known != votes.asked())
             && !self.config.is_sabotaged(Saboteur::WideningForgotten)
@@ -172,13 +172,13 @@ impl Redlock {
     /// has changed.
     #[cold]
     fn widen(&mut self, now: Instant, slot: u32) -> bool {
-        let spare = self.table[slot].spare;
+        let spare = self.table[slot].round.spare;
         let can_vote = |id: &NodeId| self.nodes[*id].has_room();
         let soon = self.may_vote_soon(now, slot, spare);
         let nodes: NodeSet = soon.into_iter().filter(can_vote).collect();
         let end = self.widened_end(now, slot);
         let full = if now < end.last_look { soon.without(nodes) } else { NodeSet::EMPTY };
-        self.table[slot].spare = full;
+        self.table[slot].round.spare = full;
         if !nodes.is_empty() {
             self.counters.widened += 1;
             self.ask_more(now, slot, nodes);
@@ -195,9 +195,9 @@ impl Redlock {
     /// the attempt. Where a turn of the loop came so late that nothing is left of that time, they
     /// get a quarter of the usual time: the replies of the first nodes may have waited as long.
     fn widened_end(&self, now: Instant, slot: u32) -> WidenedEnd {
-        let Lock { ttl, started, valid_until, votes, spare, .. } = &self.table[slot];
+        let Lock { ttl, started, valid_until, votes, round, .. } = &self.table[slot];
         let (first, latest) = (self.first_wait(*started, slot, *ttl), self.latest_end(slot));
-        let asked = votes.asked().union(*spare);
+        let asked = votes.asked().union(round.spare);
         let due = self.wait_until(now, slot, *ttl, asked).min(latest);
         let due = due.max(now + (first - *started) / 4);
         let pause = ((now - *started) / 2).max(Duration::from_nanos(LEAST_HEDGE));
@@ -230,7 +230,7 @@ impl Redlock {
     /// key is to confirm. That request follows on the same connections.
     #[inline]
     pub(super) fn give_to_spare(&mut self, now: Instant, slot: u32) {
-        let spare = self.table[slot].spare;
+        let spare = self.table[slot].round.spare;
         if !spare.is_empty() && !self.config.is_sabotaged(Saboteur::SpareForgotten) {
             self.repair_at(now, slot, spare);
         }
@@ -240,9 +240,9 @@ impl Redlock {
     /// sixth of its validity, which short locks do not reach. Returns `None` if there is nobody to
     /// wait for: no spare node, or one that could not take the key at that time.
     pub(super) fn pause_of_spare(&self, now: Instant, slot: u32) -> Option<Duration> {
-        let Lock { spare, started, valid_until, .. } = &self.table[slot];
+        let Lock { round, started, valid_until, .. } = &self.table[slot];
         let is_early = now - *started < (*valid_until - *started) / 4;
-        let has_pause = !spare.is_empty() && is_early && self.config.repair;
+        let has_pause = !round.spare.is_empty() && is_early && self.config.repair;
         has_pause.then(|| (*valid_until - now) / 6)
     }
 }

@@ -17,7 +17,8 @@ impl Redlock {
         let lock = &self.table[slot];
         let votes = &lock.votes;
         // A node that was left out could still have granted the lock, as one that has not answered.
-        let answered = votes.agreed().union(votes.refused()).union(votes.open()).union(lock.spare);
+        let answered =
+            votes.agreed().union(votes.refused()).union(votes.open()).union(lock.round.spare);
         if !votes.refused().is_empty() && answered.len() >= self.quorum.need() {
             return AcquireError::Held { refused: votes.refused() };
         }

@@ -110,7 +110,7 @@ impl Redlock {
         lock.is_warned = false;
         if !self.config.repair {
             // Nobody gives the key to other nodes.
-            lock.spare = NodeSet::EMPTY;
+            lock.round.spare = NodeSet::EMPTY;
         }
         if lock.tenure == Instant::ZERO {
             lock.tenure = lock.started;
