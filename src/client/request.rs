@@ -181,8 +181,7 @@ impl LockRequest {
     }
 
     /// Sets how many masters each attempt asks at first, in place of the configured
-    /// [`ask`](crate::RedlockConfig::ask). Requests for fencing numbers and adoptions ask all of
-    /// them.
+    /// [`ask`](crate::RedlockConfig::ask). Fenced requests and adoptions ask all of them.
     ///
     /// [`Ask::Majority`] is refused with [`RequestError::UnguardedMajority`] where the client has
     /// no restart guard.

@@ -22,7 +22,7 @@ const SPREAD: u32 = 10_125;
 /// numbers of the same stripe, except for sets. Each engine has the same number of stripes, give or
 /// take one. Some tens of resources can be divided unevenly.
 ///
-/// A call costs some ten nanoseconds for a resource of thirty bytes, and nothing with one engine.
+/// The cost: one pass over the resource, and nothing with one engine.
 ///
 /// A program with engines of its own sets [`threads`](Config::threads), asks
 /// [`Config::division`], and hands each request to the engine of that number:

@@ -35,6 +35,7 @@ use self::round::{Origin, Round};
 use self::votes::Votes;
 use crate::redlock::bounds::MAX_RESOURCE;
 use crate::redlock::millis::Millis;
+use crate::redlock::wire::command::{Call, SetForm};
 use crate::redlock::wire::keys::{Names, Resource};
 use crate::time::Instant;
 
@@ -244,6 +245,11 @@ impl Lock {
     /// Returns `true` if the lock has several resources.
     pub(crate) const fn is_set(&self) -> bool {
         self.keys > 1
+    }
+
+    /// Returns the form of the request that takes the keys without drawing a number.
+    pub(crate) const fn set_form(&self) -> SetForm {
+        if self.is_set() { SetForm::Script(Call::Sha) } else { SetForm::Command }
     }
 
     /// Returns `true` if the token was handed over by another process.

@@ -44,8 +44,7 @@ impl Redlock {
         let (is_set, ttl) = (lock.is_set(), lock.ttl);
         let form = match intent {
             Intent::Fenced => SetForm::Fenced(Call::Sha),
-            _ if is_set => SetForm::Script(Call::Sha),
-            _ => SetForm::Command,
+            _ => lock.set_form(),
         };
         let is_gathered = intent == Intent::Fenced && !is_set;
         if !is_gathered {

@@ -18,7 +18,6 @@ use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
 use crate::redlock::node_set::{MAX_NODES, NodeId, NodeSet};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::validity;
-use crate::redlock::wire::command::{Call, SetForm};
 use crate::time::Instant;
 
 /// The shortest hedge. Near nodes answer within some ten microseconds, and what keeps one of them
@@ -154,15 +153,14 @@ impl Redlock {
         }
     }
 
-    /// Returns `true` if the first nodes of an attempt cannot make a quorum any more. An error and
-    /// a lost connection count at once. Refusals count when all first nodes have answered: mostly
-    /// all of them refuse, and the others need not be asked at all.
+    /// Returns `true` if the first nodes of an attempt with spare nodes cannot make a quorum any
+    /// more. An error and a lost connection count at once. Refusals count when all first nodes have
+    /// answered: mostly all of them refuse, and the others need not be asked at all.
     fn is_in_doubt(&self, lock: &Lock) -> bool {
         let votes = &lock.votes;
         let hoped_for = votes.agreed().union(votes.open());
         let known = hoped_for.union(votes.refused());
-        !lock.round.spare.is_empty()
-            && hoped_for.len() < self.quorum.need()
+        hoped_for.len() < self.quorum.need()
             && (votes.open().is_empty() || known != votes.asked())
             && !self.config.is_sabotaged(Saboteur::WideningForgotten)
     }
@@ -180,7 +178,9 @@ impl Redlock {
         let full = if now < end.last_look { soon.without(nodes) } else { NodeSet::EMPTY };
         self.table[slot].round.spare = full;
         if !nodes.is_empty() {
-            self.counters.widened += 1;
+            // Spare nodes can be asked one after the other, as they get room.
+            let is_first = self.table[slot].votes.asked().len() == self.quorum.need();
+            self.counters.widened += u64::from(is_first);
             self.ask_more(now, slot, nodes);
         }
         let next = if full.is_empty() { end.due } else { end.next_look.min(end.due) };
@@ -212,8 +212,7 @@ impl Redlock {
     fn ask_more(&mut self, now: Instant, slot: u32, nodes: NodeSet) {
         let Lock { ttl, serial, .. } = self.table[slot];
         self.table[slot].widen(nodes);
-        let is_set = self.table[slot].is_set();
-        let form = if is_set { SetForm::Script(Call::Sha) } else { SetForm::Command };
+        let form = self.table[slot].set_form();
         self.encode_set_command(slot, form, ttl);
         let request = SetRequest { slot, serial, intent: Intent::Attempt, form };
         let expected = Expected { request: Request::Set(request), sent: now };
@@ -237,8 +236,9 @@ impl Redlock {
     }
 
     /// Returns how long a lock that lives on waits before its spare nodes are given the key: a
-    /// sixth of its validity, which short locks do not reach. Returns `None` if there is nobody to
-    /// wait for: no spare node, or one that could not take the key at that time.
+    /// sixth of its validity, which short locks do not reach. Returns `None` if no spare node lacks
+    /// the key, if nobody is to be given one, and after a quarter of the validity: whoever could not
+    /// take the key by then must not put off renewals.
     pub(super) fn pause_of_spare(&self, now: Instant, slot: u32) -> Option<Duration> {
         let Lock { round, started, valid_until, .. } = &self.table[slot];
         let is_early = now - *started < (*valid_until - *started) / 4;

@@ -17,7 +17,6 @@ use crate::redlock::node_set::{NodeId, NodeSet};
 #[cfg(redbolt_sabotage)]
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Vote;
-use crate::redlock::wire::command::{Call, SetForm};
 use crate::time::Instant;
 
 impl Redlock {
@@ -44,7 +43,7 @@ impl Redlock {
         }
         let ttl = self.repair_ttl(now, slot);
         let serial = lock.serial;
-        let form = if lock.is_set() { SetForm::Script(Call::Sha) } else { SetForm::Command };
+        let form = lock.set_form();
         let request = Request::Set(SetRequest { slot, serial, intent: Intent::Repair, form });
         self.encode_set_command(slot, form, ttl);
         for id in missing {

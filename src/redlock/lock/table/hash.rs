@@ -5,7 +5,7 @@
 //! these differ by a given number at no more points than their degree. So for names that were
 //! chosen without knowing the point, the chance that two names of `n` bytes meet in one of `b`
 //! buckets is about `2n / 7b` at most, whatever the names are. The price is one multiplication for
-//! seven bytes, less than half of what SipHash costs.
+//! seven bytes.
 
 /// A hash with a secret point.
 pub(super) struct SecretHash {
