@@ -6,6 +6,7 @@
 # is pinned to nothing, servers neither. The last two lines take a minute each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. benches/common/servers.sh
 
 ROUNDS=${1:-5}
 SECONDS_EACH=${SECONDS_EACH:-2}
@@ -15,10 +16,6 @@ PROCESSES=10
 main() {
     cargo build --locked --release --features cli
     cargo bench --locked --bench wake --no-run
-    folder=$(mktemp -d)
-    pids=()
-    trap clean_up EXIT
-    trap 'exit 1' INT PIPE TERM
     start_servers
     echo "five redis-server processes, $(nproc) processors, medians of $ROUNDS rounds (and all)"
     for _ in $(seq "$ROUNDS"); do
@@ -31,15 +28,6 @@ main() {
     report free
     contend
     SECONDS_EACH=60 bench --client --hold 100000 --ttl 10s | grep -E '^(held|extended|lost|client CPU)'
-}
-
-# pin <processors of the client> <processors of the servers>
-pin() {
-    local pid
-    client=$1
-    for pid in "${pids[@]}"; do
-        taskset --all-tasks --pid --cpu-list "$2" "$pid" >/dev/null
-    done
 }
 
 # measure <how it is pinned>: one round.
@@ -76,43 +64,6 @@ report() {
     compare "  of the engine, 512 in flight" / "$1.tasks_10000" "$1.engine_512"
     row "hand-over p50, 100 threads for one resource, µs" "$1.line_of_100"
     compare "  of an acquire by the engine, which is a round trip" / "$1.line_of_100" "$1.engine_1"
-}
-
-start_servers() {
-    local port number
-    nodes=()
-    for port in $(seq "$FIRST_PORT" $((FIRST_PORT + 4))); do
-        mkdir "$folder/$port"
-        redis-server --port "$port" --bind 127.0.0.1 --save "" --appendonly no \
-            --dir "$folder/$port" >"$folder/$port/log" &
-        pids+=($!)
-        nodes+=("127.0.0.1:$port")
-    done
-    for number in "${!pids[@]}"; do
-        until (: </dev/tcp/127.0.0.1/$((FIRST_PORT + number))) 2>/dev/null; do
-            kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
-        done
-    done
-    # Whoever found its port taken has ended by now.
-    for number in "${!pids[@]}"; do
-        kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
-    done
-}
-
-fail_to_start() {
-    tail -n 3 "$folder/$1/log" >&2
-    fail "no redis-server could be started on port $1 (FIRST_PORT chooses others)"
-}
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
-clean_up() {
-    kill "${pids[@]}" 2>/dev/null || true
-    wait
-    rm -rf "$folder"
 }
 
 bench() {

@@ -9,6 +9,7 @@
 # `BIN` names another redbolt to be measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. benches/common/servers.sh
 
 ROUNDS=${1:-5}
 SECONDS_EACH=${SECONDS_EACH:-2}
@@ -19,10 +20,6 @@ main() {
         cargo build --locked --release --features cli
         BIN=${CARGO_TARGET_DIR:-target}/release/redbolt
     fi
-    folder=$(mktemp -d)
-    pids=()
-    trap clean_up EXIT
-    trap 'exit 1' INT PIPE TERM
     start_servers
     echo "five redis-server processes, $(nproc) processors, medians of $ROUNDS rounds"
     printf '%-50s %28s %28s %28s\n' "" "cycles/s" "client us/cycle" "servers us/cycle"
@@ -34,15 +31,6 @@ main() {
     done
     report pinned 1 2 4
     report free 1 2
-}
-
-# pin <processors of the client> <processors of the servers>
-pin() {
-    local pid
-    client=$1
-    for pid in "${pids[@]}"; do
-        taskset --all-tasks --pid --cpu-list "$2" "$pid" >/dev/null
-    done
 }
 
 # measure <how it is pinned> <numbers of engines…>: one round.
@@ -69,43 +57,6 @@ report() {
     for engines in "$@"; do
         row "$how, a client of $engines engines, 1,000 tasks" "$how.tasks.$engines"
     done
-}
-
-start_servers() {
-    local port number
-    nodes=()
-    for port in $(seq "$FIRST_PORT" $((FIRST_PORT + 4))); do
-        mkdir "$folder/$port"
-        redis-server --port "$port" --bind 127.0.0.1 --save "" --appendonly no \
-            --dir "$folder/$port" >"$folder/$port/log" &
-        pids+=($!)
-        nodes+=("127.0.0.1:$port")
-    done
-    for number in "${!pids[@]}"; do
-        until (: </dev/tcp/127.0.0.1/$((FIRST_PORT + number))) 2>/dev/null; do
-            kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
-        done
-    done
-    # Whoever found its port taken has ended by now.
-    for number in "${!pids[@]}"; do
-        kill -0 "${pids[number]}" 2>/dev/null || fail_to_start "$((FIRST_PORT + number))"
-    done
-}
-
-fail_to_start() {
-    tail -n 3 "$folder/$1/log" >&2
-    fail "no redis-server could be started on port $1 (FIRST_PORT chooses others)"
-}
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
-clean_up() {
-    kill "${pids[@]}" 2>/dev/null || true
-    wait
-    rm -rf "$folder"
 }
 
 # The processor time of all servers so far, in µs, the kernel's part included.
