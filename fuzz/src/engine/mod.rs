@@ -268,6 +268,8 @@ impl World {
 
     /// Takes all events, and checks them.
     fn hear(&mut self) {
+        // Servers can have answered what they have not read.
+        self.peers.iter_mut().for_each(Peer::read);
         while let Some(event) = self.engine.next_event() {
             let shown = self.engine.display(&event).to_string();
             assert!(!shown.contains(PASSWORD), "{shown}");

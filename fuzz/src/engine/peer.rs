@@ -36,13 +36,15 @@ pub(super) struct Peer {
     #[cfg(feature = "tls")]
     face: Option<Face>,
     session: Session,
-    /// Bytes of the engine that are not executed.
+    /// Bytes of the engine that are not executed, and how many of them are known requests.
     input: Vec<u8>,
+    known: usize,
     /// Replies that are not written.
     output: VecDeque<u8>,
-    /// The written bytes that are not yet a whole reply.
+    /// The written bytes that are not yet a whole reply, or for which no request has come. A server
+    /// can answer what it has not read.
     told: Vec<u8>,
-    /// The requests that have no reply yet.
+    /// The requests that have come, and have no reply yet.
     owed: VecDeque<Owed>,
     /// The tokens whose `SET` was answered with `+OK`, or whose script with a number.
     pub(super) granted: HashSet<Token>,
@@ -64,6 +66,7 @@ impl Peer {
             face: None,
             session: Session::default(),
             input: Vec::new(),
+            known: 0,
             output: VecDeque::new(),
             told: Vec::new(),
             owed: VecDeque::new(),
@@ -121,6 +124,7 @@ impl Peer {
         self.session = Session::default();
         self.pace = TURN;
         self.input.clear();
+        self.known = 0;
         self.output.clear();
         self.told.clear();
         self.owed.clear();
@@ -150,10 +154,10 @@ impl Peer {
                 Some(lie) => self.output.extend(lie.tell(&out)),
                 None => self.output.extend(&out[..]),
             }
-            self.owed.push_back(Owed::new(&words));
             (done, count) = (done + used, count + 1);
         }
         self.input.drain(..done);
+        self.known = 0;
         self.write();
     }
 
@@ -171,6 +175,11 @@ impl Peer {
         let Some(wire) = &mut self.wire else { return };
         let is_open = wire.read(&mut self.input);
         assert!(self.input.len() < TURN, "a client sends without end");
+        while let Some((words, used)) = command(&self.input[self.known..]) {
+            self.owed.push_back(Owed::new(&words));
+            self.known += used;
+        }
+        self.settle();
         if !is_open {
             self.close();
         }
@@ -182,17 +191,24 @@ impl Peer {
         let length = bytes.len().min(self.pace);
         let Ok(length) = wire.write(&bytes[..length]) else { return };
         self.told.extend(self.output.drain(..length));
+        self.settle();
+    }
+
+    /// Notes what the written replies say to the requests that have come.
+    fn settle(&mut self) {
         let mut done = 0;
         while let Ok(Status::Complete((value, used))) = resp::parse(&self.told[done..]) {
-            done += used;
             if matches!(value, Value::Push(_)) {
+                done += used;
                 continue;
             }
-            match (self.owed.pop_front(), value) {
-                (Some(Owed::Vote(token)), Value::Simple(b"OK")) => {
+            let Some(owed) = self.owed.pop_front() else { break };
+            done += used;
+            match (owed, value) {
+                (Owed::Vote(token), Value::Simple(b"OK")) => {
                     self.granted.insert(token);
                 }
-                (Some(Owed::Numbers(asked)), value) => {
+                (Owed::Numbers(asked), value) => {
                     for ((what, token, asked), answer) in asked.into_iter().zip(answers(&value)) {
                         if let Some(fence) = what.accepted(asked, &answer) {
                             self.granted.extend(Some(token).filter(|_| what == What::Acquire));

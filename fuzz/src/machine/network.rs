@@ -33,7 +33,7 @@ pub(super) struct Network {
     epoch: Duration,
     /// The time at which the first `SET` with a token was ready to be written.
     asked: HashMap<Token, Instant>,
-    /// The `SET`s since the last check, and whether their nodes may vote.
+    /// The `SET`s since the last check, and whether their nodes may be asked.
     sets: Vec<(Set, bool)>,
     /// The numbers that were told.
     pub(super) order: Order,
@@ -123,23 +123,23 @@ impl Network {
                 _ => break,
             }
         }
+        // What was ready before a node told something that takes the vote from this one or another
+        // leaves all the same, and is no vote.
+        let has_heard = self.nodes.iter().any(|node| node.was_heard);
         for index in 0..self.nodes.len() {
-            self.transmit(now, redlock, index);
+            self.nodes[index].was_heard = false;
+            self.transmit(now, redlock, index, has_heard);
         }
     }
 
-    fn transmit(&mut self, now: Instant, redlock: &mut Redlock, index: usize) {
+    fn transmit(&mut self, now: Instant, redlock: &mut Redlock, index: usize, has_heard: bool) {
+        let state = redlock.node(now, id(index)).expect("it is configured").state;
+        let can_vote = !matches!(state, NodeState::Handshake | NodeState::Quarantined);
+        let may_be_asked = can_vote || has_heard && state == NodeState::Quarantined;
         let Some(unsent) = redlock.poll_transmit(now, id(index)) else { return };
-        let (sets, count) = self.nodes[index].take(now, unsent);
+        let (sets, count) = self.nodes[index].take(now, unsent, can_vote);
         redlock.handle_sent(id(index), count);
-        let was_pushed = mem::take(&mut self.nodes[index].was_pushed);
-        let may_vote = match redlock.node(now, id(index)).expect("it is configured").state {
-            NodeState::Handshake => false,
-            // What was ready to be written before the push leaves all the same, and is no vote.
-            NodeState::Quarantined => was_pushed,
-            _ => true,
-        };
-        self.sets.extend(sets.into_iter().map(|set| (set, may_vote)));
+        self.sets.extend(sets.into_iter().map(|set| (set, may_be_asked)));
     }
 
     /// Checks the `SET`s since the last time: either the nodes are asked for a key, only if they
@@ -151,7 +151,7 @@ impl Network {
             Ask::Majority => config.longest_node_timeout(config.max_ttl).max(MAX_NODE_TIMEOUT),
             _ => Duration::ZERO,
         };
-        for (set, may_vote) in mem::take(&mut self.sets) {
+        for (set, may_be_asked) in mem::take(&mut self.sets) {
             let token = set.token;
             if let Some(valid_until) = caller.valid_until(&token) {
                 // A text can have left before the vote that decided, at the same moment.
@@ -162,7 +162,7 @@ impl Network {
                 let most = left + config.drift.of(left);
                 assert!(set.ttl <= most, "{token} is given for {:?} instead of {most:?}", set.ttl);
             } else if !set.is_repeated && !caller.has_just_ended(&token) {
-                assert!(may_vote, "a node is asked that may not vote");
+                assert!(may_be_asked, "a node is asked that may not vote");
                 let asked = *self.asked.entry(token).or_insert(now);
                 assert!(now - asked <= later, "{token} is used again");
                 if asked == now {

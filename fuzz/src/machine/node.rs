@@ -20,7 +20,7 @@ pub(super) struct Node {
     pub(super) link: Link,
     /// How many bytes the connection takes before the next change.
     pub(super) window: usize,
-    /// The tokens whose `SET` the server answered with `+OK`.
+    /// The tokens whose `SET` the server answered with `+OK`, and was asked for while it could vote.
     pub(super) granted: HashSet<Token>,
     /// The extensions to which the server agreed.
     pub(super) extended: HashMap<Token, Vec<Extension>>,
@@ -30,8 +30,8 @@ pub(super) struct Node {
     pub(super) is_honest: bool,
     /// The keys, the token and the number of the last request for a number.
     asked: Option<(Vec<Vec<u8>>, Token, i64)>,
-    /// The core has been told that keys are gone, and has not written since.
-    pub(super) was_pushed: bool,
+    /// The core has been shown replies or pushes, and has not had its turn since.
+    pub(super) was_heard: bool,
     /// Two nodes can be one process.
     master: Rc<RefCell<Master>>,
     session: Session,
@@ -46,8 +46,8 @@ pub(super) struct Node {
     sent: Vec<u8>,
     /// How many of the bytes that the core still has to write have been looked at already.
     offered: usize,
-    /// The commands that are still without a reply.
-    owed: VecDeque<Command>,
+    /// The commands that are still without a reply, and whether the reply can be a vote.
+    owed: VecDeque<(Command, bool)>,
     /// Bytes that the server has answered and the core has not consumed.
     replies: Vec<u8>,
     /// How many of these bytes the core has seen. The core is never shown fewer of them again.
@@ -77,7 +77,7 @@ impl Node {
             accepted: Accepted::default(),
             is_honest: true,
             asked: None,
-            was_pushed: false,
+            was_heard: false,
             can_push: index % 2 == 1,
             pushes: false,
             master,
@@ -95,7 +95,7 @@ impl Node {
         self.link = Link::Down;
         self.window = usize::MAX;
         self.session = Session::default();
-        (self.pushes, self.was_pushed, self.is_honest) = (false, false, true);
+        (self.pushes, self.is_honest) = (false, true);
         self.sent.clear();
         self.offered = 0;
         self.owed.clear();
@@ -162,8 +162,13 @@ impl Node {
     }
 
     /// Takes as many of the unsent bytes as the window allows. Returns the `SET`s among the new
-    /// commands, and the number of bytes taken.
-    pub(super) fn take(&mut self, now: Instant, unsent: &[u8]) -> (Vec<Set>, usize) {
+    /// commands, whose replies can be votes or not, and the number of bytes taken.
+    pub(super) fn take(
+        &mut self,
+        now: Instant,
+        unsent: &[u8],
+        can_vote: bool,
+    ) -> (Vec<Set>, usize) {
         assert!(self.link == Link::Up, "bytes for a connection that is not there");
         let mut sets = Vec::new();
         let mut new = &unsent[self.offered..];
@@ -175,7 +180,7 @@ impl Node {
                 let keys = keys.iter().map(|key| key.to_vec()).collect();
                 self.asked = Some((keys, *token, *number));
             }
-            self.owed.push_back(command);
+            self.owed.push_back((command, can_vote));
             new = &new[used..];
         }
         assert!(new.is_empty(), "half a command waits to be written");
@@ -187,7 +192,7 @@ impl Node {
 
     /// Returns how many requests have no reply. Requests for numbers in one call have one together.
     pub(super) fn owed(&self) -> usize {
-        let requests = |command: &Command| match command {
+        let requests = |(command, _): &(Command, bool)| match command {
             Command::Numbers(all) => all.len(),
             _ => 1,
         };
@@ -253,19 +258,19 @@ impl Node {
     /// Shows the first bytes to the core, which returns how many it has consumed. The replies among
     /// the consumed bytes belong to the commands in their order.
     pub(super) fn show(&mut self, count: usize, core: impl FnOnce(&[u8]) -> usize) {
+        self.was_heard = true;
         let done = core(&self.replies[..count]);
         assert!(done <= count, "more is done with than there was");
         let mut rest = &self.replies[..done];
         while let Ok(Status::Complete((value, used))) = resp::parse(rest) {
             rest = &rest[used..];
             if matches!(value, Value::Push(_)) {
-                self.was_pushed = true;
                 continue;
             }
-            let Some(command) = self.owed.pop_front() else { break };
+            let Some((command, can_vote)) = self.owed.pop_front() else { break };
             match (command, value) {
                 (Command::Set(set), Value::Simple(b"OK")) => {
-                    self.granted.insert(set.token);
+                    self.granted.extend(Some(set.token).filter(|_| can_vote));
                 }
                 (Command::Extend(extensions), value) => {
                     let agreed = extensions.into_iter().zip(integers(&value));
@@ -278,7 +283,7 @@ impl Node {
                         let fence = asked.what.accepted(asked.number, &answer);
                         let Some(fence) = fence else { continue };
                         self.accepted.hear(asked.token, fence, self.is_honest);
-                        if asked.what == What::Acquire {
+                        if asked.what == What::Acquire && can_vote {
                             self.granted.insert(asked.token);
                         }
                     }
