@@ -3,7 +3,7 @@
 //! One turn has four steps:
 //!
 //! 1. write the gathered bytes, in one call per node;
-//! 2. wait;
+//! 2. wait, and before, with many requests on their way, leave the sockets alone for a moment;
 //! 3. read from every node that has sent something, until its socket is empty or the node has had
 //!    its share of the turn;
 //! 4. tell the state machine the time.
@@ -15,6 +15,7 @@ mod connections;
 use core::time::Duration;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::thread;
 
 use mio::event::Event;
 use mio::unix::SourceFd;
@@ -26,6 +27,7 @@ use super::connection::Connection;
 use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::io_counters::IoCounters;
+use super::lull::{CROWD, Lull};
 use super::process::{OtherProcess, Process};
 use super::race::Race;
 use super::received::Received;
@@ -56,6 +58,7 @@ pub(crate) struct Driver {
     credentials: Option<Credentials>,
     credential_panics: u64,
     counters: IoCounters,
+    lull: Lull,
     /// The process whose sockets these are.
     home: Process,
     wall_at: Instant,
@@ -106,6 +109,7 @@ impl Driver {
             credentials,
             credential_panics: 0,
             counters,
+            lull: Lull::new(),
             home,
             wall_at: Instant::ZERO,
             race_at: Instant::FAR_FUTURE,
@@ -174,6 +178,7 @@ impl Driver {
         if timeout == Some(Duration::ZERO) {
             self.select(Some(Duration::ZERO))?;
         } else if busy_poll.is_zero() {
+            self.pause(redlock, timeout);
             self.sleep(timeout)?;
         } else {
             self.spin(redlock, timeout, busy_poll)?;
@@ -220,6 +225,22 @@ impl Driver {
                 let left = timeout.map(|timeout| timeout.saturating_sub(now - start));
                 return self.sleep(left);
             }
+        }
+    }
+
+    /// Leaves the sockets alone for a moment if many requests are on their way, but for no longer
+    /// than `timeout`. Deadlines wait too: with so many requests one of them is always near.
+    #[expect(clippy::disallowed_methods, reason = "what comes meanwhile is to be handled together")]
+    fn pause(&mut self, redlock: &Redlock, timeout: Option<Duration>) {
+        let unanswered: usize = redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).sum();
+        if unanswered < CROWD {
+            return self.lull.end();
+        }
+        let most = timeout.unwrap_or(Duration::MAX);
+        let pause = self.lull.pause(Clock::now(), unanswered).min(most);
+        if !pause.is_zero() {
+            self.counters.pauses += 1;
+            thread::sleep(pause);
         }
     }
 
@@ -311,7 +332,9 @@ impl Driver {
                 return;
             }
             // S3: first the replies are read, then the clock.
+            let unanswered = redlock.unanswered(id);
             let done = redlock.handle_received(Clock::now(), id, link.inbox.bytes());
+            self.lull.answered(unanswered.saturating_sub(redlock.unanswered(id)));
             link.inbox.consume(done);
             self.run_actions(redlock);
             if !more && !ended {

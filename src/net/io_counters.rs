@@ -16,6 +16,9 @@ pub struct IoCounters {
     pub waits: u64,
     /// Calls that armed the timer.
     pub timers: u64,
+    /// Calls of `clock_nanosleep`, or of `nanosleep` on macOS: pauses before a wait, while many
+    /// requests are on their way.
+    pub pauses: u64,
     /// Calls of `getpid`, which show that the process has not forked.
     pub getpids: u64,
 }
@@ -23,6 +26,6 @@ pub struct IoCounters {
 impl IoCounters {
     /// Returns the sum of all system calls counted here, which are those of the hot path.
     pub const fn system_calls(&self) -> u64 {
-        self.writes + self.reads + self.waits + self.timers + self.getpids
+        self.writes + self.reads + self.waits + self.timers + self.pauses + self.getpids
     }
 }

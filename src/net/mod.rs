@@ -16,6 +16,7 @@ mod entropy;
 mod inbox;
 mod io_counters;
 mod line;
+mod lull;
 mod process;
 mod race;
 mod received;

@@ -3,6 +3,8 @@
 
 use super::Redlock;
 use crate::redlock::node::batch::Flush;
+#[cfg(feature = "net")]
+use crate::redlock::node_set::NodeId;
 use crate::redlock::node_set::NodeSet;
 use crate::time::Instant;
 
@@ -17,6 +19,13 @@ impl Redlock {
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.table.len()
+    }
+
+    /// Returns how many requests to a node have no answer.
+    #[cfg(feature = "net")]
+    #[inline]
+    pub(crate) fn unanswered(&self, node: NodeId) -> usize {
+        self.nodes[node].unanswered()
     }
 
     /// Returns the nodes on which something may be left: the nodes that owe an answer about a lock,

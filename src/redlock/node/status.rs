@@ -196,6 +196,12 @@ impl Node {
         is_seen.then(|| Quarantine { reason, remaining: until - now })
     }
 
+    /// Returns how many requests have no answer.
+    #[inline]
+    pub(crate) fn unanswered(&self) -> usize {
+        self.pipeline.len()
+    }
+
     pub(crate) fn status(&self, now: Instant) -> NodeStatus<'_> {
         let retry_in = match self.session {
             Session::Down { retry_at, .. } => Some(retry_at - now),
@@ -212,7 +218,7 @@ impl Node {
             missing: if self.is_ready() { self.missing } else { MissingRights::default() },
             message: &self.message.text,
             complaint: self.message.complaint,
-            in_flight: self.pipeline.len(),
+            in_flight: self.unanswered(),
             looks: self.look.as_ref().map_or(0, |look| look.owed()),
             cleanup: self.cleanup.len(),
             round_trip: Duration::from_nanos(self.distance()),

@@ -1,0 +1,147 @@
+//! For how long the sockets are left alone while many requests are on their way.
+//!
+//! A client that reads each reply as soon as it comes decides a few locks at a time. So a few
+//! requests leave, and wake a server for a few commands. Both sides then spend most of their time
+//! in system calls, and the servers answer less than they could. After a pause that is short beside
+//! the time of an answer, replies of several nodes are there together, and the next requests leave
+//! together.
+//!
+//! The time of an answer is what Little's law makes of the unanswered requests and of the answers
+//! that come in a while. A smoothed round trip would not do: of a flight of hundreds of requests
+//! the last ones wait least, and such an estimate follows them.
+
+use core::time::Duration;
+
+use crate::time::Instant;
+
+/// The number of unanswered requests, at all nodes together, from which on there are pauses. With
+/// fewer, each lock counts for more than the system calls.
+pub(super) const CROWD: usize = 128;
+
+/// Which part of the time of an answer a pause is.
+const PART: u32 = 4;
+
+/// The shortest pause. What comes in a shorter one is not worth the call that sleeps.
+const SHORTEST: Duration = Duration::from_micros(100);
+
+/// The longest pause. No request, deadline or waker waits longer than that for the sake of others.
+const LONGEST: Duration = Duration::from_millis(1);
+
+/// For how long answers are counted, at least.
+const WINDOW: Duration = Duration::from_millis(1);
+
+/// The pauses of one driver.
+pub(super) struct Lull {
+    /// The time since which answers are counted; `None` without a crowd.
+    since: Option<Instant>,
+    answers: u32,
+    pause: Duration,
+}
+
+impl Lull {
+    pub(super) const fn new() -> Self {
+        Self { since: None, answers: 0, pause: Duration::ZERO }
+    }
+
+    /// Counts answers.
+    pub(super) fn answered(&mut self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.answers = self.answers.saturating_add(count);
+    }
+
+    /// Ends the pauses: there are few requests.
+    pub(super) fn end(&mut self) {
+        (self.since, self.pause) = (None, Duration::ZERO);
+    }
+
+    /// Returns how long to wait before the next look at the sockets, with so many unanswered
+    /// requests.
+    pub(super) fn pause(&mut self, now: Instant, unanswered: usize) -> Duration {
+        let elapsed = match self.since {
+            Some(since) if now - since < WINDOW => return self.pause,
+            Some(since) => now - since,
+            // The crowd has just come.
+            None => Duration::ZERO,
+        };
+        self.pause = match self.answers {
+            0 => Duration::ZERO,
+            answers => pause_of(elapsed, unanswered, answers),
+        };
+        (self.since, self.answers) = (Some(now), 0);
+        self.pause
+    }
+}
+
+/// Returns the pause with so many unanswered requests, where so many answers came in `elapsed`.
+fn pause_of(elapsed: Duration, unanswered: usize, answers: u32) -> Duration {
+    let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX);
+    let answer = elapsed.saturating_mul(unanswered) / answers;
+    let pause = (answer / PART).min(LONGEST);
+    if pause < SHORTEST { Duration::ZERO } else { pause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn micros(count: u64) -> Duration {
+        Duration::from_micros(count)
+    }
+
+    #[test]
+    fn a_pause_is_a_fourth_of_the_time_of_an_answer() {
+        // Microseconds, unanswered requests, answers, microseconds.
+        let rows = [
+            (1_000, 600, 600, 250),
+            (2_000, 600, 600, 500),
+            (1_000, 600, 300, 500),
+            (1_000, 1_500, 900, 416),
+            (1_000, 128, 320, 100),
+            // Too short to be worth it.
+            (1_000, 128, 321, 0),
+            (1_000, 320, 2_000, 0),
+            // Servers that are far away, or have stopped.
+            (1_000, 1_000, 200, 1_000),
+            (100_000, 5_000, 1, 1_000),
+            (10_000_000_000, usize::MAX, 1, 1_000),
+            (1_000, 0, 600, 0),
+            (1_000, 600, u32::MAX, 0),
+        ];
+        for (elapsed, unanswered, answers, expected) in rows {
+            let pause = pause_of(micros(elapsed), unanswered, answers);
+            assert_eq!(pause.as_micros(), expected, "{elapsed} µs, {unanswered}, {answers}");
+        }
+    }
+
+    #[test]
+    fn a_pause_follows_the_answers_of_the_last_window() {
+        let mut lull = Lull::new();
+        let mut now = Instant::ZERO + Duration::from_secs(1);
+        let mut after = |lull: &mut Lull, passed: u64, answers: usize| {
+            lull.answered(answers);
+            now = now + micros(passed);
+            lull.pause(now, 600)
+        };
+        assert_eq!(after(&mut lull, 0, 0), Duration::ZERO, "nothing has been counted");
+        assert_eq!(after(&mut lull, 999, 500), Duration::ZERO, "the window is not over");
+        assert_eq!(after(&mut lull, 1, 100), micros(250));
+        assert_eq!(after(&mut lull, 500, 1), micros(250), "until the next window is over");
+        assert_eq!(after(&mut lull, 500, 299), micros(500));
+        assert_eq!(after(&mut lull, 2_000, 0), Duration::ZERO, "no answer has come");
+    }
+
+    #[test]
+    fn a_pause_ends_with_the_crowd() {
+        let mut lull = Lull::new();
+        let start = Instant::ZERO + Duration::from_secs(1);
+        lull.pause(start, 600);
+        lull.answered(600);
+        assert_eq!(lull.pause(start + WINDOW, 600), micros(250));
+        lull.end();
+        lull.answered(1);
+        let later = start + Duration::from_secs(9);
+        assert_eq!(lull.pause(later, 600), Duration::ZERO, "the time between is none of an answer");
+        lull.answered(600);
+        assert_eq!(lull.pause(later + WINDOW, 600), micros(250));
+    }
+}
