@@ -140,9 +140,27 @@ impl Driver {
     /// node, and arms the timer for the next deadline. The timer wakes whoever waits for the
     /// descriptor.
     pub(crate) fn flush(&mut self, redlock: &mut Redlock) -> io::Result<()> {
+        self.write(redlock, |_, _, _| false)
+    }
+
+    /// Does the same for somebody who comes again after the next answers: bytes for a node with
+    /// much to do wait for more of their kind.
+    pub(crate) fn flush_in_turn(&mut self, redlock: &mut Redlock) -> io::Result<()> {
+        self.write(redlock, Lull::holds)
+    }
+
+    /// Writes to every node, unless `holds`: given its unanswered and its unwritten requests.
+    fn write(
+        &mut self,
+        redlock: &mut Redlock,
+        holds: impl Fn(&Lull, usize, usize) -> bool,
+    ) -> io::Result<()> {
         self.run_actions(redlock);
         let now = Clock::now();
         for id in redlock.nodes() {
+            if holds(&self.lull, redlock.unanswered(id), redlock.unwritten(id)) {
+                continue;
+            }
             let link = &mut self.links[id.index()];
             let Some(connection) = link.connection.as_mut().filter(|c| c.can_write()) else {
                 continue;
@@ -168,7 +186,7 @@ impl Driver {
     /// Waits until something happens, a deadline of `redlock` comes, or `timeout` is over. Then
     /// handles everything that has happened.
     ///
-    /// Spins for `busy_poll` before sleeping. Call `flush` before, which arms the timer.
+    /// Spins for `busy_poll` before sleeping. Flush before, which arms the timer.
     pub(crate) fn wait(
         &mut self,
         redlock: &mut Redlock,

@@ -6,6 +6,9 @@
 //! the time of an answer, replies of several nodes are there together, and the next requests leave
 //! together.
 //!
+//! For the same reason, requests to a node that still works on many others wait for its answers, or
+//! for more of their kind. The node would not come to them sooner.
+//!
 //! The time of an answer is what Little's law makes of the unanswered requests and of the answers
 //! that come in a while. A smoothed round trip would not do: of a flight of hundreds of requests
 //! the last ones wait least, and such an estimate follows them.
@@ -26,6 +29,9 @@ const SHORTEST: Duration = Duration::from_micros(100);
 
 /// The longest pause. No request, deadline or waker waits longer than that for the sake of others.
 const LONGEST: Duration = Duration::from_millis(1);
+
+/// How many times as many requests as those which wait a node may work on before they leave.
+const HELD: usize = 2;
 
 /// For how long answers are counted, at least.
 const WINDOW: Duration = Duration::from_millis(1);
@@ -52,6 +58,13 @@ impl Lull {
     /// Ends the pauses: there are few requests.
     pub(super) fn end(&mut self) {
         (self.since, self.pause) = (None, Duration::ZERO);
+    }
+
+    /// Returns `true` if the requests to a node that are not written should wait for others, with so
+    /// many unanswered ones, themselves included. The answers end this.
+    #[inline]
+    pub(super) fn holds(&self, unanswered: usize, unwritten: usize) -> bool {
+        !self.pause.is_zero() && HELD * unwritten < unanswered - unwritten
     }
 
     /// Returns how long to wait before the next look at the sockets, with so many unanswered
@@ -128,6 +141,21 @@ mod tests {
         assert_eq!(after(&mut lull, 500, 1), micros(250), "until the next window is over");
         assert_eq!(after(&mut lull, 500, 299), micros(500));
         assert_eq!(after(&mut lull, 2_000, 0), Duration::ZERO, "no answer has come");
+    }
+
+    #[test]
+    fn requests_wait_while_their_node_works_on_twice_as_many() {
+        let mut lull = Lull::new();
+        assert!(!lull.holds(600, 1), "without pauses all leave at once");
+        let start = Instant::ZERO + Duration::from_secs(1);
+        lull.pause(start, 600);
+        lull.answered(600);
+        lull.pause(start + WINDOW, 600);
+        for (unanswered, unwritten, expected) in
+            [(0, 0, false), (10, 10, false), (30, 10, false), (31, 10, true), (600, 1, true)]
+        {
+            assert_eq!(lull.holds(unanswered, unwritten), expected, "{unanswered}, {unwritten}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod book;
 mod cancelling;
 mod contention;
 mod contract;
+mod crowd;
 mod cycle;
 mod display;
 mod embedding;

@@ -28,6 +28,12 @@ impl Redlock {
         self.nodes[node].unanswered()
     }
 
+    /// Returns how many of them wait to be written.
+    #[cfg(feature = "net")]
+    pub(crate) fn unwritten(&self, node: NodeId) -> usize {
+        self.nodes[node].unwritten()
+    }
+
     /// Returns the nodes on which something may be left: the nodes that owe an answer about a lock,
     /// and those with tokens to be cleaned up. A node without a connection owes nothing else.
     #[must_use]

@@ -78,6 +78,12 @@ impl Pipeline {
         self.queue.len()
     }
 
+    /// Returns how many requests the driver does not have yet.
+    #[cfg(feature = "net")]
+    pub(crate) fn not_handed_out(&self) -> usize {
+        self.not_handed_out.min(self.queue.len())
+    }
+
     /// Returns `true` if one more `SET` may be added.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {

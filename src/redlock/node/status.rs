@@ -202,6 +202,12 @@ impl Node {
         self.pipeline.len()
     }
 
+    /// Returns how many of them wait to be written.
+    #[cfg(feature = "net")]
+    pub(crate) fn unwritten(&self) -> usize {
+        self.pipeline.not_handed_out()
+    }
+
     pub(crate) fn status(&self, now: Instant) -> NodeStatus<'_> {
         let retry_in = match self.session {
             Session::Down { retry_at, .. } => Some(retry_at - now),
