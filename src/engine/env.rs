@@ -298,6 +298,7 @@ fn out_of_bounds(
         ConfigError::Quorum { .. } => "quorum",
         ConfigError::Drift { .. } => "drift_step",
         ConfigError::ReservedPrefix => "prefix",
+        ConfigError::UnguardedMajority => "ask",
         ConfigError::ConnectionName => "connection_name",
         _ => "nodes",
     };

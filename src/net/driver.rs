@@ -35,7 +35,7 @@ use super::resolver::Resolver;
 use super::transport::{Failure, Setup};
 use super::waker::Waker;
 use super::wakeup::Wakeup;
-use crate::redlock::{MAX_NODES, NodeId, Redlock};
+use crate::redlock::{MAX_NODES, NodeId, NodeSet, Redlock};
 use crate::time::Instant;
 
 /// The token of the timer. The tokens of the nodes are smaller.
@@ -157,21 +157,13 @@ impl Driver {
     ) -> io::Result<()> {
         self.run_actions(redlock);
         let now = Clock::now();
-        for id in redlock.nodes() {
-            if holds(&self.lull, redlock.unanswered(id), redlock.unwritten(id)) {
-                continue;
-            }
-            let link = &mut self.links[id.index()];
-            let Some(connection) = link.connection.as_mut().filter(|c| c.can_write()) else {
-                continue;
-            };
-            let Some(bytes) = redlock.poll_transmit(now, id) else { continue };
-            match connection.write(bytes, &mut self.counters.writes) {
-                Ok(count) => {
-                    self.counters.bytes_sent += count as u64;
-                    redlock.handle_sent(id, count);
-                }
-                Err(error) => self.broken(redlock, id, error),
+        // Nodes that are asked for a vote go first. The others only get releases, which are encoded
+        // at the last moment.
+        let nodes = redlock.nodes();
+        let asked: NodeSet = nodes.into_iter().filter(|id| redlock.unwritten(*id) > 0).collect();
+        for id in asked.into_iter().chain(nodes.without(asked)) {
+            if !holds(&self.lull, redlock.unanswered(id), redlock.unwritten(id)) {
+                self.write_to(redlock, now, id);
             }
         }
         self.run_actions(redlock);
@@ -181,6 +173,19 @@ impl Driver {
             self.counters.timers += u64::from(self.wakeup.arm(deadline)?);
         }
         Ok(())
+    }
+
+    fn write_to(&mut self, redlock: &mut Redlock, now: Instant, id: NodeId) {
+        let link = &mut self.links[id.index()];
+        let Some(connection) = link.connection.as_mut().filter(|c| c.can_write()) else { return };
+        let Some(bytes) = redlock.poll_transmit(now, id) else { return };
+        match connection.write(bytes, &mut self.counters.writes) {
+            Ok(count) => {
+                self.counters.bytes_sent += count as u64;
+                redlock.handle_sent(id, count);
+            }
+            Err(error) => self.broken(redlock, id, error),
+        }
     }
 
     /// Waits until something happens, a deadline of `redlock` comes, or `timeout` is over. Then

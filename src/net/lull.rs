@@ -60,8 +60,8 @@ impl Lull {
         (self.since, self.pause) = (None, Duration::ZERO);
     }
 
-    /// Returns `true` if the requests to a node that are not written should wait for others, with so
-    /// many unanswered ones, themselves included. The answers end this.
+    /// Returns `true` if the unwritten requests to a node should wait for others, with so many
+    /// unanswered ones, themselves included. The answers end this.
     #[inline]
     pub(super) fn holds(&self, unanswered: usize, unwritten: usize) -> bool {
         !self.pause.is_zero() && HELD * unwritten < unanswered - unwritten

@@ -20,7 +20,7 @@ pub(super) struct Node {
     pub(super) link: Link,
     /// How many bytes the connection takes before the next change.
     pub(super) window: usize,
-    /// The tokens whose `SET` the server answered with `+OK`, and was asked for while it could vote.
+    /// The tokens whose `SET` the server answered with `+OK`, asked while it could vote.
     pub(super) granted: HashSet<Token>,
     /// The extensions to which the server agreed.
     pub(super) extended: HashMap<Token, Vec<Extension>>,

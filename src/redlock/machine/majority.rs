@@ -24,6 +24,11 @@ use crate::time::Instant;
 /// busy for a moment is no reason to ask all the others.
 const LEAST_HEDGE: u64 = 1_000_000;
 
+/// By how much each other request that a node still works on makes the shortest hedge longer. A
+/// server of a busy machine takes some microseconds for each of them, and the nodes that would be
+/// asked instead have as much to do.
+const HEDGE_PER_REQUEST: u64 = 10_000;
+
 /// The end of an attempt that asks its spare nodes.
 struct WidenedEnd {
     due: Instant,
@@ -84,15 +89,20 @@ impl Redlock {
     /// the longest time of the attempt is left for the spare nodes in any case.
     pub(super) fn first_hedge(&self, slot: u32, asked: NodeSet) -> Instant {
         let (mut times, mut slowest) = (SmallVec::<[u64; MAX_NODES]>::new(), 0);
+        let mut before = 0;
         for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {
             // The deviation alone says little: replies that come together show none.
             let time = self.nodes[id].patience();
             times.push(time);
-            slowest = if asked.contains(id) { slowest.max(time) } else { slowest };
+            if asked.contains(id) {
+                slowest = slowest.max(time);
+                before = before.max(self.nodes[id].unanswered().saturating_sub(1) as u64);
+            }
         }
         times.sort_unstable();
         let fastest = times.get(self.quorum.need() - 1).copied().unwrap_or_default();
-        let time = slowest.min(fastest.saturating_mul(2)).max(LEAST_HEDGE);
+        let least = LEAST_HEDGE + HEDGE_PER_REQUEST * before;
+        let time = slowest.min(fastest.saturating_mul(2)).max(least);
         let started = self.table[slot].started;
         let latest = started + (self.latest_end(slot) - started) / 2;
         Instant::from_nanos(started.as_nanos().saturating_add(time)).min(latest)
@@ -237,8 +247,8 @@ impl Redlock {
 
     /// Returns how long a lock that lives on waits before its spare nodes are given the key: a
     /// sixth of its validity, which short locks do not reach. Returns `None` if no spare node lacks
-    /// the key, if nobody is to be given one, and after a quarter of the validity: whoever could not
-    /// take the key by then must not put off renewals.
+    /// the key, if nobody is to be given one, and after a quarter of the validity: a node that could
+    /// not take the key by then must not put off renewals.
     pub(super) fn pause_of_spare(&self, now: Instant, slot: u32) -> Option<Duration> {
         let Lock { round, started, valid_until, .. } = &self.table[slot];
         let is_early = now - *started < (*valid_until - *started) / 4;

@@ -143,6 +143,28 @@ fn a_slow_node_makes_the_attempt_ask_the_others_after_the_hedge() {
     assert!(matches!(rig.event(), Event::Acquired { .. }));
 }
 
+/// The answers are late because of the requests before, and the others have as many.
+#[test]
+fn the_hedge_is_longer_where_nodes_have_much_to_do() {
+    let mut rig = rig();
+    (0..100).for_each(|number| _ = rig.acquire(&format!("r{number}"), NO_WAIT));
+    let before: Vec<_> = (0..5).map(|index| rig.sent(index).len()).collect();
+    rig.acquire("r", NO_WAIT);
+    let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
+    for index in &asked[..2] {
+        (0..=before[*index]).for_each(|_| rig.reply(*index, "+OK"));
+    }
+    rig.events();
+    let is_asked = |rig: &mut Rig| {
+        let sent: Vec<_> = (0..5).flat_map(|index| rig.sent(index)).collect();
+        sent.iter().any(|command| command.starts_with("SET r #"))
+    };
+    rig.advance(ms(1));
+    assert!(!is_asked(&mut rig), "{} requests are before this one", before[asked[2]]);
+    rig.advance(Duration::from_micros(10 * before[asked[2]] as u64));
+    assert!(is_asked(&mut rig));
+}
+
 #[test]
 fn the_others_get_as_long_as_the_first() {
     let mut rig = rig();
