@@ -247,8 +247,8 @@ impl Redlock {
 
     /// Returns how long a lock that lives on waits before its spare nodes are given the key: a
     /// sixth of its validity, which short locks do not reach. Returns `None` if no spare node lacks
-    /// the key, if nobody is to be given one, and after a quarter of the validity: a node that could
-    /// not take the key by then must not put off renewals.
+    /// the key, if nobody is to be given one, and after a quarter of the validity: a node that
+    /// could not take the key by then must not put off renewals.
     pub(super) fn pause_of_spare(&self, now: Instant, slot: u32) -> Option<Duration> {
         let Lock { round, started, valid_until, .. } = &self.table[slot];
         let is_early = now - *started < (*valid_until - *started) / 4;
