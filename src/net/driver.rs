@@ -8,14 +8,15 @@
 //!    its share of the turn;
 //! 4. tell the state machine the time.
 //!
-//! No step looks into the bytes. [`connections`] opens and closes the connections.
+//! No step looks into the bytes. [`connections`] opens and closes the connections, [`waits`] has the
+//! ways to wait.
 
 mod connections;
+mod waits;
 
 use core::time::Duration;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::thread;
 
 use mio::event::Event;
 use mio::unix::SourceFd;
@@ -27,7 +28,7 @@ use super::connection::Connection;
 use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::io_counters::IoCounters;
-use super::lull::{CROWD, Lull};
+use super::lull::Lull;
 use super::process::{OtherProcess, Process};
 use super::race::Race;
 use super::received::Received;
@@ -140,21 +141,19 @@ impl Driver {
     /// node, and arms the timer for the next deadline. The timer wakes whoever waits for the
     /// descriptor.
     pub(crate) fn flush(&mut self, redlock: &mut Redlock) -> io::Result<()> {
-        self.write(redlock, |_, _, _| false)
+        self.write(redlock, |_, _, _| false);
+        self.arm(redlock)
     }
 
-    /// Does the same for somebody who comes again after the next answers: bytes for a node with
-    /// much to do wait for more of their kind.
+    /// Does the same for somebody who waits next. With many requests on their way, bytes for a node
+    /// with much to do can wait for more of their kind, and no timer is needed.
     pub(crate) fn flush_in_turn(&mut self, redlock: &mut Redlock) -> io::Result<()> {
-        self.write(redlock, Lull::holds)
+        self.write(redlock, Lull::holds);
+        if self.lull.is_crowded() { Ok(()) } else { self.arm(redlock) }
     }
 
     /// Writes to every node, unless `holds`: given its unanswered and its unwritten requests.
-    fn write(
-        &mut self,
-        redlock: &mut Redlock,
-        holds: impl Fn(&Lull, usize, usize) -> bool,
-    ) -> io::Result<()> {
+    fn write(&mut self, redlock: &mut Redlock, holds: impl Fn(&Lull, usize, usize) -> bool) {
         self.run_actions(redlock);
         let now = Clock::now();
         // Nodes that are asked for a vote go first. The others only get releases, which are encoded
@@ -167,8 +166,12 @@ impl Driver {
             }
         }
         self.run_actions(redlock);
-        let unread = self.links.iter().any(|link| link.unread);
-        let deadline = if unread { Some(Instant::ZERO) } else { self.next_deadline(redlock) };
+    }
+
+    /// Arms the timer for the next deadline.
+    fn arm(&mut self, redlock: &Redlock) -> io::Result<()> {
+        let deadline =
+            if self.has_unread() { Some(Instant::ZERO) } else { self.next_deadline(redlock) };
         if let Some(deadline) = deadline {
             self.counters.timers += u64::from(self.wakeup.arm(deadline)?);
         }
@@ -199,10 +202,9 @@ impl Driver {
         busy_poll: Duration,
     ) -> io::Result<()> {
         if timeout == Some(Duration::ZERO) {
-            self.select(Some(Duration::ZERO))?;
+            self.look()?;
         } else if busy_poll.is_zero() {
-            self.pause(redlock, timeout);
-            self.sleep(timeout)?;
+            self.doze(redlock, timeout)?;
         } else {
             self.spin(redlock, timeout, busy_poll)?;
         }
@@ -226,67 +228,6 @@ impl Driver {
         redlock.handle_timeout(now);
         self.run_actions(redlock);
         Ok(())
-    }
-
-    /// Polls without sleeping for up to `busy_poll`, then sleeps for the rest of `timeout`.
-    fn spin(
-        &mut self,
-        redlock: &Redlock,
-        timeout: Option<Duration>,
-        busy_poll: Duration,
-    ) -> io::Result<()> {
-        let start = Clock::now();
-        let patience = timeout.map_or(busy_poll, |timeout| timeout.min(busy_poll));
-        let deadline = self.next_deadline(redlock).unwrap_or(Instant::FAR_FUTURE);
-        loop {
-            self.select(Some(Duration::ZERO))?;
-            let now = Clock::now();
-            if !self.events.is_empty() || now >= deadline {
-                return Ok(());
-            }
-            if now - start >= patience {
-                let left = timeout.map(|timeout| timeout.saturating_sub(now - start));
-                return self.sleep(left);
-            }
-        }
-    }
-
-    /// Leaves the sockets alone for a moment if many requests are on their way, but for no longer
-    /// than `timeout`. Deadlines wait too: with so many requests one of them is always near.
-    #[expect(clippy::disallowed_methods, reason = "what comes meanwhile is to be handled together")]
-    fn pause(&mut self, redlock: &Redlock, timeout: Option<Duration>) {
-        let unanswered: usize = redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).sum();
-        if unanswered < CROWD {
-            return self.lull.end();
-        }
-        let most = timeout.unwrap_or(Duration::MAX);
-        let pause = self.lull.pause(Clock::now(), unanswered).min(most);
-        if !pause.is_zero() {
-            self.counters.pauses += 1;
-            thread::sleep(pause);
-        }
-    }
-
-    /// Sleeps until something happens or `timeout` is over.
-    ///
-    /// The timer ends the sleep: `epoll_wait` would round `timeout` up to a whole millisecond.
-    fn sleep(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        if let Some(timeout) = timeout {
-            self.counters.timers += u64::from(self.wakeup.arm(Clock::now() + timeout)?);
-        }
-        self.select(None)
-    }
-
-    fn select(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.counters.waits += 1;
-        match self.poll.poll(&mut self.events, timeout) {
-            // A signal: the wait ends, so that the caller can look at what the signal changed.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                self.events.clear();
-                Ok(())
-            }
-            result => result,
-        }
     }
 
     fn dispatch(&mut self, redlock: &mut Redlock, event: &Event) {
@@ -365,6 +306,11 @@ impl Driver {
             }
         }
         self.links[id.index()].unread = true;
+    }
+
+    /// Returns `true` if a socket may hold bytes that the system does not report again.
+    fn has_unread(&self) -> bool {
+        self.links.iter().any(|link| link.unread)
     }
 
     fn next_deadline(&self, redlock: &Redlock) -> Option<Instant> {

@@ -17,9 +17,13 @@ use core::time::Duration;
 
 use crate::time::Instant;
 
-/// The number of unanswered requests, at all nodes together, from which on there are pauses. With
-/// fewer, each lock counts for more than the system calls.
-pub(super) const CROWD: usize = 128;
+/// The number of unanswered requests, at all nodes together, from which on the loop turns by itself
+/// and needs no timer.
+const CROWD: usize = 64;
+
+/// The number of unanswered requests from which on there are pauses. With fewer, each lock counts
+/// for more than the system calls.
+const MANY: usize = 256;
 
 /// Which part of the time of an answer a pause is.
 const PART: u32 = 4;
@@ -38,7 +42,7 @@ const WINDOW: Duration = Duration::from_millis(1);
 
 /// The pauses of one driver.
 pub(super) struct Lull {
-    /// The time since which answers are counted; `None` without a crowd.
+    /// The time since which answers are counted; `None` without a crowd of requests.
     since: Option<Instant>,
     answers: u32,
     pause: Duration,
@@ -55,7 +59,13 @@ impl Lull {
         self.answers = self.answers.saturating_add(count);
     }
 
-    /// Ends the pauses: there are few requests.
+    /// Returns `true` while there are many unanswered requests, with pauses or without.
+    #[inline]
+    pub(super) fn is_crowded(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Forgets the crowd, and ends the pauses.
     pub(super) fn end(&mut self) {
         (self.since, self.pause) = (None, Duration::ZERO);
     }
@@ -67,21 +77,37 @@ impl Lull {
         !self.pause.is_zero() && HELD * unwritten < unanswered - unwritten
     }
 
-    /// Returns how long to wait before the next look at the sockets, with so many unanswered
-    /// requests.
-    pub(super) fn pause(&mut self, now: Instant, unanswered: usize) -> Duration {
+    /// Returns how long to leave the sockets alone before the next wait, with so many unanswered
+    /// requests, where pause and wait last for `most` together.
+    #[inline]
+    pub(super) fn pause(
+        &mut self,
+        unanswered: usize,
+        most: Duration,
+        clock: impl FnOnce() -> Instant,
+    ) -> Duration {
+        if unanswered < CROWD || most < LONGEST {
+            self.end();
+        } else {
+            self.count(clock(), unanswered);
+        }
+        self.pause
+    }
+
+    /// Chooses the pause anew if the window is over.
+    fn count(&mut self, now: Instant, unanswered: usize) {
         let elapsed = match self.since {
-            Some(since) if now - since < WINDOW => return self.pause,
+            Some(since) if now - since < WINDOW => return,
             Some(since) => now - since,
             // The crowd has just come.
             None => Duration::ZERO,
         };
         self.pause = match self.answers {
             0 => Duration::ZERO,
+            _ if unanswered < MANY => Duration::ZERO,
             answers => pause_of(elapsed, unanswered, answers),
         };
         (self.since, self.answers) = (Some(now), 0);
-        self.pause
     }
 }
 
@@ -133,7 +159,7 @@ mod tests {
         let mut after = |lull: &mut Lull, passed: u64, answers: usize| {
             lull.answered(answers);
             now = now + micros(passed);
-            lull.pause(now, 600)
+            lull.pause(600, Duration::MAX, || now)
         };
         assert_eq!(after(&mut lull, 0, 0), Duration::ZERO, "nothing has been counted");
         assert_eq!(after(&mut lull, 999, 500), Duration::ZERO, "the window is not over");
@@ -141,6 +167,10 @@ mod tests {
         assert_eq!(after(&mut lull, 500, 1), micros(250), "until the next window is over");
         assert_eq!(after(&mut lull, 500, 299), micros(500));
         assert_eq!(after(&mut lull, 2_000, 0), Duration::ZERO, "no answer has come");
+        lull.answered(600);
+        let later = now + Duration::from_secs(1);
+        assert_eq!(lull.pause(255, Duration::MAX, || later), Duration::ZERO, "these are few");
+        assert!(lull.is_crowded());
     }
 
     #[test]
@@ -148,9 +178,9 @@ mod tests {
         let mut lull = Lull::new();
         assert!(!lull.holds(600, 1), "without pauses all leave at once");
         let start = Instant::ZERO + Duration::from_secs(1);
-        lull.pause(start, 600);
+        lull.pause(600, Duration::MAX, || start);
         lull.answered(600);
-        lull.pause(start + WINDOW, 600);
+        lull.pause(600, Duration::MAX, || start + WINDOW);
         for (unanswered, unwritten, expected) in
             [(0, 0, false), (10, 10, false), (30, 10, false), (31, 10, true), (600, 1, true)]
         {
@@ -159,17 +189,21 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_ends_with_the_crowd() {
-        let mut lull = Lull::new();
-        let start = Instant::ZERO + Duration::from_secs(1);
-        lull.pause(start, 600);
-        lull.answered(600);
-        assert_eq!(lull.pause(start + WINDOW, 600), micros(250));
-        lull.end();
-        lull.answered(1);
-        let later = start + Duration::from_secs(9);
-        assert_eq!(lull.pause(later, 600), Duration::ZERO, "the time between is none of an answer");
-        lull.answered(600);
-        assert_eq!(lull.pause(later + WINDOW, 600), micros(250));
+    fn pauses_end_with_the_crowd_and_where_there_is_no_time() {
+        for (unanswered, most) in [(63, Duration::MAX), (600, micros(999))] {
+            let mut lull = Lull::new();
+            let start = Instant::ZERO + Duration::from_secs(1);
+            let pause = |lull: &mut Lull, passed| lull.pause(600, LONGEST, || start + passed);
+            pause(&mut lull, Duration::ZERO);
+            lull.answered(600);
+            assert_eq!(pause(&mut lull, WINDOW), micros(250));
+            assert_eq!(lull.pause(unanswered, most, || start + WINDOW), Duration::ZERO);
+            assert!(!lull.is_crowded());
+            lull.answered(1);
+            let later = Duration::from_secs(9);
+            assert_eq!(pause(&mut lull, later), Duration::ZERO, "the time between says nothing");
+            lull.answered(600);
+            assert_eq!(pause(&mut lull, later + WINDOW), micros(250));
+        }
     }
 }

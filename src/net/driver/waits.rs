@@ -1,0 +1,94 @@
+//! The ways to wait: one look, a sleep, a pause before the sleep, and spinning.
+
+use core::time::Duration;
+use std::{io, thread};
+
+use super::Driver;
+use crate::net::clock::Clock;
+use crate::redlock::Redlock;
+use crate::time::Instant;
+
+/// The shortest timeout of `epoll_wait`.
+const TICK: Duration = Duration::from_millis(1);
+
+impl Driver {
+    /// Looks what has happened, without waiting.
+    pub(super) fn look(&mut self) -> io::Result<()> {
+        // Whoever never waits here waits in another loop, for the descriptor with the timer.
+        self.lull.end();
+        self.select(Some(Duration::ZERO))
+    }
+
+    /// Sleeps until something happens or `timeout` is over. With many requests on their way, leaves
+    /// the sockets alone for a moment before, and wakes up after a millisecond in any case.
+    pub(super) fn doze(&mut self, redlock: &Redlock, timeout: Option<Duration>) -> io::Result<()> {
+        let unanswered = redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).sum();
+        let was_crowded = self.lull.is_crowded();
+        let most = timeout.unwrap_or(Duration::MAX);
+        let pause = self.lull.pause(unanswered, most, Clock::now);
+        if !self.lull.is_crowded() {
+            if was_crowded {
+                self.arm(redlock)?;
+            }
+            return self.sleep(timeout);
+        }
+        if !pause.is_zero() {
+            self.pause(pause);
+        }
+        // One of the deadlines is always near, and arming the timer for each of them costs more
+        // than looking once more in vain.
+        let is_over = most - pause < TICK || self.has_unread();
+        self.select(Some(if is_over { Duration::ZERO } else { TICK }))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "what comes meanwhile is to be handled together")]
+    fn pause(&mut self, pause: Duration) {
+        self.counters.pauses += 1;
+        thread::sleep(pause);
+    }
+
+    /// Polls without sleeping for up to `busy_poll`, then sleeps for the rest of `timeout`.
+    pub(super) fn spin(
+        &mut self,
+        redlock: &Redlock,
+        timeout: Option<Duration>,
+        busy_poll: Duration,
+    ) -> io::Result<()> {
+        let start = Clock::now();
+        let patience = timeout.map_or(busy_poll, |timeout| timeout.min(busy_poll));
+        let deadline = self.next_deadline(redlock).unwrap_or(Instant::FAR_FUTURE);
+        loop {
+            self.look()?;
+            let now = Clock::now();
+            if !self.events.is_empty() || now >= deadline {
+                return Ok(());
+            }
+            if now - start >= patience {
+                let left = timeout.map(|timeout| timeout.saturating_sub(now - start));
+                return self.sleep(left);
+            }
+        }
+    }
+
+    /// Sleeps until something happens or `timeout` is over.
+    ///
+    /// The timer ends the sleep: `epoll_wait` would round `timeout` up to a whole millisecond.
+    fn sleep(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        if let Some(timeout) = timeout {
+            self.counters.timers += u64::from(self.wakeup.arm(Clock::now() + timeout)?);
+        }
+        self.select(None)
+    }
+
+    fn select(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.counters.waits += 1;
+        match self.poll.poll(&mut self.events, timeout) {
+            // A signal: the wait ends, so that the caller can look at what the signal changed.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.events.clear();
+                Ok(())
+            }
+            result => result,
+        }
+    }
+}
