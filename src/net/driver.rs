@@ -146,10 +146,10 @@ impl Driver {
     }
 
     /// Does the same for somebody who waits next. With many requests on their way, bytes for a node
-    /// with much to do can wait for more of their kind, and no timer is needed.
+    /// with much to do can wait for more of their kind.
     pub(crate) fn flush_in_turn(&mut self, redlock: &mut Redlock) -> io::Result<()> {
         self.write(redlock, Lull::holds);
-        if self.lull.is_crowded() { Ok(()) } else { self.arm(redlock) }
+        self.arm(redlock)
     }
 
     /// Writes to every node, unless `holds`: given its unanswered and its unwritten requests.
@@ -170,11 +170,15 @@ impl Driver {
 
     /// Arms the timer for the next deadline.
     fn arm(&mut self, redlock: &Redlock) -> io::Result<()> {
-        let deadline =
-            if self.has_unread() { Some(Instant::ZERO) } else { self.next_deadline(redlock) };
-        if let Some(deadline) = deadline {
-            self.counters.timers += u64::from(self.wakeup.arm(deadline)?);
-        }
+        let unread = self.links.iter().any(|link| link.unread);
+        let deadline = if unread {
+            Instant::ZERO
+        } else if let Some(deadline) = self.next_deadline(redlock) {
+            self.lull.round(deadline, Clock::now)
+        } else {
+            return Ok(());
+        };
+        self.counters.timers += u64::from(self.wakeup.arm(deadline)?);
         Ok(())
     }
 
@@ -306,11 +310,6 @@ impl Driver {
             }
         }
         self.links[id.index()].unread = true;
-    }
-
-    /// Returns `true` if a socket may hold bytes that the system does not report again.
-    fn has_unread(&self) -> bool {
-        self.links.iter().any(|link| link.unread)
     }
 
     fn next_deadline(&self, redlock: &Redlock) -> Option<Instant> {

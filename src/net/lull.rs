@@ -17,8 +17,8 @@ use core::time::Duration;
 
 use crate::time::Instant;
 
-/// The number of unanswered requests, at all nodes together, from which on the loop turns by itself
-/// and needs no timer.
+/// The number of unanswered requests, at all nodes together, from which on one of the deadlines is
+/// always near.
 const CROWD: usize = 64;
 
 /// The number of unanswered requests from which on there are pauses. With fewer, each lock counts
@@ -31,8 +31,9 @@ const PART: u32 = 4;
 /// The shortest pause. What comes in a shorter one is not worth the call that sleeps.
 const SHORTEST: Duration = Duration::from_micros(100);
 
-/// The longest pause. No request, deadline or waker waits longer than that for the sake of others.
-const LONGEST: Duration = Duration::from_millis(1);
+/// The longest pause, and by how much a deadline can be late in a crowd: half of the time by which
+/// a loss is told ahead of the end, if nothing else is configured.
+const LONGEST: Duration = Duration::from_micros(500);
 
 /// How many times as many requests as those which wait a node may work on before they leave.
 const HELD: usize = 2;
@@ -59,10 +60,11 @@ impl Lull {
         self.answers = self.answers.saturating_add(count);
     }
 
-    /// Returns `true` while there are many unanswered requests, with pauses or without.
+    /// Returns when the timer goes off for this deadline: in a crowd not too soon, or the timer would
+    /// be armed again in each turn.
     #[inline]
-    pub(super) fn is_crowded(&self) -> bool {
-        self.since.is_some()
+    pub(super) fn round(&self, deadline: Instant, clock: impl FnOnce() -> Instant) -> Instant {
+        if self.since.is_none() { deadline } else { deadline.max(clock() + LONGEST) }
     }
 
     /// Forgets the crowd, and ends the pauses.
@@ -140,9 +142,9 @@ mod tests {
             (1_000, 128, 321, 0),
             (1_000, 320, 2_000, 0),
             // Servers that are far away, or have stopped.
-            (1_000, 1_000, 200, 1_000),
-            (100_000, 5_000, 1, 1_000),
-            (10_000_000_000, usize::MAX, 1, 1_000),
+            (1_000, 1_000, 200, 500),
+            (100_000, 5_000, 1, 500),
+            (10_000_000_000, usize::MAX, 1, 500),
             (1_000, 0, 600, 0),
             (1_000, 600, u32::MAX, 0),
         ];
@@ -170,7 +172,8 @@ mod tests {
         lull.answered(600);
         let later = now + Duration::from_secs(1);
         assert_eq!(lull.pause(255, Duration::MAX, || later), Duration::ZERO, "these are few");
-        assert!(lull.is_crowded());
+        assert_eq!(lull.round(later, || later), later + LONGEST);
+        assert_eq!(lull.round(later + WINDOW, || later), later + WINDOW);
     }
 
     #[test]
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn pauses_end_with_the_crowd_and_where_there_is_no_time() {
-        for (unanswered, most) in [(63, Duration::MAX), (600, micros(999))] {
+        for (unanswered, most) in [(63, Duration::MAX), (600, micros(499))] {
             let mut lull = Lull::new();
             let start = Instant::ZERO + Duration::from_secs(1);
             let pause = |lull: &mut Lull, passed| lull.pause(600, LONGEST, || start + passed);
@@ -198,7 +201,7 @@ mod tests {
             lull.answered(600);
             assert_eq!(pause(&mut lull, WINDOW), micros(250));
             assert_eq!(lull.pause(unanswered, most, || start + WINDOW), Duration::ZERO);
-            assert!(!lull.is_crowded());
+            assert_eq!(lull.round(start, || start), start, "deadlines are what they are");
             lull.answered(1);
             let later = Duration::from_secs(9);
             assert_eq!(pause(&mut lull, later), Duration::ZERO, "the time between says nothing");

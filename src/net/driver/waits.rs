@@ -8,37 +8,24 @@ use crate::net::clock::Clock;
 use crate::redlock::Redlock;
 use crate::time::Instant;
 
-/// The shortest timeout of `epoll_wait`.
-const TICK: Duration = Duration::from_millis(1);
-
 impl Driver {
     /// Looks what has happened, without waiting.
     pub(super) fn look(&mut self) -> io::Result<()> {
-        // Whoever never waits here waits in another loop, for the descriptor with the timer.
+        // A caller without time to wait may wait in another loop, for the descriptor with the timer.
         self.lull.end();
         self.select(Some(Duration::ZERO))
     }
 
     /// Sleeps until something happens or `timeout` is over. With many requests on their way, leaves
-    /// the sockets alone for a moment before, and wakes up after a millisecond in any case.
+    /// the sockets alone for a moment before.
     pub(super) fn doze(&mut self, redlock: &Redlock, timeout: Option<Duration>) -> io::Result<()> {
         let unanswered = redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).sum();
-        let was_crowded = self.lull.is_crowded();
         let most = timeout.unwrap_or(Duration::MAX);
         let pause = self.lull.pause(unanswered, most, Clock::now);
-        if !self.lull.is_crowded() {
-            if was_crowded {
-                self.arm(redlock)?;
-            }
-            return self.sleep(timeout);
-        }
         if !pause.is_zero() {
             self.pause(pause);
         }
-        // One of the deadlines is always near, and arming the timer for each of them costs more
-        // than looking once more in vain.
-        let is_over = most - pause < TICK || self.has_unread();
-        self.select(Some(if is_over { Duration::ZERO } else { TICK }))
+        self.sleep(timeout.map(|timeout| timeout.saturating_sub(pause)))
     }
 
     #[expect(clippy::disallowed_methods, reason = "what comes meanwhile is to be handled together")]
