@@ -8,7 +8,7 @@
 //!    its share of the turn;
 //! 4. tell the state machine the time.
 //!
-//! No step looks into the bytes. [`connections`] opens and closes the connections, [`waits`] has the
+//! No step looks into the bytes. [`connections`] opens and closes the connections. [`waits`] has the
 //! ways to wait.
 
 mod connections;

@@ -60,8 +60,8 @@ impl Lull {
         self.answers = self.answers.saturating_add(count);
     }
 
-    /// Returns when the timer goes off for this deadline: in a crowd not too soon, or the timer would
-    /// be armed again in each turn.
+    /// Returns when the timer goes off for this deadline: in a crowd not too soon, or the timer
+    /// would be armed again in each turn.
     #[inline]
     pub(super) fn round(&self, deadline: Instant, clock: impl FnOnce() -> Instant) -> Instant {
         if self.since.is_none() { deadline } else { deadline.max(clock() + LONGEST) }

@@ -11,7 +11,7 @@ use crate::time::Instant;
 impl Driver {
     /// Looks what has happened, without waiting.
     pub(super) fn look(&mut self) -> io::Result<()> {
-        // A caller without time to wait may wait in another loop, for the descriptor with the timer.
+        // A caller who cannot wait here may wait in another loop, for the descriptor and its timer.
         self.lull.end();
         self.select(Some(Duration::ZERO))
     }
