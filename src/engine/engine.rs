@@ -173,10 +173,13 @@ impl Engine {
     /// Returns the error of `epoll_wait` or of the timer, or [`OtherProcess`] after a `fork`. A
     /// node cannot cause an error here.
     pub fn poll(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        if timeout == Some(Duration::ZERO) {
+            self.driver.be_punctual();
+        }
         self.turn(timeout)?;
         // What the state machine sends by itself, such as retries, leaves now: a caller without an
         // event to react to may not call again for long.
-        self.driver.flush_in_turn(&mut self.redlock)
+        self.driver.flush(&mut self.redlock)
     }
 
     /// Runs one turn as [`poll`](Self::poll) does, but without the last write. The caller passes
@@ -188,7 +191,7 @@ impl Engine {
     }
 
     pub(super) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.flush_in_turn()?;
+        self.flush()?;
         self.driver.wait(&mut self.redlock, timeout, self.busy_poll)
     }
 
@@ -201,13 +204,6 @@ impl Engine {
     pub fn flush(&mut self) -> io::Result<()> {
         self.driver.check_process()?;
         self.driver.flush(&mut self.redlock)
-    }
-
-    /// Does what [`flush`](Self::flush) does for somebody who polls next. With many requests on
-    /// their way, some bytes wait for the answers to others.
-    pub(crate) fn flush_in_turn(&mut self) -> io::Result<()> {
-        self.driver.check_process()?;
-        self.driver.flush_in_turn(&mut self.redlock)
     }
 
     /// Returns the next event: first those of locks, in order, then those of nodes. Returns `None`

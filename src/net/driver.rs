@@ -8,8 +8,8 @@
 //!    its share of the turn;
 //! 4. tell the state machine the time.
 //!
-//! No step looks into the bytes. [`connections`] opens and closes the connections. [`waits`] has the
-//! ways to wait.
+//! No step looks into the bytes. [`connections`] opens and closes the connections. [`waits`] has
+//! the ways to wait.
 
 mod connections;
 mod waits;
@@ -132,6 +132,12 @@ impl Driver {
         self.home.check()
     }
 
+    /// Ends the pauses, and has the timer go off at the next deadline and not a little later: for a
+    /// caller who waits in another loop.
+    pub(crate) fn be_punctual(&mut self) {
+        self.lull.end();
+    }
+
     /// Returns whether this is the process that made this driver.
     pub(crate) fn is_at_home(&self) -> bool {
         self.home.is_current()
@@ -141,31 +147,17 @@ impl Driver {
     /// node, and arms the timer for the next deadline. The timer wakes whoever waits for the
     /// descriptor.
     pub(crate) fn flush(&mut self, redlock: &mut Redlock) -> io::Result<()> {
-        self.write(redlock, |_, _, _| false);
-        self.arm(redlock)
-    }
-
-    /// Does the same for somebody who waits next. With many requests on their way, bytes for a node
-    /// with much to do can wait for more of their kind.
-    pub(crate) fn flush_in_turn(&mut self, redlock: &mut Redlock) -> io::Result<()> {
-        self.write(redlock, Lull::holds);
-        self.arm(redlock)
-    }
-
-    /// Writes to every node, unless `holds`: given its unanswered and its unwritten requests.
-    fn write(&mut self, redlock: &mut Redlock, holds: impl Fn(&Lull, usize, usize) -> bool) {
         self.run_actions(redlock);
         let now = Clock::now();
-        // Nodes that are asked for a vote go first. The others only get releases, which are encoded
-        // at the last moment.
+        // Nodes with requests that are encoded go first: among these are all plain votes. Groups of
+        // releases are encoded at the last moment.
         let nodes = redlock.nodes();
         let asked: NodeSet = nodes.into_iter().filter(|id| redlock.unwritten(*id) > 0).collect();
         for id in asked.into_iter().chain(nodes.without(asked)) {
-            if !holds(&self.lull, redlock.unanswered(id), redlock.unwritten(id)) {
-                self.write_to(redlock, now, id);
-            }
+            self.write_to(redlock, now, id);
         }
         self.run_actions(redlock);
+        self.arm(redlock)
     }
 
     /// Arms the timer for the next deadline.
@@ -206,7 +198,7 @@ impl Driver {
         busy_poll: Duration,
     ) -> io::Result<()> {
         if timeout == Some(Duration::ZERO) {
-            self.look()?;
+            self.select(Some(Duration::ZERO))?;
         } else if busy_poll.is_zero() {
             self.doze(redlock, timeout)?;
         } else {
@@ -223,6 +215,7 @@ impl Driver {
             }
         }
         let now = Clock::now();
+        self.lull.looked(now);
         if now >= self.wall_at {
             self.tell_wall_clock(redlock);
         }

@@ -6,9 +6,6 @@
 //! the time of an answer, replies of several nodes are there together, and the next requests leave
 //! together.
 //!
-//! For the same reason, requests to a node that still works on many others wait for its answers, or
-//! for more of their kind. The node would not come to them sooner.
-//!
 //! The time of an answer is what Little's law makes of the unanswered requests and of the answers
 //! that come in a while. A smoothed round trip would not do: of a flight of hundreds of requests
 //! the last ones wait least, and such an estimate follows them.
@@ -35,9 +32,6 @@ const SHORTEST: Duration = Duration::from_micros(100);
 /// a loss is told ahead of the end, if nothing else is configured.
 const LONGEST: Duration = Duration::from_micros(500);
 
-/// How many times as many requests as those which wait a node may work on before they leave.
-const HELD: usize = 2;
-
 /// For how long answers are counted, at least.
 const WINDOW: Duration = Duration::from_millis(1);
 
@@ -46,12 +40,14 @@ pub(super) struct Lull {
     /// The time since which answers are counted; `None` without a crowd of requests.
     since: Option<Instant>,
     answers: u32,
+    /// The time of the last look at the sockets.
+    looked: Instant,
     pause: Duration,
 }
 
 impl Lull {
     pub(super) const fn new() -> Self {
-        Self { since: None, answers: 0, pause: Duration::ZERO }
+        Self { since: None, answers: 0, looked: Instant::ZERO, pause: Duration::ZERO }
     }
 
     /// Counts answers.
@@ -67,20 +63,20 @@ impl Lull {
         if self.since.is_none() { deadline } else { deadline.max(clock() + LONGEST) }
     }
 
+    /// Notes the time of a look at the sockets.
+    #[inline]
+    pub(super) fn looked(&mut self, now: Instant) {
+        self.looked = now;
+    }
+
     /// Forgets the crowd, and ends the pauses.
     pub(super) fn end(&mut self) {
         (self.since, self.pause) = (None, Duration::ZERO);
     }
 
-    /// Returns `true` if the unwritten requests to a node should wait for others, with so many
-    /// unanswered ones, themselves included. The answers end this.
-    #[inline]
-    pub(super) fn holds(&self, unanswered: usize, unwritten: usize) -> bool {
-        !self.pause.is_zero() && HELD * unwritten < unanswered - unwritten
-    }
-
     /// Returns how long to leave the sockets alone before the next wait, with so many unanswered
-    /// requests, where pause and wait last for `most` together.
+    /// requests, where pause and wait last for `most` together. What the caller has done since the
+    /// last look at the sockets is a part of the pause.
     #[inline]
     pub(super) fn pause(
         &mut self,
@@ -90,10 +86,11 @@ impl Lull {
     ) -> Duration {
         if unanswered < CROWD || most < LONGEST {
             self.end();
-        } else {
-            self.count(clock(), unanswered);
+            return Duration::ZERO;
         }
-        self.pause
+        let now = clock();
+        self.count(now, unanswered);
+        self.pause.saturating_sub(now - self.looked)
     }
 
     /// Chooses the pause anew if the window is over.
@@ -154,6 +151,13 @@ mod tests {
         }
     }
 
+    /// What the driver does: looks at the sockets, and asks at once for the pause before the next
+    /// look.
+    fn turn(lull: &mut Lull, now: Instant, unanswered: usize) -> Duration {
+        lull.looked(now);
+        lull.pause(unanswered, Duration::MAX, || now)
+    }
+
     #[test]
     fn a_pause_follows_the_answers_of_the_last_window() {
         let mut lull = Lull::new();
@@ -161,7 +165,7 @@ mod tests {
         let mut after = |lull: &mut Lull, passed: u64, answers: usize| {
             lull.answered(answers);
             now = now + micros(passed);
-            lull.pause(600, Duration::MAX, || now)
+            turn(lull, now, 600)
         };
         assert_eq!(after(&mut lull, 0, 0), Duration::ZERO, "nothing has been counted");
         assert_eq!(after(&mut lull, 999, 500), Duration::ZERO, "the window is not over");
@@ -169,26 +173,12 @@ mod tests {
         assert_eq!(after(&mut lull, 500, 1), micros(250), "until the next window is over");
         assert_eq!(after(&mut lull, 500, 299), micros(500));
         assert_eq!(after(&mut lull, 2_000, 0), Duration::ZERO, "no answer has come");
-        lull.answered(600);
-        let later = now + Duration::from_secs(1);
-        assert_eq!(lull.pause(255, Duration::MAX, || later), Duration::ZERO, "these are few");
-        assert_eq!(lull.round(later, || later), later + LONGEST);
-        assert_eq!(lull.round(later + WINDOW, || later), later + WINDOW);
-    }
-
-    #[test]
-    fn requests_wait_while_their_node_works_on_twice_as_many() {
-        let mut lull = Lull::new();
-        assert!(!lull.holds(600, 1), "without pauses all leave at once");
-        let start = Instant::ZERO + Duration::from_secs(1);
-        lull.pause(600, Duration::MAX, || start);
-        lull.answered(600);
-        lull.pause(600, Duration::MAX, || start + WINDOW);
-        for (unanswered, unwritten, expected) in
-            [(0, 0, false), (10, 10, false), (30, 10, false), (31, 10, true), (600, 1, true)]
-        {
-            assert_eq!(lull.holds(unanswered, unwritten), expected, "{unanswered}, {unwritten}");
-        }
+        assert_eq!(after(&mut lull, 1_000, 600), micros(250));
+        assert_eq!(after(&mut lull, 1_000, 600), micros(250));
+        let busy = now + micros(100);
+        assert_eq!(lull.pause(600, Duration::MAX, || busy), micros(150), "100 µs are over");
+        let busier = now + micros(400);
+        assert_eq!(lull.pause(600, Duration::MAX, || busier), Duration::ZERO);
     }
 
     #[test]
@@ -196,17 +186,27 @@ mod tests {
         for (unanswered, most) in [(63, Duration::MAX), (600, micros(499))] {
             let mut lull = Lull::new();
             let start = Instant::ZERO + Duration::from_secs(1);
-            let pause = |lull: &mut Lull, passed| lull.pause(600, LONGEST, || start + passed);
-            pause(&mut lull, Duration::ZERO);
+            turn(&mut lull, start, 600);
             lull.answered(600);
-            assert_eq!(pause(&mut lull, WINDOW), micros(250));
-            assert_eq!(lull.pause(unanswered, most, || start + WINDOW), Duration::ZERO);
-            assert_eq!(lull.round(start, || start), start, "deadlines are what they are");
+            let now = start + WINDOW;
+            assert_eq!(turn(&mut lull, now, 600), micros(250));
+            assert_eq!(lull.round(now, || now), now + LONGEST);
+            assert_eq!(lull.round(now + WINDOW, || now), now + WINDOW);
+            assert_eq!(lull.pause(unanswered, most, || now), Duration::ZERO);
+            assert_eq!(lull.round(now, || now), now, "deadlines are what they are");
             lull.answered(1);
-            let later = Duration::from_secs(9);
-            assert_eq!(pause(&mut lull, later), Duration::ZERO, "the time between says nothing");
+            let later = now + Duration::from_secs(9);
+            assert_eq!(
+                turn(&mut lull, later, 600),
+                Duration::ZERO,
+                "the time between says nothing"
+            );
             lull.answered(600);
-            assert_eq!(pause(&mut lull, later + WINDOW), micros(250));
+            assert_eq!(turn(&mut lull, later + WINDOW, 600), micros(250));
+            lull.answered(600);
+            let at_last = later + 2 * WINDOW;
+            assert_eq!(turn(&mut lull, at_last, 255), Duration::ZERO, "these are few");
+            assert_eq!(lull.round(at_last, || at_last), at_last + LONGEST);
         }
     }
 }

@@ -136,7 +136,7 @@ impl Worker {
 
     /// Writes the waiting bytes to the servers, then calls the wakers.
     fn hand_out(&mut self) -> io::Result<()> {
-        self.engine.flush_in_turn()?;
+        self.engine.flush()?;
         self.wake();
         Ok(())
     }

@@ -3,25 +3,23 @@
 use core::time::Duration;
 use std::{io, thread};
 
+use smallvec::SmallVec;
+
 use super::Driver;
 use crate::net::clock::Clock;
-use crate::redlock::Redlock;
+use crate::redlock::{MAX_NODES, Redlock};
 use crate::time::Instant;
 
 impl Driver {
-    /// Looks what has happened, without waiting.
-    pub(super) fn look(&mut self) -> io::Result<()> {
-        // A caller who cannot wait here may wait in another loop, for the descriptor and its timer.
-        self.lull.end();
-        self.select(Some(Duration::ZERO))
-    }
-
     /// Sleeps until something happens or `timeout` is over. With many requests on their way, leaves
     /// the sockets alone for a moment before.
     pub(super) fn doze(&mut self, redlock: &Redlock, timeout: Option<Duration>) -> io::Result<()> {
-        let unanswered = redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).sum();
         let most = timeout.unwrap_or(Duration::MAX);
-        let pause = self.lull.pause(unanswered, most, Clock::now);
+        let unread = self.links.iter().any(|link| link.unread);
+        let pause = match unread {
+            true => Duration::ZERO,
+            false => self.lull.pause(usual_queue(redlock), most, Clock::now),
+        };
         if !pause.is_zero() {
             self.pause(pause);
         }
@@ -45,7 +43,7 @@ impl Driver {
         let patience = timeout.map_or(busy_poll, |timeout| timeout.min(busy_poll));
         let deadline = self.next_deadline(redlock).unwrap_or(Instant::FAR_FUTURE);
         loop {
-            self.look()?;
+            self.select(Some(Duration::ZERO))?;
             let now = Clock::now();
             if !self.events.is_empty() || now >= deadline {
                 return Ok(());
@@ -67,7 +65,7 @@ impl Driver {
         self.select(None)
     }
 
-    fn select(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+    pub(super) fn select(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.counters.waits += 1;
         match self.poll.poll(&mut self.events, timeout) {
             // A signal: the wait ends, so that the caller can look at what the signal changed.
@@ -78,4 +76,15 @@ impl Driver {
             result => result,
         }
     }
+}
+
+/// Returns the number of unanswered requests that all nodes would have together if each had as many
+/// as the one in the middle. So a few nodes that are far away, or have stopped, make nobody wait
+/// for the others.
+fn usual_queue(redlock: &Redlock) -> usize {
+    let nodes = redlock.nodes();
+    let mut queues: SmallVec<[usize; MAX_NODES]> =
+        nodes.into_iter().map(|id| redlock.unanswered(id)).collect();
+    queues.sort_unstable();
+    queues.get((queues.len().max(1) - 1) / 2).map_or(0, |middle| middle * queues.len())
 }

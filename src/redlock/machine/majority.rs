@@ -24,9 +24,9 @@ use crate::time::Instant;
 /// busy for a moment is no reason to ask all the others.
 const LEAST_HEDGE: u64 = 1_000_000;
 
-/// By how much each other request that a node still works on makes the shortest hedge longer. A
-/// server of a busy machine takes some microseconds for each of them, and the nodes that would be
-/// asked instead have as much to do.
+/// By how much each other request makes the shortest hedge longer, of those that a quorum of nodes
+/// still works on. A server of a busy machine takes some microseconds for each of them, and to ask
+/// more nodes would not help.
 const HEDGE_PER_REQUEST: u64 = 10_000;
 
 /// The end of an attempt that asks its spare nodes.
@@ -89,19 +89,19 @@ impl Redlock {
     /// the longest time of the attempt is left for the spare nodes in any case.
     pub(super) fn first_hedge(&self, slot: u32, asked: NodeSet) -> Instant {
         let (mut times, mut slowest) = (SmallVec::<[u64; MAX_NODES]>::new(), 0);
-        let mut before = 0;
+        let mut queues = SmallVec::<[u64; MAX_NODES]>::new();
         for id in self.nodes().into_iter().filter(|id| self.nodes[*id].is_ready()) {
             // The deviation alone says little: replies that come together show none.
             let time = self.nodes[id].patience();
             times.push(time);
-            if asked.contains(id) {
-                slowest = slowest.max(time);
-                before = before.max(self.nodes[id].unanswered().saturating_sub(1) as u64);
-            }
+            queues.push(self.nodes[id].unanswered().saturating_sub(1) as u64);
+            slowest = if asked.contains(id) { slowest.max(time) } else { slowest };
         }
         times.sort_unstable();
+        queues.sort_unstable();
         let fastest = times.get(self.quorum.need() - 1).copied().unwrap_or_default();
-        let least = LEAST_HEDGE + HEDGE_PER_REQUEST * before;
+        let queue = queues.get(self.quorum.need() - 1).copied().unwrap_or_default();
+        let least = LEAST_HEDGE + HEDGE_PER_REQUEST * queue;
         let time = slowest.min(fastest.saturating_mul(2)).max(least);
         let started = self.table[slot].started;
         let latest = started + (self.latest_end(slot) - started) / 2;
