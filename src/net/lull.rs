@@ -110,6 +110,15 @@ impl Lull {
     }
 }
 
+/// Returns how many unanswered requests all nodes would have together if each had as many as the
+/// node in the middle, given those of each. So a few nodes that are far away, or have stopped, make
+/// nobody wait for the others.
+pub(super) fn usual(queues: &mut [usize]) -> usize {
+    queues.sort_unstable();
+    let middle = queues.len().saturating_sub(1) / 2;
+    queues.get(middle).map_or(0, |queue| queue * queues.len())
+}
+
 /// Returns the pause with so many unanswered requests, where so many answers came in `elapsed`.
 fn pause_of(elapsed: Duration, unanswered: usize, answers: u32) -> Duration {
     let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX);
@@ -148,6 +157,22 @@ mod tests {
         for (elapsed, unanswered, answers, expected) in rows {
             let pause = pause_of(micros(elapsed), unanswered, answers);
             assert_eq!(pause.as_micros(), expected, "{elapsed} µs, {unanswered}, {answers}");
+        }
+    }
+
+    #[test]
+    fn a_minority_of_long_queues_makes_no_crowd() {
+        let rows: [(&[usize], usize); 7] = [
+            (&[], 0),
+            (&[300], 300),
+            (&[300, 20], 40),
+            (&[300, 20, 280], 840),
+            (&[20, 300, 20, 20, 300], 100),
+            (&[300, 300, 20, 20, 300], 1_500),
+            (&[0, 0, 9, 9], 0),
+        ];
+        for (queues, expected) in rows {
+            assert_eq!(usual(&mut queues.to_vec()), expected, "{queues:?}");
         }
     }
 

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::Driver;
 use crate::net::clock::Clock;
+use crate::net::lull::usual;
 use crate::redlock::{MAX_NODES, Redlock};
 use crate::time::Instant;
 
@@ -15,10 +16,12 @@ impl Driver {
     /// the sockets alone for a moment before.
     pub(super) fn doze(&mut self, redlock: &Redlock, timeout: Option<Duration>) -> io::Result<()> {
         let most = timeout.unwrap_or(Duration::MAX);
+        let mut queues: SmallVec<[usize; MAX_NODES]> =
+            redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).collect();
         let unread = self.links.iter().any(|link| link.unread);
         let pause = match unread {
             true => Duration::ZERO,
-            false => self.lull.pause(usual_queue(redlock), most, Clock::now),
+            false => self.lull.pause(usual(&mut queues), most, Clock::now),
         };
         if !pause.is_zero() {
             self.pause(pause);
@@ -76,15 +79,4 @@ impl Driver {
             result => result,
         }
     }
-}
-
-/// Returns the number of unanswered requests that all nodes would have together if each had as many
-/// as the one in the middle. So a few nodes that are far away, or have stopped, make nobody wait
-/// for the others.
-fn usual_queue(redlock: &Redlock) -> usize {
-    let nodes = redlock.nodes();
-    let mut queues: SmallVec<[usize; MAX_NODES]> =
-        nodes.into_iter().map(|id| redlock.unanswered(id)).collect();
-    queues.sort_unstable();
-    queues.get((queues.len().max(1) - 1) / 2).map_or(0, |middle| middle * queues.len())
 }
