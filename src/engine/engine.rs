@@ -168,6 +168,11 @@ impl Engine {
     /// Each call returns after one turn, with or without events: call `poll` in a loop. There is no
     /// wait while events are still to be taken, because some commands end at once.
     ///
+    /// With hundreds of requests on their way, the wait begins with a pause, so that replies come
+    /// together: a fourth of the time of an answer, at most 500 µs, and counted from the last turn.
+    /// Deadlines can be as late as that. There is no pause with a timeout below 500 µs, nor with
+    /// [`busy_poll`](Config::busy_poll).
+    ///
     /// # Errors
     ///
     /// Returns the error of `epoll_wait` or of the timer, or [`OtherProcess`] after a `fork`. A
