@@ -152,7 +152,7 @@ impl Driver {
         // Nodes with requests that are encoded go first: among these are all plain votes. Groups of
         // releases are encoded at the last moment.
         let nodes = redlock.nodes();
-        let asked: NodeSet = nodes.into_iter().filter(|id| redlock.unwritten(*id) > 0).collect();
+        let asked: NodeSet = nodes.into_iter().filter(|id| redlock.has_unwritten(*id)).collect();
         for id in asked.into_iter().chain(nodes.without(asked)) {
             self.write_to(redlock, now, id);
         }

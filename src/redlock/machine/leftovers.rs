@@ -28,10 +28,10 @@ impl Redlock {
         self.nodes[node].unanswered()
     }
 
-    /// Returns how many of them wait to be written.
+    /// Returns `true` if encoded requests to a node wait to be written.
     #[cfg(feature = "net")]
-    pub(crate) fn unwritten(&self, node: NodeId) -> usize {
-        self.nodes[node].unwritten()
+    pub(crate) fn has_unwritten(&self, node: NodeId) -> bool {
+        self.nodes[node].has_unwritten()
     }
 
     /// Returns the nodes on which something may be left: the nodes that owe an answer about a lock,

@@ -78,10 +78,10 @@ impl Pipeline {
         self.queue.len()
     }
 
-    /// Returns how many requests the driver does not have yet.
+    /// Returns `true` if the driver does not have the bytes of all requests yet.
     #[cfg(feature = "net")]
-    pub(crate) fn not_handed_out(&self) -> usize {
-        self.not_handed_out.min(self.queue.len())
+    pub(crate) fn has_unwritten(&self) -> bool {
+        self.not_handed_out > 0
     }
 
     /// Returns `true` if one more `SET` may be added.

@@ -202,10 +202,10 @@ impl Node {
         self.pipeline.len()
     }
 
-    /// Returns how many of them wait to be written.
+    /// Returns `true` if encoded requests wait to be written.
     #[cfg(feature = "net")]
-    pub(crate) fn unwritten(&self) -> usize {
-        self.pipeline.not_handed_out()
+    pub(crate) fn has_unwritten(&self) -> bool {
+        self.pipeline.has_unwritten()
     }
 
     pub(crate) fn status(&self, now: Instant) -> NodeStatus<'_> {

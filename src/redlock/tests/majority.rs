@@ -1,5 +1,7 @@
 //! Asking a majority first: who is asked, when the others are, and what a held lock hangs on.
 
+mod hedges;
+
 use super::*;
 
 /// A sixth of the validity of a lock, and more than one.
@@ -123,77 +125,6 @@ fn a_lost_connection_makes_the_attempt_ask_the_others_at_once() {
     let asked = rig.got(&["SET r #1 NX PX 10000"]);
     rig.close(asked[1]);
     assert_eq!(rig.got(&["SET r #1 NX PX 10000"]).len(), 2);
-}
-
-#[test]
-fn a_slow_node_makes_the_attempt_ask_the_others_after_the_hedge() {
-    let mut rig = rig();
-    rig.acquire("r", NO_WAIT);
-    let asked = rig.got(&["SET r #1 NX PX 10000"]);
-    rig.reply(asked[0], "+OK");
-    rig.reply(asked[1], "+OK");
-    rig.advance(Duration::from_micros(900));
-    assert_eq!(rig.got(&[]), [0; 0]);
-    rig.advance(Duration::from_micros(100));
-    let others = rig.got(&["SET r #1 NX PX 10000"]);
-    assert_eq!(others.len(), 2);
-    // A request is no vote, and an answer of any of the three is the third one.
-    assert_eq!(rig.events(), []);
-    rig.reply(others[1], "+OK");
-    assert!(matches!(rig.event(), Event::Acquired { .. }));
-}
-
-/// The answers are late because of the requests before, and the others have as many.
-#[test]
-fn the_hedge_is_longer_where_nodes_have_much_to_do() {
-    let mut rig = rig();
-    (0..100).for_each(|number| _ = rig.acquire(&format!("r{number}"), NO_WAIT));
-    let before: Vec<_> = (0..5).map(|index| rig.sent(index).len()).collect();
-    rig.acquire("r", NO_WAIT);
-    let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
-    for index in &asked[..2] {
-        (0..=before[*index]).for_each(|_| rig.reply(*index, "+OK"));
-    }
-    rig.events();
-    let is_asked = |rig: &mut Rig| {
-        let sent: Vec<_> = (0..5).flat_map(|index| rig.sent(index)).collect();
-        sent.iter().any(|command| command.starts_with("SET r #"))
-    };
-    rig.advance(ms(1));
-    assert!(!is_asked(&mut rig), "{} requests are before this one", before[asked[2]]);
-    rig.advance(Duration::from_micros(10 * before[asked[2]] as u64));
-    assert!(is_asked(&mut rig));
-}
-
-#[test]
-fn the_others_get_as_long_as_the_first() {
-    let mut rig = rig();
-    rig.acquire("r", NO_WAIT);
-    let asked = rig.got(&["SET r #1 NX PX 10000"]);
-    rig.reply(asked[0], "+OK");
-    rig.advance(ms(1));
-    assert_eq!(rig.got(&["SET r #1 NX PX 10000"]).len(), 2);
-    rig.advance(ms(49));
-    assert_eq!(rig.events(), [], "the others were asked 49 ms ago");
-    rig.advance(ms(1));
-    let Event::AcquireFailed { error: AcquireError::NoQuorum(_), .. } = rig.event() else {
-        panic!("nobody has answered")
-    };
-}
-
-/// Where all nodes are slow, more requests would only make them slower.
-#[test]
-fn the_others_are_not_asked_while_they_could_not_decide() {
-    let mut rig = rig();
-    rig.acquire("r", NO_WAIT);
-    let asked = rig.got(&["SET r #1 NX PX 10000"]);
-    rig.advance(ms(24));
-    assert_eq!(rig.got(&[]), [0; 0], "none of the three has answered, and two more are no quorum");
-    // Half of the time of the attempt is theirs in any case.
-    rig.advance(ms(1));
-    assert_eq!(rig.got(&["SET r #1 NX PX 10000"]).len(), 2);
-    asked.iter().for_each(|index| rig.reply(*index, "+OK"));
-    assert!(matches!(rig.event(), Event::Acquired { .. }));
 }
 
 #[test]
