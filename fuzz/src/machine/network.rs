@@ -125,17 +125,17 @@ impl Network {
         }
         // What was ready before a node told something that takes the vote from this one or another
         // leaves all the same, and is no vote.
-        let has_heard = self.nodes.iter().any(|node| node.was_heard);
+        let has_news = self.nodes.iter().any(|node| node.has_told);
         for index in 0..self.nodes.len() {
-            self.nodes[index].was_heard = false;
-            self.transmit(now, redlock, index, has_heard);
+            self.nodes[index].has_told = false;
+            self.transmit(now, redlock, index, has_news);
         }
     }
 
-    fn transmit(&mut self, now: Instant, redlock: &mut Redlock, index: usize, has_heard: bool) {
+    fn transmit(&mut self, now: Instant, redlock: &mut Redlock, index: usize, has_news: bool) {
         let state = redlock.node(now, id(index)).expect("it is configured").state;
         let can_vote = !matches!(state, NodeState::Handshake | NodeState::Quarantined);
-        let may_be_asked = can_vote || has_heard && state == NodeState::Quarantined;
+        let may_be_asked = can_vote || has_news && state == NodeState::Quarantined;
         let Some(unsent) = redlock.poll_transmit(now, id(index)) else { return };
         let (sets, count) = self.nodes[index].take(now, unsent, can_vote);
         redlock.handle_sent(id(index), count);

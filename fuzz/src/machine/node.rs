@@ -30,8 +30,8 @@ pub(super) struct Node {
     pub(super) is_honest: bool,
     /// The keys, the token and the number of the last request for a number.
     asked: Option<(Vec<Vec<u8>>, Token, i64)>,
-    /// The core has been shown replies or pushes, and has not had its turn since.
-    pub(super) was_heard: bool,
+    /// The core has been told something other than votes, and has not had its turn since.
+    pub(super) has_told: bool,
     /// Two nodes can be one process.
     master: Rc<RefCell<Master>>,
     session: Session,
@@ -77,7 +77,7 @@ impl Node {
             accepted: Accepted::default(),
             is_honest: true,
             asked: None,
-            was_heard: false,
+            has_told: false,
             can_push: index % 2 == 1,
             pushes: false,
             master,
@@ -258,12 +258,13 @@ impl Node {
     /// Shows the first bytes to the core, which returns how many it has consumed. The replies among
     /// the consumed bytes belong to the commands in their order.
     pub(super) fn show(&mut self, count: usize, core: impl FnOnce(&[u8]) -> usize) {
-        self.was_heard = true;
         let done = core(&self.replies[..count]);
         assert!(done <= count, "more is done with than there was");
         let mut rest = &self.replies[..done];
         while let Ok(Status::Complete((value, used))) = resp::parse(rest) {
             rest = &rest[used..];
+            let is_news = matches!(value, Value::Push(_) | Value::Error(_) | Value::BulkError(_));
+            self.has_told |= is_news || matches!(self.owed.front(), Some((Command::Other, _)));
             if matches!(value, Value::Push(_)) {
                 continue;
             }
