@@ -227,6 +227,7 @@ impl World {
             }
             let grants = self.clients[index].grants;
             let end = self.net.now + 2 * self.options.fence_span() + 30 * SECOND;
+            let mut tries = 0;
             while self.net.now < end && self.clients[index].grants == grants {
                 let Self { net, clients, .. } = self;
                 let manner = Manner::default().fenced();
@@ -241,7 +242,9 @@ impl World {
                     clients[index].settle(net);
                 }
                 if self.clients[index].grants == grants {
-                    self.live(self.net.now + SECOND)?;
+                    // Not always at the moment at which a look has the only place of a pipeline.
+                    tries += 1;
+                    self.live(self.net.now + SECOND + tries * 37 * MS)?;
                 }
             }
             // That has taken its time, in which clocks have drifted.
@@ -250,7 +253,10 @@ impl World {
             }
             let (net, client) = (&mut self.net, &self.clients[index]);
             if client.grants == grants {
-                net.fail(format_args!("liveness: client {index} got no number"));
+                let ids = client.redlock.nodes().into_iter();
+                let status = |id| client.redlock.node(client.clock(net.now), id);
+                let bars: Vec<_> = ids.filter_map(status).map(|node| node.fence_bar).collect();
+                net.fail(format_args!("liveness: client {index} got no number: {bars:?}"));
             }
             client.check_bars(net);
         }

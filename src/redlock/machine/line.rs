@@ -156,6 +156,10 @@ impl Redlock {
 
     /// Ends a request whose wait ended in a queue.
     pub(super) fn wait_ended(&mut self, now: Instant, slot: u32) {
+        if self.needs(slot) == Needs::Fences {
+            // The error says what keeps nodes from drawing now, and not when somebody asked last.
+            self.fit(now, NodeSet::EMPTY);
+        }
         let error = match self.table[slot].phase {
             Phase::InLine => self.line_error(now, slot),
             _ => self.acquire_error(now, slot),

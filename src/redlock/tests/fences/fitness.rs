@@ -144,3 +144,26 @@ fn a_node_that_was_started_anew_is_not_asked_to_accept_a_number() {
     rig.reply(2, ":1");
     assert!(matches!(rig.event(), Event::Acquired { fence: Some(_), .. }));
 }
+
+/// Nobody has asked the node for a number since it could not draw one.
+#[test]
+fn a_request_without_room_is_not_told_why_a_node_could_not_draw_long_ago() {
+    let mut rig = Rig::with(1, |config| (config.max_ttl, config.max_pipeline) = (TTL, 1));
+    rig.fenced("r");
+    rig.sent(0);
+    rig.reply(0, "-ERR The user executing the script can't run this command or subcommand");
+    rig.fenced("r");
+    assert_eq!(rig.bar(0), Some(FenceBar::Denied));
+    rig.events();
+    rig.advance(rig.redlock.config().quarantine() / 3);
+    rig.acquire("x", NO_WAIT);
+    let options = AcquireOptions::new().fenced();
+    let short = rig.redlock.acquire_with(rig.now, &["r"], ms(200), NO_WAIT, &options);
+    let lock = short.expect("in bounds");
+    // Before the node counts as stalled.
+    rig.now = rig.now + rig.redlock.config().node_timeout(ms(200));
+    rig.redlock.handle_timeout(rig.now);
+    let failed = Event::AcquireFailed { lock, error: AcquireError::NoRoom };
+    let events = rig.events();
+    assert!(events.contains(&failed), "{events:?}");
+}
