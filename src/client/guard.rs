@@ -80,10 +80,13 @@ impl Guard {
     }
 
     /// Returns the token, which is the value under which the lock is stored on the nodes.
+    ///
+    /// From now on the token belongs to this guard alone: the lock will not be
+    /// [passed on](crate::ReleaseOutcome::is_passed_on) to the next in line of the client, but
+    /// released on the nodes.
     #[must_use]
     pub fn token(&self) -> Token {
-        // The token is set before any guard is made.
-        self.ticket.token.get().copied().unwrap_or(Token::NONE)
+        self.ticket.told_token()
     }
 
     /// Returns the fencing number (S13), if there is one: of a request that was

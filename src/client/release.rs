@@ -13,8 +13,10 @@ use crate::redlock::{LostReason, NodeId, NodeSet, ReleaseOutcome};
 /// released
 /// ```
 ///
-/// That is the line as soon as a quorum of the nodes has confirmed. The nodes that have not yet are
-/// named only where something is wrong: where they are out, or where a quorum is missing.
+/// That is the line as soon as a quorum of the nodes has confirmed. A lock that the next in line of
+/// the same client has got at once is `passed on to the next in line`. The nodes that have not yet
+/// confirmed are named only where something is wrong: where they are out, or where a quorum is
+/// missing.
 ///
 /// ```text
 /// released; goes on in the background at 10.0.0.3:6379
@@ -59,8 +61,9 @@ impl ReleaseReport {
         Self { outcome, lost: Some(reason), out: NodeSet::EMPTY, addresses }
     }
 
-    /// Returns `true` if a quorum of the nodes is known not to have the lock: others can take the
-    /// lock. Else the lock ends with its ttl at the latest.
+    /// Returns `true` if a quorum of the nodes is known not to have the lock, so that others can
+    /// take the lock, or if the next in line of this client has it already. Else the lock ends with
+    /// its ttl at the latest.
     ///
     /// Always `false` for a lock that was lost before, because the report then tells nothing of the
     /// nodes: ask [`lost`](Self::lost) first.
@@ -78,7 +81,7 @@ impl ReleaseReport {
     /// ```
     #[must_use]
     pub const fn is_complete(&self) -> bool {
-        self.outcome.is_quorum_free
+        self.outcome.is_quorum_free || self.outcome.is_passed_on
     }
 
     /// Returns why the lock was lost before it was released; `None` for a lock that was held until
@@ -168,6 +171,10 @@ mod tests {
             assert_eq!(report.to_string(), text);
             assert_eq!((report.is_complete(), report.lost()), (is_quorum_free, None));
         }
+        let outcome = ReleaseOutcome { is_passed_on: true, ..ReleaseOutcome::default() };
+        let report = ReleaseReport::new(outcome, none, Arc::clone(&addresses));
+        assert_eq!(report.to_string(), "passed on to the next in line");
+        assert!(report.is_complete());
         let report = ReleaseReport::of_lost(LostReason::Majority, addresses);
         let text = "was lost before: too few nodes still have it; \
                     its keys are being released in the background";

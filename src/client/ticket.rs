@@ -50,6 +50,8 @@ pub(super) struct Ticket {
     pub(super) id: OnceLock<LockId>,
     /// The token of the lock, which is set before the outcome is.
     pub(super) token: OnceLock<Token>,
+    /// Whether the owner has asked for the token.
+    is_token_known: AtomicBool,
     /// The end of the validity in nanoseconds since boot; zero while the lock is not held yet, or
     /// not any more.
     valid_until: AtomicU64,
@@ -129,6 +131,7 @@ impl Ticket {
             outcome: Oneshot::new(),
             id: OnceLock::new(),
             token: OnceLock::new(),
+            is_token_known: AtomicBool::new(false),
             valid_until: AtomicU64::new(0),
             is_last: AtomicBool::new(false),
             disowned_until: AtomicU64::new(0),
@@ -145,6 +148,18 @@ impl Ticket {
     /// Returns the fencing number of the lock, if there is one.
     pub(super) fn fence(&self) -> Option<Fence> {
         Fence::new(self.fence.load(Ordering::Acquire))
+    }
+
+    /// Returns the token for the owner, who may give it away.
+    pub(super) fn told_token(&self) -> Token {
+        self.is_token_known.store(true, Ordering::Release);
+        // The token is set before any guard is made.
+        self.token.get().copied().unwrap_or(Token::NONE)
+    }
+
+    /// Returns whether the owner has asked for the token.
+    pub(super) fn is_token_known(&self) -> bool {
+        self.is_token_known.load(Ordering::Acquire)
     }
 
     /// Gives the lock up for another process to adopt: the lock is not held here from now on.

@@ -89,9 +89,21 @@ impl Engine {
 
     /// Returns the token of a lock, which is the value of its keys on the nodes. Returns `None`
     /// before the acquisition, and after the release or the loss.
+    ///
+    /// From now on the token belongs to this lock alone: the lock will not be
+    /// [passed on](crate::ReleaseOutcome::is_passed_on) to the next in line, but released on the
+    /// nodes.
     #[must_use]
-    pub fn token(&self, lock: LockId) -> Option<Token> {
+    pub fn token(&mut self, lock: LockId) -> Option<Token> {
         self.redlock.token(lock)
+    }
+
+    /// Returns the token of a lock, for a look alone: locks that are passed on inside the engine
+    /// have the same token one after the other. Whoever acts upon the token, or gives it away, asks
+    /// for it by [`token`](Self::token).
+    #[must_use]
+    pub fn peek_token(&self, lock: LockId) -> Option<Token> {
+        self.redlock.peek_token(lock)
     }
 
     /// Returns the fencing number of a held lock (S13), if there is one.

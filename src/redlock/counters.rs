@@ -48,6 +48,8 @@ pub struct Counters {
     pub shortened: u64,
     /// Locks that were released.
     pub released: u64,
+    /// Locks that were passed on to the next in line, of those that were released.
+    pub passed_on: u64,
     /// Locks that were given up without a release: handed over, or left to their ttl.
     pub handed_over: u64,
     /// Locks that were lost, by reason.
@@ -218,6 +220,7 @@ impl AddAssign for Counters {
             extend_failed,
             shortened,
             released,
+            passed_on,
             handed_over,
             lost,
             expiring,
@@ -235,6 +238,7 @@ impl AddAssign for Counters {
         self.extend_failed += extend_failed;
         self.shortened += shortened;
         self.released += released;
+        self.passed_on += passed_on;
         self.handed_over += handed_over;
         self.lost.add(lost);
         self.expiring.add(expiring);

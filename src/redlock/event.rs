@@ -14,14 +14,14 @@ use crate::time::Instant;
 /// billion other locks have had the same place in the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockId {
-    pub(super) slot: u32,
+    pub(super) index: u32,
     pub(super) generation: u32,
 }
 
 impl LockId {
     /// An id that no lock has.
     #[cfg(feature = "net")]
-    pub(crate) const NONE: Self = Self { slot: u32::MAX, generation: u32::MAX };
+    pub(crate) const NONE: Self = Self { index: u32::MAX, generation: u32::MAX };
 
     /// Returns a number below `max_locks` that is unique among the locks which live at the same
     /// time. The number can serve as the index into a table of the caller's own.
@@ -29,13 +29,13 @@ impl LockId {
     /// A lock lives until its last event is taken. From then on another lock can get the number,
     /// once no node owes a reply to the first.
     pub const fn index(self) -> usize {
-        self.slot as usize
+        self.index as usize
     }
 }
 
 impl fmt::Debug for LockId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LockId({}.{})", self.slot, self.generation)
+        write!(f, "LockId({}.{})", self.index, self.generation)
     }
 }
 
@@ -212,8 +212,11 @@ pub struct ReleaseOutcome {
     pub unconfirmed: NodeSet,
     /// Whether a quorum of the nodes is known not to have the lock: others can take it. Else the
     /// release has ended for want of time, or because no more answers can come, and the lock ends
-    /// with its ttl at the latest.
+    /// with its ttl at the latest; or the lock was passed on.
     pub is_quorum_free: bool,
+    /// Whether the lock was passed on to the next in line of the same engine, without a word to the
+    /// nodes. Then the sets are empty: the keys on the nodes are those of the next.
+    pub is_passed_on: bool,
 }
 
 impl ReleaseOutcome {
@@ -223,6 +226,9 @@ impl ReleaseOutcome {
         f: &mut fmt::Formatter<'_>,
         name: impl Fn(NodeId) -> Option<N>,
     ) -> fmt::Result {
+        if self.is_passed_on {
+            return f.write_str("passed on to the next in line");
+        }
         f.write_str("released")?;
         let open = if self.is_quorum_free {
             "; goes on in the background at "

@@ -102,6 +102,14 @@ pub enum Saboteur {
     AdoptionByOne,
     /// S12: a lock is extended for ever.
     HoldWithoutEnd,
+    /// A lock that is passed on is believed for a whole ttl, which no majority has confirmed.
+    PassedInFull,
+    /// A lock is passed on although its validity is over.
+    PassedTooLate,
+    /// A lock is passed on although somebody outside knows its token, or it has a number.
+    KnownTokenPassed,
+    /// A lock is passed on for ever, and others never have their turn.
+    TenureForgotten,
     /// S13: the largest number that a node has drawn is the fence, without a second trip.
     FenceNotRaised,
     /// S13: where the numbers differ, the proposal is the fence.

@@ -100,6 +100,8 @@ fn each_command_is_refused_where_it_makes_no_sense() {
 
     owner.extend(lock);
     assert_eq!(owner.engine.extend(lock, TTL), Err(RequestError::ExtensionPending));
+    // Else the lock would be passed on, and would have ended.
+    owner.engine.token(lock).expect("it is held");
     owner.release(lock);
     assert_eq!(owner.engine.release(lock), Err(RequestError::NotHeld));
     assert_eq!(owner.engine.extend(lock, TTL), Err(RequestError::NotHeld));

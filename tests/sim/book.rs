@@ -12,6 +12,7 @@ use crate::manner::Manner;
 use crate::names::Resources;
 use crate::net::Net;
 use crate::numbers::{Number, TRIPS};
+use crate::passing::{Passed, received};
 use crate::thrift::Pauses;
 
 /// A lock, from the request to its last event.
@@ -24,6 +25,10 @@ pub(crate) struct Lock {
     /// The time at which that validity began.
     pub(crate) since: Instant,
     pub(crate) token: Token,
+    /// The caller has asked for the token, and may have given it away.
+    pub(crate) is_token_known: bool,
+    /// The validity at the time of the release.
+    pub(crate) released_until: Instant,
     ttl: Duration,
     /// No extension reaches beyond this (S12).
     hold_until: Instant,
@@ -107,6 +112,8 @@ impl Client {
             valid_until: Instant::ZERO,
             since: Instant::ZERO,
             token: NOBODYS,
+            is_token_known: false,
+            released_until: Instant::ZERO,
             ttl,
             hold_until: Instant::ZERO,
             due,
@@ -196,7 +203,8 @@ impl Client {
             net.fail(format_args!("{id:?} is held and cannot be released: {error}"));
         }
         if let Some(lock) = self.known(net, id, State::Held) {
-            (lock.state, lock.due, lock.valid_until) = (State::Releasing, due, Instant::ZERO);
+            lock.released_until = core::mem::replace(&mut lock.valid_until, Instant::ZERO);
+            (lock.state, lock.due) = (State::Releasing, due);
         }
     }
 
@@ -225,9 +233,10 @@ impl Client {
         };
         net.trace.add(&[net.now, name as u64, kind, id.index() as u64]);
         net.trace.say(net.now, format_args!("client {name}: {event:?}"));
+        let passed = self.passed.take();
         match event {
             Event::Acquired { valid_until, fence, .. } => {
-                self.acquired(net, id, now, valid_until);
+                self.acquired(net, id, now, valid_until, passed);
                 self.numbered(net, id, fence);
             }
             Event::Fenced { .. } | Event::FenceFailed { .. } => self.drawn(net, &event),
@@ -245,14 +254,26 @@ impl Client {
                 self.account_for(net, id, now);
                 self.ended(net, id, State::Wanted);
             }
-            Event::Released { .. } => self.ended(net, id, State::Releasing),
+            Event::Released { outcome, .. } => {
+                if outcome.is_passed_on {
+                    self.passed_on(net, id);
+                }
+                self.ended(net, id, State::Releasing);
+            }
             _ => self.ended(net, id, State::Held),
         }
     }
 
-    fn acquired(&mut self, net: &mut Net, id: LockId, now: Instant, valid_until: Instant) {
+    fn acquired(
+        &mut self,
+        net: &mut Net,
+        id: LockId,
+        now: Instant,
+        valid_until: Instant,
+        passed: Option<Passed>,
+    ) {
         let client = self.name;
-        let token = self.redlock.token(id);
+        let token = self.redlock.peek_token(id);
         net.trace.add(&[valid_until.as_nanos()]);
         // Clocks that are wronger than configured look as if one had stood still.
         let may_run_behind = self.stops.has_any() || !net.checks.rules.excludes;
@@ -273,6 +294,10 @@ impl Client {
         self.account_for(net, id, now);
         let Some(lock) = self.known(net, id, State::Wanted) else { return };
         let (since, hold_until) = match lock.is_adopted.then_some(lock.asked_at) {
+            None if passed.is_some() => {
+                let since = received(net, lock, passed, token, valid_until);
+                (since, now + max_hold)
+            }
             None => {
                 let sent_at = net.checks.granted(net.now, token, valid_until);
                 // Whatever was known of the clock may have taken some of the validity away.
@@ -290,6 +315,12 @@ impl Client {
         (lock.state, lock.token, lock.due) = (State::Held, token, u64::MAX);
         (lock.valid_until, lock.since, lock.hold_until) = (valid_until, since, hold_until);
         self.grants += 1;
+        if id.index() % 4 == 3 {
+            let _ = self.redlock.token(id);
+            if let Some(lock) = self.known(net, id, State::Held) {
+                lock.is_token_known = true;
+            }
+        }
     }
 
     fn extended(&mut self, net: &mut Net, id: LockId, now: Instant, valid_until: Instant) {

@@ -137,8 +137,9 @@ impl World {
             chain.since = Some(since);
             return;
         };
-        // An attempt that has failed ends the tenure, because somebody else was there.
-        let is_next = attempts == chain.attempts + 1;
+        // An attempt that has failed ends the tenure, because somebody else was there. A lock that
+        // is passed on takes none.
+        let is_next = attempts <= chain.attempts + 1;
         let half = options.config.tenure_gap / 2;
         if !is_next || since - released_at >= half {
             chain.since = Some(since);

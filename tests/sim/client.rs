@@ -11,6 +11,7 @@ use crate::clock::{Clock, micros};
 use crate::logins::login;
 use crate::net::Net;
 use crate::options::Options;
+use crate::passing::Passed;
 use crate::stops::Stops;
 use crate::tricks::Trick;
 
@@ -47,6 +48,8 @@ pub(crate) struct Client {
     /// The next time at which the core or the driver must be called, whatever else comes.
     pub(crate) due: u64,
     pub(crate) locks: Vec<Lock>,
+    /// What the event before has passed on.
+    pub(crate) passed: Option<Passed>,
     /// Open queries, with their deadlines.
     pub(crate) queries: Vec<(QueryId, u64)>,
     pub(crate) grants: u64,
@@ -119,6 +122,7 @@ impl Client {
             busy_until: 0,
             due: 0,
             locks: Vec::new(),
+            passed: None,
             queries: Vec::new(),
             grants: 0,
             extensions: 0,

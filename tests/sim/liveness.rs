@@ -220,16 +220,13 @@ impl World {
 impl Client {
     /// Releases all held locks of the client, and cancels all wanted ones.
     fn give_back(&mut self, net: &mut Net) {
-        let mut is_changed = false;
+        // A lock that is released can be passed on to one that is wanted.
         while let Some(id) = self.first_in(State::Held) {
             self.release(net, id);
-            is_changed = true;
+            self.settle(net);
         }
         while let Some(id) = self.first_in(State::Wanted) {
             self.cancel(net, id);
-            self.settle(net);
-        }
-        if is_changed {
             self.settle(net);
         }
     }

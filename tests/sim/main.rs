@@ -53,6 +53,7 @@ mod names;
 mod net;
 mod numbers;
 mod options;
+mod passing;
 mod questions;
 mod request;
 mod restarts;

@@ -88,7 +88,7 @@ impl Client {
         if token == NOBODYS {
             return;
         }
-        if self.redlock.fence(id) != Some(fence) && self.redlock.token(id).is_some() {
+        if self.redlock.fence(id) != Some(fence) && self.redlock.peek_token(id).is_some() {
             net.fail(format_args!("S13: {id:?} was told {fence}, and does not know of it"));
         }
         net.nodes.iter_mut().for_each(|node| node.note_clock(now));
@@ -127,6 +127,11 @@ impl Client {
 }
 
 impl Number {
+    /// Returns whether a master may know a number of the lock.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_wanted || self.fence.is_some() || self.draw.is_some()
+    }
+
     pub(crate) fn new(is_wanted: bool) -> Self {
         Self { is_wanted, fence: None, draw: None }
     }

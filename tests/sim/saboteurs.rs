@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 58] = [
+const SABOTEURS: [(&str, Breach); 62] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -79,6 +79,10 @@ const SABOTEURS: [(&str, Breach); 58] = [
     ("S11", Core(Saboteur::GapIgnored)),
     ("S11", Core(Saboteur::QuarantinedAgrees)),
     ("S12", Core(Saboteur::HoldWithoutEnd)),
+    ("passing on", Core(Saboteur::PassedInFull)),
+    ("passing on", Core(Saboteur::PassedTooLate)),
+    ("passing on", Core(Saboteur::KnownTokenPassed)),
+    ("tenure", Core(Saboteur::TenureForgotten)),
     ("S13", Core(Saboteur::AnswersSwapped)),
     ("S13", Core(Saboteur::FenceNotRaised)),
     ("S13", Core(Saboteur::ProposalTrusted)),

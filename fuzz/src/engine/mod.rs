@@ -293,7 +293,7 @@ impl World {
                 let lock = self.locks.get_mut(&id).expect("a lock that lives");
                 assert_eq!(lock.valid_until.replace(valid_until), None, "acquired twice");
                 assert!(valid_until < now + lock.ttl, "{id:?} is valid for longer than its ttl");
-                let Some(token) = self.engine.token(id).filter(|_| !lock.is_adopted) else {
+                let Some(token) = self.engine.peek_token(id).filter(|_| !lock.is_adopted) else {
                     return;
                 };
                 let voted = |peer: &&Peer| peer.granted.contains(&token);

@@ -70,7 +70,7 @@ impl World {
 
     /// Checks that a quorum of servers has written this number.
     fn check_number(&self, id: LockId, fence: Option<Fence>) {
-        let (Some(token), Some(fence)) = (self.engine.token(id), fence) else { return };
+        let (Some(token), Some(fence)) = (self.engine.peek_token(id), fence) else { return };
         assert_eq!(self.engine.fence(id), Some(fence), "{id:?} has another number");
         let all = self.peers.iter();
         let votes = all.filter(|peer| peer.accepted.contains(&(token, fence))).count();

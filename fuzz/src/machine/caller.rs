@@ -40,6 +40,8 @@ pub(super) struct Caller {
     /// The lock that ended last, and the end of its validity. The id must be good for nothing,
     /// except for its token until then.
     pub(super) ended: Option<(LockId, Instant)>,
+    /// The token of the lock that the event before has passed on, and the end of its validity.
+    pub(super) passed: Option<(Token, Instant)>,
     /// The tokens of the locks that ended since the last check.
     pub(super) just_ended: Vec<Token>,
     /// A lock that was let go of, for a lock that adopts it.
@@ -277,7 +279,7 @@ impl Caller {
             assert_eq!(redlock.draw_fence(now, lock), Err(Refusal::UnknownLock));
             assert!(!redlock.is_held(now, lock));
             let is_late = redlock.poll_timeout().is_some_and(|(at, _)| at <= now);
-            let is_known = redlock.token(lock).is_some() || redlock.fence(lock).is_some();
+            let is_known = redlock.peek_token(lock).is_some() || redlock.fence(lock).is_some();
             assert!(now <= valid_until || is_late || !is_known);
         }
     }
@@ -319,6 +321,11 @@ impl Caller {
     /// Returns the end of the held lock with this token.
     pub(super) fn valid_until(&self, token: &Token) -> Option<Instant> {
         self.held(token).map(|lock| lock.valid_until)
+    }
+
+    /// Returns the end of the validity of the lock that the event before has passed on.
+    pub(super) fn passed(&self, token: &Token) -> Option<Instant> {
+        self.passed.filter(|(passed, _)| passed == token).map(|(_, valid_until)| valid_until)
     }
 
     /// Returns whether the lock with this token was granted at this moment.

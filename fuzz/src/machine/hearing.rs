@@ -11,13 +11,14 @@ use super::lock::{Lock, State};
 impl Caller {
     /// Checks that an event is one that its lock can have now.
     pub(super) fn hear(&mut self, now: Instant, redlock: &Redlock, event: Event) {
+        self.passed = None;
         match event {
             Event::Acquired { lock: id, valid_until, fence } => {
                 let lock = self.expect(id, State::Wanted);
                 lock.number.granted(id, fence);
                 assert!(valid_until > now, "granted after its validity");
                 (lock.state, lock.acquired) = (State::Held, now);
-                lock.token = redlock.token(id);
+                lock.token = redlock.peek_token(id);
                 lock.valid_until = valid_until;
                 lock.due = Instant::FAR_FUTURE;
             }
@@ -45,7 +46,14 @@ impl Caller {
                 lock.is_warned = true;
             }
             Event::AcquireFailed { lock, .. } => self.ended(lock, State::Wanted),
-            Event::Released { lock, .. } => self.ended(lock, State::Releasing),
+            Event::Released { lock: id, outcome } => {
+                if outcome.is_passed_on {
+                    let lock = self.expect(id, State::Releasing);
+                    assert_eq!(lock.number.fence(), None, "{id:?} has a number, and was passed on");
+                    self.passed = lock.token.map(|token| (token, lock.valid_until));
+                }
+                self.ended(id, State::Releasing);
+            }
             Event::Lost { lock: id, reason } => {
                 let lock = self.expect(id, State::Held);
                 let is_early = now + redlock.config().lost_lead < lock.valid_until;

@@ -212,7 +212,10 @@ impl World {
     /// Checks that the votes have come, and that the validity counts from before the requests.
     fn check_grant(&self, lock: LockId, valid_until: Instant) {
         // A lock that was lost in the same call has no token any more.
-        let Some(token) = self.redlock.token(lock) else { return };
+        let Some(token) = self.redlock.peek_token(lock) else { return };
+        if let Some(valid_before) = self.caller.passed(&token) {
+            return assert!(valid_until <= valid_before, "{lock:?} was passed on with more");
+        }
         let drift = self.redlock.config().drift;
         if self.caller.is_adopted(lock) {
             let votes = self.network.extensions(&token, Instant::ZERO, valid_until, drift);
@@ -228,7 +231,7 @@ impl World {
     /// Checks that the nodes agreed to this extension, and that it lasts as long as the caller
     /// believes.
     fn check_extension(&self, lock: LockId, valid_until: Instant) {
-        let Some(token) = self.redlock.token(lock) else { return };
+        let Some(token) = self.redlock.peek_token(lock) else { return };
         let start = self.caller.extension_start(lock);
         // An extension shorter than the remaining validity changes nothing.
         let is_worth_it = self.caller.valid_until(&token).is_none_or(|before| valid_until > before);

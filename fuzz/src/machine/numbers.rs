@@ -140,7 +140,7 @@ impl World {
     /// lock, and the number is in order.
     pub(super) fn check_number(&mut self, id: LockId, fence: Fence) {
         let need = self.need();
-        let Some(token) = self.redlock.token(id) else { return };
+        let Some(token) = self.redlock.peek_token(id) else { return };
         assert_eq!(self.redlock.fence(id), Some(fence), "{id:?} was told another number");
         let (told, really) = self.network.accepted(&token, fence);
         assert!(told >= need, "{id:?} has {fence}, which {told} nodes have accepted");

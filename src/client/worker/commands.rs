@@ -144,6 +144,10 @@ impl Worker {
     ) {
         self.wakers.extend(ticket.end(LockNoticeKind::Released));
         let id = ticket.id.get().copied();
+        if let Some(id) = id.filter(|_| ticket.is_token_known()) {
+            // Nobody else may have a lock with this token.
+            let _ = self.engine.token(id);
+        }
         match id.map(|id| (id, self.engine.release(id))) {
             Some((id, Ok(()))) => {
                 if let Some(entry) = self.entry(id) {

@@ -76,7 +76,7 @@ impl Worker {
         let Some(entry) = self.entry(id) else { return };
         let ticket = Arc::clone(&entry.ticket);
         let order = &ticket.order;
-        if let Some(token) = self.engine.token(id) {
+        if let Some(token) = self.engine.peek_token(id) {
             // No other code sets the token.
             let _ = ticket.token.set(token);
         }

@@ -91,6 +91,8 @@ pub(crate) enum Way {
 /// One lock: the request, the current attempt, and what is under way for a held lock.
 pub(crate) struct Lock {
     pub(crate) phase: Phase,
+    /// The index and the generation of the id by which the owner knows the lock.
+    pub(crate) index: u32,
     pub(crate) generation: u32,
     /// Whether the next attempt is the last: the wait ends after it.
     pub(crate) last_try: bool,
@@ -165,9 +167,10 @@ impl Renewal {
 
 impl Lock {
     /// Creates a slot that was never used.
-    fn free() -> Self {
+    fn free(index: u32) -> Self {
         Self {
             phase: Phase::Free,
+            index,
             generation: 0,
             last_try: false,
             follows: false,
@@ -196,8 +199,7 @@ impl Lock {
         }
     }
 
-    /// Starts a new request in this slot. The generation, the links and the buffer of the resource
-    /// stay.
+    /// Starts a new request in this slot. The id, the links and the buffer of the resource stay.
     pub(crate) fn request(&mut self, ttl: Millis, wait_until: Instant, deadline: Instant) {
         // Every field is named, so that a new one cannot be forgotten: it would leak from the
         // lock that had the slot before.
@@ -216,6 +218,7 @@ impl Lock {
             tenure,
             // Of the slot.
             phase: _,
+            index: _,
             generation: _,
             is_untold: _,
             owed: _,
@@ -284,8 +287,7 @@ impl Lock {
 #[derive(Clone, Copy)]
 pub(crate) struct Links {
     pub(crate) hash: u32,
-    pub(crate) is_indexed: bool,
-    /// The next slot in the same bucket of the index.
+    /// The next slot in the same bucket of the index, or [`OUTSIDE`] for a slot that is not there.
     pub(crate) bucket: u32,
     /// The neighbours in the line of locks that want the same resource.
     pub(crate) before: u32,
@@ -296,7 +298,11 @@ pub(crate) struct Links {
 
 impl Links {
     pub(crate) const UNLINKED: Self =
-        Self { hash: 0, is_indexed: false, bucket: NONE, before: NONE, behind: NONE, last: NONE };
+        Self { hash: 0, bucket: OUTSIDE, before: NONE, behind: NONE, last: NONE };
+
+    pub(crate) const fn is_indexed(&self) -> bool {
+        self.bucket != OUTSIDE
+    }
 }
 
 /// The place of a slot in the queue of ready locks.
@@ -307,7 +313,8 @@ pub(crate) struct Place {
     behind: u32,
 }
 
-/// The value for "not in the queue" in a [`Place`]. A flag of its own would cost four bytes a lock.
+/// The value for "not in the queue" in a [`Place`], and for "not in the index" in [`Links`]. A flag
+/// of its own would cost four bytes a lock.
 const OUTSIDE: u32 = NONE - 1;
 
 impl Place {

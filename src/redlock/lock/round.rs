@@ -36,6 +36,9 @@ pub(crate) struct Round {
     /// asked first. They can be asked while the attempt lasts, and be given the key as long as the
     /// lock is held. They outlast the round, and are here because here they make no lock larger.
     pub(crate) spare: NodeSet,
+    /// Whether somebody outside knows the token, so that no other lock may have it. Of the lock as
+    /// well, and here for the same reason.
+    pub(crate) is_token_known: bool,
 }
 
 impl Round {
@@ -63,9 +66,9 @@ impl Round {
         Self { number, pending: true, origin: Origin::Adoption, started, ttl, ..Self::default() }
     }
 
-    /// Returns this round with the spare nodes of the round before.
+    /// Returns this round with what the round before knows of the lock.
     pub(crate) fn behind(self, before: &Self) -> Self {
-        Self { spare: before.spare, ..self }
+        Self { spare: before.spare, is_token_known: before.is_token_known, ..self }
     }
 
     /// Ends an extension or an adoption, in whatever way.

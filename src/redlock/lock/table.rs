@@ -9,6 +9,7 @@
 
 mod hash;
 mod line;
+mod pass;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,9 @@ use crate::redlock::wire::keys::Names;
 /// The slots of all locks, and the index by resource.
 pub(crate) struct Table {
     slots: Vec<Lock>,
+    /// The slot of each index of a [`LockId`]. Indexes and slots are the same until a lock is
+    /// passed on: then the ids change their slots, and the lock on the nodes stays in its own.
+    slot_of: Vec<u32>,
     free: Vec<u32>,
     /// The first slot of each chain, plus one; 0 is an empty chain, so fresh memory is an empty
     /// table.
@@ -70,6 +74,7 @@ impl Table {
     pub(crate) fn new(max_locks: usize, seed: u64) -> Self {
         Self {
             slots: Vec::with_capacity(max_locks),
+            slot_of: Vec::with_capacity(max_locks),
             free: Vec::with_capacity(max_locks),
             buckets: vec![0; max_locks.next_power_of_two()].into_boxed_slice(),
             hash: SecretHash::new(seed),
@@ -105,15 +110,22 @@ impl Table {
         !self.free.is_empty() || self.slots.len() < self.max_locks
     }
 
-    /// Takes note that the last event of the lock in `slot` waits for the owner.
+    /// Takes note that the last event of a lock waits for the owner.
     #[inline]
-    pub(crate) fn tell(&mut self, slot: u32) {
+    pub(crate) fn tell(&mut self, id: LockId) {
+        let slot = self.slot_of[id.index as usize];
         self[slot].is_untold = true;
+    }
+
+    /// Takes note that the owner has taken the last event of a lock.
+    #[inline]
+    pub(crate) fn told(&mut self, id: LockId) {
+        self.slot_told(self.slot_of[id.index as usize]);
     }
 
     /// Takes note that the owner has taken the last event of the lock in `slot`.
     #[inline]
-    pub(crate) fn told(&mut self, slot: u32) {
+    fn slot_told(&mut self, slot: u32) {
         let lock = &mut self[slot];
         lock.is_untold = false;
         if lock.phase == Phase::Free {
@@ -129,7 +141,7 @@ impl Table {
     /// Takes note that no event will be the last of the lock in `slot`, which may have events that
     /// wait for the owner.
     pub(crate) fn park(&mut self, slot: u32) {
-        self.tell(slot);
+        self[slot].is_untold = true;
         self.parked.push(slot);
     }
 
@@ -137,7 +149,7 @@ impl Table {
     #[inline]
     pub(crate) fn all_told(&mut self) {
         while let Some(slot) = self.parked.pop() {
-            self.told(slot);
+            self.slot_told(slot);
         }
     }
 
@@ -182,14 +194,15 @@ impl Table {
 
     /// Returns the slot of a lock, ended or not, until another lock gets the slot.
     pub(crate) fn slot_of(&self, id: LockId) -> Option<u32> {
-        let lock = self.slots.get(id.slot as usize)?;
-        (lock.generation == id.generation).then_some(id.slot)
+        let slot = *self.slot_of.get(id.index as usize)?;
+        (self[slot].generation == id.generation).then_some(slot)
     }
 
     /// Returns the keys of a lock, ended or not, until another lock gets the slot. No keys for a
     /// lock that is not known any more.
     pub(crate) fn names_of(&self, id: LockId) -> Names<'_> {
-        let Some(lock) = self.slots.get(id.slot as usize) else { return Names::NONE };
+        let Some(&slot) = self.slot_of.get(id.index as usize) else { return Names::NONE };
+        let lock = &self[slot];
         let is_vacated = lock.phase == Phase::Free;
         let generation = id.generation.wrapping_add(u32::from(is_vacated));
         // A vacated slot without names had those of a large set.
@@ -202,7 +215,8 @@ impl Table {
 
     /// Returns the id of the lock in a slot.
     pub(crate) fn id(&self, slot: u32) -> LockId {
-        LockId { slot, generation: self[slot].generation }
+        let Lock { index, generation, .. } = self[slot];
+        LockId { index, generation }
     }
 
     /// Takes an unused slot. The caller has checked that the table is not full.
@@ -212,8 +226,10 @@ impl Table {
             self[slot].resource.clear();
             return slot;
         }
-        self.slots.push(Lock::free());
-        (self.slots.len() - 1) as u32
+        let slot = self.slots();
+        self.slots.push(Lock::free(slot));
+        self.slot_of.push(slot);
+        slot
     }
 
     /// Frees a slot.
@@ -223,7 +239,7 @@ impl Table {
         debug_assert!(!lock.presence.is_awaiting(), "an answer that is awaited is owed");
         let is_named = lock.owed > 0 || lock.place.is_taken();
         assert!(!is_named, "a slot that is still named must not be reused");
-        if lock.links.is_indexed {
+        if lock.links.is_indexed() {
             self.unlink(slot);
         }
         if self[slot].has_options {

@@ -26,7 +26,7 @@ fn set(bits: &str) -> NodeSet {
 
 /// Returns a lock whose `SET` is on its way to three nodes.
 fn attempt() -> Lock {
-    let mut lock = Lock::free();
+    let mut lock = Lock::free(0);
     lock.begin_attempt(1, NOW, LATER, set("xxx"));
     lock
 }
@@ -288,7 +288,7 @@ fn an_adoption_believes_those_that_have_the_token_and_are_not_in_quarantine() {
         (Failed, false, "...", "...", ".x.", "...", "xxx"),
     ];
     for (answer, is_quarantined, agreed, refused, failed, may_hold, unresolved) in rows {
-        let mut lock = Lock::free();
+        let mut lock = Lock::free(0);
         lock.begin_adoption(1, 5, NOW, LATER, set("xx."), set("xxx"));
         assert!(lock.adoption_answered(node(1), 5, answer, is_quarantined));
         assert_eq!(lock.votes.agreed(), set(agreed), "{answer:?}");
@@ -304,7 +304,7 @@ fn an_adoption_believes_those_that_have_the_token_and_are_not_in_quarantine() {
 
 #[test]
 fn an_adoption_that_succeeded_waits_for_nobody() {
-    let mut lock = Lock::free();
+    let mut lock = Lock::free(0);
     lock.begin_adoption(1, 5, NOW, LATER, set("xxx"), set("xxx"));
     assert!(!lock.is_asked_to_extend(), "no owner waits for an extension");
     assert!(!lock.adoption_answered(node(0), 4, Ours, false), "an older round");

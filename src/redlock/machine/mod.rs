@@ -18,9 +18,10 @@
 //! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
 //!   number counts, `draw` draws one for a lock that is held.
 //! * `adopt`: a lock that another process hands over, instead of an attempt; also `disown`.
-//! * `lease`: a held lock, its extension and its loss.
+//! * `held`: what an owner can know of a held lock. `lease`: its extension and its loss.
 //! * `renew`: keep-alive and warnings. `repair` gives the key to nodes that lack it.
-//! * `release`: the end of a lock, and the cleanup of what may be left.
+//! * `release`: the end of a lock, and the cleanup of what may be left. `pass`: a lock that goes to
+//!   the next in line instead, and stays on the nodes.
 //!
 //! The way out and the way back:
 //!
@@ -50,6 +51,7 @@ mod encode;
 mod fence;
 mod gathered;
 mod groups;
+mod held;
 mod last_request;
 mod last_ttl;
 mod lease;
@@ -59,6 +61,7 @@ mod look;
 mod majority;
 mod options;
 mod outcome;
+mod pass;
 mod patience;
 mod queries;
 mod query;
@@ -72,7 +75,6 @@ mod session;
 mod timeout;
 
 use core::fmt;
-use core::time::Duration;
 use std::collections::VecDeque;
 
 use bytes::BytesMut;
@@ -84,7 +86,7 @@ use self::queries::Queries;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::config_error::ConfigError;
 use crate::redlock::counters::Counters;
-use crate::redlock::event::{Event, LockId};
+use crate::redlock::event::Event;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::queue::Queue;
 use crate::redlock::lock::table::Table;
@@ -97,9 +99,8 @@ use crate::redlock::node::status::NodeStatus;
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::order::Order;
 use crate::redlock::quorum::Quorum;
-use crate::redlock::sabotage::Saboteur;
 use crate::redlock::timers::Timers;
-use crate::redlock::token::{Nonce, Token};
+use crate::redlock::token::Nonce;
 use crate::time::Instant;
 
 /// The Redlock algorithm over N nodes, without input or output.
@@ -270,38 +271,6 @@ impl Redlock {
         self.counters
     }
 
-    /// Returns for how long after `now` the lock is valid: zero unless the lock is held. The time
-    /// is computed from the deadline at every call (S8).
-    #[must_use]
-    pub fn remaining(&self, now: Instant, lock: LockId) -> Duration {
-        match self.table.find(lock).map(|slot| &self.table[slot]) {
-            Some(lock) if lock.phase == Phase::Held => {
-                if self.config.is_sabotaged(Saboteur::HeldWithoutLooking) {
-                    return Duration::MAX;
-                }
-                lock.valid_until - now
-            }
-            _ => Duration::ZERO,
-        }
-    }
-
-    /// Returns `true` if the lock is held at `now`.
-    #[must_use]
-    pub fn is_held(&self, now: Instant, lock: LockId) -> bool {
-        !self.remaining(now, lock).is_zero()
-    }
-
-    /// Returns the token of a held lock, which is the value of its keys on the nodes. Returns
-    /// `None` once the lock is lost or released.
-    #[must_use]
-    pub fn token(&self, lock: LockId) -> Option<Token> {
-        let slot = self.table.slot_of(lock)?;
-        let lock = &self.table[slot];
-        // The owner of a lapsing lock may not have taken the event of the loss yet.
-        matches!(lock.phase, Phase::Held | Phase::Lapsing)
-            .then(|| self.table.token(slot, &self.nonce, lock.serial))
-    }
-
     /// Returns the next action on a connection.
     #[must_use]
     pub fn poll_action(&mut self) -> Option<Action> {
@@ -336,7 +305,7 @@ impl Redlock {
         self.table.forget_told();
         if let Some(event) = self.events.pop_front() {
             if let Some(lock) = event.ended() {
-                self.table.told(lock.slot);
+                self.table.told(lock);
             }
             return Some(event);
         }
@@ -357,7 +326,7 @@ impl Redlock {
     fn emit(&mut self, event: Event) {
         self.counters.count(&event);
         if let Some(lock) = event.ended() {
-            self.table.tell(lock.slot);
+            self.table.tell(lock);
         }
         self.events.push_back(event);
     }

@@ -19,8 +19,14 @@ impl Redlock {
     /// Releases a held lock, on every node on which its token may exist (S5).
     ///
     /// The release ends in one [`Event::Released`], at the latest after `release_timeout`. From
-    /// this call on the lock is not held. The next lock in line of this engine gets its turn in the
-    /// same write.
+    /// this call on the lock is not held. The next lock in line of this engine gets its turn: the
+    /// lock is [passed on](ReleaseOutcome::is_passed_on) without a word to the nodes, or is
+    /// released there and requested anew in the same write.
+    ///
+    /// A lock is passed on if [`token`](Self::token) was not asked for it, nor a fencing number
+    /// drawn; if the next in line asks for no token and no number of its own, and for no shorter
+    /// ttl; if half of the validity that the next can expect is left; and as long as the
+    /// [`tenure`](crate::redlock::RedlockConfig::tenure) lasts.
     ///
     /// The cost: one compare-and-delete on each node, which leaves at once if no earlier group of
     /// releases or extensions is on its way to that node. Otherwise the release waits for the reply
@@ -39,6 +45,9 @@ impl Redlock {
         }
         if self.table[slot].is_asked_to_extend() {
             self.emit(Event::ExtendFailed { lock, error: ExtendError::Released });
+        }
+        if self.passed_on(now, slot) {
+            return Ok(());
         }
         self.table[slot].phase = Phase::Releasing;
         self.send_releases(now, slot);
@@ -177,6 +186,7 @@ impl Redlock {
             foreign: round.foreign(),
             unconfirmed: round.votes.unconfirmed(),
             is_quorum_free: self.is_quorum_free(&round.votes),
+            is_passed_on: false,
         };
         self.emit(Event::Released { lock: self.table.id(slot), outcome });
         self.drain(slot);

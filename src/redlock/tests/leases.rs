@@ -180,6 +180,7 @@ fn a_release_is_reported_at_the_quorum_and_goes_on_behind() {
         foreign: nodes([2]),
         unconfirmed: nodes([3, 4]),
         is_quorum_free: true,
+        is_passed_on: false,
     };
     assert_eq!(rig.events(), [Event::Released { lock, outcome }]);
     let text = "released; goes on in the background at node 3, node 4; another value at node 2";

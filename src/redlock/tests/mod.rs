@@ -21,6 +21,7 @@ mod looks;
 mod majority;
 mod names;
 mod options;
+mod passing;
 mod pushes;
 mod queries;
 mod queues;
@@ -354,6 +355,12 @@ impl Rig {
         }
         assert!(matches!(self.event(), Event::Acquired { lock: held, .. } if held == lock));
         lock
+    }
+
+    /// Releases a lock on the nodes, although others of this engine stand in line.
+    fn release_on_nodes(&mut self, lock: LockId) {
+        self.redlock.token(lock).expect("it is held");
+        self.redlock.release(self.now, lock).expect("it is held");
     }
 
     fn state(&self, index: usize) -> NodeState {

@@ -10,7 +10,7 @@ fn waiters_for_one_resource_stand_in_line_with_one_attempt_under_way() {
     let third = rig.acquire("r", WAIT);
     assert_eq!(rig.sent(0), [""; 0], "the holder is one of us: nobody needs to be asked");
     for (holder, next, number) in [(first, second, 1), (second, third, 2)] {
-        rig.redlock.release(rig.now, holder).expect("held");
+        rig.release_on_nodes(holder);
         for index in 0..3 {
             // One write: the next `SET` is right behind the release.
             let expected = [
@@ -76,7 +76,7 @@ fn a_wait_in_line_is_never_stretched_to_a_node_timeout() {
     let error = AcquireError::HELD_HERE;
     assert_eq!(rig.events(), [Event::AcquireFailed { lock: short, error }]);
     rig.advance(ms(28));
-    rig.redlock.release(rig.now, first).expect("held");
+    rig.release_on_nodes(first);
     assert!(rig.sent(0)[1].starts_with("SET r #2 NX PX"), "its turn came in time");
     // The attempt is under way, and has its node timeout.
     rig.advance(ms(10));
@@ -287,7 +287,7 @@ fn a_line_leaves_the_resource_to_others_once_in_a_while() {
         turns += 1;
         let next = rig.acquire("r", WAIT);
         rig.advance(ms(30));
-        rig.redlock.release(rig.now, lock).expect("it is held");
+        rig.release_on_nodes(lock);
         lock = next;
         if rig.sent(0).len() == 1 {
             break;

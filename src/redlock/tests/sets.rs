@@ -81,7 +81,7 @@ fn equal_sets_stand_in_line_and_hand_over_in_one_write() {
     let first = rig.held_set(&["a", "b"]);
     rig.acquire_all(&["b", "a"], WAIT);
     assert_eq!(rig.sent(0), [""; 0]);
-    rig.redlock.release(rig.now, first).expect("it is held");
+    rig.release_on_nodes(first);
     let expected = ["EVALSHA release-set 2 a b #1", "EVALSHA acquire-set 2 a b #2 10000"];
     assert_eq!(rig.sent(0), expected);
 }

@@ -11,7 +11,6 @@ impl Table {
         let links = &mut self[slot].links;
         links.bucket = next;
         links.last = slot;
-        links.is_indexed = true;
         self.buckets[bucket] = slot + 1;
     }
 
