@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# What contention costs: benches/contend.sh [scenario [--option value …]]
+#
+# Starts five redis-server processes and runs one scenario, or all of them, on whatever processors
+# the scheduler chooses. Each result is a table and a line that begins with `json`. The load is made
+# by the public client (benches/contend), in processes that the driver starts and kills. `contend.sh`
+# alone takes some nine minutes, with 300 s for `engines`.
+#
+#   house      100 threads, then 100 tasks, of one client want one resource and hold it for nothing,
+#              on loopback and then through a proxy that makes the round trip 1 ms.
+#              --seconds 3 --threads 100 --tasks 100 --hold 0 --rtt 1ms
+#   processes  10 processes of one client with 10 threads each want one resource.
+#              --seconds 60 --hold 5ms --processes 10 --threads 10 --clients 1 --rtt 0
+#   engines    the same with 100 clients of one thread each, ten to a process.
+#              --seconds 300 --hold 100ms --processes 10 --clients 10 --threads 1 --rtt 0
+#   idle       30 clients, then 100, of one thread each, wait for a holder that keeps its lock; then
+#              the holder lets go (rounds), or is killed by SIGKILL (kills; ttl is that of its lock).
+#              --seconds 10 --waiters 30,100 --processes 10 --rounds 5 --kills 3 --ttl 2s --rtt 0
+#
+# What the figures mean:
+#
+# * A hand-over begins before the drop of a guard, and ends when another contender has its guard. It
+#   counts where the other had asked before. All processes note times of one clock. `across` are
+#   those between two processes.
+# * A wait begins before the request. Waits that began in the window count to their end, after the
+#   window too: contenders then stop asking, and those who wait get twice a fair wait more, 2 s to
+#   30 s. Whoever waits still counts with the wait so far, and as `unfinished`.
+# * `fair_wait` is what everybody would wait in a perfectly fair queue: the number of contenders times
+#   the hold and one round trip, which is the median time of a PING to three nodes until the last
+#   has answered. `…_by_fair` are ratios to that.
+# * Commands are counted by INFO commandstats of all five nodes, in the window alone. `commands` has
+#   what scripts call as well, `requests` has not. What the same clients do while nobody wants a lock
+#   is counted before (for 2 s, `idle_per_s`, over all nodes; `calm` in `idle`), and subtracted. Our
+#   own INFO is subtracted too.
+# * `overtaken` are grants before which another request had been in the line of the same client.
+#   `overlaps` are two guards at one time. Neither must be.
+# * `after_expiry` counts from when the key has ended at three nodes, by PTTL after the kill, to the
+#   next grant. Percentiles are samples, never interpolated.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. benches/common/servers.sh
+
+FIRST_PORT=${FIRST_PORT:-7601}
+
+main() {
+    local driver
+    cargo bench --locked --bench contend --no-run
+    driver=$(cargo bench --locked --bench contend --no-run 2>&1 |
+        sed -nE 's/^ *Executable .*\((.*)\)$/\1/p')
+    [ -x "$driver" ] || fail "cargo has not told where the driver is"
+    start_servers
+    echo "five redis-server processes, $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg)"
+    if [ $# -gt 0 ]; then
+        drive "$@"
+    else
+        for scenario in house processes engines idle; do
+            drive "$scenario"
+        done
+    fi
+}
+
+# drive <scenario> <options…>: the driver is among the processes that the end of the script kills,
+# and its workers end with it.
+drive() {
+    local scenario=$1
+    shift
+    "$driver" --bench "$scenario" --nodes "$(IFS=,; echo "${nodes[*]}")" "$@" &
+    pids+=($!)
+    wait "$!"
+    unset 'pids[-1]'
+}
+
+main "$@"

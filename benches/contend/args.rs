@@ -1,0 +1,68 @@
+//! The options of a scenario: `--name value`.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use redbolt::time::parse_duration;
+
+use crate::Outcome;
+
+const NAMES: [&str; 15] = [
+    "nodes",
+    "seconds",
+    "hold",
+    "ttl",
+    "rtt",
+    "processes",
+    "threads",
+    "clients",
+    "waiters",
+    "rounds",
+    "kills",
+    "tasks",
+    "resource",
+    "records",
+    "label",
+];
+
+/// The options by name, the last of equal names first.
+pub(crate) struct Args {
+    options: Vec<(String, String)>,
+}
+
+impl Args {
+    pub(crate) fn parse(words: &[String]) -> Outcome<Self> {
+        let mut options = Vec::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let name = word.strip_prefix("--").filter(|name| NAMES.contains(name));
+            let name = name.ok_or_else(|| format!("no option is called {word:?}"))?;
+            let value = words.next().ok_or_else(|| format!("{word} wants a value"))?;
+            options.insert(0, (name.to_owned(), value.clone()));
+        }
+        Ok(Self { options })
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.options.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn number<T: FromStr>(&self, name: &str, default: T) -> Outcome<T> {
+        let Some(text) = self.text(name) else { return Ok(default) };
+        text.parse().map_err(|_| format!("--{name} {text} is no number").into())
+    }
+
+    pub(crate) fn duration(&self, name: &str, default: Duration) -> Outcome<Duration> {
+        self.text(name).map_or(Ok(default), |text| Ok(parse_duration(text)?))
+    }
+
+    /// A time in seconds without a unit, as in the other benches.
+    pub(crate) fn seconds(&self, default: f64) -> Outcome<Duration> {
+        Ok(Duration::try_from_secs_f64(self.number("seconds", default)?)?)
+    }
+
+    pub(crate) fn nodes(&self) -> Outcome<Vec<String>> {
+        let nodes = self.text("nodes").ok_or("--nodes is missing")?;
+        Ok(nodes.split(',').map(str::to_owned).collect())
+    }
+}

@@ -1,0 +1,66 @@
+//! Contention: what a resource costs that many want at once, and how evenly it is shared.
+//!
+//! ```text
+//! benches/contend.sh [scenario] [--option value …]      starts five servers, then the driver
+//! cargo bench --bench contend -- house --nodes 127.0.0.1:7401,…
+//! ```
+//!
+//! The scenarios are `house`, `processes`, `engines` and `idle`; `benches/contend.sh` says what each
+//! of them measures. The load is made by the public `Client` alone. Each file knows one subject:
+//! `load` asks for locks and notes when, `record` is what was noted, `figures` is what follows from
+//! that, `worker` and `children` are the two ends of a process, `census` counts the commands of the
+//! servers, and `proxy` stands for a distance.
+
+mod args;
+mod census;
+mod children;
+mod figures;
+mod house;
+mod idle;
+mod load;
+mod processes;
+mod proxy;
+mod record;
+mod report;
+mod tests;
+mod worker;
+
+use std::env;
+use std::error::Error;
+use std::process::ExitCode;
+
+use args::Args;
+use libtest_mimic::Arguments;
+
+/// What can go wrong in a benchmark is said and ends it.
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = env::args().skip(1).collect();
+    if !words.iter().any(|word| word == "--bench") {
+        return libtest_mimic::run(&Arguments::from_args(), tests::all()).exit_code();
+    }
+    let words: Vec<_> = words.into_iter().filter(|word| word != "--bench").collect();
+    match words.split_first().map_or(Ok(()), |(scenario, rest)| run(scenario, rest)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("contend: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Without a scenario there is nothing to do, so that a plain `cargo bench` needs no servers. A word
+/// alone is what another bench is to choose by.
+fn run(scenario: &str, words: &[String]) -> Outcome {
+    let args = Args::parse(words)?;
+    match scenario {
+        "house" => house::run(&args),
+        "processes" => processes::run(&args, &processes::PROCESSES),
+        "engines" => processes::run(&args, &processes::ENGINES),
+        "idle" => idle::run(&args),
+        "worker" => worker::run(&args),
+        _ if words.is_empty() => Ok(()),
+        _ => Err(format!("no scenario is called {scenario:?}").into()),
+    }
+}

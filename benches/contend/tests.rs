@@ -1,0 +1,81 @@
+//! What `cargo test --benches` checks: that the driver counts right, and that its load runs.
+
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use redbolt::Clock;
+use redbolt::embedded::Server;
+
+use crate::census::calls;
+use crate::figures::{Figures, Samples, overtaken};
+use crate::load::{self, Load};
+use crate::proxy;
+use crate::record::Record;
+
+pub(crate) fn all() -> Vec<Trial> {
+    vec![
+        Trial::test("percentiles_are_samples", percentiles_are_samples),
+        Trial::test("an_overtaken_request_is_counted", an_overtaken_request_is_counted),
+        Trial::test("a_record_travels_as_a_line", a_record_travels_as_a_line),
+        Trial::test("calls_of_commands_are_read", calls_of_commands_are_read),
+        Trial::test("contenders_take_turns_far_away", contenders_take_turns_far_away),
+    ]
+}
+
+fn percentiles_are_samples() -> Result<(), Failed> {
+    let samples: Samples = [40, 10, 30, 20].into_iter().collect();
+    let percentiles = [0.0, 25.0, 50.0, 75.0, 99.0].map(|percent| samples.percentile(percent));
+    assert_eq!(percentiles, [10, 10, 20, 30, 40]);
+    assert_eq!(Samples::default().percentile(50.0), 0);
+    Ok(())
+}
+
+fn record(asked: u64, queued: u64, ended: u64) -> Record {
+    Record { process: 0, thread: 0, asked, queued, ended, released: ended + 1 }
+}
+
+fn an_overtaken_request_is_counted() -> Result<(), Failed> {
+    let in_order = [record(1, 2, 10), record(3, 4, 20), record(5, 6, 30)];
+    assert_eq!(overtaken(&in_order.each_ref()), 0);
+    let at_the_same_time = [record(1, 4, 10), record(2, 3, 20)];
+    assert_eq!(overtaken(&at_the_same_time.each_ref()), 0);
+    let overtakes = [record(5, 6, 10), record(1, 2, 20), record(7, 8, 30)];
+    assert_eq!(overtaken(&overtakes.each_ref()), 1);
+    Ok(())
+}
+
+fn a_record_travels_as_a_line() -> Result<(), Failed> {
+    let sent = record(1, 2, 3);
+    assert_eq!(sent.to_string().parse(), Ok(sent));
+    assert!("1 2 3".parse::<Record>().is_err());
+    Ok(())
+}
+
+fn calls_of_commands_are_read() -> Result<(), Failed> {
+    assert_eq!(calls("cmdstat_client|id:calls=5,usec=7"), Some(("client|id", 5.0)));
+    assert_eq!(calls("# Commandstats"), None);
+    Ok(())
+}
+
+fn contenders_take_turns_far_away() -> Result<(), Failed> {
+    let servers: Vec<_> = (0..3).map(|_| Server::start()).collect::<Result<_, _>>()?;
+    let nodes: Vec<_> = servers.iter().map(|server| server.addr().to_string()).collect();
+    let trip = Duration::from_millis(1);
+    let nodes = proxy::start(&nodes, trip).map_err(|error| error.to_string())?;
+    let clients = load::connect(&nodes, 1).map_err(|error| error.to_string())?;
+    let begin = Clock::now();
+    let load = Load {
+        resource: "contended".to_owned(),
+        ttl: Duration::from_secs(10),
+        hold: Duration::ZERO,
+        end: begin + Duration::from_millis(100),
+        grace: Duration::from_secs(10),
+        is_once: false,
+    };
+    let records = load.threads(&clients, 4).map_err(|error| error.to_string())?;
+    let figures = Figures::new(&records, begin.as_nanos()..u64::MAX, [(0, 0)]);
+    assert!(figures.grants >= 4, "{} grants", figures.grants);
+    assert_eq!((figures.overtaken, figures.overlaps), (0, 0));
+    assert!(figures.waits.least() >= trip.as_nanos() as u64, "the proxy delays nothing");
+    Ok(())
+}
