@@ -7,7 +7,7 @@ use redbolt::time::parse_duration;
 
 use crate::Outcome;
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "nodes",
     "seconds",
     "hold",
@@ -22,7 +22,8 @@ const NAMES: [&str; 15] = [
     "tasks",
     "resource",
     "records",
-    "label",
+    "peer",
+    "etcd",
 ];
 
 /// The options by name, the last of equal names first.

@@ -37,8 +37,8 @@ pub(crate) struct Load {
     pub(crate) is_once: bool,
 }
 
-/// Returns clients that are ready at all nodes. The servers of a measurement are fresh, so the guard
-/// against restarted ones is off.
+/// Returns clients that are ready at all nodes. The servers of a measurement are fresh, so the
+/// guard against restarted ones is off.
 pub(crate) fn connect(nodes: &[String], count: usize) -> Outcome<Vec<Client>> {
     let build =
         |_| Client::builder(nodes).restart_guard(RestartGuard::Off).build().map_err(Into::into);

@@ -5,11 +5,11 @@
 //! cargo bench --bench contend -- house --nodes 127.0.0.1:7401,…
 //! ```
 //!
-//! The scenarios are `house`, `processes`, `engines` and `idle`; `benches/contend.sh` says what each
-//! of them measures. The load is made by the public `Client` alone. Each file knows one subject:
-//! `load` asks for locks and notes when, `record` is what was noted, `figures` is what follows from
-//! that, `worker` and `children` are the two ends of a process, `census` counts the commands of the
-//! servers, and `proxy` stands for a distance.
+//! The scenarios are `house`, `processes`, `engines` and `idle`; `benches/contend.sh` says what
+//! each of them measures. The load is made by the public `Client` alone. Each file knows one
+//! subject: `load` asks for locks and notes when, `record` is what was noted, `figures` is what
+//! follows from that, `worker` and `children` are the two ends of a process, `census` counts the
+//! commands of the servers, `proxy` stands for a distance, and `peer` for others that lock.
 
 mod args;
 mod census;
@@ -18,6 +18,7 @@ mod figures;
 mod house;
 mod idle;
 mod load;
+mod peer;
 mod processes;
 mod proxy;
 mod record;
@@ -50,8 +51,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Without a scenario there is nothing to do, so that a plain `cargo bench` needs no servers. A word
-/// alone is what another bench is to choose by.
+/// Without a scenario there is nothing to do, so that a plain `cargo bench` needs no servers. A
+/// word alone is what another bench is to choose by.
 fn run(scenario: &str, words: &[String]) -> Outcome {
     let args = Args::parse(words)?;
     match scenario {

@@ -75,13 +75,22 @@ pub(crate) fn run(args: &Args, defaults: &Defaults) -> Outcome {
     let contenders = processes * clients * threads;
     let trip = Census::round_trip(&nodes)?;
     let fair = (hold + trip) * contenders;
-    let options = [
+    let mut options = vec![
         ("clients", clients.to_string()),
         ("threads", threads.to_string()),
         ("hold", format!("{}us", hold.as_micros())),
         ("ttl", format!("{}us", args.duration("ttl", TTL)?.as_micros())),
     ];
-    let start = |_| Worker::start(&nodes, &options);
+    let mut title = defaults.title.to_owned();
+    let mut reached = nodes;
+    if let Some(peer) = args.text("peer") {
+        options.push(("peer", peer.to_owned()));
+        title = format!("{title} by {peer}");
+        if let Some(etcd) = args.text("etcd") {
+            reached = etcd.split(',').map(str::to_owned).collect();
+        }
+    }
+    let start = |_| Worker::start(&reached, &options);
     let workers: Vec<_> = (0..processes).map(start).collect::<Outcome<_>>()?;
     let grace = (fair * 2).clamp(Duration::from_secs(2), MOST_GRACE);
     let run = measure(args, workers, args.seconds(defaults.seconds)?, grace)?;
@@ -89,8 +98,7 @@ pub(crate) fn run(args: &Args, defaults: &Defaults) -> Outcome {
         write_records(path, &run.records)?;
     }
     let title = format!(
-        "{}: {processes} processes, {clients} clients each, {threads} threads each, hold {hold:?}",
-        defaults.title
+        "{title}: {processes} processes, {clients} clients each, {threads} threads, hold {hold:?}",
     );
     let each = clients * threads;
     let who = (0..processes).flat_map(|process| (0..each).map(move |thread| (process, thread)));

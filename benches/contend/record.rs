@@ -1,7 +1,7 @@
 //! What a contender notes of one lock, and how that travels from process to process.
 //!
-//! All times are of one clock of the machine, in nanoseconds, so that those of several processes can
-//! be compared.
+//! All times are of one clock of the machine, in nanoseconds, so that those of several processes
+//! can be compared.
 
 use std::fmt;
 use std::str::FromStr;

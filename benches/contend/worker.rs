@@ -18,6 +18,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::args::Args;
 use crate::load::{self, Load};
+use crate::peer::Peer;
 use crate::record::Record;
 use crate::{Outcome, house};
 
@@ -29,6 +30,8 @@ struct Worker {
     each: usize,
     load: Load,
     guard: Option<Guard>,
+    /// Those who contend instead of the clients, if others are measured.
+    peers: Vec<Peer>,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
@@ -42,8 +45,16 @@ pub(crate) fn run(args: &Args) -> Outcome {
         grace: Duration::ZERO,
         is_once: false,
     };
-    let clients = load::connect(&args.nodes()?, args.number("clients", 1)?)?;
-    let mut worker = Worker { clients, each: args.number("threads", 1)?, load, guard: None };
+    let (nodes, each) = (args.nodes()?, args.number("threads", 1)?);
+    let mut worker = Worker { clients: Vec::new(), each, load, guard: None, peers: Vec::new() };
+    let count = args.number("clients", 1)?;
+    match args.text("peer") {
+        Some(kind) => {
+            let peer = |number| Peer::connect(kind, &nodes, number);
+            worker.peers = (0..count * each).map(peer).collect::<Outcome<_>>()?;
+        }
+        None => worker.clients = load::connect(&nodes, count)?,
+    }
     say("ready")?;
     for line in stdin().lock().lines() {
         let line = line?;
@@ -59,7 +70,11 @@ impl Worker {
             ["run", end, grace] => {
                 self.load.end = Instant::from_nanos(end.parse()?);
                 self.load.grace = Duration::from_nanos(grace.parse()?);
-                tell(&self.load.threads(&self.clients, self.each)?)
+                if self.peers.is_empty() {
+                    tell(&self.load.threads(&self.clients, self.each)?)
+                } else {
+                    tell(&Peer::threads(&mut self.peers, &self.load)?)
+                }
             }
             ["once"] => {
                 self.load.is_once = true;
