@@ -26,8 +26,8 @@
 # What the figures mean:
 #
 # * A hand-over begins before the drop of a guard, and ends when another contender has its guard. It
-#   counts where the other had asked before. All processes note times of one clock. `across` are
-#   those between two processes.
+#   counts where the other had asked before (`any`). `across` are those between two processes. All
+#   processes note times of one clock, which is CLOCK_BOOTTIME.
 # * A wait begins before the request. Waits that began in the window count to their end, after the
 #   window too: contenders then stop asking, and those who wait get twice a fair wait more, 2 s to
 #   30 s. Whoever waits still counts with the wait so far, and as `unfinished`.

@@ -60,9 +60,10 @@ impl Counts {
         Self { by_name }
     }
 
+    /// Returns what the sums are made of.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         let named = self.by_name.iter().map(|(name, &count)| (name.as_str(), count));
-        named.filter(|(_, count)| count.abs() >= 0.5)
+        named.filter(|&(name, count)| name != LOOK && count.abs() >= 0.5)
     }
 }
 

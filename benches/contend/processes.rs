@@ -170,6 +170,7 @@ fn report(title: String, run: &Run, figures: &Figures, trip: Duration, fair: Dur
     row.count("across", figures.across.count());
     row.figure("across_p50_ms", figures.across.percentile(50.0) as f64 / MILLI);
     row.figure("across_p99_ms", figures.across.percentile(99.0) as f64 / MILLI);
+    row.count("any", figures.hand_over.count());
     row.figure("any_p50_ms", figures.hand_over.percentile(50.0) as f64 / MILLI);
     row.figure("any_p99_ms", figures.hand_over.percentile(99.0) as f64 / MILLI);
     row.print();
