@@ -27,13 +27,16 @@
 //! drop(guard);
 //!
 //! // Work of unknown length: renewals keep the lock for up to ten minutes.
-//! let guard = client.lock("leader").keep_alive_for(Duration::from_secs(600)).await?;
+//! let guard = client.lock("reports/7").keep_alive_for(Duration::from_secs(600)).await?;
 //! // This signal reports the loss of the lock, to a thread or a task.
 //! let lost = guard.lost();
 //!
+//! // One of several processes leads, and another follows when it resigns or dies.
+//! let leadership = client.campaign("service/leader").await?;
+//!
 //! // One lock on several resources: all of them or none.
 //! let both = client.lock_all(["accounts/a", "accounts/b"]).await?;
-//! # drop((lost, both));
+//! # drop((lost, leadership, both));
 //! client.shutdown(Duration::from_secs(1)).await;
 //! # Ok(())
 //! # }
@@ -257,10 +260,10 @@ pub mod time;
 
 #[cfg(feature = "net")]
 pub use self::client::{
-    Acquire, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError, ClientFailure,
-    ConnectError, Guard, Handover, HandoverError, LockError, LockErrorKind, LockNotice,
-    LockNoticeKind, LockRequest, LockSignal, NodeReport, NodeVerdict, PendingAnswer, Ready,
-    ReadyError, ReleaseReport, Shutdown, ShutdownReport,
+    Acquire, Campaign, Candidacy, Client, ClientBuilder, ClientClosed, ClientCounters, ClientError,
+    ClientFailure, ConnectError, Guard, Handover, HandoverError, Leadership, LockError,
+    LockErrorKind, LockNotice, LockNoticeKind, LockRequest, LockSignal, NodeReport, NodeVerdict,
+    PendingAnswer, Ready, ReadyError, ReleaseReport, Shutdown, ShutdownReport,
 };
 #[cfg(feature = "tracing")]
 pub use self::engine::TRACING_TARGET;

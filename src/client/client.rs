@@ -8,6 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::builder::ClientBuilder;
+use super::campaign::Campaign;
 use super::command::Command;
 use super::counters::ClientCounters;
 use super::error::ClientError;
@@ -183,6 +184,21 @@ impl Client {
         self.request(resources, Some(token))
     }
 
+    /// Starts a campaign for the lead on a resource: one of all candidates leads, and the next one
+    /// follows when it resigns, loses the lead or dies.
+    ///
+    /// ```no_run
+    /// # async fn run(client: redbolt::Client) -> Result<(), redbolt::LockError> {
+    /// let leadership = client.campaign("service/leader").await?;
+    /// println!("we lead");
+    /// leadership.lost().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn campaign(&self, resource: impl AsRef<[u8]>) -> Campaign {
+        Campaign::new(Arc::clone(&self.handle.shared), resource.as_ref())
+    }
+
     fn request<R: AsRef<[u8]>>(
         &self,
         resources: impl IntoIterator<Item = R>,
@@ -353,6 +369,9 @@ const _: fn() = || {
     goes::<LockRequest>();
     goes::<Ready>();
     goes::<Shutdown>();
+    goes::<Campaign>();
+    goes::<super::Candidacy>();
+    goes::<super::Leadership>();
     goes::<NodeReport>();
     goes::<PendingAnswer<Result<Holder, LockError>>>();
 };

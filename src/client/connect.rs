@@ -19,7 +19,8 @@ impl ClientBuilder {
     pub fn build(self) -> Result<Client, EngineError> {
         let config = self.config?;
         config.check()?;
-        let defaults = Defaults { ttl: config.default_ttl()?, wait: config.wait };
+        let (ttl, max_hold) = (config.default_ttl()?, config.redlock.max_hold);
+        let defaults = Defaults { ttl, wait: config.wait, max_hold };
         Client::start(&config, defaults)
     }
 

@@ -18,6 +18,8 @@
 //! 6. Once the lock is granted, [`guard`] keeps the same ticket: the ticket has the deadline, and
 //!    the list of those who wait for the loss ([`signal`]).
 //!
+//! [`campaign`] stands for the lead by such a request, and [`leadership`] is its guard.
+//!
 //! [`builder`] collects the settings of a client, and [`connect`] makes a client of them. [`ready`]
 //! waits for the nodes, [`shutdown`] for the end. [`gather`] collects the answers of all threads,
 //! and [`survey`] makes one of them. [`runtime`] knows the threads that must not block.
@@ -31,6 +33,7 @@
 
 mod acquire;
 mod builder;
+mod campaign;
 mod cause;
 mod client;
 mod command;
@@ -43,6 +46,7 @@ mod fakes;
 mod gather;
 mod guard;
 mod handover;
+mod leadership;
 mod lock_error;
 mod mailbox;
 mod notice;
@@ -69,6 +73,7 @@ mod worker;
 
 pub use self::acquire::Acquire;
 pub use self::builder::ClientBuilder;
+pub use self::campaign::{Campaign, Candidacy};
 pub use self::cause::LockErrorKind;
 pub use self::client::Client;
 pub use self::counters::ClientCounters;
@@ -76,6 +81,7 @@ pub use self::error::ClientError;
 pub use self::failure::ClientFailure;
 pub use self::guard::Guard;
 pub use self::handover::{Handover, HandoverError};
+pub use self::leadership::Leadership;
 pub use self::lock_error::{ClientClosed, LockError, NodeVerdict};
 pub use self::notice::{LockNotice, LockNoticeKind};
 pub use self::pending::PendingAnswer;

@@ -272,35 +272,21 @@ impl LockRequest {
     /// [`RedlockConfig::max_hold`] says otherwise: without a limit, a holder that hangs would hold
     /// the lock for ever. Check [`Guard::is_held`] before every step, or wait for [`Guard::lost`].
     ///
-    /// A leader that leads for as long as it lives acquires again. Others get their chance in
-    /// between, and so does a leader whose work has hung without anybody noticing. Nodes that are
-    /// down come back, so that the loop ends only where no later attempt can succeed:
-    ///
     /// ```no_run
     /// # use std::time::Duration;
-    /// # async fn lead() {}
+    /// # async fn work() {}
     /// # async fn run(client: redbolt::Client) -> Result<(), redbolt::LockError> {
-    /// loop {
-    ///     let leader = client.lock("leader").wait(Duration::from_secs(3600));
-    ///     let guard = match leader.keep_alive_for(Duration::from_secs(3600)).await {
-    ///         Ok(guard) => guard,
-    ///         // The client was shut down, or the request can never succeed.
-    ///         Err(error) if error.is_closed() || error.is_invalid() => return Err(error),
-    ///         Err(error) => {
-    ///             // Another leads, or too few nodes are there.
-    ///             eprintln!("{error}");
-    ///             tokio::time::sleep(Duration::from_secs(1)).await;
-    ///             continue;
-    ///         }
-    ///     };
-    ///     tokio::select! {
-    ///         () = lead() => return Ok(()),
-    ///         // Also at the end of max_hold: others may lead for a while.
-    ///         end = guard.lost() => eprintln!("{end}"),
-    ///     }
+    /// let guard = client.lock("reports/7").keep_alive_for(Duration::from_secs(600)).await?;
+    /// tokio::select! {
+    ///     () = work() => {}
+    ///     end = guard.lost() => eprintln!("{end}"),
     /// }
+    /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// A process that leads for as long as it can has a
+    /// [`campaign`](crate::Client::campaign) instead.
     ///
     /// [`LostReason::MaxHold`]: crate::LostReason::MaxHold
     /// [`RedlockConfig::max_hold`]: crate::RedlockConfig::max_hold

@@ -45,6 +45,8 @@ pub(super) struct Shared {
 pub(super) struct Defaults {
     pub(super) ttl: Duration,
     pub(super) wait: Duration,
+    /// The longest time for which a lock may be kept alive.
+    pub(super) max_hold: Duration,
 }
 
 impl Shared {

@@ -6,6 +6,7 @@ mod adoption;
 mod blocking;
 #[cfg(feature = "tokio")]
 mod caller;
+mod campaign;
 mod counting;
 mod dropping;
 mod dying;
