@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use redbolt::{Client, Clock, Config, Guard};
+use redbolt::{Client, Clock, Config, Leadership};
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -31,9 +31,6 @@ const MAX_HOLD: Duration = Duration::from_secs(30);
 
 /// The time after which a leader steps down, with room for one more step before `MAX_HOLD`.
 const TERM: Duration = Duration::from_millis(300);
-
-/// How long one request waits for the lead. The next request follows.
-const WAIT: Duration = Duration::from_secs(5);
 
 /// The pause before a candidate stands again, so that another one gets the lead.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -64,26 +61,20 @@ async fn elect(config: Config) -> Result<(), AnyError> {
 
 /// Stands for the lead again and again. A service does so until the service ends.
 async fn stand(name: &str, client: Client, leaders: Arc<AtomicUsize>) -> Result<(), AnyError> {
-    let mut terms = 0;
-    while terms < 2 {
-        let request = client.lock("leader").ttl(TTL).wait(WAIT).keep_alive_for(MAX_HOLD);
-        match request.await {
-            Ok(guard) => {
-                terms += 1;
-                lead(name, guard, &leaders).await?;
-            }
-            // Somebody else has led all the time. This is what most candidates see.
-            Err(error) if error.is_contended() => {}
-            Err(error) => eprintln!("{name} cannot stand: {error}"),
-        }
+    let campaign = client.campaign("leader").ttl(TTL).max_hold(MAX_HOLD);
+    for _ in 0..2 {
+        // Waits for as long as others lead, or too few nodes are there. An error means that no
+        // later election can succeed: a setting is out of bounds, or the client was shut down.
+        let leadership = campaign.elect().await?;
+        lead(name, leadership, &leaders).await?;
         sleep(PAUSE).await;
     }
     println!("{name} is done: {}", client.shutdown(Duration::from_secs(1)).await);
     Ok(())
 }
 
-/// Leads until the term is over or the lock is lost.
-async fn lead(name: &str, guard: Guard, leaders: &AtomicUsize) -> Result<(), AnyError> {
+/// Leads until the term is over or the lead is lost.
+async fn lead(name: &str, leadership: Leadership, leaders: &AtomicUsize) -> Result<(), AnyError> {
     println!("{name} leads");
     if leaders.fetch_add(1, Ordering::SeqCst) > 0 {
         return Err("two lead at once".into());
@@ -91,18 +82,18 @@ async fn lead(name: &str, guard: Guard, leaders: &AtomicUsize) -> Result<(), Any
     tokio::select! {
         biased;
         // The work is dropped where it waits, and its next step never begins.
-        _ = guard.lost() => {}
-        () = work(name, &guard) => {}
+        _ = leadership.lost() => {}
+        () = work(name, &leadership) => {}
     }
     leaders.fetch_sub(1, Ordering::SeqCst);
-    if guard.is_held() {
+    if leadership.is_leader() {
         // The end that was planned. The next leader need not wait for the ttl.
-        guard.release().await?;
+        leadership.resign().await?;
         println!("{name} steps down");
     } else {
-        let end = guard.lost().await;
+        let end = leadership.lost().await;
         if end.is_planned() {
-            // A work that takes longer than the lock may be held.
+            // A work that takes longer than a term may.
             println!("{name} has led for long: {end}");
         } else {
             eprintln!("ALARM: {name} leads no more: {end}");
@@ -112,11 +103,11 @@ async fn lead(name: &str, guard: Guard, leaders: &AtomicUsize) -> Result<(), Any
 }
 
 /// What only the leader does, step by step, until the term is over.
-async fn work(name: &str, guard: &Guard) {
+async fn work(name: &str, leadership: &Leadership) {
     let begin = Clock::now();
     // A task can be late, and so can a signal. The clock is not.
-    while Clock::now() - begin < TERM && guard.is_held() {
-        println!("{name} has the lead for another {:?}", guard.remaining());
+    while Clock::now() - begin < TERM && leadership.is_leader() {
+        println!("{name} has the lead for another {:?}", leadership.remaining());
         sleep(TERM / 3).await;
     }
 }
