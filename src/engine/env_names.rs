@@ -46,7 +46,7 @@ const OF_EXEC: [&str; 3] = ["REDBOLT_RESOURCE", "REDBOLT_TOKEN", "REDBOLT_FENCE"
 pub(super) const FILES: [&str; 2] = ["REDBOLT_CONFIG", "REDBOLT_PASSWORD_FILE"];
 
 /// What only the command line reads, and says nothing about locks.
-const OF_COMMAND_LINE: [&str; 9] = [
+const OF_COMMAND_LINE: [&str; 10] = [
     "REDBOLT_CONFLICT_EXIT_CODE",
     "REDBOLT_LOST_EXIT_CODE",
     "REDBOLT_UNAVAILABLE_EXIT_CODE",
@@ -56,6 +56,7 @@ const OF_COMMAND_LINE: [&str; 9] = [
     "REDBOLT_QUIET",
     "REDBOLT_LOG",
     "REDBOLT_WAIT_GROUP",
+    "REDBOLT_AT_LEAST",
 ];
 
 /// The first words of the variables of this repository's own tests and scripts.

@@ -75,7 +75,7 @@ fn table(head: &str) -> BTreeMap<String, BTreeSet<String>> {
 /// # Panics
 ///
 /// When a line has a field that EXEC.md does not know, or lacks one.
-fn assert_documented(objects: &[Value]) {
+pub(super) fn assert_documented(objects: &[Value]) {
     let (known, failures) = (
         table("| event | level | fields besides those of every line |\n"),
         table("| failure | exit code | further fields |\n"),

@@ -1,6 +1,7 @@
 //! `redbolt exec` on real servers, through the program itself.
 #![cfg(feature = "cli")]
 
+mod at_least;
 mod complaints;
 mod completion;
 mod conflict;

@@ -36,6 +36,7 @@ fn an_option_goes_before_a_variable_and_a_variable_before_the_file() {
         ("ttl", "'99s'", "REDBOLT_TTL", "--ttl", " is 99s, at most --max-ttl = 1m is"),
         ("wait", "'9w'", "REDBOLT_WAIT", "--wait", " is \"9w\", whose unit is"),
         ("max_hold", "'9w'", "REDBOLT_MAX_HOLD", "--max-hold", " is \"9w\", whose unit is"),
+        ("at_least", "'9w'", "REDBOLT_AT_LEAST", "--at-least", " is \"9w\", whose unit is"),
         ("nodes", "'a,a'", "REDBOLT_NODES", "--nodes", ": node a:6379 is given twice"),
         (
             "conflict_exit_code",

@@ -46,6 +46,10 @@ pub(crate) struct Args {
     #[arg(allow_hyphen_values = true, value_parser = duration::between(MIN_TTL, LONGEST))]
     max_hold: Option<Duration>,
 
+    #[arg(long, value_name = "DURATION", help = help::AT_LEAST, long_help = help::AT_LEAST_LONG)]
+    #[arg(allow_hyphen_values = true, value_parser = duration::between(MIN_TTL, LONGEST))]
+    pub(super) at_least: Option<Duration>,
+
     #[arg(long, help = help::NO_KEEP_ALIVE, long_help = help::NO_KEEP_ALIVE_LONG)]
     #[arg(conflicts_with = "max_hold")]
     no_keep_alive: bool,
@@ -121,7 +125,7 @@ impl Args {
         // How a mistake in the other settings is told is known before they are read.
         self.log = self.log.or_else(refusal::of_variable);
         let sources = self.nodes.sources().map_err(Failure::Usage)?;
-        let (config, ttl_name) = self.read(&sources).map_err(Failure::Usage)?;
+        let (config, [ttl_name, at_least_name]) = self.read(&sources).map_err(Failure::Usage)?;
         let mut config = config.ok_or_else(|| Failure::Usage(NO_NODES.to_owned()))?;
         if self.command.first().is_some_and(|program| program.is_empty()) {
             return Err(Failure::Usage("COMMAND is empty".to_owned()));
@@ -139,18 +143,31 @@ impl Args {
             let what = format!("--max-hold is {max_hold}, at least {ttl_name} = {ttl} is possible");
             return Err(Failure::Usage(what));
         }
-        config.redlock.max_hold = self.max_hold().max(config.redlock.max_ttl);
+        let (max_hold, at_least) = (self.max_hold(), self.at_least.unwrap_or_default());
+        if at_least > max_hold {
+            let [at_least, max_hold] = [at_least, max_hold].map(duration::written);
+            let limit = format!("at most --max-hold = {max_hold} is possible");
+            return Err(Failure::Usage(format!("{at_least_name} is {at_least}, {limit}")));
+        }
+        let max_ttl = config.redlock.max_ttl;
+        // The lock is as old as its first request, and that time counts from its acquisition.
+        let longest_stay = if at_least.is_zero() { at_least } else { at_least + max_ttl };
+        config.redlock.max_hold = max_hold.max(max_ttl).max(longest_stay);
         Ok(config)
     }
 
     /// Takes what no option says from elsewhere. Returns the settings of the nodes, if there are
-    /// any, and the name of the ttl.
-    fn read(&mut self, sources: &Sources) -> Result<(Option<Config>, String), String> {
+    /// any, and the names of the ttl and of the shortest stay.
+    fn read(&mut self, sources: &Sources) -> Result<(Option<Config>, [String; 2]), String> {
         complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
-        let ttl_name = match sources.given("REDBOLT_TTL") {
-            Some(given) if self.ttl.is_none() => given.name,
-            _ => "--ttl".to_owned(),
+        let name = |value: Option<Duration>, option: &str, variable| match sources.given(variable) {
+            Some(given) if value.is_none() => given.name,
+            _ => option.to_owned(),
         };
+        let names = [
+            name(self.ttl, "--ttl", "REDBOLT_TTL"),
+            name(self.at_least, "--at-least", "REDBOLT_AT_LEAST"),
+        ];
         let ttl = |text: &str| duration::within(text, MIN_TTL, LONGEST_TTL);
         complete(&mut self.ttl, "REDBOLT_TTL", sources, ttl)?;
         if !self.no_wait {
@@ -167,6 +184,8 @@ impl Args {
             let max_hold = |text: &str| duration::within(text, least, LONGEST);
             complete(&mut self.max_hold, "REDBOLT_MAX_HOLD", sources, max_hold)?;
         }
+        let at_least = |text: &str| duration::within(text, MIN_TTL, LONGEST);
+        complete(&mut self.at_least, "REDBOLT_AT_LEAST", sources, at_least)?;
         let signal = &mut self.expiring_signal;
         complete(signal, "REDBOLT_EXPIRING_SIGNAL", sources, signals::named)?;
         // An option goes before the variable of the other.
@@ -189,7 +208,7 @@ impl Args {
         self.codes = Codes::read(codes.map(Option::as_ref), sources)?;
         let label = Override::text("--label", "REDBOLT_LABEL", self.label.clone());
         let ask = Override::text("--ask", "REDBOLT_ASK", self.ask.clone());
-        Ok((self.nodes.config(sources, [label, ask])?, ttl_name))
+        Ok((self.nodes.config(sources, [label, ask])?, names))
     }
 
     /// How long the lock is renewed; `None` for not at all.

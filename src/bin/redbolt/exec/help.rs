@@ -12,6 +12,12 @@ pub(super) const MAX_HOLD_LONG: &str = "\
 For how long the lock is kept alive at most, from its acquisition: between the ttl and
 168h; REDBOLT_MAX_HOLD, or 24h, or the ttl if that is longer, when this is absent";
 
+pub(super) const AT_LEAST: &str = "How long others get no lock, however short COMMAND is";
+pub(super) const AT_LEAST_LONG: &str = "\
+How long the lock stays at least, from its acquisition: at most --max-hold. For a job that
+many machines start at the same minute: the lock is left on the nodes when COMMAND has
+ended, so that no other machine runs it again. REDBOLT_AT_LEAST does the same";
+
 pub(super) const NO_KEEP_ALIVE: &str = "Do not renew the lock: the ttl must cover the command";
 pub(super) const NO_KEEP_ALIVE_LONG: &str = "\
 Do not renew the lock: the ttl must cover the command. REDBOLT_KEEP_ALIVE=false does the
@@ -75,9 +81,10 @@ change, what came of it. REDBOLT_VERBOSE=true does the same, and -vv says no mor
 
 pub(super) const QUIET: &str = "Say only why it failed, and nothing if another holds the lock";
 pub(super) const QUIET_LONG: &str = "\
-Say only why the exit code is not that of COMMAND, and nothing if another holds the lock:
-for cron, which mails what is said. A key that stays for ever is told, because no later
-run would get the lock either. REDBOLT_QUIET=true does the same";
+Say only why the exit code is not that of COMMAND, or that --at-least ends too early, and
+nothing if another holds the lock: for cron, which mails what is said. A key that stays
+for ever is told, because no later run would get the lock either. REDBOLT_QUIET=true does
+the same";
 
 pub(super) const LOG: &str = "How messages are written: text or json [default: text]";
 pub(super) const LOG_LONG: &str = "\
@@ -119,6 +126,14 @@ The lock is released as soon as nothing of a killed command can act any more; if
 100 ms, or a process of another user refuses to be killed, the lock is left to its ttl, and a line
 on standard error says so.
 
+With --at-least, redbolt ends when COMMAND does, and leaves the lock on the nodes for what is left
+of that time, however COMMAND has ended; only one that could not be started leaves nothing. No ttl
+is shortened: if more is left of the ttl, the lock stays for that. If more is left of the time than
+--max-ttl, redbolt stays and keeps the lock alive until less is left. It also stays, and says so,
+when too few nodes agree, and tries again until they do or the time is over. A signal ends that:
+the lock is left with what it has, and a line says how much is missing. The other machines need
+--no-wait, or a shorter wait: who waits for longer gets the lock in the end.
+
 However short the wait is, there is one attempt at the lock. Before it, nodes get time to connect:
 as long as the wait, but at most 1 s; with --no-wait or --wait 0 up to 1 s as well. Durations are
 written like 250us, 20ms, 30s, 1.5m or 1.5min, 2h, 7d. An option that is a bare number is in
@@ -158,6 +173,10 @@ state. Times are in milliseconds. EXEC.md has this table with the level of each 
   continued        the job was stopped, and goes on
   command_ended    command, command_pid, code, signal, ran_ms, held_ms:
                    code is null after a death by signal, else signal is
+  staying          left_ms: --at-least is longer than --max-ttl, redbolt stays
+  not_kept_yet     left_ms, nodes: too few nodes agree to --at-least
+  kept             left_ms: the lock stays, for --at-least
+  kept_short       left_ms, short_ms: it stays for less, or has ended (0)
   left_to_ttl      the lock is not released
   released         confirmed, held_ms: held_ms counts from locked
   panicked         redbolt has a bug, and its exit code is 101

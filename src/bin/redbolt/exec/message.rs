@@ -140,6 +140,29 @@ pub(super) enum Message<'a> {
         #[serde(rename = "held_ms", serialize_with = "fields::millis")]
         held: Duration,
     },
+    /// No ttl reaches to the end of `--at-least`, and this process stays for so long.
+    Staying {
+        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
+        left: Duration,
+    },
+    /// Too few nodes keep the lock for the rest of `--at-least`, and this process tries again.
+    NotKeptYet {
+        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
+        left: Duration,
+        nodes: NodeList,
+    },
+    /// The lock stays on the nodes.
+    Kept {
+        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
+        left: Duration,
+    },
+    /// The lock stays for a shorter time than `--at-least`, or has ended.
+    KeptShort {
+        #[serde(rename = "left_ms", serialize_with = "fields::millis")]
+        left: Duration,
+        #[serde(rename = "short_ms", serialize_with = "fields::millis")]
+        short: Duration,
+    },
     /// The lock is not released: something of the command may still act.
     LeftToTtl,
     /// The lock is released.
@@ -176,6 +199,8 @@ impl Message<'_> {
             | Self::Expiring { .. }
             | Self::Continued
             | Self::CommandEnded { .. }
+            | Self::Staying { .. }
+            | Self::Kept { .. }
             | Self::Released { .. } => Level::Info,
             Self::QuorumAwaited { .. }
             | Self::NoQuorumYet { .. }
@@ -184,6 +209,8 @@ impl Message<'_> {
             | Self::Lost { .. }
             | Self::TerminalWanted
             | Self::Unstoppable
+            | Self::NotKeptYet { .. }
+            | Self::KeptShort { .. }
             | Self::LeftToTtl
             | Self::LeftOut { .. } => Level::Warn,
             Self::Panicked { .. } | Self::Failed { .. } => Level::Error,
@@ -191,11 +218,13 @@ impl Message<'_> {
     }
 
     /// Whether `--quiet` says this: why the exit code is not that of the command, and what led
-    /// there. Another who holds the lock is no fault, and has an exit code.
+    /// there; or why the command may run again too early. Another who holds the lock is no fault,
+    /// and has an exit code.
     pub(super) fn breaks_quiet(&self) -> bool {
         match self {
             Self::Failed { failure, .. } => !failure.is_conflict(),
             Self::Ending { .. } | Self::Lost { .. } | Self::Panicked { .. } => true,
+            Self::KeptShort { .. } => true,
             _ => false,
         }
     }
@@ -268,6 +297,50 @@ impl fmt::Display for Text<'_> {
             Message::CommandEnded { command, ending, ran, .. } => {
                 write!(f, "{command:?} {ending} after {}", format_rounded(*ran))
             }
+            Message::Staying { .. }
+            | Message::NotKeptYet { .. }
+            | Message::Kept { .. }
+            | Message::KeptShort { .. }
+            | Message::LeftToTtl
+            | Message::Released { .. } => self.behind(f),
+            Message::LeftOut { count: 1 } => f.write_str("1 message is left out here"),
+            Message::LeftOut { count } => write!(f, "{count} messages are left out here"),
+            Message::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
+            Message::Failed { failure, .. } => failure.fmt(f),
+        }
+    }
+}
+
+impl Text<'_> {
+    /// Writes what becomes of the lock behind the command.
+    fn behind(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let resource = self.resource;
+        match self.message {
+            Message::Staying { left } => {
+                let left = format_rounded(*left);
+                write!(
+                    f,
+                    "redbolt stays for {left}: no ttl of {resource:?} reaches as far as --at-least"
+                )
+            }
+            Message::NotKeptYet { left, nodes } => {
+                let left = format_rounded(*left);
+                write!(f, "too few nodes keep {resource:?} for another {left}, trying on:\n{nodes}")
+            }
+            Message::Kept { left } => {
+                write!(f, "{resource:?} stays locked for another {}", format_rounded(*left))
+            }
+            Message::KeptShort { left, short } if left.is_zero() => {
+                let short = format_rounded(*short);
+                write!(f, "the lock on {resource:?} has ended {short} before --at-least is over")
+            }
+            Message::KeptShort { left, short } => {
+                let [left, short] = [left, short].map(|time| format_rounded(*time));
+                write!(
+                    f,
+                    "{resource:?} stays locked for another {left}, {short} less than --at-least"
+                )
+            }
             Message::LeftToTtl => write!(
                 f,
                 "the lock on {resource:?} is left to its ttl: what is left of the command may \
@@ -277,10 +350,7 @@ impl fmt::Display for Text<'_> {
                 let more = if *is_confirmed { "" } else { ", but too few nodes have confirmed it" };
                 write!(f, "{resource:?} is released after {}{more}", format_rounded(*held))
             }
-            Message::LeftOut { count: 1 } => f.write_str("1 message is left out here"),
-            Message::LeftOut { count } => write!(f, "{count} messages are left out here"),
-            Message::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
-            Message::Failed { failure, .. } => failure.fmt(f),
+            _ => Ok(()),
         }
     }
 }

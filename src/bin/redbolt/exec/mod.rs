@@ -7,8 +7,9 @@
 //! contacts the nodes ([`contact`]), acquires the lock ([`acquire`]), runs the command
 //! ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends all that the
 //! command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
-//! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). This process ends as
-//! the command has ended ([`ending`]). What differs between operating systems is in [`system`].
+//! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). The lock can stay
+//! behind the command ([`at_least`]). This process ends as the command has ended ([`ending`]). What
+//! differs between operating systems is in [`system`].
 //!
 //! Of the nodes, [`changes`] knows what is worth a line, [`voters`] which of them vote, and
 //! [`occupant`] what keeps the lock from us: [`remains`] of others, for which a
@@ -21,6 +22,7 @@
 
 mod acquire;
 mod args;
+mod at_least;
 mod backlog;
 mod changes;
 mod child;
@@ -107,6 +109,11 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
         }
     };
     let result = command::run(&mut watch, &lease, args, speech);
+    if let Some(until) = at_least::until(&lease, args, &result) {
+        if at_least::stay(&mut watch, &lease, args, speech, until)? == at_least::Outcome::Left {
+            return result;
+        }
+    }
     if result.as_ref().is_err_and(Failure::has_survivors) {
         speech.say(&Message::LeftToTtl);
         return result;

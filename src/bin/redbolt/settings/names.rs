@@ -13,7 +13,7 @@ const VARIABLE: &str = "REDBOLT_";
 pub(super) const CONFIG: &str = "REDBOLT_CONFIG";
 
 /// What only the command line reads.
-const OF_COMMAND_LINE: [&str; 10] = [
+const OF_COMMAND_LINE: [&str; 11] = [
     "password_file",
     "conflict_exit_code",
     "lost_exit_code",
@@ -24,6 +24,7 @@ const OF_COMMAND_LINE: [&str; 10] = [
     "quiet",
     "log",
     "wait_group",
+    "at_least",
 ];
 
 /// The name in a file of what a variable sets.

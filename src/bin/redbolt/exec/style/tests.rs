@@ -106,6 +106,10 @@ fn one_of_each() -> Vec<Message<'static>> {
         Message::Unstoppable,
         Message::Continued,
         ended(Ending::Exited(0)),
+        Message::Staying { left: SECOND },
+        Message::NotKeptYet { left: SECOND, nodes: nodes() },
+        Message::Kept { left: SECOND },
+        Message::KeptShort { left: SECOND, short: SECOND },
         Message::LeftToTtl,
         Message::Released { is_confirmed: true, held: SECOND },
         Message::Panicked { what: String::new() },
@@ -250,7 +254,7 @@ fn a_quiet_run_says_why_it_failed_and_nothing_of_another_who_holds_the_lock() {
     let quiet = style(Form::Text, Volume::Quiet);
     let said: Vec<_> = one_of_each().into_iter().filter(|message| quiet.says(message)).collect();
     let events: Vec<_> = said.iter().map(|message| parsed(message)["event"].clone()).collect();
-    assert_eq!(events, ["ending", "lost", "panicked"].map(Value::from));
+    assert_eq!(events, ["ending", "lost", "kept_short", "panicked"].map(Value::from));
     for failure in one_failure_of_each() {
         let is_held = matches!(failure, Failure::Held { .. });
         let failed = Message::Failed { exit_code: 1, failure: &failure };
