@@ -13,8 +13,8 @@ impl Table {
     /// Gives the held lock in `slot` to the request in `next`, which leaves the line behind it. The
     /// id and the wishes of the request move to `slot`, and the id of the former owner to `next`.
     ///
-    /// Whatever the nodes know or still owe names `slot`, and stays: the token, the votes, where the
-    /// token can be, the answers on their way. So no reply can reach the wrong lock.
+    /// Whatever the nodes know or still owe names `slot`, and stays: the token, the votes, the
+    /// nodes with the token, the answers on their way. So no reply can reach the wrong lock.
     pub(crate) fn pass(&mut self, slot: u32, next: u32) {
         self.leave_line(next);
         if self[slot].has_options {
