@@ -30,6 +30,9 @@ pub struct Counters {
     /// Attempts. An attempt sends one `SET` to every node that can be asked, or to a quorum of them
     /// first ([`Ask`](super::Ask)).
     pub attempts: u64,
+    /// Looks at the door: reads of one key at one node, by requests that somebody else keeps
+    /// waiting.
+    pub looked: u64,
     /// Attempts that asked a majority first, and then the other nodes as well.
     pub widened: u64,
     /// Fenced attempts whose nodes were asked to accept another number than they had drawn: second
@@ -212,6 +215,7 @@ impl AddAssign for Counters {
         let Self {
             requested,
             attempts,
+            looked,
             widened,
             raised,
             acquired,
@@ -230,6 +234,7 @@ impl AddAssign for Counters {
         } = other;
         self.requested += requested;
         self.attempts += attempts;
+        self.looked += looked;
         self.widened += widened;
         self.raised += raised;
         self.acquired += acquired;

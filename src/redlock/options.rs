@@ -213,6 +213,11 @@ impl AcquireOptions {
         self.tries.is_some_and(|tries| failed >= tries)
     }
 
+    /// Returns `true` if the caller counts the attempts, or chooses the pauses between them.
+    pub(super) const fn has_own_tries(&self) -> bool {
+        self.tries.is_some() || self.delay.is_some()
+    }
+
     /// Returns `true` if a function of the caller chooses the pauses.
     pub(super) const fn has_delay(&self) -> bool {
         self.delay.is_some()

@@ -7,7 +7,7 @@
 //! ```text
 //!            ┌────────► InLine ───┐  another lock of this engine has the resource
 //! acquire ───┤                    ▼
-//!            └──────────────────► Ready ◄──────── Backoff
+//!            └──────────────────► Ready ◄──────── Backoff ◄──► AtDoor
 //!                                 │  a quorum of     ▲
 //!                                 ▼  nodes has room  │ refused, or no quorum
 //!                                 Attempt ───────────┘  or Adoption, of a token handed over
@@ -20,6 +20,8 @@
 //! only waits for the replies that are still owed to it.
 
 pub(super) mod claims;
+pub(super) mod crowds;
+pub(super) mod door;
 pub(super) mod draws;
 pub(super) mod presence;
 pub(super) mod queue;
@@ -53,8 +55,10 @@ pub(crate) enum Phase {
     Ready,
     /// The nodes were asked, and the votes are coming in.
     Attempt,
-    /// The lock waits for the time of its next attempt.
+    /// The lock waits for the time of its next attempt, or of its next look at the door.
     Backoff,
+    /// One node was asked who has the lock, and the answer is coming in.
+    AtDoor,
     /// The nodes were asked for a token that was handed over, and the answers are coming in.
     Adoption,
     /// The owner has the lock.

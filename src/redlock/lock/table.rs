@@ -18,6 +18,7 @@ use std::collections::HashMap;
 
 use self::hash::SecretHash;
 use super::claims::Claims;
+use super::door::Door;
 use super::draws::Draws;
 use super::{Links, Lock, NONE, Phase};
 use crate::redlock::event::LockId;
@@ -51,6 +52,8 @@ pub(crate) struct Table {
     options: HashMap<u32, AcquireOptions>,
     /// The numbers that were drawn for locks with a fence, by slot. Such a lock has options.
     draws: HashMap<u32, Draws>,
+    /// What requests have seen at the door, by slot: of those alone that others have kept waiting.
+    doors: HashMap<u32, Door>,
     claims: Claims,
 }
 
@@ -85,6 +88,7 @@ impl Table {
             parked: Vec::new(),
             options: HashMap::new(),
             draws: HashMap::new(),
+            doors: HashMap::new(),
             claims: Claims::new(seed),
         }
     }
@@ -245,6 +249,9 @@ impl Table {
         if self[slot].has_options {
             self.forget_options(slot);
         }
+        if !self.doors.is_empty() {
+            self.forget_door(slot);
+        }
         let lock = &mut self[slot];
         lock.phase = Phase::Free;
         lock.generation = lock.generation.wrapping_add(1);
@@ -310,6 +317,22 @@ impl Table {
             self.set_options(slot, AcquireOptions::new());
         }
         self.draws.entry(slot).or_default()
+    }
+
+    /// Returns what the request in `slot` has seen at the door, if it has looked.
+    pub(crate) fn door(&self, slot: u32) -> Option<&Door> {
+        if self.doors.is_empty() { None } else { self.doors.get(&slot) }
+    }
+
+    /// Returns the same to be changed.
+    #[cold]
+    pub(crate) fn door_mut(&mut self, slot: u32) -> &mut Door {
+        self.doors.entry(slot).or_default()
+    }
+
+    #[cold]
+    fn forget_door(&mut self, slot: u32) {
+        self.doors.remove(&slot);
     }
 
     /// Returns the tokens that this engine did not draw.

@@ -105,6 +105,7 @@ fn only_what_belongs_to_the_current_attempt_of_a_live_lock_counts() {
         Phase::Ready,
         Phase::Attempt,
         Phase::Backoff,
+        Phase::AtDoor,
         Phase::Adoption,
         Phase::Held,
         Phase::Lapsing,

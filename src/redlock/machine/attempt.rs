@@ -253,7 +253,8 @@ impl Redlock {
         if lock.last_try || left <= round_trip {
             return None;
         }
-        let pause = backoff::pause(lock.retries, round_trip, self.config.retry_max, &mut self.rng);
+        let (retries, cap) = (lock.retries, self.longest_pause(slot));
+        let pause = backoff::pause(retries, round_trip, cap, &mut self.rng);
         let pause = self.own_pause(slot, pause)?;
         let is_last = pause >= left;
         self.table[slot].last_try = is_last;

@@ -31,11 +31,16 @@ pub(super) fn pause(
     cap: Duration,
     rng: &mut fastrand::Rng,
 ) -> Duration {
-    let first = round_trip.saturating_mul(FIRST_RANGE).max(LEAST_RANGE);
+    let first = first_range(round_trip);
     let cap = cap.max(round_trip.saturating_mul(ROOM));
     let range = first.saturating_mul(1 << retries.min(20)).min(cap);
     let nanos = u64::try_from(range.as_nanos()).unwrap_or(u64::MAX);
     Duration::from_nanos(rng.u64(nanos / 4..=nanos))
+}
+
+/// Returns the range of the first pause.
+pub(super) fn first_range(round_trip: Duration) -> Duration {
+    round_trip.saturating_mul(FIRST_RANGE).max(LEAST_RANGE)
 }
 
 /// Returns for how long an engine leaves a resource to others, at the most: `configured`, or the

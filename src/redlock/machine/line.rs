@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 
-use super::{Redlock, backoff};
+use super::Redlock;
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::Event;
 use crate::redlock::lock::votes::Votes;
@@ -36,10 +36,14 @@ impl Redlock {
         let Some(first) = self.table.first_of(self.table[slot].names(), hash) else {
             self.table.lead(slot);
             if let Some(predecessor) = predecessor {
-                self.start_next(now, predecessor, slot);
+                if !self.leave_to_others(now, slot) {
+                    self.start_next(now, predecessor, slot);
+                }
                 return self.release_awaited(now, predecessor);
             }
-            self.enqueue(slot);
+            if !self.leave_to_others(now, slot) {
+                self.enqueue(slot);
+            }
             return;
         };
         let goes_first = self.table[slot].is_adopted();
@@ -83,7 +87,7 @@ impl Redlock {
                 self.table[first].votes = Votes::default();
             }
             Phase::Ready => self.ready.remove(&mut self.table, first),
-            Phase::Backoff => {}
+            Phase::Backoff | Phase::AtDoor => {}
             _ => return false,
         }
         self.release_awaited(now, first);
@@ -95,7 +99,7 @@ impl Redlock {
     }
 
     /// Queues a lock for its next attempt.
-    fn enqueue(&mut self, slot: u32) {
+    pub(super) fn enqueue(&mut self, slot: u32) {
         let lock = &mut self.table[slot];
         lock.phase = Phase::Ready;
         let deadline = lock.deadline;
@@ -123,7 +127,7 @@ impl Redlock {
 
     /// Returns the nodes that are worth asking. The answer is the same for every lock. Otherwise
     /// the first lock in the queue could wait for nodes that the locks behind it do without.
-    fn voters(&self, now: Instant) -> NodeSet {
+    pub(super) fn voters(&self, now: Instant) -> NodeSet {
         self.nodes().into_iter().filter(|id| self.nodes[*id].can_vote(now)).collect()
     }
 
@@ -146,12 +150,6 @@ impl Redlock {
             Way::Plain | Way::Adopted => Needs::Scripts,
             Way::Fenced => Needs::Fences,
         }
-    }
-
-    /// Queues a lock again after its pause.
-    pub(super) fn retry(&mut self, slot: u32) {
-        self.table[slot].follows = true;
-        self.enqueue(slot);
     }
 
     /// Ends a request whose wait ended in a queue.
@@ -212,34 +210,11 @@ impl Redlock {
     pub(super) fn hand_over(&mut self, now: Instant, slot: u32) {
         let Some(next) = self.table.leave_line(slot) else { return };
         self.table[next].follows = true;
+        self.expect_crowd(slot, next);
         if now < self.table[next].wait_until {
             self.start_next(now, slot, next);
         }
         self.release_awaited(now, slot);
-    }
-
-    /// Lets one lock of this engine follow another on the same resource.
-    ///
-    /// Other engines may want the resource too. Their attempts would be refused as long as locks of
-    /// this engine follow one another. So once in a while the next lock pauses, and leaves the
-    /// resource to others for a moment.
-    fn start_next(&mut self, now: Instant, predecessor: u32, next: u32) {
-        let tenure = self.table[predecessor].tenure;
-        let gap = backoff::gap(self.config.tenure_gap, self.quorum_round_trip());
-        if now - self.table[predecessor].round.started >= gap {
-            // The release is so long ago that others have had their moment.
-            return self.enqueue(next);
-        }
-        let has_wait = self.table[next].wait_until > now + gap;
-        let is_over = tenure > Instant::ZERO && now - tenure >= self.config.tenure;
-        if !is_over || !has_wait {
-            self.table[next].tenure = tenure;
-            return self.enqueue(next);
-        }
-        let half = gap / 2;
-        let spread = self.rng.u64(..=half.as_nanos() as u64);
-        self.table[next].phase = Phase::Backoff;
-        self.schedule(next, now + half + Duration::from_nanos(spread));
     }
 
     /// Ends a lock whose last event is queued. The slot stays in use until no reply is owed to it.

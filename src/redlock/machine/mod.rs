@@ -10,9 +10,10 @@
 //!
 //! * `acquire`: a request for a lock, its bounds and its slot; also `cancel`. `options` has the
 //!   requests with tries, pauses, a node timeout or a token of their own.
-//! * `line`: the queues inside the engine, and the start of an attempt or an adoption.
+//! * `line`: the queues inside the engine, and the start of an attempt or an adoption. `turns`: when
+//!   an engine leaves a resource to others.
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `backoff` is the pause before the
-//!   next attempt, `patience` says for how long nodes are waited for, and `outcome` why a request
+//!   next attempt, or before a look at the `door`, `patience` says for how long nodes are waited for, and `outcome` why a request
 //!   failed.
 //! * `majority`: an attempt that asks a majority of the nodes first, and the others in doubt.
 //! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
@@ -46,6 +47,7 @@ mod attempt;
 mod backoff;
 mod behind;
 mod beside;
+mod door;
 mod draw;
 mod encode;
 mod fence;
@@ -73,6 +75,7 @@ mod reply;
 mod resend;
 mod session;
 mod timeout;
+mod turns;
 
 use core::fmt;
 use std::collections::VecDeque;
@@ -88,6 +91,7 @@ use crate::redlock::config_error::ConfigError;
 use crate::redlock::counters::Counters;
 use crate::redlock::event::Event;
 use crate::redlock::lock::Phase;
+use crate::redlock::lock::crowds::Crowds;
 use crate::redlock::lock::queue::Queue;
 use crate::redlock::lock::table::Table;
 use crate::redlock::login::Login;
@@ -154,6 +158,8 @@ pub struct Redlock {
     order: Order,
     table: Table,
     timers: Timers,
+    /// The crowds before resources that this engine has just released.
+    crowds: Crowds,
     /// Locks that wait until a quorum of nodes has room for their attempt.
     ready: Queue,
     rng: fastrand::Rng,
@@ -218,6 +224,7 @@ impl Redlock {
         Ok(Self {
             table: Table::new(config.max_locks, rng.u64(..)),
             timers: Timers::with_capacity(config.max_locks),
+            crowds: Crowds::default(),
             ready: Queue::EMPTY,
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),

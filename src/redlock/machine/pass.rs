@@ -43,8 +43,8 @@ impl Redlock {
         let is_known_passed = self.config.is_sabotaged(Saboteur::KnownTokenPassed);
         // A key that outlives its owner must not do so for longer than the owner has agreed to.
         let is_short = lock.ttl <= wish.ttl;
-        let has_tenure = now - lock.tenure < self.config.tenure
-            || self.config.is_sabotaged(Saboteur::TenureForgotten);
+        let has_tenure =
+            !self.is_tenure_over(now, slot) || self.config.is_sabotaged(Saboteur::TenureForgotten);
         (is_nobodys || is_known_passed)
             && is_plain(wish, next)
             && now < wish.wait_until
@@ -73,6 +73,7 @@ impl Redlock {
             lock.renewal.renew_at = Instant::FAR_FUTURE;
         }
         self.table.pass(slot, next);
+        self.count_turn(slot);
         // S12: each owner holds the lock from its own grant on.
         self.table[slot].started = now;
         if self.config.is_sabotaged(Saboteur::PassedInFull) {

@@ -49,6 +49,7 @@ impl Redlock {
         if self.passed_on(now, slot) {
             return Ok(());
         }
+        self.remember_crowd(now, slot);
         self.table[slot].phase = Phase::Releasing;
         self.send_releases(now, slot);
         self.hand_over(now, slot);

@@ -12,7 +12,7 @@ use crate::redlock::node::request::{
 };
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
-use crate::redlock::wire::answer::{Compared, View, Vote};
+use crate::redlock::wire::answer::{Compared, Seen, View, Vote};
 use crate::redlock::wire::fencing::Drawn;
 use crate::redlock::wire::server_error::ServerError;
 use crate::resp::Value;
@@ -110,6 +110,11 @@ impl Redlock {
                 Compared::read_many(value, answers)?;
                 answered(self);
                 self.group_answered(now, id, answers.iter().copied());
+            }
+            (Request::Door(request), _) => {
+                let seen = Seen::read(value)?;
+                answered(self);
+                self.handle_door(now, id, request, Some(seen));
             }
             (Request::Query(query), _) => {
                 let view = View::read(value)?;
@@ -227,8 +232,9 @@ impl Redlock {
                 node.overloaded(now, NodeError::Server(error));
                 self.node_changed(id);
             }
-            // A query is not worth a session.
-            Denied | ScriptDenied | Unsupported if matches!(request, Request::Query(_)) => {}
+            // A query, or a look at the door, is not worth a session.
+            Denied | ScriptDenied | Unsupported
+                if matches!(request, Request::Query(_) | Request::Door(_)) => {}
             // No lock without a fencing number needs these commands.
             ScriptDenied | Unsupported if request.is_fenced() => {
                 node.deny_fences();
@@ -257,6 +263,7 @@ impl Redlock {
             Request::Set(request) => {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));
             }
+            Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
             // A session that has ended has already answered for all requests on their way.
             Request::Compare(request) if self.nodes[id].is_ready() => {

@@ -54,7 +54,7 @@ impl Redlock {
                 _ => self.resend_set(now, id, request),
             },
             Request::Set(_) => false,
-            Request::Query(_) | Request::Handshake | Request::Look => false,
+            Request::Door(_) | Request::Query(_) | Request::Handshake | Request::Look => false,
         }
     }
 

@@ -177,6 +177,7 @@ impl Redlock {
         for expected in lost {
             match expected.request {
                 Request::Set(request) => self.set_lost(now, id, request),
+                Request::Door(request) => self.handle_door(now, id, request, None),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_) | Request::Handshake | Request::Look => {}

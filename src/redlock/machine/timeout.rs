@@ -93,7 +93,9 @@ impl Redlock {
             Phase::InLine | Phase::Ready => self.wait_ended(now, slot),
             Phase::Attempt => self.attempt_timed_out(now, slot),
             Phase::Adoption => self.adoption_timed_out(now, slot),
-            Phase::Backoff => self.retry(slot),
+            Phase::Backoff => self.retry(now, slot),
+            // A door that does not answer keeps nobody out.
+            Phase::AtDoor => self.enqueue(slot),
             Phase::Held => self.held_due(now, slot),
             Phase::Lapsing => self.lapsed(now, slot),
             Phase::Releasing => self.release_due(slot),

@@ -24,6 +24,8 @@ pub(crate) struct Expected {
 pub(crate) enum Request {
     Set(SetRequest),
     Compare(CompareRequest),
+    /// A look at the door: a read of the first key of a lock that somebody else has.
+    Door(DoorRequest),
     /// A query for the holder of a resource.
     Query(QueryId),
     /// The next step of the handshake.
@@ -52,7 +54,7 @@ impl Request {
             Self::Set(_) => LatencyClass::Set,
             Self::Compare(CompareRequest { op: Op::Release, .. }) => LatencyClass::Release,
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
-            Self::Query(_) | Self::Handshake | Self::Look => LatencyClass::Other,
+            Self::Door(_) | Self::Query(_) | Self::Handshake | Self::Look => LatencyClass::Other,
         }
     }
 }
@@ -66,6 +68,15 @@ pub(crate) struct SetRequest {
     pub(crate) serial: u64,
     pub(crate) intent: Intent,
     pub(crate) form: SetForm,
+}
+
+/// A request to read whose token stands at the door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct DoorRequest {
+    /// The slot of the request that waits.
+    pub(crate) slot: u32,
+    /// The number of the look.
+    pub(crate) number: u64,
 }
 
 /// The reason why a node is sent a key.

@@ -10,6 +10,7 @@ mod attempts;
 mod batches;
 mod behind;
 mod crowds;
+mod doors;
 mod far;
 mod fences;
 mod keeping;
@@ -83,6 +84,8 @@ struct Rig {
     owed: Vec<VecDeque<Option<Vec<String>>>>,
     /// Looks are answered at once, and do not show in the outputs.
     answers_looks: bool,
+    /// Looks at the door find nobody there, at once, and do not show in the outputs.
+    opens_doors: bool,
 }
 
 impl Rig {
@@ -146,6 +149,7 @@ impl Rig {
             wall_ahead: Duration::ZERO,
             owed: vec![VecDeque::new(); count],
             answers_looks: true,
+            opens_doors: true,
         };
         rig.advance(Duration::ZERO);
         rig
@@ -223,7 +227,8 @@ impl Rig {
                 panic!("the machine sent what is no command: {:?}", rest.escape_ascii());
             };
             let words: Vec<_> = parts.map(|part| word(&part)).collect();
-            let is_look = is_unseen(&words) || is_look(&words) && self.answers_looks;
+            let is_door = words[0] == "GET" && self.opens_doors;
+            let is_look = is_door || is_unseen(&words) || is_look(&words) && self.answers_looks;
             if !is_look {
                 let words = words.iter().map(|word| short(word)).collect::<Vec<_>>();
                 self.outputs[index].push(words.join(" "));
@@ -237,7 +242,10 @@ impl Rig {
     fn answer_looks(&mut self, index: usize) {
         self.transmit(index);
         while let Some(Some(words)) = self.owed[index].front() {
-            let reply = self.masters[index].answer(self.now, words);
+            let reply = match &words[..] {
+                [get, _] if get == "GET" => "$-1".to_owned(),
+                words => self.masters[index].answer(self.now, words),
+            };
             self.receive(index, &reply);
             self.transmit(index);
         }
@@ -280,8 +288,12 @@ impl Rig {
             self.now = self.now + part;
             let wall = Duration::from_micros(micros(self.now)) + self.wall_ahead;
             self.redlock.set_wall_clock(self.now, wall);
+            let looked = self.redlock.counters().looked;
             self.redlock.handle_timeout(self.now);
             self.run_actions();
+            if self.opens_doors && self.redlock.counters().looked > looked {
+                (0..self.masters.len()).for_each(|index| self.answer_looks(index));
+            }
             for index in 0..self.masters.len() {
                 if self.answers_looks && self.redlock.is_looking(node(index)) {
                     self.answer_looks(index);

@@ -28,6 +28,8 @@ fn after_a_stall() -> Rig {
     assert_eq!(rig.events().len(), 2 + LOCKS, "all have failed, and the first one was released");
     assert_eq!(rig.redlock.in_use(), 0);
     (0..3).for_each(|index| drop(rig.sent(index)));
+    // The replies came together, and the rig has counted one of each.
+    rig.owed.iter_mut().for_each(VecDeque::clear);
     rig
 }
 

@@ -33,6 +33,15 @@ pub(crate) enum Compared {
     Failed,
 }
 
+/// What stands at the door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen<'a> {
+    Nothing,
+    Value(&'a [u8]),
+    /// Data that is not a string.
+    Data,
+}
+
 /// The content of a key on one node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum View {
@@ -122,6 +131,23 @@ impl Compared {
     /// get this error: the scripts for several keys treat a key that holds no string as absent.
     pub(crate) fn of_error(error: ServerError) -> Self {
         if error == ServerError::WrongType { Self::Foreign } else { Self::Failed }
+    }
+}
+
+impl<'a> Seen<'a> {
+    /// Reads the reply to a look at the door. Returns `None` for any other reply.
+    pub(crate) fn read(value: &Value<'a>) -> Option<Self> {
+        match value {
+            Value::Null => Some(Self::Nothing),
+            Value::Bulk(bytes) => Some(Self::Value(bytes)),
+            _ => None,
+        }
+    }
+
+    /// Converts an error reply to a look at the door. Returns `None` for an error that says nothing
+    /// about the key.
+    pub(crate) fn of_error(error: ServerError) -> Option<Self> {
+        (error == ServerError::WrongType).then_some(Self::Data)
     }
 }
 

@@ -111,6 +111,11 @@ pub(crate) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Milli
     resp::bulk_integer(out, ttl.count());
 }
 
+/// Appends `GET key`.
+pub(crate) fn get(out: &mut BytesMut, key: &[u8]) {
+    resp::command(out, &[b"GET", key]);
+}
+
 /// Appends the script call that takes all resources of one lock, or none of them.
 pub(crate) fn set_all(out: &mut BytesMut, call: Call, keys: Keys<'_>, token: &Token, ttl: Millis) {
     about_all(out, ACQUIRE_SET, call, keys, token, Some(ttl));

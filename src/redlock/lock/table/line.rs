@@ -22,6 +22,15 @@ impl Table {
         self[first].links.last = slot;
     }
 
+    /// Returns how many stand in line behind `first`.
+    pub(crate) fn line_behind(&self, first: u32) -> u32 {
+        let (mut count, mut next) = (0, self[first].links.behind);
+        while next != NONE {
+            (count, next) = (count + 1, self[next].links.behind);
+        }
+        count
+    }
+
     /// Adds an adoption behind `first` and the adoptions that wait already, ahead of all others in
     /// the line.
     pub(crate) fn line_up_next(&mut self, first: u32, slot: u32) {

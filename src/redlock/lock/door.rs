@@ -1,0 +1,184 @@
+//! What a request has seen at the door of its resource, while it waits.
+
+use crate::redlock::xxh64::xxh64;
+
+/// After so many looks that have shown the same token, one goes to another node.
+const SAME_LOOKS: u32 = 4;
+
+/// The length of a usual pause, in fourths.
+const USUAL: u64 = 4;
+
+/// The most fourths that a pause gets longer, one for each owner that can be expected.
+const MOST_MORE: u64 = 20;
+
+/// The looks of one request.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Door {
+    /// The number of the last look.
+    number: u64,
+    /// The token that was seen last, as a hash.
+    token: u64,
+    /// How many looks have shown this token one after the other.
+    same: u32,
+    /// How many owners the request has seen.
+    owners: u32,
+    /// How many owners the request can expect to see before its turn; zero if nothing is known.
+    expected: u32,
+    /// How often the lock may still be passed on before others have their turn; `None` for as often
+    /// as its tenure lasts.
+    turns: Option<u32>,
+}
+
+impl Door {
+    /// A look leaves.
+    pub(crate) fn look(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    /// Returns whether the answer to the look with this `number` is awaited.
+    pub(crate) fn is_current(&self, number: u64) -> bool {
+        self.number == number
+    }
+
+    /// Takes note of the token that stands at the door.
+    pub(crate) fn saw(&mut self, token: &[u8]) {
+        let token = xxh64(token, 0);
+        if self.owners > 0 && self.token == token {
+            self.same = self.same.saturating_add(1);
+            return;
+        }
+        (self.token, self.same) = (token, 1);
+        self.owners = self.owners.saturating_add(1);
+    }
+
+    /// Returns whether the next look goes to another node than the first one of the order.
+    pub(crate) fn is_for_next(&self) -> bool {
+        self.same > 0 && self.same % SAME_LOOKS == 0
+    }
+
+    /// Takes over what the former lock of the same engine has seen.
+    pub(crate) fn expect(&mut self, owners: u32) {
+        self.expected = owners;
+    }
+
+    /// Returns whether others are known to contend.
+    pub(crate) fn is_wary(&self) -> bool {
+        self.expected > 0 || self.owners > 0
+    }
+
+    /// Returns how many others contend, as far as this request has seen: those who have had the
+    /// lock while it waited. A request that was lucky does not forget what the one before has seen.
+    pub(crate) fn crowd(&self) -> u32 {
+        self.owners.max(self.expected - self.expected.div_ceil(4))
+    }
+
+    /// Begins a tenure, in which the lock goes to so many others of this engine.
+    pub(crate) fn begin_tenure(&mut self, turns: u32) {
+        self.turns = Some(turns);
+    }
+
+    /// Goes on with the tenure of the lock before.
+    pub(crate) fn go_on(&mut self, before: &Self) {
+        self.turns = before.turns;
+    }
+
+    /// The lock was passed on.
+    pub(crate) fn passed(&mut self) {
+        self.turns = self.turns.map(|turns| turns.saturating_sub(1));
+    }
+
+    /// Returns whether all have had the lock who stood in line when the tenure began.
+    pub(crate) fn is_tenure_over(&self) -> bool {
+        self.turns == Some(0)
+    }
+
+    /// Returns the length of pauses, in fourths: four for a request that knows nothing of others.
+    /// Pauses are longer for a request whose engine has just had the lock, and shorter for one that
+    /// has seen more owners than it could expect.
+    pub(crate) fn quarters(&self) -> u32 {
+        let (expected, owners) = (u64::from(self.expected), u64::from(self.owners));
+        let quarters = match expected.checked_sub(owners) {
+            _ if expected == 0 => USUAL,
+            Some(left) => USUAL + expected.min(MOST_MORE) * left / expected,
+            None => (USUAL * expected / owners).max(1),
+        };
+        // At most 24.
+        quarters as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_are_told_apart_by_their_tokens() {
+        let mut door = Door::default();
+        assert_eq!((door.crowd(), door.is_for_next()), (0, false));
+        for (token, owners) in [(b"a", 1), (b"a", 1), (b"b", 2), (b"b", 2), (b"a", 3)] {
+            door.saw(token);
+            assert_eq!(door.crowd(), owners, "{}", token.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn every_fourth_look_that_shows_the_same_token_is_followed_by_one_elsewhere() {
+        let mut door = Door::default();
+        let mut looks = (0..9).map(|_| {
+            door.saw(b"a");
+            door.is_for_next()
+        });
+        assert!(looks.by_ref().take(3).all(|is_for_next| !is_for_next));
+        assert_eq!(looks.collect::<Vec<_>>(), [true, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn who_has_just_had_the_lock_looks_less_often_and_who_waits_too_long_more_often() {
+        // owners expected, owners seen, length of the pauses in fourths
+        let rows = [
+            (0, 0, 4),
+            (0, 9, 4),
+            (1, 0, 5),
+            (1, 1, 4),
+            (4, 0, 8),
+            (4, 2, 6),
+            (4, 4, 4),
+            (4, 8, 2),
+            (4, 1_000, 1),
+            (40, 0, 24),
+            (40, 20, 14),
+            (40, 40, 4),
+            (u32::MAX, 0, 24),
+            (u32::MAX, u32::MAX, 4),
+            (1, u32::MAX, 1),
+        ];
+        for (expected, owners, quarters) in rows {
+            let door = Door { expected, owners, ..Door::default() };
+            assert_eq!(door.quarters(), quarters, "{expected} {owners}");
+        }
+    }
+
+    #[test]
+    fn a_tenure_ends_when_those_have_had_their_turn_who_stood_in_line() {
+        let mut door = Door::default();
+        door.passed();
+        assert!(!door.is_tenure_over(), "nobody else is known to wait");
+        door.begin_tenure(2);
+        for is_over in [false, true, true] {
+            door.passed();
+            assert_eq!(door.is_tenure_over(), is_over);
+        }
+        let mut next = Door::default();
+        next.go_on(&door);
+        assert!(next.is_tenure_over());
+    }
+
+    #[test]
+    fn what_was_seen_before_fades() {
+        let crowd = |expected, owners| Door { expected, owners, ..Door::default() }.crowd();
+        let rows = [(100, 0, 75), (100, 90, 90), (1, 0, 0), (0, 0, 0), (3, 0, 2), (4, 0, 3)];
+        for (expected, owners, found) in rows {
+            assert_eq!(crowd(expected, owners), found, "{expected} {owners}");
+        }
+    }
+}

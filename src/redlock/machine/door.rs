@@ -1,0 +1,123 @@
+//! The door: whoever was refused looks at one node before it asks all nodes again.
+//!
+//! All who contend for a resource look at the same node, the first in the order of the resource. A
+//! look is a plain read. As long as the door shows somebody's token, nobody else is asked: so a
+//! request that waits costs one command at one node, and splits no votes. An empty door lets the
+//! request in, and then all nodes are asked as ever. A look is a hint, and never a vote.
+//!
+//! The owner of the token at the door can have died with too few nodes, and others may have the
+//! lock since then, or nobody. So after some looks that have shown the same token, one goes to the
+//! next node. A door that does not answer, or not with a token, keeps nobody out.
+
+use core::time::Duration;
+
+use super::Redlock;
+use crate::redlock::error::AcquireError;
+use crate::redlock::lock::Phase;
+use crate::redlock::lock::door::Door;
+use crate::redlock::node::batch::Flush;
+use crate::redlock::node::request::{DoorRequest, Expected, Request};
+use crate::redlock::node_set::NodeId;
+use crate::redlock::options::AcquireOptions;
+use crate::redlock::wire::answer::Seen;
+use crate::redlock::wire::command;
+use crate::time::Instant;
+
+/// The shortest time for which a look at the door waits. A near node answers sooner.
+const LEAST_WAIT: Duration = Duration::from_millis(1);
+
+impl Redlock {
+    /// Goes on with a request whose pause is over: with a look at the door, or with an attempt.
+    pub(super) fn retry(&mut self, now: Instant, slot: u32) {
+        self.table[slot].follows = true;
+        match self.door_of(now, slot) {
+            Some(node) => self.look_at_door(now, slot, node),
+            None => self.enqueue(slot),
+        }
+    }
+
+    /// Returns the node at which a request looks before its next attempt. Returns `None` for a
+    /// request that nobody has refused, for the last attempt, whose result is told, and for a
+    /// request whose caller counts the attempts or chooses the pauses.
+    fn door_of(&self, now: Instant, slot: u32) -> Option<NodeId> {
+        let lock = &self.table[slot];
+        let has_own_way = self.table.options(slot).is_some_and(AcquireOptions::has_own_tries);
+        let is_wary = self.table.door(slot).is_some_and(Door::is_wary);
+        let is_refused = !lock.votes.refused().is_empty() || is_wary;
+        if !is_refused || lock.last_try || lock.is_adopted() || has_own_way {
+            return None;
+        }
+        let key = lock.names().keys().next().unwrap_or_default();
+        let voters = self.voters(now);
+        let first = self.order.first(key, voters, 1);
+        let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
+        let next = self.order.first(key, voters.without(first), usize::from(is_for_next));
+        next.into_iter().chain(first).next()
+    }
+
+    /// Asks `node` whose token stands at the first key of a lock.
+    fn look_at_door(&mut self, now: Instant, slot: u32, node: NodeId) {
+        // The key of our own last attempt may wait there for its release.
+        self.flush_batch(now, node, Flush::Now);
+        self.counters.looked += 1;
+        let number = self.counters.looked;
+        let lock = &mut self.table[slot];
+        lock.phase = Phase::AtDoor;
+        lock.owed += 1;
+        self.scratch.clear();
+        command::get(&mut self.scratch, lock.names().keys().next().unwrap_or_default());
+        let request = Request::Door(DoorRequest { slot, number });
+        self.nodes[node].send(&self.scratch, Expected { request, sent: now });
+        self.table.door_mut(slot).look(number);
+        let wait = Duration::from_nanos(self.nodes[node].patience()).max(LEAST_WAIT);
+        let latest = self.first_wait(now, slot, self.table[slot].ttl);
+        self.schedule(slot, (now + wait).min(latest));
+    }
+
+    /// Handles what a look at the door has shown. `None` stands for an answer that tells nothing,
+    /// and for one that will never come.
+    pub(super) fn handle_door(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: DoorRequest,
+        seen: Option<Seen<'_>>,
+    ) {
+        let DoorRequest { slot, number } = request;
+        let lock = &mut self.table[slot];
+        lock.reply_settled();
+        let is_at_door = lock.phase == Phase::AtDoor;
+        if is_at_door && self.table.door(slot).is_some_and(|door| door.is_current(number)) {
+            match seen {
+                Some(Seen::Value(token)) if !token.starts_with(&self.nonce) => {
+                    self.table.door_mut(slot).saw(token);
+                    self.door_is_closed(now, id, slot);
+                }
+                Some(Seen::Data) => self.door_is_closed(now, id, slot),
+                // Our own token is left from an attempt that was given up.
+                Some(Seen::Value(_) | Seen::Nothing) | None => self.enqueue(slot),
+            }
+        }
+        self.recycle(slot);
+    }
+
+    /// Lets a request wait on that has seen the token of somebody else at the door.
+    fn door_is_closed(&mut self, now: Instant, id: NodeId, slot: u32) {
+        match self.next_retry(now, slot) {
+            Some(retry_at) => self.back_off(slot, retry_at),
+            None => {
+                let mut refused = self.table[slot].votes.refused();
+                refused.insert(id);
+                self.acquire_ended(now, slot, AcquireError::Held { refused });
+            }
+        }
+    }
+
+    /// Returns the longest pause between two looks: `retry_max`, or up to six times as long for a
+    /// request whose engine has just had the lock while many others waited. The pauses get shorter
+    /// with each owner that the request has seen come and go.
+    pub(super) fn longest_pause(&self, slot: u32) -> Duration {
+        let quarters = self.table.door(slot).map_or(4, Door::quarters);
+        (self.config.retry_max / 4).saturating_mul(quarters)
+    }
+}

@@ -1,0 +1,138 @@
+//! Whose turn it is, among the engines that want one resource.
+//!
+//! Locks of one engine can follow one another without a break. That is a *tenure*, and others are
+//! refused as long as it lasts. So a tenure ends after a while, and the engine leaves the resource
+//! to others for a moment. If the engine has seen others at the [door](super::door), the tenure
+//! ends as soon as everybody has had the lock who stood in line when the tenure began.
+//!
+//! A request whose engine has just had the lock, and has seen others, pauses before it looks. At
+//! first it also looks less often than those who have waited for longer.
+
+use core::time::Duration;
+
+use super::{Redlock, backoff};
+use crate::redlock::lock::crowds::Crowd;
+use crate::redlock::lock::door::Door;
+use crate::redlock::lock::{Lock, Phase};
+use crate::redlock::options::AcquireOptions;
+use crate::time::Instant;
+
+/// After so many retries, pauses are as long as they get.
+const MANY_RETRIES: u32 = 20;
+
+impl Redlock {
+    /// Lets one lock of this engine follow another on the same resource.
+    ///
+    /// Other engines may want the resource too. Their attempts would be refused as long as locks of
+    /// this engine follow one another. So once in a while the next lock pauses, and leaves the
+    /// resource to others for a moment.
+    pub(super) fn start_next(&mut self, now: Instant, predecessor: u32, next: u32) {
+        let gap = backoff::gap(self.config.tenure_gap, self.quorum_round_trip());
+        if now - self.table[predecessor].round.started >= gap {
+            // The release is so long ago that others have had their moment.
+            return self.enqueue(next);
+        }
+        let has_wait = self.table[next].wait_until > now + gap;
+        if !self.is_tenure_over(now, predecessor) || !has_wait {
+            self.go_on_with_tenure(predecessor, next);
+            return self.enqueue(next);
+        }
+        let half = gap / 2;
+        let spread = self.rng.u64(..=half.as_nanos() as u64);
+        self.table[next].phase = Phase::Backoff;
+        self.schedule(next, now + half + Duration::from_nanos(spread));
+    }
+
+    /// Remembers those who wait for a lock that is released on the nodes now.
+    #[inline]
+    pub(super) fn remember_crowd(&mut self, now: Instant, slot: u32) {
+        let owners = self.table.door(slot).map_or(0, Door::crowd);
+        if owners > 0 {
+            let Lock { links, tenure, .. } = &self.table[slot];
+            let held = now - *tenure;
+            self.crowds.remember(Crowd { hash: links.hash, owners, released_at: now, held });
+        }
+    }
+
+    /// Lets a new request begin with a look, if others wanted the resource when this engine
+    /// released it. Soon after the release a pause comes before, for twice the time for which the
+    /// engine has had the lock: others look at the door about as often. Returns `false` if nobody
+    /// else is known to wait, or if the wait of the caller is too short.
+    #[inline]
+    pub(super) fn leave_to_others(&mut self, now: Instant, slot: u32) -> bool {
+        let crowd = self.crowds.find(now, self.table[slot].links.hash);
+        crowd.is_some_and(|crowd| self.leave_to(now, slot, crowd))
+    }
+
+    #[cold]
+    fn leave_to(&mut self, now: Instant, slot: u32, crowd: Crowd) -> bool {
+        if self.table[slot].is_adopted() {
+            return false;
+        }
+        self.expect_owners(slot, crowd.owners);
+        let least = backoff::first_range(self.quorum_round_trip());
+        let pause = crowd.held.saturating_mul(2).clamp(least, self.longest_pause(slot).max(least));
+        let half = pause / 2;
+        let spread = self.rng.u64(..=half.as_nanos() as u64);
+        let due = crowd.released_at + half + Duration::from_nanos(spread);
+        if self.table[slot].wait_until <= now.max(due) {
+            return false;
+        }
+        if due <= now {
+            self.retry(now, slot);
+            return true;
+        }
+        self.table[slot].phase = Phase::Backoff;
+        self.schedule(slot, due);
+        true
+    }
+
+    /// Tells the request in `slot` what the one before it in line has seen of others.
+    pub(super) fn expect_crowd(&mut self, before: u32, slot: u32) {
+        let crowd = self.table.door(before).map_or(0, Door::crowd);
+        if crowd > 0 {
+            self.expect_owners(slot, crowd);
+        }
+    }
+
+    /// Tells the request in `slot` how many owners others have seen. Its pauses are long from the
+    /// first one on: short ones would put the request ahead of those who have waited for longer.
+    fn expect_owners(&mut self, slot: u32, owners: u32) {
+        self.table.door_mut(slot).expect(owners);
+        if !self.table.options(slot).is_some_and(AcquireOptions::has_own_tries) {
+            self.table[slot].retries = MANY_RETRIES;
+        }
+    }
+
+    /// Bounds the tenure of a lock for which others wait: the tenure ends when everybody has had
+    /// the lock who stands in line now.
+    pub(super) fn begin_tenure(&mut self, slot: u32) {
+        if self.table.door(slot).is_some_and(|door| door.crowd() > 0) {
+            let turns = self.table.line_behind(slot);
+            self.table.door_mut(slot).begin_tenure(turns);
+        }
+    }
+
+    /// Lets the lock in `slot` go on with the tenure of the one before.
+    fn go_on_with_tenure(&mut self, before: u32, slot: u32) {
+        self.table[slot].tenure = self.table[before].tenure;
+        if let Some(mut door) = self.table.door(before).copied() {
+            door.passed();
+            self.table.door_mut(slot).go_on(&door);
+        }
+    }
+
+    /// Counts one more owner in the tenure of a lock that was passed on.
+    pub(super) fn count_turn(&mut self, slot: u32) {
+        if self.table.door(slot).is_some() {
+            self.table.door_mut(slot).passed();
+        }
+    }
+
+    /// Returns whether the locks of this engine must leave the resource to others.
+    pub(super) fn is_tenure_over(&self, now: Instant, slot: u32) -> bool {
+        let since = self.table[slot].tenure;
+        let is_long = since > Instant::ZERO && now - since >= self.config.tenure;
+        is_long || self.table.door(slot).is_some_and(Door::is_tenure_over)
+    }
+}

@@ -1,0 +1,232 @@
+//! Looks at the door: who waits asks one node, and all only when nobody is there.
+
+use super::*;
+
+/// Creates five nodes, whose doors the tests answer.
+fn rig() -> Rig {
+    let mut rig = Rig::new(5);
+    rig.opens_doors = false;
+    rig
+}
+
+impl Rig {
+    /// Lets time pass until a request looks at the door. Returns the node, and checks that nothing
+    /// else has left for any node.
+    fn look(&mut self, resource: &str) -> usize {
+        self.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let sent: Vec<_> = (0..5).map(|index| self.sent(index)).collect();
+        let door = sent.iter().position(|sent| !sent.is_empty()).expect("somebody is asked");
+        let expected = format!("GET {resource}");
+        let is_right = |(index, sent): (usize, &Vec<String>)| {
+            if index == door { sent[..] == [expected.clone()] } else { sent.is_empty() }
+        };
+        assert!(sent.iter().enumerate().all(is_right), "{sent:?}");
+        door
+    }
+
+    /// Requests a lock that all nodes refuse.
+    fn refused(&mut self, wait: Duration) -> LockId {
+        let lock = self.acquire("r", wait);
+        for index in 0..5 {
+            assert_eq!(self.sent(index).len(), 1, "one SET");
+            self.reply(index, "$-1");
+        }
+        lock
+    }
+
+    fn all_asked(&mut self) -> bool {
+        (0..5).all(|index| self.sent(index).iter().any(|command| command.starts_with("SET r ")))
+    }
+}
+
+/// A token that somebody else has drawn.
+fn token(number: u8) -> String {
+    format!(
+        "$20\r\n{}",
+        "abcdefghij".chars().nth(number.into()).unwrap_or('z').to_string().repeat(20)
+    )
+}
+
+#[test]
+fn who_was_refused_looks_at_one_node_and_asks_all_when_nobody_is_there() {
+    let mut rig = rig();
+    rig.refused(WAIT);
+    let door = rig.look("r");
+    rig.reply(door, &token(0));
+    assert_eq!(rig.look("r"), door, "the same node for all who contend");
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+    (0..3).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    let counters = rig.redlock.counters();
+    assert_eq!((counters.attempts, counters.looked), (2, 2));
+}
+
+/// The owner of the token at the door can be gone, and only that node would know.
+#[test]
+fn after_some_looks_that_show_the_same_token_one_goes_to_another_node() {
+    let mut rig = rig();
+    rig.refused(Duration::from_secs(60));
+    let mut doors = Vec::new();
+    for _ in 0..10 {
+        let door = rig.look("r");
+        doors.push(door);
+        rig.reply(door, &token(0));
+    }
+    let (first, second) = (doors[0], doors[4]);
+    assert_ne!(first, second);
+    let expected = (0..10).map(|look| if look % 4 == 0 && look > 0 { second } else { first });
+    assert_eq!(doors, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_door_that_says_nothing_keeps_nobody_out() {
+    // What the door answers; nothing at all, or a connection that ends, too.
+    for answer in [Some("-ERR anything"), Some("-NOPERM no right to get"), Some(""), None] {
+        let mut rig = rig();
+        rig.refused(WAIT);
+        let door = rig.look("r");
+        match answer {
+            Some("") => rig.close(door),
+            Some(error) => rig.reply(door, error),
+            None => rig.advance(ms(50)),
+        }
+        let asked = (0..5).filter(|index| !rig.sent(*index).is_empty()).count();
+        assert!(asked >= 3, "{answer:?}: {asked} nodes are asked");
+        if answer.is_some_and(|answer| answer.starts_with('-')) {
+            assert_eq!(rig.state(door), NodeState::Ready, "a look is not worth a session");
+        }
+    }
+}
+
+#[test]
+fn our_own_token_at_the_door_is_left_from_an_attempt() {
+    let mut rig = rig();
+    rig.refused(WAIT);
+    let door = rig.look("r");
+    let own = Token::of_attempt(&NONCE, 1);
+    let own: Vec<u8> = [b"$20\r\n", own.as_ref(), b"\r\n"].concat();
+    rig.owed[door].pop_front();
+    rig.redlock.handle_received(rig.now, node(door), &own);
+    assert!(rig.all_asked());
+}
+
+#[test]
+fn data_that_is_no_string_is_somebodys() {
+    let mut rig = rig();
+    rig.refused(WAIT);
+    let door = rig.look("r");
+    rig.reply(door, "-WRONGTYPE Operation against a key holding the wrong kind of value");
+    assert_eq!(rig.look("r"), door);
+}
+
+#[test]
+fn an_answer_that_no_look_can_have_ends_the_session() {
+    let mut rig = rig();
+    rig.refused(WAIT);
+    let door = rig.look("r");
+    rig.reply(door, ":1");
+    assert_ne!(rig.state(door), NodeState::Ready);
+}
+
+/// The result of the last attempt is told, so that all nodes are asked.
+#[test]
+fn a_wait_ends_with_an_attempt_at_all_nodes() {
+    let mut rig = rig();
+    let lock = rig.refused(ms(300));
+    loop {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let sent: Vec<_> = (0..5).map(|index| rig.sent(index)).collect();
+        if let Some(door) = sent.iter().position(|sent| sent[..] == ["GET r".to_owned()]) {
+            rig.reply(door, &token(0));
+            continue;
+        }
+        assert!(sent.iter().all(|sent| sent[0].starts_with("SET r ")), "{sent:?}");
+        (0..5).for_each(|index| rig.reply(index, "$-1"));
+        break;
+    }
+    let events = rig.wait();
+    let is_held = |event: &Event| {
+        matches!(event, Event::AcquireFailed { lock: failed, error: AcquireError::Held { .. } }
+            if *failed == lock)
+    };
+    assert!(events.iter().any(is_held), "{events:?}");
+}
+
+#[test]
+fn who_counts_its_tries_or_has_one_only_never_looks() {
+    let mut rig = rig();
+    let options = AcquireOptions::new().tries(3);
+    rig.redlock.acquire_with(rig.now, &["r"], TTL, WAIT, &options).expect("in bounds");
+    for _ in 0..3 {
+        rig.until(|rig| rig.has_output(0));
+        for index in 0..5 {
+            assert!(rig.sent(index)[0].starts_with("SET r "));
+            rig.reply(index, "$-1");
+        }
+    }
+    assert_eq!(rig.redlock.counters().looked, 0);
+}
+
+/// Others would be refused for ever.
+#[test]
+fn who_has_just_had_the_lock_before_others_pauses_and_then_looks() {
+    let mut rig = rig();
+    let first = rig.refused(WAIT);
+    let door = rig.look("r");
+    rig.reply(door, &token(0));
+    rig.look("r");
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { lock, .. } if lock == first));
+    rig.advance(ms(40));
+    rig.redlock.release(rig.now, first).expect("it is held");
+    (0..5).for_each(|index| _ = rig.sent(index));
+    (0..5).for_each(|index| rig.reply(index, ":1"));
+    rig.events();
+    let released = rig.now;
+    rig.acquire("r", WAIT);
+    assert_eq!(rig.look("r"), door, "not the nodes at once");
+    let pause = rig.now - released;
+    assert!(pause >= ms(40) && pause <= ms(80), "{pause:?}");
+    // Nobody has come, so the lock is free for those who have had it.
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+}
+
+#[test]
+fn who_has_seen_nobody_takes_the_lock_again_at_once() {
+    let mut rig = rig();
+    let first = rig.held("r");
+    rig.redlock.release(rig.now, first).expect("it is held");
+    rig.acquire("r", WAIT);
+    assert!(rig.all_asked());
+}
+
+/// Those behind in line wait for less than those before other clients.
+#[test]
+fn a_tenure_before_others_ends_when_those_in_line_have_had_the_lock() {
+    let mut rig = rig();
+    let first = rig.refused(WAIT);
+    let door = rig.look("r");
+    rig.reply(door, &token(0));
+    let others = [(); 2].map(|()| rig.acquire("r", WAIT));
+    rig.look("r");
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    rig.events();
+    // Both stood in line when the tenure began, and this one did not.
+    rig.acquire("r", WAIT);
+    let mut holder = first;
+    for next in others {
+        rig.redlock.release(rig.now, holder).expect("it is held");
+        let is_next =
+            |event: &Event| matches!(event, Event::Acquired { lock, .. } if *lock == next);
+        assert!(rig.events().iter().any(is_next));
+        holder = next;
+    }
+    rig.redlock.release(rig.now, holder).expect("it is held");
+    assert!((0..5).all(|index| rig.sent(index)[0].contains("release")), "others have their turn");
+}
