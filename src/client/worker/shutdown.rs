@@ -15,7 +15,6 @@ use crate::client::notice::LockNoticeKind;
 use crate::client::shutdown::ShutdownReport;
 use crate::engine::Settling;
 use crate::net::callback;
-use crate::redlock::RequestError;
 
 /// The time for which the engine drains at a stretch during a shutdown. After each stretch, the
 /// callers whose results have come are woken.
@@ -31,11 +30,17 @@ impl Worker {
         self.is_stopping = true;
         let held: Vec<_> =
             self.entries.iter().map(|(id, entry)| (*id, Arc::clone(&entry.ticket))).collect();
+        // Whoever waits is told first. Else a lock that is released would be passed on to the next
+        // in line, who would be told of a lock that ends at once.
+        for (id, _) in &held {
+            // A lock that is held is released below.
+            let _ = self.engine.cancel(*id);
+            self.take_events();
+        }
         for (id, ticket) in held {
             self.wakers.extend(ticket.end(LockNoticeKind::Closed(None)));
-            if self.engine.release(id) == Err(RequestError::NotHeld) {
-                let _ = self.engine.cancel(id);
-            }
+            // An error means that the lock has ended already.
+            let _ = self.engine.release(id);
             self.take_events();
         }
         let timeout = self.end_within.unwrap_or_default();
