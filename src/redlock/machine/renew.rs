@@ -59,8 +59,23 @@ impl Redlock {
         lock.renewal.ttl = ttl;
         lock.renewal.until = lock.started + max_hold;
         self.plan_renewal(now, slot);
+        self.renew_early(now, slot);
         self.schedule_held(slot);
         Ok(())
+    }
+
+    /// Plans the first renewal of a lock that is not new, such as one that was passed on: for the
+    /// moment at which two thirds of a whole validity are left, or at once. A third of the rest
+    /// would be so late that the owner is warned before.
+    fn renew_early(&mut self, now: Instant, slot: u32) {
+        let lock = &self.table[slot];
+        let ttl = lock.renewal.ttl.min(lock.ttl).duration();
+        let whole = self.config.drift.valid_until(now, ttl) - now;
+        if lock.valid_until - now < whole / 10 * 9 {
+            let at = (now + LEAST_PAUSE).max(lock.valid_until - whole / 3 * 2);
+            let lock = &mut self.table[slot];
+            lock.renewal.renew_at = lock.renewal.renew_at.min(at);
+        }
     }
 
     /// Requests an [`Event::Expiring`] for the moment when the remaining validity of a held lock

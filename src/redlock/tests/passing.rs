@@ -203,3 +203,23 @@ fn equal_sets_are_passed_on_as_one_lock() {
     rig.redlock.release(rig.now, second).expect("it is held");
     assert_eq!(rig.sent(0), ["EVALSHA release-set 2 a b #1"]);
 }
+
+/// The first renewal of a lock that was passed on comes before the warning, as for any other lock.
+#[test]
+fn a_lock_of_which_half_is_left_is_renewed_before_its_owner_is_warned() {
+    let mut rig = Rig::with(3, |config| config.tenure = Duration::MAX);
+    let first = rig.held("r");
+    let second = rig.acquire("r", 2 * TTL);
+    rig.advance(TTL * 9 / 20);
+    pass(&mut rig, first, second);
+    rig.redlock.keep_alive(rig.now, second, TTL, 6 * TTL).expect("within max_hold");
+    rig.redlock.warn(rig.now, second, TTL / 2).expect("it is held");
+    for _ in 0..5 {
+        rig.until(|rig| rig.has_output(0));
+        (0..3).for_each(|index| {
+            rig.sent(index);
+            rig.reply(index, ":1");
+        });
+        assert!(matches!(rig.event(), Event::Extended { lock, .. } if lock == second));
+    }
+}
