@@ -76,6 +76,8 @@ fn the_next_candidate_of_the_same_client_leads_after_one_request_to_each_node() 
     fixture.client.ready_all(PATIENCE).blocking_wait().expect("the nodes are there");
     let campaign = fixture.client.campaign(LEAD).ttl(TTL);
     let first = campaign.blocking_elect().expect("nobody leads");
+    // A lock whose token is known is not passed on.
+    let _ = first.as_guard().token();
     assert!(until(PATIENCE, || fixture.standing(LEAD) == 3));
     let calls = || -> Vec<_> { fixture.cluster.iter().map(|node| node.calls("set")).collect() };
     let before = calls();
