@@ -115,7 +115,7 @@ impl Campaign {
     /// Sets the longest time to lead without a new election. At its end the lead is lost, with
     /// [`LostReason::MaxHold`](crate::LostReason::MaxHold). Default, and the most that is possible:
     /// the configured [`max_hold`](crate::RedlockConfig::max_hold), which is an hour unless it was
-    /// changed.
+    /// changed. A `max_hold` of less than the ttl is the ttl as well.
     ///
     /// A leader that hangs would lead for ever without that end (S12).
     ///
@@ -201,7 +201,8 @@ impl Campaign {
         let order = Order {
             resources: smallvec![self.resource.clone()],
             count: 1,
-            ttl: self.ttl,
+            // A key outlives a dead leader for no longer than a term.
+            ttl: self.ttl.min(self.max_hold),
             wait: self.wait,
             adopts: None,
             options,

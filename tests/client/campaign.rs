@@ -175,6 +175,20 @@ fn a_term_ends_with_max_hold_as_planned_and_the_next_one_begins() {
 }
 
 #[test]
+fn a_term_that_is_shorter_than_the_ttl_ends_in_time() {
+    let fixture = Fixture::new(3);
+    let (term, start) = (Duration::from_millis(300), now());
+    let leader = fixture.client.campaign(LEAD).ttl(TTL).max_hold(term).blocking_elect();
+    let leader = leader.expect("nobody leads");
+    assert!(leader.remaining() <= term, "{:?}", leader.remaining());
+    let end = leader.lost().blocking_wait();
+    assert_eq!(end.kind(), LockNoticeKind::Lost(LostReason::MaxHold));
+    assert!(now() - start < TTL);
+    drop(leader);
+    fixture.expect_clean();
+}
+
+#[test]
 fn a_candidate_gives_up_when_its_wait_is_over_and_not_before() {
     let fixture = Fixture::with(3, |config| config.wait = Duration::from_millis(1));
     let leader = fixture.client.campaign(LEAD).ttl(TTL).blocking_elect().expect("nobody leads");
