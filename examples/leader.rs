@@ -63,8 +63,8 @@ async fn elect(config: Config) -> Result<(), AnyError> {
 async fn stand(name: &str, client: Client, leaders: Arc<AtomicUsize>) -> Result<(), AnyError> {
     let campaign = client.campaign("leader").ttl(TTL).max_hold(MAX_HOLD);
     for _ in 0..2 {
-        // Waits for as long as others lead, or too few nodes are there. An error means that no
-        // later election can succeed: a setting is out of bounds, or the client was shut down.
+        // Waits for as long as others lead, or too few nodes are there. An error means that a
+        // setting is out of bounds, that the client was shut down, or that it is overloaded.
         let leadership = campaign.elect().await?;
         lead(name, leadership, &leaders).await?;
         sleep(PAUSE).await;

@@ -43,11 +43,14 @@ use crate::redlock::AcquireOptions;
 ///
 /// # Whose turn is next
 ///
-/// Candidates of one client stand in line. After a resignation the next of them leads within two
-/// round trips, one for the release and one for the lock. A client that has kept the lead to itself
-/// for its [`tenure`](crate::RedlockConfig::tenure) (half a second) leaves it to other clients for
-/// a moment first, the [`tenure_gap`](crate::RedlockConfig::tenure_gap) (25 to 50 ms); zero leaves
-/// out that pause. Candidates of other clients ask again after pauses, of
+/// Candidates of one client stand in line. After a resignation within the
+/// [`tenure`](crate::RedlockConfig::tenure) of the client (half a second from its first election),
+/// the next of them leads at once: the lock is
+/// [passed on](crate::ReleaseOutcome::is_passed_on), unless the campaign is fenced. After the
+/// tenure the client leaves the lead to other clients for a moment, the
+/// [`tenure_gap`](crate::RedlockConfig::tenure_gap) (25 to 50 ms; zero for none), and then the next
+/// of its own candidates leads within two round trips, one for the release and one for the lock.
+/// Candidates of other clients ask again after pauses, of
 /// [`retry_max`](crate::RedlockConfig::retry_max) (100 ms) at most. A leader that resigns and
 /// stands again at once can be faster than all of them: let it pause for longer than `retry_max`.
 ///
@@ -218,8 +221,9 @@ impl Campaign {
     ///
     /// # Errors
     ///
-    /// A [`LockError`]: a setting is out of bounds, the client has ended, or the
-    /// [wait](Self::wait) is over.
+    /// A [`LockError`]: a setting is out of bounds, the client has ended, the [wait](Self::wait) is
+    /// over, or the client has too many requests already
+    /// ([`is_overloaded`](LockError::is_overloaded)), which a later try may find otherwise.
     #[track_caller]
     pub fn blocking_elect(&self) -> Result<Leadership, LockError> {
         self.elect().blocking_wait()

@@ -44,7 +44,8 @@ impl LockRequest {
         Self { shared, order }
     }
 
-    /// Sets the ttl, which is how long the lock lasts unless it is extended or kept alive.
+    /// Sets the ttl, which is how long the lock lasts unless it is extended or kept alive. When the
+    /// lock is granted, as little as half of it may be left: [`Guard::remaining`] says how much.
     ///
     /// Default: the ttl of the [builder](crate::ClientBuilder::ttl), else 10 s, or the configured
     /// `max_ttl` if that is less. The ttl counts in whole milliseconds, from 10 ms to `max_ttl`.

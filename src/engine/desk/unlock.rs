@@ -15,7 +15,9 @@ const ROUNDS: usize = 4;
 /// Ends a lock: deletes its value on every node that answers, wherever exactly this value stands.
 ///
 /// Nothing else is ever deleted: neither another value nor data of another type. So a lock that
-/// somebody else has taken meanwhile is safe from an order that was meant for an earlier one.
+/// another client has taken meanwhile is safe from an order that was meant for an earlier one. A
+/// client that [passes a lock on](crate::ReleaseOutcome::is_passed_on) to its next caller keeps the
+/// value: then the order ends the lock of that caller.
 ///
 /// The promise that no two clients believe in a lock ends with an unlock (SAFETY.md, assumption 3).
 /// The holder is not asked, and goes on. A client of redbolt believes in the lock until its

@@ -124,8 +124,9 @@ use crate::time::Instant;
 ///   [`poll_transmit`](Self::poll_transmit), [`poll_timeout`](Self::poll_timeout),
 ///   [`poll_event`](Self::poll_event).
 ///
-/// Two methods stand apart: [`handle_sent`](Self::handle_sent) reports how many bytes were written,
-/// and [`flush_batches`](Self::flush_batches) is for an owner that is about to stop.
+/// Three methods stand apart: [`handle_sent`](Self::handle_sent) reports how many bytes were
+/// written, [`flush_batches`](Self::flush_batches) is for an owner that is about to stop, and
+/// [`token`](Self::token) takes note that its caller knows the token.
 ///
 /// After every command and every handler, the driver drains the pollers, in this order. A
 /// `handle_timeout` that comes too early does nothing. A late `handle_timeout` only delays what was

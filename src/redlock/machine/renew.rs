@@ -23,9 +23,11 @@ const MOST_GATHERING: Duration = Duration::from_millis(50);
 
 impl Redlock {
     /// Renews a held lock automatically, until `max_hold` after its acquisition: the engine extends
-    /// the lock by `ttl` whenever about a third of the validity has passed. A lock that was granted
-    /// by [a majority asked first](crate::redlock::Ask::Majority) is given to the other nodes after
-    /// a sixth, and extended for the first time when a third of the rest has passed.
+    /// the lock by `ttl` whenever about a third of the validity has passed. A lock of which less
+    /// than two thirds are left already, such as one that was
+    /// [passed on](crate::redlock::ReleaseOutcome::is_passed_on), is extended at once. A lock that
+    /// was granted by [a majority asked first](crate::redlock::Ask::Majority) is given to the other
+    /// nodes after a sixth, and extended for the first time when a third of the rest has passed.
     ///
     /// The renewals end with the release of the lock, or with [`Event::Lost`]. No validity is
     /// shortened: a `max_hold` that ends before the present validity renews nothing.
