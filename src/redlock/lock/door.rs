@@ -15,7 +15,7 @@ const MOST_MORE: u64 = 20;
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Door {
     /// The number of the last look.
-    number: u64,
+    number: u32,
     /// The token that was seen last, as a hash.
     token: u64,
     /// How many looks have shown this token one after the other.
@@ -31,12 +31,12 @@ pub(crate) struct Door {
 
 impl Door {
     /// A look leaves.
-    pub(crate) fn look(&mut self, number: u64) {
+    pub(crate) fn look(&mut self, number: u32) {
         self.number = number;
     }
 
     /// Returns whether the answer to the look with this `number` is awaited.
-    pub(crate) fn is_current(&self, number: u64) -> bool {
+    pub(crate) fn is_current(&self, number: u32) -> bool {
         self.number == number
     }
 

@@ -7,6 +7,7 @@
 //! not have left for every node. A slot whose lock has events that the owner has not taken is not
 //! used again before they are taken, so every event finds the names of its lock.
 
+mod doors;
 mod hash;
 mod line;
 mod pass;
@@ -317,22 +318,6 @@ impl Table {
             self.set_options(slot, AcquireOptions::new());
         }
         self.draws.entry(slot).or_default()
-    }
-
-    /// Returns what the request in `slot` has seen at the door, if it has looked.
-    pub(crate) fn door(&self, slot: u32) -> Option<&Door> {
-        if self.doors.is_empty() { None } else { self.doors.get(&slot) }
-    }
-
-    /// Returns the same to be changed.
-    #[cold]
-    pub(crate) fn door_mut(&mut self, slot: u32) -> &mut Door {
-        self.doors.entry(slot).or_default()
-    }
-
-    #[cold]
-    fn forget_door(&mut self, slot: u32) {
-        self.doors.remove(&slot);
     }
 
     /// Returns the tokens that this engine did not draw.

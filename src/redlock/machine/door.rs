@@ -60,7 +60,8 @@ impl Redlock {
         // The key of our own last attempt may wait there for its release.
         self.flush_batch(now, node, Flush::Now);
         self.counters.looked += 1;
-        let number = self.counters.looked;
+        // The slot and these bits tell a look from all that can be under way.
+        let number = self.counters.looked as u32;
         let lock = &mut self.table[slot];
         lock.phase = Phase::AtDoor;
         lock.owed += 1;

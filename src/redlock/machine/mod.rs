@@ -10,11 +10,11 @@
 //!
 //! * `acquire`: a request for a lock, its bounds and its slot; also `cancel`. `options` has the
 //!   requests with tries, pauses, a node timeout or a token of their own.
-//! * `line`: the queues inside the engine, and the start of an attempt or an adoption. `turns`: when
-//!   an engine leaves a resource to others.
-//! * `attempt`: one `SET` to every voter, the votes, the verdict. `backoff` is the pause before the
-//!   next attempt, or before a look at the `door`, `patience` says for how long nodes are waited for, and `outcome` why a request
-//!   failed.
+//! * `line`: the queues inside the engine, and the start of an attempt or an adoption. `turns`:
+//!   when an engine leaves a resource to others.
+//! * `attempt`: one `SET` to every voter, the votes, the verdict. `patience` says for how long
+//!   nodes are waited for, and `outcome` why a request failed. `backoff` is the pause before the
+//!   next attempt, or before the look at the `door` that comes first if somebody has the lock.
 //! * `majority`: an attempt that asks a majority of the nodes first, and the others in doubt.
 //! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
 //!   number counts, `draw` draws one for a lock that is held.

@@ -75,8 +75,8 @@ pub(crate) struct SetRequest {
 pub(crate) struct DoorRequest {
     /// The slot of the request that waits.
     pub(crate) slot: u32,
-    /// The number of the look.
-    pub(crate) number: u64,
+    /// The number of the look. A larger one would make every entry larger.
+    pub(crate) number: u32,
 }
 
 /// The reason why a node is sent a key.
