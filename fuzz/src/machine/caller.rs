@@ -287,12 +287,12 @@ impl Caller {
     /// Releases all held locks, and cancels all wanted ones.
     pub(super) fn give_back(&mut self, now: Instant, redlock: &mut Redlock) {
         let all: Vec<_> = self.locks.iter().map(|(id, lock)| (*id, lock.state)).collect();
-        for (id, state) in all {
-            match state {
-                State::Wanted => redlock.cancel(now, id).expect("it is wanted"),
-                State::Held => self.release(now, redlock, id),
-                State::Releasing | State::HandedOn => {}
-            }
+        // A lock that is released can be passed on to one that is wanted.
+        for (id, _) in all.iter().filter(|(_, state)| *state == State::Wanted) {
+            redlock.cancel(now, *id).expect("it is wanted");
+        }
+        for (id, _) in all.iter().filter(|(_, state)| *state == State::Held) {
+            self.release(now, redlock, *id);
         }
     }
 
