@@ -76,12 +76,16 @@ pub struct RedlockConfig {
     /// The longest time until a release is reported, with what is known by then. After the report,
     /// the release goes on in the background. Default: 1 s.
     pub release_timeout: Duration,
-    /// The longest pause between two attempts for a resource that somebody else holds, or 16 round
-    /// trips if that is longer: clients that retry sooner collide again. Default: 100 ms.
+    /// The longest pause between two attempts for a resource that somebody else holds, or between
+    /// two looks whether somebody still does; 16 round trips if that is longer, because clients
+    /// that retry sooner collide again. A client that has just had a resource which others want
+    /// makes pauses up to six times as long at first, so that those have their turn who have waited
+    /// for longer. Default: 100 ms.
     pub retry_max: Duration,
     /// The time for which locks of one engine may follow one another on a resource. Then the engine
-    /// leaves the resource to other engines for the [`tenure_gap`](Self::tenure_gap).
-    /// `Duration::MAX` stands for no limit. Default: 500 ms.
+    /// leaves the resource to other engines for the [`tenure_gap`](Self::tenure_gap). An engine
+    /// that has seen others wait leaves the resource to them sooner: when all have had the lock who
+    /// stood in line when the tenure began. `Duration::MAX` stands for no limit. Default: 500 ms.
     pub tenure: Duration,
     /// The time for which an engine leaves a resource to others after its `tenure`, at random from
     /// one half of this setting to all of it. The others find the free resource by their retries,
