@@ -193,6 +193,7 @@
 //! | `redbolt_fence_failed_total` | counter | draws of such numbers that failed |
 //! | `redbolt_shortened_total` | counter | validities shortened: a clock has fallen behind |
 //! | `redbolt_released_total` | counter | locks released |
+//! | `redbolt_passed_on_total` | counter | locks passed on to the next in line, of those released |
 //! | `redbolt_lost_total{reason}` | counter | locks lost |
 //! | `redbolt_expiring_total{reason}` | counter | warnings that a lock is about to end |
 //! | `redbolt_queried_total` | counter | queries answered |

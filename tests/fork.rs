@@ -111,6 +111,7 @@ fn an_engine_does_nothing_in_a_child() {
         let mut engine = engine.take().ok_or("an engine")?;
         ensure(!engine.is_held(lock) && engine.remaining(lock).is_zero(), "the lock is held")?;
         ensure(engine.disown(lock).is_err(), "its token is given away")?;
+        ensure(engine.token(lock).is_none(), "its token is told")?;
         // The command is refused at its first way out.
         ensure(engine.release(lock).is_ok(), "a command is only noted")?;
         ensure(is_refused(engine.poll(Some(PATIENCE))), "it polls")?;

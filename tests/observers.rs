@@ -385,6 +385,7 @@ fn what_happens_is_told_to_both() {
     assert_eq!(value("redbolt_acquire_failed_total", "held"), Some(1.0));
     assert_eq!(value("redbolt_extended_total", ""), Some(1.0));
     assert_eq!(value("redbolt_released_total", ""), Some(1.0));
+    assert_eq!(value("redbolt_passed_on_total", ""), Some(0.0));
     assert_eq!(value("redbolt_lost_total", "expired"), Some(1.0));
     // What has not happened yet is told to be so.
     assert_eq!(value("redbolt_lost_total", "majority"), Some(0.0));

@@ -95,6 +95,9 @@ impl Engine {
     /// nodes.
     #[must_use]
     pub fn token(&mut self, lock: LockId) -> Option<Token> {
+        if !self.driver.is_at_home() {
+            return None;
+        }
         self.redlock.token(lock)
     }
 
@@ -103,6 +106,9 @@ impl Engine {
     /// for it by [`token`](Self::token).
     #[must_use]
     pub fn peek_token(&self, lock: LockId) -> Option<Token> {
+        if !self.driver.is_at_home() {
+            return None;
+        }
         self.redlock.peek_token(lock)
     }
 

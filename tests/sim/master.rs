@@ -360,6 +360,7 @@ impl Node {
         {
             return;
         }
+        checks.thrift.looked(link.client, words);
         let named = Named::read(words);
         let what = if named.extends { Use::Other } else { Use::Release };
         for token in named.tokens {

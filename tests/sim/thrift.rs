@@ -10,6 +10,9 @@
 //! the next attempt, so each connection allows for one more. An adoption that goes first ends an
 //! attempt without a pause.
 //!
+//! **Looks** at the door come behind the same pauses, and go to one node each. An attempt that
+//! follows a look at once has no pause of its own.
+//!
 //! One attempt is one request on each node: rule S1 is checked apart. Nothing but a request for a
 //! lock makes attempts. So the attempts of a client on equal resources are at most the sum over its
 //! requests for them.
@@ -63,6 +66,8 @@ pub(crate) struct Thrift {
 #[derive(Default)]
 struct Account {
     attempts: Vec<(Resources, Attempts)>,
+    /// Looks at the door, for whatever resource.
+    looks: u64,
     /// How many connections there were, and adoptions.
     spares: u64,
     /// By slot: how many connections there were.
@@ -143,6 +148,11 @@ impl Thrift {
         self.accounts[client].of(resources).made += 1;
     }
 
+    /// Records that a master executes this request, if it is a look at the door.
+    pub(crate) fn looked(&mut self, client: usize, words: &[&[u8]]) {
+        self.accounts[client].looks += u64::from(matches!(words, [b"GET", _]));
+    }
+
     /// Returns how many attempts a client has made on some resources.
     pub(crate) fn made(&mut self, client: usize, resources: Resources) -> u64 {
         self.accounts[client].of(resources).made
@@ -188,6 +198,12 @@ impl Checks {
     /// Checks that no client made more attempts than its requests could need, once all have ended.
     pub(crate) fn thrift(&mut self, now: u64) {
         for (client, account) in self.thrift.accounts.iter().enumerate() {
+            let most = account.attempts.iter().map(|(_, attempts)| attempts.allowed).sum::<u64>();
+            let (looks, most) = (account.looks, most + account.spares);
+            if looks > most {
+                let what = format!("{looks} looks at the door, of {most}");
+                return self.fail(now, format_args!("thrift: client {client} made {what}"));
+            }
             for (resources, Attempts { made, allowed }) in &account.attempts {
                 let most = allowed + account.spares;
                 if *made > most {

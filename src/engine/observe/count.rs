@@ -18,6 +18,7 @@ const FENCED: &str = "redbolt_fenced_total";
 const NOT_FENCED: &str = "redbolt_fence_failed_total";
 const SHORTENED: &str = "redbolt_shortened_total";
 const RELEASED: &str = "redbolt_released_total";
+const PASSED_ON: &str = "redbolt_passed_on_total";
 const LOST: &str = "redbolt_lost_total";
 const EXPIRING: &str = "redbolt_expiring_total";
 const QUERIED: &str = "redbolt_queried_total";
@@ -72,7 +73,12 @@ impl Metrics {
             Event::Extended { .. } => counter!(EXTENDED).increment(1),
             Event::ExtendFailed { .. } => counter!(NOT_EXTENDED).increment(1),
             Event::Shortened { .. } => counter!(SHORTENED).increment(1),
-            Event::Released { .. } => counter!(RELEASED).increment(1),
+            Event::Released { outcome, .. } => {
+                counter!(RELEASED).increment(1);
+                if outcome.is_passed_on {
+                    counter!(PASSED_ON).increment(1);
+                }
+            }
             Event::Lost { reason, .. } => match reason {
                 LostReason::Expired => counter!(LOST, "reason" => "expired"),
                 LostReason::MaxHold => counter!(LOST, "reason" => "max_hold"),
@@ -154,6 +160,7 @@ impl Metrics {
         describe_counter!(NOT_FENCED, Unit::Count, "Draws of such numbers that failed");
         describe_counter!(SHORTENED, Unit::Count, "Validities shortened, as clocks ran apart");
         describe_counter!(RELEASED, Unit::Count, "Locks released");
+        describe_counter!(PASSED_ON, Unit::Count, "Locks passed on, of those released");
         describe_counter!(LOST, Unit::Count, "Locks lost");
         describe_counter!(EXPIRING, Unit::Count, "Warnings that a lock is about to end");
         describe_counter!(QUERIED, Unit::Count, "Queries answered");
@@ -163,7 +170,7 @@ impl Metrics {
         describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
         describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
         describe_histogram!(WAIT, Unit::Seconds, "Time from a request to the grant of its lock");
-        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, SHORTENED, RELEASED, QUERIED] {
+        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, SHORTENED, RELEASED, PASSED_ON, QUERIED] {
             counter!(name).increment(0);
         }
         for reason in FAILURES {

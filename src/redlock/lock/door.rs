@@ -57,7 +57,7 @@ impl Door {
     }
 
     /// Takes over what the former lock of the same engine has seen.
-    pub(crate) fn expect(&mut self, owners: u32) {
+    pub(crate) fn await_owners(&mut self, owners: u32) {
         self.expected = owners;
     }
 

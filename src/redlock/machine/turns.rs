@@ -98,7 +98,7 @@ impl Redlock {
     /// Tells the request in `slot` how many owners others have seen. Its pauses are long from the
     /// first one on: short ones would put the request ahead of those who have waited for longer.
     fn expect_owners(&mut self, slot: u32, owners: u32) {
-        self.table.door_mut(slot).expect(owners);
+        self.table.door_mut(slot).await_owners(owners);
         if !self.table.options(slot).is_some_and(AcquireOptions::has_own_tries) {
             self.table[slot].retries = MANY_RETRIES;
         }

@@ -189,7 +189,8 @@ impl Book {
         }
     }
 
-    /// Checks that a token is used once, unless its last owner gave it away.
+    /// Checks that a token is used once, unless its last owner gave it away, or has passed its lock
+    /// on to another request of the same client.
     fn check_token(&mut self, record: &Record, key: Key, token: &String) {
         let adopts = self.requests.get(&key).and_then(|request| request.adopts.as_ref());
         if adopts.is_some_and(|adopted| adopted != token) {
@@ -197,6 +198,9 @@ impl Book {
         }
         let is_adopted = adopts.is_some();
         match self.tokens.insert(token.clone(), key) {
+            Some(other) if !is_adopted && self.was_passed(other, key) => {
+                self.requests.get_mut(&key).into_iter().for_each(|taker| taker.is_received = true);
+            }
             Some(other) if !is_adopted => {
                 self.fault(record, &format!("with the token of {other:?}"));
             }
@@ -206,6 +210,14 @@ impl Book {
             None if is_adopted => self.fault(record, "adopts what nobody had"),
             _ => {}
         }
+    }
+
+    /// Returns whether one request has passed its lock on, which the other one now has.
+    fn was_passed(&self, from: Key, to: Key) -> bool {
+        let [from, to] = [from, to].map(|key| (key, self.requests.get(&key)));
+        let (Some(giver), Some(taker)) = (from.1, to.1) else { return false };
+        let is_same = from.0.0 == to.0.0 && giver.resources == taker.resources;
+        is_same && giver.stage == Stage::Passed && !giver.has_number()
     }
 
     /// Checks that a request which has failed, and which nobody has ended, has used its wait.

@@ -23,6 +23,8 @@ pub(super) struct Request {
     wait: u64,
     keeps: u64,
     is_fenced: bool,
+    /// Another request of the same client has passed its lock on to this one.
+    pub(super) is_received: bool,
     /// When the client has asked for a new number that is under way.
     drawing: Option<u64>,
     /// The extension under way: when the client asked, and for how many milliseconds.
@@ -45,6 +47,8 @@ pub(super) enum Stage {
     Releasing,
     /// The client gave the token away.
     Given,
+    /// The lock went to another request of the same client.
+    Passed,
     Ended,
 }
 
@@ -64,6 +68,7 @@ impl Request {
             wait: 0,
             keeps: 0,
             is_fenced: false,
+            is_received: false,
             drawing: None,
             extending: None,
         };
@@ -76,7 +81,12 @@ impl Request {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self.stage, Stage::Given | Stage::Ended)
+        matches!(self.stage, Stage::Given | Stage::Passed | Stage::Ended)
+    }
+
+    /// Returns whether the client was told a number, or has asked for one.
+    pub(super) fn has_number(&self) -> bool {
+        self.is_fenced || self.drawing.is_some() || !self.told.is_empty()
     }
 
     /// Takes the next step of this request. The error says why the step is wrong.
@@ -128,6 +138,7 @@ impl Request {
                 self.end(at, seen)?;
             }
             (What::Released, Stage::Releasing, None) => self.stage = Stage::Ended,
+            (What::Passed, Stage::Releasing, None) => self.stage = Stage::Passed,
             (What::Gave, Stage::Releasing, None) => self.stage = Stage::Given,
             (&What::Lost { seen, .. }, Stage::Held, None) => {
                 self.stage = Stage::Ended;
@@ -191,7 +202,9 @@ impl Request {
         if until > at + validity {
             return Err(format!("valid for more than a ttl and its drift from {at}"));
         }
-        if until < asked + validity {
+        // Of a lock that was passed on, half can be left.
+        let least = if self.is_received { validity / 2 } else { validity };
+        if until < asked + least {
             return Err(format!("valid for less than a ttl and its drift from {asked}"));
         }
         Ok(())

@@ -144,6 +144,8 @@ pub(crate) enum What {
     Releasing { seen: u64 },
     /// The client was told that the lock is released, or has left the lock to its ttl.
     Released,
+    /// The client was told that the lock went to the next in line of the same client, as it was.
+    Passed,
     /// The client was told that it may pass the token on.
     Gave,
     /// The client was told that it lost the lock.
@@ -233,6 +235,7 @@ fn what(words: &mut SplitWhitespace<'_>) -> Option<What> {
         "renewed" => What::Renewed { until: number(words)? },
         "releasing" => What::Releasing { seen: number(words)? },
         "released" => What::Released,
+        "passed" => What::Passed,
         "gave" => What::Gave,
         "lost" => What::Lost { seen: number(words)?, why: the_rest(words) },
         "asking" => What::Asking { resource: words.next()?.to_owned() },
@@ -331,6 +334,7 @@ impl fmt::Display for What {
             Self::Renewed { until } => write!(f, "renewed {until}"),
             Self::Releasing { seen } => write!(f, "releasing {seen}"),
             Self::Released => write!(f, "released"),
+            Self::Passed => write!(f, "passed"),
             Self::Gave => write!(f, "gave"),
             Self::Lost { why, seen } => write!(f, "lost {seen} {why}"),
             Self::Asking { resource } => write!(f, "asking {resource}"),
@@ -367,6 +371,7 @@ fn an_entry_reads_as_it_was_written() {
         What::Renewed { until: 6 },
         What::Releasing { seen: 0 },
         What::Released,
+        What::Passed,
         What::Gave,
         What::Lost { why: text(), seen: 4 },
         What::Asking { resource: "r0".to_owned() },

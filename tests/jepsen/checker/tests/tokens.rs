@@ -105,3 +105,26 @@ fn a_number_that_came_with_an_adoption_is_in_the_order_of_holding() {
     let story = Story(between.0.into_iter().chain(adopted_number(5, Some(5)).0).collect());
     story.has_numbers(0, 1, 0);
 }
+
+#[test]
+fn a_lock_is_passed_on_inside_one_client_as_it_was() {
+    let passed = || {
+        let story = Story::default().held(1, 1, R, 10, 100).releasing(50, 1, 49);
+        story.tell(51, 1, 1, What::Passed)
+    };
+    let taken = |story: Story, client, resource: &str, until| {
+        let story = story.tell(20, client, 2, wanted(&[resource], 100, 0, None));
+        story.tell(51, client, 2, held("1.1", until))
+    };
+    let blames = |story: Story, words: &str| {
+        let faults = story.verdict().faults;
+        assert!(faults.iter().any(|fault| fault.contains(words)), "{faults:?}");
+    };
+    taken(passed(), 1, R, 100).is_fine();
+    blames(taken(passed(), 2, R, 100), "with the token of (1, 1)");
+    blames(taken(passed(), 1, "other", 100), "with the token of (1, 1)");
+    blames(taken(passed(), 1, R, 101), "borne out by the wire only until");
+    // Whoever has passed a lock on does not have it to pass on again.
+    let twice = taken(passed(), 1, R, 100).tell(52, 1, 3, wanted(&[R], 100, 0, None));
+    blames(twice.tell(53, 1, 3, held("1.1", 100)), "with the token of (1, 2)");
+}

@@ -218,8 +218,12 @@ impl Client {
     fn take(&mut self, event: &Event, at: u64) {
         let (lock, what) = match event.clone() {
             Event::Acquired { lock, valid_until, fence } => {
+                // A lock whose token is known is not passed on.
+                if self.rng.u32(..4) == 0 {
+                    let _ = self.engine.token(lock);
+                }
                 // A lock that came too late to be held still needs a token in the log.
-                let token = self.engine.token(lock).map(|token| token.to_hex());
+                let token = self.engine.peek_token(lock).map(|token| token.to_hex());
                 let token = token.unwrap_or_else(|| format!("none-{}-{lock:?}", self.order.client));
                 let (until, fence) = (valid_until.as_nanos(), fence.map(|fence| fence.get()));
                 (lock, What::Held { token, until, fence })
@@ -239,6 +243,7 @@ impl Client {
             }
             Event::Fenced { lock, fence } => (lock, What::Drawn { fence: fence.get() }),
             Event::FenceFailed { lock, error } => (lock, What::NotDrawn { why: error.to_string() }),
+            Event::Released { lock, outcome } if outcome.is_passed_on => (lock, What::Passed),
             Event::Released { lock, .. } => (lock, What::Released),
             Event::Lost { lock, reason } => {
                 let seen = self.requests.get(&lock).map_or(0, |request| request.seen);
@@ -266,7 +271,7 @@ impl Client {
         }
         self.write(number, at, what.clone());
         self.tell_register(lock, &what);
-        if matches!(what, What::Failed { .. } | What::Released | What::Lost { .. }) {
+        if matches!(what, What::Failed { .. } | What::Released | What::Passed | What::Lost { .. }) {
             self.requests.remove(&lock);
         }
         if matches!(what, What::Failed { .. }) {
