@@ -253,7 +253,7 @@ impl Redlock {
         if lock.last_try || left <= round_trip {
             return None;
         }
-        let (retries, cap) = (lock.retries, self.longest_pause(slot));
+        let (retries, cap) = (lock.retries, self.longest_pause(now, slot));
         let pause = backoff::pause(retries, round_trip, cap, &mut self.rng);
         let pause = self.own_pause(slot, pause)?;
         let is_last = pause >= left;

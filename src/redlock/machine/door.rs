@@ -94,7 +94,10 @@ impl Redlock {
                     self.table.door_mut(slot).saw(token);
                     self.door_is_closed(now, id, slot);
                 }
-                Some(Seen::Data) => self.door_is_closed(now, id, slot),
+                Some(Seen::Data) => {
+                    self.table.door_mut(slot).saw(&[]);
+                    self.door_is_closed(now, id, slot);
+                }
                 // Our own token is left from an attempt that was given up.
                 Some(Seen::Value(_) | Seen::Nothing) | None => self.enqueue(slot),
             }
@@ -116,9 +119,13 @@ impl Redlock {
 
     /// Returns the longest pause between two looks: `retry_max`, or up to six times as long for a
     /// request whose engine has just had the lock while many others waited. The pauses get shorter
-    /// with each owner that the request has seen come and go.
-    pub(super) fn longest_pause(&self, slot: u32) -> Duration {
-        let quarters = self.table.door(slot).map_or(4, Door::quarters);
-        (self.config.retry_max / 4).saturating_mul(quarters)
+    /// with each owner that the request has seen come and go. What is left of the wait has room for
+    /// several of them.
+    pub(super) fn longest_pause(&self, now: Instant, slot: u32) -> Duration {
+        let usual = self.config.retry_max;
+        let Some(door) = self.table.door(slot) else { return usual };
+        let longest = (usual / 4).saturating_mul(door.quarters());
+        let left = self.table[slot].wait_until - now;
+        longest.min(usual.max(left / 8))
     }
 }

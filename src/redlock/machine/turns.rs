@@ -71,7 +71,8 @@ impl Redlock {
         }
         self.expect_owners(slot, crowd.owners);
         let least = backoff::first_range(self.quorum_round_trip());
-        let pause = crowd.held.saturating_mul(2).clamp(least, self.longest_pause(slot).max(least));
+        let pause =
+            crowd.held.saturating_mul(2).clamp(least, self.longest_pause(now, slot).max(least));
         let half = pause / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
         let due = crowd.released_at + half + Duration::from_nanos(spread);

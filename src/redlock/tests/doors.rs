@@ -112,12 +112,53 @@ fn our_own_token_at_the_door_is_left_from_an_attempt() {
 }
 
 #[test]
-fn data_that_is_no_string_is_somebodys() {
+fn data_that_is_no_string_is_somebodys_and_keeps_nobody_out_for_ever() {
     let mut rig = rig();
-    rig.refused(WAIT);
+    rig.refused(Duration::from_secs(60));
     let door = rig.look("r");
-    rig.reply(door, "-WRONGTYPE Operation against a key holding the wrong kind of value");
-    assert_eq!(rig.look("r"), door);
+    for _ in 0..4 {
+        rig.reply(door, "-WRONGTYPE Operation against a key holding the wrong kind of value");
+        let next = rig.look("r");
+        if next != door {
+            rig.reply(next, "$-1");
+            return assert!(rig.all_asked());
+        }
+    }
+    panic!("always the same door");
+}
+
+/// Else the only try of a short wait would be made in its middle, and its end would come then.
+#[test]
+fn a_short_wait_has_room_for_several_looks_whatever_the_crowd_is() {
+    let mut rig = rig();
+    let first = rig.refused(WAIT);
+    for owner in 0..9 {
+        let door = rig.look("r");
+        rig.reply(door, &token(owner));
+    }
+    let door = rig.look("r");
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    rig.events();
+    rig.redlock.release(rig.now, first).expect("it is held");
+    (0..5).for_each(|index| _ = rig.sent(index));
+    (0..5).for_each(|index| rig.reply(index, ":1"));
+    rig.events();
+    let started = rig.now;
+    rig.acquire("r", ms(400));
+    let mut looks = 0;
+    while rig.events().is_empty() {
+        rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
+        for index in 0..5 {
+            for command in rig.sent(index) {
+                looks += usize::from(command.starts_with("GET"));
+                rig.reply(index, &if command.starts_with("GET") { token(9) } else { "$-1".into() });
+            }
+        }
+    }
+    assert!(looks >= 2, "{looks} looks");
+    assert!(rig.now - started >= ms(250), "given up after {:?}", rig.now - started);
 }
 
 #[test]
