@@ -103,6 +103,8 @@ use crate::redlock::node::status::NodeStatus;
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::order::Order;
 use crate::redlock::quorum::Quorum;
+#[cfg(redbolt_sabotage)]
+use crate::redlock::sabotage::Saboteur;
 use crate::redlock::timers::Timers;
 use crate::redlock::token::Nonce;
 use crate::time::Instant;
