@@ -76,6 +76,8 @@ fn contenders_take_turns_far_away() -> Result<(), Failed> {
     let figures = Figures::new(&records, begin.as_nanos()..u64::MAX, [(0, 0)]);
     assert!(figures.grants >= 4, "{} grants", figures.grants);
     assert_eq!((figures.overtaken, figures.overlaps), (0, 0));
-    assert!(figures.waits.least() >= trip.as_nanos() as u64, "the proxy delays nothing");
+    // The lock comes from the nodes once, and then goes from one thread to the next.
+    let first = records.iter().min_by_key(|record| record.ended).expect("there are grants");
+    assert!(first.ended - first.asked >= trip.as_nanos() as u64, "the proxy delays nothing");
     Ok(())
 }
