@@ -30,10 +30,18 @@ impl Redlock {
     /// Goes on with a request whose pause is over: with a look at the door, or with an attempt.
     pub(super) fn retry(&mut self, now: Instant, slot: u32) {
         self.table[slot].follows = true;
-        match self.door_of(now, slot) {
-            Some(node) => self.look_at_door(now, slot, node),
+        let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
+        // No attempt begins after the wait, so a look must leave time for one.
+        match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
+            Some((node, end)) => self.look_at_door(now, slot, node, end),
             None => self.enqueue(slot),
         }
+    }
+
+    /// Returns the moment until which a look at `node`, which begins now, waits for its answer.
+    fn look_end(&self, now: Instant, slot: u32, node: NodeId) -> Instant {
+        let wait = Duration::from_nanos(self.nodes[node].patience()).max(LEAST_WAIT);
+        (now + wait).min(self.first_wait(now, slot, self.table[slot].ttl))
     }
 
     /// Returns the node at which a request looks before its next attempt. Returns `None` for a
@@ -55,8 +63,8 @@ impl Redlock {
         next.into_iter().chain(first).next()
     }
 
-    /// Asks `node` whose token stands at the first key of a lock.
-    fn look_at_door(&mut self, now: Instant, slot: u32, node: NodeId) {
+    /// Asks `node` until `end` whose token stands at the first key of a lock.
+    fn look_at_door(&mut self, now: Instant, slot: u32, node: NodeId, end: Instant) {
         // The key of our own last attempt may wait there for its release.
         self.flush_batch(now, node, Flush::Now);
         self.counters.looked += 1;
@@ -70,9 +78,7 @@ impl Redlock {
         let request = Request::Door(DoorRequest { slot, number });
         self.nodes[node].send(&self.scratch, Expected { request, sent: now });
         self.table.door_mut(slot).look(number);
-        let wait = Duration::from_nanos(self.nodes[node].patience()).max(LEAST_WAIT);
-        let latest = self.first_wait(now, slot, self.table[slot].ttl);
-        self.schedule(slot, (now + wait).min(latest));
+        self.schedule(slot, end);
     }
 
     /// Handles what a look at the door has shown. `None` stands for an answer that tells nothing,

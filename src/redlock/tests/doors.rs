@@ -194,6 +194,28 @@ fn a_wait_ends_with_an_attempt_at_all_nodes() {
     assert!(events.iter().any(is_held), "{events:?}");
 }
 
+/// The bound on the end of a request counts from its wait.
+#[test]
+fn a_look_that_would_take_the_rest_of_the_wait_is_left_out() {
+    for wait in [1, 2, 3, 5, 8] {
+        let mut rig = rig();
+        let lock = rig.refused(ms(wait));
+        let until = rig.now + ms(wait);
+        while rig.redlock.in_use() > 0 {
+            rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
+            let sent: Vec<_> = (0..5).map(|index| rig.sent(index)).collect();
+            let is_attempt = sent.iter().any(|sent| sent.iter().any(|c| c.starts_with("SET")));
+            assert!(!is_attempt || rig.now <= until, "an attempt behind the wait of {wait} ms");
+            if is_attempt {
+                let all = sent.iter().enumerate().filter(|(_, sent)| !sent.is_empty());
+                all.for_each(|(index, _)| rig.reply(index, "$-1"));
+            }
+        }
+        let events = rig.events();
+        assert!(events.iter().any(|event| event.lock() == Some(lock)), "{events:?}");
+    }
+}
+
 #[test]
 fn who_counts_its_tries_or_has_one_only_never_looks() {
     let mut rig = rig();
