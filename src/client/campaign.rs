@@ -50,9 +50,10 @@ use crate::redlock::AcquireOptions;
 /// tenure the client leaves the lead to other clients for a moment, the
 /// [`tenure_gap`](crate::RedlockConfig::tenure_gap) (25 to 50 ms; zero for none), and then the next
 /// of its own candidates leads within two round trips, one for the release and one for the lock.
-/// Candidates of other clients ask again after pauses, of
-/// [`retry_max`](crate::RedlockConfig::retry_max) (100 ms) at most. A leader that resigns and
-/// stands again at once can be faster than all of them: let it pause for longer than `retry_max`.
+/// Candidates of other clients look again after pauses, of
+/// [`retry_max`](crate::RedlockConfig::retry_max) (100 ms) at most unless many wait. A leader that
+/// was elected without a refusal has seen nobody, and can be faster than all of them when it resigns
+/// and stands again at once: let it pause for longer than `retry_max`.
 ///
 /// When a leader dies without having resigned, or loses its nodes, the next one leads after one ttl
 /// at most, and the pause of a candidate. A short ttl makes that short, and asks the nodes more
@@ -197,8 +198,8 @@ impl Campaign {
     /// Stands for the lead from now on. The result is a future, which a thread can wait for with
     /// [`Candidacy::blocking_wait`]. `(&campaign).await` and `campaign.await` do the same.
     ///
-    /// The cost while another leads: nothing where a candidate of this client leads, else a `SET`
-    /// to each node after each pause.
+    /// The cost while another leads: nothing where a candidate of this client leads, else a read of
+    /// one key at one node after each pause.
     pub fn elect(&self) -> Candidacy {
         let options = self.is_fenced.then(|| Box::new(AcquireOptions::new().fenced()));
         let order = Order {

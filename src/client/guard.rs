@@ -83,10 +83,10 @@ impl Guard {
     ///
     /// From now on the token belongs to this guard alone: the lock will not be
     /// [passed on](crate::ReleaseOutcome::is_passed_on) to the next in line of the client, but
-    /// released on the nodes.
+    /// released on the nodes. A child of `fork` gets [`Token::NONE`].
     #[must_use]
     pub fn token(&self) -> Token {
-        self.ticket.told_token()
+        if self.shared.is_at_home() { self.ticket.told_token() } else { Token::NONE }
     }
 
     /// Returns the fencing number (S13), if there is one: of a request that was

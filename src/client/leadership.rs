@@ -77,7 +77,8 @@ impl Leadership {
     }
 
     /// Returns a signal that fires when the lead is lost, and says why: too few nodes still have
-    /// the lock, the renewals have failed, `max_hold` is over, or the client was shut down. See
+    /// the lock, the renewals have failed, `max_hold` is over, the clock of this machine has fallen
+    /// behind those of the nodes, or the client was shut down. See
     /// [`Guard::lost`]. The signal borrows nothing, and also fires at a resignation.
     ///
     /// ```no_run

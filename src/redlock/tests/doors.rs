@@ -39,6 +39,27 @@ impl Rig {
     }
 }
 
+/// Creates five nodes, and lets the lock before which 25 others wait be released.
+fn crowded(seed: u64) -> Rig {
+    let mut rig = Rig::seeded(5, seed);
+    rig.opens_doors = false;
+    let lock = rig.refused(Duration::from_secs(600));
+    for owner in 0..25 {
+        let door = rig.look("r");
+        rig.reply(door, &token(owner % 9));
+    }
+    let door = rig.look("r");
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    rig.events();
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    (0..5).for_each(|index| _ = rig.sent(index));
+    (0..5).for_each(|index| rig.reply(index, ":1"));
+    rig.events();
+    rig
+}
+
 /// A token that somebody else has drawn.
 fn token(number: u8) -> String {
     format!(
@@ -130,35 +151,76 @@ fn data_that_is_no_string_is_somebodys_and_keeps_nobody_out_for_ever() {
 /// Else the only try of a short wait would be made in its middle, and its end would come then.
 #[test]
 fn a_short_wait_has_room_for_several_looks_whatever_the_crowd_is() {
-    let mut rig = rig();
-    let first = rig.refused(WAIT);
-    for owner in 0..9 {
-        let door = rig.look("r");
-        rig.reply(door, &token(owner));
-    }
-    let door = rig.look("r");
-    rig.reply(door, "$-1");
-    assert!(rig.all_asked());
-    (0..5).for_each(|index| rig.reply(index, "+OK"));
-    rig.events();
-    rig.redlock.release(rig.now, first).expect("it is held");
-    (0..5).for_each(|index| _ = rig.sent(index));
-    (0..5).for_each(|index| rig.reply(index, ":1"));
-    rig.events();
-    let started = rig.now;
-    rig.acquire("r", ms(400));
-    let mut looks = 0;
-    while rig.events().is_empty() {
-        rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
-        for index in 0..5 {
-            for command in rig.sent(index) {
-                looks += usize::from(command.starts_with("GET"));
-                rig.reply(index, &if command.starts_with("GET") { token(9) } else { "$-1".into() });
+    for seed in 0..20 {
+        let mut rig = crowded(seed);
+        let started = rig.now;
+        rig.acquire("r", ms(400));
+        let mut looks = 0;
+        while rig.events().is_empty() {
+            rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
+            for index in 0..5 {
+                for command in rig.sent(index) {
+                    let is_look = command.starts_with("GET");
+                    looks += usize::from(is_look);
+                    rig.reply(index, &if is_look { token(9) } else { "$-1".into() });
+                }
             }
         }
+        assert!(looks >= 2, "{looks} looks");
+        assert!(rig.now - started >= ms(300), "given up after {:?}", rig.now - started);
     }
-    assert!(looks >= 2, "{looks} looks");
-    assert!(rig.now - started >= ms(250), "given up after {:?}", rig.now - started);
+}
+
+/// Short pauses would put the request ahead of those who have waited for longer.
+#[test]
+fn pauses_before_a_crowd_are_long_from_the_first_one_on() {
+    for seed in 0..20 {
+        let mut rig = crowded(seed);
+        rig.acquire("r", Duration::from_secs(60));
+        let door = rig.look("r");
+        rig.reply(door, &token(9));
+        let looked = rig.now;
+        rig.look("r");
+        assert!(rig.now - looked >= ms(100), "{:?}", rig.now - looked);
+    }
+}
+
+/// The place of a request that has ended belongs to another resource.
+#[test]
+fn what_a_request_has_seen_ends_with_it() {
+    let mut rig = rig();
+    let first = rig.refused(WAIT);
+    let door = rig.look("r");
+    rig.reply(door, &token(0));
+    rig.redlock.cancel(rig.now, first).expect("it waits");
+    rig.events();
+    let second = rig.held("s");
+    assert_eq!(first.index(), second.index());
+    rig.redlock.release(rig.now, second).expect("it is held");
+    rig.acquire("s", WAIT);
+    let is_asked = |index| rig.sent(index).iter().any(|command| command.starts_with("SET s "));
+    assert!((0..5).all(is_asked), "nobody else was seen before s");
+}
+
+/// Else the request would take the key of its own last attempt for that of somebody else.
+#[test]
+fn a_look_follows_the_release_of_the_last_attempt() {
+    let is_found = |granting: usize| {
+        let mut rig = rig();
+        let before = rig.held("a");
+        rig.acquire("r", WAIT);
+        (0..5).for_each(|index| _ = rig.sent(index));
+        rig.redlock.release(rig.now, before).expect("it is held");
+        // The release of `r` waits behind this group.
+        (0..5).for_each(|index| _ = rig.sent(index));
+        (0..5).for_each(|index| rig.reply(index, if index == granting { "+OK" } else { "$-1" }));
+        assert_eq!(rig.sent(granting), [""; 0]);
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let sent = rig.sent(granting);
+        assert!(sent.is_empty() || sent == ["EVALSHA release 1 r #2", "GET r"], "{sent:?}");
+        !sent.is_empty()
+    };
+    assert_eq!((0..5).filter(|granting| is_found(*granting)).count(), 1, "one of them is the door");
 }
 
 #[test]

@@ -149,6 +149,22 @@ fn a_lock_with_a_token_or_a_number_that_others_know_is_released_on_the_nodes() {
     }
 }
 
+/// What is known stays known while the lock is extended and repaired.
+#[test]
+fn a_known_token_stays_known_through_an_extension() {
+    let mut rig = Rig::new(3);
+    let first = rig.held("r");
+    rig.redlock.token(first).expect("it is held");
+    rig.redlock.extend(rig.now, first, TTL).expect("it is held");
+    for index in 0..3 {
+        rig.sent(index);
+        rig.reply(index, ":1");
+    }
+    assert!(matches!(rig.event(), Event::Extended { .. }));
+    rig.acquire("r", WAIT);
+    released_on_nodes(&mut rig, first);
+}
+
 /// A peek is no reason: nobody acts upon what it shows.
 #[test]
 fn a_look_at_the_token_changes_nothing() {
