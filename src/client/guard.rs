@@ -83,7 +83,7 @@ impl Guard {
     ///
     /// From now on the token belongs to this guard alone: the lock will not be
     /// [passed on](crate::ReleaseOutcome::is_passed_on) to the next in line of the client, but
-    /// released on the nodes. A child of `fork` gets [`Token::NONE`].
+    /// released on the nodes. A child of `fork` gets a token that no lock has.
     #[must_use]
     pub fn token(&self) -> Token {
         if self.shared.is_at_home() { self.ticket.told_token() } else { Token::NONE }
