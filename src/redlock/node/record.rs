@@ -107,11 +107,11 @@ impl Record {
         self.past = Some(Past { identity, testimony: testimony.or(shown) });
         // A node that tells no more keeps the gap that it told.
         if let Some(word) = testimony {
-            self.gap = Gap::read(now, &word, self.gap);
+            self.gap = Gap::read(sent, now, &word, self.gap);
             let reading = Reading { time: word.time, sent, answered: now };
             self.pace.read(identity.run_id, reading, config.drift, terms.span);
         }
-        self.service = testimony.map(|word| Service::read(now, &word, self.gap));
+        self.service = testimony.map(|word| Service::read(sent, now, &word, self.gap));
         !is_known || verdict.is_none()
     }
 

@@ -29,11 +29,6 @@ impl Moment {
         Self(i128::from(instant.as_nanos()))
     }
 
-    /// Converts a time of a node, which said `testimony` just before `now`.
-    fn at_node(now: Instant, testimony: &Testimony, micros: u64) -> Self {
-        Self::before(now, Duration::from_micros(testimony.time.saturating_sub(micros)))
-    }
-
     // No duration has 2^127 nanoseconds.
     fn minus(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(duration.as_nanos() as i128))
@@ -47,6 +42,23 @@ impl Moment {
     pub(crate) fn after(self, duration: Duration) -> Instant {
         let nanos = self.plus(duration).0.max(0);
         Instant::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+}
+
+/// A moment that a node has told by its own clock, on the clock of this client. The node has told
+/// its time between the leaving of a look and the coming of the answer, and nobody knows when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Told {
+    earliest: Moment,
+    latest: Moment,
+}
+
+impl Told {
+    /// Converts a time of a node, which has said `testimony` in answer to a look. The look left at
+    /// `sent`, and `now` is read after the answer was.
+    fn of(sent: Instant, now: Instant, testimony: &Testimony, micros: u64) -> Self {
+        let age = Duration::from_micros(testimony.time.saturating_sub(micros));
+        Self { earliest: Moment::before(sent, age), latest: Moment::before(now, age) }
     }
 }
 
@@ -161,9 +173,9 @@ pub(crate) struct Gap {
     /// As the node has written it.
     raw: (u64, u64),
     /// The last look before.
-    began: Moment,
+    began: Told,
     /// The first look after.
-    ended: Moment,
+    ended: Told,
     /// Whether the other nodes were not in use either; `None` until all of them have been asked.
     pub(crate) is_excused: Option<bool>,
 }
@@ -171,23 +183,24 @@ pub(crate) struct Gap {
 impl Gap {
     /// Reads the gap that a node tells. A gap that is known keeps its place on this client's clock,
     /// whatever happens to the clock of the node.
-    pub(crate) fn read(now: Instant, word: &Testimony, known: Option<Self>) -> Option<Self> {
+    pub(crate) fn read(
+        sent: Instant,
+        now: Instant,
+        word: &Testimony,
+        known: Option<Self>,
+    ) -> Option<Self> {
         let raw = word.unseen;
         if raw.1 == 0 {
             return None;
         }
-        let read = || Self {
-            raw,
-            began: Moment::at_node(now, word, raw.0),
-            ended: Moment::at_node(now, word, raw.1),
-            is_excused: None,
-        };
+        let told = |micros| Told::of(sent, now, word, micros);
+        let read = || Self { raw, began: told(raw.0), ended: told(raw.1), is_excused: None };
         Some(known.filter(|known| known.raw == raw).unwrap_or_else(read))
     }
 
     /// Returns the moment from which the node has been in service for a span again.
     pub(crate) fn over_at(&self, config: &RedlockConfig, span: Duration) -> Instant {
-        self.ended.after(span.saturating_add(config.drift.step))
+        self.ended.latest.after(span.saturating_add(config.drift.step))
     }
 
     /// Returns whether another node, with the gap `other`, cannot have granted a lock in this gap
@@ -196,10 +209,13 @@ impl Gap {
     /// A client asks for a lock at most half a span after its last look at the node, and looks at
     /// all nodes at the same times. So either the last looks at both nodes were of one round, or
     /// whatever came of a later round at the other node is over after one and a half spans.
-    /// `leeway` is for a handshake that takes longer at one node than at another.
+    /// `leeway` is for a handshake that takes longer at one node than at another. No time that an
+    /// answer took is added: a late answer about the other node would make its gap end later.
     fn is_covered_by(&self, other: &Self, now: Instant, span: Duration, leeway: Duration) -> bool {
-        let began_before = self.began.plus(leeway).max(Moment::before(now, span + span / 2));
-        other.began <= began_before && other.ended >= self.ended.minus(leeway)
+        let began = self.began.earliest.plus(leeway);
+        let began_before = began.max(Moment::before(now, span + span / 2));
+        let ended_after = self.ended.latest.minus(leeway);
+        other.began.latest <= began_before && other.ended.earliest >= ended_after
     }
 }
 
@@ -232,16 +248,16 @@ pub(crate) enum Excuse {
 /// The last word of a node about its own service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Service {
-    /// The birth of its witness.
+    /// The birth of its witness, at the earliest.
     born: Moment,
     gap: Option<Gap>,
 }
 
 impl Service {
-    pub(crate) fn read(now: Instant, word: &Testimony, gap: Option<Gap>) -> Self {
+    pub(crate) fn read(sent: Instant, now: Instant, word: &Testimony, gap: Option<Gap>) -> Self {
         let born = match word.found {
-            Found::Same => Moment::at_node(now, word, word.born),
-            Found::Nothing | Found::Other => Moment::of(now),
+            Found::Same => Told::of(sent, now, word, word.born).earliest,
+            Found::Nothing | Found::Other => Moment::of(sent),
         };
         Self { born, gap }
     }
@@ -255,7 +271,7 @@ impl Service {
         leeway: Duration,
     ) -> Alibi {
         match self.gap {
-            _ if self.born >= about.ended.minus(leeway) => Alibi::Silent,
+            _ if self.born >= about.ended.latest.minus(leeway) => Alibi::Silent,
             Some(gap) if about.is_covered_by(&gap, now, span, leeway) => Alibi::Idle,
             _ => Alibi::InUse,
         }

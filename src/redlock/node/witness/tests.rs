@@ -205,19 +205,19 @@ const NOW: Instant = Instant::from_nanos(1_000_000_000_000);
 fn gap(began: u64, ended: u64) -> Gap {
     let unseen = (TIME - began * SECOND, TIME - ended * SECOND);
     let word = Testimony { unseen, ..word(Found::Same, 800) };
-    Gap::read(NOW, &word, None).expect("there is a gap")
+    Gap::read(NOW, NOW, &word, None).expect("there is a gap")
 }
 
 #[test]
 fn a_gap_counts_from_its_end() {
-    assert_eq!(Gap::read(NOW, &word(Found::Same, 1), None), None);
+    assert_eq!(Gap::read(NOW, NOW, &word(Found::Same, 1), None), None);
     assert_eq!(gap(200, 10).over_at(&config(On, 0), SPAN), NOW + secs(50));
     assert_eq!(gap(200, 10).over_at(&config(On, 4), SPAN), NOW + secs(54));
     // The clock of the node went back an hour: the gap is where it was.
     let known = gap(200, 10);
     let unseen = known.raw;
     let back = Testimony { time: TIME - 3_600 * SECOND, unseen, ..word(Found::Same, 1) };
-    let found = Gap::read(NOW + secs(20), &back, Some(known)).expect("there is a gap");
+    let found = Gap::read(NOW, NOW + secs(20), &back, Some(known)).expect("there is a gap");
     assert_eq!(found.over_at(&config(On, 0), SPAN), NOW + secs(50));
 }
 
@@ -244,19 +244,49 @@ fn another_node_was_idle_if_nobody_looked_at_it_meanwhile() {
         (12, None, InUse),
     ];
     for (age, gap, expected) in rows {
-        let service = Service::read(NOW, &word(Found::Same, age), gap);
+        let service = Service::read(NOW, NOW, &word(Found::Same, age), gap);
         let found = service.alibi(&about, NOW, SPAN, secs(1));
         assert_eq!(found, expected, "{age} s, {gap:?}");
     }
     for found in [Found::Nothing, Found::Other] {
-        let service = Service::read(NOW, &word(found, 0), Some(gap(200, 10)));
+        let service = Service::read(NOW, NOW, &word(found, 0), Some(gap(200, 10)));
         assert_eq!(service.alibi(&about, NOW, SPAN, secs(1)), Silent);
     }
     // A shorter gap: what another process granted behind one more round may not be over.
     let short = gap(70, 5);
-    let service = |began| Service::read(NOW, &word(Found::Same, 800), Some(gap(began, 5)));
+    let service = |began| Service::read(NOW, NOW, &word(Found::Same, 800), Some(gap(began, 5)));
     for (began, expected) in [(70, Idle), (69, Idle), (68, InUse)] {
         let found = service(began).alibi(&short, NOW, SPAN, secs(1));
         assert_eq!(found, expected, "from {began} s ago");
     }
+}
+
+#[test]
+fn a_late_answer_makes_no_node_look_as_idle_as_another() {
+    use Alibi::{Idle, InUse, Silent};
+    let about = gap(200, 10);
+    let read = |age, began: u64, ended: u64, late| {
+        let unseen = (TIME - began * SECOND, TIME - ended * SECOND);
+        let word = Testimony { unseen, ..word(Found::Same, age) };
+        let gap = Gap::read(NOW, NOW + secs(late), &word, None).expect("there is a gap");
+        (gap, Service::read(NOW, NOW + secs(late), &word, Some(gap)))
+    };
+    let rows = [
+        // Witness, begin and end, and how late the answer came, and what the node says.
+        (800, 200, 10, 5, Idle),
+        // The answer was given when the look left, or when it came: nobody knows.
+        (800, 200, 12, 5, InUse),
+        (800, 200, 15, 5, InUse),
+        (12, 400, 205, 5, InUse),
+        (11, 400, 205, 5, Silent),
+    ];
+    for (age, began, ended, late, expected) in rows {
+        let (_, service) = read(age, began, ended, late);
+        let found = service.alibi(&about, NOW + secs(late), SPAN, secs(1));
+        assert_eq!(found, expected, "{age} s, {began}, {ended}, {late} s late");
+    }
+    // The same for the node that was out of service, and its quarantine begins at the latest.
+    let (about, service) = (read(800, 200, 10, 5).0, read(800, 200, 10, 0).1);
+    assert_eq!(service.alibi(&about, NOW + secs(5), SPAN, secs(1)), InUse);
+    assert_eq!(about.over_at(&config(On, 0), SPAN), NOW + secs(55));
 }
