@@ -1,5 +1,7 @@
 //! Looks at the door: who waits asks one node, and all only when nobody is there.
 
+mod turns;
+
 use super::*;
 
 /// Creates five nodes, whose doors the tests answer.
@@ -37,27 +39,6 @@ impl Rig {
     fn all_asked(&mut self) -> bool {
         (0..5).all(|index| self.sent(index).iter().any(|command| command.starts_with("SET r ")))
     }
-}
-
-/// Creates five nodes, and lets the lock before which 25 others wait be released.
-fn crowded(seed: u64) -> Rig {
-    let mut rig = Rig::seeded(5, seed);
-    rig.opens_doors = false;
-    let lock = rig.refused(Duration::from_secs(600));
-    for owner in 0..25 {
-        let door = rig.look("r");
-        rig.reply(door, &token(owner % 9));
-    }
-    let door = rig.look("r");
-    rig.reply(door, "$-1");
-    assert!(rig.all_asked());
-    (0..5).for_each(|index| rig.reply(index, "+OK"));
-    rig.events();
-    rig.redlock.release(rig.now, lock).expect("it is held");
-    (0..5).for_each(|index| _ = rig.sent(index));
-    (0..5).for_each(|index| rig.reply(index, ":1"));
-    rig.events();
-    rig
 }
 
 /// A token that somebody else has drawn.
@@ -146,43 +127,6 @@ fn data_that_is_no_string_is_somebodys_and_keeps_nobody_out_for_ever() {
         }
     }
     panic!("always the same door");
-}
-
-/// Else the only try of a short wait would be made in its middle, and its end would come then.
-#[test]
-fn a_short_wait_has_room_for_several_looks_whatever_the_crowd_is() {
-    for seed in 0..20 {
-        let mut rig = crowded(seed);
-        let started = rig.now;
-        rig.acquire("r", ms(400));
-        let mut looks = 0;
-        while rig.events().is_empty() {
-            rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
-            for index in 0..5 {
-                for command in rig.sent(index) {
-                    let is_look = command.starts_with("GET");
-                    looks += usize::from(is_look);
-                    rig.reply(index, &if is_look { token(9) } else { "$-1".into() });
-                }
-            }
-        }
-        assert!(looks >= 2, "{looks} looks");
-        assert!(rig.now - started >= ms(300), "given up after {:?}", rig.now - started);
-    }
-}
-
-/// Short pauses would put the request ahead of those who have waited for longer.
-#[test]
-fn pauses_before_a_crowd_are_long_from_the_first_one_on() {
-    for seed in 0..20 {
-        let mut rig = crowded(seed);
-        rig.acquire("r", Duration::from_secs(60));
-        let door = rig.look("r");
-        rig.reply(door, &token(9));
-        let looked = rig.now;
-        rig.look("r");
-        assert!(rig.now - looked >= ms(100), "{:?}", rig.now - looked);
-    }
 }
 
 /// The place of a request that has ended belongs to another resource.
@@ -293,33 +237,6 @@ fn who_counts_its_tries_or_has_one_only_never_looks() {
     assert_eq!(rig.redlock.counters().looked, 0);
 }
 
-/// Others would be refused for ever.
-#[test]
-fn who_has_just_had_the_lock_before_others_pauses_and_then_looks() {
-    let mut rig = rig();
-    let first = rig.refused(WAIT);
-    let door = rig.look("r");
-    rig.reply(door, &token(0));
-    rig.look("r");
-    rig.reply(door, "$-1");
-    assert!(rig.all_asked());
-    (0..5).for_each(|index| rig.reply(index, "+OK"));
-    assert!(matches!(rig.event(), Event::Acquired { lock, .. } if lock == first));
-    rig.advance(ms(40));
-    rig.redlock.release(rig.now, first).expect("it is held");
-    (0..5).for_each(|index| _ = rig.sent(index));
-    (0..5).for_each(|index| rig.reply(index, ":1"));
-    rig.events();
-    let released = rig.now;
-    rig.acquire("r", WAIT);
-    assert_eq!(rig.look("r"), door, "not the nodes at once");
-    let pause = rig.now - released;
-    assert!(pause >= ms(40) && pause <= ms(80), "{pause:?}");
-    // Nobody has come, so the lock is free for those who have had it.
-    rig.reply(door, "$-1");
-    assert!(rig.all_asked());
-}
-
 #[test]
 fn who_has_seen_nobody_takes_the_lock_again_at_once() {
     let mut rig = rig();
@@ -327,31 +244,4 @@ fn who_has_seen_nobody_takes_the_lock_again_at_once() {
     rig.redlock.release(rig.now, first).expect("it is held");
     rig.acquire("r", WAIT);
     assert!(rig.all_asked());
-}
-
-/// Those behind in line wait for less than those before other clients.
-#[test]
-fn a_tenure_before_others_ends_when_those_in_line_have_had_the_lock() {
-    let mut rig = rig();
-    let first = rig.refused(WAIT);
-    let door = rig.look("r");
-    rig.reply(door, &token(0));
-    let others = [(); 2].map(|()| rig.acquire("r", WAIT));
-    rig.look("r");
-    rig.reply(door, "$-1");
-    assert!(rig.all_asked());
-    (0..5).for_each(|index| rig.reply(index, "+OK"));
-    rig.events();
-    // Both stood in line when the tenure began, and this one did not.
-    rig.acquire("r", WAIT);
-    let mut holder = first;
-    for next in others {
-        rig.redlock.release(rig.now, holder).expect("it is held");
-        let is_next =
-            |event: &Event| matches!(event, Event::Acquired { lock, .. } if *lock == next);
-        assert!(rig.events().iter().any(is_next));
-        holder = next;
-    }
-    rig.redlock.release(rig.now, holder).expect("it is held");
-    assert!((0..5).all(|index| rig.sent(index)[0].contains("release")), "others have their turn");
 }

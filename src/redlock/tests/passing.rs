@@ -239,3 +239,27 @@ fn a_lock_of_which_half_is_left_is_renewed_before_its_owner_is_warned() {
         assert!(matches!(rig.event(), Event::Extended { lock, .. } if lock == second));
     }
 }
+
+/// The renewals would have repaired the lock, and end with their owner.
+#[test]
+fn a_node_without_the_key_waits_no_longer_because_the_former_owner_had_renewals() {
+    let repaired_after = |is_kept_alive: bool| {
+        let mut rig = Rig::new(3);
+        let first = rig.acquire("r", NO_WAIT);
+        for (index, vote) in ["+OK", "+OK", "$-1"].into_iter().enumerate() {
+            rig.sent(index);
+            rig.reply(index, vote);
+        }
+        assert!(matches!(rig.event(), Event::Acquired { .. }));
+        if is_kept_alive {
+            rig.redlock.keep_alive(rig.now, first, TTL, TTL).expect("within max_hold");
+        }
+        let second = rig.acquire("r", WAIT);
+        pass(&mut rig, first, second);
+        let passed = rig.now;
+        rig.until(|rig| rig.has_output(2));
+        assert!(rig.sent(2)[0].starts_with("SET r #1 "));
+        rig.now - passed
+    };
+    assert_eq!(repaired_after(true), repaired_after(false));
+}
