@@ -3,7 +3,8 @@
 #
 # Starts five redis-server processes on the last processor, runs everything once a round in turn on
 # the first one, and prints the medians of the rounds and of what each round compares. What is "free"
-# is pinned to nothing, servers neither. The last two lines take a minute each.
+# is pinned to nothing, servers neither. The last run keeps 100,000 locks alive for a minute.
+# What contention costs is the business of benches/contend.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benches/common/servers.sh
@@ -11,7 +12,6 @@ cd "$(dirname "$0")/.."
 ROUNDS=${1:-5}
 SECONDS_EACH=${SECONDS_EACH:-2}
 FIRST_PORT=${FIRST_PORT:-7401}
-PROCESSES=10
 
 main() {
     cargo build --locked --release --features cli
@@ -26,7 +26,6 @@ main() {
     done
     report pinned
     report free
-    contend
     SECONDS_EACH=60 bench --client --hold 100000 --ttl 10s | grep -E '^(held|extended|lost|client CPU)'
 }
 
@@ -42,7 +41,6 @@ measure() {
     run "$1.threads_64" cycles_per_s --client --threads 64
     run "$1.threads_256" cycles_per_s --client --threads 256
     run "$1.tasks_10000" cycles_per_s --client --tasks 10000
-    run "$1.line_of_100" hand_over --client --threads 100 --resources 1
 }
 
 # report <how it is pinned>
@@ -62,8 +60,6 @@ report() {
     row "cycles/s, 256 threads through a client" "$1.threads_256"
     row "cycles/s, 10,000 tasks through a client" "$1.tasks_10000"
     compare "  of the engine, 512 in flight" / "$1.tasks_10000" "$1.engine_512"
-    row "hand-over p50, 100 threads for one resource, µs" "$1.line_of_100"
-    compare "  of an acquire by the engine, which is a round trip" / "$1.line_of_100" "$1.engine_1"
 }
 
 bench() {
@@ -78,7 +74,6 @@ run() {
     json=$(bench --json "$@")
     case $figure in
         p50) key='"acquire_us":\{"p50"' ;;
-        hand_over) key='"hand_over_us":\{"p50"' ;;
         *) key="\"$figure\"" ;;
     esac
     value=$(sed -nE "s/.*$key:([0-9.]+).*/\1/p" <<<"$json")
@@ -98,25 +93,6 @@ compare() {
         awk -v operator="$2" '{ printf "%.2f\n", operator == "-" ? $1 - $2 : $1 / $2 }' \
             >"$folder/compared"
     row "$1" compared
-}
-
-# Ten processes with ten threads each want the same resource for a minute.
-contend() {
-    local number workers=()
-    for number in $(seq $PROCESSES); do
-        SECONDS_EACH=60 bench --json --client --threads 10 --resources 1 >"$folder/fair.$number" &
-        workers+=($!)
-    done
-    wait "${workers[@]}"
-    for number in $(seq $PROCESSES); do
-        sed -E 's/.*"cycles":([0-9]+).*"fewest_by_one":([0-9]+).*"longest_wait_us":([0-9.]+).*/\1 \2 \3/' \
-            "$folder/fair.$number"
-    done | sort -n | awk '
-        { sum += $1; all[NR] = $1; if (NR == 1 || $2 < least) least = $2; if ($3 > wait) wait = $3 }
-        END {
-            printf "\n%-54s %10d   (%d to %d by each, %d at least by one thread, longest wait %.1f s)\n",
-                "locks in a minute, ten processes of ten threads", sum, all[1], all[NR], least, wait / 1e6
-        }'
 }
 
 main
