@@ -1,8 +1,5 @@
 //! Campaigns: one of all candidates leads, and the next one follows.
 
-use std::env;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -14,12 +11,10 @@ use redbolt::{
     RequestError, Who,
 };
 
-use crate::fixture::{Fixture, PATIENCE, TTL, config, config_of};
+use crate::fixture::{Fixture, PATIENCE, TTL, config};
+use crate::process::{Process, client_of_given_nodes};
 use crate::support::servers::{Cluster, Node};
 use crate::support::{now, until};
-
-/// The nodes for the process that is to die.
-const NODES: &str = "CANDIDATE_OF_NODES";
 
 const LEAD: &str = "service/leader";
 
@@ -279,34 +274,17 @@ fn a_campaign_can_be_awaited_again_and_again() {
     fixture.expect_clean();
 }
 
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Errors mean that it has ended, as it should.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// The nodes forget a leader that nobody can ask any more.
 #[test]
 fn the_next_candidate_leads_one_ttl_after_the_death_of_a_leader() {
     let fixture = Fixture::new(3);
-    let this = env::current_exe().expect("a program can find itself");
-    let mut command = Command::new(this);
-    command.args(["--exact", "campaign::leader_that_dies", "--nocapture"]);
-    let nodes = fixture.cluster.addrs().join(",");
-    command.env(NODES, nodes).stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut process = Process(command.spawn().expect("this program can be run"));
-    let out = process.0.stdout.take().expect("it is a pipe");
-    let mut lines = BufReader::new(out).lines().map(|line| line.expect("it writes text"));
-    assert!(lines.any(|line| line.ends_with("leads")));
+    let mut process = Process::run("campaign::leader_that_dies", &fixture.cluster);
+    process.expect("leads");
     let before = looks(&fixture.cluster);
     let next = stand(fixture.client.campaign(LEAD).ttl(TTL));
     expect_tries(&fixture.cluster, before);
     assert!(next.try_recv().is_err());
-    process.0.kill().expect("it runs");
+    process.kill();
     let died = now();
     let next = next.recv_timeout(PATIENCE).expect("the ttl ends").expect("nobody else stands");
     let waited = now() - died;
@@ -318,8 +296,7 @@ fn the_next_candidate_leads_one_ttl_after_the_death_of_a_leader() {
 /// What the other process does; nothing where it is run by itself.
 #[test]
 fn leader_that_dies() {
-    let Ok(nodes) = env::var(NODES) else { return };
-    let client = Client::new(config_of(nodes.split(','))).expect("a client can be made");
+    let Some(client) = client_of_given_nodes() else { return };
     let leadership = client.campaign(LEAD).ttl(SHORT).blocking_elect().expect("nobody leads");
     println!("leads");
     leadership.lost().blocking_wait();

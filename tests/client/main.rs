@@ -17,6 +17,7 @@ mod fixture;
 mod keeping;
 mod options;
 mod order;
+mod process;
 mod ready;
 mod recycling;
 mod sets;
