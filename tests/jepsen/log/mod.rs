@@ -21,6 +21,7 @@
 //! rules about what must work while nothing is wrong.
 
 mod record;
+mod text;
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -29,7 +30,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::record::{Accepted, Deposit, Empty, Entry, Record, Vote, Weather, What};
-use self::record::{NEMESIS, parse};
+use self::text::{NEMESIS, parse};
 use crate::support::now;
 
 /// The number of the process in which the links are, where clients have theirs.
