@@ -65,8 +65,12 @@ impl Load {
         client.lock(&self.resource).ttl(self.ttl).wait(WAIT)
     }
 
+    /// Returns whether a contender with these records asks again. Nobody does who got no lock.
     fn goes_on(&self, records: &[Record]) -> bool {
-        if self.is_once { records.is_empty() } else { Clock::now() < self.end }
+        if self.is_once {
+            return records.is_empty();
+        }
+        records.last().is_none_or(Record::is_granted) && Clock::now() < self.end
     }
 
     /// Runs `each` threads for each client.
@@ -131,9 +135,6 @@ impl Load {
                 drop(guard);
             }
             records.push(record);
-            if !record.is_granted() {
-                break;
-            }
         }
         records
     }
@@ -154,9 +155,6 @@ impl Load {
                 drop(guard);
             }
             records.push(record);
-            if !record.is_granted() {
-                break;
-            }
         }
         records
     }
