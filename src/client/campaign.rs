@@ -50,10 +50,11 @@ use crate::redlock::AcquireOptions;
 /// tenure the client leaves the lead to other clients for a moment, the
 /// [`tenure_gap`](crate::RedlockConfig::tenure_gap) (25 to 50 ms; zero for none), and then the next
 /// of its own candidates leads within two round trips, one for the release and one for the lock.
-/// Candidates of other clients look again after pauses, of
+/// Candidates of other clients are told by the nodes, where these speak RESP3; elsewhere, and soon
+/// after another election, they look again after pauses, of
 /// [`retry_max`](crate::RedlockConfig::retry_max) (100 ms) at most unless many wait. A leader that
-/// was elected without a refusal has seen nobody, and can be faster than all of them when it resigns
-/// and stands again at once: let it pause for longer than `retry_max`.
+/// was elected without a refusal has seen nobody, and can be faster than all of them when it
+/// resigns and stands again at once: let it pause for longer than `retry_max`.
 ///
 /// When a leader dies without having resigned, or loses its nodes, the next one leads after one ttl
 /// at most, and the pause of a candidate. A short ttl makes that short, and asks the nodes more

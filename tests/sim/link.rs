@@ -23,10 +23,12 @@ pub(crate) struct Link {
     pub(crate) slot: usize,
     pub(crate) session: Session,
     pub(crate) is_resp3: bool,
-    /// The master tells the client what happens to the witness.
+    /// The master tells the client what happens to keys for which the client opts in.
     pub(crate) tracks: bool,
-    /// The prefix of the witness that the client tracks.
-    pub(crate) tracks_tenant: bool,
+    /// The client opts in for the key that the next request reads.
+    pub(crate) opts_in: bool,
+    /// The keys for which the client has opted in, and has heard nothing since then.
+    pub(crate) cared_for: Vec<Vec<u8>>,
     /// The client has logged in.
     pub(crate) is_authed: bool,
     pub(crate) requests: Stream,
@@ -86,7 +88,8 @@ impl Link {
             session: Session::default(),
             is_resp3: false,
             tracks: false,
-            tracks_tenant: false,
+            opts_in: false,
+            cared_for: Vec::new(),
             is_authed: false,
             requests: Stream::new(),
             replies: Stream::new(),

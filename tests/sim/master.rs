@@ -54,8 +54,10 @@ pub(crate) struct Node {
     pub(crate) is_blind: bool,
     /// A witness is born when the client says that the one before was: a saboteur.
     pub(crate) born_as_told: bool,
-    /// Somebody has written the witness in this turn: that without a prefix, that with one.
-    pub(crate) is_written: [bool; 2],
+    /// The keys that somebody may have written in this turn.
+    pub(crate) touched: Vec<Vec<u8>>,
+    /// Some client may have opted in for the key of a lock.
+    pub(crate) is_cared_for: bool,
     pub(crate) strangers: Strangers,
     /// The replies of this turn.
     pub(crate) out: BytesMut,
@@ -85,7 +87,8 @@ impl Node {
             is_far: false,
             is_blind: false,
             born_as_told: false,
-            is_written: [false; 2],
+            touched: Vec::new(),
+            is_cared_for: false,
             strangers: Strangers::default(),
             out: BytesMut::with_capacity(2_048),
         }

@@ -10,8 +10,13 @@
 //! the next attempt, so each connection allows for one more. An adoption that goes first ends an
 //! attempt without a pause.
 //!
+//! A request that has seen more owners come and go than it could expect makes pauses up to a fourth
+//! as long: `retry_max` counts as a fourth here.
+//!
 //! **Looks** at the door come behind the same pauses, and go to one node each. An attempt that
-//! follows a look at once has no pause of its own.
+//! follows a look at once has no pause of its own. A push about a lock wakes each request of the
+//! client that listens for the key, and its pauses begin with the shortest range again; the end of
+//! a connection, and a push about all keys, wake those that listen there.
 //!
 //! One attempt is one request on each node: rule S1 is checked apart. Nothing but a request for a
 //! lock makes attempts. So the attempts of a client on equal resources are at most the sum over its
@@ -33,6 +38,7 @@ use crate::checks::Checks;
 use crate::clock::MS;
 use crate::master::MASTERS_MAX;
 use crate::names::Resources;
+use crate::witness::is_witness;
 use crate::world::CLIENTS_MAX;
 
 /// The shortest pause that a function of the caller can choose.
@@ -43,6 +49,10 @@ const LEAST_RANGE: u64 = 200_000;
 
 /// The shortest time between two renewals, or repairs, that nobody has asked for.
 const LEAST_CARE: u64 = 4 * MS;
+
+/// The most pauses between the shortest range and the longest one, which begin again behind a push,
+/// and the most requests of a client that listen for keys of one master.
+const WOKEN: u64 = 32;
 
 /// The most forms in which one request is sent: as it is, with the text of a script, key by key.
 const FORMS: u64 = 3;
@@ -100,7 +110,7 @@ impl Pauses {
         let retry_max = config.retry_max.as_nanos() as u64;
         Self {
             first: (4 * round_trip).max(LEAST_RANGE),
-            cap: (16 * round_trip).max(retry_max),
+            cap: (16 * round_trip).max(retry_max / 4),
             tries: u64::MAX,
         }
     }
@@ -143,6 +153,11 @@ impl Thrift {
         self.accounts[client].connections[slot] += 1;
     }
 
+    /// Records that a master tells a client that it may have a lock, or that all keys may be gone.
+    pub(crate) fn told(&mut self, client: usize) {
+        self.accounts[client].spares += WOKEN;
+    }
+
     /// Records that a master has executed the first request of an attempt.
     pub(crate) fn attempted(&mut self, client: usize, resources: Resources) {
         self.accounts[client].of(resources).made += 1;
@@ -150,7 +165,8 @@ impl Thrift {
 
     /// Records that a master executes this request, if it is a look at the door.
     pub(crate) fn looked(&mut self, client: usize, words: &[&[u8]]) {
-        self.accounts[client].looks += u64::from(matches!(words, [b"GET", _]));
+        self.accounts[client].looks +=
+            u64::from(matches!(words, [b"GET", key] if !is_witness(key)));
     }
 
     /// Returns how many attempts a client has made on some resources.

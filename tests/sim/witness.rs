@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 use crate::clock::{MS, micros};
 use crate::digits::{self, Text};
 use crate::master::Node;
-use crate::names::TENANT;
 use crate::request::number;
 
 /// The end of the names of both keys, behind the configured prefix.
@@ -162,7 +161,7 @@ impl Node {
             (stamp.from, stamp.to) = (before.at, at);
         }
         if found != 1 || !is(LOOK) {
-            self.is_written[usize::from(call.witness.starts_with(TENANT))] = true;
+            self.touched.push(call.witness.to_vec());
             record.write(&identity, &mut text);
             self.keep(now, call.witness, &text);
         }

@@ -1,6 +1,10 @@
 //! What a request has seen at the door of its resource, while it waits.
 
+use core::time::Duration;
+
+use super::listeners::Listening;
 use crate::redlock::xxh64::xxh64;
+use crate::time::Instant;
 
 /// After so many looks that have shown the same token, one goes to another node.
 const SAME_LOOKS: u32 = 4;
@@ -14,12 +18,14 @@ const MOST_MORE: u64 = 20;
 /// The looks of one request.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Door {
-    /// The number of the last look.
+    /// The number of the last look, and whether it asks to be told what happens to the key.
     number: u32,
+    opts_in: bool,
     /// The token that was seen last, as a hash.
     token: u64,
-    /// How many looks have shown this token one after the other.
+    /// How many looks have shown this token one after the other, and since when.
     same: u32,
+    since: Instant,
     /// How many owners the request has seen.
     owners: u32,
     /// How many owners the request can expect to see before its turn; zero if nothing is known.
@@ -27,12 +33,19 @@ pub(crate) struct Door {
     /// How often the lock may still be passed on before others have their turn; `None` for as often
     /// as its tenure lasts.
     turns: Option<u32>,
+    /// Where the request listens meanwhile.
+    pub(super) listening: Option<Listening>,
 }
 
 impl Door {
-    /// A look leaves.
-    pub(crate) fn look(&mut self, number: u32) {
-        self.number = number;
+    /// A look leaves, which opts in for the key or does not.
+    pub(crate) fn look(&mut self, number: u32, opts_in: bool) {
+        (self.number, self.opts_in) = (number, opts_in);
+    }
+
+    /// Returns whether the last look has opted in for the key.
+    pub(crate) fn opts_in(&self) -> bool {
+        self.opts_in
     }
 
     /// Returns whether the answer to the look with this `number` is awaited.
@@ -41,14 +54,33 @@ impl Door {
     }
 
     /// Takes note of the token that stands at the door.
-    pub(crate) fn saw(&mut self, token: &[u8]) {
-        let token = xxh64(token, 0);
-        if self.owners > 0 && self.token == token {
+    pub(crate) fn saw(&mut self, now: Instant, token: &[u8]) {
+        if self.knows(token) {
             self.same = self.same.saturating_add(1);
             return;
         }
-        (self.token, self.same) = (token, 1);
+        (self.token, self.same, self.since) = (xxh64(token, 0), 1, now);
         self.owners = self.owners.saturating_add(1);
+    }
+
+    /// Returns whether this token was seen last.
+    pub(crate) fn knows(&self, token: &[u8]) -> bool {
+        self.owners > 0 && self.token == xxh64(token, 0)
+    }
+
+    /// Returns for how long all looks have shown the same token.
+    pub(crate) fn unchanged(&self, now: Instant) -> Duration {
+        if self.same > 0 { now - self.since } else { Duration::ZERO }
+    }
+
+    /// Returns where the request listens.
+    pub(crate) fn listening(&self) -> Option<&Listening> {
+        self.listening.as_ref()
+    }
+
+    /// Returns the same to be changed.
+    pub(crate) fn listening_mut(&mut self) -> Option<&mut Listening> {
+        self.listening.as_mut()
     }
 
     /// Returns whether the next look goes to another node than the first one of the order.
@@ -70,6 +102,11 @@ impl Door {
     /// lock while it waited. A request that was lucky does not forget what the one before has seen.
     pub(crate) fn crowd(&self) -> u32 {
         self.owners.max(self.expected - self.expected.div_ceil(4))
+    }
+
+    /// Returns how many are at the door at least, as far as the request can know.
+    pub(crate) fn company(&self) -> u32 {
+        self.owners.max(self.expected)
     }
 
     /// Begins a tenure, in which the lock goes to so many others of this engine.
@@ -111,12 +148,14 @@ impl Door {
 mod tests {
     use super::*;
 
+    const NOW: Instant = Instant::from_nanos(1);
+
     #[test]
     fn owners_are_told_apart_by_their_tokens() {
         let mut door = Door::default();
         assert_eq!((door.crowd(), door.is_for_next()), (0, false));
         for (token, owners) in [(b"a", 1), (b"a", 1), (b"b", 2), (b"b", 2), (b"a", 3)] {
-            door.saw(token);
+            door.saw(NOW, token);
             assert_eq!(door.crowd(), owners, "{}", token.escape_ascii());
         }
     }
@@ -125,7 +164,7 @@ mod tests {
     fn every_fourth_look_that_shows_the_same_token_is_followed_by_one_elsewhere() {
         let mut door = Door::default();
         let mut looks = (0..9).map(|_| {
-            door.saw(b"a");
+            door.saw(NOW, b"a");
             door.is_for_next()
         });
         assert!(looks.by_ref().take(3).all(|is_for_next| !is_for_next));

@@ -21,6 +21,7 @@ use self::hash::SecretHash;
 use super::claims::Claims;
 use super::door::Door;
 use super::draws::Draws;
+use super::listeners::Listeners;
 use super::{Links, Lock, NONE, Phase};
 use crate::redlock::event::LockId;
 use crate::redlock::options::AcquireOptions;
@@ -55,6 +56,8 @@ pub(crate) struct Table {
     draws: HashMap<u32, Draws>,
     /// What requests have seen at the door, by slot: of those alone that others have kept waiting.
     doors: HashMap<u32, Door>,
+    /// Those of them that are told when the resource may be free.
+    listeners: Listeners,
     claims: Claims,
 }
 
@@ -90,6 +93,7 @@ impl Table {
             options: HashMap::new(),
             draws: HashMap::new(),
             doors: HashMap::new(),
+            listeners: Listeners::default(),
             claims: Claims::new(seed),
         }
     }

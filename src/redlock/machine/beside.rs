@@ -4,7 +4,7 @@ use super::Redlock;
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
-use crate::redlock::wire::tracking::Push;
+use crate::redlock::wire::tracking::{Push, Touched};
 use crate::resp::Value;
 use crate::time::Instant;
 
@@ -16,15 +16,38 @@ impl Redlock {
     /// the deadlines of a session do not wait for a node that only pushes.
     #[cold]
     pub(super) fn handle_beside(&mut self, now: Instant, id: NodeId, value: &Value<'_>) {
-        let node = &mut self.nodes[id];
         match value {
-            Value::Push(elements) if node.may_push(now) => {
-                let push = Push::read(elements.clone(), &self.config.prefix);
-                if !self.config.is_sabotaged(Saboteur::PushIgnored) && node.hear(push) {
-                    self.watch(now, id);
+            Value::Push(elements) if self.nodes[id].may_push(now) => {
+                match Push::read(elements.clone()) {
+                    Push::AllKeys => self.handle_touched(now, id, Touched::AllKeys),
+                    // As many keys as a reply has room for.
+                    Push::Keys(keys) => keys.for_each(|key| {
+                        let touched = Touched::read(&key, &self.config.prefix);
+                        self.handle_touched(now, id, touched);
+                    }),
+                    Push::Other => {}
                 }
             }
             _ => self.drop_session(now, id, NodeError::UnexpectedReply),
+        }
+    }
+
+    /// Handles what a push says of one key.
+    fn handle_touched(&mut self, now: Instant, id: NodeId, touched: Touched<'_>) {
+        if self.config.is_sabotaged(Saboteur::PushIgnored) {
+            return;
+        }
+        let node = &mut self.nodes[id];
+        let must_look = match touched {
+            Touched::AllKeys => node.heard_of_all_keys(),
+            Touched::Witness => node.heard_of_witness(),
+            Touched::Lock(key) => return self.wake_listeners(now, id, key),
+        };
+        if must_look {
+            self.watch(now, id);
+        }
+        if touched == Touched::AllKeys {
+            self.wake_all(now, id);
         }
     }
 }

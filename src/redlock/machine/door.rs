@@ -11,6 +11,8 @@
 
 use core::time::Duration;
 
+use bytes::BytesMut;
+
 use super::Redlock;
 use crate::redlock::error::AcquireError;
 use crate::redlock::lock::Phase;
@@ -21,6 +23,7 @@ use crate::redlock::node_set::NodeId;
 use crate::redlock::options::AcquireOptions;
 use crate::redlock::wire::answer::Seen;
 use crate::redlock::wire::command;
+use crate::redlock::wire::tracking;
 use crate::time::Instant;
 
 /// The shortest time for which a look at the door waits. A near node answers sooner.
@@ -34,8 +37,14 @@ impl Redlock {
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
             Some((node, end)) => self.look_at_door(now, slot, node, end),
-            None => self.enqueue(slot),
+            None => self.go_in(slot),
         }
+    }
+
+    /// Goes on with an attempt.
+    pub(super) fn go_in(&mut self, slot: u32) {
+        self.table.end_listening(slot);
+        self.enqueue(slot);
     }
 
     /// Returns the moment until which a look at `node`, which begins now, waits for its answer.
@@ -60,7 +69,9 @@ impl Redlock {
         let first = self.order.first(key, voters, 1);
         let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
         let next = self.order.first(key, voters.without(first), usize::from(is_for_next));
-        next.into_iter().chain(first).next()
+        let listening = self.table.door(slot).and_then(Door::listening);
+        let heard = listening.map(|listening| listening.node).filter(|id| voters.contains(*id));
+        next.into_iter().chain(heard).chain(first).next()
     }
 
     /// Asks `node` until `end` whose token stands at the first key of a lock.
@@ -70,14 +81,27 @@ impl Redlock {
         self.counters.looked += 1;
         // The slot and these bits tell a look from all that can be under way.
         let number = self.counters.looked as u32;
+        let opts_in = self.wants_to_hear(now, slot, node);
+        self.table.door_mut(slot).look(number, opts_in);
         let lock = &mut self.table[slot];
         lock.phase = Phase::AtDoor;
-        lock.owed += 1;
-        self.scratch.clear();
-        command::get(&mut self.scratch, lock.names().keys().next().unwrap_or_default());
-        let request = Request::Door(DoorRequest { slot, number });
-        self.nodes[node].send(&self.scratch, Expected { request, sent: now });
-        self.table.door_mut(slot).look(number);
+        let request = DoorRequest { slot, number };
+        let (node, scratch) = (&mut self.nodes[node], &mut self.scratch);
+        let mut send = |request, encode: &dyn Fn(&mut BytesMut)| {
+            scratch.clear();
+            encode(scratch);
+            node.send(scratch, Expected { request, sent: now });
+        };
+        let key = lock.names().keys().next().unwrap_or_default();
+        if opts_in {
+            send(Request::OptIn, &tracking::opt_in);
+        }
+        send(Request::Door(request), &|out| command::get(out, key));
+        if opts_in {
+            send(Request::Ttl(request), &|out| command::pttl(out, key));
+            node.opts_in();
+        }
+        lock.owed += 1 + u32::from(opts_in);
         self.schedule(slot, end);
     }
 
@@ -95,17 +119,18 @@ impl Redlock {
         lock.reply_settled();
         let is_at_door = lock.phase == Phase::AtDoor;
         if is_at_door && self.table.door(slot).is_some_and(|door| door.is_current(number)) {
+            self.judge_silence(now, id, slot, seen);
             match seen {
                 Some(Seen::Value(token)) if !token.starts_with(&self.nonce) => {
-                    self.table.door_mut(slot).saw(token);
+                    self.table.door_mut(slot).saw(now, token);
                     self.door_is_closed(now, id, slot);
                 }
                 Some(Seen::Data) => {
-                    self.table.door_mut(slot).saw(&[]);
+                    self.table.door_mut(slot).saw(now, &[]);
                     self.door_is_closed(now, id, slot);
                 }
                 // Our own token is left from an attempt that was given up.
-                Some(Seen::Value(_) | Seen::Nothing) | None => self.enqueue(slot),
+                Some(Seen::Value(_) | Seen::Nothing) | None => self.go_in(slot),
             }
         }
         self.recycle(slot);
@@ -113,7 +138,8 @@ impl Redlock {
 
     /// Lets a request wait on that has seen the token of somebody else at the door.
     fn door_is_closed(&mut self, now: Instant, id: NodeId, slot: u32) {
-        match self.next_retry(now, slot) {
+        self.listen(id, slot);
+        match self.next_look(now, slot) {
             Some(retry_at) => self.back_off(slot, retry_at),
             None => {
                 let mut refused = self.table[slot].votes.refused();

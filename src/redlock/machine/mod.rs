@@ -14,7 +14,8 @@
 //!   when an engine leaves a resource to others.
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `patience` says for how long
 //!   nodes are waited for, and `outcome` why a request failed. `backoff` is the pause before the
-//!   next attempt, or before the look at the `door` that comes first if somebody has the lock.
+//!   next attempt, or before the look at the `door` that comes first if somebody has the lock;
+//!   `listen`: the node of the door tells when the resource may be free.
 //! * `majority`: an attempt that asks a majority of the nodes first, and the others in doubt.
 //! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
 //!   number counts, `draw` draws one for a lock that is held.
@@ -59,6 +60,7 @@ mod last_ttl;
 mod lease;
 mod leftovers;
 mod line;
+mod listen;
 mod look;
 mod majority;
 mod options;

@@ -111,10 +111,8 @@ impl Redlock {
                 answered(self);
                 self.group_answered(now, id, answers.iter().copied());
             }
-            (Request::Door(request), _) => {
-                let seen = Seen::read(value)?;
-                answered(self);
-                self.handle_door(now, id, request, Some(seen));
+            (Request::Door(_) | Request::Ttl(_) | Request::OptIn, _) => {
+                return self.handle_reply_of_door(now, id, Expected { request, sent }, value);
             }
             (Request::Query(query), _) => {
                 let view = View::read(value)?;
@@ -133,6 +131,33 @@ impl Redlock {
             }
             // This reply to a `SET` is neither a vote nor an error.
             (Request::Set(_), _) => return None,
+        }
+        Some(())
+    }
+
+    /// Handles a reply to one of the requests of a look at the door. Returns `None` if the request
+    /// cannot have this reply.
+    fn handle_reply_of_door(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        Expected { request, sent }: Expected,
+        value: &Value<'_>,
+    ) -> Option<()> {
+        match (request, value) {
+            (Request::Door(door), _) => {
+                let seen = Seen::read(value)?;
+                self.request_answered(now, id, sent, request);
+                self.handle_door(now, id, door, Some(seen));
+            }
+            (Request::Ttl(door), Value::Integer(millis)) => {
+                self.request_answered(now, id, sent, request);
+                self.handle_ttl(now, door, Some(*millis));
+            }
+            (Request::OptIn, Value::Simple(b"OK")) => {
+                self.request_answered(now, id, sent, request);
+            }
+            _ => return None,
         }
         Some(())
     }
@@ -234,7 +259,10 @@ impl Redlock {
             }
             // A query, or a look at the door, is not worth a session.
             Denied | ScriptDenied | Unsupported
-                if matches!(request, Request::Query(_) | Request::Door(_)) => {}
+                if matches!(
+                    request,
+                    Request::Query(_) | Request::Door(_) | Request::Ttl(_) | Request::OptIn
+                ) => {}
             // No lock without a fencing number needs these commands.
             ScriptDenied | Unsupported if request.is_fenced() => {
                 node.deny_fences();
@@ -264,6 +292,8 @@ impl Redlock {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));
             }
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
+            Request::Ttl(request) => self.handle_ttl(now, request, None),
+            Request::OptIn => self.nodes[id].tells_nothing(),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
             // A session that has ended has already answered for all requests on their way.
             Request::Compare(request) if self.nodes[id].is_ready() => {

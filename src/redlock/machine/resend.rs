@@ -54,7 +54,12 @@ impl Redlock {
                 _ => self.resend_set(now, id, request),
             },
             Request::Set(_) => false,
-            Request::Door(_) | Request::Query(_) | Request::Handshake | Request::Look => false,
+            Request::Door(_)
+            | Request::Ttl(_)
+            | Request::OptIn
+            | Request::Query(_)
+            | Request::Handshake
+            | Request::Look => false,
         }
     }
 

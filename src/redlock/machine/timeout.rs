@@ -95,7 +95,7 @@ impl Redlock {
             Phase::Adoption => self.adoption_timed_out(now, slot),
             Phase::Backoff => self.retry(now, slot),
             // A door that does not answer keeps nobody out.
-            Phase::AtDoor => self.enqueue(slot),
+            Phase::AtDoor => self.go_in(slot),
             Phase::Held => self.held_due(now, slot),
             Phase::Lapsing => self.lapsed(now, slot),
             Phase::Releasing => self.release_due(slot),

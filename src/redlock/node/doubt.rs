@@ -7,7 +7,6 @@
 use super::Node;
 use super::inquiry::{Findings, Means, Word};
 use super::tracking::Doubt;
-use crate::redlock::wire::tracking::Push;
 use crate::time::Instant;
 
 impl Node {
@@ -21,15 +20,37 @@ impl Node {
         speaks_resp3 && self.tracking.count_push(now)
     }
 
-    /// Handles a push. Returns `true` if the node must be looked at.
-    pub(crate) fn hear(&mut self, push: Push) -> bool {
-        let is_heard = match push {
-            Push::AllKeys => true,
-            // A client without a right to the witness believes nothing because of the witness.
-            Push::Witness => self.means == Means::Witness,
-            Push::Other => false,
-        };
-        if !is_heard || self.tracking.doubt == Doubt::Raised {
+    /// Returns whether the node tells what happens to keys for which the session opts in.
+    pub(crate) fn tells(&self) -> bool {
+        self.is_ready() && self.tracking.is_on()
+    }
+
+    /// Takes note that the session opts in for the key of a lock.
+    pub(crate) fn opts_in(&mut self) {
+        self.tracking.opt_in();
+    }
+
+    /// Takes note that the node does not tell what happens to keys, although it said that it would.
+    pub(crate) fn tells_nothing(&mut self) {
+        self.tracking.end();
+    }
+
+    /// Handles a push about all keys. Returns `true` if the node must be looked at.
+    pub(crate) fn heard_of_all_keys(&mut self) -> bool {
+        self.tracking.use_up();
+        // Who wants no guard believes whatever a node says.
+        self.means != Means::Unwanted && self.raise_doubt()
+    }
+
+    /// Handles a push about the witness. Returns `true` if the node must be looked at.
+    pub(crate) fn heard_of_witness(&mut self) -> bool {
+        self.tracking.use_up();
+        // A client without a right to the witness believes nothing because of the witness.
+        self.means == Means::Witness && self.raise_doubt()
+    }
+
+    fn raise_doubt(&mut self) -> bool {
+        if self.tracking.doubt == Doubt::Raised {
             return false;
         }
         self.tracking.doubt = Doubt::Raised;

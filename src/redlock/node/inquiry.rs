@@ -66,7 +66,7 @@ pub(crate) struct Findings {
     pub(crate) missing: MissingRights,
     /// Whether the server may push. Only a handshake asks.
     pub(crate) speaks_resp3: bool,
-    /// Whether the server tells what happens to the witness. Only a handshake asks.
+    /// Whether the server tells what happens to the witness, as far as this inquiry has asked.
     pub(crate) tracks: bool,
     pub(crate) word: Word,
     /// The time of the node, in microseconds since 1970, if the node has told it.
@@ -104,7 +104,7 @@ pub(crate) enum Progress {
 impl Inquiry {
     /// Creates the handshake of a connection with this `login`.
     pub(crate) fn handshake(login: &Login, guard: RestartGuard) -> Self {
-        let mut steps = SmallVec::with_capacity(27);
+        let mut steps = SmallVec::with_capacity(29);
         if login.has_auth() {
             steps.push(Step::Auth);
         }
@@ -115,8 +115,8 @@ impl Inquiry {
         steps.push(Step::Capabilities);
         steps.extend(script::ALL.map(Step::Load));
         steps.extend([Call::Text, Call::Sha].map(Step::Probe));
+        steps.extend([Step::Hello, Step::Track, Step::OptIn, Step::ReadWitness]);
         if guard != RestartGuard::Off {
-            steps.extend([Step::Hello, Step::Track]);
             steps.extend(about_witness(guard, Call::Text));
         }
         Self::of(steps)
@@ -128,6 +128,13 @@ impl Inquiry {
             Means::Witness => about_witness(guard, Call::Sha).collect(),
             Means::Unwanted | Means::Denied => SECTIONS.map(Step::Info).into(),
         })
+    }
+
+    /// Asks to be told anew what happens to the witness: the server says so once.
+    pub(crate) fn tracking_anew(mut self) -> Self {
+        self.steps.insert_many(0, [Step::OptIn, Step::ReadWitness]);
+        self.tracks = true;
+        self
     }
 
     /// Lets the node serve without scripts, if it has a native compare-and-delete.
@@ -180,6 +187,11 @@ impl Inquiry {
         self.speaks_resp3
     }
 
+    /// Returns whether the server has refused to say what happens to the witness.
+    pub(crate) fn is_refused_tracking(&self) -> bool {
+        !self.tracks && self.steps.first() == Some(&Step::OptIn)
+    }
+
     /// Appends the commands of all steps without a reply, in their order. Returns their number.
     pub(crate) fn encode(&self, login: &Login, look: &Look<'_>, out: &mut BytesMut) -> usize {
         let steps = &self.steps[self.answered..];
@@ -206,15 +218,6 @@ impl Inquiry {
                 self.missing.insert(b"info");
                 None
             }
-            (Step::Hello, Value::Map(_)) => {
-                self.speaks_resp3 = true;
-                None
-            }
-            (Step::Track, Value::Simple(b"OK")) => {
-                // In RESP2 there is no way to tell.
-                self.tracks = self.speaks_resp3;
-                None
-            }
             // No lock needs the label or the name.
             (Step::Label | Step::Introduction(_), Value::Simple(_) | Error(_) | BulkError(_)) => {
                 None
@@ -223,12 +226,8 @@ impl Inquiry {
                 self.read_try(step, value);
                 None
             }
-            // A server that speaks no RESP3, or does not let us, is looked at now and then.
-            (Step::Hello, Value::Array(_)) => None,
-            (Step::Hello | Step::Track, Error(text) | BulkError(text))
-                if !ServerError::classify(text).is_passing() =>
-            {
-                None
+            (Step::Hello | Step::Track | Step::OptIn | Step::ReadWitness, value) => {
+                self.read_tracking(step, value)
             }
             // A node that forbids us to load scripts may still run their text. A node that does not
             // tell its commands is taken to have only the old ones, and a node that does not tell
@@ -271,6 +270,28 @@ impl Inquiry {
             return None;
         }
         self.missing.read(by, value).is_none().then_some(NodeError::UnexpectedReply)
+    }
+
+    /// Reads what the server says to the wish to be told of keys. A server that speaks no RESP3, or
+    /// does not let us, is looked at now and then.
+    fn read_tracking(&mut self, step: Step, value: &Value<'_>) -> Option<NodeError> {
+        match (step, value) {
+            (Step::Hello, Value::Map(_)) => self.speaks_resp3 = true,
+            // In RESP2 there is no way to tell.
+            (Step::Track, Value::Simple(b"OK")) => self.tracks = self.speaks_resp3,
+            (Step::Hello, Value::Array(_))
+            | (Step::OptIn, Value::Simple(b"OK"))
+            | (Step::ReadWitness, Value::Bulk(_) | Value::Null) => {}
+            (Step::OptIn | Step::ReadWitness, Value::Error(_) | Value::BulkError(_)) => {
+                self.tracks = false;
+            }
+            (step, Value::Error(text) | Value::BulkError(text)) => {
+                let error = ServerError::classify(text);
+                return error.is_passing().then(|| refusal(step, error));
+            }
+            _ => return Some(NodeError::UnexpectedReply),
+        }
+        None
     }
 
     fn read_try(&mut self, step: Step, value: &Value<'_>) {

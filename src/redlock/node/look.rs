@@ -102,6 +102,7 @@ impl Node {
         self.tracking.asks(now);
         let look = Inquiry::look(self.means, config.restart_guard).labelled(config);
         let look = if self.runs_scripts() { look } else { look.retrying_scripts() };
+        let look = if self.tracking.renews() { look.tracking_anew() } else { look };
         self.ask(now, &look, Request::Look, config, terms);
         self.look = Some(look);
         self.look_at = Instant::FAR_FUTURE;
@@ -133,6 +134,9 @@ impl Node {
     ) -> Progress {
         let Some(mut look) = self.look.take() else { return Progress::More };
         let progress = look.handle_reply(value);
+        if look.is_refused_tracking() {
+            self.tracking.end();
+        }
         match progress {
             Progress::More => self.look = Some(look),
             Progress::Again => {

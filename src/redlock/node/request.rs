@@ -26,6 +26,10 @@ pub(crate) enum Request {
     Compare(CompareRequest),
     /// A look at the door: a read of the first key of a lock that somebody else has.
     Door(DoorRequest),
+    /// A question for the ttl of that key.
+    Ttl(DoorRequest),
+    /// The wish to be told what happens to the key that the next request reads.
+    OptIn,
     /// A query for the holder of a resource.
     Query(QueryId),
     /// The next step of the handshake.
@@ -54,7 +58,12 @@ impl Request {
             Self::Set(_) => LatencyClass::Set,
             Self::Compare(CompareRequest { op: Op::Release, .. }) => LatencyClass::Release,
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
-            Self::Door(_) | Self::Query(_) | Self::Handshake | Self::Look => LatencyClass::Other,
+            Self::Door(_)
+            | Self::Ttl(_)
+            | Self::OptIn
+            | Self::Query(_)
+            | Self::Handshake
+            | Self::Look => LatencyClass::Other,
         }
     }
 }
@@ -70,7 +79,7 @@ pub(crate) struct SetRequest {
     pub(crate) form: SetForm,
 }
 
-/// A request to read whose token stands at the door.
+/// A request to read whose token stands at the door, or for how long yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DoorRequest {
     /// The slot of the request that waits.

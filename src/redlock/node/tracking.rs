@@ -10,8 +10,8 @@ use crate::time::Instant;
 /// looked at without end.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The largest number of pushes within a second. More of them are a flood, and end the session.
-/// Each client that writes the witness causes one push.
+/// The largest number of pushes within a second for which nobody has opted in. More of them are a
+/// flood, and end the session. Each client that writes the witness causes one push.
 const FLOOD: u32 = 1_000;
 
 /// Whether the keys of a node may be gone.
@@ -30,8 +30,12 @@ pub(super) enum Doubt {
 pub(crate) struct Tracking {
     /// The session speaks RESP3, so pushes may come.
     pub(super) speaks_resp3: bool,
-    /// The node tells what happens to the witness.
+    /// The node tells what happens to the witness, and to the keys for which a session opts in.
     is_on: bool,
+    /// The node has told what has happened to the witness, or has forgotten that we want to know.
+    is_used_up: bool,
+    /// How often the session has opted in for the key of a lock and has heard nothing since then.
+    opted_in: u32,
     pub(super) doubt: Doubt,
     /// A push causes no look before this time.
     free_at: Instant,
@@ -45,6 +49,8 @@ impl Tracking {
         Self {
             speaks_resp3: false,
             is_on: false,
+            is_used_up: false,
+            opted_in: 0,
             doubt: Doubt::None,
             free_at: Instant::ZERO,
             count: 0,
@@ -66,11 +72,35 @@ impl Tracking {
 
     /// Counts a push. Returns `false` if there are too many.
     pub(super) fn count_push(&mut self, now: Instant) -> bool {
+        if let Some(left) = self.opted_in.checked_sub(1) {
+            self.opted_in = left;
+            return true;
+        }
         if self.counts_until <= now {
             (self.count, self.counts_until) = (0, now + Duration::from_secs(1));
         }
         self.count += 1;
         self.count <= FLOOD
+    }
+
+    /// Records that the session opts in for the key of a lock, which makes at most one push.
+    pub(crate) fn opt_in(&mut self) {
+        self.opted_in = self.opted_in.saturating_add(1);
+    }
+
+    /// Records that the session has to opt in for the witness again.
+    pub(super) fn use_up(&mut self) {
+        self.is_used_up = true;
+    }
+
+    /// Returns whether the next look opts in for the witness again, and takes note that it does.
+    pub(super) fn renews(&mut self) -> bool {
+        core::mem::take(&mut self.is_used_up) && self.is_on
+    }
+
+    /// Records that the node does not tell what happens to keys, or not any more.
+    pub(super) fn end(&mut self) {
+        self.is_on = false;
     }
 
     /// Returns whether the node tells at once that its keys are gone.

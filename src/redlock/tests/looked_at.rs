@@ -72,6 +72,7 @@ impl Master {
                 _ if words[0] == "HELLO" => {
                     "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3".into()
                 }
+                _ if reads_witness(words) => "_".into(),
                 _ => "+OK".into(),
             };
         }
@@ -147,7 +148,12 @@ impl Master {
 
 /// Returns whether this command is one of the two that ask for pushes.
 fn is_hello(words: &[String]) -> bool {
-    words[0] == "HELLO" || words[0] == "CLIENT"
+    words[0] == "HELLO" || words[0] == "CLIENT" || reads_witness(words)
+}
+
+/// Returns whether this command opts in for the witness.
+fn reads_witness(words: &[String]) -> bool {
+    words[0] == "GET" && words[1].ends_with("redbolt:witness")
 }
 
 /// Returns whether this command tries our rights.

@@ -262,13 +262,19 @@ fn a_node_that_is_not_well_when_it_is_asked_for_pushes_is_asked_again() {
 }
 
 #[test]
-fn without_a_guard_nobody_asks_for_pushes() {
+fn without_a_guard_a_push_raises_no_doubt() {
     let mut rig = Rig::unconnected(1, |config| config.restart_guard = RestartGuard::Off);
     rig.masters[0].tracks = true;
     rig.connect(0);
     assert_eq!((rig.state(0), rig.status(0).tracks_witness), (NodeState::Ready, false));
-    rig.push(0, FLUSHED);
-    assert!(rig.closed.contains(node(0)), "nobody asked for RESP3");
+    let lock = rig.acquire("r", NO_WAIT);
+    rig.sent(0);
+    for push in [FLUSHED, WRITTEN] {
+        let bytes = format!("{push}\r\n");
+        rig.redlock.handle_received(rig.now, node(0), bytes.as_bytes());
+    }
+    rig.reply(0, "+OK");
+    assert!(rig.redlock.is_held(rig.now, lock));
 }
 
 /// Where the client has no right to the witness, nothing can take the doubt away.

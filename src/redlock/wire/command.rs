@@ -116,6 +116,11 @@ pub(crate) fn get(out: &mut BytesMut, key: &[u8]) {
     resp::command(out, &[b"GET", key]);
 }
 
+/// Appends `PTTL key`.
+pub(crate) fn pttl(out: &mut BytesMut, key: &[u8]) {
+    resp::command(out, &[b"PTTL", key]);
+}
+
 /// Appends the script call that takes all resources of one lock, or none of them.
 pub(crate) fn set_all(out: &mut BytesMut, call: Call, keys: Keys<'_>, token: &Token, ttl: Millis) {
     about_all(out, ACQUIRE_SET, call, keys, token, Some(ttl));

@@ -43,8 +43,8 @@ impl World {
             }
             Fault::Rate => self.change_rate(client, master),
             Fault::Flush => {
-                let Net { now, weather, nodes, .. } = &mut self.net;
-                nodes[master].flush(*now, weather);
+                let Net { now, weather, nodes, checks, .. } = &mut self.net;
+                nodes[master].flush(*now, weather, checks);
             }
             Fault::Move => self.move_name(self.options.mover.unwrap_or(master)),
             Fault::OldFile => self.load_old_file(master, until),

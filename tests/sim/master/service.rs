@@ -19,7 +19,7 @@ use crate::strangers::NO_STRING;
 use crate::thrift::Use;
 use crate::trace::Trace;
 use crate::tracking;
-use crate::witness::Call;
+use crate::witness::{Call, is_witness};
 
 impl Node {
     /// Executes the requests that have arrived, beginning with any of the connections.
@@ -44,10 +44,12 @@ impl Node {
                 self.out.clear();
             }
         }
-        for (is_written, of_tenant) in self.is_written.iter_mut().zip([false, true]) {
-            if core::mem::take(is_written) {
-                tracking::tell_written(now, weather, self.index, links.iter_mut(), of_tenant);
-            }
+        if !self.touched.is_empty() {
+            let to = (self.index, &mut links[..]);
+            tracking::tell_touched(now, weather, checks, to, &self.touched);
+            self.touched.clear();
+            let mut cared_for = links.iter().flat_map(|link| &link.cared_for);
+            self.is_cared_for = cared_for.any(|key| !is_witness(key));
         }
         links.retain(|link| !link.is_over());
         self.links = links;

@@ -1,7 +1,10 @@
 //! What requests have seen at the door, by slot.
 
+use smallvec::SmallVec;
+
 use super::Table;
 use crate::redlock::lock::door::Door;
+use crate::redlock::lock::listeners::Listening;
 
 /// How many requests can look at doors at a time before memory is taken for more of them.
 const FIRST_DOORS: usize = 256;
@@ -21,8 +24,37 @@ impl Table {
         self.doors.entry(slot).or_default()
     }
 
+    /// Lets the request in `slot` listen.
+    #[cold]
+    pub(crate) fn listen(&mut self, slot: u32, listening: Listening) {
+        self.end_listening(slot);
+        self.door_mut(slot).listening = Some(listening);
+        self.listeners.add(slot, &listening);
+    }
+
+    /// Ends that the request in `slot` listens. Returns for what it has listened.
+    pub(crate) fn end_listening(&mut self, slot: u32) -> Option<Listening> {
+        if self.listeners.is_empty() {
+            return None;
+        }
+        let listening = self.doors.get_mut(&slot)?.listening.take()?;
+        self.listeners.remove(slot, &listening);
+        Some(listening)
+    }
+
+    /// Returns the requests that listen for this key, at whatever node.
+    pub(crate) fn listeners_of(&self, key: &[u8]) -> SmallVec<[u32; 2]> {
+        self.listeners.of(key)
+    }
+
+    /// Returns all requests that listen.
+    pub(crate) fn listeners(&self) -> Vec<u32> {
+        if self.listeners.is_empty() { Vec::new() } else { self.listeners.all() }
+    }
+
     #[cold]
     pub(super) fn forget_door(&mut self, slot: u32) {
+        self.end_listening(slot);
         self.doors.remove(&slot);
     }
 }

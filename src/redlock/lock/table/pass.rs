@@ -23,7 +23,7 @@ impl Table {
         if let Some(options) = self.options.remove(&next) {
             self.options.insert(slot, options);
         }
-        self.doors.remove(&next);
+        self.forget_door(next);
         let Some([lock, wish]) = self.two(slot, next) else { return };
         core::mem::swap(&mut lock.index, &mut wish.index);
         core::mem::swap(&mut lock.generation, &mut wish.generation);

@@ -27,8 +27,12 @@ pub(super) enum Step {
     Probe(Call),
     /// The change to RESP3, in which a server can push. Whoever may not goes on in RESP2.
     Hello,
-    /// The wish to be told what happens to the witness, before the look at it.
+    /// The wish to be told what happens to keys.
     Track,
+    /// The wish to be told what happens to the witness, and the read of it by which the server
+    /// knows, both before the look: so no change of the witness behind the look is missed.
+    OptIn,
+    ReadWitness,
     /// The label of this client, beside the locks.
     Label,
     /// One setting of the server.
@@ -71,7 +75,9 @@ impl Step {
             }
             Self::Probe(call) => command::probe(out, call, look.prefix),
             Self::Hello => tracking::hello(out),
-            Self::Track => tracking::track(out, look.prefix),
+            Self::Track => tracking::track(out),
+            Self::OptIn => tracking::opt_in(out),
+            Self::ReadWitness => tracking::read_witness(out, look.prefix),
             Self::Label => command::label(out, look),
             Self::Setting(name) => resp::command(out, &[b"CONFIG", b"GET", name]),
             Self::Witness(call) => command::look(out, call, look),

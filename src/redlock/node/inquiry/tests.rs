@@ -35,10 +35,10 @@ fn handshake(login: &Login, guard: RestartGuard) -> (usize, String) {
 #[test]
 fn login_comes_first_and_only_where_it_is_needed() {
     let commands = |login: &Login| handshake(login, RestartGuard::Off);
-    assert_eq!(commands(&Login::default()).0, 15);
+    assert_eq!(commands(&Login::default()).0, 19);
     let mut login = Login { password: Some("p".into()), database: 3, ..Login::default() };
     let (len, text) = commands(&login);
-    assert_eq!(len, 17);
+    assert_eq!(len, 21);
     assert!(text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n"));
     login.username = Some("u".into());
     assert!(commands(&login).1.starts_with("*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$1\r\np\r\n"));
@@ -49,16 +49,16 @@ fn login_comes_first_and_only_where_it_is_needed() {
 #[test]
 fn the_witness_comes_last_and_is_left_alone_where_no_guard_is_wanted() {
     for (guard, len, has_witness) in [
-        (RestartGuard::Off, 15, false),
-        (RestartGuard::On, 18, true),
-        (RestartGuard::Strict, 18, true),
-        (RestartGuard::Durable, 20, true),
+        (RestartGuard::Off, 19, false),
+        (RestartGuard::On, 20, true),
+        (RestartGuard::Strict, 20, true),
+        (RestartGuard::Durable, 22, true),
     ] {
         let (found, text) = handshake(&Login::default(), guard);
         assert_eq!(found, len, "{guard:?}");
         let last = text.rsplit("\r\n*").next().unwrap_or_default();
-        assert_eq!(last.contains("redbolt:witness"), has_witness, "{guard:?}");
-        assert_eq!(text.contains("HELLO"), has_witness, "{guard:?}");
+        assert_eq!(last.contains("redbolt:seen"), has_witness, "{guard:?}");
+        assert_eq!(text.contains("redbolt:seen"), has_witness, "{guard:?}");
     }
 }
 
@@ -192,9 +192,13 @@ fn in_resp2(step: Step) -> Vec<u8> {
     let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
     let id = "a".repeat(40);
     let text = match step {
-        Step::Auth | Step::Select | Step::Track | Step::Label | Step::Introduction(_) => {
-            "+OK\r\n".to_owned()
-        }
+        Step::Auth
+        | Step::Select
+        | Step::Track
+        | Step::OptIn
+        | Step::Label
+        | Step::Introduction(_) => "+OK\r\n".to_owned(),
+        Step::ReadWitness => bulk("the witness"),
         Step::Info(section) => bulk(&match section {
             b"server" => format!("run_id:{id}\r\nredis_mode:standalone\r\n"),
             b"replication" => {
@@ -321,7 +325,7 @@ fn an_error_means_the_same_in_both_protocols() {
         steps.last() == Some(&step)
     };
     for text in all {
-        for wrong in 0..20 {
+        for wrong in 0..22 {
             let simple = format!("-{text}\r\n").into_bytes();
             let bulk = format!("!{}\r\n{text}\r\n", text.len()).into_bytes();
             let answer = |error: &[u8], step| {
@@ -341,7 +345,8 @@ fn no_other_word_of_resp3_is_an_answer() {
             (0, Step::Info(SECTIONS[0])),
             (15, Step::Hello),
             (16, Step::Track),
-            (17, Step::Setting(SETTINGS[0])),
+            (17, Step::OptIn),
+            (19, Step::Setting(SETTINGS[0])),
         ] {
             let steps = Inquiry::handshake(&Login::default(), RestartGuard::Durable).steps;
             assert_eq!(steps[wrong], step);

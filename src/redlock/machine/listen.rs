@@ -1,0 +1,169 @@
+//! Listening: a request that waits for long is told when the resource may be free.
+//!
+//! A node that tells what happens to keys is asked to do so with a look at the [door](super::door).
+//! Then the request makes a long pause, and the node ends it: whenever somebody writes or deletes
+//! the key, the node pushes its name. Such a push is a hint and never a vote; a look follows, which
+//! opts in anew. The node tells the ttl of the key too, because a key that ends by itself can be
+//! there for a while before the server notices.
+//!
+//! Nothing depends on a push. A request looks again after the longest pause, and when the ttl is
+//! over; a node that has not told what the look shows is not listened to any more in this session.
+
+use core::time::Duration;
+
+use super::Redlock;
+use crate::redlock::lock::Phase;
+use crate::redlock::lock::door::Door;
+use crate::redlock::lock::listeners::Listening;
+use crate::redlock::node::request::DoorRequest;
+use crate::redlock::node_set::NodeId;
+use crate::redlock::wire::answer::Seen;
+use crate::time::Instant;
+
+/// The longest pause between two looks of a request that listens. A node whose connection hangs
+/// tells nothing for so long.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// For how long the same owner has had the resource before a request listens, as a multiple of the
+/// longest usual pause. By then the token was seen at two nodes.
+const LONG: u32 = 4;
+
+/// The time by which a server that notices late that a key has ended is no liar.
+const SLACK: Duration = Duration::from_secs(1);
+
+/// The time that is left to each of the others at the least, after the resource was touched: a
+/// look, an attempt, and what the scheduler takes.
+const LEAST_TURN: Duration = Duration::from_micros(500);
+
+/// The most others to whom time is left.
+const MOST_OTHERS: u32 = 64;
+
+impl Redlock {
+    /// Returns whether a look at `node` asks to be told what happens to the key. A lock that goes
+    /// from one to the next is looked at as ever: if all who wait for it were told, all would look
+    /// at the same moment.
+    pub(super) fn wants_to_hear(&self, now: Instant, slot: u32, node: NodeId) -> bool {
+        let long = self.config.retry_max.saturating_mul(LONG);
+        let unchanged = self.table.door(slot).map_or(Duration::ZERO, |door| door.unchanged(now));
+        self.nodes[node].tells() && unchanged >= long
+    }
+
+    /// Lets a request listen that has seen at `id` that somebody has the resource, if its look has
+    /// opted in.
+    pub(super) fn listen(&mut self, id: NodeId, slot: u32) {
+        let opts_in = self.table.door(slot).is_some_and(Door::opts_in);
+        if opts_in && self.nodes[id].tells() {
+            let key = self.table[slot].names().keys().next().unwrap_or_default();
+            let listening = Listening::new(id, key);
+            self.table.listen(slot, listening);
+        }
+    }
+
+    /// Returns when a request looks again that has seen somebody's token. Returns `None` at the end
+    /// of its wait.
+    pub(super) fn next_look(&mut self, now: Instant, slot: u32) -> Option<Instant> {
+        let usual = self.next_retry(now, slot)?;
+        let listens = self.table.door(slot).and_then(Door::listening).is_some();
+        if !listens || self.table[slot].last_try {
+            return Some(usual);
+        }
+        let left = self.table[slot].wait_until - now;
+        let pause = LONGEST.min(left / 4 * 3);
+        let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+        let told = now + Duration::from_nanos(self.rng.u64(nanos / 4 * 3..=nanos));
+        Some(told.max(usual))
+    }
+
+    /// Handles the ttl of the key at the door, in milliseconds. `None` stands for an error, and for
+    /// an answer that will never come.
+    pub(super) fn handle_ttl(&mut self, now: Instant, request: DoorRequest, millis: Option<i64>) {
+        let DoorRequest { slot, number } = request;
+        let lock = &mut self.table[slot];
+        lock.reply_settled();
+        let waits = lock.phase == Phase::Backoff;
+        let is_current = self.table.door(slot).is_some_and(|door| door.is_current(number));
+        let left = millis.and_then(|millis| u64::try_from(millis).ok());
+        if let (true, Some(left)) = (waits && is_current, left) {
+            // The server cuts the rest of a millisecond off.
+            let ends = now + Duration::from_millis(left.saturating_add(1));
+            if let Some(listening) = self.table.door_mut(slot).listening_mut() {
+                listening.ends = ends;
+                self.look_at(slot, ends);
+            }
+        }
+        self.recycle(slot);
+    }
+
+    /// Wakes the requests that listen at `id` for this key.
+    pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
+        for slot in self.table.listeners_of(key) {
+            self.wake(now, id, slot);
+        }
+    }
+
+    /// Wakes all requests that listen at `id`: the keys may be gone, or nobody tells any more.
+    pub(super) fn wake_all(&mut self, now: Instant, id: NodeId) {
+        for slot in self.table.listeners() {
+            self.wake(now, id, slot);
+        }
+    }
+
+    /// Lets a request that listens at `id` look soon.
+    fn wake(&mut self, now: Instant, id: NodeId, slot: u32) {
+        let listening = self.table.door(slot).and_then(Door::listening);
+        if listening.is_none_or(|listening| listening.node != id) {
+            return;
+        }
+        self.table.end_listening(slot);
+        if self.table[slot].phase == Phase::Backoff {
+            // Whoever is refused now comes back soon: the resource has just been free.
+            self.table[slot].retries = 0;
+            self.table[slot].last_try = false;
+            self.look_at(slot, now);
+        }
+    }
+
+    /// Lets a request look soon after `at`, unless it does sooner anyway. The more others wait, the
+    /// longer is the time over which their looks spread: who comes first finds the resource free,
+    /// and has it when the next one looks.
+    fn look_at(&mut self, slot: u32, at: Instant) {
+        let round_trip = self.quorum_round_trip();
+        let turn = round_trip.saturating_mul(2).max(LEAST_TURN);
+        let spread = match self.table.door(slot) {
+            Some(door) if door.company() > 1 => {
+                let others = door.company().min(MOST_OTHERS) - 1;
+                turn.saturating_mul(others)
+            }
+            _ => round_trip / 2,
+        };
+        let nanos = u64::try_from(spread.as_nanos()).unwrap_or(u64::MAX);
+        let due = at + Duration::from_nanos(self.rng.u64(..=nanos));
+        if due < self.table[slot].due {
+            self.schedule(slot, due);
+        }
+    }
+
+    /// Ends that a request listens, whose look has an answer of `id`. A node that should have told
+    /// what the look shows is not listened to any more.
+    pub(super) fn judge_silence(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        slot: u32,
+        seen: Option<Seen<'_>>,
+    ) {
+        let Some(Listening { node, ends, .. }) = self.table.end_listening(slot) else { return };
+        let is_same_token = |token| self.table.door(slot).is_some_and(|door| door.knows(token));
+        let is_silent = match seen {
+            // Replies of one connection are in order, and a push would have come before.
+            Some(Seen::Value(token)) if node == id => !is_same_token(token) || now > ends + SLACK,
+            Some(Seen::Value(token)) => is_same_token(token) && now > ends + SLACK,
+            Some(Seen::Nothing) => node == id && now + SLACK < ends && ends < Instant::FAR_FUTURE,
+            Some(Seen::Data) | None => false,
+        };
+        if is_silent {
+            self.nodes[node].tells_nothing();
+            self.node_changed(node);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Listening: who waits for long is told when the resource may be free, and comes again without it.
+
+use super::*;
+
+const LONG_WAIT: Duration = Duration::from_secs(600);
+
+/// A node tells nothing for this long at the most before a request looks again.
+const LONGEST: Duration = Duration::from_secs(10);
+
+const FLUSHED: &str = ">2\r\n$10\r\ninvalidate\r\n_";
+
+fn touched(key: &str) -> String {
+    format!(">2\r\n$10\r\ninvalidate\r\n*1\r\n${}\r\n{key}", key.len())
+}
+
+/// Creates five nodes that tell what happens to keys, and whose doors the tests answer.
+fn telling() -> Rig {
+    let mut rig = Rig::unconnected(5, |_| ());
+    rig.masters.iter_mut().for_each(|master| master.tracks = true);
+    rig.connect_all(5);
+    rig.opens_doors = false;
+    rig
+}
+
+impl Rig {
+    /// Lets time pass until the one request looks at the door. Returns the node, and whether the
+    /// look asks for the ttl, as those do that opt in.
+    fn long_look(&mut self) -> (usize, bool) {
+        self.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let sent: Vec<_> = (0..5).map(|index| self.sent(index)).collect();
+        let door = sent.iter().position(|sent| !sent.is_empty()).expect("somebody is asked");
+        let is_alone = |(index, sent): (usize, &Vec<String>)| index == door || sent.is_empty();
+        assert!(sent.iter().enumerate().all(is_alone), "{sent:?}");
+        assert_eq!(sent[door][0], "GET r", "{sent:?}");
+        (door, sent[door].get(1).is_some_and(|command| command == "PTTL r"))
+    }
+
+    /// Lets the one request look until it listens. Returns the node. The key lives for `ttl`.
+    fn listens(&mut self, ttl: i64) -> usize {
+        let since = self.now;
+        loop {
+            let (door, opts_in) = self.long_look();
+            self.reply(door, &token(0));
+            if opts_in {
+                self.reply(door, &format!(":{ttl}"));
+                assert!(self.now - since >= ms(400), "those who wait for a short holder look");
+                return door;
+            }
+            assert!(self.now - since < ms(1_000), "nobody listens");
+        }
+    }
+
+    /// Lets a node push, and returns for how long nobody looks after that.
+    fn looks_after(&mut self, index: usize, push: &str) -> Duration {
+        let bytes = format!("{push}\r\n");
+        let pushed = self.now;
+        self.redlock.handle_received(self.now, node(index), bytes.as_bytes());
+        self.run_actions();
+        self.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        self.now - pushed
+    }
+
+    fn tells(&self, index: usize) -> bool {
+        self.redlock.node(self.now, node(index)).is_some_and(|status| status.tracks_witness)
+    }
+}
+
+#[test]
+fn who_waits_for_a_long_holder_is_told_and_looks_no_more() {
+    let mut rig = telling();
+    let lock = rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    // Whoever extends the lock writes the key.
+    let (mut told, mut looks) = (Duration::ZERO, 0);
+    while told < Duration::from_secs(5) {
+        rig.advance(ms(100));
+        told += ms(100);
+        looks += (0..5).filter(|index| rig.has_output(*index)).count();
+    }
+    assert_eq!(looks, 0);
+    assert!(rig.looks_after(door, &touched("r")) <= ms(1));
+    let (again, opts_in) = rig.long_look();
+    assert!(opts_in, "one push is all that a node owes");
+    rig.reply(again, &token(0));
+    rig.reply(again, ":60000");
+    assert!(rig.looks_after(again, &touched("r")) <= ms(1));
+    let (door, _) = rig.long_look();
+    rig.reply(door, "$-1");
+    rig.reply(door, ":-2");
+    assert!(rig.all_asked());
+    (0..3).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+#[test]
+fn a_push_about_another_key_or_of_another_node_wakes_nobody() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let other = (door + 1) % 5;
+    for (index, push) in [(door, touched("s")), (door, touched("")), (other, touched("r"))] {
+        let bytes = format!("{push}\r\n");
+        rig.redlock.handle_received(rig.now, node(index), bytes.as_bytes());
+        rig.advance(ms(1_000));
+        assert!((0..5).all(|index| !rig.has_output(index)), "{index}: {push}");
+    }
+}
+
+#[test]
+fn who_listens_looks_when_the_key_should_have_ended_by_itself() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    rig.listens(2_000);
+    let asked = rig.now;
+    rig.long_look();
+    let after = rig.now - asked;
+    assert!(after >= ms(2_000) && after <= ms(2_010), "{after:?}");
+}
+
+#[test]
+fn a_node_that_never_pushes_delays_nobody_for_longer_than_the_longest_pause() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let asked = rig.now;
+    let (again, opts_in) = rig.long_look();
+    assert!(rig.now - asked <= LONGEST && again == door && opts_in);
+    // Somebody else has the lock now, and the node has not said so.
+    assert!(rig.tells(door));
+    rig.reply(door, &token(1));
+    rig.reply(door, ":60000");
+    assert!(!rig.tells(door), "in this session nobody listens there any more");
+    for _ in 0..10 {
+        let (next, opts_in) = rig.long_look();
+        rig.reply(next, &token(1));
+        assert!(next != door || !opts_in);
+        if opts_in {
+            rig.reply(next, ":60000");
+        }
+    }
+}
+
+/// The node of the door is not asked when another one is: the first said nothing of a renewal.
+#[test]
+fn a_renewal_that_a_node_did_not_tell_shows_that_it_never_tells() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(2_000);
+    rig.advance(ms(4_000));
+    let (again, _) = rig.long_look();
+    rig.reply(again, &token(0));
+    assert!(!rig.tells(door));
+}
+
+#[test]
+fn the_end_of_a_session_or_of_all_keys_wakes_those_who_listen_there() {
+    for is_flush in [false, true] {
+        let mut rig = telling();
+        rig.refused(LONG_WAIT);
+        let door = rig.listens(60_000);
+        let before = rig.now;
+        if is_flush {
+            rig.answers_looks = false;
+            let bytes = format!("{FLUSHED}\r\n");
+            rig.redlock.handle_received(rig.now, node(door), bytes.as_bytes());
+        } else {
+            rig.close(door);
+        }
+        rig.until(|rig| (0..5).any(|index| index != door && rig.has_output(index)));
+        assert!(rig.now - before <= ms(1), "{:?}", rig.now - before);
+        let sent: Vec<_> = (0..5).filter(|index| *index != door).map(|i| rig.sent(i)).collect();
+        assert!(sent.iter().any(|sent| sent.first().is_some_and(|c| c == "GET r")), "{sent:?}");
+    }
+}
+
+#[test]
+fn a_node_that_refuses_to_tell_is_looked_at_as_ever() {
+    let mut rig = telling();
+    rig.masters.iter_mut().for_each(|master| {
+        master.mute =
+            Some(("CLIENT", "-NOPERM no permissions to run the 'client|caching' command"));
+    });
+    rig.refused(LONG_WAIT);
+    let waited = rig.now;
+    for _ in 0..30 {
+        let (door, _) = rig.long_look();
+        rig.reply(door, &token(0));
+        if rig.has_output(door) || !rig.owed[door].is_empty() {
+            rig.reply(door, ":60000");
+        }
+        assert!(rig.state(door) == NodeState::Ready, "no session is worth a look");
+    }
+    assert!(rig.now - waited < Duration::from_secs(6), "{:?}", rig.now - waited);
+}
+
+#[test]
+fn as_many_pushes_are_no_flood_as_were_asked_for() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    for _ in 0..3 {
+        let (again, now) = (door, rig.now);
+        let flood = format!("{}\r\n", touched("s")).repeat(1_000);
+        rig.redlock.handle_received(now, node(again), flood.as_bytes());
+        assert_eq!(rig.state(again), NodeState::Ready);
+        rig.advance(ms(1_001));
+    }
+}
+
+#[test]
+fn who_gives_up_is_not_woken() {
+    let mut rig = telling();
+    let lock = rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+    rig.events();
+    let bytes = format!("{}\r\n", touched("r"));
+    rig.redlock.handle_received(rig.now, node(door), bytes.as_bytes());
+    rig.advance(ms(1_000));
+    assert!((0..5).all(|index| !rig.has_output(index)));
+    assert_eq!(rig.redlock.in_use(), 0);
+}
+
+/// The end of a short wait is not missed for the sake of a push.
+#[test]
+fn a_wait_that_ends_while_nobody_pushes_ends_in_time_with_a_last_attempt() {
+    let mut rig = telling();
+    let lock = rig.refused(ms(3_000));
+    let until = rig.now + ms(3_000);
+    let mut has_asked_all = false;
+    while rig.redlock.in_use() > 0 {
+        rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
+        for index in 0..5 {
+            for command in rig.sent(index) {
+                has_asked_all |= command.starts_with("SET");
+                let reply = match command.split(' ').next() {
+                    Some("GET") => token(0),
+                    Some("PTTL") => ":60000".to_owned(),
+                    _ => "$-1".to_owned(),
+                };
+                rig.reply(index, &reply);
+            }
+        }
+    }
+    assert!(has_asked_all && rig.now <= until + ms(100), "{:?}", until - rig.now);
+    assert!(rig.events().iter().any(|event| event.ended() == Some(lock)));
+}
