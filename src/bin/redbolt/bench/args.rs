@@ -36,7 +36,7 @@ const SHORTEST_RUN: Duration = Duration::from_millis(100);
 const MOST_STARTS: u32 = 1_000_000;
 
 /// How long the load runs before anything is counted: connections come up, tables and caches warm.
-pub(super) const WARM_UP: Duration = Duration::from_millis(200);
+pub(crate) const WARM_UP: Duration = Duration::from_millis(200);
 
 /// Shown below the options by `-h`.
 const AFTER: &str = "\
@@ -70,7 +70,7 @@ Exit codes: 0 measured, 64 wrong usage, 69 no quorum of nodes, 70 anything else.
 
 /// What goes through a client.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// This number of threads that block.
     Threads(usize),
     /// This number of tasks, on a runtime of two threads.
@@ -94,12 +94,12 @@ pub(crate) struct Args {
     /// How long to measure
     #[arg(long, value_name = "DURATION", default_value = "5s", allow_hyphen_values = true)]
     #[arg(value_parser = duration::between(SHORTEST_RUN, LONGEST_RUN))]
-    pub(super) seconds: Duration,
+    pub(crate) seconds: Duration,
 
     /// After how long an unreleased lock ends by itself
     #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
     #[arg(value_parser = duration::between(MIN_TTL, LONGEST_TTL))]
-    pub(super) ttl: Duration,
+    pub(crate) ttl: Duration,
 
     /// Contend: every cycle wants one of K resources
     ///
@@ -107,13 +107,13 @@ pub(crate) struct Args {
     /// no other cycle wants
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     #[arg(value_parser = number::between(1, u32::MAX), verbatim_doc_comment)]
-    pub(super) resources: Option<u32>,
+    pub(crate) resources: Option<u32>,
 
     /// Ask for a fencing number with every lock
     ///
     /// Ask for a fencing number with every lock, and count the trips behind the first
     #[arg(long, verbatim_doc_comment)]
-    pub(super) fenced: bool,
+    pub(crate) fenced: bool,
 
     /// Ask all nodes, or a majority first [default: all]
     ///
@@ -129,7 +129,7 @@ pub(crate) struct Args {
     /// when each should have started; without it, one starts whenever one ends
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     #[arg(value_parser = number::between(1, MOST_STARTS), verbatim_doc_comment)]
-    pub(super) rate: Option<u32>,
+    pub(crate) rate: Option<u32>,
 
     /// How many engines bear the load, without sharing
     ///
@@ -137,7 +137,7 @@ pub(crate) struct Args {
     /// divide the resources, as the threads of a client do, the locks in flight and the rate
     #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     #[arg(value_parser = number::between(1, MOST_ENGINES), verbatim_doc_comment)]
-    pub(super) engines: u32,
+    pub(crate) engines: u32,
 
     /// Go through a client, as services do
     ///
@@ -154,7 +154,7 @@ pub(crate) struct Args {
     ///
     /// With --client: wait for the answer to every release, instead of dropping the guard
     #[arg(long, requires = "client")]
-    pub(super) confirm: bool,
+    pub(crate) confirm: bool,
 
     /// With --client: so many tasks of a runtime instead of threads
     #[arg(long, value_name = "N", requires = "client", conflicts_with = "threads")]
@@ -168,7 +168,7 @@ pub(crate) struct Args {
 
     /// Print one JSON object instead of the table
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
 
     /// Look for replies this long before sleeping [default: 0s]
     ///
@@ -182,7 +182,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// What goes through a client; `None` for a run without a client.
-    pub(super) fn crowd(&self) -> Option<Kind> {
+    pub(crate) fn crowd(&self) -> Option<Kind> {
         let kind = match (self.tasks, self.hold) {
             (Some(tasks), _) => Kind::Tasks(tasks as usize),
             (None, Some(hold)) => Kind::Hold(hold as usize),
@@ -191,7 +191,7 @@ impl Args {
         self.client.then_some(kind)
     }
 
-    pub(super) fn in_flight(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         self.in_flight as usize
     }
 
@@ -221,7 +221,7 @@ impl Args {
     }
 
     /// The settings of an engine for the given nodes; `None` when none are given.
-    pub(super) fn config(&self) -> Result<Option<Config>, Failure> {
+    pub(crate) fn config(&self) -> Result<Option<Config>, Failure> {
         self.check_engines().map_err(Failure::usage)?;
         let sources = self.nodes.sources().map_err(Failure::usage)?;
         let config = self.nodes.config(&sources, self.overrides()).map_err(Failure::usage)?;
@@ -232,7 +232,7 @@ impl Args {
     }
 
     /// The settings of an engine for local nodes.
-    pub(super) fn local_config(&self, addresses: &[String]) -> Result<Config, Failure> {
+    pub(crate) fn local_config(&self, addresses: &[String]) -> Result<Config, Failure> {
         // The addresses were printed from socket addresses: only an option can be wrong.
         let config = self.nodes.local_config(addresses, self.overrides());
         let mut config = config.map_err(Failure::usage)?;
@@ -247,7 +247,7 @@ impl Args {
     }
 
     /// Whether the option says that a majority is asked first.
-    pub(super) fn asks_majority(&self) -> bool {
+    pub(crate) fn asks_majority(&self) -> bool {
         self.ask.as_ref().is_some_and(|ask| ask == "majority")
     }
 

@@ -1,44 +1,30 @@
 //! `redbolt bench`: how many locks a second the nodes and this machine can take, and how long one
 //! takes.
 //!
-//! A cycle acquires one lock and releases it. `load` runs cycles on one engine and knows nothing of
-//! who measures, and `tally` counts what `load` sees. `engines` has a thread for each engine, and
-//! `shares` the parts of the load. `masters` provides nodes where none are given. `snapshot` has
-//! all counters at one moment, and `report` the figures: `table` prints them for people and
-//! `object` for programs, with the `digits` that say something. `crowd` measures a client with many
-//! threads or tasks instead.
+//! A cycle acquires one lock and releases it. `nodes` has those that are measured, `load` the cycles
+//! on engines and `crowd` those of a client with many threads or tasks. `run` is all that a run has
+//! measured, and `out` writes that for people and for programs.
 //!
 //! This folder must never reach past the public API: every user of the library gets what is
 //! measured here.
 
 mod args;
-mod connect;
 mod crowd;
-mod digits;
-mod engines;
-mod live;
 mod load;
-mod masters;
-mod names;
-mod object;
+mod nodes;
+mod out;
 mod outcome;
-mod process;
-mod report;
-mod schedule;
-mod shares;
+mod run;
 mod signals;
-mod snapshot;
-mod table;
-mod tally;
 
 use std::process::ExitCode;
 
 use redbolt::{Config, Init};
 
 pub(crate) use self::args::Args;
-use self::masters::{MASTERS, Masters};
+use self::nodes::masters::{MASTERS, Masters};
+use self::out::report::Report;
 use self::outcome::Outcome;
-use self::report::Report;
 use self::signals::Signals;
 use crate::failure::Failure;
 use crate::number::grouped;
@@ -70,11 +56,11 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
     if let Some(kind) = args.crowd() {
         return crowd::bench(args, kind, &masters, config, &signals);
     }
-    let runs = engines::measure(args, &config, &signals)?;
+    let runs = load::engines::measure(args, &config, &signals)?;
     let report = Report::new(args, &masters, &runs);
     let outcome = Outcome::of(report.cycles, &report.failures, &signals);
     if !args.json {
-        return Ok((table::table(&report), outcome));
+        return Ok((out::table::table(&report), outcome));
     }
     if report.overdue > 0 {
         // The JSON object has no member for overdue starts, and the rate that it shows must not
@@ -82,7 +68,7 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
         let overdue = grouped(report.overdue);
         say(format_args!("behind the rate: {overdue} starts due and never made"));
     }
-    Ok((object::of(&report), outcome))
+    Ok((out::object::of(&report), outcome))
 }
 
 fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {

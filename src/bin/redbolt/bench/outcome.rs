@@ -2,13 +2,13 @@
 //!
 //! A run that a signal ended is what the person at the terminal wanted, whatever its figures are.
 
-use super::signals::Signals;
-use super::tally::Failures;
+use crate::bench::load::tally::Failures;
+use crate::bench::signals::Signals;
 use crate::exit;
 
 /// The end of a run whose figures were printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Measured,
     /// No lock was granted, because nodes were missing.
     NoQuorum,
@@ -17,7 +17,7 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(locks: u64, failures: &Failures, signals: &Signals) -> Self {
+    pub(crate) fn of(locks: u64, failures: &Failures, signals: &Signals) -> Self {
         match locks {
             _ if signals.caught() => Self::Measured,
             0 if failures.lacked_quorum() => Self::NoQuorum,
@@ -27,7 +27,7 @@ impl Outcome {
     }
 
     /// Returns the exit code, and what the figures do not say; `None` after a measurement.
-    pub(super) fn complaint(self) -> Option<(u8, &'static str)> {
+    pub(crate) fn complaint(self) -> Option<(u8, &'static str)> {
         match self {
             Self::Measured => None,
             Self::NoQuorum => Some((exit::NO_QUORUM, "no lock was granted: no quorum of nodes")),

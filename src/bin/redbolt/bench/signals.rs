@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-pub(super) struct Signals {
+pub(crate) struct Signals {
     caught: Arc<AtomicBool>,
 }
 
 impl Signals {
     /// Starts to catch signals. The first signal is kept. A second signal ends the process on the
     /// spot, for a user to whom the orderly end takes too long.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         let caught = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Actions run in the order of registration: the first action sees only earlier signals.
@@ -24,7 +24,7 @@ impl Signals {
         Ok(Self { caught })
     }
 
-    pub(super) fn caught(&self) -> bool {
+    pub(crate) fn caught(&self) -> bool {
         self.caught.load(Ordering::Relaxed)
     }
 }

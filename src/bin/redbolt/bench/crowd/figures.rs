@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::super::args::Kind;
-use super::super::digits::{Latencies, tenths, thousandths};
-use super::super::table::with_share;
-use super::super::tally::Failures;
+use crate::bench::args::Kind;
+use crate::bench::load::tally::Failures;
+use crate::bench::out::table::with_share;
+use crate::bench::run::digits::{Quantiles, tenths, thousandths};
 use crate::json::{self, Millis};
 use crate::number::grouped;
 
@@ -141,8 +141,8 @@ impl Figures {
             lost: self.crowd.lost,
             further_trips: self.crowd.further_trips,
             client_cpu_us_per_cycle: self.cpu_per_cycle().map(thousandths),
-            acquire_us: self.crowd.acquire.map(Latencies::new),
-            hand_over_us: self.crowd.hand_over.map(Latencies::new),
+            acquire_us: self.crowd.acquire.map(Quantiles::new),
+            hand_over_us: self.crowd.hand_over.map(Quantiles::new),
         })
     }
 }
@@ -164,6 +164,6 @@ struct Object {
     lost: u64,
     further_trips: Option<u64>,
     client_cpu_us_per_cycle: Option<f64>,
-    acquire_us: Option<Latencies>,
-    hand_over_us: Option<Latencies>,
+    acquire_us: Option<Quantiles>,
+    hand_over_us: Option<Quantiles>,
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use redbolt::{Acquire, Client, Clock, Guard, LockErrorKind};
 
-use super::super::args::Args;
-use super::super::names::Names;
-use super::super::signals::Signals;
-use super::super::tally::{Failures, Latencies};
 use super::figures::Crowd;
 use super::processor::processor_time;
+use crate::bench::args::Args;
+use crate::bench::load::names::Names;
+use crate::bench::load::tally::{Failures, Latencies};
+use crate::bench::signals::Signals;
 use crate::failure::Failure;
 
 /// How many locks are requested at a time.

@@ -11,11 +11,11 @@ mod workers;
 use redbolt::{Client, Config};
 
 use self::figures::Figures;
-use super::args::{Args, Kind};
-use super::connect::{CONNECT_TIMEOUT, connect};
-use super::masters::Masters;
-use super::outcome::Outcome;
-use super::signals::Signals;
+use crate::bench::args::{Args, Kind};
+use crate::bench::nodes::connect::{CONNECT_TIMEOUT, connect};
+use crate::bench::nodes::masters::Masters;
+use crate::bench::outcome::Outcome;
+use crate::bench::signals::Signals;
 use crate::failure::Failure;
 
 /// Measures, and returns the report.

@@ -8,12 +8,12 @@ use std::time::Duration;
 use redbolt::time::Instant;
 use redbolt::{Client, Clock, Guard, LockError, LockErrorKind, LockRequest};
 
-use super::super::args::{Args, WARM_UP};
-use super::super::names::Names;
-use super::super::signals::Signals;
-use super::super::tally::{Latencies, Tally};
 use super::figures::Crowd;
 use super::processor::processor_time;
+use crate::bench::args::{Args, WARM_UP};
+use crate::bench::load::names::Names;
+use crate::bench::load::tally::{Latencies, Tally};
+use crate::bench::signals::Signals;
 use crate::failure::Failure;
 use crate::output::say;
 

@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::nodes::{GUARD_HINT, describe, quarantined_for};
 
 /// How long nodes have to come up: connecting and the handshake may take a second each.
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Creates an engine, and waits until a quorum of nodes is ready.
-pub(super) fn connect(config: Config) -> Result<Engine, Failure> {
+pub(crate) fn connect(config: Config) -> Result<Engine, Failure> {
     let nodes = config.nodes.len();
     let need = config.redlock.check(nodes).map_err(Failure::usage)?.need();
     let mut engine = Engine::new(config)?;

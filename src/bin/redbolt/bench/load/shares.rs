@@ -2,20 +2,20 @@
 
 use redbolt::Config;
 
-use super::args::Args;
-use super::names::Names;
+use crate::bench::args::Args;
+use crate::bench::load::names::Names;
 
 /// The part of the load that one engine has.
-pub(super) struct Share {
-    pub(super) in_flight: usize,
+pub(crate) struct Share {
+    pub(crate) in_flight: usize,
     /// Starts a second; `None` to start a cycle whenever one ends.
-    pub(super) rate: Option<u32>,
-    pub(super) names: Names,
+    pub(crate) rate: Option<u32>,
+    pub(crate) names: Names,
 }
 
 /// Divides the load among the engines of this configuration. An engine that is in charge of no
 /// resource has no share, so that there may be fewer shares than engines.
-pub(super) fn shares(args: &Args, config: &Config) -> Vec<Share> {
+pub(crate) fn shares(args: &Args, config: &Config) -> Vec<Share> {
     let division = config.division();
     let names = match args.resources {
         // Two engines draw no numbers of the same stripe.

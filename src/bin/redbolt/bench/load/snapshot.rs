@@ -6,26 +6,26 @@ use redbolt::time::Instant;
 use redbolt::{Clock, IoCounters, NodeState};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::load::Load;
+use crate::bench::load::cycles::Load;
 
 /// All counters at one moment.
-pub(super) struct Snapshot {
-    pub(super) at: Instant,
+pub(crate) struct Snapshot {
+    pub(crate) at: Instant,
     /// The processor time of the engine's thread. Embedded masters have threads of their own.
-    pub(super) cpu: Duration,
-    pub(super) cycles: u64,
-    pub(super) overdue: u64,
-    pub(super) further_trips: u64,
-    pub(super) widened: u64,
-    pub(super) io: IoCounters,
+    pub(crate) cpu: Duration,
+    pub(crate) cycles: u64,
+    pub(crate) overdue: u64,
+    pub(crate) further_trips: u64,
+    pub(crate) widened: u64,
+    pub(crate) io: IoCounters,
     /// For each node: its state, unless the node is ready.
-    pub(super) absent: Vec<Option<String>>,
+    pub(crate) absent: Vec<Option<String>>,
 }
 
 impl Snapshot {
     /// Takes a snapshot. Cycles that are due by now are started first, if there is room for them.
     #[expect(clippy::disallowed_methods, reason = "processor time is no time of a clock")]
-    pub(super) fn take(load: &mut Load) -> Self {
+    pub(crate) fn take(load: &mut Load) -> Self {
         let at = Clock::now();
         load.catch_up(at);
         let cpu = clock_gettime(ClockId::ThreadCPUTime);
@@ -44,7 +44,7 @@ impl Snapshot {
 }
 
 /// Returns for each node its address and state, unless the node is ready.
-pub(super) fn absent(load: &Load) -> Vec<Option<String>> {
+pub(crate) fn absent(load: &Load) -> Vec<Option<String>> {
     let nodes = load.engine().nodes().map(|(_, address, status)| {
         let is_ready = status.state == NodeState::Ready;
         (!is_ready).then(|| format!("{address}: {status}"))

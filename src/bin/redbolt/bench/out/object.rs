@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::digits::{Latencies, tenths, thousandths};
-use super::report::Report;
+use crate::bench::out::report::Report;
+use crate::bench::run::digits::{Quantiles, tenths, thousandths};
 use crate::json::{self, Millis};
 
 /// The members of the object, in the order in which they are printed.
@@ -24,11 +24,11 @@ struct Object<'a> {
     widened: Option<u64>,
     /// Null, as the latencies are, in a run without any cycle.
     client_cpu_us_per_cycle: Option<f64>,
-    acquire_us: Option<Latencies>,
-    release_us: Option<Latencies>,
+    acquire_us: Option<Quantiles>,
+    release_us: Option<Quantiles>,
 }
 
-pub(super) fn of(report: &Report) -> String {
+pub(crate) fn of(report: &Report) -> String {
     json::line(&Object {
         nodes: report.nodes,
         servers: &report.servers,
@@ -42,7 +42,7 @@ pub(super) fn of(report: &Report) -> String {
         further_trips: report.further_trips,
         widened: report.widened,
         client_cpu_us_per_cycle: report.per_cycle.as_ref().map(|cycle| thousandths(cycle.cpu_us)),
-        acquire_us: report.acquire.map(Latencies::new),
-        release_us: report.release.map(Latencies::new),
+        acquire_us: report.acquire.map(Quantiles::new),
+        release_us: report.release.map(Quantiles::new),
     })
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::report::Report;
+use crate::bench::out::report::Report;
 use crate::number::grouped;
 
 /// The column at which figures begin.
@@ -15,7 +15,7 @@ const NOTEWORTHY: Duration = Duration::from_millis(500);
 /// The width of a figure.
 const FIGURE: usize = 12;
 
-pub(super) fn table(report: &Report) -> String {
+pub(crate) fn table(report: &Report) -> String {
     let mut out = String::new();
     let ready = match report.absent.len() {
         0 => String::new(),
@@ -91,7 +91,7 @@ fn failed(report: &Report) -> String {
 
 /// Returns how often nodes were asked to accept another fencing number, in all and for each
 /// hundred cycles.
-pub(super) fn with_share(count: u64, cycles: u64) -> String {
+pub(crate) fn with_share(count: u64, cycles: u64) -> String {
     let share = if cycles > 0 { 100.0 * count as f64 / cycles as f64 } else { 0.0 };
     format!("{} ({share:.3} %)", grouped(count))
 }

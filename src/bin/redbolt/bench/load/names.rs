@@ -12,7 +12,7 @@ const DIGITS: usize = 10;
 const MOST_PASSED_OVER: usize = 4096;
 
 /// Makes one name after another in the same few bytes.
-pub(super) struct Names {
+pub(crate) struct Names {
     text: Vec<u8>,
     pick: Pick,
 }
@@ -29,12 +29,12 @@ enum Pick {
 }
 
 impl Names {
-    pub(super) fn new(resources: Option<u32>) -> Self {
+    pub(crate) fn new(resources: Option<u32>) -> Self {
         Self::of_worker(resources, 0)
     }
 
     /// Creates the names of one of many workers.
-    pub(super) fn of_worker(resources: Option<u32>, number: u64) -> Self {
+    pub(crate) fn of_worker(resources: Option<u32>, number: u64) -> Self {
         // Two runs that start in the same nanosecond would contend, which does no harm.
         let run = Clock::now().as_nanos() ^ (number << 40);
         let (prefix, pick) = match resources {
@@ -49,13 +49,13 @@ impl Names {
 
     /// Creates names that nobody else has, and that this engine is in charge of. Each costs as many
     /// stripes as there are engines.
-    pub(super) fn of_engine(engine: usize, division: Division) -> Self {
+    pub(crate) fn of_engine(engine: usize, division: Division) -> Self {
         Self { pick: Pick::OwnOf { engine, division }, ..Self::of_worker(None, engine as u64) }
     }
 
     /// Divides the names that all runs share among engines. An engine in charge of none of them is
     /// left out. Takes four bytes for each name.
-    pub(super) fn divided(count: u32, division: Division) -> Vec<Self> {
+    pub(crate) fn divided(count: u32, division: Division) -> Vec<Self> {
         let mut all = vec![Vec::new(); division.engines()];
         let mut text = text_of(PREFIX.to_owned());
         for number in 0..count {
@@ -75,7 +75,7 @@ impl Names {
         names.collect()
     }
 
-    pub(super) fn next(&mut self) -> &[u8] {
+    pub(crate) fn next(&mut self) -> &[u8] {
         if let Pick::OwnOf { engine, division } = self.pick {
             for _ in 0..MOST_PASSED_OVER {
                 self.text.last_chunk_mut::<DIGITS>().into_iter().for_each(increment);

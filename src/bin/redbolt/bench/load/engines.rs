@@ -10,24 +10,24 @@ use std::time::Duration;
 use redbolt::time::Instant;
 use redbolt::{Clock, Config, Engine};
 
-use super::args::{Args, WARM_UP};
-use super::connect::connect;
-use super::live::Live;
-use super::load::Load;
-use super::shares::shares;
-use super::signals::Signals;
-use super::snapshot::Snapshot;
+use crate::bench::args::{Args, WARM_UP};
+use crate::bench::load::cycles::Load;
+use crate::bench::load::live::Live;
+use crate::bench::load::shares::shares;
+use crate::bench::load::snapshot::Snapshot;
+use crate::bench::nodes::connect::connect;
+use crate::bench::signals::Signals;
 use crate::failure::Failure;
 
 /// What one engine has done: its counters before and after, and the load, which is over.
-pub(super) struct Run {
-    pub(super) load: Load,
-    pub(super) before: Snapshot,
-    pub(super) after: Snapshot,
+pub(crate) struct Run {
+    pub(crate) load: Load,
+    pub(crate) before: Snapshot,
+    pub(crate) after: Snapshot,
 }
 
 /// Connects all engines, and measures. Returns what each has done.
-pub(super) fn measure(
+pub(crate) fn measure(
     args: &Args,
     config: &Config,
     signals: &Signals,

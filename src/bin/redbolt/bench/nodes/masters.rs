@@ -9,10 +9,10 @@ use std::{env, io};
 
 use redbolt::embedded::Server;
 
-use super::process::{Process, StartError};
+use crate::bench::nodes::process::{Process, StartError};
 
 /// The number of masters that Redis' page on Redlock assumes: so many are started.
-pub(super) const MASTERS: usize = 5;
+pub(crate) const MASTERS: usize = 5;
 
 /// The server programs, looked for on the `PATH` in this order.
 const PROGRAMS: [&str; 2] = ["valkey-server", "redis-server"];
@@ -20,7 +20,7 @@ const PROGRAMS: [&str; 2] = ["valkey-server", "redis-server"];
 /// How many times to start again after another process has taken one of the ports meanwhile.
 const ATTEMPTS: usize = 5;
 
-pub(super) enum Masters {
+pub(crate) enum Masters {
     Given,
     Started { kind: String, processes: Vec<Process> },
     Embedded(Vec<Server>),
@@ -29,7 +29,7 @@ pub(super) enum Masters {
 impl Masters {
     /// Starts five masters of the best kind that this machine has. The masters end when the
     /// returned value is dropped.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let path = env::var_os("PATH").unwrap_or_default();
         match PROGRAMS.iter().find_map(|name| find_program(name, &path)) {
             Some(program) => start_processes(&program),
@@ -39,7 +39,7 @@ impl Masters {
         }
     }
 
-    pub(super) fn kind(&self) -> &str {
+    pub(crate) fn kind(&self) -> &str {
         match self {
             Self::Given => "given",
             Self::Started { kind, .. } => kind,
@@ -48,7 +48,7 @@ impl Masters {
     }
 
     /// The addresses of the masters that were started here.
-    pub(super) fn addresses(&self) -> Vec<String> {
+    pub(crate) fn addresses(&self) -> Vec<String> {
         match self {
             Self::Given => Vec::new(),
             Self::Started { processes, .. } => {

@@ -16,11 +16,11 @@ use redbolt::{
     AcquireError, AcquireOptions, Clock, Engine, Event, LockId, NodeState, RequestError,
 };
 
-use super::args::Args;
-use super::names::Names;
-use super::schedule::Schedule;
-use super::shares::Share;
-use super::tally::Tally;
+use crate::bench::args::Args;
+use crate::bench::load::names::Names;
+use crate::bench::load::schedule::Schedule;
+use crate::bench::load::shares::Share;
+use crate::bench::load::tally::Tally;
 
 /// How long to wait for a lock that nobody else wants, and so how long nodes may be gone before
 /// their absence shows as failures. While a majority is gone, this wait keeps failures rare.
@@ -42,7 +42,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// The longest sleep. A signal that comes just before a sleep is noticed after it.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 
-pub(super) struct Load {
+pub(crate) struct Load {
     engine: Engine,
     names: Names,
     ttl: Duration,
@@ -69,7 +69,7 @@ struct Flight {
 }
 
 impl Load {
-    pub(super) fn new(engine: Engine, args: &Args, share: Share, max_locks: usize) -> Self {
+    pub(crate) fn new(engine: Engine, args: &Args, share: Share, max_locks: usize) -> Self {
         // Other engines use the same masters: the wait is for all locks.
         let queue = WAIT_PER_LOCK * u32::try_from(args.in_flight()).unwrap_or(u32::MAX);
         Self {
@@ -86,21 +86,21 @@ impl Load {
         }
     }
 
-    pub(super) fn engine(&self) -> &Engine {
+    pub(crate) fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    pub(super) fn tally(&self) -> &Tally {
+    pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
     /// The number of cycles that should have started by `now` and have not.
-    pub(super) fn overdue(&self, now: Instant) -> u64 {
+    pub(crate) fn overdue(&self, now: Instant) -> u64 {
         self.schedule.as_ref().map_or(0, |schedule| schedule.overdue(now))
     }
 
     /// Starts to count from zero. Cycles that are under way go on, and count when they end.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.tally.forget();
     }
 
@@ -110,7 +110,7 @@ impl Load {
     ///
     /// Events of a turn are timed by the clock at the end of the turn, and starts by the clock at
     /// the end of the turn before. The two errors of a cycle cancel each other out.
-    pub(super) fn turn(&mut self, now: Instant, until: Instant) -> io::Result<Instant> {
+    pub(crate) fn turn(&mut self, now: Instant, until: Instant) -> io::Result<Instant> {
         self.start(now);
         self.engine.poll(Some(self.sleep(now, until)))?;
         let now = Clock::now();
@@ -124,7 +124,7 @@ impl Load {
 
     /// Starts no more cycles, and returns when all cycles are over and every node has answered, or
     /// when that takes too long. Cycles that still wait after [`GRACE`] are cancelled.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.limit = 0;
         self.wind_down(GRACE)?;
         for lock in self.flights.iter().filter_map(|flight| flight.lock) {
@@ -164,7 +164,7 @@ impl Load {
 
     /// Starts the cycles that the schedule has reached, as far as there is room. Starts that are
     /// overdue after this call lack room, and not only a turn of the loop.
-    pub(super) fn catch_up(&mut self, now: Instant) {
+    pub(crate) fn catch_up(&mut self, now: Instant) {
         if self.schedule.is_some() {
             self.start(now);
         }

@@ -7,7 +7,7 @@ use redbolt::time::Instant;
 use redbolt::{Clock, NodeState};
 use rustix::termios::tcgetwinsize;
 
-use super::load::Load;
+use crate::bench::load::cycles::Load;
 use crate::number::grouped;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const CLEAR: &str = "\r\x1b[K";
 
 /// Writes a line over the last one. Without a terminal no line is ever due.
-pub(super) struct Live {
+pub(crate) struct Live {
     due: Instant,
     start: Instant,
     /// The time of the last line, and the number of cycles at that time.
@@ -24,31 +24,31 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let now = Clock::now();
         let due = if io::stderr().is_terminal() { now + EVERY } else { Instant::FAR_FUTURE };
         Self { due, start: now, last: (now, 0) }
     }
 
     /// Writes nothing.
-    pub(super) fn silent() -> Self {
+    pub(crate) fn silent() -> Self {
         let now = Clock::now();
         Self { due: Instant::FAR_FUTURE, start: now, last: (now, 0) }
     }
 
     /// The time of the next line.
-    pub(super) fn due(&self) -> Instant {
+    pub(crate) fn due(&self) -> Instant {
         self.due
     }
 
     /// Starts to count seconds and cycles from zero.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         if self.due != Instant::FAR_FUTURE {
             *self = Self::new();
         }
     }
 
-    pub(super) fn show(&mut self, now: Instant, load: &Load) {
+    pub(crate) fn show(&mut self, now: Instant, load: &Load) {
         let (then, before) = self.last;
         let cycles = load.tally().cycles;
         self.last = (now, cycles);
@@ -69,7 +69,7 @@ impl Live {
     }
 
     /// Deletes the line.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         if self.due != Instant::FAR_FUTURE {
             write(CLEAR);
         }

@@ -14,24 +14,24 @@ const LEAST_NANOS: u64 = 100;
 const MOST_NANOS: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// Locks that were acquired and released.
-    pub(super) cycles: u64,
-    pub(super) failures: Failures,
+    pub(crate) cycles: u64,
+    pub(crate) failures: Failures,
     /// Cycles that still waited for their lock when the run was over.
-    pub(super) unfinished: u64,
-    pub(super) acquire: Latencies,
-    pub(super) release: Latencies,
+    pub(crate) unfinished: u64,
+    pub(crate) acquire: Latencies,
+    pub(crate) release: Latencies,
 }
 
 impl Tally {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (acquire, release) = (Latencies::new(), Latencies::new());
         Self { cycles: 0, failures: Failures::default(), unfinished: 0, acquire, release }
     }
 
     /// Adds the counts of another tally.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.cycles += other.cycles;
         self.unfinished += other.unfinished;
         self.failures.merge(&other.failures);
@@ -40,7 +40,7 @@ impl Tally {
     }
 
     /// Starts from zero, in the same memory.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.cycles = 0;
         self.failures = Failures::default();
         self.unfinished = 0;
@@ -50,27 +50,27 @@ impl Tally {
 }
 
 /// The latencies of one kind of request.
-pub(super) struct Latencies(Histogram<u64>);
+pub(crate) struct Latencies(Histogram<u64>);
 
 impl Latencies {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let histogram = Histogram::new_with_bounds(LEAST_NANOS, MOST_NANOS, DIGITS);
         // The three constants are within what a histogram accepts.
         Self(histogram.expect("the bounds are in order"))
     }
 
-    pub(super) fn record(&mut self, latency: Duration) {
+    pub(crate) fn record(&mut self, latency: Duration) {
         let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
         self.0.saturating_record(nanos);
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         // Adding fails only for different bounds, and all histograms here have the same.
         let _ = self.0.add(&other.0);
     }
 
     /// Returns p50, p90, p99, p99.9 and the maximum in microseconds; `None` for no latencies.
-    pub(super) fn summary(&self) -> Option<[f64; 5]> {
+    pub(crate) fn summary(&self) -> Option<[f64; 5]> {
         let quantiles = [0.5, 0.9, 0.99, 0.999, 1.0];
         let micros = |quantile| self.0.value_at_quantile(quantile) as f64 / 1e3;
         (!self.0.is_empty()).then(|| quantiles.map(micros))
@@ -79,7 +79,7 @@ impl Latencies {
 
 /// The cycles that failed, by their reason.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Failures {
+pub(crate) struct Failures {
     held: u64,
     no_quorum: u64,
     too_far: u64,
@@ -90,7 +90,7 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    pub(super) fn add(&mut self, error: &AcquireError) {
+    pub(crate) fn add(&mut self, error: &AcquireError) {
         match error {
             AcquireError::Held { .. } | AcquireError::InLine => self.held += 1,
             // A cycle that waits until the end of the run, and longer, waits for nodes.
@@ -102,17 +102,17 @@ impl Failures {
     }
 
     /// Counts a request that the client or the engine refused at once: all places were taken.
-    pub(super) fn add_refused(&mut self) {
+    pub(crate) fn add_refused(&mut self) {
         self.refused += 1;
     }
 
     /// Counts a request that ended in a way that no load should see.
-    pub(super) fn add_other(&mut self) {
+    pub(crate) fn add_other(&mut self) {
         self.other += 1;
     }
 
     /// Returns whether nodes were missing, rather than the lock.
-    pub(super) fn lacked_quorum(&self) -> bool {
+    pub(crate) fn lacked_quorum(&self) -> bool {
         self.no_quorum > 0 || self.too_far > 0
     }
 
@@ -127,11 +127,11 @@ impl Failures {
     }
 
     /// Counts a lock that ended before it was released.
-    pub(super) fn add_lost(&mut self) {
+    pub(crate) fn add_lost(&mut self) {
         self.lost += 1;
     }
 
-    pub(super) fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 

@@ -6,7 +6,7 @@ use redbolt::time::Instant;
 
 /// Starts at a fixed rate. A late start does not move later starts: a cycle that must wait because
 /// others take too long shows that wait as latency (coordinated omission would hide the wait).
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     /// The time of the first start.
     origin: Instant,
     /// Starts a second.
@@ -18,17 +18,17 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(origin: Instant, rate: u32) -> Self {
+    pub(crate) fn new(origin: Instant, rate: u32) -> Self {
         Self { origin, rate, count: 0, next: origin }
     }
 
     /// The time at which the next cycle should start, or should have started.
-    pub(super) fn next(&self) -> Instant {
+    pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
     /// Says that the next cycle has started.
-    pub(super) fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.count += 1;
         let rate = u64::from(self.rate);
         // Whole seconds are counted apart, so that no rounding adds up and nothing overflows.
@@ -38,7 +38,7 @@ impl Schedule {
     }
 
     /// The number of cycles that should have started by `now` and have not.
-    pub(super) fn overdue(&self, now: Instant) -> u64 {
+    pub(crate) fn overdue(&self, now: Instant) -> u64 {
         if now < self.next {
             return 0;
         }

@@ -40,7 +40,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 const LONGEST_LOG: usize = 1 << 20;
 
 /// A running server. `Drop` kills the server and waits for it.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     leash: ChildStdin,
     /// Dropped when the server is ready, which must not block because nobody reads its output.
@@ -51,7 +51,7 @@ pub(super) struct Process {
 }
 
 /// Why a server did not start.
-pub(super) enum StartError {
+pub(crate) enum StartError {
     /// Another process listens on the port.
     PortTaken,
     Io(io::Error),
@@ -65,7 +65,7 @@ impl From<io::Error> for StartError {
 
 impl Process {
     /// Starts a server without persistence and without a configuration file.
-    pub(super) fn spawn(program: &Path, port: u16) -> io::Result<Self> {
+    pub(crate) fn spawn(program: &Path, port: u16) -> io::Result<Self> {
         let folder = create_folder(port)?;
         let spawned = Command::new("/bin/sh")
             .args(["-c", LEASHED, "leash"])
@@ -89,17 +89,17 @@ impl Process {
         Ok(Self { child, leash, output, folder, port, version: String::new() })
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
     /// The version that the server has printed, such as `7.0.15`; empty if it has printed none.
-    pub(super) fn version(&self) -> &str {
+    pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
     /// Reads the output of the server until the server says that it is ready.
-    pub(super) fn wait_until_ready(&mut self) -> Result<(), StartError> {
+    pub(crate) fn wait_until_ready(&mut self) -> Result<(), StartError> {
         let Some(mut output) = self.output.take() else { return Ok(()) };
         let deadline = Clock::now() + START_TIMEOUT;
         let mut log = Vec::new();

@@ -3,29 +3,29 @@
 use serde::Serialize;
 
 /// Quantiles of a latency, in microseconds.
-#[derive(Serialize, Default)]
-pub(super) struct Latencies {
-    p50: f64,
-    p90: f64,
-    p99: f64,
-    p999: f64,
-    max: f64,
+#[derive(Serialize)]
+pub(crate) struct Quantiles {
+    pub(crate) p50: f64,
+    pub(crate) p90: f64,
+    pub(crate) p99: f64,
+    pub(crate) p999: f64,
+    pub(crate) max: f64,
 }
 
-impl Latencies {
-    pub(super) fn new(summary: [f64; 5]) -> Self {
+impl Quantiles {
+    pub(crate) fn new(summary: [f64; 5]) -> Self {
         let [p50, p90, p99, p999, max] = summary.map(tenths);
         Self { p50, p90, p99, p999, max }
     }
 }
 
 /// Rounds a rate or a latency to the digits that are worth printing.
-pub(super) fn tenths(value: f64) -> f64 {
+pub(crate) fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
 /// Rounds seconds or a cost per cycle to the digits that are worth printing.
-pub(super) fn thousandths(value: f64) -> f64 {
+pub(crate) fn thousandths(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn figures_are_short_and_stay_fractions() {
-        let latencies = Latencies::new([12.34, 56.0, 0.0, 1234.56, 1e9]);
+        let latencies = Quantiles::new([12.34, 56.0, 0.0, 1234.56, 1e9]);
         let expected = r#"{"p50":12.3,"p90":56.0,"p99":0.0,"p999":1234.6,"max":1000000000.0}"#;
         assert_eq!(line(&latencies), format!("{expected}\n"));
         assert_eq!(line(&thousandths(0.0004)), "0.0\n");

@@ -4,58 +4,58 @@ use std::time::Duration;
 
 use redbolt::{Clock, IoCounters};
 
-use super::args::Args;
-use super::engines::Run;
-use super::masters::Masters;
-use super::snapshot::absent;
-use super::tally::{Failures, Tally};
+use crate::bench::args::Args;
+use crate::bench::load::engines::Run;
+use crate::bench::load::snapshot::absent;
+use crate::bench::load::tally::{Failures, Tally};
+use crate::bench::nodes::masters::Masters;
 
-pub(super) struct Report {
-    pub(super) nodes: usize,
+pub(crate) struct Report {
+    pub(crate) nodes: usize,
     /// The states of the nodes that were not ready at the end of the measurement or are not now.
-    pub(super) absent: Vec<String>,
-    pub(super) servers: String,
+    pub(crate) absent: Vec<String>,
+    pub(crate) servers: String,
     /// The engines that had a part in the load.
-    pub(super) engines: usize,
-    pub(super) in_flight: usize,
-    pub(super) resources: Option<u32>,
-    pub(super) rate: Option<u32>,
-    pub(super) seconds: f64,
-    pub(super) cycles: u64,
-    pub(super) cycles_per_s: f64,
-    pub(super) failures: Failures,
+    pub(crate) engines: usize,
+    pub(crate) in_flight: usize,
+    pub(crate) resources: Option<u32>,
+    pub(crate) rate: Option<u32>,
+    pub(crate) seconds: f64,
+    pub(crate) cycles: u64,
+    pub(crate) cycles_per_s: f64,
+    pub(crate) failures: Failures,
     /// How often nodes were asked to accept another fencing number, at most four times for a lock;
     /// `None` for locks without one.
-    pub(super) further_trips: Option<u64>,
+    pub(crate) further_trips: Option<u64>,
     /// How often an attempt that had asked a majority asked the other nodes too; `None` where all
     /// are asked.
-    pub(super) widened: Option<u64>,
+    pub(crate) widened: Option<u64>,
     /// The cycles that an open loop should have started and has not.
-    pub(super) overdue: u64,
+    pub(crate) overdue: u64,
     /// The cycles that still waited for their lock when the run was over.
-    pub(super) unfinished: u64,
+    pub(crate) unfinished: u64,
     /// The time that the last cycles and the last replies took after the end of the measurement.
-    pub(super) wound_down: Duration,
+    pub(crate) wound_down: Duration,
     /// In microseconds: p50, p90, p99, p99.9 and the maximum.
-    pub(super) acquire: Option<[f64; 5]>,
-    pub(super) release: Option<[f64; 5]>,
+    pub(crate) acquire: Option<[f64; 5]>,
+    pub(crate) release: Option<[f64; 5]>,
     /// `None` if there was no cycle.
-    pub(super) per_cycle: Option<PerCycle>,
+    pub(crate) per_cycle: Option<PerCycle>,
 }
 
 /// The cost of one cycle.
-pub(super) struct PerCycle {
-    pub(super) cpu_us: f64,
-    pub(super) bytes_sent: f64,
-    pub(super) bytes_received: f64,
-    pub(super) system_calls: f64,
+pub(crate) struct PerCycle {
+    pub(crate) cpu_us: f64,
+    pub(crate) bytes_sent: f64,
+    pub(crate) bytes_received: f64,
+    pub(crate) system_calls: f64,
 }
 
 impl Report {
     /// Rates and costs are those between the two snapshots. Failures and latencies also count the
     /// cycles that ended after the second snapshot, or the slowest cycles would be missing. The
     /// figures of several engines are sums, over the longest of their times.
-    pub(super) fn new(args: &Args, masters: &Masters, runs: &[Run]) -> Self {
+    pub(crate) fn new(args: &Args, masters: &Masters, runs: &[Run]) -> Self {
         let sum = |count: fn(&Run) -> u64| runs.iter().map(count).sum::<u64>();
         let longest = |time: fn(&Run) -> Duration| runs.iter().map(time).max().unwrap_or_default();
         let seconds = longest(|run| run.after.at - run.before.at).as_secs_f64();

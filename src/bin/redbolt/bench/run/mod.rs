@@ -1,0 +1,3 @@
+//! All that a run has measured, as data.
+
+pub(crate) mod digits;
