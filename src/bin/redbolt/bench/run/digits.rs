@@ -1,9 +1,9 @@
 //! What is worth printing of a figure.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Quantiles of a latency, in microseconds.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Quantiles {
     pub(crate) p50: f64,
     pub(crate) p90: f64,

@@ -1,0 +1,96 @@
+//! What follows from the figures.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a load has used up.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Saturated {
+    ServersCpu,
+    ClientCpu,
+    /// All processors of this machine together, which client and servers may share.
+    MachineCpu,
+    /// No processor: the network, or what else is between client and servers.
+    Network,
+}
+
+impl fmt::Display for Saturated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ServersCpu => "servers' CPU",
+            Self::ClientCpu => "client's CPU",
+            Self::MachineCpu => "all CPUs of this machine",
+            Self::Network => "no CPU: the network, or what else is on the way",
+        })
+    }
+}
+
+/// Where more load brings no more, and why.
+#[derive(Serialize, Deserialize, Clone, Default)]
+pub(crate) struct Verdict {
+    /// The number of the level in `levels`, from 0; `null` if there was one level only, or if the
+    /// load has found no limit.
+    pub(crate) knee: Option<usize>,
+    /// What was saturated at the highest load.
+    pub(crate) saturated: Option<Saturated>,
+    /// The same as a sentence for people.
+    pub(crate) text: String,
+}
+
+/// A change, with the interval in which it lies with 99 % confidence. 0.1 is a tenth more.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Change {
+    pub(crate) change: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+/// The engine beside bare sockets, in the same rounds: 1 is as fast, less is slower.
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Against {
+    pub(crate) contender: String,
+    /// For each level: locks in flight, cycles a second of both, and their ratio by rounds.
+    pub(crate) levels: Vec<Ratio>,
+}
+
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Ratio {
+    pub(crate) in_flight: u64,
+    pub(crate) redbolt_cycles_per_s: f64,
+    pub(crate) raw_cycles_per_s: f64,
+    /// The median of the ratios of the rounds, with the least and the most.
+    pub(crate) ratio: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+/// A run beside an earlier one.
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Comparison {
+    /// The file of the earlier run.
+    pub(crate) file: String,
+    /// When the earlier run was started.
+    pub(crate) started_at: String,
+    /// The change that is tolerated. 0.05 is a twentieth.
+    pub(crate) tolerance: f64,
+    pub(crate) metrics: Vec<Metric>,
+    /// Whether a metric got worse by more than is tolerated, with 99 % confidence.
+    pub(crate) is_worse: bool,
+    /// What differs between the runs and may explain a change, in sentences for people.
+    pub(crate) differences: Vec<String>,
+}
+
+/// One figure of both runs.
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Metric {
+    pub(crate) name: String,
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+    /// `null` where there were too few rounds to tell.
+    pub(crate) change: Option<Change>,
+    /// Whether less is better, as for a latency.
+    pub(crate) less_is_better: bool,
+    pub(crate) is_worse: bool,
+}
