@@ -26,7 +26,7 @@ main() {
     done
     report pinned
     report free
-    SECONDS_EACH=60 bench --client --hold 100000 --ttl 10s | grep -E '^(held|extended|lost|client CPU)'
+    SECONDS_EACH=60 bench --client --keep-alive 100000 --ttl 10s | grep -E '^(held|extended|lost|client CPU)'
 }
 
 # measure <how it is pinned>: one round.

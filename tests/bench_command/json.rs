@@ -9,7 +9,7 @@ use crate::run::text;
 /// The one line of JSON of a run that went well, and had nobody to tell anything but that.
 pub(crate) fn json(output: Output) -> String {
     let (stdout, stderr) = text(output, 0);
-    assert_eq!(stderr, "");
+    assert_eq!(beside_announcement(&stderr), "");
     assert_eq!(stdout.lines().count(), 1, "{stdout}");
     stdout.trim_end().to_owned()
 }
@@ -34,4 +34,10 @@ pub(crate) fn number(json: &str, keys: &[&str]) -> f64 {
     let object: Value = serde_json::from_str(json).expect("it prints JSON");
     let value = keys.iter().fold(&object, |value, key| &value[*key]);
     value.as_f64().unwrap_or_else(|| panic!("no number at {keys:?}: {json}"))
+}
+
+/// What a run has said, without the announcement of its load and its nodes.
+pub(crate) fn beside_announcement(said: &str) -> String {
+    let is_announced = |line: &&str| !line.contains(" on ") && !line.starts_with("  ");
+    said.lines().filter(is_announced).map(|line| format!("{line}\n")).collect()
 }

@@ -4,6 +4,10 @@
 /// have found nothing.
 pub(crate) const FREE: u8 = 1;
 
+/// `redbolt bench` has found a figure worse than that of the baseline, as `diff` says that there is
+/// a difference.
+pub(crate) const WORSE: u8 = 1;
+
 /// The command line cannot be used, or a value in it cannot.
 pub(crate) const USAGE: u8 = 64;
 

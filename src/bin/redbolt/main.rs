@@ -20,6 +20,7 @@ mod output;
 mod quote;
 mod settings;
 mod unlock;
+mod wall_clock;
 mod who;
 
 use std::env;

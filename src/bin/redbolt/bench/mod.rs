@@ -1,35 +1,52 @@
 //! `redbolt bench`: how many locks a second the nodes and this machine can take, and how long one
 //! takes.
 //!
-//! A cycle acquires one lock and releases it. `nodes` has those that are measured, `load` the cycles
-//! on engines and `crowd` those of a client with many threads or tasks. `run` is all that a run has
-//! measured, and `out` writes that for people and for programs.
+//! A cycle acquires one lock and releases it. `conduct` runs the steps of a run, each with the
+//! demand of a `plan`'s level: `nodes` has those that are measured, `load` the cycles on engines
+//! and `crowd` those of a client with many threads or tasks, and `watch` what is seen of them from
+//! beside. `raw` has bare sockets to compare with. `figures` makes of the counts what `run` holds,
+//! with the `facts` of program, machine and options, and `out` writes that for people and for
+//! programs. `outcome` is the end of it.
 //!
 //! This folder must never reach past the public API: every user of the library gets what is
 //! measured here.
 
 mod args;
+mod conduct;
 mod crowd;
+mod facts;
+mod figures;
 mod load;
 mod nodes;
 mod out;
 mod outcome;
-#[expect(dead_code, unused_imports, reason = "the steps of a run are filled in next")]
+mod plan;
+mod raw;
 mod run;
 mod signals;
+mod watch;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use redbolt::{Config, Init};
 
 pub(crate) use self::args::Args;
+use self::args::{Kind, check};
+use self::figures::baseline;
+use self::figures::compare::compare;
+use self::figures::step::Measured;
 use self::nodes::masters::{MASTERS, Masters};
-use self::out::report::Report;
+use self::nodes::{announce, connect};
+use self::out::folder::Folder;
 use self::outcome::Outcome;
+use self::run::{Contender, Node, Run, SCHEMA, Step};
 use self::signals::Signals;
+use crate::duration::written;
 use crate::failure::Failure;
 use crate::number::grouped;
 use crate::output::{print, say};
+use crate::wall_clock;
 
 pub(crate) fn run(args: Args) -> ExitCode {
     match bench(&args) {
@@ -48,28 +65,120 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 /// Measures, and returns the report, and whether the run has measured anything.
 fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
+    check::load(args).map_err(Failure::usage)?;
+    let baseline = args.baseline.as_deref();
+    let baseline = baseline.map(|file| baseline::read(file, &args.levels(), args.rounds()));
+    let baseline = baseline.transpose()?;
+    let folder = args.out.as_deref().map(Folder::create).transpose()?;
     // Signals come before the first child: from here on a signal ends the run in an orderly way.
     let signals = Signals::listen()?;
     let (masters, config) = match args.config()? {
         Some(config) => (Masters::Given, config),
         None => start_masters(args)?,
     };
-    if let Some(kind) = args.crowd() {
-        return crowd::bench(args, kind, &masters, config, &signals);
+    // An engine says what is wrong with the nodes, if anything is.
+    drop(connect::connect(config.clone())?);
+    let nodes = announce::ask(&config)?;
+    if let Masters::Given = masters {
+        say(announce::announcement(&load(args), &nodes));
     }
-    let runs = load::engines::measure(args, &config, &signals)?;
-    let report = Report::new(args, &masters, &runs);
-    let outcome = Outcome::of(report.cycles, &report.failures, &signals);
+    let started = wall_clock::now();
+    let seed = facts::seed(args);
+    let measured = conduct::conduct(args, &config, seed, &signals)?;
+    let mut run = run_of(args, &masters, &config, nodes, seed, &measured, started);
+    if let (Some(before), Some(file)) = (baseline, &args.baseline) {
+        let (file, tolerance) = (file.display().to_string(), f64::from(args.tolerance) / 100.0);
+        run.baseline = Some(compare(&before, &run, file, tolerance));
+    }
+    let outcome = Outcome::of(&run, &measured, &signals);
+    if let Some(folder) = folder {
+        let started_ms = u64::try_from(started.as_millis()).unwrap_or_default();
+        for file in folder.write(&run, &measured, started_ms)? {
+            say(format_args!("written: {}", file.display()));
+        }
+    }
+    Ok((report(args, &run), outcome))
+}
+
+/// Returns what is going to happen, for the person at the terminal.
+fn load(args: &Args) -> String {
+    let levels = args.levels();
+    let in_flight = grouped(args.in_flight() as u64);
+    let mut text = match args.crowd() {
+        None => format!("{in_flight} in flight"),
+        Some(Kind::Threads(_)) => format!("{in_flight} threads"),
+        Some(Kind::Tasks(_)) => format!("{in_flight} tasks"),
+        Some(Kind::KeepAlive(_)) => format!("{in_flight} locks kept alive"),
+    };
+    if let Some(rate) = levels.last().and_then(|level| level.rate) {
+        text = format!("up to {text}, {} starts a second", grouped(rate.into()));
+    } else if levels.len() > 1 {
+        text = format!("up to {text}");
+    }
+    let steps = levels.len() * args.rounds() as usize;
+    let times = if steps > 1 { format!(", {steps} times") } else { String::new() };
+    format!("{text}{times} for {}", written(args.seconds()))
+}
+
+fn run_of(
+    args: &Args,
+    masters: &Masters,
+    config: &Config,
+    nodes: Vec<Node>,
+    seed: u64,
+    measured: &[Measured],
+    started: Duration,
+) -> Run {
+    let steps: Vec<Step> = measured.iter().map(|measured| measured.step.clone()).collect();
+    let levels = figures::level::levels(&steps);
+    let level = args.levels().pop().unwrap_or(plan::Level { in_flight: 1, rate: None });
+    Run {
+        schema: SCHEMA,
+        redbolt: facts::build(),
+        started_at: wall_clock::rfc3339(started),
+        machine: facts::machine(),
+        options: facts::options(args, config, &args.demand(level, seed)),
+        servers: masters.kind().to_owned(),
+        nodes,
+        verdict: figures::knee::verdict(&levels),
+        against: figures::against::against(&levels, &steps),
+        levels,
+        steps,
+        baseline: None,
+    }
+}
+
+/// Returns the text for standard output.
+fn report(args: &Args, run: &Run) -> String {
+    let Some(step) = chosen(run) else { return String::new() };
     if !args.json {
-        return Ok((out::table::table(&report), outcome));
+        let mut text = match run.levels.len() {
+            0 | 1 => out::table::table(run, step),
+            _ => out::levels::table(run),
+        };
+        text.extend(run.against.as_ref().map(out::levels::against));
+        text.extend(run.baseline.as_ref().map(out::levels::comparison));
+        return text;
     }
-    if report.overdue > 0 {
-        // The JSON object has no member for overdue starts, and the rate that it shows must not
-        // pass for the rate that the caller has asked for.
-        let overdue = grouped(report.overdue);
+    if step.overdue > 0 && run.levels.len() < 2 {
+        // The rate that the object shows must not pass for the rate that was asked for.
+        let overdue = grouped(step.overdue);
         say(format_args!("behind the rate: {overdue} starts due and never made"));
     }
-    Ok((out::object::of(&report), outcome))
+    out::object::of(run, step)
+}
+
+/// Returns the step that stands for the run: of the knee, or else of the last level, the one whose
+/// rate is in the middle.
+fn chosen(run: &Run) -> Option<&Step> {
+    let level = run.levels.get(run.verdict.knee.unwrap_or(run.levels.len().checked_sub(1)?))?;
+    let is_of = |step: &&Step| {
+        step.contender == Contender::Redbolt
+            && (step.in_flight, step.offered_per_s) == (level.in_flight, level.offered_per_s)
+    };
+    let mut steps: Vec<_> = run.steps.iter().filter(is_of).collect();
+    steps.sort_by(|a, b| a.cycles_per_s.total_cmp(&b.cycles_per_s));
+    steps.get(steps.len().saturating_sub(1) / 2).copied()
 }
 
 fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {

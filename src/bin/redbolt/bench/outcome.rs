@@ -2,14 +2,17 @@
 //!
 //! A run that a signal ended is what the person at the terminal wanted, whatever its figures are.
 
-use crate::bench::load::tally::Failures;
-use crate::bench::signals::Signals;
+use super::figures::step::Measured;
+use super::run::Run;
+use super::signals::Signals;
 use crate::exit;
 
 /// The end of a run whose figures were printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Measured,
+    /// Something is worse than in the earlier run.
+    Worse,
     /// No lock was granted, because nodes were missing.
     NoQuorum,
     /// No lock was granted, because others held the locks.
@@ -17,12 +20,15 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn of(locks: u64, failures: &Failures, signals: &Signals) -> Self {
-        match locks {
-            _ if signals.caught() => Self::Measured,
-            0 if failures.lacked_quorum() => Self::NoQuorum,
-            0 => Self::NoLock,
-            _ => Self::Measured,
+    pub(crate) fn of(run: &Run, steps: &[Measured], signals: &Signals) -> Self {
+        let has_locks = steps.iter().any(|measured| measured.step.cycles > 0);
+        let lacked_quorum = || steps.iter().any(|measured| measured.failures.lacked_quorum());
+        match has_locks {
+            true if run.baseline.as_ref().is_some_and(|baseline| baseline.is_worse) => Self::Worse,
+            true => Self::Measured,
+            false if signals.caught() => Self::Measured,
+            false if lacked_quorum() => Self::NoQuorum,
+            false => Self::NoLock,
         }
     }
 
@@ -30,6 +36,7 @@ impl Outcome {
     pub(crate) fn complaint(self) -> Option<(u8, &'static str)> {
         match self {
             Self::Measured => None,
+            Self::Worse => Some((exit::WORSE, "worse than the baseline")),
             Self::NoQuorum => Some((exit::NO_QUORUM, "no lock was granted: no quorum of nodes")),
             Self::NoLock => Some((exit::HELD, "no lock was granted within the run")),
         }

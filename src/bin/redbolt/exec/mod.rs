@@ -15,7 +15,7 @@
 //! [`occupant`] what keeps the lock from us: [`remains`] of others, for which a
 //! [closer look](closer_look) may be needed.
 //!
-//! What is said is a [`message`], as text or as JSON ([`style`], [`fields`], [`wall_clock`]). A
+//! What is said is a [`message`], as text or as JSON ([`style`], [`fields`]). A
 //! second thread writes the messages ([`speech`], [`backlog`]); [`refusal`] says what is wrong with
 //! arguments that cannot be parsed. Whatever is to be done is done
 //! first, and said then.
@@ -49,7 +49,6 @@ mod suspend;
 mod system;
 mod terminal;
 mod voters;
-mod wall_clock;
 mod watch;
 
 use std::process::ExitCode;

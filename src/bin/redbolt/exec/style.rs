@@ -9,8 +9,8 @@ use redbolt::time::Instant;
 use serde::Serialize;
 
 use super::message::{Level, Message};
-use super::wall_clock::{now, rfc3339};
 use crate::json;
+use crate::wall_clock::{now, rfc3339};
 
 /// The value of `--log`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -1,43 +1,42 @@
 //! `redbolt bench --client`: many threads or tasks through one `Client`, as services have them.
 //!
 //! A cycle acquires a lock, drops its guard, and goes on with the next lock. `workers` has the
-//! cycles of threads and tasks, `hold` the locks that are only kept alive, `figures` the report.
+//! cycles of threads and tasks, whose counts are in `sums`, and `keep_alive` the locks that are
+//! only kept alive. `processor` reads what all of it has cost, and `figures` is the outcome.
 
-mod figures;
-mod hold;
+pub(crate) mod figures;
+mod keep_alive;
 mod processor;
+mod sums;
 mod workers;
+
+use std::time::Duration;
 
 use redbolt::{Client, Config};
 
-use self::figures::Figures;
-use crate::bench::args::{Args, Kind};
-use crate::bench::nodes::connect::{CONNECT_TIMEOUT, connect};
-use crate::bench::nodes::masters::Masters;
-use crate::bench::outcome::Outcome;
-use crate::bench::signals::Signals;
+use self::figures::Crowd;
+use super::args::Kind;
+use super::load::demand::Demand;
+use super::nodes::connect::CONNECT_TIMEOUT;
+use super::signals::Signals;
+use super::watch::Watch;
 use crate::failure::Failure;
 
-/// Measures, and returns the report.
-pub(super) fn bench(
-    args: &Args,
+/// Measures one load through a client of its own.
+pub(crate) fn measure(
+    demand: &Demand,
     kind: Kind,
-    masters: &Masters,
-    config: Config,
+    config: &Config,
+    times: [Duration; 2],
     signals: &Signals,
-) -> Result<(String, Outcome), Failure> {
-    let (nodes, engines) = (config.nodes.len(), config.threads);
-    // An engine of its own says what is wrong with the nodes, if anything is.
-    drop(connect(config.clone())?);
-    let client = Client::new(config)?;
+    watch: &Watch<'_>,
+) -> Result<Crowd, Failure> {
+    let client = Client::new(config.clone())?;
     // The first lock is to ask all nodes.
     client.ready(CONNECT_TIMEOUT).blocking_wait().map_err(Failure::no_quorum)?;
-    let crowd = match kind {
-        Kind::Threads(count) => workers::threads(&client, args, count, signals)?,
-        Kind::Tasks(count) => workers::tasks(&client, args, count, signals)?,
-        Kind::Hold(count) => hold::hold(&client, args, count, signals)?,
-    };
-    let outcome = Outcome::of(crowd.cycles, &crowd.failures, signals);
-    let figures = Figures { kind, nodes, engines, servers: masters.kind().to_owned(), crowd };
-    Ok((if args.json { figures.object() } else { figures.table() }, outcome))
+    match kind {
+        Kind::Threads(_) => workers::threads(&client, demand, times, signals, watch),
+        Kind::Tasks(_) => workers::tasks(&client, demand, times, signals, watch),
+        Kind::KeepAlive(_) => keep_alive::keep_alive(&client, demand, times, signals, watch),
+    }
 }

@@ -1,13 +1,14 @@
 //! The cycles: acquire a lock, release it, go on with the next lock.
 //!
 //! ```text
-//! start ──► wanted ──► held, and released at once ──► over
-//!              └──────► failed          └──► lost
+//! start ──► wanted ──► held ──► perhaps extended, perhaps kept for a while ──► released ──► over
+//!              └──────► failed      └──► lost
 //! ```
 //!
 //! The processor time spent here counts as that of the client. A turn therefore reads the clock
 //! once, and a cycle allocates nothing: its state is in a table, by the index of its lock.
 
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
@@ -16,11 +17,14 @@ use redbolt::{
     AcquireError, AcquireOptions, Clock, Engine, Event, LockId, NodeState, RequestError,
 };
 
-use crate::bench::args::Args;
-use crate::bench::load::names::Names;
-use crate::bench::load::schedule::Schedule;
-use crate::bench::load::shares::Share;
-use crate::bench::load::tally::Tally;
+use super::demand::{Demand, Resources};
+use super::lanes::Lanes;
+use super::names::Names;
+use super::schedule::Schedule;
+use super::shares::Share;
+use super::slices;
+use super::tally::Tally;
+use crate::bench::watch::progress::Progress;
 
 /// How long to wait for a lock that nobody else wants, and so how long nodes may be gone before
 /// their absence shows as failures. While a majority is gone, this wait keeps failures rare.
@@ -49,6 +53,11 @@ pub(crate) struct Load {
     wait: Duration,
     /// What a lock with a fencing number asks for; `None` for locks without one.
     fenced: Option<AcquireOptions>,
+    /// How long each lock is held.
+    hold: Duration,
+    extend_percent: u32,
+    /// Draws which locks are extended.
+    rng: fastrand::Rng,
     /// How many cycles there may be at a time; zero towards the end.
     limit: usize,
     in_flight: usize,
@@ -56,7 +65,13 @@ pub(crate) struct Load {
     schedule: Option<Schedule>,
     /// The cycles by [`LockId::index`]; the table has a place for every lock of the engine.
     flights: Vec<Flight>,
+    /// The locks that are held for a while, with their ends: in order, because all are held for
+    /// the same time. No more than `limit`.
+    held: VecDeque<(Instant, LockId)>,
+    lanes: Lanes,
     tally: Tally,
+    slice: Duration,
+    slice_end: Instant,
 }
 
 /// One cycle.
@@ -64,25 +79,40 @@ pub(crate) struct Load {
 struct Flight {
     /// `None` when there is no cycle with this index.
     lock: Option<LockId>,
-    /// When the cycle should have started; once the lock is held, when its release began.
+    /// When the cycle should have started; once the lock is held, when what it does now began.
     since: Instant,
+    lane: u32,
 }
 
 impl Load {
-    pub(crate) fn new(engine: Engine, args: &Args, share: Share, max_locks: usize) -> Self {
-        // Other engines use the same masters: the wait is for all locks.
-        let queue = WAIT_PER_LOCK * u32::try_from(args.in_flight()).unwrap_or(u32::MAX);
+    /// Creates a load; `all` is how many cycles all engines have at a time, and `seconds` how long
+    /// it will be measured.
+    pub(crate) fn new(
+        engine: Engine,
+        demand: &Demand,
+        share: Share,
+        max_locks: usize,
+        seconds: Duration,
+    ) -> Self {
+        let is_open = share.schedule.is_some();
         Self {
             engine,
             names: share.names,
-            ttl: args.ttl,
-            wait: if args.resources.is_some() { CONTENDED_WAIT } else { WAIT + queue },
-            fenced: args.fenced.then(|| AcquireOptions::new().fenced()),
+            ttl: demand.ttl,
+            wait: wait(demand),
+            fenced: demand.is_fenced.then(|| AcquireOptions::new().fenced()),
+            hold: demand.hold,
+            extend_percent: demand.extend_percent,
+            rng: share.rng,
             limit: share.in_flight,
             in_flight: 0,
-            schedule: share.rate.map(|rate| Schedule::new(Clock::now(), rate)),
+            schedule: share.schedule,
             flights: vec![Flight::default(); max_locks],
-            tally: Tally::new(),
+            held: VecDeque::new(),
+            lanes: Lanes::new(if is_open { 0 } else { share.in_flight }),
+            tally: Tally::new(Clock::now()),
+            slice: slices::length(seconds),
+            slice_end: Instant::FAR_FUTURE,
         }
     }
 
@@ -100,8 +130,30 @@ impl Load {
     }
 
     /// Starts to count from zero. Cycles that are under way go on, and count when they end.
-    pub(crate) fn forget(&mut self) {
-        self.tally.forget();
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.tally = Tally::new(now);
+        self.lanes.clear();
+        self.slice_end = now + self.slice;
+    }
+
+    /// Ends the measured time. What ends from now on counts among the latencies and the failures.
+    pub(crate) fn end(&mut self, now: Instant) {
+        self.slice_end = Instant::FAR_FUTURE;
+        self.tally.end(now);
+    }
+
+    /// Tells those who watch what has been done, and which nodes are not ready.
+    pub(crate) fn publish(&self, progress: &Progress) {
+        progress.publish(self.tally.cycles, self.tally.failures.total());
+        let absent = self.engine.nodes().filter(|(_, _, node)| node.state != NodeState::Ready);
+        let absent = absent.map(|(_, address, node)| format!("{address}: {}", node.state));
+        progress.publish_absent(absent.collect());
+    }
+
+    /// Returns what was counted, and the cycles of each lane, once the load is over.
+    pub(crate) fn into_counts(mut self) -> (Tally, Vec<u64>) {
+        self.tally.end_late();
+        (self.tally, self.lanes.into_cycles())
     }
 
     /// Starts the cycles that are due, sleeps until something happens, but not past `until`, and
@@ -112,12 +164,17 @@ impl Load {
     /// the end of the turn before. The two errors of a cycle cancel each other out.
     pub(crate) fn turn(&mut self, now: Instant, until: Instant) -> io::Result<Instant> {
         self.start(now);
+        self.release_due(now);
         self.engine.poll(Some(self.sleep(now, until)))?;
         let now = Clock::now();
         // This loop requests no lock: the engine would give out an index again while events about
         // the former lock with this index are still unread.
         while let Some(event) = self.engine.next_event() {
             self.handle(now, event);
+        }
+        if now >= self.slice_end {
+            self.tally.close_slice(now);
+            self.slice_end = now + self.slice;
         }
         Ok(now)
     }
@@ -184,7 +241,7 @@ impl Load {
             }
             self.in_flight += 1;
             if let Some(flight) = self.flights.get_mut(lock.index()) {
-                *flight = Flight { lock: Some(lock), since };
+                *flight = Flight { lock: Some(lock), since, lane: self.lanes.take() };
             }
         }
     }
@@ -199,7 +256,10 @@ impl Load {
 
     /// How long to sleep if nothing happens.
     fn sleep(&self, now: Instant, until: Instant) -> Duration {
-        let sleep = (until - now).min(MAX_SLEEP);
+        let mut sleep = (until.min(self.slice_end) - now).min(MAX_SLEEP);
+        if let Some(&(end, _)) = self.held.front() {
+            sleep = sleep.min(end - now);
+        }
         match &self.schedule {
             Some(schedule) if self.in_flight < self.limit => sleep.min(schedule.next() - now),
             _ => sleep,
@@ -210,17 +270,26 @@ impl Load {
         match event {
             Event::Acquired { lock, .. } => {
                 if let Some(flight) = self.flights.get_mut(lock.index()) {
-                    self.tally.acquire.record(now - flight.since);
+                    self.tally.acquired(now - flight.since);
                     flight.since = now;
                 }
-                // A lock that was lost meanwhile cannot be released; the event of its loss comes
-                // next.
-                let _ = self.engine.release(lock);
+                self.held(now, lock);
+            }
+            Event::Extended { lock, .. } => {
+                if let Some(flight) = self.flights.get(lock.index()) {
+                    self.tally.extend.record(now - flight.since);
+                }
+                self.keep(now, lock);
+            }
+            Event::ExtendFailed { lock, .. } => {
+                self.tally.failures.add_not_extended();
+                self.keep(now, lock);
             }
             Event::Released { lock, .. } => {
                 let flight = self.land(lock);
                 self.tally.release.record(now - flight.since);
-                self.tally.cycles += 1;
+                self.lanes.count(flight.lane);
+                self.tally.ended(now);
             }
             Event::AcquireFailed { lock, error } => {
                 self.land(lock);
@@ -235,8 +304,48 @@ impl Load {
                 self.land(lock);
                 self.tally.failures.add_lost();
             }
-            // This load extends nothing, and reads the state of nodes only to show it.
+            // This load draws no numbers for locks that are held, and reads the state of nodes only
+            // to show it.
             _ => {}
+        }
+    }
+
+    /// Goes on with a lock that is held now: extends it, or keeps it.
+    fn held(&mut self, now: Instant, lock: LockId) {
+        let is_extended = self.extend_percent > 0 && self.rng.u32(0..100) < self.extend_percent;
+        // A lock that cannot be extended is lost, and the event of its loss comes next.
+        if !is_extended || self.engine.extend(lock, self.ttl).is_err() {
+            self.keep(now, lock);
+        }
+    }
+
+    /// Keeps a lock for its time, and releases it. Most loads keep none.
+    fn keep(&mut self, now: Instant, lock: LockId) {
+        if self.hold.is_zero() {
+            self.release(now, lock);
+        } else {
+            self.held.push_back((now + self.hold, lock));
+        }
+    }
+
+    /// Releases the locks whose time is over; towards the end, all.
+    fn release_due(&mut self, now: Instant) {
+        while let Some(&(end, lock)) = self.held.front() {
+            if now < end && self.limit > 0 {
+                return;
+            }
+            self.held.pop_front();
+            self.release(now, lock);
+        }
+    }
+
+    /// A lock that was lost meanwhile cannot be released: its cycle is over, or the event of the
+    /// loss comes next.
+    fn release(&mut self, now: Instant, lock: LockId) {
+        let flight = self.flights.get_mut(lock.index()).filter(|flight| flight.lock == Some(lock));
+        if let Some(flight) = flight {
+            flight.since = now;
+            let _ = self.engine.release(lock);
         }
     }
 
@@ -249,6 +358,17 @@ impl Load {
     /// event, so that `in_flight` is not zero.
     fn land(&mut self, lock: LockId) -> Flight {
         self.in_flight -= 1;
-        self.flights.get_mut(lock.index()).map(std::mem::take).unwrap_or_default()
+        let flight = self.flights.get_mut(lock.index()).map(std::mem::take).unwrap_or_default();
+        self.lanes.give_back(flight.lane);
+        flight
     }
+}
+
+/// How long to wait for a lock.
+fn wait(demand: &Demand) -> Duration {
+    if demand.resources != Resources::Own {
+        return CONTENDED_WAIT;
+    }
+    // Other engines use the same masters: the wait is for all locks.
+    WAIT + WAIT_PER_LOCK * u32::try_from(demand.in_flight).unwrap_or(u32::MAX)
 }

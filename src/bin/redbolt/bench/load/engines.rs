@@ -8,83 +8,96 @@ use std::thread;
 use std::time::Duration;
 
 use redbolt::time::Instant;
-use redbolt::{Clock, Config, Engine};
+use redbolt::{Clock, Config};
 
-use crate::bench::args::{Args, WARM_UP};
-use crate::bench::load::cycles::Load;
-use crate::bench::load::live::Live;
-use crate::bench::load::shares::shares;
-use crate::bench::load::snapshot::Snapshot;
+use super::cycles::Load;
+use super::demand::Demand;
+use super::shares::shares;
+use super::snapshot::Snapshot;
 use crate::bench::nodes::connect::connect;
 use crate::bench::signals::Signals;
+use crate::bench::watch::progress::Progress;
+use crate::bench::watch::{Seen, Watch, Window};
 use crate::failure::Failure;
 
+/// How often a load publishes what it has done.
+const PUBLISH_EVERY: Duration = Duration::from_millis(100);
+
 /// What one engine has done: its counters before and after, and the load, which is over.
-pub(crate) struct Run {
+pub(crate) struct Part {
     pub(crate) load: Load,
     pub(crate) before: Snapshot,
     pub(crate) after: Snapshot,
+    /// The time that the last cycles and the last replies took after the end of the measurement.
+    pub(crate) wound_down: Duration,
 }
 
-/// Connects all engines, and measures. Returns what each has done.
+/// Connects all engines, and measures. Returns what each has done, and what was seen.
 pub(crate) fn measure(
-    args: &Args,
+    demand: &Demand,
     config: &Config,
+    [warm_up, seconds]: [Duration; 2],
     signals: &Signals,
-) -> Result<Vec<Run>, Failure> {
+    watch: &Watch<'_>,
+) -> Result<(Vec<Part>, Seen), Failure> {
     let max_locks = config.redlock.max_locks;
-    let loads = shares(args, config).into_iter().map(|share| {
-        let engine: Engine = connect(config.clone())?;
-        Ok(Load::new(engine, args, share, max_locks))
-    });
-    let mut loads = loads.collect::<Result<Vec<_>, Failure>>()?;
-    if loads.len() == 1 {
-        let runs = loads.pop().map(|load| run(load, args.seconds, Live::new(), signals));
-        return runs.into_iter().collect();
-    }
+    let count = config.threads;
+    let engines = (0..count).map(|_| connect(config.clone()));
+    let engines = engines.collect::<Result<Vec<_>, Failure>>()?;
+    // A schedule begins once all are connected.
+    let shares = shares(demand, config, Clock::now());
+    let loads = engines.into_iter().zip(shares);
+    let loads: Vec<_> =
+        loads.map(|(engine, share)| Load::new(engine, demand, share, max_locks, seconds)).collect();
+    let progress: Vec<_> = loads.iter().map(|_| Progress::default()).collect();
+    let window = Window::new(warm_up, seconds);
     thread::scope(|scope| {
-        let threads = loads.into_iter().map(|load| {
+        let threads = loads.into_iter().zip(&progress).map(|(load, progress)| {
             let builder = thread::Builder::new();
-            // A line of one engine would pass for all of them.
-            builder.spawn_scoped(scope, || run(load, args.seconds, Live::silent(), signals))
+            builder.spawn_scoped(scope, move || run(load, window, signals, progress))
         });
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
+        let is_over = || threads.iter().all(thread::ScopedJoinHandle::is_finished);
+        let seen = watch.step(window, &progress, |_| {}, is_over);
         let ended = threads.into_iter().map(|thread| {
             thread.join().map_err(|_| Failure::software("an engine of the load has panicked"))?
         });
-        ended.collect()
+        Ok((ended.collect::<Result<Vec<_>, Failure>>()?, seen))
     })
 }
 
 /// Measures one engine.
 fn run(
     mut load: Load,
-    seconds: Duration,
-    mut live: Live,
+    window: Window,
     signals: &Signals,
-) -> Result<Run, Failure> {
-    let before = warm_up(&mut load, &mut live, signals)?;
-    run_until(&mut load, &mut live, signals, before.at + seconds)?;
+    progress: &Progress,
+) -> Result<Part, Failure> {
+    run_until(&mut load, window.begin, signals, progress)?;
+    load.begin(Clock::now());
+    let before = Snapshot::take(&mut load);
+    let end = before.at + (window.end - window.begin);
+    run_until(&mut load, end, signals, progress)?;
     let after = Snapshot::take(&mut load);
-    live.clear();
+    load.end(after.at);
     load.finish()?;
-    Ok(Run { load, before, after })
+    let wound_down = Clock::now() - after.at;
+    Ok(Part { load, before, after, wound_down })
 }
 
-/// Runs the load for the warm-up, and forgets what was counted meanwhile.
-fn warm_up(load: &mut Load, live: &mut Live, signals: &Signals) -> io::Result<Snapshot> {
-    run_until(load, live, signals, Clock::now() + WARM_UP)?;
-    load.forget();
-    live.forget();
-    Ok(Snapshot::take(load))
-}
-
-fn run_until(load: &mut Load, live: &mut Live, signals: &Signals, end: Instant) -> io::Result<()> {
+fn run_until(
+    load: &mut Load,
+    end: Instant,
+    signals: &Signals,
+    progress: &Progress,
+) -> io::Result<()> {
     let mut now = Clock::now();
+    let mut publish_at = now + PUBLISH_EVERY;
     while now < end && !signals.caught() {
-        now = load.turn(now, end.min(live.due()))?;
-        if now >= live.due() {
-            live.show(now, load);
+        now = load.turn(now, end.min(publish_at))?;
+        if now >= publish_at {
+            load.publish(progress);
+            publish_at = now + PUBLISH_EVERY;
         }
     }
     Ok(())

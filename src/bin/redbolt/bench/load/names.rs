@@ -2,10 +2,16 @@
 
 use redbolt::{Clock, Division};
 
+use super::demand::{Demand, Resources};
+use super::zipf::Zipf;
+
 const PREFIX: &str = "bench/";
 
 /// The digits of a name: enough for every cycle of the longest run. All names have the same length.
 const DIGITS: usize = 10;
+
+/// A length in which every name has room.
+pub(crate) const LEAST_LEN: u32 = 33;
 
 /// The most names that an engine passes over for the next one of its own. With 64 engines, one of
 /// 64 names is its own.
@@ -26,38 +32,48 @@ enum Pick {
     Shared { count: u32, rng: fastrand::Rng },
     /// The same, but only those of these numbers, of which there is at least one.
     Divided { numbers: Vec<u32>, rng: fastrand::Rng },
+    /// Names of different popularity; `numbers` are those of the engine, or empty for all.
+    Popular { zipf: Zipf, numbers: Vec<u32>, rng: fastrand::Rng },
 }
 
-impl Names {
-    pub(crate) fn new(resources: Option<u32>) -> Self {
-        Self::of_worker(resources, 0)
+/// Makes the names of all engines or workers of a step.
+pub(crate) struct Naming<'a> {
+    demand: &'a Demand,
+    /// The popularity of all names; made once, because it may be large.
+    zipf: Option<Zipf>,
+}
+
+impl<'a> Naming<'a> {
+    pub(crate) fn new(demand: &'a Demand) -> Self {
+        let zipf = match demand.resources {
+            Resources::Zipf { count, exponent } => Zipf::of_ranks(0..count, exponent),
+            _ => None,
+        };
+        Self { demand, zipf }
     }
 
-    /// Creates the names of one of many workers.
-    pub(crate) fn of_worker(resources: Option<u32>, number: u64) -> Self {
-        // Two runs that start in the same nanosecond would contend, which does no harm.
-        let run = Clock::now().as_nanos() ^ (number << 40);
-        let (prefix, pick) = match resources {
-            None => (format!("{PREFIX}{run:x}/"), Pick::Own),
-            Some(count) => {
-                let rng = fastrand::Rng::with_seed(run);
-                (PREFIX.to_owned(), Pick::Shared { count, rng })
-            }
+    /// Creates the names of one of many workers, none of which is in charge of names.
+    pub(crate) fn of_worker(&self, number: usize) -> Names {
+        let rng = self.demand.rng(number);
+        let pick = match (self.demand.resources.count(), &self.zipf) {
+            (None, _) => return self.own(number, Pick::Own),
+            (Some(count), None) => Pick::Shared { count, rng },
+            (_, Some(zipf)) => Pick::Popular { zipf: zipf.clone(), numbers: Vec::new(), rng },
         };
-        Self { text: text_of(prefix), pick }
+        Names { text: self.shared_text(), pick }
     }
 
     /// Creates names that nobody else has, and that this engine is in charge of. Each costs as many
     /// stripes as there are engines.
-    pub(crate) fn of_engine(engine: usize, division: Division) -> Self {
-        Self { pick: Pick::OwnOf { engine, division }, ..Self::of_worker(None, engine as u64) }
+    pub(crate) fn of_engine(&self, engine: usize, division: Division) -> Names {
+        self.own(engine, Pick::OwnOf { engine, division })
     }
 
     /// Divides the names that all runs share among engines. An engine in charge of none of them is
-    /// left out. Takes four bytes for each name.
-    pub(crate) fn divided(count: u32, division: Division) -> Vec<Self> {
+    /// left out. Takes some bytes for each name.
+    pub(crate) fn divided(&self, count: u32, division: Division) -> Vec<Names> {
         let mut all = vec![Vec::new(); division.engines()];
-        let mut text = text_of(PREFIX.to_owned());
+        let mut text = self.shared_text();
         for number in 0..count {
             if let Some(digits) = text.last_chunk_mut::<DIGITS>() {
                 write(digits, number);
@@ -66,13 +82,40 @@ impl Names {
                 numbers.push(number);
             }
         }
-        let run = Clock::now().as_nanos();
-        let names = (run..).zip(all).filter(|(_, numbers)| !numbers.is_empty());
-        let names = names.map(|(seed, numbers)| Self {
-            text: text_of(PREFIX.to_owned()),
-            pick: Pick::Divided { numbers, rng: fastrand::Rng::with_seed(seed) },
+        let names = all.into_iter().enumerate().filter(|(_, numbers)| !numbers.is_empty());
+        let names = names.map(|(engine, numbers)| {
+            let rng = self.demand.rng(engine);
+            let zipf = match self.demand.resources {
+                Resources::Zipf { exponent, .. } => {
+                    Zipf::of_ranks(numbers.iter().copied(), exponent)
+                }
+                _ => None,
+            };
+            let pick = match zipf {
+                Some(zipf) => Pick::Popular { zipf, numbers, rng },
+                None => Pick::Divided { numbers, rng },
+            };
+            Names { text: text.clone(), pick }
         });
         names.collect()
+    }
+
+    fn own(&self, number: usize, pick: Pick) -> Names {
+        // Two runs that start in the same nanosecond would contend, which does no harm.
+        let run = Clock::now().as_nanos() ^ ((number as u64) << 40);
+        let text = text_of(format!("{PREFIX}{run:016x}/"), self.demand.key_len);
+        Names { text, pick }
+    }
+
+    fn shared_text(&self) -> Vec<u8> {
+        text_of(PREFIX.to_owned(), self.demand.key_len)
+    }
+}
+
+impl Names {
+    /// The length of every name.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
     }
 
     pub(crate) fn next(&mut self) -> &[u8] {
@@ -92,16 +135,23 @@ impl Names {
                 Pick::Divided { numbers, rng } => {
                     rng.choice(&*numbers).into_iter().for_each(|number| write(digits, *number));
                 }
+                Pick::Popular { zipf, numbers, rng } => {
+                    let place = zipf.draw(rng);
+                    write(digits, numbers.get(place).copied().unwrap_or(place as u32));
+                }
             }
         }
         &self.text
     }
 }
 
-/// Returns the name with the number zero.
-fn text_of(prefix: String) -> Vec<u8> {
+/// Returns the name with the number zero. A name that is to be longer is filled before its number.
+fn text_of(prefix: String, len: Option<usize>) -> Vec<u8> {
     let mut text = prefix.into_bytes();
-    text.resize(text.len() + DIGITS, b'0');
+    let least = text.len() + DIGITS;
+    let len = len.unwrap_or_default().max(least);
+    text.resize(len - DIGITS, b'-');
+    text.resize(len, b'0');
     text
 }
 
@@ -128,23 +178,37 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::bench::load::demand::sample;
+
+    fn demand(resources: Resources) -> Demand {
+        Demand { resources, ..sample() }
+    }
+
+    fn division(engines: usize) -> Division {
+        let mut config = redbolt::Config::with_addresses([]);
+        config.threads = engines;
+        config.division()
+    }
+
+    fn thousand(names: &mut Names) -> HashSet<Vec<u8>> {
+        (0..1_000).map(|_| names.next().to_vec()).collect()
+    }
 
     #[test]
     fn own_names_are_never_the_same() {
-        let mut names = Names::new(None);
-        let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
+        let demand = demand(Resources::Own);
+        let mut names = Naming::new(&demand).of_worker(0);
+        let seen = thousand(&mut names);
         assert_eq!(seen.len(), 1_000);
         assert!(seen.iter().any(|name| name.ends_with(b"/0000001000")), "{seen:?}");
+        assert_eq!(names.len(), LEAST_LEN as usize);
     }
 
     #[test]
     fn names_of_an_engine_are_never_the_same_and_never_of_another_engine() {
-        let mut config = redbolt::Config::with_addresses([]);
-        config.threads = 64;
-        let division = config.division();
+        let (demand, division) = (demand(Resources::Own), division(64));
         for engine in [0, 63] {
-            let mut names = Names::of_engine(engine, division);
-            let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
+            let seen = thousand(&mut Naming::new(&demand).of_engine(engine, division));
             assert_eq!(seen.len(), 1_000);
             assert!(seen.iter().all(|name| division.of(name) == engine), "{seen:?}");
         }
@@ -152,26 +216,50 @@ mod tests {
 
     #[test]
     fn shared_names_are_all_of_those_and_no_other() {
-        let mut names = Names::new(Some(3));
-        let seen: HashSet<Vec<u8>> = (0..1_000).map(|_| names.next().to_vec()).collect();
-        let all = [0, 1, 2].map(|number| format!("bench/{number:010}").into_bytes());
-        assert_eq!(seen, HashSet::from(all));
+        for resources in [Resources::Uniform(3), Resources::Zipf { count: 3, exponent: 0.99 }] {
+            let demand = demand(resources);
+            let seen = thousand(&mut Naming::new(&demand).of_worker(0));
+            let all = [0, 1, 2].map(|number| format!("bench/{number:010}").into_bytes());
+            assert_eq!(seen, HashSet::from(all), "{resources}");
+        }
     }
 
     #[test]
     fn engines_have_names_of_their_own_and_all_names_together() {
-        let mut config = redbolt::Config::with_addresses([]);
-        config.threads = 3;
-        let division = config.division();
-        let mut all = Names::divided(100, division);
-        let seen: Vec<HashSet<Vec<u8>>> = all
-            .iter_mut()
-            .map(|names| (0..1_000).map(|_| names.next().to_vec()).collect())
-            .collect();
-        for (engine, names) in seen.iter().enumerate() {
-            assert!(names.iter().all(|name| division.of(name) == engine), "{names:?}");
+        let division = division(3);
+        for resources in [Resources::Uniform(100), Resources::Zipf { count: 100, exponent: 0.5 }] {
+            let demand = demand(resources);
+            let naming = Naming::new(&demand);
+            let mut all = naming.divided(100, division);
+            let seen: Vec<_> = all.iter_mut().map(thousand).collect();
+            for (engine, names) in seen.iter().enumerate() {
+                assert!(names.iter().all(|name| division.of(name) == engine), "{names:?}");
+            }
+            assert_eq!(seen.iter().flatten().collect::<HashSet<_>>().len(), 100, "{resources}");
+            assert_eq!(naming.divided(1, division).len(), 1, "the others have no resource");
         }
-        assert_eq!(seen.iter().flatten().collect::<HashSet<_>>().len(), 100);
-        assert_eq!(Names::divided(1, division).len(), 1, "the other engines have no resource");
+    }
+
+    #[test]
+    fn names_are_as_long_as_they_are_to_be_and_differ_in_their_last_bytes() {
+        for resources in [Resources::Own, Resources::Uniform(7)] {
+            let demand = Demand { key_len: Some(200), ..demand(resources) };
+            let mut names = Naming::new(&demand).of_worker(3);
+            let seen = thousand(&mut names);
+            assert!(seen.iter().all(|name| name.len() == 200), "{resources}");
+            assert_eq!(seen.len(), if resources == Resources::Own { 1_000 } else { 7 });
+        }
+    }
+
+    #[test]
+    fn the_same_seed_wants_the_same_resources_and_another_worker_wants_others() {
+        let demand = demand(Resources::Uniform(1_000_000));
+        let naming = Naming::new(&demand);
+        let drawn = |worker| {
+            let mut names = naming.of_worker(worker);
+            (0..20).map(|_| names.next().to_vec()).collect::<Vec<_>>()
+        };
+        assert_eq!(drawn(1), drawn(1));
+        assert_ne!(drawn(1), drawn(2));
     }
 }

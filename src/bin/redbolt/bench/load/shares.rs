@@ -1,38 +1,43 @@
 //! The parts of the load that engines have, divided before the run.
 
 use redbolt::Config;
+use redbolt::time::Instant;
 
-use crate::bench::args::Args;
-use crate::bench::load::names::Names;
+use super::demand::Demand;
+use super::names::{Names, Naming};
+use super::schedule::Schedule;
 
 /// The part of the load that one engine has.
 pub(crate) struct Share {
     pub(crate) in_flight: usize,
-    /// Starts a second; `None` to start a cycle whenever one ends.
-    pub(crate) rate: Option<u32>,
+    /// `None` to start a cycle whenever one ends.
+    pub(crate) schedule: Option<Schedule>,
     pub(crate) names: Names,
+    /// Draws which locks are extended.
+    pub(crate) rng: fastrand::Rng,
 }
 
-/// Divides the load among the engines of this configuration. An engine that is in charge of no
-/// resource has no share, so that there may be fewer shares than engines.
-pub(crate) fn shares(args: &Args, config: &Config) -> Vec<Share> {
+/// Divides the load among the engines of this configuration, from `origin` on. An engine that is in
+/// charge of no resource has no share, so that there may be fewer shares than engines.
+pub(crate) fn shares(demand: &Demand, config: &Config, origin: Instant) -> Vec<Share> {
     let division = config.division();
-    let names = match args.resources {
+    let naming = Naming::new(demand);
+    let names = match demand.resources.count() {
         // Two engines draw no numbers of the same stripe.
-        None if args.fenced && division.engines() > 1 => {
-            (0..division.engines()).map(|engine| Names::of_engine(engine, division)).collect()
+        None if demand.is_fenced && division.engines() > 1 => {
+            (0..division.engines()).map(|engine| naming.of_engine(engine, division)).collect()
         }
         // Nobody else wants these names, whichever engine asks for them.
-        None => (0..division.engines() as u64).map(|n| Names::of_worker(None, n)).collect(),
-        Some(count) if division.engines() == 1 => vec![Names::new(Some(count))],
-        Some(count) => Names::divided(count, division),
+        None => (0..division.engines()).map(|number| naming.of_worker(number)).collect(),
+        Some(_) if division.engines() == 1 => vec![naming.of_worker(0)],
+        Some(count) => naming.divided(count, division),
     };
     let engines = names.len();
     let shares = names.into_iter().enumerate().map(|(index, names)| Share {
-        in_flight: part(args.in_flight(), index, engines),
-        // A part is no more than the whole.
-        rate: args.rate.map(|rate| part(rate as usize, index, engines) as u32),
+        in_flight: part(demand.in_flight, index, engines),
+        schedule: Schedule::new(origin, demand, index, engines),
         names,
+        rng: demand.rng(index + engines),
     });
     shares.collect()
 }

@@ -1,18 +1,14 @@
-//! The counters and histograms of a run.
+//! The counters and histograms of a load.
 
 use std::fmt;
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
 use redbolt::AcquireError;
+use redbolt::time::Instant;
 
+use super::latencies::Latencies;
+use super::slices::Slices;
 use crate::number;
-
-/// Latencies are counted in nanoseconds, from 0.1 µs to one hour, to three digits. A histogram
-/// takes some 200 kB.
-const LEAST_NANOS: u64 = 100;
-const MOST_NANOS: u64 = 3_600_000_000_000;
-const DIGITS: u8 = 3;
 
 pub(crate) struct Tally {
     /// Locks that were acquired and released.
@@ -20,60 +16,95 @@ pub(crate) struct Tally {
     pub(crate) failures: Failures,
     /// Cycles that still waited for their lock when the run was over.
     pub(crate) unfinished: u64,
+    /// Those of the slices that are over.
     pub(crate) acquire: Latencies,
     pub(crate) release: Latencies,
+    pub(crate) extend: Latencies,
+    /// From the drop of a guard to the grant of the next one, where all want one resource.
+    pub(crate) hand_over: Latencies,
+    pub(crate) slices: Slices,
+    /// The latencies of the slice that runs.
+    present: Latencies,
+    /// When a cycle ended last, and the longest time between two ends.
+    last_end: Instant,
+    pub(crate) longest_stall: Duration,
 }
 
 impl Tally {
-    pub(crate) fn new() -> Self {
-        let (acquire, release) = (Latencies::new(), Latencies::new());
-        Self { cycles: 0, failures: Failures::default(), unfinished: 0, acquire, release }
+    /// Creates a tally that counts from `now`.
+    pub(crate) fn new(now: Instant) -> Self {
+        let mut tally = Self {
+            cycles: 0,
+            failures: Failures::default(),
+            unfinished: 0,
+            acquire: Latencies::new(),
+            release: Latencies::new(),
+            extend: Latencies::new(),
+            hand_over: Latencies::new(),
+            slices: Slices::default(),
+            present: Latencies::new(),
+            last_end: now,
+            longest_stall: Duration::ZERO,
+        };
+        tally.slices.start(now);
+        tally
     }
 
-    /// Adds the counts of another tally.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    /// Counts a lock that was granted.
+    pub(crate) fn acquired(&mut self, latency: Duration) {
+        self.present.record(latency);
+    }
+
+    /// Counts locks that were granted at the same time.
+    pub(crate) fn acquired_many(&mut self, latency: Duration, locks: u64) {
+        self.present.record_many(latency, locks);
+    }
+
+    /// Counts the end of a cycle.
+    pub(crate) fn ended(&mut self, now: Instant) {
+        self.ended_many(now, 1);
+    }
+
+    /// Counts cycles that ended at the same time.
+    pub(crate) fn ended_many(&mut self, now: Instant, cycles: u64) {
+        self.cycles += cycles;
+        self.longest_stall = self.longest_stall.max(now - self.last_end);
+        self.last_end = now;
+    }
+
+    /// Ends a slice, which takes some ten microseconds.
+    pub(crate) fn close_slice(&mut self, now: Instant) {
+        self.slices.close(now, self.cycles, self.failures.total(), &self.present);
+        self.acquire.merge(&self.present);
+        self.present.clear();
+    }
+
+    /// Ends the measured time: a wait for the end of a cycle that lasts until now is a stall too.
+    pub(crate) fn end(&mut self, now: Instant) {
+        self.longest_stall = self.longest_stall.max(now - self.last_end);
+        self.last_end = now;
+        self.close_slice(now);
+    }
+
+    /// Counts the latencies of what was granted after the measured time.
+    pub(crate) fn end_late(&mut self) {
+        self.slices.late.extend(self.present.values());
+        self.acquire.merge(&self.present);
+        self.present.clear();
+    }
+
+    /// Adds what another load has counted at the same time. Nothing ends anywhere for no longer
+    /// than nothing ends at the one that stalls least.
+    pub(crate) fn merge(&mut self, other: Self) {
         self.cycles += other.cycles;
         self.unfinished += other.unfinished;
         self.failures.merge(&other.failures);
         self.acquire.merge(&other.acquire);
         self.release.merge(&other.release);
-    }
-
-    /// Starts from zero, in the same memory.
-    pub(crate) fn forget(&mut self) {
-        self.cycles = 0;
-        self.failures = Failures::default();
-        self.unfinished = 0;
-        self.acquire.0.reset();
-        self.release.0.reset();
-    }
-}
-
-/// The latencies of one kind of request.
-pub(crate) struct Latencies(Histogram<u64>);
-
-impl Latencies {
-    pub(crate) fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(LEAST_NANOS, MOST_NANOS, DIGITS);
-        // The three constants are within what a histogram accepts.
-        Self(histogram.expect("the bounds are in order"))
-    }
-
-    pub(crate) fn record(&mut self, latency: Duration) {
-        let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
-        self.0.saturating_record(nanos);
-    }
-
-    pub(crate) fn merge(&mut self, other: &Self) {
-        // Adding fails only for different bounds, and all histograms here have the same.
-        let _ = self.0.add(&other.0);
-    }
-
-    /// Returns p50, p90, p99, p99.9 and the maximum in microseconds; `None` for no latencies.
-    pub(crate) fn summary(&self) -> Option<[f64; 5]> {
-        let quantiles = [0.5, 0.9, 0.99, 0.999, 1.0];
-        let micros = |quantile| self.0.value_at_quantile(quantile) as f64 / 1e3;
-        (!self.0.is_empty()).then(|| quantiles.map(micros))
+        self.extend.merge(&other.extend);
+        self.hand_over.merge(&other.hand_over);
+        self.slices.merge(other.slices);
+        self.longest_stall = self.longest_stall.min(other.longest_stall);
     }
 }
 
@@ -86,6 +117,7 @@ pub(crate) struct Failures {
     no_room: u64,
     lost: u64,
     refused: u64,
+    not_extended: u64,
     other: u64,
 }
 
@@ -106,6 +138,11 @@ impl Failures {
         self.refused += 1;
     }
 
+    /// Counts an extension that failed; the cycle goes on.
+    pub(crate) fn add_not_extended(&mut self) {
+        self.not_extended += 1;
+    }
+
     /// Counts a request that ended in a way that no load should see.
     pub(crate) fn add_other(&mut self) {
         self.other += 1;
@@ -123,6 +160,7 @@ impl Failures {
         self.no_room += other.no_room;
         self.lost += other.lost;
         self.refused += other.refused;
+        self.not_extended += other.not_extended;
         self.other += other.other;
     }
 
@@ -135,7 +173,7 @@ impl Failures {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
-    fn kinds(&self) -> [(&'static str, u64); 7] {
+    pub(crate) fn kinds(&self) -> [(&'static str, u64); 8] {
         [
             ("held", self.held),
             ("no quorum", self.no_quorum),
@@ -143,6 +181,7 @@ impl Failures {
             ("no room", self.no_room),
             ("lost", self.lost),
             ("refused", self.refused),
+            ("not extended", self.not_extended),
             ("other", self.other),
         ]
     }

@@ -1,7 +1,12 @@
 //! What a run has measured, for people and for programs.
 //!
-//! `report` has the figures: `table` prints them for people and `object` for programs.
+//! `table` prints a run of one step, and `levels` one of many; `object` prints either for programs.
+//! `folder` has the files of `--out`: `series` and `hlog` beside the run itself. This room must
+//! never touch a node, and never compute what is not in the run.
 
+pub(crate) mod folder;
+mod hlog;
+pub(crate) mod levels;
 pub(crate) mod object;
-pub(crate) mod report;
+mod series;
 pub(crate) mod table;

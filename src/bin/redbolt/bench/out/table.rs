@@ -1,65 +1,143 @@
-//! The report as a table for people.
+//! One step as a table for people.
 
 use std::fmt::Write;
-use std::time::Duration;
 
-use crate::bench::out::report::Report;
+use crate::bench::run::digits::Quantiles;
+use crate::bench::run::{Run, Step};
 use crate::number::grouped;
 
 /// The column at which figures begin.
 const LABEL: usize = 14;
 
 /// A wait for the last replies that is at least this long gets a row.
-const NOTEWORTHY: Duration = Duration::from_millis(500);
+const NOTEWORTHY_MS: f64 = 500.0;
 
-/// The width of a figure.
-const FIGURE: usize = 12;
+/// A time without the end of any cycle that is at least this long gets a row.
+const STALL_MS: f64 = 100.0;
 
-pub(crate) fn table(report: &Report) -> String {
+/// The columns between two figures.
+const GAP: usize = 2;
+
+pub(crate) fn table(run: &Run, step: &Step) -> String {
     let mut out = String::new();
-    let ready = match report.absent.len() {
+    load(&mut out, run, step);
+    counts(&mut out, step);
+    ends(&mut out, step);
+    latencies(&mut out, step);
+    costs(&mut out, step);
+    out
+}
+
+/// What was to be done, and by whom.
+fn load(out: &mut String, run: &Run, step: &Step) {
+    let ready = match step.absent.len() {
         0 => String::new(),
         absent => format!(", {absent} not ready at the end"),
     };
-    row(&mut out, "nodes", &format!("{}{ready}", report.nodes));
-    for node in &report.absent {
-        row(&mut out, "", node);
+    row(out, "nodes", &format!("{}{ready}", run.nodes.len()));
+    for node in &step.absent {
+        row(out, "", node);
     }
-    row(&mut out, "servers", &report.servers);
-    if report.engines > 1 {
-        row(&mut out, "engines", &report.engines.to_string());
+    row(out, "servers", &run.servers);
+    if step.engines > 1 {
+        row(out, "engines", &step.engines.to_string());
     }
-    row(&mut out, "in flight", &load(report));
-    row(&mut out, "seconds", &format!("{:.3}", report.seconds));
-    row(&mut out, "cycles", &grouped(report.cycles));
-    row(&mut out, "cycles/s", &grouped(report.cycles_per_s.round() as u64));
-    row(&mut out, "failed", &failed(report));
-    if let Some(trips) = report.further_trips {
-        row(&mut out, "further trips", &with_share(trips, report.cycles));
+    let label = match run.options.load.as_str() {
+        "engines" => "in flight",
+        "keep_alive" => "wanted",
+        workers => workers,
+    };
+    let mut text = grouped(step.in_flight);
+    if let Some(resources) = &run.options.resources {
+        // As the option is written: a number, or a number with an exponent.
+        let count = resources.parse().map_or_else(|_| resources.clone(), grouped);
+        text += &format!(", contending for {count}");
     }
-    if let Some(widened) = report.widened {
-        row(&mut out, "asked more", &with_share(widened, report.cycles));
+    if let Some(rate) = step.offered_per_s {
+        text += &format!(" at most, {} starts a second", grouped(rate.into()));
     }
-    if report.overdue > 0 {
-        row(&mut out, "behind", &format!("{} starts due and never made", grouped(report.overdue)));
+    row(out, label, &text);
+    if run.options.hold_ms > 0.0 {
+        row(out, "each held", &format!("{} ms", run.options.hold_ms));
     }
-    if report.unfinished > 0 {
-        row(&mut out, "unfinished", &format!("{} still in line", grouped(report.unfinished)));
+}
+
+fn counts(out: &mut String, step: &Step) {
+    row(out, "seconds", &format!("{:.3}", step.ran_ms / 1e3));
+    if let Some(kept) = &step.kept {
+        row(out, "held", &grouped(kept.held));
+        row(out, "extended", &grouped(kept.extended));
+        row(out, "lost", &grouped(kept.lost));
+        return row(out, "failed", &failed(step));
     }
-    if report.wound_down >= NOTEWORTHY {
-        let waited = format!("{:.1} s after the end", report.wound_down.as_secs_f64());
-        row(&mut out, "waited", &format!("{waited} for replies"));
+    row(out, "cycles", &grouped(step.cycles));
+    row(out, "cycles/s", &grouped(step.cycles_per_s.round() as u64));
+    row(out, "failed", &failed(step));
+    if let Some(trips) = step.further_trips {
+        row(out, "further trips", &with_share(trips, step.cycles));
     }
-    latencies(&mut out, report);
-    if let Some(cycle) = &report.per_cycle {
-        out.push('\n');
-        row(&mut out, "per cycle", &format!("{:.2} µs of client CPU", cycle.cpu_us));
-        let [sent, received] = [cycle.bytes_sent, cycle.bytes_received].map(|b| b.round() as u64);
-        let bytes = format!("{} bytes sent, {} received", grouped(sent), grouped(received));
-        row(&mut out, "", &bytes);
-        row(&mut out, "", &format!("{:.3} system calls", cycle.system_calls));
+    if let Some(widened) = step.widened {
+        row(out, "asked more", &with_share(widened, step.cycles));
     }
-    out
+    if let Some(fair) = &step.fairness {
+        if fair.workers > 1 {
+            let [fewest, most] = [fair.fewest, fair.most].map(grouped);
+            let shares = format!("p1 {} p50 {} p99 {}", fair.p1, fair.p50, fair.p99);
+            row(out, "by each", &format!("{fewest} to {most}; of the mean: {shares}"));
+        }
+    }
+    if let Some(longest) = step.longest_wait_us {
+        row(out, "longest wait", &format!("{:.1} ms", longest / 1e3));
+    }
+}
+
+/// What is worth a row only if it happened.
+fn ends(out: &mut String, step: &Step) {
+    if step.longest_stall_ms >= STALL_MS && step.kept.is_none() {
+        row(out, "stalled", &format!("{:.0} ms without the end of a cycle", step.longest_stall_ms));
+    }
+    if step.overdue > 0 {
+        row(out, "behind", &format!("{} starts due and never made", grouped(step.overdue)));
+    }
+    if step.unfinished > 0 {
+        row(out, "unfinished", &format!("{} still in line", grouped(step.unfinished)));
+    }
+    if step.wound_down_ms >= NOTEWORTHY_MS {
+        let waited = format!("{:.1} s after the end", step.wound_down_ms / 1e3);
+        row(out, "waited", &format!("{waited} for replies"));
+    }
+    if !step.is_clean {
+        row(out, "left", "releases that no node has confirmed in time");
+    }
+}
+
+fn costs(out: &mut String, step: &Step) {
+    out.push('\n');
+    let client = &step.client;
+    if step.kept.is_some() {
+        row(out, "client CPU", &format!("{:.1} % of a processor", client.cpu_percent));
+        return;
+    }
+    let Some(cpu) = client.cpu_us_per_cycle else { return };
+    let share = format!("{:.0} % of a processor", client.cpu_percent);
+    row(out, "per cycle", &format!("{cpu:.2} µs of client CPU, {share}"));
+    if let Some(servers) = &step.servers {
+        if let Some(cpu) = servers.cpu_us_per_cycle {
+            let share = format!("{:.0} % for the busiest", servers.busiest_cpu_percent);
+            row(out, "", &format!("{cpu:.2} µs of the servers' CPU, {share}"));
+        }
+    }
+    let bytes = client.bytes_sent_per_cycle.zip(client.bytes_received_per_cycle);
+    if let Some((sent, received)) = bytes {
+        let [sent, received] = [sent, received].map(|bytes| grouped(bytes.round() as u64));
+        row(out, "", &format!("{sent} bytes sent, {received} received"));
+    }
+    if let Some(calls) = client.system_calls_per_cycle {
+        row(out, "", &format!("{calls:.3} system calls"));
+    }
+    if let Some(saturated) = step.saturated {
+        row(out, "saturated", &saturated.to_string());
+    }
 }
 
 fn row(out: &mut String, label: &str, text: &str) {
@@ -71,39 +149,53 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "{text}");
 }
 
-fn load(report: &Report) -> String {
-    let mut text = grouped(report.in_flight as u64);
-    if let Some(resources) = report.resources {
-        text += &format!(", contending for {}", grouped(resources.into()));
-    }
-    if let Some(rate) = report.rate {
-        text += &format!(" at most, {} starts a second", grouped(rate.into()));
-    }
-    text
-}
-
-fn failed(report: &Report) -> String {
-    match report.failures.total() {
+fn failed(step: &Step) -> String {
+    let reasons: Vec<_> = step
+        .failures
+        .iter()
+        .map(|(reason, &count)| format!("{reason} {}", grouped(count)))
+        .collect();
+    match step.failed {
         0 => "0".to_owned(),
-        total => format!("{} ({})", grouped(total), report.failures),
+        total => format!("{} ({})", grouped(total), reasons.join(", ")),
     }
 }
 
-/// Returns how often nodes were asked to accept another fencing number, in all and for each
-/// hundred cycles.
-pub(crate) fn with_share(count: u64, cycles: u64) -> String {
+/// Returns a count, in all and for each hundred cycles.
+fn with_share(count: u64, cycles: u64) -> String {
     let share = if cycles > 0 { 100.0 * count as f64 / cycles as f64 } else { 0.0 };
     format!("{} ({share:.3} %)", grouped(count))
 }
 
-fn latencies(out: &mut String, report: &Report) {
-    let titles = ["p50", "p90", "p99", "p99.9", "max"];
-    let titles: String = titles.map(|title| format!("{title:>FIGURE$}")).concat();
+/// Writes the latencies, in columns as wide as their figures.
+fn latencies(out: &mut String, step: &Step) {
+    let rows = [
+        ("acquire", step.acquire_us),
+        ("release", step.release_us),
+        ("extend", step.extend_us),
+        ("hand-over", step.hand_over_us),
+    ];
+    // A client that drops its guards waits for no release.
+    let is_shown = |label: &str, summary: &Option<Quantiles>| {
+        let is_always =
+            label == "acquire" || (label == "release" && step.longest_wait_us.is_none());
+        summary.is_some() || (is_always && step.kept.is_none())
+    };
+    let figures = |summary: Option<Quantiles>| {
+        let of = |q: Quantiles| [q.p50, q.p90, q.p99, q.p999, q.max].map(decimal);
+        summary.map_or_else(|| [(); 5].map(|()| "-".to_owned()), of)
+    };
+    let rows = rows.into_iter().filter(|(label, summary)| is_shown(label, summary));
+    let rows: Vec<_> = rows.map(|(label, summary)| (label, figures(summary))).collect();
+    let titles = ["p50", "p90", "p99", "p99.9", "max"].map(str::to_owned);
+    let all = || rows.iter().map(|(_, figures)| figures).chain([&titles]);
+    let width = GAP + all().flatten().map(String::len).max().unwrap_or_default();
+    let columns =
+        |figures: &[String; 5]| figures.iter().map(|text| format!("{text:>width$}")).collect();
+    let titles: String = columns(&titles);
     line(out, format_args!("\n{:LABEL$}{titles}", "latency, µs"));
-    for (label, summary) in [("acquire", &report.acquire), ("release", &report.release)] {
-        let figures = summary
-            .map_or([const { String::new() }; 5].map(|_| "-".to_owned()), |all| all.map(decimal));
-        let figures: String = figures.map(|figure| format!("{figure:>FIGURE$}")).concat();
+    for (label, figures) in &rows {
+        let figures: String = columns(figures);
         line(out, format_args!("{label:LABEL$}{figures}"));
     }
 }

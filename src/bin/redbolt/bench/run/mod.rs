@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::facts::{Build, Machine, Node, Options};
 pub(crate) use self::level::Level;
 pub(crate) use self::step::{
-    Calls, ClientCost, Contender, Fairness, NodeCost, ServerCost, Slice, Step,
+    Calls, ClientCost, Contender, Fairness, Kept, NodeCost, ServerCost, Slice, Step,
 };
-pub(crate) use self::verdict::{Against, Change, Comparison, Metric, Saturated, Verdict};
+pub(crate) use self::verdict::{Against, Change, Comparison, Metric, Ratio, Saturated, Verdict};
 
 /// The number of the schema. A new field keeps the number; another meaning of a field is another
 /// number.

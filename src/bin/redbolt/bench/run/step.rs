@@ -24,6 +24,8 @@ pub(crate) struct Step {
     pub(crate) contender: Contender,
     /// From 1.
     pub(crate) round: u32,
+    /// The engines that had a part in the load.
+    pub(crate) engines: usize,
     pub(crate) in_flight: u64,
     /// The starts a second that were wanted; `null` for a closed loop.
     pub(crate) offered_per_s: Option<u32>,
@@ -57,8 +59,26 @@ pub(crate) struct Step {
     pub(crate) machine_cpu_percent: Option<f64>,
     /// `null` where cycles belong to no worker.
     pub(crate) fairness: Option<Fairness>,
+    /// `null` for cycles.
+    pub(crate) kept: Option<Kept>,
+    /// The longest wait of one worker of a client for one lock; `null` without a client.
+    pub(crate) longest_wait_us: Option<f64>,
+    /// How long the last cycles and the last replies took after the end.
+    pub(crate) wound_down_ms: f64,
+    /// Whether a client was shut down with all its releases confirmed.
+    pub(crate) is_clean: bool,
+    /// Addresses and states of the nodes that were not ready at the end, or are not since.
+    pub(crate) absent: Vec<String>,
     pub(crate) saturated: Option<Saturated>,
     pub(crate) series: Vec<Slice>,
+}
+
+/// Locks that were only kept alive.
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Kept {
+    pub(crate) held: u64,
+    pub(crate) extended: u64,
+    pub(crate) lost: u64,
 }
 
 /// What the cycles have cost the client.

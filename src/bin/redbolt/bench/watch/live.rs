@@ -3,11 +3,11 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use redbolt::Clock;
 use redbolt::time::Instant;
-use redbolt::{Clock, NodeState};
 use rustix::termios::tcgetwinsize;
 
-use crate::bench::load::cycles::Load;
+use super::progress::Progress;
 use crate::number::grouped;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -18,51 +18,38 @@ const CLEAR: &str = "\r\x1b[K";
 /// Writes a line over the last one. Without a terminal no line is ever due.
 pub(crate) struct Live {
     due: Instant,
-    start: Instant,
+    begin: Instant,
     /// The time of the last line, and the number of cycles at that time.
     last: (Instant, u64),
 }
 
 impl Live {
-    pub(crate) fn new() -> Self {
+    /// Counts seconds from the end of the warm-up.
+    pub(crate) fn new(begin: Instant) -> Self {
         let now = Clock::now();
         let due = if io::stderr().is_terminal() { now + EVERY } else { Instant::FAR_FUTURE };
-        Self { due, start: now, last: (now, 0) }
+        Self { due, begin, last: (now, 0) }
     }
 
-    /// Writes nothing.
-    pub(crate) fn silent() -> Self {
-        let now = Clock::now();
-        Self { due: Instant::FAR_FUTURE, start: now, last: (now, 0) }
-    }
-
-    /// The time of the next line.
-    pub(crate) fn due(&self) -> Instant {
-        self.due
-    }
-
-    /// Starts to count seconds and cycles from zero.
-    pub(crate) fn forget(&mut self) {
-        if self.due != Instant::FAR_FUTURE {
-            *self = Self::new();
+    /// Writes the line if it is due.
+    pub(crate) fn show(&mut self, now: Instant, progress: &[Progress]) {
+        if now < self.due {
+            return;
         }
-    }
-
-    pub(crate) fn show(&mut self, now: Instant, load: &Load) {
         let (then, before) = self.last;
-        let cycles = load.tally().cycles;
+        let cycles = progress.iter().map(Progress::cycles).sum::<u64>();
+        let failed = progress.iter().map(Progress::failed).sum::<u64>();
         self.last = (now, cycles);
         self.due = now + EVERY;
         let rate = cycles.saturating_sub(before) as f64 / (now - then).as_secs_f64();
-        let seconds = (now - self.start).as_secs();
-        let failed = grouped(load.tally().failures.total());
-        let mut line =
-            format!("{seconds:3} s {:>11} cycles/s   failed {failed}", grouped(rate as u64));
-        for (_, address, status) in load.engine().nodes() {
-            if status.state != NodeState::Ready {
-                line += &format!("   {address}: {}", status.state);
-            }
-        }
+        let seconds = (now - self.begin).as_secs();
+        let (rate, failed) = (grouped(rate as u64), grouped(failed));
+        let mut line = format!("{seconds:3} s {rate:>11} cycles/s   failed {failed}");
+        // All engines see the same nodes, and the first may see one that another does not.
+        let mut absent: Vec<_> = progress.iter().flat_map(Progress::absent).collect();
+        absent.sort_unstable();
+        absent.dedup();
+        absent.iter().for_each(|node| line += &format!("   {node}"));
         // A line that is wider than the terminal could not be written over.
         let line: String = line.chars().take(columns() - 1).collect();
         write(&format!("{CLEAR}{line}"));

@@ -7,14 +7,14 @@ const YEAR_10000: u64 = 253_402_300_800;
 
 /// Returns the time since 1970, by the wall clock.
 #[expect(clippy::disallowed_methods, reason = "nothing but messages has this time")]
-pub(super) fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     // Only a wall clock that is set to a time before 1970 has no such duration.
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Returns a time since 1970 in the form of RFC 3339, with milliseconds, in UTC. The last time that
 /// has this form stands for all later ones.
-pub(super) fn rfc3339(since_1970: Duration) -> String {
+pub(crate) fn rfc3339(since_1970: Duration) -> String {
     let last = Duration::from_millis(YEAR_10000 * 1_000 - 1);
     humantime::format_rfc3339_millis(UNIX_EPOCH + since_1970.min(last)).to_string()
 }

@@ -7,12 +7,16 @@ use std::time::Duration;
 
 use redbolt::{Acquire, Client, Clock, Guard, LockErrorKind};
 
-use super::figures::Crowd;
+use super::figures::{Crowd, Kept};
 use super::processor::processor_time;
-use crate::bench::args::Args;
-use crate::bench::load::names::Names;
-use crate::bench::load::tally::{Failures, Latencies};
+use super::sums::Counted;
+use super::workers::absent;
+use crate::bench::load::demand::Demand;
+use crate::bench::load::names::{Names, Naming};
+use crate::bench::load::tally::Tally;
 use crate::bench::signals::Signals;
+use crate::bench::watch::progress::Progress;
+use crate::bench::watch::{Watch, Window};
 use crate::failure::Failure;
 
 /// How many locks are requested at a time.
@@ -27,58 +31,64 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for one lock.
 const WAIT: Duration = Duration::from_secs(10);
 
-pub(super) fn hold(
+/// How long locks may be kept alive after the run, which releases them.
+const MARGIN: Duration = Duration::from_secs(600);
+
+pub(super) fn keep_alive(
     client: &Client,
-    args: &Args,
-    count: usize,
+    demand: &Demand,
+    [_, seconds]: [Duration; 2],
     signals: &Signals,
+    watch: &Watch<'_>,
 ) -> Result<Crowd, Failure> {
     let lost = Arc::new(AtomicU64::new(0));
-    let mut acquire = Latencies::new();
-    let mut failures = Failures::default();
-    let max_hold = args.seconds + Duration::from_secs(600);
+    let mut tally = Tally::new(Clock::now());
     let request = |name: &[u8]| {
         let lost = Arc::clone(&lost);
-        let request = client.lock(name).ttl(args.ttl).wait(WAIT).keep_alive_for(max_hold);
-        let request = if args.fenced { request.fenced() } else { request };
+        let request = client.lock(name).ttl(demand.ttl).wait(WAIT);
+        let request = request.keep_alive_for(seconds + MARGIN);
+        let request = if demand.is_fenced { request.fenced() } else { request };
         request.on_lost(move |_| _ = lost.fetch_add(1, Ordering::Relaxed)).acquire()
     };
     let is_over = AtomicBool::new(false);
     let guards = thread::scope(|scope| {
         scope.spawn(|| end_on_signal(client, signals, &is_over));
-        let guards = acquire_all(count, signals, &mut acquire, &mut failures, request);
+        let mut names = Naming::new(demand).of_worker(0);
+        let guards = acquire_all(demand.in_flight, signals, &mut tally, &mut names, request);
         is_over.store(true, Ordering::Relaxed);
         guards
     })?;
     let validities =
         |guards: &[Guard]| -> Vec<_> { guards.iter().map(Guard::valid_until).collect() };
     let (start, before, first) = (Clock::now(), processor_time(), validities(&guards));
-    let end = start + args.seconds;
-    while Clock::now() < end && !signals.caught() {
-        thread::park_timeout((end - Clock::now()).min(CHECK_EVERY));
-    }
+    let window = Window::new(Duration::ZERO, seconds);
+    // Nothing is cycled here, and the line at the terminal shows seconds and absent nodes.
+    let progress = [Progress::default()];
+    let seen = watch.step(window, &progress, |_| {}, || false);
     let cpu = processor_time().saturating_sub(before);
     let last = validities(&guards);
     let held = guards.iter().filter(|guard| guard.is_held()).count();
     let extended = first.iter().zip(&last).filter(|(first, last)| last > first).count();
-    let seconds = Clock::now() - start;
+    let end = Clock::now();
     let counters = client.counters().blocking_wait();
-    let further_trips = counters.ok().map(|all| all.locks.raised).filter(|_| args.fenced);
+    let further_trips = counters.map_or(0, |all| all.locks.raised);
+    let absent = absent(client);
+    let is_clean = client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete();
     Ok(Crowd {
-        seconds,
+        seconds: end - start,
         cpu,
-        cycles: held as u64,
-        failures,
-        unfinished: 0,
-        is_clean: client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete(),
-        acquire: acquire.summary(),
-        hand_over: None,
-        fewest: 0,
-        most: 0,
-        longest: Duration::ZERO,
-        extended: extended as u64,
-        lost: lost.load(Ordering::Relaxed),
+        counted: Counted { tally, cycles: Vec::new(), longest: Duration::ZERO, overdue: 0 },
+        is_clean,
+        wound_down: Clock::now() - end,
         further_trips,
+        widened: 0,
+        kept: Some(Kept {
+            held: held as u64,
+            extended: extended as u64,
+            lost: lost.load(Ordering::Relaxed),
+        }),
+        absent,
+        seen,
     })
 }
 
@@ -86,24 +96,23 @@ pub(super) fn hold(
 fn acquire_all(
     count: usize,
     signals: &Signals,
-    acquire: &mut Latencies,
-    failures: &mut Failures,
+    tally: &mut Tally,
+    names: &mut Names,
     request: impl Fn(&[u8]) -> Acquire,
 ) -> Result<Vec<Guard>, Failure> {
     let mut guards: Vec<Guard> = Vec::with_capacity(count);
-    let mut names = Names::new(None);
-    while guards.len() < count && failures.total() <= count as u64 && !signals.caught() {
+    while guards.len() < count && tally.failures.total() <= count as u64 && !signals.caught() {
         let since = Clock::now();
         let at_a_time = AT_A_TIME.min(count - guards.len());
         let requests: Vec<_> = (0..at_a_time).map(|_| request(names.next())).collect();
         for request in requests {
             match request.blocking_wait() {
                 Ok(guard) => {
-                    acquire.record(Clock::now() - since);
+                    tally.acquire.record(Clock::now() - since);
                     guards.push(guard);
                 }
                 Err(error) => match error.kind() {
-                    LockErrorKind::Acquire(error) => failures.add(error),
+                    LockErrorKind::Acquire(error) => tally.failures.add(error),
                     // A signal has ended the requests.
                     LockErrorKind::Closed(_) if signals.caught() => {}
                     _ => return Err(Failure::software(error)),

@@ -1,0 +1,53 @@
+//! What `-h` and `--help` of `redbolt bench` say below the options.
+
+/// Shown below the options by `-h`.
+pub(crate) const AFTER: &str = "\
+Examples:
+  redbolt bench                                      # on this machine
+  redbolt bench --nodes db1,db2,db3 --seconds 10s
+  redbolt bench --sweep --out run1                   # where is the knee, and why
+  redbolt bench --sweep --baseline run1/run.json     # is it slower now
+  redbolt bench --config /etc/redbolt.toml --client --threads 16
+
+--help has all details, and the exit codes.";
+
+/// Shown below the options by `--help`.
+pub(crate) const AFTER_LONG: &str = "\
+Examples:
+  redbolt bench                                      # on this machine
+  redbolt bench --nodes db1,db2,db3 --seconds 10s
+  redbolt bench --sweep --out run1                   # where is the knee, and why
+  redbolt bench --sweep --baseline run1/run.json     # is it slower now
+  redbolt bench --rate 1k..200k --arrivals poisson --hold 2ms --resources zipf:1000
+  redbolt bench --in-flight 512 --against raw        # beside bare sockets
+  redbolt bench --config /etc/redbolt.toml --client --threads 16
+
+A cycle acquires one lock and releases it at once. By default no two cycles want the same resource,
+as in a service that locks one order, job or user after another; with --resources they contend.
+Without nodes, five masters run on this machine for as long as the measurement: valkey-server or
+redis-server processes where one is on the PATH, else masters inside this process. Before the load,
+the nodes are named with their versions.
+
+With --sweep, or a range of rates, each load is measured in several rounds, and all loads in each
+round. The knee of a sweep is the least load that reaches 95 % of the highest throughput; that of a
+range of rates is the highest rate at which 99 % of the starts have become cycles in time, when a
+higher one failed to. The servers are asked for their processor time (INFO); a CPU that is busy for
+90 % of the time is saturated.
+
+--baseline compares throughput, latency and processor time with those of an earlier run at the same
+loads. A figure is worse if its change goes beyond --tolerance with 99 % confidence: Welch's
+interval over the logarithms of the rounds, each the mean of all loads. Both runs need three rounds
+at least.
+
+--out DIR writes run.json (everything, in one schema), series.csv (a line for each slice of each
+step) and acquire.hlog (the latencies of each slice, in the log format of HdrHistogram).
+
+Durations are written like 250us, 20ms, 30s, 1.5m. An option that is a bare number is in seconds; a
+variable and the file need the unit. A rate is written like 500, 20k or 1.5m.
+SIGINT ends a run early, with its figures.
+Given nodes have all settings that the variables REDBOLT_... and the file of --config name, as the
+library documents them at Config::from_env; what the measurement itself needs is set by the options.
+Masters that are started for the measurement have the settings of the options alone; they are
+declared fresh.
+Exit codes: 0 measured, 1 worse than the baseline, 64 wrong usage, 69 no quorum of nodes, 70
+anything else, 75 no lock was granted because others held them.";

@@ -1,0 +1,205 @@
+//! A run beside an earlier one.
+//!
+//! A round gives one value for each figure: the mean of the logarithms over all loads that both
+//! runs have. Welch's interval over the rounds then says in which range the change lies with 99 %
+//! confidence. Rounds, and not slices of time, are the sample, because slices of one measurement
+//! follow one another and are alike.
+//!
+//! Two runs of the same program differ by more than their rounds say: servers are started anew, and
+//! the kernel places threads and memory anew. A figure is therefore worse only if the whole
+//! interval lies beyond what is tolerated.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::sample::{mean_and_variance, welch};
+use crate::bench::run::{Change, Comparison, Contender, Metric, Run, Step};
+
+/// One figure of a step, which is compared.
+struct Figure {
+    name: &'static str,
+    of: fn(&Step) -> Option<f64>,
+    less_is_better: bool,
+}
+
+const FIGURES: [Figure; 5] = [
+    Figure { name: "cycles/s", of: |step| Some(step.cycles_per_s), less_is_better: false },
+    Figure {
+        name: "acquire p50, µs", of: |step| Some(step.acquire_us?.p50), less_is_better: true
+    },
+    Figure {
+        name: "acquire p99, µs", of: |step| Some(step.acquire_us?.p99), less_is_better: true
+    },
+    Figure {
+        name: "client CPU, µs",
+        of: |step| step.client.cpu_us_per_cycle,
+        less_is_better: true,
+    },
+    Figure {
+        name: "servers' CPU, µs",
+        of: |step| step.servers.as_ref()?.cpu_us_per_cycle,
+        less_is_better: true,
+    },
+];
+
+/// The load of a step.
+type Key = (u64, Option<u32>);
+
+/// Compares a run with an earlier one, which was read from a file of this name.
+pub(crate) fn compare(before: &Run, after: &Run, file: String, tolerance: f64) -> Comparison {
+    let common: BTreeSet<Key> = keys(before).intersection(&keys(after)).copied().collect();
+    let metrics: Vec<_> = FIGURES
+        .iter()
+        .filter_map(|figure| {
+            let rounds = |run: &Run| rounds(&run.steps, &common, figure.of);
+            metric(figure, &rounds(before), &rounds(after), tolerance)
+        })
+        .collect();
+    Comparison {
+        file,
+        started_at: before.started_at.clone(),
+        tolerance,
+        is_worse: metrics.iter().any(|metric| metric.is_worse),
+        metrics,
+        differences: differences(before, after),
+    }
+}
+
+fn keys(run: &Run) -> BTreeSet<Key> {
+    run.levels.iter().map(|level| (level.in_flight, level.offered_per_s)).collect()
+}
+
+/// Returns for each round the mean of the logarithms of a figure over these loads. A round in which
+/// a load lacks the figure is left out.
+fn rounds(steps: &[Step], common: &BTreeSet<Key>, of: fn(&Step) -> Option<f64>) -> Vec<f64> {
+    let last = steps.iter().map(|step| step.round).max().unwrap_or_default();
+    let of_round = |round| {
+        let is_of = |step: &&Step| {
+            step.round == round
+                && step.contender == Contender::Redbolt
+                && common.contains(&(step.in_flight, step.offered_per_s))
+        };
+        let figures = steps.iter().filter(is_of).filter_map(of).filter(|&figure| figure > 0.0);
+        let logarithms: Vec<_> = figures.map(f64::ln).collect();
+        (!logarithms.is_empty() && logarithms.len() == common.len())
+            .then(|| logarithms.iter().sum::<f64>() / logarithms.len() as f64)
+    };
+    (1..=last).filter_map(of_round).collect()
+}
+
+/// Returns the change of a figure; `None` where one of the runs does not have the figure.
+fn metric(figure: &Figure, before: &[f64], after: &[f64], tolerance: f64) -> Option<Metric> {
+    let mean = |values: &[f64]| match mean_and_variance(values) {
+        Some((mean, _)) => Some(mean.exp()),
+        None => values.first().map(|value| value.exp()),
+    };
+    let change = welch(before, after).map(|(difference, half)| Change {
+        change: difference.exp_m1(),
+        least: (difference - half).exp_m1(),
+        most: (difference + half).exp_m1(),
+    });
+    let is_worse = change.is_some_and(|change| {
+        if figure.less_is_better { change.least > tolerance } else { change.most < -tolerance }
+    });
+    Some(Metric {
+        name: figure.name.to_owned(),
+        before: mean(before)?,
+        after: mean(after)?,
+        change,
+        less_is_better: figure.less_is_better,
+        is_worse,
+    })
+}
+
+/// Returns what may explain a change besides the program.
+fn differences(before: &Run, after: &Run) -> Vec<String> {
+    let mut all = fields("option", &before.options, &after.options);
+    // What is drawn, and how often, changes no figure by itself.
+    all.retain(|text| {
+        !["seed", "rounds"].iter().any(|name| text.starts_with(&format!("option {name} ")))
+    });
+    all.extend(fields("machine", &before.machine, &after.machine));
+    let servers = |run: &Run| {
+        let name = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
+        let nodes = run.nodes.iter();
+        nodes.map(|node| format!("{} {}", name(&node.server), name(&node.version))).collect()
+    };
+    let [before, after]: [Vec<String>; 2] = [servers(before), servers(after)];
+    if before != after {
+        all.push(format!("servers {}, before {}", after.join(", "), before.join(", ")));
+    }
+    all
+}
+
+/// Returns the fields of two objects that differ.
+fn fields(what: &str, before: &impl Serialize, after: &impl Serialize) -> Vec<String> {
+    let object = |value: Result<Value, _>| match value {
+        Ok(Value::Object(object)) => object,
+        Ok(_) | Err::<_, serde_json::Error>(_) => serde_json::Map::new(),
+    };
+    let before = object(serde_json::to_value(before));
+    let after = object(serde_json::to_value(after));
+    let differs = |(name, after): (&String, &Value)| {
+        let before = before.get(name).filter(|before| *before != after)?;
+        Some(format!("{what} {name} {after}, before {before}"))
+    };
+    after.iter().filter_map(differs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MORE: &Figure = &FIGURES[0];
+    const LESS: &Figure = &FIGURES[3];
+
+    fn logarithms(values: &[f64]) -> Vec<f64> {
+        values.iter().map(|value| value.ln()).collect()
+    }
+
+    #[test]
+    fn worse_is_what_lies_beyond_the_tolerance_with_all_of_its_interval() {
+        let before = [100.0, 101.0, 99.0, 100.5, 99.5];
+        let rows: [(&Figure, f64, bool); 6] = [
+            (MORE, 0.90, true),
+            (MORE, 0.97, false),
+            (MORE, 1.10, false),
+            (LESS, 1.10, true),
+            (LESS, 1.03, false),
+            (LESS, 0.90, false),
+        ];
+        for (figure, factor, is_worse) in rows {
+            let after = before.map(|value| value * factor);
+            let metric = metric(figure, &logarithms(&before), &logarithms(&after), 0.05);
+            let metric = metric.expect("both runs have the figure");
+            assert_eq!(metric.is_worse, is_worse, "{} by {factor}", figure.name);
+            let change = metric.change.expect("five rounds each");
+            assert!((change.change - (factor - 1.0)).abs() < 1e-9, "{change:?}");
+            assert!(change.least < change.change && change.change < change.most, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn a_wide_spread_hides_a_change_and_one_round_shows_none() {
+        let before = logarithms(&[60.0, 140.0, 100.0]);
+        let after = logarithms(&[54.0, 126.0, 90.0]);
+        let wide = metric(MORE, &before, &after, 0.05).expect("a figure");
+        assert!(!wide.is_worse && wide.change.is_some());
+        let one = metric(MORE, &before, &after[..1], 0.05).expect("a figure");
+        assert!(!one.is_worse && one.change.is_none());
+        assert!(metric(MORE, &before, &[], 0.05).is_none());
+    }
+
+    #[test]
+    fn fields_that_differ_are_named_with_both_values() {
+        #[derive(Serialize)]
+        struct Options {
+            ttl_ms: u32,
+            hold_ms: u32,
+        }
+        let [before, after] = [1, 2].map(|hold_ms| Options { ttl_ms: 7, hold_ms });
+        assert_eq!(fields("option", &before, &after), ["option hold_ms 2, before 1"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! `acquire.hlog`: the latencies of all slices, in the log format of HdrHistogram, version 1.3.
+//!
+//! Values are nanoseconds. Each line has a tag that names the step; what was granted after the
+//! measured time of a step is a line of its own, with the length zero. All lines of one tag
+//! together are the latencies that `run.json` summarises.
+
+use std::io::{self, Write};
+use std::time::{Duration, UNIX_EPOCH};
+
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use redbolt::time::Instant;
+
+use crate::bench::figures::step::Measured;
+use crate::bench::load::latencies::Latencies;
+
+/// The maximum beside each histogram is in milliseconds, as the tools for such logs expect it.
+const NANOS_PER_MILLI: f64 = 1e6;
+
+/// Writes the log of all steps. The run was started so many milliseconds after 1970.
+pub(crate) fn write(to: &mut impl Write, measured: &[Measured], started_ms: u64) -> io::Result<()> {
+    let started = UNIX_EPOCH + Duration::from_millis(started_ms);
+    let mut serializer = V2DeflateSerializer::new();
+    let mut builder = IntervalLogWriterBuilder::new();
+    builder
+        .add_comment("redbolt bench: latencies of acquiring a lock, in nanoseconds")
+        .with_start_time(started)
+        .with_base_time(started)
+        .with_max_value_divisor(NANOS_PER_MILLI);
+    let mut log = builder.begin_log_with(to, &mut serializer)?;
+    let parts = |measured: &Measured| measured.slices.parts.first().map(|part| part.from);
+    let first = measured.iter().filter_map(parts).min().unwrap_or_default();
+    for measured in measured {
+        let step = &measured.step;
+        let rate = step.offered_per_s.map_or(String::new(), |rate| format!("-rate{rate}"));
+        let name = format!("round{}-inflight{}{rate}", step.round, step.in_flight);
+        let tag = Tag::new(&name);
+        let mut line = |from: Instant, to: Instant, values: &[(u64, u64)]| {
+            let latencies = Latencies::of_values(values);
+            let written = log.write_histogram(latencies.histogram(), from - first, to - from, tag);
+            written.map_err(|error| io::Error::other(format!("{error:?}")))
+        };
+        for part in &measured.slices.parts {
+            line(part.from, part.to, &part.acquire)?;
+        }
+        if let Some(last) = measured.slices.parts.last() {
+            line(last.to, last.to, &measured.slices.late)?;
+        }
+    }
+    Ok(())
+}

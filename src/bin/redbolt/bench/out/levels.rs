@@ -1,0 +1,171 @@
+//! Several loads as a table for people, and what follows from them.
+
+use std::fmt::Write;
+
+use crate::bench::run::{Against, Comparison, Level, Run};
+use crate::number::grouped;
+
+/// What stands for a figure that there is not.
+const NONE: &str = "-";
+
+/// The column at which facts begin.
+const LABEL: usize = 14;
+
+/// The columns between two figures.
+const GAP: usize = 1;
+
+pub(crate) fn table(run: &Run) -> String {
+    let has_failures = run.levels.iter().any(|level| level.failed > 0);
+    let mut rows = vec![titles(run)];
+    rows.extend(run.levels.iter().map(cells));
+    if !has_failures {
+        rows.iter_mut().for_each(|row| _ = row.pop());
+    }
+    let notes = (0..).zip(&run.levels).map(|(place, level)| note(run, place, level));
+    let notes: Vec<_> = [String::new()].into_iter().chain(notes).collect();
+    let mut out = format!("{:LABEL$}{}\n", "nodes", run.nodes.len());
+    line(&mut out, &format!("{:LABEL$}{}\n", "servers", run.servers));
+    out.push_str(&aligned(&rows, &notes));
+    out.push_str(
+        "\nlatencies to acquire in ms; CPU: µs per cycle of the client and of all servers,\n\
+         and percent of a processor for the busiest engine and the busiest server\n",
+    );
+    if run.options.rounds > 1 {
+        let spread = run.levels.iter().map(spread).fold(0.0, f64::max);
+        let rounds = run.options.rounds;
+        line(&mut out, &format!("medians of {rounds} rounds; done/s spread up to {spread:.0} %"));
+    }
+    if !run.verdict.text.is_empty() {
+        line(&mut out, &run.verdict.text);
+    }
+    out
+}
+
+/// Returns how far apart the rounds of a level are, in percent of their median.
+fn spread(level: &Level) -> f64 {
+    if level.cycles_per_s == 0.0 {
+        return 0.0;
+    }
+    100.0 * (level.most_cycles_per_s - level.least_cycles_per_s) / level.cycles_per_s
+}
+
+fn titles(run: &Run) -> Vec<String> {
+    let first = match run.options.load.as_str() {
+        _ if !run.options.rates.is_empty() => "offered/s",
+        "engines" => "in flight",
+        workers => workers,
+    };
+    let titles = [first, "done/s", "p50", "p99", "p99.9", "max"];
+    let costs = ["client", "servers", "client%", "server%", "failed"];
+    titles.into_iter().chain(costs).map(str::to_owned).collect()
+}
+
+fn cells(level: &Level) -> Vec<String> {
+    let load = level.offered_per_s.map_or(level.in_flight, u64::from);
+    let millis = |micros: Option<f64>| match micros {
+        Some(micros) if micros < 9_995.0 => format!("{:.2}", micros / 1e3),
+        Some(micros) => format!("{:.1}", micros / 1e3),
+        None => NONE.to_owned(),
+    };
+    let micros =
+        |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |micros| format!("{micros:.1}"));
+    let percent =
+        |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |share| format!("{share:.0}"));
+    vec![
+        grouped(load),
+        grouped(level.cycles_per_s.round() as u64),
+        millis(level.acquire_p50_us),
+        millis(level.acquire_p99_us),
+        millis(level.acquire_p999_us),
+        millis(level.acquire_max_us),
+        micros(level.client_cpu_us_per_cycle),
+        micros(level.servers_cpu_us_per_cycle),
+        percent(Some(level.client_cpu_percent)),
+        percent(level.server_cpu_percent),
+        grouped(level.failed),
+    ]
+}
+
+/// Returns what is to be said behind the figures of a level.
+fn note(run: &Run, place: usize, level: &Level) -> String {
+    let knee = if run.verdict.knee == Some(place) { " < knee" } else { "" };
+    let behind = if level.overdue > 0 { " behind" } else { "" };
+    format!("{knee}{behind}")
+}
+
+/// Writes cells in columns as wide as their widest.
+fn aligned(rows: &[Vec<String>], notes: &[String]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let widths = rows.iter().filter_map(|row| row.get(column));
+        widths.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<_> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for (row, note) in rows.iter().zip(notes) {
+        for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let width = if place == 0 { *width } else { width + GAP };
+            // A string takes everything.
+            _ = write!(out, "{cell:>width$}");
+        }
+        line(&mut out, note);
+    }
+    out
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+/// Returns the engine beside bare sockets.
+pub(crate) fn against(against: &Against) -> String {
+    let header = ["in flight", "redbolt/s", "raw/s", "ratio", "least", "most"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(against.levels.iter().map(|level| {
+        let rate = |rate: f64| grouped(rate.round() as u64);
+        let ratio = |ratio: f64| format!("{ratio:.3}");
+        vec![
+            grouped(level.in_flight),
+            rate(level.redbolt_cycles_per_s),
+            rate(level.raw_cycles_per_s),
+            ratio(level.ratio),
+            ratio(level.least),
+            ratio(level.most),
+        ]
+    }));
+    let notes = vec![String::new(); rows.len()];
+    let mut out = format!("\nagainst {}, in the same rounds:\n", against.contender);
+    out.push_str(&aligned(&rows, &notes));
+    out
+}
+
+/// Returns this run beside an earlier one.
+pub(crate) fn comparison(comparison: &Comparison) -> String {
+    let mut out = format!("\nbeside {} of {}:\n", comparison.file, comparison.started_at);
+    let header = ["figure", "before", "after", "change", "99 % sure", ""];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(comparison.metrics.iter().map(|metric| {
+        let percent = |share: f64| format!("{:+.1} %", 100.0 * share);
+        let figure = |value: f64| {
+            if value < 1_000.0 { format!("{value:.2}") } else { grouped(value.round() as u64) }
+        };
+        let change = metric.change.map_or_else(|| NONE.to_owned(), |change| percent(change.change));
+        let sure = metric.change.map_or_else(
+            || NONE.to_owned(),
+            |change| format!("{} to {}", percent(change.least), percent(change.most)),
+        );
+        let worse = if metric.is_worse { "WORSE" } else { "" };
+        let before = figure(metric.before);
+        vec![metric.name.clone(), before, figure(metric.after), change, sure, worse.to_owned()]
+    }));
+    let notes = vec![String::new(); rows.len()];
+    out.push_str(&aligned(&rows, &notes));
+    for difference in &comparison.differences {
+        line(&mut out, &format!("not alike: {difference}"));
+    }
+    let tolerated = 100.0 * comparison.tolerance;
+    let verdict = if comparison.is_worse { "worse" } else { "not worse" };
+    line(&mut out, &format!("{verdict}, where {tolerated:.0} % are tolerated"));
+    out
+}
