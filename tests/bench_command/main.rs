@@ -1,12 +1,15 @@
 //! `redbolt bench`, run as its users run it.
 #![cfg(feature = "cli")]
 
+mod baseline;
+mod demand;
 mod ends;
 mod engines;
 mod far;
 mod fenced;
 mod joining;
 mod json;
+mod levels;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;

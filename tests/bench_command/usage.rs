@@ -10,7 +10,7 @@ use super::run::{bench, run, text};
 #[test]
 fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
     let in_flight = "a whole number between 1 and 100,000 is possible; see redbolt bench --help";
-    let rows: [(&[&str], &str); 22] = [
+    let rows: [(&[&str], &str); 33] = [
         (&["--seconds", "0"], "--seconds is \"0\", between 100ms and 1h is possible; see"),
         (&["--seconds", "2h"], "--seconds is \"2h\", between"),
         (&["--seconds", "soon"], "--seconds is \"soon\", which is not a duration such as 250us"),
@@ -25,6 +25,17 @@ fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
         (&["--resources", "0"], "--resources is \"0\", a whole number between 1 and 4,294,967,295"),
         (&["--rate", "0"], "--rate is \"0\", a whole number between 1 and 1,000,000"),
         (&["--rate", "1000001"], "--rate is \"1000001\", a whole number"),
+        (&["--rate", "2k..1k"], "--rate is \"2k..1k\", a whole number between 1 and 1,000,000, or"),
+        (&["--rate", "1", "--arrivals", "odd"], "--arrivals is \"odd\", even or poisson is"),
+        (&["--resources", "zipf:0"], "--resources is \"…\", zipf:K:EXPONENT, with K from 1 to"),
+        (&["--hold", "30s"], "--hold is 30s, less than --ttl, which is 30s, is possible"),
+        (&["--extend", "101"], "--extend is \"101\", a whole number of percent between 0% and"),
+        (&["--key-len", "32"], "--key-len is \"32\", a whole number between 33 and 2,048"),
+        (&["--rounds", "0"], "--rounds is \"0\", a whole number between 1 and 1,000"),
+        (&["--warm-up", "2h"], "--warm-up is \"2h\", between 0s and 1h is possible"),
+        (&["--seed", "-1"], "--seed is \"-1\", a whole number between 0 and"),
+        (&["--against", "etcd"], "--against is \"etcd\", raw is possible"),
+        (&["--client", "--keep-alive", "0"], "--keep-alive is \"0\", a whole number between 1"),
         (&["--busy-poll", "2s"], "--busy-poll is \"2s\", between 0s and 1s is possible"),
         (&["--nodes", "a:1,b:x"], "--nodes: address 2 of the list, \"b:…\", has a port"),
         (&["--nodes", "a:1,,b:1"], "--nodes: address 2 of the list, \"\", lacks a host"),

@@ -7,7 +7,6 @@ use redbolt::Config;
 
 use super::args::Args;
 use super::crowd;
-use super::figures::knee::is_kept_up;
 use super::figures::step::{Measured, Place, of_crowd, of_engines, of_raw};
 use super::load::engines;
 use super::raw;
@@ -23,12 +22,10 @@ pub(crate) fn conduct(
     seed: u64,
     signals: &Signals,
 ) -> Result<Vec<Measured>, Failure> {
-    let mut loads = args.levels();
+    let loads = args.levels();
     let mut all: Vec<Measured> = Vec::new();
     for round in 1..=args.rounds() {
-        let mut index = 0;
-        while let Some(&level) = loads.get(index) {
-            index += 1;
+        for &level in &loads {
             let place = Place {
                 level,
                 round,
@@ -49,11 +46,9 @@ pub(crate) fn conduct(
                 }
             }
             // Beyond a rate that is too much, each step would only make a longer queue.
-            let is_too_much = all
-                .last()
-                .is_some_and(|last| !is_kept_up(last.step.offered_per_s, last.step.cycles_per_s));
-            if round == 1 && is_too_much {
-                loads.truncate(index);
+            let is_too_much = all.last().is_some_and(|last| last.step.is_behind);
+            if is_too_much {
+                break;
             }
         }
     }

@@ -29,15 +29,15 @@ redis-server processes where one is on the PATH, else masters inside this proces
 the nodes are named with their versions.
 
 With --sweep, or a range of rates, each load is measured in several rounds, and all loads in each
-round. The knee of a sweep is the least load that reaches 95 % of the highest throughput; that of a
-range of rates is the highest rate at which 99 % of the starts have become cycles in time, when a
-higher one failed to. The servers are asked for their processor time (INFO); a CPU that is busy for
-90 % of the time is saturated.
+round. The knee of a sweep is the least load that reaches 95 % of the highest throughput. The knee
+of a range of rates is the highest rate at which 99 % of the starts that were due became cycles in
+time, where a higher rate failed to. The servers are asked for their processor time (INFO); a CPU
+that is busy for 90 % of the time is saturated.
 
 --baseline compares throughput, latency and processor time with those of an earlier run at the same
 loads. A figure is worse if its change goes beyond --tolerance with 99 % confidence: Welch's
 interval over the logarithms of the rounds, each the mean of all loads. Both runs need three rounds
-at least.
+at least. Change only what is to be compared, and let nothing else run on the machine.
 
 --out DIR writes run.json (everything, in one schema), series.csv (a line for each slice of each
 step) and acquire.hlog (the latencies of each slice, in the log format of HdrHistogram).

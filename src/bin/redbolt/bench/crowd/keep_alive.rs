@@ -77,7 +77,7 @@ pub(super) fn keep_alive(
     Ok(Crowd {
         seconds: end - start,
         cpu,
-        counted: Counted { tally, cycles: Vec::new(), longest: Duration::ZERO, overdue: 0 },
+        counted: Counted { tally, cycles: Vec::new(), longest: Duration::ZERO, overdue: 0, due: 0 },
         is_clean,
         wound_down: Clock::now() - end,
         further_trips,

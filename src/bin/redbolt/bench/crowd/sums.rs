@@ -31,6 +31,8 @@ pub(crate) struct Counted {
     pub(crate) longest: Duration,
     /// The starts that were due and never made.
     pub(crate) overdue: u64,
+    /// The starts that were due in the measured time.
+    pub(crate) due: u64,
 }
 
 /// All sums, and when the slices of time end.
@@ -82,12 +84,13 @@ impl Shares {
     }
 
     /// Puts all together, when all workers have come to their end.
-    pub(crate) fn count(self, now: Instant, overdue: u64) -> Counted {
+    pub(crate) fn count(self, now: Instant, [overdue, due]: [u64; 2]) -> Counted {
         let mut counted = Counted {
             tally: Tally::new(now),
             cycles: Vec::new(),
             longest: Duration::ZERO,
             overdue,
+            due,
         };
         for (share, sums) in self.sums.into_iter().enumerate() {
             let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -51,6 +51,8 @@ struct Work {
     released_at: AtomicU64,
     /// Starts that were due and never made.
     overdue: AtomicU64,
+    /// Starts that were made in the measured time.
+    started: AtomicU64,
     demand: Demand,
     is_contended: bool,
     shares: Shares,
@@ -77,6 +79,7 @@ impl Work {
             left: AtomicUsize::new(demand.in_flight),
             released_at: AtomicU64::new(0),
             overdue: AtomicU64::new(0),
+            started: AtomicU64::new(0),
             demand: demand.clone(),
             is_contended: demand.resources.count() == Some(1),
             shares: Shares::new(window.begin, seconds),
@@ -178,6 +181,7 @@ struct Worker {
     rng: fastrand::Rng,
     number: usize,
     cycles: u64,
+    started: u64,
 }
 
 impl Worker {
@@ -190,6 +194,7 @@ impl Worker {
             rng: work.demand.rng(number + count),
             number,
             cycles: 0,
+            started: 0,
             work: Arc::clone(work),
         };
         (0..count).map(worker).collect()
@@ -205,8 +210,9 @@ impl Worker {
         schedule.next()
     }
 
-    /// Says that the next cycle has started.
-    fn started(&mut self) {
+    /// Says that the cycle of `since` has started.
+    fn start(&mut self, since: Instant) {
+        self.started += u64::from(since >= self.work.window.begin);
         self.schedule.iter_mut().for_each(Schedule::advance);
     }
 
@@ -292,6 +298,7 @@ impl Worker {
         let end = self.work.window.end.min(Clock::now());
         let overdue = self.schedule.as_ref().map_or(0, |schedule| schedule.overdue(end));
         self.work.overdue.fetch_add(overdue, Ordering::Relaxed);
+        self.work.started.fetch_add(self.started, Ordering::Relaxed);
         self.work.shares.add_cycles(self.number, self.cycles);
         self.work.left.fetch_sub(1, Ordering::Release);
     }
@@ -302,7 +309,7 @@ impl Worker {
             if !self.park_until(since) {
                 break;
             }
-            self.started();
+            self.start(since);
             let request = self.work.request(client, self.names.next());
             let Some((guard, now)) = self.granted(since, request.blocking_acquire()) else {
                 continue;
@@ -339,7 +346,7 @@ impl Worker {
             if !self.sleep_until(since).await {
                 break;
             }
-            self.started();
+            self.start(since);
             let request = self.work.request(&client, self.names.next());
             let Some((guard, now)) = self.granted(since, request.await) else { continue };
             if self.is_extended() {
@@ -416,8 +423,8 @@ fn finish(work: Arc<Work>, measured: Measured, is_clean: bool) -> Result<Crowd, 
     // All workers have added their cycles and are gone.
     let work = Arc::into_inner(work);
     let work = work.ok_or_else(|| Failure::software("a worker of the load is left"))?;
-    let overdue = work.overdue.into_inner();
-    let counted: Counted = work.shares.count(measured.at, overdue);
+    let (overdue, started) = (work.overdue.into_inner(), work.started.into_inner());
+    let counted: Counted = work.shares.count(measured.at, [overdue, started + overdue]);
     Ok(Crowd {
         seconds: measured.seconds,
         cpu: measured.cpu,

@@ -11,10 +11,6 @@ use crate::number::grouped;
 /// The share of the highest throughput at which a closed loop has its knee.
 const NEARLY_ALL: f64 = 0.95;
 
-/// The share of the offered starts that a rate must do to be kept up with. Some of the starts of a
-/// step are under way at its end.
-const KEPT_UP: f64 = 0.99;
-
 /// Returns the verdict on these levels, which are in the order of their load.
 pub(crate) fn verdict(levels: &[Level]) -> Verdict {
     if levels.len() < 2 {
@@ -25,15 +21,6 @@ pub(crate) fn verdict(levels: &[Level]) -> Verdict {
         return open(levels);
     }
     closed(levels)
-}
-
-/// Whether what was done followed what was offered, which is nothing in a closed loop.
-pub(crate) fn is_kept_up(offered_per_s: Option<u32>, cycles_per_s: f64) -> bool {
-    offered_per_s.is_none_or(|rate| cycles_per_s >= KEPT_UP * f64::from(rate))
-}
-
-fn keeps_up(level: &Level) -> bool {
-    is_kept_up(level.offered_per_s, level.cycles_per_s)
 }
 
 fn closed(levels: &[Level]) -> Verdict {
@@ -53,7 +40,7 @@ fn closed(levels: &[Level]) -> Verdict {
 }
 
 fn open(levels: &[Level]) -> Verdict {
-    let first_behind = levels.iter().position(|level| !keeps_up(level));
+    let first_behind = levels.iter().position(|level| level.is_behind);
     let Some(behind) = first_behind else {
         let text = "no knee: the highest rate was kept up with; raise --rate";
         return Verdict { knee: None, saturated: None, text: text.to_owned() };
@@ -97,6 +84,7 @@ mod tests {
             most_cycles_per_s: cycles_per_s,
             failed: 0,
             overdue: 0,
+            is_behind: rate.is_some_and(|rate| cycles_per_s < 0.99 * f64::from(rate)),
             acquire_p50_us: None,
             acquire_p99_us: None,
             acquire_p999_us: None,
@@ -106,6 +94,7 @@ mod tests {
             server_cpu_percent: None,
             servers_cpu_us_per_cycle: None,
             machine_cpu_percent: None,
+            own_cpu_percent: None,
             saturated: None,
         }
     }

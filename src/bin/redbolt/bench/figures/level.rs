@@ -36,6 +36,7 @@ fn level(steps: &[&Step]) -> Option<Level> {
         most_cycles_per_s: rates().reduce(f64::max)?,
         failed: steps.iter().map(|step| step.failed).sum(),
         overdue: steps.iter().map(|step| step.overdue).sum(),
+        is_behind: 2 * steps.iter().filter(|step| step.is_behind).count() >= steps.len(),
         acquire_p50_us: of(&|step| Some(step.acquire_us?.p50)).map(tenths),
         acquire_p99_us: of(&|step| Some(step.acquire_us?.p99)).map(tenths),
         acquire_p999_us: of(&|step| Some(step.acquire_us?.p999)).map(tenths),
@@ -47,6 +48,7 @@ fn level(steps: &[&Step]) -> Option<Level> {
         servers_cpu_us_per_cycle: of(&|step| step.servers.as_ref()?.cpu_us_per_cycle)
             .map(thousandths),
         machine_cpu_percent: of(&|step| step.machine_cpu_percent).map(tenths),
+        own_cpu_percent: of(&|step| step.own_cpu_percent).map(tenths),
         saturated: most_often(steps),
     })
 }

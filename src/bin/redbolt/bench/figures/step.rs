@@ -1,6 +1,8 @@
 //! The figures of one step, from what was counted.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::thread;
 use std::time::Duration;
 
 use redbolt::time::Instant;
@@ -17,9 +19,12 @@ use crate::bench::load::tally::{Failures, Tally};
 use crate::bench::plan::Level;
 use crate::bench::raw::Raw;
 use crate::bench::run::digits::{tenths, thousandths};
-use crate::bench::run::{ClientCost, Contender, Kept, Slice, Step};
+use crate::bench::run::{ClientCost, Contender, Kept, ServerCost, Slice, Step};
 use crate::bench::watch::Seen;
 use crate::bench::watch::servers::cost;
+
+/// How many of the cycles that were due may be missing from any step.
+const FEW: u64 = 2;
 
 /// Which step of a run it is, and of whom.
 #[derive(Clone, Copy)]
@@ -52,6 +57,8 @@ pub(crate) fn of_engines(place: Place<'_>, parts: Vec<Part>, seen: &Seen) -> Opt
     let trips = sum(|part| part.after.further_trips - part.before.further_trips);
     let widened = sum(|part| part.after.widened - part.before.widened);
     let overdue = sum(|part| part.after.overdue);
+    let due = sum(|part| part.after.started + part.after.overdue)
+        .saturating_sub(sum(|part| part.before.started + part.before.overdue));
     let engines = parts.len();
     let wound_down = parts.iter().map(|part| part.wound_down).max().unwrap_or_default();
     let client = client_cost(&parts, cycles, seconds);
@@ -60,6 +67,7 @@ pub(crate) fn of_engines(place: Place<'_>, parts: Vec<Part>, seen: &Seen) -> Opt
     let mut measured = common(place, seconds, cycles, tally, seen, client);
     let step = &mut measured.step;
     step.overdue = overdue;
+    count_due(step, due);
     step.further_trips = place.is_fenced.then_some(trips);
     // A variable or a file can choose to ask a majority, too.
     step.widened = Some(widened).filter(|&widened| place.asks_majority || widened > 0);
@@ -82,6 +90,7 @@ pub(crate) fn of_crowd(place: Place<'_>, crowd: Crowd) -> Measured {
     let mut measured = common(place, seconds, cycles, counted.tally, &crowd.seen, client);
     let step = &mut measured.step;
     step.overdue = counted.overdue;
+    count_due(step, counted.due);
     step.further_trips = place.is_fenced.then_some(crowd.further_trips);
     step.widened = Some(crowd.widened).filter(|&widened| place.asks_majority || widened > 0);
     step.fairness = fairness(counted.cycles);
@@ -125,6 +134,7 @@ fn common(
         server: servers.as_ref().map(|servers| servers.busiest_cpu_percent),
         machine: seen.machine_cpu,
     };
+    let own_cpu_percent = own_percent(place.nodes, &client, servers.as_ref(), rate);
     let summary = |latencies: &Latencies| latencies.summary();
     let happened = tally.failures.kinds().into_iter().filter(|&(_, count)| count > 0);
     let step = Step {
@@ -141,6 +151,8 @@ fn common(
             .map(|(kind, count)| (kind.to_owned(), count))
             .collect::<BTreeMap<_, _>>(),
         unfinished: tally.unfinished,
+        starts_due: None,
+        is_behind: false,
         overdue: 0,
         further_trips: None,
         widened: None,
@@ -152,6 +164,7 @@ fn common(
         client,
         servers,
         machine_cpu_percent: seen.machine_cpu.map(tenths),
+        own_cpu_percent,
         fairness: None,
         kept: None,
         longest_wait_us: None,
@@ -162,6 +175,35 @@ fn common(
         series: series(&tally.slices),
     };
     Measured { step, slices: tally.slices, failures: tally.failures }
+}
+
+/// Returns how much of all processors of this machine client and servers have had; `None` unless
+/// all servers are here and have told.
+fn own_percent(
+    nodes: &[Address],
+    client: &ClientCost,
+    servers: Option<&ServerCost>,
+    cycles_per_s: f64,
+) -> Option<f64> {
+    let is_here = |node: &Address| match node.host() {
+        None => true,
+        Some("localhost") => true,
+        Some(host) => host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
+    };
+    let servers = servers.filter(|servers| servers.nodes.len() == nodes.len())?;
+    let per_cycle = client.cpu_us_per_cycle? + servers.cpu_us_per_cycle?;
+    let processors = thread::available_parallelism().ok()?.get() as f64;
+    // One percent of a processor is 10,000 µs a second.
+    nodes.iter().all(is_here).then(|| tenths(per_cycle * cycles_per_s / 1e4 / processors))
+}
+
+/// Says how many starts were due in an open loop, and whether the step has kept up with them. Some
+/// cycles are under way at both ends, and so one in a hundred may be missing, or a few.
+fn count_due(step: &mut Step, due: u64) {
+    if step.offered_per_s.is_some() {
+        step.starts_due = Some(due);
+        step.is_behind = step.cycles + FEW.max(due / 100) < due;
+    }
 }
 
 /// Returns the slices, the first of which begins at zero.

@@ -61,6 +61,8 @@ pub(crate) struct Load {
     /// How many cycles there may be at a time; zero towards the end.
     limit: usize,
     in_flight: usize,
+    /// The cycles that were started.
+    started: u64,
     /// When to start cycles; `None` to start one whenever there are less than `limit`.
     schedule: Option<Schedule>,
     /// The cycles by [`LockId::index`]; the table has a place for every lock of the engine.
@@ -106,6 +108,7 @@ impl Load {
             rng: share.rng,
             limit: share.in_flight,
             in_flight: 0,
+            started: 0,
             schedule: share.schedule,
             flights: vec![Flight::default(); max_locks],
             held: VecDeque::new(),
@@ -122,6 +125,10 @@ impl Load {
 
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    pub(crate) fn started(&self) -> u64 {
+        self.started
     }
 
     /// The number of cycles that should have started by `now` and have not.
@@ -240,6 +247,7 @@ impl Load {
                 schedule.advance();
             }
             self.in_flight += 1;
+            self.started += 1;
             if let Some(flight) = self.flights.get_mut(lock.index()) {
                 *flight = Flight { lock: Some(lock), since, lane: self.lanes.take() };
             }

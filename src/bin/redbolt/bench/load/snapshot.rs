@@ -14,6 +14,7 @@ pub(crate) struct Snapshot {
     /// The processor time of the engine's thread. Embedded masters have threads of their own.
     pub(crate) cpu: Duration,
     pub(crate) cycles: u64,
+    pub(crate) started: u64,
     pub(crate) overdue: u64,
     pub(crate) further_trips: u64,
     pub(crate) widened: u64,
@@ -34,6 +35,7 @@ impl Snapshot {
             // The kernel counts from the start of the thread, so it is not negative.
             cpu: Duration::try_from(cpu).unwrap_or_default(),
             cycles: load.tally().cycles,
+            started: load.started(),
             overdue: load.overdue(at),
             further_trips: load.engine().counters().raised,
             widened: load.engine().counters().widened,

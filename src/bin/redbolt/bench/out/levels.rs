@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::table::machine;
 use crate::bench::run::{Against, Comparison, Level, Run};
 use crate::number::grouped;
 
@@ -27,13 +28,20 @@ pub(crate) fn table(run: &Run) -> String {
     line(&mut out, &format!("{:LABEL$}{}\n", "servers", run.servers));
     out.push_str(&aligned(&rows, &notes));
     out.push_str(
-        "\nlatencies to acquire in ms; CPU: µs per cycle of the client and of all servers,\n\
-         and percent of a processor for the busiest engine and the busiest server\n",
+        "\nlatencies to acquire in ms; CPU in µs per cycle, of client and all servers,\n\
+         and in percent of a processor, of the busiest engine and server\n",
     );
     if run.options.rounds > 1 {
         let spread = run.levels.iter().map(spread).fold(0.0, f64::max);
         let rounds = run.options.rounds;
         line(&mut out, &format!("medians of {rounds} rounds; done/s spread up to {spread:.0} %"));
+    }
+    let place = run.verdict.knee.or_else(|| run.levels.len().checked_sub(1));
+    let busiest = place.and_then(|place| run.levels.get(place));
+    let busy = |level: &Level| machine(level.machine_cpu_percent, level.own_cpu_percent);
+    if let Some(machine) = busiest.and_then(busy) {
+        let place = if run.verdict.knee.is_some() { "at the knee" } else { "at the highest load" };
+        line(&mut out, &format!("all CPUs {place}: {machine}"));
     }
     if !run.verdict.text.is_empty() {
         line(&mut out, &run.verdict.text);
@@ -89,7 +97,7 @@ fn cells(level: &Level) -> Vec<String> {
 /// Returns what is to be said behind the figures of a level.
 fn note(run: &Run, place: usize, level: &Level) -> String {
     let knee = if run.verdict.knee == Some(place) { " < knee" } else { "" };
-    let behind = if level.overdue > 0 { " behind" } else { "" };
+    let behind = if level.is_behind { " behind" } else { "" };
     format!("{knee}{behind}")
 }
 

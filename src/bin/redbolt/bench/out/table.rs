@@ -135,9 +135,21 @@ fn costs(out: &mut String, step: &Step) {
     if let Some(calls) = client.system_calls_per_cycle {
         row(out, "", &format!("{calls:.3} system calls"));
     }
+    if let Some(machine) = machine(step.machine_cpu_percent, step.own_cpu_percent) {
+        row(out, "all CPUs", &machine);
+    }
     if let Some(saturated) = step.saturated {
         row(out, "saturated", &saturated.to_string());
     }
+}
+
+/// Returns how busy this machine was, and by whom; `None` where that is not known.
+pub(crate) fn machine(all: Option<f64>, own: Option<f64>) -> Option<String> {
+    let all = format!("{:.0} % in use", all?);
+    Some(match own {
+        Some(own) => format!("{all}, {own:.0} % by client and servers"),
+        None => all,
+    })
 }
 
 fn row(out: &mut String, label: &str, text: &str) {

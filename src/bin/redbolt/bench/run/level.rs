@@ -16,6 +16,8 @@ pub(crate) struct Level {
     pub(crate) most_cycles_per_s: f64,
     pub(crate) failed: u64,
     pub(crate) overdue: u64,
+    /// Whether fewer cycles were done than were due, in half of the rounds or more.
+    pub(crate) is_behind: bool,
     pub(crate) acquire_p50_us: Option<f64>,
     pub(crate) acquire_p99_us: Option<f64>,
     pub(crate) acquire_p999_us: Option<f64>,
@@ -27,6 +29,7 @@ pub(crate) struct Level {
     /// Of all servers together.
     pub(crate) servers_cpu_us_per_cycle: Option<f64>,
     pub(crate) machine_cpu_percent: Option<f64>,
+    pub(crate) own_cpu_percent: Option<f64>,
     /// What was saturated in most rounds.
     pub(crate) saturated: Option<Saturated>,
 }

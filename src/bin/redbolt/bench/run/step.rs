@@ -37,6 +37,10 @@ pub(crate) struct Step {
     pub(crate) failures: BTreeMap<String, u64>,
     /// The cycles that still waited for their lock when the step was over.
     pub(crate) unfinished: u64,
+    /// The starts that were due in the measured time; `null` for a closed loop.
+    pub(crate) starts_due: Option<u64>,
+    /// Whether fewer cycles were done than were due.
+    pub(crate) is_behind: bool,
     /// The starts that were due and never made.
     pub(crate) overdue: u64,
     /// `null` for locks without a fencing number.
@@ -57,6 +61,9 @@ pub(crate) struct Step {
     /// How much of all processors of this machine was in use, by anybody; `null` where the system
     /// does not tell.
     pub(crate) machine_cpu_percent: Option<f64>,
+    /// The part of that which client and servers have had; `null` where a server is elsewhere, or
+    /// could not be asked.
+    pub(crate) own_cpu_percent: Option<f64>,
     /// `null` where cycles belong to no worker.
     pub(crate) fairness: Option<Fairness>,
     /// `null` for cycles.

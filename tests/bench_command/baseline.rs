@@ -1,0 +1,86 @@
+//! A run beside an earlier one.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::run::{run, text};
+use crate::support::process::Folder;
+use crate::support::servers::Cluster;
+
+/// Makes an earlier run better by this factor: faster, and cheaper.
+fn better(run: &Value, factor: f64) -> String {
+    let mut run = run.clone();
+    let scale = |value: &mut Value, factor: f64| {
+        if let Some(number) = value.as_f64() {
+            *value = json!(number * factor);
+        }
+    };
+    for step in run["steps"].as_array_mut().expect("a list") {
+        scale(&mut step["cycles_per_s"], factor);
+        scale(&mut step["client"]["cpu_us_per_cycle"], 1.0 / factor);
+        scale(&mut step["servers"]["cpu_us_per_cycle"], 1.0 / factor);
+        ["p50", "p99"].iter().for_each(|key| scale(&mut step["acquire_us"][*key], 1.0 / factor));
+    }
+    run.to_string()
+}
+
+#[test]
+fn worse_than_an_earlier_run_is_an_exit_code_of_its_own() {
+    let (cluster, folder) = (Cluster::start(1), Folder::new());
+    let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
+    let args = ["--nodes", &nodes, "--in-flight", "8", "--seconds", "200ms", "--rounds", "4"];
+    text(run(&[&args[..], &["--out", &out]].concat()), 0);
+    let file = folder.path().join("run.json");
+    let earlier = fs::read_to_string(&file).expect("the file was written");
+    let earlier: Value = serde_json::from_str(&earlier).expect("it is JSON");
+    let baseline = folder.path().join("earlier.json").display().to_string();
+    // Whatever else happens on this machine, no run differs from another one by this factor.
+    for (factor, code) in [(50.0, 1), (1.0 / 50.0, 0)] {
+        fs::write(&baseline, better(&earlier, factor)).expect("the folder is ours");
+        let args = [&args[..], &["--baseline", &baseline]].concat();
+        let (table, said) = text(run(&args), code);
+        assert_eq!(said.contains("redbolt: worse than the baseline\n"), code == 1, "{said}");
+        assert_eq!(table.contains(" WORSE"), code == 1, "{table}");
+        for figure in ["cycles/s", "acquire p50, µs", "client CPU, µs", "servers' CPU, µs"] {
+            assert!(table.contains(figure), "{figure}: {table}");
+        }
+    }
+}
+
+#[test]
+fn a_baseline_that_cannot_be_compared_with_is_told_of_before_any_load() {
+    let folder = Folder::new();
+    let name = folder.path().join("old.json").display().to_string();
+    let options = json!({
+        "load": "engines", "workers": null, "engines": 1, "in_flight": 8, "is_sweep": false,
+        "rates": [], "arrivals": null, "rounds": 1, "seconds": 1.0, "warm_up_ms": 0.0,
+        "ttl_ms": 1.0, "hold_ms": 0.0, "resources": null, "key_len": 33, "extend_percent": 0,
+        "is_fenced": false, "asks_majority": false, "confirms": false, "seed": 1,
+    });
+    let old = json!({
+        "schema": 1, "redbolt": {"version": "0", "commit": null}, "started_at": "then",
+        "machine": {"system": "s", "architecture": "a", "processor": null, "processors": 1},
+        "options": options, "servers": "given", "nodes": [], "steps": [], "levels": [],
+        "verdict": {"knee": null, "saturated": null, "text": ""}, "against": null,
+        "baseline": null,
+    });
+    let mut rounds = old.clone();
+    rounds["options"]["rounds"] = json!(5);
+    let rows: [(String, &[&str], String); 6] = [
+        ("{".to_owned(), &[], format!("{name}: no run.json: EOF")),
+        (json!({"schema": 2}).to_string(), &[], format!("{name}: its schema is 2, 1 is possible")),
+        (old.to_string(), &[], format!("{name} has 1 round, 3 are needed: --rounds 3")),
+        (rounds.to_string(), &[], format!("{name} has none of the loads of this run")),
+        (rounds.to_string(), &["--rounds", "2"], "--rounds is 2, at least 3 are".to_owned()),
+        (rounds.to_string(), &["--tolerance", "x"], "--tolerance is \"x\", a whole".to_owned()),
+    ];
+    for (content, args, message) in rows {
+        fs::write(&name, content).expect("the folder is ours");
+        let (stdout, stderr) = text(run(&[&["--baseline", &name], args].concat()), 64);
+        assert_eq!((stdout.as_str(), stderr.lines().count()), ("", 1), "{stderr}");
+        assert!(stderr.starts_with(&format!("redbolt: {message}")), "{stderr}");
+    }
+    let (_, stderr) = text(run(&["--baseline", "/no/such/file"]), 64);
+    assert!(stderr.starts_with("redbolt: /no/such/file cannot be read: "), "{stderr}");
+}
