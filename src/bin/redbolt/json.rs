@@ -6,7 +6,8 @@
 //! * Names are in `snake_case`. Names and their meaning stay; new fields may come, and a reader
 //!   passes over what it does not know.
 //! * A time has its unit in its name: `_ms`, milliseconds as a number with at most three decimals.
-//!   Only what `bench` measures has more digits and another unit, `_us`. Dates are RFC 3339.
+//!   Only what `bench` measures has more digits and other units, `_us` and `seconds`. Dates are RFC
+//!   3339.
 //! * What is not known, and what has no end, is `null`. A field is never left out for that.
 //! * `node` is an address without a login, `nodes` a list in the order of the configuration, or a
 //!   number. `state` is one of a few words. `status`, `text`, `cause` and `remedy` are sentences

@@ -3,10 +3,10 @@
 /// Shown below the options by `-h`.
 pub(crate) const AFTER: &str = "\
 Examples:
-  redbolt bench                                      # on this machine
+  redbolt bench                                    # on this machine
   redbolt bench --nodes db1,db2,db3 --seconds 10s
-  redbolt bench --sweep --out run1                   # where is the knee, and why
-  redbolt bench --sweep --baseline run1/run.json     # is it slower now
+  redbolt bench --sweep --out run1                 # where is the knee?
+  redbolt bench --sweep --baseline run1/run.json   # is it slower?
   redbolt bench --config /etc/redbolt.toml --client --threads 16
 
 --help has all details, and the exit codes.";
@@ -14,12 +14,13 @@ Examples:
 /// Shown below the options by `--help`.
 pub(crate) const AFTER_LONG: &str = "\
 Examples:
-  redbolt bench                                      # on this machine
+  redbolt bench                                    # on this machine
   redbolt bench --nodes db1,db2,db3 --seconds 10s
-  redbolt bench --sweep --out run1                   # where is the knee, and why
-  redbolt bench --sweep --baseline run1/run.json     # is it slower now
-  redbolt bench --rate 1k..200k --arrivals poisson --hold 2ms --resources zipf:1000
-  redbolt bench --in-flight 512 --against raw        # beside bare sockets
+  redbolt bench --sweep --out run1                 # where is the knee?
+  redbolt bench --sweep --baseline run1/run.json   # is it slower?
+  redbolt bench --rate 1k..200k --arrivals poisson --hold 2ms
+  redbolt bench --resources zipf:1000 --extend 10%
+  redbolt bench --in-flight 512 --against raw      # beside sockets
   redbolt bench --config /etc/redbolt.toml --client --threads 16
 
 A cycle acquires one lock and releases it at once. By default no two cycles want the same resource,
