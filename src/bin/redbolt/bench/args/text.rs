@@ -37,8 +37,9 @@ that is busy for 90 % of the time is saturated.
 
 --baseline compares throughput, latency and processor time with those of an earlier run at the same
 loads. A figure is worse if its change goes beyond --tolerance with 99 % confidence: Welch's
-interval over the logarithms of the rounds, each the mean of all loads. Both runs need three rounds
-at least. Change only what is to be compared, and let nothing else run on the machine.
+interval over the logarithms of the rounds, each the mean of all loads; of ten rounds and more, a
+fifth is left out at both ends (Yuen). Both runs need three rounds at least, and twenty tell more.
+Change only what is to be compared, and let nothing else run on the machine.
 
 --out DIR writes run.json (everything, in one schema), series.csv (a line for each slice of each
 step) and acquire.hlog (the latencies of each slice, in the log format of HdrHistogram).

@@ -2,8 +2,8 @@
 //!
 //! A round gives one value for each figure: the mean of the logarithms over all loads that both
 //! runs have. Welch's interval over the rounds then says in which range the change lies with 99 %
-//! confidence. Rounds, and not slices of time, are the sample, because slices of one measurement
-//! follow one another and are alike.
+//! confidence; of many rounds the wildest are left out. Rounds, and not slices of time, are the
+//! sample, because slices of one measurement follow one another and are alike.
 //!
 //! Two runs of the same program differ by more than their rounds say: servers are started anew, and
 //! the kernel places threads and memory anew. A figure is therefore worse only if the whole
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::sample::{mean_and_variance, welch};
+use super::sample::{center, difference};
 use crate::bench::run::{Change, Comparison, Contender, Metric, Run, Step};
 
 /// One figure of a step, which is compared.
@@ -24,7 +24,7 @@ struct Figure {
     less_is_better: bool,
 }
 
-const FIGURES: [Figure; 5] = [
+const FIGURES: [Figure; 6] = [
     Figure { name: "cycles/s", of: |step| Some(step.cycles_per_s), less_is_better: false },
     Figure {
         name: "acquire p50, µs", of: |step| Some(step.acquire_us?.p50), less_is_better: true
@@ -40,6 +40,15 @@ const FIGURES: [Figure; 5] = [
     Figure {
         name: "servers' CPU, µs",
         of: |step| step.servers.as_ref()?.cpu_us_per_cycle,
+        less_is_better: true,
+    },
+    // Other work on a machine that client and servers share makes both dearer at the same time.
+    Figure {
+        name: "client / servers' CPU",
+        of: |step| {
+            let servers = step.servers.as_ref()?.cpu_us_per_cycle?;
+            Some(step.client.cpu_us_per_cycle? / servers).filter(|ratio| ratio.is_finite())
+        },
         less_is_better: true,
     },
 ];
@@ -91,11 +100,8 @@ fn rounds(steps: &[Step], common: &BTreeSet<Key>, of: fn(&Step) -> Option<f64>) 
 
 /// Returns the change of a figure; `None` where one of the runs does not have the figure.
 fn metric(figure: &Figure, before: &[f64], after: &[f64], tolerance: f64) -> Option<Metric> {
-    let mean = |values: &[f64]| match mean_and_variance(values) {
-        Some((mean, _)) => Some(mean.exp()),
-        None => values.first().map(|value| value.exp()),
-    };
-    let change = welch(before, after).map(|(difference, half)| Change {
+    let mean = |values: &[f64]| center(values).map(f64::exp);
+    let change = difference(before, after).map(|(difference, half)| Change {
         change: difference.exp_m1(),
         least: (difference - half).exp_m1(),
         most: (difference + half).exp_m1(),
