@@ -39,7 +39,8 @@ that is busy for 90 % of the time is saturated.
 loads. A figure is worse if its change goes beyond --tolerance with 99 % confidence: Welch's
 interval over the logarithms of the rounds, each the mean of all loads; of ten rounds and more, a
 fifth is left out at both ends (Yuen). Both runs need three rounds at least, and twenty tell more.
-Change only what is to be compared, and let nothing else run on the machine.
+Change only what is to be compared, and let nothing else run on the machine. Where client and
+servers share it, their processor time is judged by its quotient alone.
 
 --out DIR writes run.json (everything, in one schema), series.csv (a line for each slice of each
 step) and acquire.hlog (the latencies of each slice, in the log format of HdrHistogram).

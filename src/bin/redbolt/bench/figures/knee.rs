@@ -29,7 +29,7 @@ fn closed(levels: &[Level]) -> Verdict {
     // The last level alone reaches the highest throughput: there may be more beyond.
     let knee = knee.filter(|&knee| knee + 1 < levels.len());
     let Some(level) = knee.and_then(|knee| levels.get(knee)) else {
-        let text = "no knee: throughput still grew at the highest load; raise --in-flight";
+        let text = "no knee: throughput still grew at the highest load";
         return Verdict { knee: None, saturated: None, text: text.to_owned() };
     };
     let saturated = limit(levels.iter().skip(knee.unwrap_or_default()));
@@ -42,7 +42,7 @@ fn closed(levels: &[Level]) -> Verdict {
 fn open(levels: &[Level]) -> Verdict {
     let first_behind = levels.iter().position(|level| level.is_behind);
     let Some(behind) = first_behind else {
-        let text = "no knee: the highest rate was kept up with; raise --rate";
+        let text = "no knee: the highest rate was kept up with";
         return Verdict { knee: None, saturated: None, text: text.to_owned() };
     };
     let saturated = limit(levels.iter().skip(behind));

@@ -121,8 +121,10 @@ fn aligned(rows: &[Vec<String>], notes: &[String]) -> String {
     out
 }
 
+/// Adds the rest of a line, without spaces at its end.
 fn line(out: &mut String, text: &str) {
     out.push_str(text);
+    out.truncate(out.trim_end_matches(' ').len());
     out.push('\n');
 }
 
@@ -163,12 +165,24 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
             || NONE.to_owned(),
             |change| format!("{} to {}", percent(change.least), percent(change.most)),
         );
-        let worse = if metric.is_worse { "WORSE" } else { "" };
+        let worse = match (metric.is_judged, metric.is_worse) {
+            (false, _) => "not judged",
+            (true, true) => "WORSE",
+            (true, false) => "",
+        };
         let before = figure(metric.before);
         vec![metric.name.clone(), before, figure(metric.after), change, sure, worse.to_owned()]
     }));
-    let notes = vec![String::new(); rows.len()];
+    // Words are read from the left.
+    let notes: Vec<_> =
+        rows.iter_mut().map(|row| format!("  {}", row.pop().unwrap_or_default())).collect();
     out.push_str(&aligned(&rows, &notes));
+    if comparison.metrics.iter().any(|metric| !metric.is_judged) {
+        line(
+            &mut out,
+            "not judged: client and servers share a machine, whose other work changes both",
+        );
+    }
     for difference in &comparison.differences {
         line(&mut out, &format!("not alike: {difference}"));
     }

@@ -92,5 +92,8 @@ pub(crate) struct Metric {
     pub(crate) change: Option<Change>,
     /// Whether less is better, as for a latency.
     pub(crate) less_is_better: bool,
+    /// Whether the figure could be worse: what a cycle costs client or servers is not judged where
+    /// both are on one machine, because other work there changes it.
+    pub(crate) is_judged: bool,
     pub(crate) is_worse: bool,
 }
