@@ -63,7 +63,7 @@ pub(crate) fn of(run: &Run, step: &Step) -> String {
         in_flight: step.in_flight,
         load: &run.options.load,
         offered_per_s: step.offered_per_s,
-        seconds: step.ran_ms / 1e3,
+        seconds: (step.ran_ms * 1e3).round() / 1e6,
         ran_ms: Millis(step.ran_ms),
         cycles: step.cycles,
         cycles_per_s: step.cycles_per_s,

@@ -18,8 +18,8 @@ pub(crate) use self::step::{
 };
 pub(crate) use self::verdict::{Against, Change, Comparison, Metric, Ratio, Saturated, Verdict};
 
-/// The number of the schema. A new field keeps the number; another meaning of a field is another
-/// number.
+/// The number of the schema. A new field keeps the number, and has a default for files without the
+/// field; another meaning of a field is another number.
 pub(crate) const SCHEMA: u32 = 1;
 
 /// A run of `redbolt bench`.
