@@ -1,7 +1,7 @@
 //! A connection that blocks, beside the engine: for questions, and for bytes that were made before.
 //!
 //! The library has no way to read a server's own figures, because no lock needs them. This
-//! connection knows TCP and Unix sockets; a node behind TLS is not asked.
+//! connection knows TCP and Unix sockets; a node behind TLS cannot be spoken to.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -33,7 +33,7 @@ impl Plain {
     /// Connects and logs in, or says why not.
     pub(crate) fn open(address: &Address) -> Result<Self, String> {
         if address.tls().is_some() {
-            return Err("a node behind TLS is not asked for its own figures".to_owned());
+            return Err("behind TLS, which only the engine speaks".to_owned());
         }
         let stream = connect(address).map_err(|error| error.to_string())?;
         let mut plain = Self { stream: BufReader::with_capacity(BUFFER, stream) };
