@@ -29,8 +29,11 @@ fn closed(levels: &[Level]) -> Verdict {
     // The last level alone reaches the highest throughput: there may be more beyond.
     let knee = knee.filter(|&knee| knee + 1 < levels.len());
     let Some(level) = knee.and_then(|knee| levels.get(knee)) else {
-        let text = "no knee: throughput still grew at the highest load";
-        return Verdict { knee: None, saturated: None, text: text.to_owned() };
+        // What has no room may still be used better by more at a time.
+        let saturated = levels.last().and_then(|level| level.saturated);
+        let full = saturated.map_or_else(String::new, |full| format!(", saturated there: {full}"));
+        let text = format!("no knee: throughput grew up to the highest load{full}");
+        return Verdict { knee: None, saturated, text };
     };
     let saturated = limit(levels.iter().skip(knee.unwrap_or_default()));
     let rate = grouped(level.cycles_per_s.round() as u64);

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::table::machine;
 use crate::bench::run::{Against, Comparison, Level, Run};
+use crate::lines::Lines;
 use crate::number::grouped;
 
 /// What stands for a figure that there is not.
@@ -11,6 +12,9 @@ const NONE: &str = "-";
 
 /// The column at which facts begin.
 const LABEL: usize = 14;
+
+/// Rounds that differ by more than this, in percent, leave a knee and its throughput uncertain.
+const STEADY: f64 = 20.0;
 
 /// The columns between two figures.
 const GAP: usize = 1;
@@ -35,6 +39,9 @@ pub(crate) fn table(run: &Run) -> String {
         let spread = run.levels.iter().map(spread).fold(0.0, f64::max);
         let rounds = run.options.rounds;
         line(&mut out, &format!("medians of {rounds} rounds; done/s spread up to {spread:.0} %"));
+        if spread > STEADY {
+            line(&mut out, "rounds differ too much to be sure: does something else run here?");
+        }
     }
     let place = run.verdict.knee.or_else(|| run.levels.len().checked_sub(1));
     let busiest = place.and_then(|place| run.levels.get(place));
@@ -44,7 +51,9 @@ pub(crate) fn table(run: &Run) -> String {
         line(&mut out, &format!("all CPUs {place}: {machine}"));
     }
     if !run.verdict.text.is_empty() {
-        line(&mut out, &run.verdict.text);
+        let mut lines = Lines::default();
+        lines.add(0, &run.verdict.text);
+        out.push_str(&lines.into_text());
     }
     out
 }
