@@ -13,6 +13,7 @@ mod levels;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;
+mod trace;
 mod usage;
 
 use std::net::TcpListener;

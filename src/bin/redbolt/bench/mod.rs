@@ -6,7 +6,8 @@
 //! and `crowd` those of a client with many threads or tasks, and `watch` what is seen of them from
 //! beside. `raw` has bare sockets to compare with. `figures` makes of the counts what `run` holds,
 //! with the `facts` of program, machine and options, and `out` writes that for people and for
-//! programs. `outcome` is the end of it.
+//! programs. `outcome` is the end of it. `trace` runs transactions of several locks instead of
+//! cycles.
 //!
 //! This folder must never reach past the public API: every user of the library gets what is
 //! measured here.
@@ -24,6 +25,7 @@ mod plan;
 mod raw;
 mod run;
 mod signals;
+mod trace;
 mod watch;
 
 use std::process::ExitCode;
@@ -42,6 +44,7 @@ use self::out::folder::Folder;
 use self::outcome::Outcome;
 use self::run::{Contender, Node, Run, SCHEMA, Step};
 use self::signals::Signals;
+use self::trace::args::Trace;
 use crate::duration::written;
 use crate::failure::Failure;
 use crate::number::grouped;
@@ -65,6 +68,9 @@ pub(crate) fn run(args: Args) -> ExitCode {
 
 /// Measures, and returns the report, and whether the run has measured anything.
 fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
+    if let Some(trace) = args.trace() {
+        return bench_trace(args, &trace);
+    }
     check::load(args).map_err(Failure::usage)?;
     let baseline = args.baseline.as_deref();
     let baseline = baseline.map(|file| baseline::read(file, &args.levels(), args.rounds()));
@@ -98,6 +104,28 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
         }
     }
     Ok((report(args, &run), outcome))
+}
+
+/// Prints transactions, or runs them.
+fn bench_trace(args: &Args, trace: &Trace) -> Result<(String, Outcome), Failure> {
+    if let Some(count) = trace.print {
+        return Ok((trace::print(trace, count)?, Outcome::Measured));
+    }
+    let transactions = trace::prepared(args, trace)?;
+    let signals = Signals::listen()?;
+    let (masters, config) = match args.config()? {
+        Some(config) => (Masters::Given, config),
+        None => start_masters(args)?,
+    };
+    if let Masters::Given = masters {
+        let load = format!(
+            "{} transactions in flight for {}",
+            grouped(args.in_flight() as u64),
+            written(args.seconds())
+        );
+        say(announce::announcement(&load, &announce::ask(&config)?));
+    }
+    trace::bench(args, trace, &transactions, &masters, config, &signals)
 }
 
 /// Returns what is going to happen, for the person at the terminal.

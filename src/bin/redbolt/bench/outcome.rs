@@ -23,8 +23,20 @@ impl Outcome {
     pub(crate) fn of(run: &Run, steps: &[Measured], signals: &Signals) -> Self {
         let has_locks = steps.iter().any(|measured| measured.step.cycles > 0);
         let lacked_quorum = || steps.iter().any(|measured| measured.failures.lacked_quorum());
+        let is_worse = run.baseline.as_ref().is_some_and(|baseline| baseline.is_worse);
+        match has_locks && is_worse {
+            true => Self::Worse,
+            false => Self::of_locks(has_locks, lacked_quorum, signals),
+        }
+    }
+
+    /// The end of a run in which locks were granted, or none.
+    pub(crate) fn of_locks(
+        has_locks: bool,
+        lacked_quorum: impl FnOnce() -> bool,
+        signals: &Signals,
+    ) -> Self {
         match has_locks {
-            true if run.baseline.as_ref().is_some_and(|baseline| baseline.is_worse) => Self::Worse,
             true => Self::Measured,
             false if signals.caught() => Self::Measured,
             false if lacked_quorum() => Self::NoQuorum,

@@ -20,6 +20,7 @@ use self::values::Rates;
 use super::load::demand::{Arrivals, Demand, Resources};
 use super::load::names::LEAST_LEN;
 use super::plan::Level;
+use super::trace;
 use crate::choice::one_of;
 use crate::failure::Failure;
 use crate::settings::{ASKS, NodeArgs, Override};
@@ -225,6 +226,9 @@ pub(crate) struct Args {
     #[arg(conflicts_with_all = ["client", "rate", "resources", "hold", "extend", "fenced"])]
     against: Option<()>,
 
+    #[command(flatten)]
+    trace: trace::args::Options,
+
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(crate) json: bool,
@@ -248,6 +252,11 @@ impl Args {
             (None, None) => Kind::Threads(self.threads as usize),
         };
         self.client.then_some(kind)
+    }
+
+    /// The transactions that are run instead of cycles.
+    pub(crate) fn trace(&self) -> Option<trace::args::Trace> {
+        self.trace.trace(self.hold, self.seed)
     }
 
     /// The locks in flight at most, or the workers of a client.

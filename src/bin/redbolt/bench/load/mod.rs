@@ -17,4 +17,4 @@ mod shares;
 pub(crate) mod slices;
 pub(crate) mod snapshot;
 pub(crate) mod tally;
-mod zipf;
+pub(crate) mod zipf;
