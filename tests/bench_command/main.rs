@@ -10,6 +10,7 @@ mod fenced;
 mod joining;
 mod json;
 mod levels;
+mod page;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;

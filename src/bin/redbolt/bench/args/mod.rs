@@ -202,7 +202,7 @@ pub(crate) struct Args {
     #[arg(allow_hyphen_values = true, value_parser = number::between(1, MOST_KEPT))]
     keep_alive: Option<u32>,
 
-    /// Write run.json, series.csv and acquire.hlog into this folder
+    /// Write report.html, run.json, series.csv and acquire.hlog into DIR
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{hlog, series};
+use super::{hlog, html, series};
 use crate::bench::figures::step::Measured;
 use crate::bench::run::{Run, Step};
 use crate::failure::Failure;
@@ -15,6 +15,7 @@ use crate::json;
 pub(crate) const RUN: &str = "run.json";
 const SERIES: &str = "series.csv";
 const LATENCIES: &str = "acquire.hlog";
+const PAGE: &str = "report.html";
 
 pub(crate) struct Folder(PathBuf);
 
@@ -36,7 +37,8 @@ impl Folder {
         self.file(RUN, |file| file.write_all(json::line(run).as_bytes()))?;
         self.file(SERIES, |file| file.write_all(series::csv(&steps).as_bytes()))?;
         self.file(LATENCIES, |file| hlog::write(file, measured, started_ms))?;
-        Ok([RUN, SERIES, LATENCIES].map(|name| self.0.join(name)).to_vec())
+        self.file(PAGE, |file| file.write_all(html::page(run).as_bytes()))?;
+        Ok([PAGE, RUN, SERIES, LATENCIES].map(|name| self.0.join(name)).to_vec())
     }
 
     fn file(
