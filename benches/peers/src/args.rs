@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use crate::plan::{Outcome, Plan, TlsNodes};
 use crate::record::Record;
+use crate::trace::{self, Locks};
 use crate::{chart, contestants, nodes, row, table};
 
 const USAGE: &str = "usage:
   redbolt-peers measure <contestant> --nodes <host:port,…> [--in-flight N] [--rate R]
                         [--seconds S] [--round N] [--tls-nodes <host:port,…> --tls-ca <file>]
+  redbolt-peers trace <contestant> --trace <file> --nodes <host:port,…> [--locks set|each]
+                      [--in-flight N] [--seconds S] [--patience S]
   redbolt-peers header
   redbolt-peers table <record.csv>
   redbolt-peers chart <record.csv>";
@@ -21,6 +24,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Outcome<String> {
     let command = args.next().unwrap_or_default();
     match command.as_str() {
         "measure" => measure(args),
+        "trace" => trace::run(&trace_plan(args)?),
         "header" => Ok(format!("{}\n", row::HEADER)),
         "table" => Ok(table::tables(&record(&mut args)?.1)),
         "chart" => charts(args),
@@ -87,6 +91,40 @@ fn plan(mut args: impl Iterator<Item = String>) -> Outcome<Plan> {
     plan.tls = tls_nodes.zip(ca).map(|(nodes, ca)| TlsNodes { nodes, ca });
     let is_empty = plan.in_flight == 0 || plan.rate == Some(0) || plan.seconds.is_zero();
     if plan.nodes.is_empty() || is_empty {
+        return Err(format!("nodes, and figures above zero, are needed\n{USAGE}").into());
+    }
+    Ok(plan)
+}
+
+fn trace_plan(mut args: impl Iterator<Item = String>) -> Outcome<trace::Plan> {
+    let queue = match args.next().as_deref() {
+        Some("redis-rs") => None,
+        Some("redis-rs-tuned") => Some(contestants::LONG_QUEUE),
+        _ => return Err(USAGE.into()),
+    };
+    let mut plan = trace::Plan {
+        nodes: Vec::new(),
+        trace: PathBuf::new(),
+        locks: Locks::Set,
+        in_flight: 512,
+        seconds: Duration::from_secs(1),
+        patience: Duration::from_secs(1),
+        queue,
+    };
+    while let Some(option) = args.next() {
+        let value = args.next().ok_or_else(|| format!("{option} needs a value"))?;
+        match option.as_str() {
+            "--nodes" => plan.nodes = addresses(&value)?,
+            "--trace" => plan.trace = PathBuf::from(value),
+            "--locks" if value == "set" => plan.locks = Locks::Set,
+            "--locks" if value == "each" => plan.locks = Locks::Each,
+            "--in-flight" => plan.in_flight = value.parse()?,
+            "--seconds" => plan.seconds = Duration::try_from_secs_f64(value.parse()?)?,
+            "--patience" => plan.patience = Duration::try_from_secs_f64(value.parse()?)?,
+            _ => return Err(format!("unknown option {option} {value}\n{USAGE}").into()),
+        }
+    }
+    if plan.nodes.is_empty() || plan.in_flight == 0 || plan.seconds.is_zero() {
         return Err(format!("nodes, and figures above zero, are needed\n{USAGE}").into());
     }
     Ok(plan)

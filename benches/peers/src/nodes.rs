@@ -14,8 +14,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Fails unless the nodes hold no key. The nodes are there for this run alone, so a key is a lock
 /// that a contestant forgot.
 pub(crate) fn check_empty(plan: &Plan) -> Outcome<()> {
+    check_none(&plan.nodes)
+}
+
+/// The same for these nodes.
+pub(crate) fn check_none(nodes: &[SocketAddr]) -> Outcome<()> {
     let deadline = Clock::now() + PATIENCE;
-    for &node in &plan.nodes {
+    for &node in nodes {
         loop {
             // The hash of the fencing numbers and the witness of the server are no locks, and stay.
             let beside = "EXISTS redbolt:fence redbolt:witness redbolt:seen";

@@ -29,7 +29,7 @@ use raw::Kind;
 const BUSY_POLL: Duration = Duration::from_millis(1);
 
 /// A queue longer than the number of requests that ever wait.
-const LONG_QUEUE: usize = 2048;
+pub(crate) const LONG_QUEUE: usize = 2048;
 
 /// Runs the contestant with this name in the records.
 pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
