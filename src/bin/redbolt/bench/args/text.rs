@@ -21,6 +21,7 @@ Examples:
   redbolt bench --rate 1k..200k --arrivals poisson --hold 2ms
   redbolt bench --resources zipf:1000 --extend 10%
   redbolt bench --in-flight 512 --against raw      # beside sockets
+  redbolt bench --trace tpcc:8 --locks each        # transactions
   redbolt bench --config /etc/redbolt.toml --client --threads 16
 
 A cycle acquires one lock and releases it at once. By default no two cycles want the same resource,
@@ -42,8 +43,14 @@ fifth is left out at both ends (Yuen). Both runs need three rounds at least, and
 Change only what is to be compared, and let nothing else run on the machine. Where client and
 servers share it, their processor time is judged by its quotient alone.
 
---out DIR writes run.json (everything, in one schema), series.csv (a line for each slice of each
-step) and acquire.hlog (the latencies of each slice, in the log format of HdrHistogram).
+--out DIR writes report.html (curves and all figures, for a browser), run.json (everything, in one
+schema), series.csv (a line for each slice of each step) and acquire.hlog (the latencies of each
+slice, in the log format of HdrHistogram).
+
+--trace runs transactions of several locks instead of cycles; --in-flight is how many at a time. A
+transaction that lacks a lock after --patience releases the others and counts as aborted. All locks
+are exclusive: of TPC-C and TATP, a transaction locks the rows that it changes, or the one that it
+reads first. --print N writes a trace as text, which file:PATH runs.
 
 Durations are written like 250us, 20ms, 30s, 1.5m. An option that is a bare number is in seconds; a
 variable and the file need the unit. A rate is written like 500, 20k or 1.5m.
