@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs two-phase transactions with redbolt and with a Redlock by hand on redis-rs, on the same
 # traces and the same servers: starts five Redis servers on one core, runs every contestant on
-# another, one after the other in several rounds, and prints medians.
+# another, one after the other in several rounds, and prints the best round and medians.
 #
 #   benches/peers/trace.sh [--name NAME] [--rounds N] [--seconds S] [--in-flight N]
 #       [--traces TRACE,…]
@@ -113,17 +113,17 @@ row() {
     echo >>"$csv"
 }
 
-# The median of each figure over the rounds.
+# The best rate of all rounds, which is the one that was disturbed least, and medians.
 table() {
     local trace locks who column
-    echo "| trace | locks | contestant | transactions/s | locks/s | aborted |" \
-        "client CPU, µs | p50, µs | p99, µs | p99.9, µs |"
-    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    echo "| trace | locks | contestant | transactions/s, best | median | aborted a round |" \
+        "client CPU, µs | p50, µs | p99, µs |"
+    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for trace in ${traces//,/ }; do
         for locks in set each; do
             for who in "${contestants[@]}"; do
-                printf '| %s | %s | %s |' "$trace" "$locks" "$who"
-                for column in 5 6 7 8 9 10 11; do
+                printf '| %s | %s | %s | %s |' "$trace" "$locks" "$who" "$(sorted 5 | tail -n 1)"
+                for column in 5 7 8 9 10; do
                     printf ' %s |' "$(median "$column")"
                 done
                 echo
@@ -134,9 +134,13 @@ table() {
 
 # median <column>: the middle one of the sorted figures; with an even number, the upper of the two.
 median() {
+    sorted "$1" | awk '{ all[NR] = $1 } END { print all[int(NR / 2) + 1] }'
+}
+
+# sorted <column>: the figures of all rounds, the least first.
+sorted() {
     awk -F , -v trace="$trace" -v locks="$locks" -v who="$who" -v column="$1" \
-        '$1 == trace && $2 == locks && $3 == who { print $column }' "$csv" | sort -g |
-        awk '{ all[NR] = $1 } END { print all[int(NR / 2) + 1] }'
+        '$1 == trace && $2 == locks && $3 == who { print $column }' "$csv" | sort -g
 }
 
 # What somebody needs to know who reads the figures later.
@@ -149,7 +153,7 @@ facts() {
     echo "cores: client on $client_cpu, all servers on $server_cpu, niceness $(nice)"
     echo "server: $(redis-server --version | cut -d ' ' -f 1-3)"
     echo "compiler: $(rustc --version)"
-    echo "in flight: $in_flight transactions of 4 locks in uniform and zipf, no think time"
+    echo "in flight: $in_flight transactions of 4 locks in uniform and zipf, not held"
     echo "seconds: $seconds a run after 0.2 of warm-up, $rounds rounds"
     echo "patience: 1 s, after which a transaction is aborted"
     echo "load average at the start: $(cut -d ' ' -f 1-3 /proc/loadavg)"
