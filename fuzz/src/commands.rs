@@ -36,7 +36,7 @@ pub(crate) const FLUSHED: &[u8] = b">2\r\n$10\r\ninvalidate\r\n_\r\n";
 pub(crate) fn resp3(words: &[&[u8]]) -> Option<&'static [u8]> {
     match words {
         [b"HELLO", ..] => Some(b"%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3\r\n"),
-        [b"CLIENT", b"TRACKING", ..] => Some(b"+OK\r\n"),
+        [b"CLIENT", b"TRACKING" | b"CACHING", ..] => Some(b"+OK\r\n"),
         _ => None,
     }
 }

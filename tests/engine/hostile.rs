@@ -155,14 +155,18 @@ fn only_a_number_from_minus_one_to_one_is_an_answer_to_a_script() {
 
 /// FAULTS 9: what RESP3 sends beside the replies is no reply, and nobody asked for RESP3.
 #[test]
-fn pushes_and_attributes_end_the_connection() {
+fn pushes_and_attributes_end_the_connection_of_who_has_not_asked_for_them() {
     let rows: [&[u8]; 3] = [
         b">2\r\n+invalidate\r\n*1\r\n$8\r\nresource\r\n+OK\r\n",
         b"|1\r\n+ttl\r\n:60\r\n+OK\r\n",
         b">1\r\n+OK\r\n$-1\r\n",
     ];
     for bytes in rows {
-        let fake = answering(bytes);
+        let master = Master { refuses_resp3: true, ..Master::new() };
+        let fake = Fake::after_handshake(master, move |request| match request.name().as_str() {
+            "SET" => reply(bytes),
+            _ => reply(b":1\r\n"),
+        });
         let mut owner = Owner::of([fake.addr()]);
         owner.all_ready();
         owner.attempt("resource");

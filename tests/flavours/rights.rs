@@ -21,7 +21,7 @@ fn a_user_with_the_documented_rights_takes_keeps_and_gives_back_locks() {
         let node = place.start();
         let keys = ["~locks:*", "~redbolt:*"];
         let rules = [&["ACL", "SETUSER", "app", "reset", "on", ">pw"], &keys[..], &RIGHTS].concat();
-        let rules = rules.into_iter().chain([LOADING, TRACKING]).map(str::as_bytes);
+        let rules = rules.into_iter().chain([LOADING]).chain(TRACKING).map(str::as_bytes);
         let reply = node.command(&rules.collect::<Vec<_>>());
         assert_eq!(reply, Reply::Simple("OK".to_owned()), "{}", place.name);
         declare(core::slice::from_ref(&node), LONG);

@@ -41,6 +41,8 @@ pub(crate) struct Master {
     pub(crate) witness_age: Duration,
     /// How often clients have looked. Clones count together.
     pub(crate) looks: Arc<AtomicU64>,
+    /// Nobody may change to RESP3.
+    pub(crate) refuses_resp3: bool,
 }
 
 impl Master {
@@ -60,6 +62,7 @@ impl Master {
             found: 1,
             witness_age: Duration::from_secs(86_400),
             looks: Arc::default(),
+            refuses_resp3: false,
         }
     }
 
@@ -68,7 +71,10 @@ impl Master {
         let reply = match request.name().as_str() {
             "PING" => b"+PONG\r\n".to_vec(),
             "AUTH" | "SELECT" | "CLIENT" => b"+OK\r\n".to_vec(),
+            "HELLO" if self.refuses_resp3 => b"-NOPROTO unsupported protocol version\r\n".to_vec(),
             "HELLO" => self.hello(request),
+            // Nobody is told of anything, and the value is for scripts.
+            "GET" if request.part(1).ends_with(b"redbolt:witness") => b"$-1\r\n".to_vec(),
             "INFO" => bulk(self.info_text().as_bytes()),
             "TIME" => time(),
             "COMMAND" => command_info(request),

@@ -9,8 +9,8 @@ pub(crate) const RIGHTS: [&str; 11] = [
 /// Saves the text of a script that a group of locks is sent with.
 pub(crate) const LOADING: &str = "+script|load";
 
-/// Lets a client be told at once that the keys of a node are gone.
-pub(crate) const TRACKING: &str = "+client|tracking";
+/// Lets a client be told at once what happens to keys.
+pub(crate) const TRACKING: [&str; 2] = ["+client|tracking", "+client|caching"];
 
 /// Returns the name of the command of a rule.
 pub(crate) fn command(rule: &str) -> &str {

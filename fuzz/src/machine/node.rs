@@ -218,7 +218,7 @@ impl Node {
                         resp::bulk(&mut out, b"proto");
                         resp::integer(&mut out, 3);
                     }
-                    [b"CLIENT", b"TRACKING", ..] if self.can_push => {
+                    [b"CLIENT", b"TRACKING" | b"CACHING", ..] if self.can_push => {
                         self.pushes = true;
                         resp::simple(&mut out, b"OK");
                     }

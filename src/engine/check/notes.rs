@@ -167,10 +167,11 @@ fn no_tracking(
     lacks.then(|| {
         let user = audited.user().unwrap_or("default");
         let cause = format!(
-            "the user {user} may not run client|tracking: a flush is noticed up to {} late",
+            "the user {user} may not run client|tracking or client|caching: a flush is noticed up \
+             to {} late, and who waits asks more often",
             about(config.quarantine() / 2)
         );
-        let remedy = format!("ACL SETUSER {user} +client|tracking");
+        let remedy = format!("ACL SETUSER {user} +client|tracking +client|caching");
         note(vec![node.address.clone()], CheckSubject::Rights, cause, remedy)
     })
 }

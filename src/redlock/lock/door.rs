@@ -9,6 +9,10 @@ use crate::time::Instant;
 /// After so many looks that have shown the same token, one goes to another node.
 const SAME_LOOKS: u32 = 4;
 
+/// The time between two looks of a request that was woken once, and how often that doubles.
+const LEAST_REST: Duration = Duration::from_micros(200);
+const MOST_DOUBLINGS: u32 = 16;
+
 /// The length of a usual pause, in fourths.
 const USUAL: u64 = 4;
 
@@ -21,6 +25,9 @@ pub(crate) struct Door {
     /// The number of the last look, and whether it asks to be told what happens to the key.
     number: u32,
     opts_in: bool,
+    /// When the last look left, and how often the request was woken while the token was the same.
+    looked: Instant,
+    woken: u32,
     /// The token that was seen last, as a hash.
     token: u64,
     /// How many looks have shown this token one after the other, and since when.
@@ -35,12 +42,27 @@ pub(crate) struct Door {
     turns: Option<u32>,
     /// Where the request listens meanwhile.
     pub(super) listening: Option<Listening>,
+    /// Where the request had listened until its last look, without a word.
+    pub(super) unheard: Option<Listening>,
 }
 
 impl Door {
     /// A look leaves, which opts in for the key or does not.
-    pub(crate) fn look(&mut self, number: u32, opts_in: bool) {
-        (self.number, self.opts_in) = (number, opts_in);
+    pub(crate) fn look(&mut self, now: Instant, number: u32, opts_in: bool) {
+        (self.looked, self.number, self.opts_in) = (now, number, opts_in);
+    }
+
+    /// The request is woken while the token may be the same.
+    pub(crate) fn wake(&mut self) {
+        self.woken = self.woken.saturating_add(1);
+    }
+
+    /// Returns the earliest time for the next look. The first pushes about a token are looked after
+    /// at once. With each the time between two looks doubles, up to `most`: a key that somebody
+    /// writes all the time costs no more than one at which nobody tells anything.
+    pub(crate) fn rests_until(&self, most: Duration) -> Instant {
+        let rest = LEAST_REST.saturating_mul(1 << self.woken.min(MOST_DOUBLINGS));
+        self.looked + rest.min(most)
     }
 
     /// Returns whether the last look has opted in for the key.
@@ -59,7 +81,7 @@ impl Door {
             self.same = self.same.saturating_add(1);
             return;
         }
-        (self.token, self.same, self.since) = (xxh64(token, 0), 1, now);
+        (self.token, self.same, self.since, self.woken) = (xxh64(token, 0), 1, now, 0);
         self.owners = self.owners.saturating_add(1);
     }
 
@@ -68,9 +90,9 @@ impl Door {
         self.owners > 0 && self.token == xxh64(token, 0)
     }
 
-    /// Returns for how long all looks have shown the same token.
+    /// Returns for how long all looks have shown the same token, if there were several.
     pub(crate) fn unchanged(&self, now: Instant) -> Duration {
-        if self.same > 0 { now - self.since } else { Duration::ZERO }
+        if self.same >= SAME_LOOKS { now - self.since } else { Duration::ZERO }
     }
 
     /// Returns where the request listens.
@@ -83,9 +105,21 @@ impl Door {
         self.listening.as_mut()
     }
 
-    /// Returns whether the next look goes to another node than the first one of the order.
+    /// Remembers where the request has listened until its last look, without a word.
+    pub(crate) fn heard_nothing(&mut self, unheard: Option<Listening>) {
+        self.unheard = unheard;
+    }
+
+    /// Returns where that was, once.
+    pub(crate) fn take_unheard(&mut self) -> Option<Listening> {
+        self.unheard.take()
+    }
+
+    /// Returns whether the next look goes to another node than the usual one: the first of the
+    /// order, or the one that tells. Pauses of who is told are long, so every second look does.
     pub(crate) fn is_for_next(&self) -> bool {
-        self.same > 0 && self.same % SAME_LOOKS == 0
+        let every = if self.listening.is_some() { 2 } else { SAME_LOOKS };
+        self.same > 0 && self.same % every == 0
     }
 
     /// Takes over what the former lock of the same engine has seen.

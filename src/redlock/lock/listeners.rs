@@ -15,8 +15,9 @@ pub(crate) struct Listening {
     pub(crate) node: NodeId,
     /// The key, as a hash. Two keys with the same one wake each other, which costs a look.
     key: u64,
-    /// When the key ends on the node by itself, if the node has told its ttl.
-    pub(crate) ends: Instant,
+    /// When the key ends on the node by itself, as far as the node has told: in the far future, if
+    /// never.
+    pub(crate) ends: Option<Instant>,
 }
 
 /// The slots of the requests that listen.
@@ -29,11 +30,15 @@ pub(crate) struct Listeners {
 
 impl Listening {
     pub(crate) fn new(node: NodeId, key: &[u8]) -> Self {
-        Self { node, key: hash(key), ends: Instant::FAR_FUTURE }
+        Self { node, key: hash(key), ends: None }
     }
 }
 
 impl Listeners {
+    pub(crate) fn reserve(&mut self, keys: usize) {
+        self.slots.reserve(keys);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -43,7 +48,8 @@ impl Listeners {
         self.slots.entry(listening.key).or_default().push(slot);
     }
 
-    /// Removes a request that listens.
+    /// Removes a request that listens. Sets with the same first key are few, as they are in the
+    /// way of each other.
     pub(crate) fn remove(&mut self, slot: u32, listening: &Listening) {
         let Some(slots) = self.slots.get_mut(&listening.key) else { return };
         slots.retain(|other| *other != slot);

@@ -5,7 +5,7 @@ use crate::redlock::node::error::NodeError;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::tracking::{Push, Touched};
-use crate::resp::Value;
+use crate::resp::{Elements, Value};
 use crate::time::Instant;
 
 impl Redlock {
@@ -20,15 +20,22 @@ impl Redlock {
             Value::Push(elements) if self.nodes[id].may_push(now) => {
                 match Push::read(elements.clone()) {
                     Push::AllKeys => self.handle_touched(now, id, Touched::AllKeys),
-                    // As many keys as a reply has room for.
-                    Push::Keys(keys) => keys.for_each(|key| {
-                        let touched = Touched::read(&key, &self.config.prefix);
-                        self.handle_touched(now, id, touched);
-                    }),
+                    Push::Keys(keys) => self.handle_touched_keys(now, id, keys),
                     Push::Other => {}
                 }
             }
             _ => self.drop_session(now, id, NodeError::UnexpectedReply),
+        }
+    }
+
+    /// Handles the keys of a push: as many as a reply has room for.
+    fn handle_touched_keys(&mut self, now: Instant, id: NodeId, keys: Elements<'_>) {
+        for key in keys {
+            let touched = Touched::read(&key, &self.config.prefix);
+            self.handle_touched(now, id, touched);
+            if touched == Touched::AllKeys {
+                return;
+            }
         }
     }
 

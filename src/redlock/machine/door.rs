@@ -68,10 +68,11 @@ impl Redlock {
         let voters = self.voters(now);
         let first = self.order.first(key, voters, 1);
         let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
-        let next = self.order.first(key, voters.without(first), usize::from(is_for_next));
         let listening = self.table.door(slot).and_then(Door::listening);
         let heard = listening.map(|listening| listening.node).filter(|id| voters.contains(*id));
-        next.into_iter().chain(heard).chain(first).next()
+        let usual = heard.map_or(first, |id| [id].into_iter().collect());
+        let next = self.order.first(key, voters.without(usual), usize::from(is_for_next));
+        next.into_iter().chain(usual).next()
     }
 
     /// Asks `node` until `end` whose token stands at the first key of a lock.
@@ -82,7 +83,10 @@ impl Redlock {
         // The slot and these bits tell a look from all that can be under way.
         let number = self.counters.looked as u32;
         let opts_in = self.wants_to_hear(now, slot, node);
-        self.table.door_mut(slot).look(number, opts_in);
+        let is_known = |door: &Door| door.listening().is_some_and(|known| known.node == node);
+        // One push answers all that was asked for one key.
+        let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
+        self.table.door_mut(slot).look(now, number, opts_in);
         let lock = &mut self.table[slot];
         lock.phase = Phase::AtDoor;
         let request = DoorRequest { slot, number };
@@ -99,7 +103,9 @@ impl Redlock {
         send(Request::Door(request), &|out| command::get(out, key));
         if opts_in {
             send(Request::Ttl(request), &|out| command::pttl(out, key));
-            node.opts_in();
+        }
+        if is_counted {
+            node.count_opt_in(self.config.max_locks);
         }
         lock.owed += 1 + u32::from(opts_in);
         self.schedule(slot, end);

@@ -87,7 +87,7 @@ impl Redlock {
                 self.table[first].votes = Votes::default();
             }
             Phase::Ready => self.ready.remove(&mut self.table, first),
-            Phase::Backoff | Phase::AtDoor => {}
+            Phase::Backoff | Phase::AtDoor => _ = self.table.end_listening(first),
             _ => return false,
         }
         self.release_awaited(now, first);

@@ -25,11 +25,14 @@ use crate::time::Instant;
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// For how long the same owner has had the resource before a request listens, as a multiple of the
-/// longest usual pause. By then the token was seen at two nodes.
+/// longest usual pause.
 const LONG: u32 = 4;
 
-/// The time by which a server that notices late that a key has ended is no liar.
+/// The time by which clocks run apart, or a server is late, that is no liar.
 const SLACK: Duration = Duration::from_secs(1);
+
+/// The most round trips over which looks spread; more where the usual pauses are longer.
+const ROOM: u32 = 16;
 
 /// The time that is left to each of the others at the least, after the resource was touched: a
 /// look, an attempt, and what the scheduler takes.
@@ -62,6 +65,7 @@ impl Redlock {
     /// Returns when a request looks again that has seen somebody's token. Returns `None` at the end
     /// of its wait.
     pub(super) fn next_look(&mut self, now: Instant, slot: u32) -> Option<Instant> {
+        // Sets `last_try` if the pause is the last.
         let usual = self.next_retry(now, slot)?;
         let listens = self.table.door(slot).and_then(Door::listening).is_some();
         if !listens || self.table[slot].last_try {
@@ -74,24 +78,47 @@ impl Redlock {
         Some(told.max(usual))
     }
 
-    /// Handles the ttl of the key at the door, in milliseconds. `None` stands for an error, and for
-    /// an answer that will never come.
-    pub(super) fn handle_ttl(&mut self, now: Instant, request: DoorRequest, millis: Option<i64>) {
+    /// Handles the ttl of the key at the door, in milliseconds: −1 if the key never ends, −2 if it
+    /// is gone, which a push says as well. `None` stands for an error, and for an answer that will
+    /// never come.
+    pub(super) fn handle_ttl(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: DoorRequest,
+        millis: Option<i64>,
+    ) {
         let DoorRequest { slot, number } = request;
         let lock = &mut self.table[slot];
         lock.reply_settled();
         let waits = lock.phase == Phase::Backoff;
         let is_current = self.table.door(slot).is_some_and(|door| door.is_current(number));
-        let left = millis.and_then(|millis| u64::try_from(millis).ok());
-        if let (true, Some(left)) = (waits && is_current, left) {
-            // The server cuts the rest of a millisecond off.
-            let ends = now + Duration::from_millis(left.saturating_add(1));
-            if let Some(listening) = self.table.door_mut(slot).listening_mut() {
-                listening.ends = ends;
-                self.look_at(slot, ends);
-            }
+        if let (true, Some(millis @ -1..)) = (waits && is_current, millis) {
+            let ends = match u64::try_from(millis) {
+                // The server cuts the rest of a millisecond off.
+                Ok(left) => now + Duration::from_millis(left.saturating_add(1)),
+                Err(_) => Instant::FAR_FUTURE,
+            };
+            self.ends_at(now, id, slot, ends);
         }
         self.recycle(slot);
+    }
+
+    /// Takes note of when the key ends for which a request listens.
+    fn ends_at(&mut self, now: Instant, id: NodeId, slot: u32, ends: Instant) {
+        let door = self.table.door_mut(slot);
+        let Some(listening) = door.listening_mut() else { return };
+        listening.ends = Some(ends);
+        if ends < now + self.config.retry_max / 4 {
+            // Whoever extends such a key writes it often.
+            door.wake();
+        }
+        // Somebody has extended the key, and the node has not said so.
+        let before = door.take_unheard().filter(|before| before.node == id);
+        if before.and_then(|before| before.ends).is_some_and(|before| before + SLACK < ends) {
+            return self.is_silent(now, id);
+        }
+        self.look_at(slot, ends);
     }
 
     /// Wakes the requests that listen at `id` for this key.
@@ -119,6 +146,7 @@ impl Redlock {
             // Whoever is refused now comes back soon: the resource has just been free.
             self.table[slot].retries = 0;
             self.table[slot].last_try = false;
+            self.table.door_mut(slot).wake();
             self.look_at(slot, now);
         }
     }
@@ -127,16 +155,16 @@ impl Redlock {
     /// longer is the time over which their looks spread: who comes first finds the resource free,
     /// and has it when the next one looks.
     fn look_at(&mut self, slot: u32, at: Instant) {
+        let Some(door) = self.table.door(slot) else { return };
         let round_trip = self.quorum_round_trip();
         let turn = round_trip.saturating_mul(2).max(LEAST_TURN);
-        let spread = match self.table.door(slot) {
-            Some(door) if door.company() > 1 => {
-                let others = door.company().min(MOST_OTHERS) - 1;
-                turn.saturating_mul(others)
-            }
-            _ => round_trip / 2,
+        let spread = match door.company() {
+            0 | 1 => round_trip / 2,
+            company => turn.saturating_mul(company.min(MOST_OTHERS) - 1),
         };
-        let nanos = u64::try_from(spread.as_nanos()).unwrap_or(u64::MAX);
+        let usual = self.config.retry_max.max(round_trip.saturating_mul(ROOM));
+        let nanos = u64::try_from(spread.min(usual).as_nanos()).unwrap_or(u64::MAX);
+        let at = at.max(door.rests_until(self.config.retry_max / 4));
         let due = at + Duration::from_nanos(self.rng.u64(..=nanos));
         if due < self.table[slot].due {
             self.schedule(slot, due);
@@ -152,18 +180,28 @@ impl Redlock {
         slot: u32,
         seen: Option<Seen<'_>>,
     ) {
-        let Some(Listening { node, ends, .. }) = self.table.end_listening(slot) else { return };
-        let is_same_token = |token| self.table.door(slot).is_some_and(|door| door.knows(token));
+        let unheard = self.table.end_listening(slot);
+        self.table.door_mut(slot).heard_nothing(unheard);
+        // Replies of one connection are in order, and a push would have come before.
+        let Some(Listening { ends, .. }) = unheard.filter(|unheard| unheard.node == id) else {
+            return;
+        };
         let is_silent = match seen {
-            // Replies of one connection are in order, and a push would have come before.
-            Some(Seen::Value(token)) if node == id => !is_same_token(token) || now > ends + SLACK,
-            Some(Seen::Value(token)) => is_same_token(token) && now > ends + SLACK,
-            Some(Seen::Nothing) => node == id && now + SLACK < ends && ends < Instant::FAR_FUTURE,
+            Some(Seen::Value(token)) => {
+                !self.table.door(slot).is_some_and(|door| door.knows(token))
+            }
+            // A server can be late to notice that a key has ended by itself.
+            Some(Seen::Nothing) => ends.is_some_and(|ends| now + SLACK < ends),
             Some(Seen::Data) | None => false,
         };
         if is_silent {
-            self.nodes[node].tells_nothing();
-            self.node_changed(node);
+            self.is_silent(now, id);
         }
+    }
+
+    /// Listens to a node no more, in this session.
+    pub(super) fn is_silent(&mut self, now: Instant, id: NodeId) {
+        self.nodes[id].tells_nothing();
+        self.wake_all(now, id);
     }
 }

@@ -39,6 +39,12 @@ impl Redlock {
         self.watch.terms(now, self.quorum.nodes())
     }
 
+    /// Returns whether a node is worth listening to.
+    #[cfg(test)]
+    pub(in crate::redlock) fn tells(&self, id: NodeId) -> bool {
+        self.nodes[id].tells()
+    }
+
     /// Returns whether a look at a node is under way.
     #[cfg(test)]
     pub(in crate::redlock) fn is_looking(&self, id: NodeId) -> bool {

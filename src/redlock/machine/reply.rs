@@ -152,7 +152,7 @@ impl Redlock {
             }
             (Request::Ttl(door), Value::Integer(millis)) => {
                 self.request_answered(now, id, sent, request);
-                self.handle_ttl(now, door, Some(*millis));
+                self.handle_ttl(now, id, door, Some(*millis));
             }
             (Request::OptIn, Value::Simple(b"OK")) => {
                 self.request_answered(now, id, sent, request);
@@ -292,8 +292,9 @@ impl Redlock {
                 self.handle_set_reply(now, id, request, Vote::of_error(error));
             }
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
-            Request::Ttl(request) => self.handle_ttl(now, request, None),
-            Request::OptIn => self.nodes[id].tells_nothing(),
+            Request::Ttl(request) => self.handle_ttl(now, id, request, None),
+            Request::OptIn if error.is_passing() => {}
+            Request::OptIn => self.is_silent(now, id),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
             // A session that has ended has already answered for all requests on their way.
             Request::Compare(request) if self.nodes[id].is_ready() => {

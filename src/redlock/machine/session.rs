@@ -178,7 +178,7 @@ impl Redlock {
             match expected.request {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Door(request) => self.handle_door(now, id, request, None),
-                Request::Ttl(request) => self.handle_ttl(now, request, None),
+                Request::Ttl(request) => self.handle_ttl(now, id, request, None),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_) | Request::OptIn | Request::Handshake | Request::Look => {}

@@ -22,24 +22,27 @@ impl Node {
 
     /// Returns whether the node tells what happens to keys for which the session opts in.
     pub(crate) fn tells(&self) -> bool {
-        self.is_ready() && self.tracking.is_on()
+        self.is_ready() && self.tracking.tells()
     }
 
     /// Takes note that the session opts in for the key of a lock.
-    pub(crate) fn opts_in(&mut self) {
-        self.tracking.opt_in();
+    pub(crate) fn count_opt_in(&mut self, locks: usize) {
+        self.tracking.count_opt_in(locks);
     }
 
     /// Takes note that the node does not tell what happens to keys, although it said that it would.
     pub(crate) fn tells_nothing(&mut self) {
-        self.tracking.end();
+        self.tracking.be_silent();
     }
 
     /// Handles a push about all keys. Returns `true` if the node must be looked at.
     pub(crate) fn heard_of_all_keys(&mut self) -> bool {
-        self.tracking.use_up();
         // Who wants no guard believes whatever a node says.
-        self.means != Means::Unwanted && self.raise_doubt()
+        if self.means == Means::Unwanted {
+            return false;
+        }
+        self.tracking.use_up();
+        self.raise_doubt()
     }
 
     /// Handles a push about the witness. Returns `true` if the node must be looked at.

@@ -5,11 +5,13 @@
 //! comes behind the replies of the handshake. Any doubt keeps the node out: a node without a vote
 //! costs availability, a wrong vote costs the lock.
 
+mod findings;
 mod step;
 
 use bytes::BytesMut;
 use smallvec::SmallVec;
 
+pub(crate) use self::findings::{Findings, Progress, Renewal, Word};
 pub(super) use self::step::SECTIONS;
 use self::step::{Step, about_witness};
 use super::error::NodeError;
@@ -51,54 +53,9 @@ pub(crate) struct Inquiry {
     missing: MissingRights,
     speaks_resp3: bool,
     tracks: bool,
+    /// What came of the wish to be told of the witness again; `None` in a handshake.
+    renewal: Option<Renewal>,
     word: Word,
-}
-
-/// What a node has proved.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Findings {
-    pub(crate) identity: Identity,
-    /// Whether a crash of the node loses nothing that the node has answered.
-    pub(crate) is_durable: bool,
-    /// The server's own compare-and-delete command, if there is one. Only a handshake asks.
-    pub(crate) native: Option<Native>,
-    /// The commands that the node does not run for us. No single lock needs one of them.
-    pub(crate) missing: MissingRights,
-    /// Whether the server may push. Only a handshake asks.
-    pub(crate) speaks_resp3: bool,
-    /// Whether the server tells what happens to the witness, as far as this inquiry has asked.
-    pub(crate) tracks: bool,
-    pub(crate) word: Word,
-    /// The time of the node, in microseconds since 1970, if the node has told it.
-    pub(crate) time: Option<u64>,
-}
-
-/// What came of the question for the witness.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Word {
-    /// Nobody asked.
-    Unasked,
-    Given(Testimony),
-    /// The node does not allow the question.
-    Denied,
-    /// The node cannot answer for the moment.
-    Later,
-}
-
-/// The meaning of one reply to an inquiry.
-#[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Progress {
-    /// More replies are owed.
-    More,
-    /// More must be sent: the last command again, with the text of its script, or tries.
-    Again,
-    /// The node has proved everything.
-    Done(Findings),
-    /// The node did not answer a look. `true`: it does not allow the question. `false`: it cannot
-    /// answer for the moment.
-    Unanswered { is_denied: bool },
-    /// The node cannot vote.
-    Failed(NodeError),
 }
 
 impl Inquiry {
@@ -115,8 +72,9 @@ impl Inquiry {
         steps.push(Step::Capabilities);
         steps.extend(script::ALL.map(Step::Load));
         steps.extend([Call::Text, Call::Sha].map(Step::Probe));
-        steps.extend([Step::Hello, Step::Track, Step::OptIn, Step::ReadWitness]);
+        steps.extend([Step::Hello, Step::Track]);
         if guard != RestartGuard::Off {
+            steps.extend([Step::OptIn, Step::ReadWitness]);
             steps.extend(about_witness(guard, Call::Text));
         }
         Self::of(steps)
@@ -133,8 +91,7 @@ impl Inquiry {
     /// Asks to be told anew what happens to the witness: the server says so once.
     pub(crate) fn tracking_anew(mut self) -> Self {
         self.steps.insert_many(0, [Step::OptIn, Step::ReadWitness]);
-        self.tracks = true;
-        self
+        Self { tracks: true, renewal: Some(Renewal::Asked), ..self }
     }
 
     /// Lets the node serve without scripts, if it has a native compare-and-delete.
@@ -178,6 +135,7 @@ impl Inquiry {
             missing: MissingRights::default(),
             speaks_resp3: false,
             tracks: false,
+            renewal: None,
             word: Word::Unasked,
         }
     }
@@ -187,9 +145,9 @@ impl Inquiry {
         self.speaks_resp3
     }
 
-    /// Returns whether the server has refused to say what happens to the witness.
-    pub(crate) fn is_refused_tracking(&self) -> bool {
-        !self.tracks && self.steps.first() == Some(&Step::OptIn)
+    /// Returns what came of the wish to be told of the witness again, if there was one.
+    pub(crate) fn renewal(&self) -> Renewal {
+        self.renewal.unwrap_or(Renewal::Asked)
     }
 
     /// Appends the commands of all steps without a reply, in their order. Returns their number.
@@ -282,12 +240,19 @@ impl Inquiry {
             (Step::Hello, Value::Array(_))
             | (Step::OptIn, Value::Simple(b"OK"))
             | (Step::ReadWitness, Value::Bulk(_) | Value::Null) => {}
-            (Step::OptIn | Step::ReadWitness, Value::Error(_) | Value::BulkError(_)) => {
-                self.tracks = false;
-            }
             (step, Value::Error(text) | Value::BulkError(text)) => {
                 let error = ServerError::classify(text);
-                return error.is_passing().then(|| refusal(step, error));
+                if let Some(renewal) = &mut self.renewal {
+                    // What a look finds does not depend on this.
+                    let is_passing = error.is_passing();
+                    *renewal = if is_passing { Renewal::PutOff } else { Renewal::Refused };
+                    return None;
+                }
+                // Who may not read the witness can be told of locks.
+                self.tracks &= step != Step::OptIn;
+                // `INFO` says more exactly than the error what keeps the node.
+                let why = || self.verdict().err().unwrap_or_else(|| refusal(step, error));
+                return error.is_passing().then(why);
             }
             _ => return Some(NodeError::UnexpectedReply),
         }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::Node;
-use super::inquiry::{Findings, Inquiry, Means, Progress, Word};
+use super::inquiry::{Findings, Inquiry, Means, Progress, Renewal, Word};
 use super::pace::Reading;
 use super::quarantine::QuarantineReason;
 use super::request::{Expected, Request};
@@ -102,7 +102,7 @@ impl Node {
         self.tracking.asks(now);
         let look = Inquiry::look(self.means, config.restart_guard).labelled(config);
         let look = if self.runs_scripts() { look } else { look.retrying_scripts() };
-        let look = if self.tracking.renews() { look.tracking_anew() } else { look };
+        let look = if self.tracking.take_renewal() { look.tracking_anew() } else { look };
         self.ask(now, &look, Request::Look, config, terms);
         self.look = Some(look);
         self.look_at = Instant::FAR_FUTURE;
@@ -134,8 +134,10 @@ impl Node {
     ) -> Progress {
         let Some(mut look) = self.look.take() else { return Progress::More };
         let progress = look.handle_reply(value);
-        if look.is_refused_tracking() {
-            self.tracking.end();
+        match look.renewal() {
+            Renewal::Asked => {}
+            Renewal::PutOff => self.tracking.use_up(),
+            Renewal::Refused => self.tracking.end(),
         }
         match progress {
             Progress::More => self.look = Some(look),

@@ -219,7 +219,9 @@ impl Node {
             retry_in,
             quarantine: self.quarantine(now),
             lacks_witness: self.is_ready() && self.means == Means::Denied,
-            tracks_witness: self.tells() && self.means != Means::Unwanted,
+            tracks_witness: self.is_ready()
+                && self.tracking.is_on()
+                && self.means == Means::Witness,
             fence_bar: self.fence_bar(),
             missing: if self.is_ready() { self.missing } else { MissingRights::default() },
             message: &self.message.text,

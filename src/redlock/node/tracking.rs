@@ -30,8 +30,10 @@ pub(super) enum Doubt {
 pub(crate) struct Tracking {
     /// The session speaks RESP3, so pushes may come.
     pub(super) speaks_resp3: bool,
-    /// The node tells what happens to the witness, and to the keys for which a session opts in.
+    /// The node has agreed to tell what happens to the keys for which the session opts in.
     is_on: bool,
+    /// The node has not told what has happened to the key of a lock.
+    is_silent: bool,
     /// The node has told what has happened to the witness, or has forgotten that we want to know.
     is_used_up: bool,
     /// How often the session has opted in for the key of a lock and has heard nothing since then.
@@ -49,6 +51,7 @@ impl Tracking {
         Self {
             speaks_resp3: false,
             is_on: false,
+            is_silent: false,
             is_used_up: false,
             opted_in: 0,
             doubt: Doubt::None,
@@ -83,9 +86,11 @@ impl Tracking {
         self.count <= FLOOD
     }
 
-    /// Records that the session opts in for the key of a lock, which makes at most one push.
-    pub(crate) fn opt_in(&mut self) {
-        self.opted_in = self.opted_in.saturating_add(1);
+    /// Records that the session opts in for the key of a lock, which makes at most one push. At
+    /// most so many locks wait.
+    pub(super) fn count_opt_in(&mut self, locks: usize) {
+        let most = u32::try_from(locks).unwrap_or(u32::MAX);
+        self.opted_in = self.opted_in.saturating_add(1).min(most);
     }
 
     /// Records that the session has to opt in for the witness again.
@@ -93,17 +98,27 @@ impl Tracking {
         self.is_used_up = true;
     }
 
-    /// Returns whether the next look opts in for the witness again, and takes note that it does.
-    pub(super) fn renews(&mut self) -> bool {
+    /// Takes the order to opt in for the witness again with the next look, if there is one.
+    pub(super) fn take_renewal(&mut self) -> bool {
         core::mem::take(&mut self.is_used_up) && self.is_on
     }
 
-    /// Records that the node does not tell what happens to keys, or not any more.
+    /// Records that the node has taken its agreement back.
     pub(super) fn end(&mut self) {
         self.is_on = false;
     }
 
-    /// Returns whether the node tells at once that its keys are gone.
+    /// Records that the node does not tell what happens to keys, whatever it has agreed to.
+    pub(super) fn be_silent(&mut self) {
+        self.is_silent = true;
+    }
+
+    /// Returns whether it is worth while to opt in for the key of a lock.
+    pub(super) const fn tells(&self) -> bool {
+        self.is_on && !self.is_silent
+    }
+
+    /// Returns whether the node has agreed to tell at once that its keys are gone.
     pub(crate) const fn is_on(&self) -> bool {
         self.is_on
     }

@@ -79,13 +79,14 @@ impl<'a> Push<'a> {
 }
 
 impl<'a> Touched<'a> {
-    /// Reads a key of a push, on a connection whose keys have this prefix. A key that is no string
-    /// can be any.
+    /// Reads a key of a push, on a connection whose keys have this prefix. What is no string can
+    /// stand for any key.
     pub(crate) fn read(key: &Value<'a>, prefix: &[u8]) -> Self {
         match key {
             Value::Bulk(ALL_KEYS) => Self::AllKeys,
-            Value::Bulk(key) if key.strip_prefix(prefix) != Some(WITNESS) => Self::Lock(key),
-            _ => Self::Witness,
+            Value::Bulk(key) if key.strip_prefix(prefix) == Some(WITNESS) => Self::Witness,
+            Value::Bulk(key) => Self::Lock(key),
+            _ => Self::AllKeys,
         }
     }
 }
@@ -127,7 +128,7 @@ mod tests {
                 b">2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$17\r\np:redbolt:witness\r\n",
                 Some(&[Touched::Lock(b"a"), Touched::Witness]),
             ),
-            (b">2\r\n$10\r\ninvalidate\r\n*1\r\n:1\r\n", Some(&[Touched::Witness])),
+            (b">2\r\n$10\r\ninvalidate\r\n*1\r\n:1\r\n", ALL),
             (
                 b">2\r\n$10\r\ninvalidate\r\n*1\r\n$15\r\nredbolt:witness\r\n",
                 Some(&[Touched::Lock(b"redbolt:witness")]),

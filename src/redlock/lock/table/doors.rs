@@ -20,6 +20,7 @@ impl Table {
     pub(crate) fn door_mut(&mut self, slot: u32) -> &mut Door {
         if self.doors.capacity() == 0 {
             self.doors.reserve(FIRST_DOORS);
+            self.listeners.reserve(FIRST_DOORS);
         }
         self.doors.entry(slot).or_default()
     }

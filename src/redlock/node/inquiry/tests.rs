@@ -35,10 +35,10 @@ fn handshake(login: &Login, guard: RestartGuard) -> (usize, String) {
 #[test]
 fn login_comes_first_and_only_where_it_is_needed() {
     let commands = |login: &Login| handshake(login, RestartGuard::Off);
-    assert_eq!(commands(&Login::default()).0, 19);
+    assert_eq!(commands(&Login::default()).0, 17);
     let mut login = Login { password: Some("p".into()), database: 3, ..Login::default() };
     let (len, text) = commands(&login);
-    assert_eq!(len, 21);
+    assert_eq!(len, 19);
     assert!(text.starts_with("*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n"));
     login.username = Some("u".into());
     assert!(commands(&login).1.starts_with("*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$1\r\np\r\n"));
@@ -49,7 +49,7 @@ fn login_comes_first_and_only_where_it_is_needed() {
 #[test]
 fn the_witness_comes_last_and_is_left_alone_where_no_guard_is_wanted() {
     for (guard, len, has_witness) in [
-        (RestartGuard::Off, 19, false),
+        (RestartGuard::Off, 17, false),
         (RestartGuard::On, 20, true),
         (RestartGuard::Strict, 20, true),
         (RestartGuard::Durable, 22, true),

@@ -61,7 +61,7 @@ impl Rig {
     }
 
     fn tells(&self, index: usize) -> bool {
-        self.redlock.node(self.now, node(index)).is_some_and(|status| status.tracks_witness)
+        self.redlock.tells(node(index))
     }
 }
 
@@ -138,18 +138,6 @@ fn a_node_that_never_pushes_delays_nobody_for_longer_than_the_longest_pause() {
             rig.reply(next, ":60000");
         }
     }
-}
-
-/// The node of the door is not asked when another one is: the first said nothing of a renewal.
-#[test]
-fn a_renewal_that_a_node_did_not_tell_shows_that_it_never_tells() {
-    let mut rig = telling();
-    rig.refused(LONG_WAIT);
-    let door = rig.listens(2_000);
-    rig.advance(ms(4_000));
-    let (again, _) = rig.long_look();
-    rig.reply(again, &token(0));
-    assert!(!rig.tells(door));
 }
 
 #[test]
@@ -244,4 +232,286 @@ fn a_wait_that_ends_while_nobody_pushes_ends_in_time_with_a_last_attempt() {
     }
     assert!(has_asked_all && rig.now <= until + ms(100), "{:?}", until - rig.now);
     assert!(rig.events().iter().any(|event| event.ended() == Some(lock)));
+}
+
+fn owner(number: usize) -> String {
+    format!("$20\r\n{number:020}")
+}
+
+/// Creates five nodes that tell what happens to keys, 100 ms away.
+fn far(seed: u64) -> Rig {
+    let mut rig = Rig::unconnected_seeded(5, seed, |_| ());
+    rig.masters.iter_mut().for_each(|master| master.tracks = true);
+    for index in 0..5 {
+        rig.open(index);
+        rig.transmit(index);
+        rig.now = rig.now + ms(100);
+        rig.shake_hands(index);
+    }
+    rig.events();
+    rig.opens_doors = false;
+    rig.acquire("r", LONG_WAIT);
+    (0..5).for_each(|index| _ = rig.sent(index));
+    rig.advance(ms(100));
+    (0..5).for_each(|index| rig.reply(index, "$-1"));
+    rig
+}
+
+#[test]
+fn a_ttl_of_zero_makes_no_hot_loop() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(0);
+    let (since, mut looks) = (rig.now, 0);
+    let mut asked = [0; 5];
+    while rig.now - since < ms(1_000) {
+        let (again, opts_in) = rig.long_look();
+        looks += 1;
+        asked[again] += 1;
+        rig.reply(again, &token(0));
+        if opts_in {
+            rig.reply(again, ":0");
+        }
+    }
+    assert!(
+        looks <= 60,
+        "{looks} looks a second, at {asked:?}, door {door}, tells {}",
+        rig.tells(door)
+    );
+}
+
+#[test]
+fn pushes_without_end_make_no_hot_loop() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let mut door = rig.listens(600_000);
+    let (since, mut looks) = (rig.now, 0);
+    while rig.now - since < ms(1_000) && looks < 5_000 {
+        let bytes = format!("{}\r\n", touched("r"));
+        rig.redlock.handle_received(rig.now, node(door), bytes.as_bytes());
+        rig.run_actions();
+        let (again, opts_in) = rig.long_look();
+        looks += 1;
+        // The round trip.
+        rig.advance(Duration::from_micros(100));
+        rig.reply(again, &token(0));
+        if opts_in {
+            rig.reply(again, ":600000");
+        }
+        door = again;
+    }
+    assert!(looks <= 60, "{looks} looks in {:?}, {:?}", rig.now - since, rig.state(door));
+}
+
+#[test]
+fn who_listens_looks_at_two_nodes_in_turn() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let first = rig.listens(600_000);
+    let (since, mut doors) = (rig.now, vec![first]);
+    while rig.now - since < Duration::from_secs(400) {
+        let (again, opts_in) = rig.long_look();
+        doors.push(again);
+        rig.reply(again, &token(0));
+        if opts_in {
+            rig.reply(again, ":600000");
+        }
+    }
+    let last = &doors[doors.len() / 2..];
+    assert!(last.iter().any(|door| *door != last[0]), "{doors:?}");
+}
+
+#[test]
+fn a_token_left_at_the_node_that_tells_keeps_nobody_out_for_long() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let first = rig.listens(600_000);
+    let second = loop {
+        let (again, opts_in) = rig.long_look();
+        rig.reply(again, &token(0));
+        if opts_in {
+            rig.reply(again, ":600000");
+        }
+        if again != first {
+            break again;
+        }
+    };
+    // The owner releases everywhere but at the second node.
+    let since = rig.now;
+    let bytes = format!("{}\r\n", touched("r"));
+    rig.redlock.handle_received(rig.now, node(first), bytes.as_bytes());
+    while rig.now - since < Duration::from_secs(300) {
+        let (again, opts_in) = rig.long_look();
+        if again == first {
+            return assert!(rig.now - since < Duration::from_secs(50), "{:?}", rig.now - since);
+        }
+        assert_eq!(again, second);
+        rig.reply(again, &token(0));
+        if opts_in {
+            rig.reply(again, &format!(":{}", 600_000 - (rig.now - since).as_millis()));
+        }
+    }
+    panic!("free at four of five nodes for five minutes, and nobody asked");
+}
+
+#[test]
+fn looks_behind_a_push_spread_over_no_more_than_a_usual_pause() {
+    let after = (1..6).map(far_spread).collect::<Vec<_>>();
+    assert!(after.iter().all(|after| *after <= ms(1_600)), "{after:?} after the push");
+}
+
+fn far_spread(seed: u64) -> Duration {
+    let mut rig = far(seed);
+    let mut listens = None;
+    for number in 0..200 {
+        let (door, opts_in) = rig.long_look();
+        rig.now = rig.now + ms(100);
+        rig.reply(door, &owner(number.min(70)));
+        if opts_in {
+            rig.reply(door, ":600000");
+        }
+        if opts_in && number > 72 {
+            listens = Some(door);
+            break;
+        }
+    }
+    let door = listens.expect("somebody listens");
+    rig.looks_after(door, &touched("r"))
+}
+
+#[test]
+fn the_witness_is_tracked_although_a_key_was_not_told() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let (again, _) = rig.long_look();
+    assert_eq!(again, door);
+    rig.reply(door, &token(1));
+    while !rig.owed[door].is_empty() {
+        rig.reply(door, ":60000");
+    }
+    rig.answers_looks = false;
+    let pushed = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$15\r\nredbolt:witness\r\n";
+    rig.redlock.handle_received(rig.now, node(door), pushed.as_bytes());
+    rig.run_actions();
+    rig.transmit(door);
+    let owed = format!("{:?} {:?}", rig.outputs[door], rig.owed[door]);
+    assert!(owed.contains("CACHING"), "{owed}");
+}
+
+#[test]
+fn who_opts_in_for_one_key_again_and_again_allows_no_flood() {
+    let mut rig = telling();
+    rig.refused(Duration::from_secs(36_000));
+    rig.listens(36_000_000);
+    let since = rig.now;
+    let mut opted = 0;
+    while rig.now - since < Duration::from_secs(20_000) {
+        let (again, opts_in) = rig.long_look();
+        rig.reply(again, &token(0));
+        if opts_in {
+            opted += 1;
+            rig.reply(again, ":36000000");
+        }
+    }
+    let flood = format!("{}\r\n", touched("s")).repeat(1_500);
+    for index in 0..5 {
+        rig.redlock.handle_received(rig.now, node(index), flood.as_bytes());
+        rig.run_actions();
+    }
+    let open: Vec<_> = (0..5).filter(|index| !rig.closed.contains(node(*index))).collect();
+    assert_eq!(open, [0usize; 0], "{opted} times opted in for one key");
+}
+
+#[test]
+fn far_away_too_only_a_token_that_stays_is_listened_for() {
+    let mut rig = far(7);
+    for number in 0..60 {
+        let (door, opts_in) = rig.long_look();
+        assert!(!opts_in, "each look has shown another owner, look {number}");
+        rig.now = rig.now + ms(100);
+        rig.reply(door, &owner(number));
+    }
+}
+
+#[test]
+fn a_renewal_that_a_node_did_not_tell_shows_that_it_never_tells() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    rig.listens(5_000);
+    let (since, mut looks) = (rig.now, 0);
+    while rig.now - since < Duration::from_secs(300) {
+        let (again, opts_in) = rig.long_look();
+        if !opts_in && (0..5).any(|index| !rig.tells(index)) {
+            return;
+        }
+        looks += 1;
+        rig.reply(again, &token(0));
+        while !rig.owed[again].is_empty() {
+            rig.reply(again, ":5000");
+        }
+    }
+    panic!("{looks} looks without a push in five minutes");
+}
+
+#[test]
+fn a_key_without_a_ttl_that_is_gone_without_a_word_shows_that_a_node_never_tells() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(-1);
+    let (again, _) = rig.long_look();
+    assert_eq!(again, door);
+    rig.reply(door, "$-1");
+    assert!(!rig.tells(door));
+}
+
+#[test]
+fn a_busy_moment_of_a_look_ends_no_listening() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = loop {
+        let (door, opts_in) = rig.long_look();
+        if !opts_in {
+            rig.reply(door, &token(0));
+            continue;
+        }
+        break door;
+    };
+    // long_look has dealt with +OK of the opt-in already; make a look of the node fail instead.
+    rig.reply(door, &token(0));
+    rig.reply(door, ":60000");
+    rig.answers_looks = false;
+    let pushed = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$15\r\nredbolt:witness\r\n";
+    rig.redlock.handle_received(rig.now, node(door), pushed.as_bytes());
+    rig.run_actions();
+    let sent = rig.sent(door);
+    let owed = rig.owed[door].len();
+    for _ in 0..owed {
+        rig.receive(door, "-BUSY Redis is busy running a script.");
+    }
+    assert!(rig.tells(door), "sent {sent:?}, owed {owed}: tracking is over for the session");
+}
+
+#[test]
+fn a_busy_moment_at_the_door_ends_no_listening() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let busy = "-BUSY Redis is busy running a script.";
+    let mut last = 0;
+    for _ in 0..60 {
+        rig.masters.iter_mut().for_each(|master| master.mute = Some(("CLIENT", busy)));
+        let (door, opts_in) = rig.long_look();
+        last = door;
+        if opts_in {
+            rig.reply(door, busy);
+            rig.masters.iter_mut().for_each(|master| master.mute = None);
+            while rig.owed[door].iter().any(Option::is_none) {
+                rig.reply(door, busy);
+            }
+            break;
+        }
+        rig.reply(door, &token(0));
+    }
+    rig.advance(ms(300));
+    assert!(rig.tells(last), "{:?}", rig.state(last));
 }
