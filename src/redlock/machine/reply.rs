@@ -6,7 +6,7 @@ use super::Redlock;
 use crate::redlock::histogram::Alike;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
-use crate::redlock::node::inquiry::Progress;
+use crate::redlock::node::inquiry::{Progress, Word};
 use crate::redlock::node::request::{
     CompareRequest, Expected, GROUP, Intent, LatencyClass, Request, SetRequest,
 };
@@ -316,8 +316,8 @@ impl Redlock {
             Progress::Again => node.go_on_asking(sent, &self.config, terms),
             Progress::Done(found) => {
                 self.session_ready(now, id, sent, &found);
-                // Why the node keeps no witness.
-                if self.nodes[id].is_ready() {
+                // Why the node keeps no witness, if one was asked for.
+                if self.nodes[id].is_ready() && found.word != Word::Unasked {
                     self.keep_error(id, value);
                 }
             }
