@@ -6,8 +6,10 @@
 //! opts in anew. The node tells the ttl of the key too, because a key that ends by itself can be
 //! there for a while before the server notices.
 //!
-//! Nothing depends on a push. A request looks again after the longest pause, and when the ttl is
-//! over; a node that has not told what the look shows is not listened to any more in this session.
+//! Nothing depends on a push. A request looks again after the longest pause, every second time at
+//! another node, and when the ttl is over; a node that has not told what the look shows is not
+//! listened to any more in this session. A key that is written again and again makes nobody look
+//! again and again: looks behind pushes rest, the longer the more of them have shown one token.
 
 use core::time::Duration;
 
@@ -116,7 +118,7 @@ impl Redlock {
         // Somebody has extended the key, and the node has not said so.
         let before = door.take_unheard().filter(|before| before.node == id);
         if before.and_then(|before| before.ends).is_some_and(|before| before + SLACK < ends) {
-            return self.is_silent(now, id);
+            return self.listen_no_more(now, id);
         }
         self.look_at(slot, ends);
     }
@@ -195,12 +197,12 @@ impl Redlock {
             Some(Seen::Data) | None => false,
         };
         if is_silent {
-            self.is_silent(now, id);
+            self.listen_no_more(now, id);
         }
     }
 
     /// Listens to a node no more, in this session.
-    pub(super) fn is_silent(&mut self, now: Instant, id: NodeId) {
+    pub(super) fn listen_no_more(&mut self, now: Instant, id: NodeId) {
         self.nodes[id].tells_nothing();
         self.wake_all(now, id);
     }

@@ -294,7 +294,7 @@ impl Redlock {
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
             Request::Ttl(request) => self.handle_ttl(now, id, request, None),
             Request::OptIn if error.is_passing() => {}
-            Request::OptIn => self.is_silent(now, id),
+            Request::OptIn => self.listen_no_more(now, id),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
             // A session that has ended has already answered for all requests on their way.
             Request::Compare(request) if self.nodes[id].is_ready() => {
