@@ -93,28 +93,33 @@ fn each_way_a_login_fails_has_its_own_remedy() {
 
 #[test]
 fn missing_rights_are_named_with_the_rule_that_gives_them() {
-    let cluster = declared(3);
+    let cluster = declared(5);
     let missing = ["+set", "+del"];
     let all = || RIGHTS.into_iter().chain(TRACKING);
-    let lists: [Vec<_>; 3] =
-        [all().collect(), all().filter(|rule| !missing.contains(rule)).collect(), RIGHTS.to_vec()];
+    let without = |lacks: &[&str]| all().filter(|rule| !lacks.contains(rule)).collect();
+    let lists: [Vec<_>; 5] = [
+        all().collect(),
+        without(&missing),
+        RIGHTS.to_vec(),
+        without(&TRACKING[..1]),
+        without(&TRACKING[1..]),
+    ];
     let mut urls = Vec::new();
     for (node, rules) in cluster.iter().zip(&lists) {
         ok(node, &[&["ACL", "SETUSER", "app", "reset", "on", ">pw", "~*"], &rules[..]].concat());
         urls.push(format!("redis://app:pw@{}", node.addr()));
     }
     let found = seen(&urls, &[]);
-    found.assert_verdict(1, "2 of 3 can vote");
+    found.assert_verdict(1, "4 of 5 can vote");
     let addr = cluster[1].addr();
     found.assert_finding(&addr, true, "may not run: set, del", "ACL SETUSER app +set +del;");
     assert_eq!(found.node(&addr)["missing_rights"], serde_json::json!(["set", "del"]));
+    let cause = "may not run client|tracking or client|caching";
     let remedy = "ACL SETUSER app +client|tracking +client|caching";
-    found.assert_finding(
-        &cluster[2].addr(),
-        false,
-        "may not run client|tracking or client|caching",
-        remedy,
-    );
+    for node in &cluster[2..] {
+        found.assert_finding(&node.addr(), false, cause, remedy);
+    }
+    found.assert_no_finding(&cluster[0].addr(), cause);
     // A user with no right to anything but to be told so.
     ok(&cluster[0], &["ACL", "SETUSER", "app", "reset", "on", ">pw"]);
     let cause = "may not run: info, eval, evalsha, set, get, mget, exists, pttl, pexpire, del";
@@ -189,12 +194,14 @@ fn a_user_with_few_patterns_is_told_which_locks_and_labels_they_leave_out() {
         "has no right to all keys ~lock:*: a lock is refused whose key none of its patterns";
     let labels = "may not write the label of a client";
     // The patterns, and whether locks and labels are left out.
-    let rows: [(&[&str], bool, bool); 6] = [
+    let rows: [(&[&str], bool, bool); 7] = [
         (&["~lock:*"], false, false),
         (&["~*"], false, false),
         (&["~lock:redbolt:*"], true, false),
         (&["~lock:redbolt:*", "~lock:orders/*"], true, false),
         (&["~lock:redbolt:*", "%R~*"], true, false),
+        // One half of the names that the check may try.
+        (&["~lock:redbolt:*", "~lock:[0-7]*"], true, false),
         (&["~lock:redbolt:witness", "~lock:redbolt:seen", "~lock:a*"], true, true),
     ];
     for (patterns, no_locks, no_labels) in rows {

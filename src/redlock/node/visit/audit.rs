@@ -52,12 +52,22 @@ enum Question {
     Write(&'static [u8]),
     /// The right to write a label.
     Label,
-    /// The rights to read and to write a key as a lock has one.
-    ReadLock,
-    WriteLock,
+    /// The rights to read and to write keys as a lock has one.
+    ReadLock(Tried),
+    WriteLock(Tried),
     /// The right to be told of a flush.
     Tracking,
+    /// The right to be told of one key.
+    Caching,
     Setting(&'static str),
+}
+
+/// The keys that no lock has, to try the rights to all. No character of one stands at its place in
+/// the other, so that a pattern such as `a*` fits one of them at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tried {
+    One,
+    Other,
 }
 
 /// An audit under way on one connection.
@@ -91,7 +101,7 @@ pub(crate) struct Answers {
     /// What has become of the node since its witness was written, if the witness is another's.
     pub(crate) change: Option<QuarantineReason>,
     pub(crate) missing: MissingRights,
-    /// Whether the node has refused the right to be told of a flush.
+    /// Whether the node has refused a right without which nobody is told of a flush or of a key.
     pub(crate) lacks_tracking: bool,
     /// Whether the node has refused the right to the label of a client.
     pub(crate) lacks_label: bool,
@@ -130,8 +140,11 @@ impl<'a> Audit<'a> {
         audit.questions.push(Question::Capabilities);
         audit.questions.extend(native::ALL.map(Question::Native));
         audit.questions.extend([WITNESS, STAMP].map(Question::Write));
-        audit.questions.extend([Question::Label, Question::ReadLock, Question::WriteLock]);
-        audit.questions.push(Question::Tracking);
+        audit.questions.push(Question::Label);
+        for key in [Tried::One, Tried::Other] {
+            audit.questions.extend([Question::ReadLock(key), Question::WriteLock(key)]);
+        }
+        audit.questions.extend([Question::Tracking, Question::Caching]);
         audit.questions.extend(SETTINGS.map(Question::Setting));
         audit
     }
@@ -187,7 +200,11 @@ impl<'a> Audit<'a> {
         let key = |name: &[u8]| [self.look.prefix, name].concat();
         let random = hex(&self.entropy).into_bytes();
         let random = |name| [self.look.prefix, name, &random].concat();
-        let (no_key, no_label, no_lock) = (random(NO_KEY), random(LABEL), random(b""));
+        let (no_key, no_label) = (random(NO_KEY), random(LABEL));
+        let no_lock = |tried| match tried {
+            Tried::One => random(b""),
+            Tried::Other => key(hex(&self.entropy.map(|byte| !byte)).as_bytes()),
+        };
         for question in &self.questions {
             match *question {
                 Question::Auth => resp::command(&mut out, &login.auth()),
@@ -202,10 +219,12 @@ impl<'a> Audit<'a> {
                 Question::Native(native) => native::attempt(&mut out, native, &no_key),
                 Question::Write(name) => rights::set(&mut out, &key(name)),
                 Question::Label => rights::set(&mut out, &no_label),
-                Question::ReadLock => resp::command(&mut out, &[b"GET", &no_lock]),
-                Question::WriteLock => rights::set(&mut out, &no_lock),
+                Question::ReadLock(tried) => resp::command(&mut out, &[b"GET", &no_lock(tried)]),
+                Question::WriteLock(tried) => rights::set(&mut out, &no_lock(tried)),
                 // This session tracks nothing, and goes on so.
                 Question::Tracking => resp::command(&mut out, &[b"CLIENT", b"TRACKING", b"OFF"]),
+                // Where nothing is tracked, this is an error about that, and not about rights.
+                Question::Caching => resp::command(&mut out, &[b"CLIENT", b"CACHING", b"YES"]),
                 Question::Setting(name) => {
                     resp::command(&mut out, &[b"CONFIG", b"GET", name.as_bytes()]);
                 }
@@ -262,12 +281,12 @@ impl<'a> Audit<'a> {
                 }
             }
             // An old server and a master without this command are no matter of rights.
-            (Question::Tracking, _) => {
+            (Question::Tracking | Question::Caching, _) => {
                 let class = error.map(ServerError::classify);
-                self.answers.lacks_tracking = class == Some(ServerError::Denied);
+                self.answers.lacks_tracking |= class == Some(ServerError::Denied);
             }
             (Question::Label, _) => self.answers.lacks_label = is_about_key(error),
-            (Question::ReadLock | Question::WriteLock, _) => {
+            (Question::ReadLock(_) | Question::WriteLock(_), _) => {
                 self.answers.lacks_locks |= is_about_key(error);
             }
             (Question::Setting(name), Array(pair) | Map(pair)) => self.setting(name, pair.clone()),
