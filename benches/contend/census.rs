@@ -54,6 +54,15 @@ impl Counts {
         self.by_name.iter().filter(|(name, _)| !is_out(name)).map(|(_, count)| count).sum()
     }
 
+    /// Returns the counts of all of these nodes.
+    pub(crate) fn sum(nodes: &[Self]) -> Self {
+        let mut sum = Self::default();
+        for (name, count) in nodes.iter().flat_map(|node| &node.by_name) {
+            *sum.by_name.entry(name.clone()).or_default() += count;
+        }
+        sum
+    }
+
     /// Returns these counts without those.
     pub(crate) fn without(&self, other: &Self, times: f64) -> Self {
         let mut by_name = self.by_name.clone();
@@ -84,13 +93,15 @@ impl Census {
     /// Returns all commands so far. A later count has one `INFO` for each node more, by ourselves,
     /// which [`Self::between`] takes off: a server counts a command when the command is over.
     pub(crate) fn counts(&self) -> Outcome<Counts> {
-        let mut counts = Counts::default();
-        for text in self.ask("INFO commandstats")? {
-            for (name, calls) in text.lines().filter_map(calls) {
-                *counts.by_name.entry(name.to_owned()).or_default() += calls;
-            }
-        }
-        Ok(counts)
+        Ok(Counts::sum(&self.counts_by_node()?))
+    }
+
+    fn counts_by_node(&self) -> Outcome<Vec<Counts>> {
+        let of = |text: &String| {
+            let calls = text.lines().filter_map(calls);
+            Counts { by_name: calls.map(|(name, calls)| (name.to_owned(), calls)).collect() }
+        };
+        Ok(self.ask("INFO commandstats")?.iter().map(of).collect())
     }
 
     pub(crate) fn between(&self, before: &Counts, after: &Counts) -> Counts {
@@ -99,15 +110,24 @@ impl Census {
         counts
     }
 
-    /// Returns the commands of a time in which nobody wants a lock, per second.
+    /// Returns the commands of a time in which nobody gets a lock, per second.
     pub(crate) fn rate(&self, length: Duration) -> Outcome<Counts> {
-        let (start, before) = (Clock::now(), self.counts()?);
+        Ok(Counts::sum(&self.rate_by_node(length)?))
+    }
+
+    /// Returns the same for each node.
+    pub(crate) fn rate_by_node(&self, length: Duration) -> Outcome<Vec<Counts>> {
+        let (start, before) = (Clock::now(), self.counts_by_node()?);
         sleep_until(start + length);
-        let after = self.counts()?;
+        let after = self.counts_by_node()?;
         let seconds = (Clock::now() - start).as_secs_f64();
-        let mut counts = self.between(&before, &after);
-        counts.by_name.values_mut().for_each(|count| *count /= seconds);
-        Ok(counts)
+        let rates = before.iter().zip(&after).map(|(before, after)| {
+            let mut counts = after.without(before, 1.0);
+            *counts.by_name.entry("info".to_owned()).or_default() -= 1.0;
+            counts.by_name.values_mut().for_each(|count| *count /= seconds);
+            counts
+        });
+        Ok(rates.collect())
     }
 
     /// Returns the median time from a `PING` to all of these nodes to the answers of a majority.

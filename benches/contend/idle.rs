@@ -7,7 +7,7 @@ use redbolt::Clock;
 
 use crate::Outcome;
 use crate::args::Args;
-use crate::census::Census;
+use crate::census::{Census, Counts};
 use crate::children::Worker;
 use crate::figures::Samples;
 use crate::house::{RESOURCE, WARM_UP};
@@ -63,11 +63,14 @@ fn measure(args: &Args, clients: usize) -> Outcome {
     scene.hold(LONG_TTL)?;
     let length = args.seconds(10.0)?;
     sleep_until(Clock::now() + WARM_UP);
-    let calm = scene.census.rate(length)?;
+    let calm = scene.census.rate_by_node(length)?;
     scene.wait()?;
     sleep_until(Clock::now() + SETTLE);
-    let waiting = scene.census.rate(length)?;
-    let added = waiting.without(&calm, 1.0);
+    let waiting = scene.census.rate_by_node(length)?;
+    let added: Vec<_> =
+        waiting.iter().zip(&calm).map(|(waiting, calm)| waiting.without(calm, 1.0)).collect();
+    let busiest = added.iter().map(Counts::total).fold(0.0, f64::max);
+    let (calm, added) = (Counts::sum(&calm), Counts::sum(&added));
     let mut released = vec![scene.release()?];
     for _ in 1..args.number("rounds", 5)?.max(1) {
         released.push(scene.hold_and_release()?);
@@ -78,6 +81,7 @@ fn measure(args: &Args, clients: usize) -> Outcome {
         Row::new(format!("idle: {clients} clients wait, in {processes} processes, {length:?}"));
     row.figure("requests_per_s_node", added.requests() / count);
     row.figure("commands_per_s_node", added.total() / count);
+    row.figure("commands_per_s_busiest_node", busiest);
     row.figure("requests_per_s_waiter", added.requests() / clients as f64);
     row.figure("calm_per_s_node", calm.total() / count);
     spread(&mut row, "after_release", released);
