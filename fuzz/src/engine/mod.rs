@@ -11,12 +11,14 @@
 //! * a lock has a fencing number exactly if one was asked for or brought, and each number that was
 //!   drawn was written by a quorum of servers;
 //! * no event shows the password;
-//! * no server with a bad certificate is told anything, where servers speak TLS.
+//! * no server with a bad certificate is told anything, where servers speak TLS;
+//! * no thread of the engine outlives it for long.
 
 mod numbers;
 mod peer;
 #[cfg(feature = "tls")]
 mod secure;
+mod threads;
 mod trouble;
 mod wire;
 
@@ -108,6 +110,8 @@ impl World {
             self.hear();
         }
         self.end();
+        drop(self);
+        threads::end();
     }
 
     fn new(script: &mut Unstructured<'_>, is_secure: bool) -> Result<Self> {
