@@ -4,7 +4,7 @@
 # Starts five redis-server processes and runs one scenario, or all of them, on whatever processors
 # the scheduler chooses. Each result is a table and a line that begins with `json`. The load is made
 # by the public client (benches/contend), in processes that the driver starts and kills.
-# `contend.sh` alone takes some nine minutes, with 300 s for `engines`.
+# `contend.sh` alone takes some ten minutes, with 300 s for `engines`.
 #
 #   house      100 threads, then 100 tasks, of one client want one resource and hold it for nothing,
 #              on loopback and then through a proxy that makes the round trip 1 ms.
@@ -17,6 +17,9 @@
 #              the holder lets go (rounds), or is killed by SIGKILL (kills; ttl is that of its
 #              lock).
 #              --seconds 10 --waiters 30,100 --processes 10 --rounds 5 --kills 3 --ttl 2s --rtt 0
+#   sets       4 clients of one thread each for each of some resources, which want that one, beside
+#              2 that want all of them by lock_all; for 2, 4 and 8 resources, one after the other.
+#              --seconds 20 --hold 5ms --sizes 2,4,8 --clients 4 --sets 2
 #
 # `processes` and `engines` can measure others (benches/contend/peer.rs), with `--peer poll`, a
 # Redlock that comes again after a random pause, or `--peer etcd`, where `etcd` is on the PATH. A
@@ -60,7 +63,7 @@ main() {
     if [ $# -gt 0 ]; then
         drive "$@"
     else
-        for scenario in house processes engines idle; do
+        for scenario in house processes engines idle sets; do
             drive "$scenario"
         done
     fi

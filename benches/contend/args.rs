@@ -7,7 +7,7 @@ use redbolt::time::parse_duration;
 
 use crate::Outcome;
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 18] = [
     "nodes",
     "seconds",
     "hold",
@@ -21,6 +21,8 @@ const NAMES: [&str; 16] = [
     "kills",
     "tasks",
     "resource",
+    "sizes",
+    "sets",
     "records",
     "peer",
     "etcd",

@@ -45,7 +45,7 @@ fn measure(args: &Args, contenders: &str, place: &str, nodes: &[String]) -> Outc
     let idle = census.rate(IDLE)?;
     let begin = Clock::now() + WARM_UP;
     let load = Load {
-        resource: RESOURCE.to_owned(),
+        resources: vec![RESOURCE.to_owned()],
         ttl: args.duration("ttl", TTL)?,
         hold: args.duration("hold", Duration::ZERO)?,
         end: begin + args.seconds(3.0)?,

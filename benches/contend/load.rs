@@ -1,4 +1,4 @@
-//! Threads and tasks that want one resource again and again, and note when they get it.
+//! Threads and tasks that want the same again and again, and note when they get it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,8 @@ const CHECK_EVERY: Duration = Duration::from_millis(20);
 /// What all contenders of a process do.
 #[derive(Clone)]
 pub(crate) struct Load {
-    pub(crate) resource: String,
+    /// One resource, or several that are locked together.
+    pub(crate) resources: Vec<String>,
     pub(crate) ttl: Duration,
     pub(crate) hold: Duration,
     /// When contenders stop asking.
@@ -61,8 +62,17 @@ pub(crate) fn sleep_until(then: Instant) {
 }
 
 impl Load {
-    fn request(&self, client: &Client) -> LockRequest {
-        client.lock(&self.resource).ttl(self.ttl).wait(WAIT)
+    /// Returns the resource of those who lock one at a time.
+    pub(crate) fn resource(&self) -> &str {
+        self.resources.first().map_or("", String::as_str)
+    }
+
+    pub(crate) fn request(&self, client: &Client) -> LockRequest {
+        let request = match &self.resources[..] {
+            [resource] => client.lock(resource),
+            resources => client.lock_all(resources),
+        };
+        request.ttl(self.ttl).wait(WAIT)
     }
 
     /// Returns whether a contender with these records asks again. Nobody does who got no lock.

@@ -5,7 +5,7 @@
 //! cargo bench --bench contend -- house --nodes 127.0.0.1:7401,…
 //! ```
 //!
-//! The scenarios are `house`, `processes`, `engines` and `idle`; `benches/contend.sh` says what
+//! The scenarios are `house`, `processes`, `engines`, `idle` and `sets`; `benches/contend.sh` says what
 //! each of them measures. The load is made by the public `Client` alone. Each file knows one
 //! subject: `load` asks for locks and notes when, `record` is what was noted, `figures` is what
 //! follows from that, `worker` and `children` are the two ends of a process, `census` counts the
@@ -23,6 +23,7 @@ mod processes;
 mod proxy;
 mod record;
 mod report;
+mod sets;
 mod tests;
 mod worker;
 
@@ -60,6 +61,7 @@ fn run(scenario: &str, words: &[String]) -> Outcome {
         "processes" => processes::run(&args, &processes::PROCESSES),
         "engines" => processes::run(&args, &processes::ENGINES),
         "idle" => idle::run(&args),
+        "sets" => sets::run(&args),
         "worker" => worker::run(&args),
         _ if words.is_empty() => Ok(()),
         _ => Err(format!("no scenario is called {scenario:?}").into()),

@@ -103,12 +103,12 @@ impl Peer {
             Self::Poll { nodes, token, rng } => loop {
                 *token = format!("{:016x}", rng.u64(..));
                 let millis = load.ttl.as_millis().to_string();
-                let words = ["SET", &load.resource, token, "NX", "PX", &millis];
+                let words = ["SET", load.resource(), token, "NX", "PX", &millis];
                 let votes = ask(nodes, &words)?.iter().filter(|answer| *answer == "+OK").count();
                 if votes > nodes.len() / 2 {
                     return Ok(true);
                 }
-                ask(nodes, &["EVAL", RELEASE, "1", &load.resource, token])?;
+                ask(nodes, &["EVAL", RELEASE, "1", load.resource(), token])?;
                 if Clock::now() >= over {
                     return Ok(false);
                 }
@@ -134,7 +134,7 @@ impl Peer {
     fn release(&mut self, load: &Load) -> Outcome {
         match self {
             Self::Poll { nodes, token, .. } => {
-                ask(nodes, &["EVAL", RELEASE, "1", &load.resource, token]).map(drop)
+                ask(nodes, &["EVAL", RELEASE, "1", load.resource(), token]).map(drop)
             }
             Self::Etcd { node, key, .. } => {
                 node.get_ref().set_read_timeout(None)?;

@@ -65,7 +65,7 @@ fn contenders_take_turns_far_away() -> Result<(), Failed> {
     let clients = load::connect(&nodes, 1).map_err(|error| error.to_string())?;
     let begin = Clock::now();
     let load = Load {
-        resource: "contended".to_owned(),
+        resources: vec!["contended".to_owned()],
         ttl: Duration::from_secs(10),
         hold: Duration::ZERO,
         end: begin + Duration::from_millis(100),

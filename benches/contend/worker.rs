@@ -37,8 +37,9 @@ struct Worker {
 pub(crate) fn run(args: &Args) -> Outcome {
     // A driver that is killed leaves nobody behind.
     set_parent_process_death_signal(Some(Signal::KILL))?;
+    let resources = args.text("resource").unwrap_or(house::RESOURCE);
     let load = Load {
-        resource: args.text("resource").unwrap_or(house::RESOURCE).to_owned(),
+        resources: resources.split(',').map(str::to_owned).collect(),
         ttl: args.duration("ttl", house::TTL)?,
         hold: args.duration("hold", Duration::ZERO)?,
         end: Instant::ZERO,
@@ -81,7 +82,7 @@ impl Worker {
                 tell(&self.load.threads(&self.clients, self.each)?)
             }
             ["hold", ttl] => {
-                let request = self.clients[0].lock(&self.load.resource).wait(MAX_HOLD);
+                let request = self.load.request(&self.clients[0]);
                 let request = request.ttl(Duration::from_millis(ttl.parse()?));
                 self.guard = Some(request.keep_alive_for(MAX_HOLD).blocking_acquire()?);
                 say("held")
