@@ -1,3 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| redbolt_fuzz::engine(data));
+use redbolt_fuzz::{engine, with_threads_ended};
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| with_threads_ended(|| engine(data)));

@@ -1,3 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| redbolt_fuzz::tls(data));
+use redbolt_fuzz::{tls, with_threads_ended};
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| with_threads_ended(|| tls(data)));
