@@ -57,6 +57,13 @@ impl Report {
         assert!(faults.is_empty(), "{path}: {} faults: {shown:#?}", faults.len());
     }
 
+    /// Returns the least and the most grants of these clients.
+    pub(crate) fn shares(&self, clients: impl Iterator<Item = u32>) -> [usize; 2] {
+        let grants = |client| self.verdict.by_client.get(&client).copied().unwrap_or_default();
+        let grants: Vec<_> = clients.map(grants).collect();
+        [grants.iter().min(), grants.iter().max()].map(|grants| grants.copied().unwrap_or_default())
+    }
+
     pub(crate) fn summary(&self, deeds: &Deeds) -> String {
         let Verdict { grants, sets, adoptions, brought, .. } = &self.verdict;
         let Verdict { extensions, renewals, losses, double_holds, .. } = &self.verdict;

@@ -50,7 +50,10 @@ pub(crate) fn weather(name: &str, rules: Rules, long: Duration) {
     fleet.finish();
     report.check(&fleet.log);
     let (seconds, clients) = ((now() - start).as_secs(), rules.bodies.iter().sum::<usize>());
-    println!("{name}: {seconds} s, {clients} clients, {}", report.summary(&nemesis.deeds));
+    // Those that came last have had the least time.
+    let [least, most] = report.shares(fleet.clients.iter().map(|client| client.number));
+    let shares = format!("{clients} clients at the end with {least} to {most} grants each");
+    println!("{name}: {seconds} s, {shares}, {}", report.summary(&nemesis.deeds));
     let is_enough = nemesis.deeds.are_enough(long, &rules, fleet.has_clocks());
     assert!(is_enough, "the nemesis has been idle: {}", nemesis.deeds);
     fleet.remove_files();

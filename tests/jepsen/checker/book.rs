@@ -270,6 +270,7 @@ impl Book {
                 let is_adopted = usize::from(request.adopts.is_some());
                 let is_fenced = usize::from(fence.is_some());
                 self.verdict.grants += 1;
+                *self.verdict.by_client.entry(key.0).or_default() += 1;
                 self.verdict.sets += is_set;
                 self.verdict.adoptions += is_adopted;
                 self.verdict.brought += is_fenced * is_adopted;

@@ -35,6 +35,8 @@ use crate::log::Entry;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) grants: usize,
+    /// The grants of each client that had any.
+    pub(crate) by_client: BTreeMap<u32, usize>,
     /// How many of the grants were for several resources.
     pub(crate) sets: usize,
     /// How many of the grants were adoptions, and how many of these brought a fencing number.
