@@ -147,7 +147,9 @@ impl Client {
 
     /// Starts a request for one lock on several resources, at most 64 ([`MAX_SET`]).
     ///
-    /// The lock takes all resources or none, and one guard holds all of them. See
+    /// The lock takes all resources or none, and one guard holds all of them. Where others always
+    /// want each of the resources alone, the moment may never come in which all are free: such a
+    /// request ends with its wait. See
     /// [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
     pub fn lock_all<R: AsRef<[u8]>>(&self, resources: impl IntoIterator<Item = R>) -> LockRequest {
         self.request(resources, None)
