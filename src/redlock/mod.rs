@@ -101,7 +101,8 @@ pub(crate) use self::node::message::{Message, server_text};
 pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 #[cfg(feature = "net")]
-pub(crate) use self::node::visit::audit::{Answers, Audit, Unanswered};
+pub(crate) use self::node::visit::answers::{Answers, Unanswered};
+pub(crate) use self::node::visit::audit::Audit;
 #[cfg(feature = "net")]
 pub(crate) use self::node::visit::facts::Facts;
 #[cfg(feature = "net")]

@@ -4,6 +4,7 @@
 //! the witness, the time and the number of keys. The *order* calls one of the scripts of the
 //! witness. Whoever visits all nodes can so look at each before the first is changed.
 
+pub(in crate::redlock) mod answers;
 pub(in crate::redlock) mod audit;
 pub(in crate::redlock) mod facts;
 pub(in crate::redlock) mod inspection;

@@ -7,7 +7,7 @@
 
 use core::time::Duration;
 
-use super::audit::Answers;
+use super::answers::Answers;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::login::Login;
 use crate::redlock::node::error::NodeError;
