@@ -1,5 +1,6 @@
 #![no_main]
 
-use redbolt_fuzz::{tls, with_threads_ended};
+#[path = "../src/threads.rs"]
+mod threads;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| with_threads_ended(|| tls(data)));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| threads::with_threads_ended(|| redbolt_fuzz::tls(data)));

@@ -16,7 +16,6 @@ mod questions;
 mod roundtrip;
 mod server;
 mod split;
-mod threads;
 mod tree;
 
 pub use self::addresses::addresses;
@@ -31,4 +30,3 @@ pub use self::parse::parse;
 pub use self::roundtrip::roundtrip;
 pub use self::server::server;
 pub use self::split::split;
-pub use self::threads::with_threads_ended;

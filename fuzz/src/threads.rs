@@ -1,12 +1,12 @@
 //! The threads of an engine that is gone.
 //!
-//! A lookup has a thread of its own, which may live for a moment longer than the engine. What such a
-//! thread has on its stack looks like a leak to the sanitizer, if the thread ends while the sanitizer
-//! looks; and a thread that stays is one. Threads are counted and not told by their names, because a
-//! thread has the name of another one until it runs.
+//! A lookup has a thread of its own, which may live for a moment longer than the engine. What such
+//! a thread has on its stack looks like a leak to the sanitizer, if the thread ends while the
+//! sanitizer looks; and a thread that stays is one. Threads are counted and not told by their
+//! names, because a thread has the name of another one until it runs.
 
 use std::fs;
-use std::thread::sleep;
+use std::thread::park_timeout;
 use std::time::Duration;
 
 /// For how many milliseconds a thread may live on, on a machine that is busy.
@@ -18,14 +18,14 @@ const TURNS: usize = 10_000;
 /// # Panics
 ///
 /// Panics if a thread does not end.
-pub fn with_threads_ended(script: impl FnOnce()) {
+pub(crate) fn with_threads_ended(script: impl FnOnce()) {
     let before = count();
     script();
     for _ in 0..TURNS {
         if count() <= before {
             return;
         }
-        sleep(Duration::from_millis(1));
+        park_timeout(Duration::from_millis(1));
     }
     panic!("a thread of the engine does not end");
 }
