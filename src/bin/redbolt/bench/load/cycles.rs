@@ -18,6 +18,7 @@ use redbolt::{
 };
 
 use super::demand::{Demand, Resources};
+use super::ending::{self, Ending};
 use super::lanes::Lanes;
 use super::names::Names;
 use super::schedule::Schedule;
@@ -36,12 +37,6 @@ const WAIT_PER_LOCK: Duration = Duration::from_micros(100);
 
 /// How long to wait for a lock that others want as well: longer than any fair queue takes.
 const CONTENDED_WAIT: Duration = Duration::from_secs(10);
-
-/// How long cycles may go on after the end of the run before they are cancelled.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// How long the engine may then wait for the replies of every node.
-const DRAIN: Duration = Duration::from_secs(2);
 
 /// The longest sleep. A signal that comes just before a sleep is noticed after it.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
@@ -186,44 +181,10 @@ impl Load {
         Ok(now)
     }
 
-    /// Starts no more cycles, and returns when all cycles are over and every node has answered, or
-    /// when that takes too long. Cycles that still wait after [`GRACE`] are cancelled.
+    /// Starts no more cycles, and returns when all cycles are over, or when that takes too long.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.limit = 0;
-        self.wind_down(GRACE)?;
-        for lock in self.flights.iter().filter_map(|flight| flight.lock) {
-            // Locks that are being released refuse this, and end by themselves.
-            let _ = self.engine.cancel(lock);
-        }
-        self.wind_down(GRACE)?;
-        self.drain()
-    }
-
-    /// Lets the last releases arrive. A drain of the engine leaves a slow minority to the ttl, too
-    /// long a time for those who use the servers: nodes that answer get all the time.
-    fn drain(&mut self) -> io::Result<()> {
-        let mut now = Clock::now();
-        let deadline = now + DRAIN;
-        self.engine.drain(DRAIN)?;
-        while now < deadline && self.is_owed() {
-            now = self.turn(now, deadline)?;
-        }
-        Ok(())
-    }
-
-    /// Returns `true` if something may be left on a node that answers.
-    fn is_owed(&self) -> bool {
-        let state = |node| self.engine.node(node).map(|status| status.state);
-        self.engine.owing().into_iter().any(|node| state(node) == Some(NodeState::Ready))
-    }
-
-    fn wind_down(&mut self, timeout: Duration) -> io::Result<()> {
-        let mut now = Clock::now();
-        let deadline = now + timeout;
-        while self.in_flight > 0 && now < deadline {
-            now = self.turn(now, deadline)?;
-        }
-        Ok(())
+        ending::finish(self)
     }
 
     /// Starts the cycles that the schedule has reached, as far as there is room. Starts that are
@@ -369,6 +330,27 @@ impl Load {
         let flight = self.flights.get_mut(lock.index()).map(std::mem::take).unwrap_or_default();
         self.lanes.give_back(flight.lane);
         flight
+    }
+}
+
+impl Ending for Load {
+    fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    fn turn(&mut self, now: Instant, until: Instant) -> io::Result<Instant> {
+        self.turn(now, until)
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.in_flight > 0
+    }
+
+    fn cancel(&mut self) {
+        for lock in self.flights.iter().filter_map(|flight| flight.lock) {
+            // Locks that are being released refuse this, and end by themselves.
+            let _ = self.engine.cancel(lock);
+        }
     }
 }
 

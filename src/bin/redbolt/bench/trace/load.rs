@@ -15,20 +15,15 @@ use std::time::Duration;
 
 use redbolt::redlock::MAX_SET;
 use redbolt::time::Instant;
-use redbolt::{AcquireError, Clock, Engine, Event, LockId, NodeState, RequestError};
+use redbolt::{AcquireError, Clock, Engine, Event, LockId, RequestError};
 
 use super::args::Locks;
 use super::place::{Phase, Place};
 use super::snapshot::Snapshot;
 use super::tally::Tally;
 use super::transactions::Transactions;
+use crate::bench::load::ending::{self, Ending};
 use crate::bench::signals::Signals;
-
-/// How long transactions may go on after the end of the run before they are cancelled.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// How long the engine may then wait for the replies of every node.
-const DRAIN: Duration = Duration::from_secs(2);
 
 /// The longest sleep. A signal that comes just before a sleep is noticed after it.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
@@ -112,46 +107,10 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// Starts no more transactions, and returns when all are over and every node has answered, or
-    /// when that takes too long.
+    /// Starts no more transactions, and returns when all are over, or when that takes too long.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.is_ending = true;
-        self.wind_down()?;
-        for place in self.places.iter().filter(|place| place.phase == Phase::Growing) {
-            for &lock in &place.locks {
-                // A lock that is held refuses this, and is released with the others.
-                let _ = self.engine.cancel(lock);
-            }
-        }
-        self.wind_down()?;
-        self.drain()
-    }
-
-    /// Lets the last releases arrive. A drain of the engine leaves a slow minority to the ttl, too
-    /// long a time for those who use the servers: nodes that answer get all the time.
-    fn drain(&mut self) -> io::Result<()> {
-        let mut now = Clock::now();
-        let deadline = now + DRAIN;
-        self.engine.drain(DRAIN)?;
-        while now < deadline && self.is_owed() {
-            now = self.turn(now, deadline)?;
-        }
-        Ok(())
-    }
-
-    /// Returns `true` if something may be left on a node that answers.
-    fn is_owed(&self) -> bool {
-        let state = |node| self.engine.node(node).map(|status| status.state);
-        self.engine.owing().into_iter().any(|node| state(node) == Some(NodeState::Ready))
-    }
-
-    fn wind_down(&mut self) -> io::Result<()> {
-        let mut now = Clock::now();
-        let deadline = now + GRACE;
-        while self.free.len() < self.places.len() && now < deadline {
-            now = self.turn(now, deadline)?;
-        }
-        Ok(())
+        ending::finish(self)
     }
 
     /// Starts what can start, sleeps until something happens, but not past `until`, and handles
@@ -360,5 +319,28 @@ impl<'a> Load<'a> {
 
     fn owner(&self, lock: LockId) -> u32 {
         self.owners.get(lock.index()).copied().unwrap_or(NOWHERE)
+    }
+}
+
+impl Ending for Load<'_> {
+    fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    fn turn(&mut self, now: Instant, until: Instant) -> io::Result<Instant> {
+        self.turn(now, until)
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.free.len() < self.places.len()
+    }
+
+    fn cancel(&mut self) {
+        for place in self.places.iter().filter(|place| place.phase == Phase::Growing) {
+            for &lock in &place.locks {
+                // A lock that is held refuses this, and is released with the others.
+                let _ = self.engine.cancel(lock);
+            }
+        }
     }
 }
