@@ -8,7 +8,6 @@ use std::time::Duration;
 use redbolt::{Acquire, Client, Clock, Guard, LockErrorKind};
 
 use super::figures::{Crowd, Kept};
-use super::processor::processor_time;
 use super::sums::Counted;
 use super::workers::absent;
 use crate::bench::load::demand::Demand;
@@ -16,7 +15,7 @@ use crate::bench::load::names::{Names, Naming};
 use crate::bench::load::tally::Tally;
 use crate::bench::signals::Signals;
 use crate::bench::watch::progress::Progress;
-use crate::bench::watch::{Watch, Window};
+use crate::bench::watch::{Watch, Window, processor};
 use crate::failure::Failure;
 
 /// How many locks are requested at a time.
@@ -60,12 +59,12 @@ pub(super) fn keep_alive(
     })?;
     let validities =
         |guards: &[Guard]| -> Vec<_> { guards.iter().map(Guard::valid_until).collect() };
-    let (start, before, first) = (Clock::now(), processor_time(), validities(&guards));
+    let (start, before, first) = (Clock::now(), processor::of_process(), validities(&guards));
     let window = Window::new(Duration::ZERO, seconds);
     // Nothing is cycled here, and the line at the terminal shows seconds and absent nodes.
     let progress = [Progress::default()];
     let seen = watch.step(window, &progress, |_| {}, || false);
-    let cpu = processor_time().saturating_sub(before);
+    let cpu = processor::of_process().saturating_sub(before);
     let last = validities(&guards);
     let held = guards.iter().filter(|guard| guard.is_held()).count();
     let extended = first.iter().zip(&last).filter(|(first, last)| last > first).count();

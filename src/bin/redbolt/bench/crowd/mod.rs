@@ -2,11 +2,10 @@
 //!
 //! A cycle acquires a lock, drops its guard, and goes on with the next lock. `workers` has the
 //! cycles of threads and tasks, whose counts are in `sums`, and `keep_alive` the locks that are
-//! only kept alive. `processor` reads what all of it has cost, and `figures` is the outcome.
+//! only kept alive. `figures` is the outcome.
 
 pub(crate) mod figures;
 mod keep_alive;
-mod processor;
 mod sums;
 mod workers;
 

@@ -9,14 +9,13 @@ use redbolt::time::Instant;
 use redbolt::{Client, Clock, Guard, LockError, LockErrorKind, LockRequest, NodeState};
 
 use super::figures::Crowd;
-use super::processor::processor_time;
 use super::sums::{Counted, Shares};
 use crate::bench::load::demand::Demand;
 use crate::bench::load::names::{Names, Naming};
 use crate::bench::load::schedule::Schedule;
 use crate::bench::signals::Signals;
 use crate::bench::watch::progress::Progress;
-use crate::bench::watch::{Seen, Watch, Window};
+use crate::bench::watch::{Seen, Watch, Window, processor};
 use crate::failure::Failure;
 use crate::output::say;
 
@@ -89,7 +88,7 @@ impl Work {
     /// Waits for the end of the run. Returns its length and what it took.
     fn measure(&self, client: &Client, watch: &Watch<'_>) -> Measured {
         let progress = [Progress::default()];
-        let (mut start, mut cpu) = (Clock::now(), processor_time());
+        let (mut start, mut cpu) = (Clock::now(), processor::of_process());
         let [mut slice_end, mut publish_at] = [Instant::FAR_FUTURE, start + PUBLISH_EVERY];
         let mut trips = trips(client);
         let mut is_begun = false;
@@ -97,7 +96,7 @@ impl Work {
             if now >= self.window.begin && !is_begun {
                 is_begun = true;
                 trips = self::trips(client);
-                (start, cpu) = (Clock::now(), processor_time());
+                (start, cpu) = (Clock::now(), processor::of_process());
                 slice_end = self.shares.next_slice(self.window.begin);
             }
             if now >= slice_end {
@@ -111,7 +110,7 @@ impl Work {
             }
         };
         let seen = watch.step(self.window, &progress, each, || false);
-        let (now, cpu_after) = (Clock::now(), processor_time());
+        let (now, cpu_after) = (Clock::now(), processor::of_process());
         self.is_over.store(true, Ordering::Relaxed);
         self.shares.end(now);
         let after = self::trips(client);

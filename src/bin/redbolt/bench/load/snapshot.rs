@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use redbolt::time::Instant;
 use redbolt::{Clock, IoCounters, NodeState};
-use rustix::time::{ClockId, clock_gettime};
 
-use crate::bench::load::cycles::Load;
+use super::cycles::Load;
+use crate::bench::watch::processor;
 
 /// All counters at one moment.
 pub(crate) struct Snapshot {
     pub(crate) at: Instant,
-    /// The processor time of the engine's thread. Embedded masters have threads of their own.
+    /// The processor time of the engine's thread.
     pub(crate) cpu: Duration,
     pub(crate) cycles: u64,
     pub(crate) started: u64,
@@ -25,15 +25,12 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// Takes a snapshot. Cycles that are due by now are started first, if there is room for them.
-    #[expect(clippy::disallowed_methods, reason = "processor time is no time of a clock")]
     pub(crate) fn take(load: &mut Load) -> Self {
         let at = Clock::now();
         load.catch_up(at);
-        let cpu = clock_gettime(ClockId::ThreadCPUTime);
         Self {
             at,
-            // The kernel counts from the start of the thread, so it is not negative.
-            cpu: Duration::try_from(cpu).unwrap_or_default(),
+            cpu: processor::of_thread(),
             cycles: load.tally().cycles,
             started: load.started(),
             overdue: load.overdue(at),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use redbolt::redlock::RELEASE_MANY;
 use redbolt::time::Instant;
 use redbolt::{Address, Clock, Config};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::prepared::{Prepared, acquire, release};
 use crate::bench::load::demand::Demand;
@@ -16,7 +15,7 @@ use crate::bench::load::tally::Tally;
 use crate::bench::nodes::plain::Plain;
 use crate::bench::signals::Signals;
 use crate::bench::watch::progress::Progress;
-use crate::bench::watch::{Seen, Watch, Window};
+use crate::bench::watch::{Seen, Watch, Window, processor};
 use crate::failure::Failure;
 
 /// The names of the bare sockets are those of a worker that no engine has.
@@ -114,7 +113,7 @@ impl Line {
         while start < window.begin && !signals.caught() {
             start = self.turn(turn, start, &mut tally)?;
         }
-        let (begin, cpu) = (start, processor_time());
+        let (begin, cpu) = (start, processor::of_thread());
         tally = Tally::new(begin);
         let mut slice_end = begin + slice;
         while start < window.end && !signals.caught() {
@@ -126,7 +125,7 @@ impl Line {
             }
         }
         tally.end(start);
-        let cpu = processor_time().saturating_sub(cpu);
+        let cpu = processor::of_thread().saturating_sub(cpu);
         Ok(Done { seconds: start - begin, cpu, cycles: tally.cycles, tally })
     }
 
@@ -155,12 +154,4 @@ impl Line {
 /// Reads the same bytes from all of these nodes, one after the other.
 fn receive(nodes: &mut [Plain], prepared: &Prepared) -> Result<(), String> {
     nodes.iter_mut().try_for_each(|node| node.receive(&prepared.reply))
-}
-
-/// The processor time of this thread so far.
-#[expect(clippy::disallowed_methods, reason = "processor time is no time of a clock")]
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    // The kernel counts from the start of the thread, so the time is not negative.
-    Duration::try_from(time).unwrap_or_default()
 }

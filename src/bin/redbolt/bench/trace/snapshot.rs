@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use redbolt::Clock;
 use redbolt::time::Instant;
-use rustix::time::{ClockId, clock_gettime};
 
 use super::tally::Tally;
+use crate::bench::watch::processor;
 
 /// The counters at one moment.
 pub(super) struct Snapshot {
@@ -18,13 +18,10 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    #[expect(clippy::disallowed_methods, reason = "processor time is no time of a clock")]
     pub(super) fn take(tally: &Tally) -> Self {
-        let cpu = clock_gettime(ClockId::ThreadCPUTime);
         Self {
             at: Clock::now(),
-            // The kernel counts from the start of the thread, so the time is not negative.
-            cpu: Duration::try_from(cpu).unwrap_or_default(),
+            cpu: processor::of_thread(),
             transactions: tally.transactions,
             locks: tally.locks,
         }

@@ -1,11 +1,12 @@
 //! What is seen of a step from beside the load: by the servers, by the system, at the terminal.
 //!
-//! [`Watch`] asks the servers what they have done (`servers`), reads how
-//! busy the machine was (`machine`), and shows a line a second (`live`) of what the load publishes
-//! in `progress`. This room must never start a request for a lock.
+//! [`Watch`] asks the servers what they have done (`servers`), reads how busy the machine was
+//! (`machine`), and shows a line a second (`live`) of what the load publishes in `progress`. A load
+//! reads by itself what it has cost (`processor`). This room must never start a request for a lock.
 
 mod live;
 mod machine;
+pub(crate) mod processor;
 pub(crate) mod progress;
 pub(crate) mod servers;
 
