@@ -8,8 +8,8 @@ use std::time::Duration;
 use redbolt::{Acquire, Client, Clock, Guard, LockErrorKind};
 
 use super::figures::{Crowd, Kept};
+use super::status;
 use super::sums::Counted;
-use super::workers::absent;
 use crate::bench::load::demand::Demand;
 use crate::bench::load::names::{Names, Naming};
 use crate::bench::load::tally::Tally;
@@ -71,7 +71,7 @@ pub(super) fn keep_alive(
     let end = Clock::now();
     let counters = client.counters().blocking_wait();
     let further_trips = counters.map_or(0, |all| all.locks.raised);
-    let absent = absent(client);
+    let absent = status::absent(client);
     let is_clean = client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete();
     Ok(Crowd {
         seconds: end - start,

@@ -1,12 +1,15 @@
 //! `redbolt bench --client`: many threads or tasks through one `Client`, as services have them.
 //!
 //! A cycle acquires a lock, drops its guard, and goes on with the next lock. `workers` has the
-//! cycles of threads and tasks, whose counts are in `sums`, and `keep_alive` the locks that are
-//! only kept alive. `figures` is the outcome.
+//! cycles of threads and tasks, which share one `work` and count in `sums`, and `keep_alive` the
+//! locks that are only kept alive. A client tells its counters and its nodes (`status`), and `figures`
+//! is the outcome.
 
 pub(crate) mod figures;
 mod keep_alive;
+mod status;
 mod sums;
+mod work;
 mod workers;
 
 use std::time::Duration;
