@@ -38,6 +38,19 @@ fn a_lock_is_held_for_its_time() {
     }
 }
 
+/// Each of the eight ends one cycle between half a second and one and a half: the first, which
+/// began in the warm-up.
+#[test]
+fn a_cycle_counts_where_it_ends() {
+    let cluster = Cluster::start(3);
+    let nodes = cluster.addrs().join(",");
+    let times = ["--warm-up", "500ms", "--hold", "900ms", "--seconds", "1"];
+    for load in both("8") {
+        let found = json(&nodes, &times, &load);
+        assert_eq!(number(&found, &["cycles"]), 8.0, "{found}");
+    }
+}
+
 #[test]
 fn locks_that_are_to_be_extended_are() {
     let cluster = Cluster::start(3);

@@ -47,8 +47,8 @@ pub(super) struct Work {
     pub(super) released_at: AtomicU64,
     /// Starts that were due and never made.
     pub(super) overdue: AtomicU64,
-    /// Starts that were made in the measured time.
-    pub(super) started: AtomicU64,
+    /// Starts that were due in the measured time.
+    pub(super) due: AtomicU64,
     pub(super) demand: Demand,
     pub(super) is_contended: bool,
     pub(super) shares: Shares,
@@ -75,7 +75,7 @@ impl Work {
             left: AtomicUsize::new(demand.in_flight),
             released_at: AtomicU64::new(0),
             overdue: AtomicU64::new(0),
-            started: AtomicU64::new(0),
+            due: AtomicU64::new(0),
             demand: demand.clone(),
             is_contended: demand.resources.count() == Some(1),
             shares: Shares::new(window.begin, seconds),
@@ -159,11 +159,11 @@ impl Work {
     }
     /// Puts together what all workers have done, when they have added their cycles and are gone.
     pub(super) fn into_crowd(self, measured: Measured, is_clean: bool) -> Crowd {
-        let (overdue, started) = (self.overdue.into_inner(), self.started.into_inner());
+        let (overdue, due) = (self.overdue.into_inner(), self.due.into_inner());
         Crowd {
             seconds: measured.seconds,
             cpu: measured.cpu,
-            counted: self.shares.count(measured.at, [overdue, started + overdue]),
+            counted: self.shares.count(measured.at, [overdue, due]),
             is_clean,
             wound_down: Clock::now() - measured.at,
             further_trips: measured.further_trips,

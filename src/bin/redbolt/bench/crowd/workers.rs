@@ -26,6 +26,7 @@ struct Worker {
     rng: fastrand::Rng,
     number: usize,
     cycles: u64,
+    /// The starts that were due in the measured time, and made.
     started: u64,
 }
 
@@ -46,9 +47,8 @@ impl Worker {
     }
 
     /// Returns when the next cycle starts, or should have started.
-    fn next_start(&mut self) -> Instant {
-        let Some(schedule) = &mut self.schedule else { return Clock::now() };
-        schedule.next()
+    fn next_start(&self) -> Instant {
+        self.schedule.as_ref().map_or_else(Clock::now, Schedule::next)
     }
 
     /// Says that the cycle of `since` has started.
@@ -62,6 +62,11 @@ impl Worker {
         percent > 0 && self.rng.u32(0..100) < percent
     }
 
+    /// Whether the warm-up is over at this time, so that what happens is counted.
+    fn is_counted(&self, at: Instant) -> bool {
+        at >= self.work.window.begin
+    }
+
     /// Counts a lock that was granted for a request of `since`, or why it was not.
     fn granted(
         &self,
@@ -70,7 +75,7 @@ impl Worker {
     ) -> Option<(Guard, Instant)> {
         let now = Clock::now();
         // A wait that crosses the end of the run is a wait, and often the longest.
-        let waited = now >= self.work.window.begin && since >= self.work.window.begin;
+        let waited = self.is_counted(since);
         let mut sums = self.work.shares.of(self.number);
         match result {
             Ok(guard) => {
@@ -88,6 +93,8 @@ impl Worker {
                 }
                 return Some((guard, now));
             }
+            // What failed in the warm-up says nothing of the run.
+            Err(_) if !self.is_counted(now) => {}
             Err(error) => {
                 sums.longest = sums.longest.max(now - since.max(self.work.window.begin));
                 match error.kind() {
@@ -104,22 +111,28 @@ impl Worker {
         None
     }
 
-    /// Counts an extension that began at `since`.
-    fn extended(&self, since: Instant, is_done: bool) {
-        let mut sums = self.work.shares.of(self.number);
-        if is_done {
-            sums.tally.extend.record(Clock::now() - since);
-        } else {
-            sums.tally.failures.add_not_extended();
+    /// Counts an extension that began at `since`, and returns when it ended.
+    fn extended(&self, since: Instant, is_done: bool) -> Instant {
+        let now = Clock::now();
+        if self.is_counted(now) {
+            let mut sums = self.work.shares.of(self.number);
+            if is_done {
+                sums.tally.extend.record(now - since);
+            } else {
+                sums.tally.failures.add_not_extended();
+            }
         }
+        now
     }
 
     /// Counts the cycle of a lock that is released now. Returns the guard to be released with a
     /// confirmation; without one, the guard is dropped.
-    fn released(&mut self, since: Instant, guard: Guard) -> Option<Guard> {
+    ///
+    /// A cycle counts where it ends, as that of an engine: of the cycles that cross the beginning
+    /// or the end of the run, those of one side count, or the rate would be too low.
+    fn released(&mut self, guard: Guard) -> Option<Guard> {
         let now = Clock::now();
-        // A cycle that crosses the end of the run is not one of the run.
-        if since >= self.work.window.begin && !self.work.is_over() {
+        if self.is_counted(now) && !self.work.is_over() {
             self.cycles += 1;
             self.work.shares.of(self.number).tally.ended(now);
         }
@@ -129,17 +142,19 @@ impl Worker {
 
     /// Counts the answer to a release that began at `since`.
     fn confirmed(&self, since: Instant) {
-        if since >= self.work.window.begin {
+        if self.is_counted(since) {
             self.work.shares.of(self.number).tally.release.record(Clock::now() - since);
         }
     }
 
-    /// Adds what this worker has done. Starts are overdue when the run ended at `end`.
+    /// Adds what this worker has done.
     fn end(self) {
         let end = self.work.window.end.min(Clock::now());
-        let overdue = self.schedule.as_ref().map_or(0, |schedule| schedule.overdue(end));
-        self.work.overdue.fetch_add(overdue, Ordering::Relaxed);
-        self.work.started.fetch_add(self.started, Ordering::Relaxed);
+        let overdue = |at| self.schedule.as_ref().map_or(0, |schedule| schedule.overdue(at));
+        // What was overdue when the warm-up ended was not due in the measured time.
+        let due = self.started + overdue(end).saturating_sub(overdue(self.work.window.begin));
+        self.work.overdue.fetch_add(overdue(end), Ordering::Relaxed);
+        self.work.due.fetch_add(due, Ordering::Relaxed);
         self.work.shares.add_cycles(self.number, self.cycles);
         self.work.left.fetch_sub(1, Ordering::Release);
     }
@@ -152,16 +167,16 @@ impl Worker {
             }
             self.start(since);
             let request = self.work.request(client, self.names.next());
-            let Some((guard, now)) = self.granted(since, request.blocking_acquire()) else {
+            let Some((guard, mut now)) = self.granted(since, request.blocking_acquire()) else {
                 continue;
             };
             if self.is_extended() {
                 let done = guard.extend(self.work.demand.ttl).blocking_wait().is_ok();
-                self.extended(now, done);
+                now = self.extended(now, done);
             }
             self.park_until(now + self.work.demand.hold);
             let begun = Clock::now();
-            if let Some(guard) = self.released(since, guard) {
+            if let Some(guard) = self.released(guard) {
                 // The answer of the nodes does not matter here.
                 let _ = guard.release().blocking_wait();
                 self.confirmed(begun);
@@ -189,14 +204,14 @@ impl Worker {
             }
             self.start(since);
             let request = self.work.request(&client, self.names.next());
-            let Some((guard, now)) = self.granted(since, request.await) else { continue };
+            let Some((guard, mut now)) = self.granted(since, request.await) else { continue };
             if self.is_extended() {
                 let done = guard.extend(self.work.demand.ttl).await.is_ok();
-                self.extended(now, done);
+                now = self.extended(now, done);
             }
             self.sleep_until(now + self.work.demand.hold).await;
             let begun = Clock::now();
-            if let Some(guard) = self.released(since, guard) {
+            if let Some(guard) = self.released(guard) {
                 // The answer of the nodes does not matter here.
                 let _ = guard.release().await;
                 self.confirmed(begun);
@@ -264,4 +279,37 @@ fn finish(work: Arc<Work>, measured: Measured, is_clean: bool) -> Result<Crowd, 
     let work = Arc::into_inner(work);
     let work = work.ok_or_else(|| Failure::software("a worker of the load is left"))?;
     Ok(work.into_crowd(measured, is_clean))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::load::demand::sample;
+
+    const AN_HOUR: Duration = Duration::from_secs(3600);
+
+    /// Creates the one worker of a run that has just begun.
+    fn worker(warm_up: Duration) -> (Arc<Work>, Worker) {
+        let work = Arc::new(Work::new(&sample(), [warm_up, AN_HOUR]));
+        let worker = Worker::all(&work).pop().expect("one worker");
+        (work, worker)
+    }
+
+    #[test]
+    fn nothing_of_the_warm_up_is_counted() {
+        let nobody = redbolt::Config::with_addresses(["127.0.0.1:1".parse().expect("an address")]);
+        let client = Client::new(nobody).expect("a client needs no node");
+        for (warm_up, count) in [(Duration::ZERO, 1), (AN_HOUR, 0)] {
+            let (work, worker) = worker(warm_up);
+            let since = worker.next_start();
+            let refused = client.lock("r").ttl(Duration::ZERO).blocking_acquire();
+            assert!(worker.granted(since, refused).is_none());
+            worker.extended(since, true);
+            worker.extended(since, false);
+            let sums = work.shares.of(0);
+            // A request that is refused, and an extension that fails.
+            assert_eq!(sums.tally.failures.total(), 2 * count);
+            assert_eq!(sums.tally.extend.values().map(|(_, count)| count).sum::<u64>(), count);
+        }
+    }
 }
