@@ -52,6 +52,21 @@ fn a_cycle_counts_where_it_ends() {
 }
 
 #[test]
+fn a_rate_is_kept_up_with_however_long_locks_are_held() {
+    let cluster = Cluster::start(3);
+    let nodes = cluster.addrs().join(",");
+    let args = ["--rate", "50..100", "--hold", "2s", "--seconds", "1", "--rounds", "1"];
+    for load in both("250") {
+        let found = json(&nodes, &args, &load);
+        let found: Value = serde_json::from_str(&found).expect("it prints JSON");
+        let levels = found["levels"].as_array().expect("a list");
+        let behind: Vec<_> = levels.iter().map(|level| &level["is_behind"]).collect();
+        assert_eq!(behind, [false, false], "{found}");
+    }
+    assert_no_keys(&cluster);
+}
+
+#[test]
 fn locks_that_are_to_be_extended_are() {
     let cluster = Cluster::start(3);
     let nodes = cluster.addrs().join(",");

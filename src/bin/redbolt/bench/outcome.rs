@@ -3,7 +3,7 @@
 //! A run that a signal ended is what the person at the terminal wanted, whatever its figures are.
 
 use super::figures::step::Measured;
-use super::run::Run;
+use super::run::{Contender, Run, Step};
 use super::signals::Signals;
 use crate::exit;
 
@@ -21,7 +21,10 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     pub(crate) fn of(run: &Run, steps: &[Measured], signals: &Signals) -> Self {
-        let has_locks = steps.iter().any(|measured| measured.step.cycles > 0);
+        // Locks that are held for longer than the run lasts end no cycle in it.
+        let is_granted = |step: &Step| step.cycles > 0 || step.acquire_us.is_some();
+        let mut own = run.steps.iter().filter(|step| step.contender == Contender::Redbolt);
+        let has_locks = own.any(is_granted);
         let lacked_quorum = || steps.iter().any(|measured| measured.failures.lacked_quorum());
         let is_worse = run.baseline.as_ref().is_some_and(|baseline| baseline.is_worse);
         match has_locks && is_worse {

@@ -32,7 +32,7 @@ the nodes are named with their versions.
 
 With --sweep, or a range of rates, each load is measured in several rounds, and all loads in each
 round. The knee of a sweep is the least load that reaches 95 % of the highest throughput. The knee
-of a range of rates is the highest rate at which 99 % of the starts that were due became cycles in
+of a range of rates is the highest rate at which 99 % of the starts that were due had their lock in
 time, where a higher rate failed to. The servers are asked for their processor time (INFO); a CPU
 that is busy for 90 % of the time is saturated.
 

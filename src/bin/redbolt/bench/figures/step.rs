@@ -23,7 +23,7 @@ use crate::bench::run::{ClientCost, Contender, Kept, ServerCost, Slice, Step};
 use crate::bench::watch::Seen;
 use crate::bench::watch::servers::cost;
 
-/// How many of the cycles that were due may be missing from any step.
+/// How many of the starts that were due may lack their lock in any step.
 const FEW: u64 = 2;
 
 /// Which step of a run it is, and of whom.
@@ -64,10 +64,11 @@ pub(crate) fn of_engines(place: Place<'_>, parts: Vec<Part>, seen: &Seen) -> Opt
     let client = client_cost(&parts, cycles, seconds);
     let absent = all_absent(&parts);
     let (tally, lanes) = counts(parts)?;
+    let granted = tally.granted;
     let mut measured = common(place, seconds, cycles, tally, seen, client);
     let step = &mut measured.step;
     step.overdue = overdue;
-    count_due(step, due);
+    count_due(step, due, granted);
     step.further_trips = place.is_fenced.then_some(trips);
     // A variable or a file can choose to ask a majority, too.
     step.widened = Some(widened).filter(|&widened| place.asks_majority || widened > 0);
@@ -87,10 +88,11 @@ pub(crate) fn of_crowd(place: Place<'_>, crowd: Crowd) -> Measured {
         cpu_percent: percent(crowd.cpu, seconds),
         ..ClientCost::default()
     };
+    let granted = counted.tally.granted;
     let mut measured = common(place, seconds, cycles, counted.tally, &crowd.seen, client);
     let step = &mut measured.step;
     step.overdue = counted.overdue;
-    count_due(step, counted.due);
+    count_due(step, counted.due, granted);
     step.further_trips = place.is_fenced.then_some(crowd.further_trips);
     step.widened = Some(crowd.widened).filter(|&widened| place.asks_majority || widened > 0);
     step.fairness = fairness(counted.cycles);
@@ -197,12 +199,13 @@ fn own_percent(
     nodes.iter().all(is_here).then(|| tenths(per_cycle * cycles_per_s / 1e4 / processors))
 }
 
-/// Says how many starts were due in an open loop, and whether the step has kept up with them. Some
-/// cycles are under way at both ends, and so one in a hundred may be missing, or a few.
-fn count_due(step: &mut Step, due: u64) {
+/// Says how many starts were due in an open loop, and whether the step has kept up with them: by
+/// the locks that were granted, because cycles that hold their locks for long end long after. Some
+/// requests are under way at both ends, and so one in a hundred may be missing, or a few.
+fn count_due(step: &mut Step, due: u64, granted: u64) {
     if step.offered_per_s.is_some() {
         step.starts_due = Some(due);
-        step.is_behind = step.cycles + FEW.max(due / 100) < due;
+        step.is_behind = granted + FEW.max(due / 100) < due;
     }
 }
 

@@ -37,6 +37,10 @@ impl Latencies {
         let _ = self.0.add(&other.0);
     }
 
+    pub(crate) fn count(&self) -> u64 {
+        self.0.len()
+    }
+
     /// Returns p50, p90, p99, p99.9 and the maximum in microseconds; `None` for no latencies.
     pub(crate) fn summary(&self) -> Option<Quantiles> {
         let quantiles = [0.5, 0.9, 0.99, 0.999, 1.0];

@@ -13,6 +13,8 @@ use crate::number;
 pub(crate) struct Tally {
     /// Locks that were acquired and released.
     pub(crate) cycles: u64,
+    /// Locks that were acquired by the end of the measured time.
+    pub(crate) granted: u64,
     pub(crate) failures: Failures,
     /// Cycles that still waited for their lock when the run was over.
     pub(crate) unfinished: u64,
@@ -35,6 +37,7 @@ impl Tally {
     pub(crate) fn new(now: Instant) -> Self {
         let mut tally = Self {
             cycles: 0,
+            granted: 0,
             failures: Failures::default(),
             unfinished: 0,
             acquire: Latencies::new(),
@@ -84,6 +87,7 @@ impl Tally {
         self.longest_stall = self.longest_stall.max(now - self.last_end);
         self.last_end = now;
         self.close_slice(now);
+        self.granted = self.acquire.count();
     }
 
     /// Counts the latencies of what was granted after the measured time.
@@ -97,6 +101,7 @@ impl Tally {
     /// than nothing ends at the one that stalls least.
     pub(crate) fn merge(&mut self, other: Self) {
         self.cycles += other.cycles;
+        self.granted += other.granted;
         self.unfinished += other.unfinished;
         self.failures.merge(&other.failures);
         self.acquire.merge(&other.acquire);

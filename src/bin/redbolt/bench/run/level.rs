@@ -16,7 +16,7 @@ pub(crate) struct Level {
     pub(crate) most_cycles_per_s: f64,
     pub(crate) failed: u64,
     pub(crate) overdue: u64,
-    /// Whether fewer cycles were done than were due, in half of the rounds or more.
+    /// Whether fewer locks were granted than starts were due, in half of the rounds or more.
     pub(crate) is_behind: bool,
     pub(crate) acquire_p50_us: Option<f64>,
     pub(crate) acquire_p99_us: Option<f64>,

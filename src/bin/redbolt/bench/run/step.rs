@@ -39,7 +39,7 @@ pub(crate) struct Step {
     pub(crate) unfinished: u64,
     /// The starts that were due in the measured time; `null` for a closed loop.
     pub(crate) starts_due: Option<u64>,
-    /// Whether fewer cycles were done than were due.
+    /// Whether fewer locks were granted than starts were due.
     pub(crate) is_behind: bool,
     /// The starts that were due and never made.
     pub(crate) overdue: u64,
