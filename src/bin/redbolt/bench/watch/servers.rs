@@ -74,19 +74,19 @@ pub(crate) fn cost(
     cycles_per_s: f64,
 ) -> Option<ServerCost> {
     let mut costs = Vec::new();
+    // Rounded figures are for the report: of servers that are nearly idle, little would be left.
+    let mut us_per_s = 0.0;
     for ((node, before), after) in nodes.iter().zip(before).zip(after) {
         let (Ok(before), Ok(after)) = (before, after) else { continue };
         let seconds = (after.at - before.at).as_secs_f64();
         // A server that was started anew in between has counted from zero again.
         if seconds > 0.0 && after.cpu_us >= before.cpu_us {
+            us_per_s += (after.cpu_us - before.cpu_us) / seconds;
             costs.push(node_cost(node, before, after, seconds));
         }
     }
-    let percents = || costs.iter().map(|node| node.cpu_percent);
-    let busiest_cpu_percent = percents().reduce(f64::max)?;
-    // One percent of a processor is 10,000 µs a second.
-    let cpu_us_per_cycle =
-        (cycles_per_s > 0.0).then(|| thousandths(percents().sum::<f64>() * 1e4 / cycles_per_s));
+    let busiest_cpu_percent = costs.iter().map(|node| node.cpu_percent).reduce(f64::max)?;
+    let cpu_us_per_cycle = (cycles_per_s > 0.0).then(|| thousandths(us_per_s / cycles_per_s));
     Some(ServerCost { cpu_us_per_cycle, busiest_cpu_percent, nodes: costs })
 }
 
@@ -100,6 +100,7 @@ fn node_cost(node: &Address, before: &Figures, after: &Figures, seconds: f64) ->
     });
     NodeCost {
         node: node.to_string(),
+        // One percent of a processor is 10,000 µs a second.
         cpu_percent: tenths((after.cpu_us - before.cpu_us) / seconds / 1e4),
         commands: commands.collect(),
     }
@@ -141,5 +142,19 @@ mod tests {
         assert_eq!((cost.busiest_cpu_percent, cost.cpu_us_per_cycle), (50.0, Some(500.0)));
         let set = &cost.nodes[0].commands["set"];
         assert_eq!((set.calls_per_s, set.us_per_call), (1_000.0, 2.0));
+    }
+
+    #[test]
+    fn the_cost_of_a_cycle_is_told_of_servers_that_are_nearly_idle() {
+        let figures = |seconds, cpu_us| Figures {
+            at: Instant::ZERO + Duration::from_secs(seconds),
+            cpu_us,
+            commands: BTreeMap::new(),
+        };
+        let node = Address::new("a", 1).expect("an address");
+        // 400 µs a second are 0.04 % of a processor.
+        let [before, after] = [[Ok(figures(1, 0.0))], [Ok(figures(2, 400.0))]];
+        let cost = cost(&[node], &before, &after, 10.0).expect("it has answered twice");
+        assert_eq!((cost.busiest_cpu_percent, cost.cpu_us_per_cycle), (0.0, Some(40.0)));
     }
 }
