@@ -25,6 +25,11 @@ pub(crate) fn verdict(levels: &[Level]) -> Verdict {
 
 fn closed(levels: &[Level]) -> Verdict {
     let highest = levels.iter().map(|level| level.cycles_per_s).fold(0.0, f64::max);
+    if highest == 0.0 {
+        // The load has not even begun.
+        let text = "no knee: no cycle came to its end".to_owned();
+        return Verdict { knee: None, saturated: None, text };
+    }
     let knee = levels.iter().position(|level| level.cycles_per_s >= NEARLY_ALL * highest);
     // The last level alone reaches the highest throughput: there may be more beyond.
     let knee = knee.filter(|&knee| knee + 1 < levels.len());
@@ -104,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_closed_loop_has_its_knee_where_throughput_ends_to_grow() {
-        let rows: [(&[f64], Option<usize>); 6] = [
+        let rows: [(&[f64], Option<usize>); 7] = [
+            (&[0.0, 0.0], None),
             (&[10.0, 20.0, 40.0, 41.0, 41.5], Some(2)),
             (&[10.0, 20.0, 40.0, 30.0], Some(2)),
             (&[10.0, 20.0, 40.0], None),
