@@ -62,10 +62,11 @@ pub(crate) fn of_engines(place: Place<'_>, parts: Vec<Part>, seen: &Seen) -> Opt
     let engines = parts.len();
     let wound_down = parts.iter().map(|part| part.wound_down).max().unwrap_or_default();
     let client = client_cost(&parts, cycles, seconds);
+    let busiest = Some(client.cpu_percent);
     let absent = all_absent(&parts);
     let (tally, lanes) = counts(parts)?;
     let granted = tally.granted;
-    let mut measured = common(place, seconds, cycles, tally, seen, client);
+    let mut measured = common(place, seconds, cycles, tally, seen, client, busiest);
     let step = &mut measured.step;
     step.overdue = overdue;
     count_due(step, due, granted);
@@ -89,7 +90,7 @@ pub(crate) fn of_crowd(place: Place<'_>, crowd: Crowd) -> Measured {
         ..ClientCost::default()
     };
     let granted = counted.tally.granted;
-    let mut measured = common(place, seconds, cycles, counted.tally, &crowd.seen, client);
+    let mut measured = common(place, seconds, cycles, counted.tally, &crowd.seen, client, None);
     let step = &mut measured.step;
     step.overdue = counted.overdue;
     count_due(step, counted.due, granted);
@@ -114,12 +115,15 @@ pub(crate) fn of_raw(place: Place<'_>, raw: Raw) -> Measured {
         cpu_percent: percent(raw.cpu, raw.seconds),
         ..ClientCost::default()
     };
-    let mut measured = common(place, raw.seconds, raw.cycles, raw.tally, &raw.seen, client);
+    let busiest = Some(client.cpu_percent);
+    let mut measured =
+        common(place, raw.seconds, raw.cycles, raw.tally, &raw.seen, client, busiest);
     measured.step.contender = Contender::Raw;
     measured
 }
 
-/// Returns what is alike for engines and for a client.
+/// Returns what is alike for engines, a client and bare sockets. The threads of a client share
+/// several processors, so that none of them is the busiest.
 fn common(
     place: Place<'_>,
     seconds: Duration,
@@ -127,12 +131,13 @@ fn common(
     tally: Tally,
     seen: &Seen,
     client: ClientCost,
+    busiest_thread: Option<f64>,
 ) -> Measured {
     // A run that a signal ends at once has lasted zero seconds.
     let rate = if seconds.is_zero() { 0.0 } else { cycles as f64 / seconds.as_secs_f64() };
     let servers = cost(place.nodes, &seen.before, &seen.after, rate);
     let busy = Busy {
-        client: client.system_calls_per_cycle.map(|_| client.cpu_percent),
+        client: busiest_thread,
         server: servers.as_ref().map(|servers| servers.busiest_cpu_percent),
         machine: seen.machine_cpu,
     };
@@ -263,7 +268,7 @@ fn client_cost(parts: &[Part], cycles: u64, seconds: Duration) -> ClientCost {
         cpu_percent: percent(busiest, seconds),
         bytes_sent_per_cycle: counted(|io| io.bytes_sent),
         bytes_received_per_cycle: counted(|io| io.bytes_received),
-        system_calls_per_cycle: Some(counted(IoCounters::system_calls).unwrap_or_default()),
+        system_calls_per_cycle: counted(IoCounters::system_calls),
     }
 }
 
