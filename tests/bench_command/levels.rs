@@ -149,5 +149,27 @@ fn bare_sockets_take_turns_with_the_engine_and_leave_nothing() {
     assert!(steps.iter().all(|step| step["cycles"].as_u64() > Some(0)), "{run}");
     let ratio = run["against"]["levels"][0]["ratio"].as_f64().expect("a ratio");
     assert!(ratio > 0.0, "{run}");
+    // The log tells both apart.
+    let log = fs::read(folder.path().join("acquire.hlog")).expect("the file was written");
+    for step in steps {
+        let who = if step["contender"] == "raw" { "raw-" } else { "" };
+        let latencies = logged(&log, &format!("{who}round{}-inflight70", step["round"]));
+        let max = step["acquire_us"]["max"].as_f64().expect("there were cycles");
+        assert!((latencies.max() as f64 / 1e3 - max).abs() < 0.2 + max / 500.0, "{step}");
+    }
+    assert_no_keys(&cluster);
+}
+
+#[test]
+fn locks_that_are_kept_alive_have_their_latencies_in_the_log_too() {
+    let (cluster, folder) = (Cluster::start(3), Folder::new());
+    let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
+    let args = ["--nodes", &nodes, "--client", "--keep-alive", "20", "--seconds", "300ms"];
+    text(run(&[&args[..], &["--out", &out]].concat()), 0);
+    let run = run_of(&folder);
+    let step = &run["steps"][0];
+    assert_eq!(step["kept"]["held"], 20, "{step}");
+    let log = fs::read(folder.path().join("acquire.hlog")).expect("the file was written");
+    assert_eq!(logged(&log, "round1-inflight20").len(), 20, "{step}");
     assert_no_keys(&cluster);
 }

@@ -57,6 +57,7 @@ pub(super) fn keep_alive(
         is_over.store(true, Ordering::Relaxed);
         guards
     })?;
+    tally.end_late();
     let validities =
         |guards: &[Guard]| -> Vec<_> { guards.iter().map(Guard::valid_until).collect() };
     let (start, before, first) = (Clock::now(), processor::of_process(), validities(&guards));
@@ -69,8 +70,7 @@ pub(super) fn keep_alive(
     let held = guards.iter().filter(|guard| guard.is_held()).count();
     let extended = first.iter().zip(&last).filter(|(first, last)| last > first).count();
     let end = Clock::now();
-    let counters = client.counters().blocking_wait();
-    let further_trips = counters.map_or(0, |all| all.locks.raised);
+    let [further_trips, widened] = status::trips(client);
     let absent = status::absent(client);
     let is_clean = client.blocking_shutdown(SHUTDOWN_TIMEOUT).is_complete();
     Ok(Crowd {
@@ -80,7 +80,7 @@ pub(super) fn keep_alive(
         is_clean,
         wound_down: Clock::now() - end,
         further_trips,
-        widened: 0,
+        widened,
         kept: Some(Kept {
             held: held as u64,
             extended: extended as u64,
@@ -107,7 +107,7 @@ fn acquire_all(
         for request in requests {
             match request.blocking_wait() {
                 Ok(guard) => {
-                    tally.acquire.record(Clock::now() - since);
+                    tally.acquired(Clock::now() - since);
                     guards.push(guard);
                 }
                 Err(error) => match error.kind() {

@@ -29,7 +29,7 @@ pub(crate) struct Part {
 #[derive(Default)]
 pub(crate) struct Slices {
     pub(crate) parts: Vec<Part>,
-    /// The latencies of what was granted after the last slice.
+    /// The latencies of what was granted outside of all slices.
     pub(crate) late: Vec<(u64, u64)>,
     from: Instant,
     /// The cycles and failures at the beginning of this slice.

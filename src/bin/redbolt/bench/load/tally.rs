@@ -90,7 +90,7 @@ impl Tally {
         self.granted = self.acquire.count();
     }
 
-    /// Counts the latencies of what was granted after the measured time.
+    /// Counts the latencies of what was granted outside of the measured time.
     pub(crate) fn end_late(&mut self) {
         self.slices.late.extend(self.present.values());
         self.acquire.merge(&self.present);

@@ -1,6 +1,6 @@
 //! `acquire.hlog`: the latencies of all slices, in the log format of HdrHistogram, version 1.3.
 //!
-//! Values are nanoseconds. Each line has a tag that names the step; what was granted after the
+//! Values are nanoseconds. Each line has a tag that names the step; what was granted outside of the
 //! measured time of a step is a line of its own, with the length zero. All lines of one tag
 //! together are the latencies that `run.json` summarises.
 
@@ -13,6 +13,7 @@ use redbolt::time::Instant;
 
 use crate::bench::figures::step::Measured;
 use crate::bench::load::latencies::Latencies;
+use crate::bench::run::Contender;
 
 /// The maximum beside each histogram is in milliseconds, as the tools for such logs expect it.
 const NANOS_PER_MILLI: f64 = 1e6;
@@ -33,7 +34,8 @@ pub(crate) fn write(to: &mut impl Write, measured: &[Measured], started_ms: u64)
     for measured in measured {
         let step = &measured.step;
         let rate = step.offered_per_s.map_or(String::new(), |rate| format!("-rate{rate}"));
-        let name = format!("round{}-inflight{}{rate}", step.round, step.in_flight);
+        let who = if step.contender == Contender::Raw { "raw-" } else { "" };
+        let name = format!("{who}round{}-inflight{}{rate}", step.round, step.in_flight);
         let tag = Tag::new(&name);
         let mut line = |from: Instant, to: Instant, values: &[(u64, u64)]| {
             let latencies = Latencies::of_values(values);
@@ -43,9 +45,9 @@ pub(crate) fn write(to: &mut impl Write, measured: &[Measured], started_ms: u64)
         for part in &measured.slices.parts {
             line(part.from, part.to, &part.acquire)?;
         }
-        if let Some(last) = measured.slices.parts.last() {
-            line(last.to, last.to, &measured.slices.late)?;
-        }
+        // Locks that are kept alive are all granted before the measured time, which has no slices.
+        let end = measured.slices.parts.last().map_or(first, |last| last.to);
+        line(end, end, &measured.slices.late)?;
     }
     Ok(())
 }
