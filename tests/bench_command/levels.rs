@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -90,31 +92,13 @@ fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
     for entry in IntervalLogIterator::new(log) {
         let LogEntry::Interval(interval) = entry.expect("a log that can be read") else { continue };
         if interval.tag().is_some_and(|found| found.as_str() == tag) {
-            let text = interval.encoded_histogram();
-            let bytes = base64(text);
+            let bytes = BASE64_STANDARD.decode(interval.encoded_histogram()).expect("base64");
             let part = deserializer.deserialize(&mut &bytes[..]).expect("a histogram");
             let part: Histogram<u64> = part;
             sum.add(&part).expect("it grows by itself");
         }
     }
     sum
-}
-
-/// Decodes base64, as it stands in a log.
-fn base64(text: &str) -> Vec<u8> {
-    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bytes = Vec::new();
-    let (mut bits, mut count) = (0_u32, 0);
-    for byte in text.bytes().filter(|byte| *byte != b'=') {
-        let digit = digits.iter().position(|digit| *digit == byte).expect("a digit");
-        bits = bits << 6 | digit as u32;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    bytes
 }
 
 #[test]
