@@ -1,4 +1,8 @@
 //! Ranks by their popularity: few resources that many want, and many that few want.
+//!
+//! Samplers without a table, such as that of `rand_distr`, draw from all ranks of 1 to n. Engines
+//! divide the resources, and each draws from the ranks that are its own: for any set of ranks there
+//! has to be a table, and a table needs no library.
 
 use std::sync::Arc;
 
@@ -47,6 +51,26 @@ mod tests {
         for (found, share) in found.iter().zip(shares) {
             let found = f64::from(*found) / f64::from(DRAWS);
             assert!((found - share).abs() < 0.01, "{found} instead of {share}");
+        }
+    }
+
+    #[test]
+    fn shares_are_those_of_the_distribution_of_zipf() {
+        // Ranks, the exponent, a rank from 1, and the share of all ranks up to that one, by
+        // `scipy.stats.zipfian.cdf`.
+        let rows = [
+            (10, 0.99, 1, 0.338_282_689_115_612),
+            (1_000, 0.9, 1, 0.095_025_359_596_274),
+            (1_000, 0.9, 10, 0.306_090_275_520_682),
+            (1_000, 0.9, 100, 0.610_702_375_325_683),
+            (1_000_000, 0.99, 10, 0.192_056_677_091_170),
+            (1_000_000, 0.99, 1_000, 0.502_145_833_334_614),
+        ];
+        for (count, exponent, rank, expected) in rows {
+            let zipf = Zipf::of_ranks(0..count, exponent).expect("there are ranks");
+            let sums = &zipf.cumulative;
+            let share = sums[rank - 1] / sums[sums.len() - 1];
+            assert!((share - expected).abs() < 1e-9, "{count} {exponent} {rank}: {share}");
         }
     }
 
