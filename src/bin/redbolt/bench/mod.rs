@@ -42,7 +42,7 @@ use self::nodes::masters::{MASTERS, Masters};
 use self::nodes::{announce, connect};
 use self::out::folder::Folder;
 use self::outcome::Outcome;
-use self::run::{Contender, Node, Run, SCHEMA, Step};
+use self::run::{Node, Run, SCHEMA, Step};
 use self::signals::Signals;
 use self::trace::args::Trace;
 use crate::duration::written;
@@ -78,10 +78,7 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
     let folder = args.out.as_deref().map(Folder::create).transpose()?;
     // Signals come before the first child: from here on a signal ends the run in an orderly way.
     let signals = Signals::listen()?;
-    let (masters, config) = match args.config()? {
-        Some(config) => (Masters::Given, config),
-        None => start_masters(args)?,
-    };
+    let (masters, config) = masters(args)?;
     // An engine says what is wrong with the nodes, if anything is.
     drop(connect::connect(config.clone())?);
     let nodes = announce::ask(&config)?;
@@ -113,10 +110,7 @@ fn bench_trace(args: &Args, trace: &Trace) -> Result<(String, Outcome), Failure>
     }
     let transactions = trace::prepared(args, trace)?;
     let signals = Signals::listen()?;
-    let (masters, config) = match args.config()? {
-        Some(config) => (Masters::Given, config),
-        None => start_masters(args)?,
-    };
+    let (masters, config) = masters(args)?;
     if let Masters::Given = masters {
         let load = format!(
             "{} transactions in flight for {}",
@@ -200,16 +194,16 @@ fn report(args: &Args, run: &Run) -> String {
 /// rate is in the middle.
 fn chosen(run: &Run) -> Option<&Step> {
     let level = run.levels.get(run.verdict.knee.unwrap_or(run.levels.len().checked_sub(1)?))?;
-    let is_of = |step: &&Step| {
-        step.contender == Contender::Redbolt
-            && (step.in_flight, step.offered_per_s) == (level.in_flight, level.offered_per_s)
-    };
-    let mut steps: Vec<_> = run.steps.iter().filter(is_of).collect();
+    let mut steps: Vec<_> = run.steps_of(level.load()).collect();
     steps.sort_by(|a, b| a.cycles_per_s.total_cmp(&b.cycles_per_s));
     steps.get(steps.len().saturating_sub(1) / 2).copied()
 }
 
-fn start_masters(args: &Args) -> Result<(Masters, Config), Failure> {
+/// Returns the given nodes, or five masters that are started for the run.
+fn masters(args: &Args) -> Result<(Masters, Config), Failure> {
+    if let Some(config) = args.config()? {
+        return Ok((Masters::Given, config));
+    }
     // An option that cannot be used is told of before five servers are started in vain.
     let nobody = (1..=MASTERS).map(|port| format!("127.0.0.1:{port}"));
     args.local_config(&nobody.collect::<Vec<_>>())?;

@@ -14,10 +14,7 @@ pub(crate) fn against(levels: &[Level], steps: &[Step]) -> Option<Against> {
 fn ratio(level: &Level, steps: &[Step]) -> Option<Ratio> {
     let rate = |contender, round| {
         let is_it = |step: &&Step| {
-            step.contender == contender
-                && step.round == round
-                && step.in_flight == level.in_flight
-                && step.offered_per_s == level.offered_per_s
+            step.contender == contender && step.round == round && step.load() == level.load()
         };
         steps.iter().find(is_it).map(|step| step.cycles_per_s).filter(|&rate| rate > 0.0)
     };

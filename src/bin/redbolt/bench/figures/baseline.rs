@@ -37,8 +37,8 @@ pub(crate) fn read(path: &Path, levels: &[Level], rounds: u32) -> Result<Run, Fa
         return Err(Failure::usage(format!("{name} has {measured} {rounds}, {needed}")));
     }
     let is_common = |level: &Level| {
-        let key = (level.in_flight as u64, level.rate);
-        run.levels.iter().any(|old| (old.in_flight, old.offered_per_s) == key)
+        let load = (level.in_flight as u64, level.rate);
+        run.levels.iter().any(|old| old.load() == load)
     };
     if !levels.iter().any(is_common) {
         return Err(Failure::usage(format!("{name} has none of the loads of this run")));

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::sample::{center, difference};
-use crate::bench::run::{Change, Comparison, Contender, Metric, Run, Step};
+use crate::bench::run::{Change, Comparison, Contender, Level, Load, Metric, Run, Step};
 
 /// One figure of a step, which is compared.
 struct Figure {
@@ -72,12 +72,9 @@ const FIGURES: [Figure; 6] = [
     },
 ];
 
-/// The load of a step.
-type Key = (u64, Option<u32>);
-
 /// Compares a run with an earlier one, which was read from a file of this name.
 pub(crate) fn compare(before: &Run, after: &Run, file: String, tolerance: f64) -> Comparison {
-    let common: BTreeSet<Key> = keys(before).intersection(&keys(after)).copied().collect();
+    let common: BTreeSet<Load> = loads(before).intersection(&loads(after)).copied().collect();
     // Both tell only where all servers are on the machine of the client.
     let is_shared = [before, after]
         .iter()
@@ -103,19 +100,19 @@ pub(crate) fn compare(before: &Run, after: &Run, file: String, tolerance: f64) -
     }
 }
 
-fn keys(run: &Run) -> BTreeSet<Key> {
-    run.levels.iter().map(|level| (level.in_flight, level.offered_per_s)).collect()
+fn loads(run: &Run) -> BTreeSet<Load> {
+    run.levels.iter().map(Level::load).collect()
 }
 
 /// Returns for each round the mean of the logarithms of a figure over these loads. A round in which
 /// a load lacks the figure is left out.
-fn rounds(steps: &[Step], common: &BTreeSet<Key>, of: fn(&Step) -> Option<f64>) -> Vec<f64> {
+fn rounds(steps: &[Step], common: &BTreeSet<Load>, of: fn(&Step) -> Option<f64>) -> Vec<f64> {
     let last = steps.iter().map(|step| step.round).max().unwrap_or_default();
     let of_round = |round| {
         let is_of = |step: &&Step| {
             step.round == round
                 && step.contender == Contender::Redbolt
-                && common.contains(&(step.in_flight, step.offered_per_s))
+                && common.contains(&step.load())
         };
         let figures = steps.iter().filter(is_of).filter_map(of).filter(|&figure| figure > 0.0);
         let logarithms: Vec<_> = figures.map(f64::ln).collect();

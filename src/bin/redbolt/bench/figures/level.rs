@@ -2,22 +2,19 @@
 
 use super::sample::median;
 use crate::bench::run::digits::{tenths, thousandths};
-use crate::bench::run::{Contender, Level, Saturated, Step};
+use crate::bench::run::{Contender, Level, Load, Saturated, Step};
 
 /// Returns the levels of the engine's steps, in the order in which they were measured first.
 pub(crate) fn levels(steps: &[Step]) -> Vec<Level> {
     let steps = || steps.iter().filter(|step| step.contender == Contender::Redbolt);
-    let mut keys: Vec<_> = Vec::new();
+    let mut loads: Vec<Load> = Vec::new();
     for step in steps() {
-        let key = (step.in_flight, step.offered_per_s);
-        if !keys.contains(&key) {
-            keys.push(key);
+        if !loads.contains(&step.load()) {
+            loads.push(step.load());
         }
     }
-    let of = |&key: &(u64, Option<u32>)| {
-        steps().filter(|step| (step.in_flight, step.offered_per_s) == key).collect::<Vec<_>>()
-    };
-    keys.iter().map(of).filter_map(|steps| level(&steps)).collect()
+    let of = |&load: &Load| steps().filter(|step| step.load() == load).collect::<Vec<_>>();
+    loads.iter().map(of).filter_map(|steps| level(&steps)).collect()
 }
 
 /// Returns the level of these rounds; `None` for none.

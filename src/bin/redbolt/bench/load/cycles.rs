@@ -63,7 +63,7 @@ pub(crate) struct Load {
     /// The cycles by [`LockId::index`]; the table has a place for every lock of the engine.
     flights: Vec<Flight>,
     /// The locks that are held for a while, with their ends: in order, because all are held for
-    /// the same time. No more than `limit`.
+    /// the same time. A lock that is lost stays until then.
     held: VecDeque<(Instant, LockId)>,
     lanes: Lanes,
     tally: Tally,
@@ -82,8 +82,7 @@ struct Flight {
 }
 
 impl Load {
-    /// Creates a load; `all` is how many cycles all engines have at a time, and `seconds` how long
-    /// it will be measured.
+    /// Creates a load, which will be measured for `seconds`.
     pub(crate) fn new(
         engine: Engine,
         demand: &Demand,

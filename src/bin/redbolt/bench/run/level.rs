@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::step::Load;
 use super::verdict::Saturated;
 
 /// All rounds of one load together: medians, and the spread of the rate.
@@ -32,4 +33,10 @@ pub(crate) struct Level {
     pub(crate) own_cpu_percent: Option<f64>,
     /// What was saturated in most rounds.
     pub(crate) saturated: Option<Saturated>,
+}
+
+impl Level {
+    pub(crate) fn load(&self) -> Load {
+        (self.in_flight, self.offered_per_s)
+    }
 }

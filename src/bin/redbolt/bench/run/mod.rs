@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::facts::{Build, Machine, Node, Options};
 pub(crate) use self::level::Level;
 pub(crate) use self::step::{
-    Calls, ClientCost, Contender, Fairness, Kept, NodeCost, ServerCost, Slice, Step,
+    Calls, ClientCost, Contender, Fairness, Kept, Load, NodeCost, ServerCost, Slice, Step,
 };
 pub(crate) use self::verdict::{Against, Change, Comparison, Metric, Ratio, Saturated, Verdict};
 
@@ -43,4 +43,12 @@ pub(crate) struct Run {
     pub(crate) against: Option<Against>,
     /// Beside an earlier run; `null` without `--baseline`.
     pub(crate) baseline: Option<Comparison>,
+}
+
+impl Run {
+    /// Returns the steps of redbolt with this load, one for each round.
+    pub(crate) fn steps_of(&self, load: Load) -> impl Iterator<Item = &Step> {
+        let is_of = move |step: &&Step| step.contender == Contender::Redbolt && step.load() == load;
+        self.steps.iter().filter(is_of)
+    }
 }

@@ -80,6 +80,15 @@ pub(crate) struct Step {
     pub(crate) series: Vec<Slice>,
 }
 
+/// What tells the loads of a run apart: the locks in flight, and the starts a second.
+pub(crate) type Load = (u64, Option<u32>);
+
+impl Step {
+    pub(crate) fn load(&self) -> Load {
+        (self.in_flight, self.offered_per_s)
+    }
+}
+
 /// Locks that were only kept alive.
 #[derive(Serialize, Deserialize, Clone)]
 pub(crate) struct Kept {

@@ -4,8 +4,9 @@ use super::axis::{Axis, Scale, micros};
 use super::markup::section as titled;
 use super::plot::{Line, Plot};
 use super::summary::{level_to_show, load};
+use crate::bench::figures::sample::median;
 use crate::bench::run::digits::Quantiles;
-use crate::bench::run::{Contender, Level, Run, Step};
+use crate::bench::run::{Level, Run, Step};
 
 /// The places of p50, p90, p99, p99.9 and the maximum beside each other.
 const PLACES: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
@@ -58,30 +59,15 @@ fn chosen(run: &Run) -> Vec<&Level> {
     chosen
 }
 
-/// Returns the steps of redbolt that belong to a level.
-pub(super) fn steps_of<'a>(run: &'a Run, level: &'a Level) -> impl Iterator<Item = &'a Step> {
-    let load = |step: &&Step| {
-        step.contender == Contender::Redbolt
-            && step.in_flight == level.in_flight
-            && step.offered_per_s == level.offered_per_s
-    };
-    run.steps.iter().filter(load)
-}
-
 /// Returns the median of each quantile over the rounds of a level; `None` without any.
 fn medians(
     run: &Run,
     level: &Level,
     quantiles: fn(&Step) -> Option<Quantiles>,
 ) -> Option<[f64; 5]> {
-    let all = steps_of(run, level).filter_map(quantiles);
-    let all: Vec<_> = all.map(|q| [q.p50, q.p90, q.p99, q.p999, q.max]).collect();
-    let median = |index: usize| {
-        let mut values: Vec<f64> = all.iter().filter_map(|all| all.get(index).copied()).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or_default()
-    };
-    (!all.is_empty()).then(|| [0, 1, 2, 3, 4].map(median))
+    let all: Vec<_> = run.steps_of(level.load()).filter_map(quantiles).collect();
+    let of = |quantile: fn(&Quantiles) -> f64| median(all.iter().map(quantile));
+    Some([of(|q| q.p50)?, of(|q| q.p90)?, of(|q| q.p99)?, of(|q| q.p999)?, of(|q| q.max)?])
 }
 
 /// Returns the name of a place; the ends of the axis have none.

@@ -2,7 +2,6 @@
 
 use super::axis::{Axis, Scale, micros, short};
 use super::markup::section as titled;
-use super::percentiles::steps_of;
 use super::plot::{Line, Plot};
 use super::summary::{level_to_show, load};
 use crate::bench::run::{Level, Run, Slice};
@@ -12,11 +11,11 @@ const MOST_ROUNDS: usize = 6;
 
 pub(super) fn section(run: &Run) -> String {
     let Some(level) = level_to_show(run) else { return String::new() };
-    let has_slices = steps_of(run, level).any(|step| !step.series.is_empty());
+    let has_slices = run.steps_of(level.load()).any(|step| !step.series.is_empty());
     if !has_slices {
         return String::new();
     }
-    let rounds = steps_of(run, level).count();
+    let rounds = run.steps_of(level.load()).count();
     let left_out = match rounds.saturating_sub(MOST_ROUNDS) {
         0 => String::new(),
         left => format!(" {left} more rounds are not drawn."),
@@ -44,7 +43,7 @@ fn chart(
     (scale, label): (Scale, fn(f64) -> String),
     value: impl Fn(&Slice) -> Option<f64>,
 ) -> String {
-    let lines = steps_of(run, level).take(MOST_ROUNDS).map(|step| Line {
+    let lines = run.steps_of(level.load()).take(MOST_ROUNDS).map(|step| Line {
         name: format!("round {}", step.round),
         points: step
             .series
