@@ -48,6 +48,20 @@ fn worse_than_an_earlier_run_is_an_exit_code_of_its_own() {
     }
 }
 
+/// All rounds of it are measured, and none has a cycle: each lock is held for longer.
+#[test]
+fn a_load_that_comes_to_nothing_is_worse() {
+    let (cluster, folder) = (Cluster::start(1), Folder::new());
+    let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
+    let args = ["--nodes", &nodes, "--in-flight", "8", "--seconds", "100ms", "--rounds", "3"];
+    text(run(&[&args[..], &["--out", &out]].concat()), 0);
+    let baseline = folder.path().join("run.json").display().to_string();
+    let held = ["--hold", "2s", "--baseline", &baseline];
+    let (table, _) = text(run(&[&args[..], &held].concat()), 1);
+    let rate = table.lines().rfind(|line| line.trim_start().starts_with("cycles/s "));
+    assert!(rate.is_some_and(|line| line.ends_with("WORSE")), "{table}");
+}
+
 #[test]
 fn a_baseline_that_cannot_be_compared_with_is_told_of_before_any_load() {
     let folder = Folder::new();

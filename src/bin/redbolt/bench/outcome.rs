@@ -21,8 +21,10 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     pub(crate) fn of(run: &Run, steps: &[Measured], signals: &Signals) -> Self {
-        // Locks that are held for longer than the run lasts end no cycle in it.
-        let is_granted = |step: &Step| step.cycles > 0 || step.acquire_us.is_some();
+        // Locks that are held for longer than the run lasts end no cycle in it, and are granted
+        // before anything is counted. Whoever waits in vain has failed, or is left at the end.
+        let waits = |step: &Step| step.failed > 0 || step.unfinished > 0;
+        let is_granted = |step: &Step| step.cycles > 0 || step.acquire_us.is_some() || !waits(step);
         let mut own = run.steps.iter().filter(|step| step.contender == Contender::Redbolt);
         let has_locks = own.any(is_granted);
         let lacked_quorum = || steps.iter().any(|measured| measured.failures.lacked_quorum());

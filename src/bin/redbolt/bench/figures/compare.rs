@@ -29,10 +29,14 @@ struct Figure {
     is_of_machine: bool,
 }
 
+/// A load without a cycle has this rate, the least that the report can tell: zero has no logarithm,
+/// and a load that comes to nothing must not be left out.
+const LEAST_RATE: f64 = 0.1;
+
 const FIGURES: [Figure; 6] = [
     Figure {
         name: "cycles/s",
-        of: |step| Some(step.cycles_per_s),
+        of: |step| Some(step.cycles_per_s.max(LEAST_RATE)),
         less_is_better: false,
         is_of_machine: false,
     },
