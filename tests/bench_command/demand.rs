@@ -48,6 +48,8 @@ fn a_cycle_counts_where_it_ends() {
     for load in both("8") {
         let found = json(&nodes, &times, &load);
         assert_eq!(number(&found, &["cycles"]), 8.0, "{found}");
+        let by_one = ["fewest_by_one", "most_by_one"].map(|name| number(&found, &[name]));
+        assert_eq!(by_one, [1.0, 1.0], "{found}");
     }
 }
 

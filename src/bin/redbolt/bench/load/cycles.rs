@@ -256,7 +256,10 @@ impl Load {
             Event::Released { lock, .. } => {
                 let flight = self.land(lock);
                 self.tally.release.record(now - flight.since);
-                self.lanes.count(flight.lane);
+                // What ends after the measured time is no turn of the run.
+                if self.limit > 0 {
+                    self.lanes.count(flight.lane);
+                }
                 self.tally.ended(now);
             }
             Event::AcquireFailed { lock, error } => {
