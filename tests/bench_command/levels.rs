@@ -1,6 +1,7 @@
 //! Runs of several loads: sweeps, ranges of rates, rounds, and bare sockets beside the engine.
 
 use std::fs;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -67,6 +68,12 @@ fn the_files_say_the_same_as_the_run() {
     let run = run_of(&folder);
     let csv = fs::read_to_string(folder.path().join("series.csv")).expect("the file was written");
     let log = fs::read(folder.path().join("acquire.hlog")).expect("the file was written");
+    // Nothing was counted before the end of the warm-up, and nodes were asked before that.
+    assert!(
+        first_interval(&log) >= Duration::from_millis(200),
+        "{}",
+        String::from_utf8_lossy(&log)
+    );
     for (place, step) in run["steps"].as_array().expect("a list").iter().enumerate() {
         // A cycle that ends between the last slice and the end is in the last slice too.
         let of_slices: u64 = numbers(&step["series"], "cycles").iter().sum();
@@ -85,6 +92,15 @@ fn the_files_say_the_same_as_the_run() {
     }
 }
 
+/// How long after the start of the log its first line begins.
+fn first_interval(log: &[u8]) -> Duration {
+    let begin = IntervalLogIterator::new(log).find_map(|entry| match entry {
+        Ok(LogEntry::Interval(interval)) => Some(interval.start_timestamp()),
+        _ => None,
+    });
+    begin.expect("a line")
+}
+
 /// The latencies of all lines with this tag.
 fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
     let mut deserializer = Deserializer::new();
@@ -99,6 +115,17 @@ fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
         }
     }
     sum
+}
+
+#[test]
+fn a_run_can_be_drawn_again_by_its_seed() {
+    let (cluster, folder) = (Cluster::start(1), Folder::new());
+    let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
+    let args = ["--nodes", &nodes, "--seconds", "100ms", "--resources", "9", "--out", &out];
+    text(run(&args), 0);
+    let seed = run_of(&folder)["options"]["seed"].to_string();
+    text(run(&[&args[..], &["--seed", &seed]].concat()), 0);
+    assert_eq!(run_of(&folder)["options"]["seed"].to_string(), seed);
 }
 
 #[test]

@@ -31,7 +31,7 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use redbolt::{Config, Init};
+use redbolt::{Clock, Config, Init};
 
 pub(crate) use self::args::Args;
 use self::args::{Kind, check};
@@ -40,7 +40,7 @@ use self::figures::compare::compare;
 use self::figures::step::Measured;
 use self::nodes::masters::{MASTERS, Masters};
 use self::nodes::{announce, connect};
-use self::out::folder::Folder;
+use self::out::folder::{Folder, Started};
 use self::outcome::Outcome;
 use self::run::{Node, Run, SCHEMA, Step};
 use self::signals::Signals;
@@ -85,18 +85,17 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
     if let Masters::Given = masters {
         say(announce::announcement(&load(args), &nodes));
     }
-    let started = wall_clock::now();
+    let started = Started { wall: wall_clock::now(), at: Clock::now() };
     let seed = facts::seed(args);
     let measured = conduct::conduct(args, &config, seed, &signals)?;
-    let mut run = run_of(args, &masters, &config, nodes, seed, &measured, started);
+    let mut run = run_of(args, &masters, &config, nodes, seed, &measured, started.wall);
     if let (Some(before), Some(file)) = (baseline, &args.baseline) {
         let (file, tolerance) = (file.display().to_string(), f64::from(args.tolerance) / 100.0);
         run.baseline = Some(compare(&before, &run, file, tolerance));
     }
     let outcome = Outcome::of(&run, &measured, &signals);
     if let Some(folder) = folder {
-        let started_ms = u64::try_from(started.as_millis()).unwrap_or_default();
-        for file in folder.write(&run, &measured, started_ms)? {
+        for file in folder.write(&run, &measured, started)? {
             say(format_args!("written: {}", file.display()));
         }
     }

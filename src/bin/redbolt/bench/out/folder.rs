@@ -5,6 +5,9 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use redbolt::time::Instant;
 
 use super::{hlog, html, series};
 use crate::bench::figures::step::Measured;
@@ -19,6 +22,15 @@ const PAGE: &str = "report.html";
 
 pub(crate) struct Folder(PathBuf);
 
+/// When a run was started.
+#[derive(Clone, Copy)]
+pub(crate) struct Started {
+    /// Since 1970, by the wall clock.
+    pub(crate) wall: Duration,
+    /// By the clock of all measurements.
+    pub(crate) at: Instant,
+}
+
 impl Folder {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let made = fs::create_dir_all(path);
@@ -31,12 +43,12 @@ impl Folder {
         &self,
         run: &Run,
         measured: &[Measured],
-        started_ms: u64,
+        started: Started,
     ) -> Result<Vec<PathBuf>, Failure> {
         let steps: Vec<&Step> = measured.iter().map(|measured| &measured.step).collect();
         self.file(RUN, |file| file.write_all(json::line(run).as_bytes()))?;
         self.file(SERIES, |file| file.write_all(series::csv(&steps).as_bytes()))?;
-        self.file(LATENCIES, |file| hlog::write(file, measured, started_ms))?;
+        self.file(LATENCIES, |file| hlog::write(file, measured, started))?;
         self.file(PAGE, |file| file.write_all(html::page(run).as_bytes()))?;
         Ok([PAGE, RUN, SERIES, LATENCIES].map(|name| self.0.join(name)).to_vec())
     }

@@ -11,6 +11,7 @@ use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use redbolt::time::Instant;
 
+use super::folder::Started;
 use crate::bench::figures::step::Measured;
 use crate::bench::load::latencies::Latencies;
 use crate::bench::run::Contender;
@@ -18,19 +19,23 @@ use crate::bench::run::Contender;
 /// The maximum beside each histogram is in milliseconds, as the tools for such logs expect it.
 const NANOS_PER_MILLI: f64 = 1e6;
 
-/// Writes the log of all steps. The run was started so many milliseconds after 1970.
-pub(crate) fn write(to: &mut impl Write, measured: &[Measured], started_ms: u64) -> io::Result<()> {
-    let started = UNIX_EPOCH + Duration::from_millis(started_ms);
+/// Writes the log of all steps.
+pub(crate) fn write(
+    to: &mut impl Write,
+    measured: &[Measured],
+    started: Started,
+) -> io::Result<()> {
+    // The format has milliseconds.
+    let wall = Duration::from_millis(started.wall.as_millis() as u64);
+    let wall = UNIX_EPOCH + wall;
     let mut serializer = V2DeflateSerializer::new();
     let mut builder = IntervalLogWriterBuilder::new();
     builder
         .add_comment("redbolt bench: latencies of acquiring a lock, in nanoseconds")
-        .with_start_time(started)
-        .with_base_time(started)
+        .with_start_time(wall)
+        .with_base_time(wall)
         .with_max_value_divisor(NANOS_PER_MILLI);
     let mut log = builder.begin_log_with(to, &mut serializer)?;
-    let parts = |measured: &Measured| measured.slices.parts.first().map(|part| part.from);
-    let first = measured.iter().filter_map(parts).min().unwrap_or_default();
     for measured in measured {
         let step = &measured.step;
         let rate = step.offered_per_s.map_or(String::new(), |rate| format!("-rate{rate}"));
@@ -39,14 +44,15 @@ pub(crate) fn write(to: &mut impl Write, measured: &[Measured], started_ms: u64)
         let tag = Tag::new(&name);
         let mut line = |from: Instant, to: Instant, values: &[(u64, u64)]| {
             let latencies = Latencies::of_values(values);
-            let written = log.write_histogram(latencies.histogram(), from - first, to - from, tag);
+            let written =
+                log.write_histogram(latencies.histogram(), from - started.at, to - from, tag);
             written.map_err(|error| io::Error::other(format!("{error:?}")))
         };
         for part in &measured.slices.parts {
             line(part.from, part.to, &part.acquire)?;
         }
         // Locks that are kept alive are all granted before the measured time, which has no slices.
-        let end = measured.slices.parts.last().map_or(first, |last| last.to);
+        let end = measured.slices.parts.last().map_or(started.at, |last| last.to);
         line(end, end, &measured.slices.late)?;
     }
     Ok(())
