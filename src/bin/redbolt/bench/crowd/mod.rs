@@ -2,8 +2,8 @@
 //!
 //! A cycle acquires a lock, drops its guard, and goes on with the next lock. `workers` has the
 //! cycles of threads and tasks, which share one `work` and count in `sums`, and `keep_alive` the
-//! locks that are only kept alive. A client tells its counters and its nodes (`status`), and `figures`
-//! is the outcome.
+//! locks that are only kept alive. A client tells its counters and its nodes (`status`), and
+//! `figures` is the outcome.
 
 pub(crate) mod figures;
 mod keep_alive;

@@ -8,7 +8,7 @@ const FULL_PERCENT: f64 = 90.0;
 /// How busy everybody was. 100 is one processor.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Busy {
-    /// The busiest thread of the load; `None` with a client, whose threads share several processors.
+    /// The busiest thread of the load; `None` with a client, whose threads share the processors.
     pub(crate) client: Option<f64>,
     /// The busiest server.
     pub(crate) server: Option<f64>,

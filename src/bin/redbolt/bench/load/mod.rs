@@ -3,8 +3,9 @@
 //! `engines` has a thread for each engine, and `shares` the parts of the `demand`. `cycles` runs
 //! them on one engine and knows nothing of who measures: `names` says what to lock, some more often
 //! than others by `zipf`, and `schedule` when an open loop does so. `tally` counts what `cycles`
-//! sees, in `slices` of time and in `latencies`, and `lanes` whose turn it was. `ending` is the end of
-//! any load on an engine, and `snapshot` has all counters at one moment. This room must never know how figures are printed.
+//! sees, in `slices` of time and in `latencies`, and `lanes` whose turn it was. `ending` is the end
+//! of any load on an engine, and `snapshot` has all counters at one moment. This room must never
+//! know how figures are printed.
 
 pub(crate) mod cycles;
 pub(crate) mod demand;

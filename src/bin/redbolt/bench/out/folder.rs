@@ -5,10 +5,8 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use redbolt::time::Instant;
-
+use super::hlog::Started;
 use super::{hlog, html, series};
 use crate::bench::figures::step::Measured;
 use crate::bench::run::{Run, Step};
@@ -21,15 +19,6 @@ const LATENCIES: &str = "acquire.hlog";
 const PAGE: &str = "report.html";
 
 pub(crate) struct Folder(PathBuf);
-
-/// When a run was started.
-#[derive(Clone, Copy)]
-pub(crate) struct Started {
-    /// Since 1970, by the wall clock.
-    pub(crate) wall: Duration,
-    /// By the clock of all measurements.
-    pub(crate) at: Instant,
-}
 
 impl Folder {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {

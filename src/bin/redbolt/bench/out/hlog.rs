@@ -11,13 +11,21 @@ use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use redbolt::time::Instant;
 
-use super::folder::Started;
 use crate::bench::figures::step::Measured;
 use crate::bench::load::latencies::Latencies;
 use crate::bench::run::Contender;
 
 /// The maximum beside each histogram is in milliseconds, as the tools for such logs expect it.
 const NANOS_PER_MILLI: f64 = 1e6;
+
+/// When a run was started.
+#[derive(Clone, Copy)]
+pub(crate) struct Started {
+    /// Since 1970, by the wall clock.
+    pub(crate) wall: Duration,
+    /// By the clock of all measurements.
+    pub(crate) at: Instant,
+}
 
 /// Writes the log of all steps.
 pub(crate) fn write(

@@ -5,7 +5,7 @@
 //! the run itself. This room must never touch a node, and never compute what is not in the run.
 
 pub(crate) mod folder;
-mod hlog;
+pub(crate) mod hlog;
 mod html;
 pub(crate) mod levels;
 pub(crate) mod object;
