@@ -58,6 +58,16 @@ fn the_published_workloads_run_and_leave_nothing() {
 }
 
 #[test]
+fn transactions_that_hold_their_locks_for_longer_than_the_run_have_had_them() {
+    let cluster = Cluster::start(1);
+    let nodes = cluster.addrs().join(",");
+    let args = ["--nodes", &nodes, "--seconds", "0.1", "--in-flight", "4", "--json"];
+    let json = json(run(&[&args[..], &["--trace", "uniform:1000", "--hold", "1s"]].concat()));
+    assert_eq!(number(&json, &["transactions"]), 0.0, "{json}");
+    assert_no_keys(&cluster);
+}
+
+#[test]
 fn a_transaction_that_lacks_one_lock_gives_up_all_of_them_and_is_counted() {
     let folder = Folder::new();
     let path = folder.path().join("trace");
