@@ -7,6 +7,7 @@ mod ends;
 mod engines;
 mod far;
 mod fenced;
+mod hostile;
 mod joining;
 mod json;
 mod levels;

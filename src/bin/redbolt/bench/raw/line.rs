@@ -16,6 +16,7 @@ use crate::bench::nodes::plain::Plain;
 use crate::bench::signals::Signals;
 use crate::bench::watch::progress::Progress;
 use crate::bench::watch::{Seen, Watch, Window, processor};
+use crate::duration::written;
 use crate::failure::Failure;
 
 /// The names of the bare sockets are those of a worker that no engine has.
@@ -60,6 +61,7 @@ struct Turn {
     acquire: Prepared,
     release: Prepared,
     locks: u64,
+    ttl: Duration,
 }
 
 impl Turn {
@@ -68,7 +70,7 @@ impl Turn {
         let key = |_| [prefix, names.next()].concat();
         let keys: Vec<_> = (0..demand.in_flight).map(key).collect();
         let acquire = acquire(&keys, demand.ttl.as_millis());
-        Self { acquire, release: release(&keys), locks: keys.len() as u64 }
+        Self { acquire, release: release(&keys), locks: keys.len() as u64, ttl: demand.ttl }
     }
 }
 
@@ -131,7 +133,12 @@ impl Line {
 
     /// Acquires all locks and releases them. Returns the time at the end.
     fn turn(&mut self, turn: &Turn, start: Instant, tally: &mut Tally) -> Result<Instant, Failure> {
-        let told = |error| Failure::software(format!("--against raw: {error}"));
+        let told = |error| {
+            let ttl = written(turn.ttl);
+            Failure::software(format!(
+                "--against raw: {error}; locks that are left end by themselves within {ttl}"
+            ))
+        };
         self.send(&turn.acquire).map_err(told)?;
         let (first, others) = self.nodes.split_at_mut(self.quorum);
         receive(first, &turn.acquire).map_err(told)?;
