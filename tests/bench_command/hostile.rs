@@ -3,6 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::run::{bench, run, spawn, text};
 use crate::support::fake::{Action, Fake, Request};
 use crate::support::master::Master;
@@ -36,6 +38,24 @@ fn a_server_that_answers_byte_by_byte_holds_up_no_run() {
     let expected = format!("{}: redis", fake.addr());
     let line = said.lines().find(|line| line.contains(&expected)).unwrap_or_default();
     assert!(line.ends_with("; no CPU figures: no answer within 1s"), "{said}");
+}
+
+#[test]
+fn a_processor_time_that_is_no_time_spoils_no_figure() {
+    let (cluster, folder) = (Cluster::start(2), Folder::new());
+    let fake = unless(|request| {
+        let cpu = "$46\r\nused_cpu_sys:1e308\r\nused_cpu_user:1e308\r\n     \r\n";
+        asks_for(request, b"cpu").then(|| Action::Reply(cpu.into()))
+    });
+    let nodes = format!("{},{}", cluster.addrs().join(","), fake.addr());
+    let out = folder.path().display().to_string();
+    let args = ["--nodes", &nodes, "--seconds", "200ms", "--in-flight", "4", "--out", &out];
+    let (table, said) = text(run(&args), 0);
+    assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
+    assert!(said.contains("no CPU figures: the server does not tell its CPU time"), "{said}");
+    let written = fs::read(folder.path().join("run.json")).expect("it was written");
+    let written: Value = serde_json::from_slice(&written).expect("it is JSON");
+    assert!(written["steps"][0]["servers"]["cpu_us_per_cycle"].is_number(), "{written}");
 }
 
 #[test]

@@ -43,26 +43,41 @@ fn ask(node: &Address) -> Asked {
     Ok(Figures { at, cpu_us, commands: calls(&commands) })
 }
 
+/// The most processor time that a server can have had: a thousand processors for thirty years. A
+/// server that tells more tells no time, and no figure could be made of so large a number.
+const MOST_SECONDS: f64 = 1e12;
+
 /// Returns the processor time of `INFO cpu`, without that of children.
 fn cpu_us(info: &str) -> Option<f64> {
+    let possible = 0.0..=MOST_SECONDS;
     let seconds = |name: &str| {
         let value = info.lines().find_map(|line| line.strip_prefix(name));
-        value.and_then(|value| value.trim().parse::<f64>().ok()).filter(|time| time.is_finite())
+        value
+            .and_then(|value| value.trim().parse::<f64>().ok())
+            .filter(|time| possible.contains(time))
     };
     Some((seconds("used_cpu_user:")? + seconds("used_cpu_sys:")?) * 1e6)
 }
+
+/// The most commands that are kept of a server, and the longest name of one. Servers have some 400,
+/// and every step of a run keeps what its servers have told.
+const MOST_COMMANDS: usize = 1_000;
+const LONGEST_NAME: usize = 64;
 
 /// Reads lines such as `cmdstat_set:calls=17,usec=40,usec_per_call=2.35,…`.
 fn calls(info: &str) -> BTreeMap<String, (u64, u64)> {
     let command = |line: &str| {
         let (name, fields) = line.strip_prefix("cmdstat_")?.split_once(':')?;
+        if name.len() > LONGEST_NAME {
+            return None;
+        }
         let field = |name: &str| {
             let value = fields.split(',').find_map(|field| field.strip_prefix(name));
             value.and_then(|value| value.parse().ok())
         };
         Some((name.to_owned(), (field("calls=")?, field("usec=")?)))
     };
-    info.lines().filter_map(command).collect()
+    info.lines().filter_map(command).take(MOST_COMMANDS).collect()
 }
 
 /// Returns what the servers have done between two moments, for so many cycles a second; `None` if
@@ -118,11 +133,21 @@ mod tests {
                    used_cpu_sys_children:9.0\r\n";
         assert_eq!(cpu_us(cpu), Some(2e6));
         assert_eq!(cpu_us("used_cpu_sys:1.0\r\n"), None);
-        assert_eq!(cpu_us("used_cpu_sys:inf\r\nused_cpu_user:1\r\n"), None);
+        for time in ["inf", "NaN", "-1", "1e308", "-1e-300"] {
+            assert_eq!(cpu_us(&format!("used_cpu_sys:{time}\r\nused_cpu_user:1\r\n")), None);
+        }
         let stats = "# Commandstats\r\ncmdstat_set:calls=17,usec=40,usec_per_call=2.35\r\n\
                      cmdstat_config|get:calls=2,usec=3,usec_per_call=1.50\r\ncmdstat_odd:x\r\n";
         let expected = [("config|get".to_owned(), (2, 3)), ("set".to_owned(), (17, 40))];
         assert_eq!(calls(stats), BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn a_server_that_tells_of_too_many_commands_takes_no_more_memory_than_others() {
+        let stat = |name: &str| format!("cmdstat_{name}:calls=1,usec=1\r\n");
+        let many: String = (0..20_000).map(|number| stat(&number.to_string())).collect();
+        assert_eq!(calls(&many).len(), MOST_COMMANDS);
+        assert!(calls(&stat(&"x".repeat(LONGEST_NAME + 1))).is_empty());
     }
 
     #[test]
