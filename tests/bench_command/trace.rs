@@ -1,13 +1,15 @@
 //! Transactions of several locks: `--trace`.
 
 use std::fs;
+use std::process::Stdio;
 use std::time::Duration;
 
 use crate::assert_no_keys;
 use crate::json::{json, number, shape};
-use crate::run::{run, text};
+use crate::run::{PATIENCE, bench, run, text};
 use crate::support::process::Folder;
 use crate::support::servers::Cluster;
+use crate::support::until;
 
 /// For a key of somebody else: longer than any test.
 const LONG: Duration = Duration::from_secs(600);
@@ -158,4 +160,20 @@ fn what_cannot_be_run_is_named_before_anything_is_started() {
         let (_, stderr) = text(run(&[&["--trace", "tatp"], &other[..]].concat()), 64);
         assert!(stderr.contains("--trace"), "{other:?}: {stderr}");
     }
+}
+
+#[test]
+fn a_part_of_a_file_is_printed_and_one_popular_lock_makes_nobody_wait() {
+    let folder = Folder::new();
+    let path = folder.path().join("trace");
+    fs::write(&path, "a\nb\nc\n").expect("a folder of ours");
+    let file = format!("file:{}", path.display());
+    let (stdout, _) = text(run(&["--trace", &file, "--print", "2"]), 0);
+    assert_eq!(stdout, format!("# {file}, 2 transactions\na\nb\n"));
+
+    let args = ["--trace", "zipf:64:5", "--transaction", "64", "--print", "20000"];
+    let mut child = bench(&args).stdout(Stdio::null()).spawn().expect("the program runs");
+    let ended = until(PATIENCE, || child.try_wait().expect("it is ours").is_some());
+    _ = child.kill();
+    assert!(child.wait().expect("it is ours").success() && ended, "it takes too long");
 }

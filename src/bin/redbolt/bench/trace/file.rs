@@ -66,10 +66,12 @@ fn parse(mut input: impl BufRead) -> Result<Transactions, ReadError> {
     if trace.len() == 0 { Err(ReadError::Empty) } else { Ok(trace) }
 }
 
-/// Returns the text of a trace, which [`read`] reads, and which says what it is.
-pub(super) fn write(kind: &Kind, trace: &Transactions) -> String {
-    let mut text = format!("# {kind}, {} transactions\n", trace.len());
-    for number in 0..trace.len() {
+/// Returns the text of a trace, which [`read`] reads, and which says what it is: of its first
+/// `count` transactions, or of all if there are less.
+pub(super) fn write(kind: &Kind, trace: &Transactions, count: usize) -> String {
+    let count = count.min(trace.len());
+    let mut text = format!("# {kind}, {count} transactions\n");
+    for number in 0..count {
         for (index, name) in trace.names(number).enumerate() {
             if index > 0 {
                 text.push(' ');
@@ -155,7 +157,7 @@ mod tests {
         for text in ["uniform:50", "zipf:50", "tpcc:2", "tatp:9"] {
             let kind = Kind::parse(text).expect("a trace");
             let trace = kind.generate(4, 1, 100).expect("all are in bounds");
-            let written = write(&kind, &trace);
+            let written = write(&kind, &trace, 100);
             let names = |number| trace.names(number).map(|n| String::from_utf8_lossy(n).into());
             let expected: Vec<Vec<String>> =
                 (0..trace.len()).map(|number| names(number).collect()).collect();

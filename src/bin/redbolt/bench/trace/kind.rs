@@ -7,7 +7,7 @@ use super::draw::Generator;
 use super::synthetic::Synthetic;
 use super::tatp::Tatp;
 use super::tpcc::{ROWS, Tpcc};
-use super::transactions::Transactions;
+use super::transactions::{Refusal, Transactions};
 use crate::number;
 
 /// The most locks of a trace: Zipf's table takes eight bytes for each.
@@ -68,8 +68,8 @@ impl Kind {
         }
     }
 
-    /// Generates `transactions` of `size` locks each, where the trace leaves the size open. A file
-    /// generates none.
+    /// Generates `transactions` of `size` locks each, where the trace leaves the size open, or as
+    /// many as a trace has room for. A file generates none.
     pub(super) fn generate(
         &self,
         size: usize,
@@ -93,7 +93,11 @@ impl Kind {
             let mut names = generator.next();
             names.sort_unstable();
             names.dedup();
-            trace.push(names).map_err(|refusal| format!("a transaction has {refusal}"))?;
+            match trace.push(names) {
+                Ok(()) => {}
+                Err(Refusal::Full) => break,
+                Err(refusal) => return Err(format!("a transaction has {refusal}")),
+            }
         }
         Ok(trace)
     }

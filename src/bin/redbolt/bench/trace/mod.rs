@@ -31,7 +31,7 @@ use self::args::{Locks, Trace as TraceArgs};
 use self::figures::{Context, Figures};
 use self::kind::Kind;
 use self::load::{Load, Settings};
-use self::transactions::Transactions;
+use self::transactions::{MOST_BYTES, Transactions};
 use crate::bench::args::Args;
 use crate::bench::nodes::connect::connect;
 use crate::bench::nodes::masters::Masters;
@@ -50,7 +50,20 @@ const MOST_LOCKS: usize = 1_000_000;
 
 /// Returns the transactions that `--print` asks for, one on a line.
 pub(crate) fn print(args: &TraceArgs, count: usize) -> Result<String, Failure> {
-    Ok(file::write(&args.kind, &prepare(args, count)?))
+    let trace = prepare(args, count)?;
+    let is_file = matches!(args.kind, Kind::File(_));
+    if is_file || trace.len() == count {
+        return Ok(file::write(&args.kind, &trace, count));
+    }
+    Err(Failure::usage(format_args!(
+        "--print is {}, at most {} is possible with --trace {} and --transaction {}: the names of \
+         more take over {} MiB",
+        grouped(count as u64),
+        grouped(trace.len() as u64),
+        args.kind,
+        args.transaction,
+        MOST_BYTES >> 20,
+    )))
 }
 
 /// Makes the trace, before anything is started or connected: a trace that cannot be used is told of

@@ -5,9 +5,10 @@ use fastrand::Rng;
 use super::draw::Generator;
 use crate::bench::load::zipf::Zipf;
 
-/// How often a lock that the transaction has already is drawn again. A few locks may be nearly all
-/// that is ever drawn; then the next free number is taken.
-const REDRAWS: usize = 1_000;
+/// How often locks that the transaction has already are drawn again. A few locks may be nearly all
+/// that is ever drawn; then the next free numbers are taken. A trace of 64 locks each, the first
+/// with nearly all of the load, would else take hours to make.
+const REDRAWS: usize = 250;
 
 /// Takes a fixed number of different locks.
 pub(super) struct Synthetic {
@@ -47,12 +48,11 @@ impl Synthetic {
 impl Generator for Synthetic {
     fn next(&mut self) -> Vec<String> {
         let mut numbers: Vec<u32> = Vec::with_capacity(self.size);
+        let mut redraws = REDRAWS;
         while numbers.len() < self.size.min(self.count as usize) {
             let mut number = self.draw();
-            for _ in 0..REDRAWS {
-                if !numbers.contains(&number) {
-                    break;
-                }
+            while redraws > 0 && numbers.contains(&number) {
+                redraws -= 1;
                 number = self.draw();
             }
             while numbers.contains(&number) {
