@@ -13,5 +13,5 @@ pub(super) fn trips(client: &Client) -> [u64; 2] {
 pub(super) fn absent(client: &Client) -> Vec<String> {
     let nodes = client.nodes().blocking_wait().unwrap_or_default();
     let absent = nodes.iter().filter(|node| node.state != NodeState::Ready);
-    absent.map(|node| format!("{}: {node}", node.address)).collect()
+    absent.map(ToString::to_string).collect()
 }
