@@ -5,9 +5,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::run::{bench, run, spawn, text};
+use crate::run::{after, bench, run, spawn, text};
 use crate::support::servers::Cluster;
-use crate::wait_for_load;
+use crate::{assert_no_keys, wait_for_load};
 
 /// The only resource of a run with `--resources 1`.
 const RESOURCE: &[u8] = b"bench/0000000000";
@@ -51,4 +51,23 @@ fn a_signal_ends_a_client_whose_majority_is_gone() {
     let (stdout, _) = text(child.finish(), 0);
     cluster[1..].iter().for_each(|node| node.cont());
     assert!(stdout.contains("\nfailed "), "{stdout}");
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_a_run_and_no_run_of_nohup() {
+    let cluster = Cluster::start(1);
+    let nodes = cluster.addrs().join(",");
+    let args = ["--nodes", &nodes, "--in-flight", "64", "--json"];
+    let child = spawn(bench(&[&args[..], &["--seconds", "600"]].concat()));
+    wait_for_load(&cluster[0]);
+    child.signal(Signal::HUP);
+    text(child.finish(), 0);
+    assert_no_keys(&cluster);
+
+    let child = spawn(after("trap '' HUP", &[&args[..], &["--seconds", "2"]].concat()));
+    wait_for_load(&cluster[0]);
+    child.signal(Signal::HUP);
+    let (stdout, _) = text(child.finish(), 0);
+    let object: Value = serde_json::from_str(&stdout).expect("it prints JSON");
+    assert!(object["ran_ms"].as_f64().is_some_and(|ran| ran >= 2_000.0), "{object}");
 }

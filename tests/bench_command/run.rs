@@ -30,6 +30,15 @@ pub(crate) fn run(args: &[&str]) -> Output {
     bench(args).output().expect("the program runs")
 }
 
+/// Runs the program with these arguments, from a shell that first does something else.
+pub(crate) fn after(preparation: &str, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_redbolt");
+    command.args(["-c", &format!("{preparation}; exec \"$@\""), "sh", program, "bench"]);
+    command.args(args).env_remove("REDBOLT_NODES").env("REDBOLT_RESTART_GUARD", "off");
+    command
+}
+
 /// What it printed, after it has ended with this code.
 pub(crate) fn text(output: Output, code: i32) -> (String, String) {
     let stdout = String::from_utf8(output.stdout).expect("it prints text");
@@ -63,9 +72,14 @@ impl Background {
     }
 
     /// Waits for its end.
-    pub(crate) fn finish(mut self) -> Output {
+    pub(crate) fn finish(self) -> Output {
+        self.finish_within(PATIENCE)
+    }
+
+    /// Waits for its end, for a run that takes longer than most.
+    pub(crate) fn finish_within(mut self, patience: Duration) -> Output {
         let mut child = self.0.take().expect("not finished yet");
-        let ended = until(PATIENCE, || child.try_wait().expect("it is ours").is_some());
+        let ended = until(patience, || child.try_wait().expect("it is ours").is_some());
         if !ended {
             child.kill().expect("it runs");
         }

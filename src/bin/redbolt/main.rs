@@ -10,6 +10,7 @@ mod duration;
 mod exec;
 mod exit;
 mod failure;
+mod ignored;
 mod init;
 mod json;
 mod lines;

@@ -1,22 +1,27 @@
-//! `SIGINT` and `SIGTERM` end the run early, with the figures so far.
+//! `SIGINT`, `SIGTERM` and `SIGHUP` end the run early, with the figures so far.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+
+use crate::ignored::Ignored;
 
 pub(crate) struct Signals {
     caught: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Starts to catch signals. The first signal is kept. A second signal ends the process on the
+    /// Starts to catch signals, except those that this process ignores since its start. The first signal is kept. A second signal ends the process on the
     /// spot, for a user to whom the orderly end takes too long.
     pub(crate) fn listen() -> io::Result<Self> {
         let caught = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        let ignored = Ignored::at_start();
+        // A terminal that is closed sends the last, and locks would be left until their ttl ends.
+        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
+        for signal in wanted.filter(|signal| !ignored.has(*signal)) {
             // Actions run in the order of registration: the first action sees only earlier signals.
             flag::register_conditional_default(signal, Arc::clone(&caught))?;
             flag::register(signal, Arc::clone(&caught))?;

@@ -1,6 +1,5 @@
 //! The signals that this process receives.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -12,6 +11,8 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
+
+use crate::ignored::Ignored;
 
 /// The signals that are meant for the command.
 const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
@@ -62,9 +63,9 @@ impl Signals {
     /// command ignores these as well, as `nohup` and shells want it.
     pub(super) fn new() -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
-        let ignored = ignored();
+        let ignored = Ignored::at_start();
         let wanted = PASSED_ON.into_iter().chain(JOB_CONTROL);
-        let wanted = wanted.filter(|signal| ignored & bit(*signal) == 0).chain([SIGCHLD]);
+        let wanted = wanted.filter(|signal| !ignored.has(*signal)).chain([SIGCHLD]);
         // This signal tells of the end of the command. The parent of this process may have blocked
         // the signal.
         let mut child = SigSet::empty();
@@ -114,13 +115,6 @@ impl AsRawFd for Signals {
     }
 }
 
-/// Returns the set of ignored signals; empty where the system does not say.
-fn ignored() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
-}
-
 /// The signals that have names on the command line. `SIGKILL` is no warning.
 const NAMES: [(&str, Signal); 13] = [
     ("HUP", Signal::HUP),
@@ -164,10 +158,6 @@ pub(super) fn named(text: &str) -> Result<Signal, String> {
         let names: Vec<_> = names().collect();
         format!("{} or a number is possible", names.join(", "))
     })
-}
-
-fn bit(signal: i32) -> u64 {
-    u32::try_from(signal - 1).ok().and_then(|shift| 1_u64.checked_shl(shift)).unwrap_or(0)
 }
 
 #[cfg(test)]
