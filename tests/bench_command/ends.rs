@@ -71,3 +71,17 @@ fn a_terminal_that_is_closed_ends_a_run_and_no_run_of_nohup() {
     let object: Value = serde_json::from_str(&stdout).expect("it prints JSON");
     assert!(object["ran_ms"].as_f64().is_some_and(|ran| ran >= 2_000.0), "{object}");
 }
+
+#[test]
+fn locks_to_keep_alive_are_not_asked_for_as_long_as_nobody_answers() {
+    let cluster = Cluster::start(3);
+    let nodes = cluster.addrs().join(",");
+    let args = ["--nodes", &nodes, "--seconds", "100ms", "--client", "--keep-alive", "1000000"];
+    let child = spawn(bench(&args));
+    wait_for_load(&cluster[0]);
+    cluster[1..].iter().for_each(|node| node.stop());
+    let output = child.finish_within(Duration::from_secs(90));
+    cluster[1..].iter().for_each(|node| node.cont());
+    let (stdout, _) = text(output, 0);
+    assert!(stdout.contains("\nfailed ") && stdout.contains("no quorum"), "{stdout}");
+}

@@ -30,6 +30,10 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for one lock.
 const WAIT: Duration = Duration::from_secs(10);
 
+/// How many times requests may fail before no more are made. Each time takes as long as a lock is
+/// waited for, and nodes that do not answer would make a million locks wait for hours.
+const MOST_FAILED: u32 = 2;
+
 /// How long locks may be kept alive after the run, which releases them.
 const MARGIN: Duration = Duration::from_secs(600);
 
@@ -100,8 +104,9 @@ fn acquire_all(
     request: impl Fn(&[u8]) -> Acquire,
 ) -> Result<Vec<Guard>, Failure> {
     let mut guards: Vec<Guard> = Vec::with_capacity(count);
-    while guards.len() < count && tally.failures.total() <= count as u64 && !signals.caught() {
-        let since = Clock::now();
+    let mut failed = 0;
+    while guards.len() < count && failed < MOST_FAILED && !signals.caught() {
+        let (since, before) = (Clock::now(), tally.failures.total());
         let at_a_time = AT_A_TIME.min(count - guards.len());
         let requests: Vec<_> = (0..at_a_time).map(|_| request(names.next())).collect();
         for request in requests {
@@ -118,6 +123,7 @@ fn acquire_all(
                 },
             }
         }
+        failed += u32::from(tally.failures.total() > before);
     }
     Ok(guards)
 }
