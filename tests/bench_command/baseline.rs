@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::run::{run, text};
+use crate::run::{run, spawn, text};
 use crate::support::process::Folder;
 use crate::support::servers::Cluster;
 
@@ -97,4 +97,33 @@ fn a_baseline_that_cannot_be_compared_with_is_told_of_before_any_load() {
     }
     let (_, stderr) = text(run(&["--baseline", "/no/such/file"]), 64);
     assert!(stderr.starts_with("redbolt: /no/such/file cannot be read: "), "{stderr}");
+}
+
+#[test]
+fn a_baseline_makes_nobody_wait_and_no_terminal_obey() {
+    let (cluster, folder) = (Cluster::start(1), Folder::new());
+    let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
+    let args = ["--nodes", &nodes, "--in-flight", "4", "--seconds", "100ms", "--rounds", "3"];
+    text(run(&[&args[..], &["--out", &out]].concat()), 0);
+    let earlier = fs::read(folder.path().join("run.json")).expect("it was written");
+    let earlier: Value = serde_json::from_slice(&earlier).expect("it is JSON");
+    let file = folder.path().join("earlier.json").display().to_string();
+    let args = [&args[..], &["--tolerance", "100", "--baseline", &file]].concat();
+
+    let mut evil = earlier.clone();
+    for place in ["/started_at", "/nodes/0/version", "/machine/system"] {
+        *evil.pointer_mut(place).expect("a text") = json!("\u{1b}[31m\u{9b}\u{202e}");
+    }
+    fs::write(&file, evil.to_string()).expect("the folder is ours");
+    let output = run(&args);
+    let stdout = String::from_utf8(output.stdout).expect("it prints text");
+    assert!(stdout.contains("\\u{1b}[31m\\u{9b}\\u{202e}"), "{stdout}");
+    assert!(!stdout.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{stdout}");
+
+    let mut endless = earlier;
+    endless["steps"][0]["round"] = json!(u32::MAX);
+    fs::write(&file, endless.to_string()).expect("the folder is ours");
+    let (_, stderr) = text(spawn(bench(&args)).finish(), 64);
+    let expected = "has a round 4,294,967,295, at most 1,000 is possible";
+    assert!(stderr.contains(expected), "{stderr}");
 }

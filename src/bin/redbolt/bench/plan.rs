@@ -1,5 +1,8 @@
 //! Which loads a run measures, and in which order.
 
+/// How often each load is measured at most.
+pub(crate) const MOST_ROUNDS: u32 = 1000;
+
 /// One load: what a level of a sweep differs in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Level {

@@ -19,7 +19,7 @@ use redbolt::redlock::{LONGEST_TTL, MIN_TTL, RestartGuard};
 use self::values::Rates;
 use super::load::demand::{Arrivals, Demand, Resources};
 use super::load::names::LEAST_LEN;
-use super::plan::Level;
+use super::plan::{Level, MOST_ROUNDS};
 use super::trace;
 use crate::choice::one_of;
 use crate::failure::Failure;
@@ -53,7 +53,6 @@ const ONE_OF_MANY: Duration = Duration::from_secs(1);
 
 /// How often each load is measured, where rounds are compared.
 const ROUNDS: u32 = 5;
-const MOST_ROUNDS: u32 = 1000;
 
 const ARRIVALS: [&str; 2] = ["even", "poisson"];
 

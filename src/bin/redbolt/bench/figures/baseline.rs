@@ -6,9 +6,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::bench::plan::Level;
+use crate::bench::plan::{Level, MOST_ROUNDS};
 use crate::bench::run::{Run, SCHEMA};
 use crate::failure::Failure;
+use crate::number::grouped;
 
 /// The longest file. A step takes some five kilobytes.
 const LONGEST: u64 = 64 << 20;
@@ -30,6 +31,13 @@ pub(crate) fn read(path: &Path, levels: &[Level], rounds: u32) -> Result<Run, Fa
         return Err(Failure::usage(format!("--rounds is {rounds}, {least}")));
     }
     let run = parse(&text(path)?).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let last = run.steps.iter().map(|step| step.round).max().unwrap_or_default();
+    if last > MOST_ROUNDS {
+        let (last, most) = (grouped(last.into()), grouped(MOST_ROUNDS.into()));
+        return Err(Failure::usage(format!(
+            "{name} has a round {last}, at most {most} is possible"
+        )));
+    }
     let measured = run.options.rounds;
     if measured < LEAST_ROUNDS {
         let needed = format!("{LEAST_ROUNDS} are needed: --rounds {LEAST_ROUNDS}");

@@ -12,6 +12,7 @@
 //! to the next: there only the quotient of both is judged, which such work leaves nearly as it is.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -76,6 +77,10 @@ const FIGURES: [Figure; 6] = [
     },
 ];
 
+/// What a figure of any run can be. A file may say what it wants, and nothing can be compared with
+/// a figure beyond these.
+const POSSIBLE: RangeInclusive<f64> = 1e-9..=1e15;
+
 /// Compares a run with an earlier one, which was read from a file of this name.
 pub(crate) fn compare(before: &Run, after: &Run, file: String, tolerance: f64) -> Comparison {
     let common: BTreeSet<Load> = loads(before).intersection(&loads(after)).copied().collect();
@@ -118,7 +123,8 @@ fn rounds(steps: &[Step], common: &BTreeSet<Load>, of: fn(&Step) -> Option<f64>)
                 && step.contender == Contender::Redbolt
                 && common.contains(&step.load())
         };
-        let figures = steps.iter().filter(is_of).filter_map(of).filter(|&figure| figure > 0.0);
+        let figures =
+            steps.iter().filter(is_of).filter_map(of).filter(|figure| POSSIBLE.contains(figure));
         let logarithms: Vec<_> = figures.map(f64::ln).collect();
         (!logarithms.is_empty() && logarithms.len() == common.len())
             .then(|| logarithms.iter().sum::<f64>() / logarithms.len() as f64)

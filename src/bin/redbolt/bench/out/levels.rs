@@ -161,7 +161,8 @@ pub(crate) fn against(against: &Against) -> String {
 
 /// Returns this run beside an earlier one.
 pub(crate) fn comparison(comparison: &Comparison) -> String {
-    let mut out = format!("\nbeside {} of {}:\n", comparison.file, comparison.started_at);
+    let file = shown(&comparison.file);
+    let mut out = format!("\nbeside {file} of {}:\n", shown(&comparison.started_at));
     let header = ["figure", "before", "after", "change", "99 % sure", ""];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(comparison.metrics.iter().map(|metric| {
@@ -193,10 +194,38 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
         );
     }
     for difference in &comparison.differences {
-        line(&mut out, &format!("not alike: {difference}"));
+        line(&mut out, &format!("not alike: {}", shown(difference)));
     }
     let tolerated = 100.0 * comparison.tolerance;
-    let verdict = if comparison.is_worse { "worse" } else { "not worse" };
+    let verdict = match comparison.metrics.iter().any(|metric| metric.change.is_some()) {
+        true if comparison.is_worse => "worse",
+        true => "not worse",
+        false => "not compared: too few rounds have a figure of every load",
+    };
     line(&mut out, &format!("{verdict}, where {tolerated:.0} % are tolerated"));
     out
+}
+
+/// Returns a text of an earlier run, in which no character is left that a terminal would obey.
+fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '\'' | '\\' => out.push(c),
+            // Any other character stands for itself, or else is an escape.
+            _ => out.extend(c.escape_debug()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_of_a_text_reaches_a_terminal_that_would_obey() {
+        assert_eq!(shown("\"it's\" a\\b µs"), "\"it's\" a\\b µs");
+        assert_eq!(shown("a\u{1b}[31m\u{7}\u{9b}\u{202e}"), "a\\u{1b}[31m\\u{7}\\u{9b}\\u{202e}");
+    }
 }
