@@ -17,6 +17,7 @@ mod run;
 mod support;
 mod trace;
 mod usage;
+mod whole;
 
 use std::net::TcpListener;
 

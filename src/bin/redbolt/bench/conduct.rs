@@ -15,13 +15,21 @@ use super::signals::Signals;
 use super::watch::Watch;
 use crate::failure::Failure;
 
-/// Measures all steps, or fewer if a signal ends the run.
+/// The steps that were measured.
+pub(crate) struct Conducted {
+    pub(crate) measured: Vec<Measured>,
+    /// Why there are no more; `None` after the last step, or after a signal.
+    pub(crate) broken: Option<Failure>,
+}
+
+/// Measures all steps, or fewer if a signal ends the run, or if a step fails. A run that has
+/// measured nothing has failed.
 pub(crate) fn conduct(
     args: &Args,
     config: &Config,
     seed: u64,
     signals: &Signals,
-) -> Result<Vec<Measured>, Failure> {
+) -> Result<Conducted, Failure> {
     let loads = args.levels();
     let mut all: Vec<Measured> = Vec::new();
     for round in 1..=args.rounds() {
@@ -40,9 +48,15 @@ pub(crate) fn conduct(
                 order.insert(usize::from(round % 2 == 1), Contender::Raw);
             }
             for contender in order {
-                all.extend(step(args, config, place, contender, seed, signals)?);
+                match step(args, config, place, contender, seed, signals) {
+                    Ok(measured) => all.extend(measured),
+                    Err(failure) if all.is_empty() => return Err(failure),
+                    Err(failure) => {
+                        return Ok(Conducted { measured: all, broken: Some(failure) });
+                    }
+                }
                 if signals.caught() {
-                    return Ok(all);
+                    return Ok(Conducted { measured: all, broken: None });
                 }
             }
             // Beyond a rate that is too much, each step would only make a longer queue.
@@ -52,7 +66,7 @@ pub(crate) fn conduct(
             }
         }
     }
-    Ok(all)
+    Ok(Conducted { measured: all, broken: None })
 }
 
 /// Measures one load once.

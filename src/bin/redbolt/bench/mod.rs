@@ -35,6 +35,7 @@ use redbolt::{Clock, Config, Init};
 
 pub(crate) use self::args::Args;
 use self::args::{Kind, check};
+use self::conduct::Conducted;
 use self::figures::baseline;
 use self::figures::compare::compare;
 use self::figures::step::Measured;
@@ -54,23 +55,38 @@ use crate::wall_clock;
 
 pub(crate) fn run(args: Args) -> ExitCode {
     match bench(&args) {
-        Ok((text, outcome)) => {
+        Ok(Report { text, outcome, failure }) => {
             let printed = print(&text);
+            if let Some(failure) = failure {
+                return complain(&failure);
+            }
             let Some((code, message)) = outcome.complaint() else { return printed };
             say(message);
             code.into()
         }
-        Err(failure) => {
-            say(failure.message.trim_end());
-            failure.code.into()
-        }
+        Err(failure) => complain(&failure),
     }
 }
 
+fn complain(failure: &Failure) -> ExitCode {
+    say(failure.message.trim_end());
+    failure.code.into()
+}
+
+/// What a run has come to.
+struct Report {
+    /// The text for standard output.
+    text: String,
+    outcome: Outcome,
+    /// What has failed although there are figures: they are printed all the same.
+    failure: Option<Failure>,
+}
+
 /// Measures, and returns the report, and whether the run has measured anything.
-fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
+fn bench(args: &Args) -> Result<Report, Failure> {
     if let Some(trace) = args.trace() {
-        return bench_trace(args, &trace);
+        let (text, outcome) = bench_trace(args, &trace)?;
+        return Ok(Report { text, outcome, failure: None });
     }
     check::load(args).map_err(Failure::usage)?;
     let baseline = args.baseline.as_deref();
@@ -88,19 +104,24 @@ fn bench(args: &Args) -> Result<(String, Outcome), Failure> {
     }
     let started = Started { wall: wall_clock::now(), at: Clock::now() };
     let seed = facts::seed(args);
-    let measured = conduct::conduct(args, &config, seed, &signals)?;
+    let Conducted { measured, broken } = conduct::conduct(args, &config, seed, &signals)?;
     let mut run = run_of(args, &masters, &config, nodes, seed, &measured, started.wall);
+    run.ended_early = match &broken {
+        Some(failure) => Some(failure.message.clone()),
+        None => signals.caught().then(|| "a signal".to_owned()),
+    };
     if let (Some(before), Some(file)) = (baseline, &args.baseline) {
         let (file, tolerance) = (file.display().to_string(), f64::from(args.tolerance) / 100.0);
         run.baseline = Some(compare(&before, &run, file, tolerance));
     }
     let outcome = Outcome::of(&run, &measured, &signals);
-    if let Some(folder) = folder {
-        for file in folder.write(&run, &measured, started)? {
-            say(format_args!("written: {}", file.display()));
-        }
-    }
-    Ok((report(args, &run), outcome))
+    let files = folder.map_or(Ok(Vec::new()), |folder| folder.write(&run, &measured, started));
+    let (files, unwritten) = match files {
+        Ok(files) => (files, None),
+        Err(failure) => (Vec::new(), Some(failure)),
+    };
+    files.iter().for_each(|file| say(format_args!("written: {}", file.display())));
+    Ok(Report { text: report(args, &run), outcome, failure: broken.or(unwritten) })
 }
 
 /// Prints transactions, or runs them.
@@ -160,6 +181,7 @@ fn run_of(
         started_at: wall_clock::rfc3339(started),
         machine: facts::machine(),
         options: facts::options(args, config, &args.demand(level, seed)),
+        ended_early: None,
         servers: masters.kind().to_owned(),
         nodes,
         verdict: figures::knee::verdict(&levels),

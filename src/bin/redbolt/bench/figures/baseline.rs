@@ -44,6 +44,9 @@ pub(crate) fn read(path: &Path, levels: &[Level], rounds: u32) -> Result<Run, Fa
         let rounds = if measured == 1 { "round" } else { "rounds" };
         return Err(Failure::usage(format!("{name} has {measured} {rounds}, {needed}")));
     }
+    if let Some(why) = &run.ended_early {
+        return Err(Failure::usage(format!("{name} is of a run that has ended early: {why:?}")));
+    }
     let is_common = |level: &Level| {
         let load = (level.in_flight as u64, level.rate);
         run.levels.iter().any(|old| old.load() == load)

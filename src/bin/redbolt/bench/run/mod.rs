@@ -31,6 +31,9 @@ pub(crate) struct Run {
     pub(crate) started_at: String,
     pub(crate) machine: Machine,
     pub(crate) options: Options,
+    /// Why steps are missing that the options ask for; `null` where none are.
+    #[serde(default)]
+    pub(crate) ended_early: Option<String>,
     /// `given`, or what was started for the run.
     pub(crate) servers: String,
     pub(crate) nodes: Vec<Node>,

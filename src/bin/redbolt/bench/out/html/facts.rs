@@ -9,6 +9,7 @@ pub(super) fn section(run: &Run) -> String {
         ("redbolt", escaped(&build.version)),
         ("commit", build.commit.as_deref().map_or_else(|| ABSENT.to_owned(), escaped)),
         ("started", escaped(&run.started_at)),
+        ("ended early", run.ended_early.as_deref().map_or_else(|| "no".to_owned(), escaped)),
         ("servers", escaped(&run.servers)),
         ("schema of run.json", count(run.schema.into())),
     ]);
