@@ -33,11 +33,12 @@ fn a_server_that_answers_byte_by_byte_holds_up_no_run() {
         asks_for(request, b"commandstats").then(drip)
     });
     let nodes = format!("{},{}", cluster.addrs().join(","), fake.addr());
-    let args = ["--nodes", &nodes, "--seconds", "200ms", "--in-flight", "4"];
-    let (_, said) = text(spawn(bench(&args)).finish(), 0);
+    let args = ["--nodes", &nodes, "--seconds", "3s", "--in-flight", "4"];
+    let (table, said) = text(spawn(bench(&args)).finish(), 0);
     let expected = format!("{}: redis", fake.addr());
     let line = said.lines().find(|line| line.contains(&expected)).unwrap_or_default();
     assert!(line.ends_with("; no CPU figures: no answer within 1s"), "{said}");
+    assert!(table.contains(" µs of the CPU of 2 of 3 servers, "), "{table}");
 }
 
 #[test]

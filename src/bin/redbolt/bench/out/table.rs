@@ -24,7 +24,7 @@ pub(crate) fn table(run: &Run, step: &Step) -> String {
     counts(&mut out, step);
     ends(&mut out, step);
     latencies(&mut out, step);
-    costs(&mut out, step);
+    costs(&mut out, run, step);
     out
 }
 
@@ -111,7 +111,7 @@ fn ends(out: &mut String, step: &Step) {
     }
 }
 
-fn costs(out: &mut String, step: &Step) {
+fn costs(out: &mut String, run: &Run, step: &Step) {
     out.push('\n');
     let client = &step.client;
     if step.kept.is_some() {
@@ -124,7 +124,12 @@ fn costs(out: &mut String, step: &Step) {
     if let Some(servers) = &step.servers {
         if let Some(cpu) = servers.cpu_us_per_cycle {
             let share = format!("{:.0} % for the busiest", servers.busiest_cpu_percent);
-            row(out, "", &format!("{cpu:.2} µs of the servers' CPU, {share}"));
+            // A node that could not be asked at both ends of the step is not in the sum.
+            let asked = match (servers.nodes.len(), run.nodes.len()) {
+                (asked, all) if asked < all => format!("the CPU of {asked} of {all} servers"),
+                _ => "the servers' CPU".to_owned(),
+            };
+            row(out, "", &format!("{cpu:.2} µs of {asked}, {share}"));
         }
     }
     let bytes = client.bytes_sent_per_cycle.zip(client.bytes_received_per_cycle);
