@@ -39,6 +39,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes that a server may print until it is ready. Servers print some 2 kB.
 const LONGEST_LOG: usize = 1 << 20;
 
+/// How much of the last line is shown of a server that did not start, in characters.
+const LONGEST_REASON: usize = 500;
+
 /// A running server. `Drop` kills the server and waits for it.
 pub(crate) struct Process {
     child: Child,
@@ -152,13 +155,15 @@ fn failed(log: &[u8]) -> StartError {
         return StartError::PortTaken;
     }
     let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
+    // Whatever is on the path may print what a terminal obeys.
+    let last: String = last.chars().take(LONGEST_REASON).flat_map(char::escape_debug).collect();
     io::Error::other(format!("a server did not start: {last}")).into()
 }
 
 /// Returns the text after `version=`, up to the comma.
 fn version(log: &str) -> &str {
     let (_, rest) = log.split_once("version=").unwrap_or_default();
-    rest.split(|c: char| c == ',' || c.is_whitespace()).next().unwrap_or_default()
+    rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-').next().unwrap_or("")
 }
 
 /// Creates a folder that no other user can read. The port makes the name unique among the folders
@@ -173,4 +178,18 @@ fn create_folder(port: u16) -> io::Result<PathBuf> {
 /// Removes a folder. An error is ignored, because a folder that stays does no harm.
 fn remove(folder: &Path) {
     let _ = fs::remove_dir_all(folder);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_prints_is_no_order_to_a_terminal() {
+        assert_eq!(version("Redis version=7.0.15, bits=64"), "7.0.15");
+        assert_eq!(version("Redis version=8.0-rc1\n"), "8.0-rc1");
+        assert_eq!(version("Redis version=7\u{1b}[31m, bits=64"), "7");
+        let StartError::Io(error) = failed(b"one\n\x1b[31mtwo\x07\n\n") else { panic!("no port") };
+        assert_eq!(error.to_string(), "a server did not start: \\u{1b}[31mtwo\\u{7}");
+    }
 }
