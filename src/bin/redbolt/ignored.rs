@@ -1,5 +1,5 @@
-//! The signals that this process ignores since its start, as `nohup` and shells want it for what runs
-//! in the background.
+//! The signals that this process ignores since its start, as `nohup` and shells want it for what
+//! runs in the background.
 
 use std::fs;
 

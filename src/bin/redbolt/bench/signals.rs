@@ -14,14 +14,15 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Starts to catch signals, except those that this process ignores since its start. The first signal is kept. A second signal ends the process on the
+    /// Starts to catch signals, except a `SIGHUP` that is ignored since the start of this process,
+    /// as `nohup` wants it. Scripts ignore `SIGINT` for what runs in the background, and still end
+    /// a run by that signal. The first signal is kept. A second signal ends the process on the
     /// spot, for a user to whom the orderly end takes too long.
     pub(crate) fn listen() -> io::Result<Self> {
         let caught = Arc::new(AtomicBool::new(false));
-        let ignored = Ignored::at_start();
-        // A terminal that is closed sends the last, and locks would be left until their ttl ends.
-        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
-        for signal in wanted.filter(|signal| !ignored.has(*signal)) {
+        // A terminal that is closed sends this, and locks would be left until their ttl ends.
+        let closed = Some(SIGHUP).filter(|signal| !Ignored::at_start().has(*signal));
+        for signal in [SIGINT, SIGTERM].into_iter().chain(closed) {
             // Actions run in the order of registration: the first action sees only earlier signals.
             flag::register_conditional_default(signal, Arc::clone(&caught))?;
             flag::register(signal, Arc::clone(&caught))?;
