@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::run::{run, spawn, text};
+use crate::run::{bench, run, spawn, text};
 use crate::support::process::Folder;
 use crate::support::servers::Cluster;
 

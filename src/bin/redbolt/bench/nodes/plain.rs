@@ -127,10 +127,10 @@ impl Plain {
 
     /// Reads exactly these bytes.
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), String> {
-        self.expect(bytes).map_err(|error| format!("{}: {error}", self.node))
+        self.exactly(bytes).map_err(|error| format!("{}: {error}", self.node))
     }
 
-    fn expect(&mut self, mut bytes: &[u8]) -> Result<(), String> {
+    fn exactly(&mut self, mut bytes: &[u8]) -> Result<(), String> {
         let deadline = Clock::now() + PREPARED_PATIENCE;
         let late = || "the replies have not come in time".to_owned();
         while !bytes.is_empty() {
