@@ -64,7 +64,8 @@ fn the_files_say_the_same_as_the_run() {
     let (cluster, folder) = (Cluster::start(1), Folder::new());
     let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
     let args = ["--nodes", &nodes, "--in-flight", "4", "--rounds", "2", "--seconds", "300ms"];
-    text(run(&[&args[..], &["--out", &out]].concat()), 0);
+    let (table, _) = text(run(&[&args[..], &["--out", &out]].concat()), 0);
+    assert!(table.contains("\nrounds        2, of which this is number "), "{table}");
     let run = run_of(&folder);
     let csv = fs::read_to_string(folder.path().join("series.csv")).expect("the file was written");
     let log = fs::read(folder.path().join("acquire.hlog")).expect("the file was written");

@@ -7,6 +7,7 @@ mod ends;
 mod engines;
 mod far;
 mod fenced;
+mod folder;
 mod hostile;
 mod joining;
 mod json;
@@ -62,7 +63,7 @@ fn one_json_object_tells_all_and_without_contention_nothing_fails() {
         r##""servers_cpu_us_per_cycle":#,"##,
         &format!(r#""acquire_us":{latencies},"release_us":{latencies},"extend_us":null,"#),
         r##""hand_over_us":null,"verdict":null,"levels":null,"is_worse":null,"##,
-        r##""ratio_to_raw":null}"##,
+        r##""ratio_to_raw":null,"ended_early":null}"##,
     ]
     .concat();
     assert_eq!(shape(&json), expected);

@@ -110,6 +110,11 @@ fn bench(args: &Args) -> Result<Report, Failure> {
         Some(failure) => Some(failure.message.clone()),
         None => signals.caught().then(|| "a signal".to_owned()),
     };
+    if run.ended_early.is_some() {
+        let each = args.levels().len() * if args.has_raw() { 2 } else { 1 };
+        let all = each * args.rounds() as usize;
+        run.verdict = figures::knee::ended_early(&run.levels, run.steps.len(), [each, all]);
+    }
     if let (Some(before), Some(file)) = (baseline, &args.baseline) {
         let (file, tolerance) = (file.display().to_string(), f64::from(args.tolerance) / 100.0);
         run.baseline = Some(compare(&before, &run, file, tolerance));

@@ -23,6 +23,20 @@ pub(crate) fn verdict(levels: &[Level]) -> Verdict {
     closed(levels)
 }
 
+/// Returns the verdict of a run that ended in the measurement with this number, of `all`. A round
+/// has `each` measurements. Before all loads were measured once, there is no knee: those that are
+/// missing may have more throughput.
+pub(crate) fn ended_early(levels: &[Level], number: usize, [each, all]: [usize; 2]) -> Verdict {
+    let ended = format!("ended early, in measurement {number} of {all}");
+    // Beyond a rate that was too much, loads are left out.
+    let has_all = number > each || levels.iter().any(|level| level.is_behind);
+    let found = verdict(levels);
+    match has_all && !found.text.is_empty() {
+        true => Verdict { text: format!("{ended}; {}", found.text), ..found },
+        false => Verdict { knee: None, saturated: None, text: ended },
+    }
+}
+
 fn closed(levels: &[Level]) -> Verdict {
     let highest = levels.iter().map(|level| level.cycles_per_s).fold(0.0, f64::max);
     if highest == 0.0 {
@@ -123,6 +137,20 @@ mod tests {
                 (0..).zip(rates).map(|(place, &rate)| level(1 << place, None, rate)).collect();
             assert_eq!(verdict(&levels).knee, expected, "{rates:?}");
         }
+    }
+
+    #[test]
+    fn a_run_that_ended_early_has_a_knee_only_if_all_loads_were_measured() {
+        let levels: Vec<_> = [40.0, 50.0, 50.0].map(|rate| level(1, None, rate)).into();
+        let early = ended_early(&levels, 3, [4, 20]);
+        assert_eq!((early.knee, early.saturated), (None, None));
+        assert_eq!(early.text, "ended early, in measurement 3 of 20");
+        let later = ended_early(&levels, 4, [3, 15]);
+        assert_eq!(later.knee, Some(1));
+        let expected = "ended early, in measurement 4 of 15; knee at 1 in flight, 50 ";
+        assert!(later.text.starts_with(expected), "{}", later.text);
+        let alone = ended_early(&levels[..1], 1, [1, 1]);
+        assert_eq!(alone.text, "ended early, in measurement 1 of 1");
     }
 
     #[test]

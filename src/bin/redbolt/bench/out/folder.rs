@@ -1,8 +1,8 @@
 //! The files of `--out`.
 //!
 //! The folder is made and tried before the load, so that a run is not lost to a name that cannot be
-//! used. All files are written under other names first: a folder has the files of one run, whole,
-//! or else those that were there before.
+//! used. An earlier run in the folder stays: it may be somebody's baseline. All files are written
+//! under other names first: a folder has the files of one run, whole, or none.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -28,6 +28,12 @@ impl Folder {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let made = fs::create_dir_all(path);
         made.map_err(|error| failed(path, &error))?;
+        let earlier = path.join(RUN);
+        if fs::symlink_metadata(&earlier).is_ok() {
+            let earlier = earlier.display();
+            let advice = "of an earlier run, which is not overwritten: name another folder";
+            return Err(Failure::usage(format!("--out: {earlier} is {advice}")));
+        }
         let folder = Self(path.to_owned());
         if let Some(taken) = ALL.map(|name| path.join(name)).into_iter().find(|path| path.is_dir())
         {

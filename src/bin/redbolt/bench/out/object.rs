@@ -49,6 +49,8 @@ struct Object<'a> {
     is_worse: Option<bool>,
     /// Null without anything to be compared with: the median for the last load.
     ratio_to_raw: Option<f64>,
+    /// Null unless something ended the run before its time, such as `a signal`.
+    ended_early: Option<&'a str>,
 }
 
 /// Returns the object of a run: the figures of one step, and the levels if there were several
@@ -88,5 +90,6 @@ pub(crate) fn of(run: &Run, step: &Step) -> String {
         levels: has_levels.then_some(&run.levels),
         is_worse: run.baseline.as_ref().map(|baseline| baseline.is_worse),
         ratio_to_raw: ratio.map(|ratio| ratio.ratio),
+        ended_early: run.ended_early.as_deref(),
     })
 }

@@ -21,7 +21,11 @@ const GAP: usize = 2;
 pub(crate) fn table(run: &Run, step: &Step) -> String {
     let mut out = String::new();
     load(&mut out, run, step);
+    rounds(&mut out, run, step);
     counts(&mut out, step);
+    if let Some(why) = &run.ended_early {
+        row(&mut out, "ended early", why);
+    }
     ends(&mut out, step);
     latencies(&mut out, step);
     costs(&mut out, run, step);
@@ -60,6 +64,15 @@ fn load(out: &mut String, run: &Run, step: &Step) {
     if run.options.hold_ms > 0.0 {
         row(out, "each held", &format!("{} ms", run.options.hold_ms));
     }
+}
+
+/// Says which of several rounds the figures are of.
+fn rounds(out: &mut String, run: &Run, step: &Step) {
+    let Some(level) = run.levels.first().filter(|level| level.rounds > 1) else { return };
+    let rate = |rate: f64| grouped(rate.round() as u64);
+    let [least, most] = [level.least_cycles_per_s, level.most_cycles_per_s].map(rate);
+    let shown = format!("{}, of which this is number {}", level.rounds, step.round);
+    row(out, "rounds", &format!("{shown}; all had {least} to {most} cycles/s"));
 }
 
 fn counts(out: &mut String, step: &Step) {
@@ -218,7 +231,7 @@ fn latencies(out: &mut String, step: &Step) {
 }
 
 /// Returns the number with one decimal and grouped digits: `1,234.5`.
-fn decimal(value: f64) -> String {
+pub(crate) fn decimal(value: f64) -> String {
     let tenths = (value * 10.0).round() as u64;
     format!("{}.{}", grouped(tenths / 10), tenths % 10)
 }

@@ -31,7 +31,8 @@ pub(crate) struct Run {
     pub(crate) started_at: String,
     pub(crate) machine: Machine,
     pub(crate) options: Options,
-    /// Why steps are missing that the options ask for; `null` where none are.
+    /// Why steps are missing that the options ask for, such as `a signal`, which makes the last one
+    /// shorter; `null` where none are.
     #[serde(default)]
     pub(crate) ended_early: Option<String>,
     /// `given`, or what was started for the run.

@@ -9,6 +9,7 @@ use super::args::Locks;
 use super::snapshot::Snapshot;
 use super::tally::Tally;
 use crate::bench::load::tally::Failures;
+use crate::bench::out::table::decimal;
 use crate::bench::run::digits::{Quantiles, tenths, thousandths};
 use crate::json;
 use crate::number::grouped;
@@ -110,9 +111,7 @@ impl<'a> Figures<'a> {
         }
         let titles = ["p50", "p90", "p99", "p99.9", "max"];
         row("\nlatency, µs", &titles.map(|title| format!("{title:>FIGURE$}")).concat());
-        let figures = self
-            .acquire
-            .map(|q| [q.p50, q.p90, q.p99, q.p999, q.max].map(|value| format!("{value:.1}")));
+        let figures = self.acquire.map(|q| [q.p50, q.p90, q.p99, q.p999, q.max].map(decimal));
         let figures = figures.unwrap_or_else(|| std::array::from_fn(|_| "-".to_owned()));
         row("all locks", &figures.map(|figure| format!("{figure:>FIGURE$}")).concat());
         if let Some(cpu) = self.cpu_of_one() {
