@@ -42,6 +42,8 @@ fn worse_than_an_earlier_run_is_an_exit_code_of_its_own() {
         let (table, said) = text(run(&args), code);
         assert_eq!(said.contains("redbolt: worse than the baseline\n"), code == 1, "{said}");
         assert_eq!(table.contains(" WORSE"), code == 1, "{table}");
+        let verdict = table.lines().last().unwrap_or_default();
+        assert_eq!(verdict == "worse, where 5 % are tolerated", code == 1, "{table}");
         for figure in ["cycles/s", "acquire p50, µs", "client CPU, µs", "servers' CPU, µs"] {
             assert!(table.contains(figure), "{figure}: {table}");
         }
@@ -60,6 +62,35 @@ fn a_load_that_comes_to_nothing_is_worse() {
     let (table, _) = text(run(&[&args[..], &held].concat()), 1);
     let rate = table.lines().rfind(|line| line.trim_start().starts_with("cycles/s "));
     assert!(rate.is_some_and(|line| line.ends_with("WORSE")), "{table}");
+}
+
+#[test]
+fn what_may_be_worse_is_not_called_not_worse() {
+    let (cluster, folder) = (Cluster::start(1), Folder::new());
+    let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
+    let args = ["--nodes", &nodes, "--in-flight", "8", "--seconds", "200ms", "--rounds", "3"];
+    text(run(&[&args[..], &["--out", &out]].concat()), 0);
+    let file = folder.path().join("run.json");
+    let earlier = fs::read_to_string(&file).expect("the file was written");
+    let mut earlier: Value = serde_json::from_str(&earlier).expect("it is JSON");
+    // Rounds that differ by a factor of 10,000 leave every change open.
+    for (step, factor) in earlier["steps"].as_array_mut().expect("a list").iter_mut().zip([1, 100])
+    {
+        let rate = step["cycles_per_s"].as_f64().expect("a rate");
+        step["cycles_per_s"] = json!(rate / f64::from(factor * factor));
+    }
+    let baseline = folder.path().join("earlier.json").display().to_string();
+    fs::write(&baseline, earlier.to_string()).expect("the folder is ours");
+    let again = folder.path().join("again");
+    let again = again.display().to_string();
+    let args = [&args[..], &["--baseline", &baseline, "--tolerance", "99", "--out", &again]];
+    let (table, _) = text(run(&args.concat()), 0);
+    assert!(table.ends_with("\nnothing is surely worse, where 99 % are tolerated\n"), "{table}");
+    assert!(table.contains("  not sure\n"), "{table}");
+    let page = fs::read_to_string(folder.path().join("again/report.html"));
+    let page = page.expect("the page was written");
+    assert!(page.contains("Nothing is surely worse, but some figures may be"));
+    assert!(!page.contains("nothing worse") && page.contains("not sure"));
 }
 
 #[test]

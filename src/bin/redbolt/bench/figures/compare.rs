@@ -11,7 +11,7 @@
 //! work, what a cycle costs either of them changes with that work, by a third and more from one run
 //! to the next: there only the quotient of both is judged, which such work leaves nearly as it is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use serde::Serialize;
@@ -183,12 +183,16 @@ fn differences(before: &Run, after: &Run) -> Vec<String> {
     all.extend(fields("machine", &before.machine, &after.machine));
     let servers = |run: &Run| {
         let name = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
-        let nodes = run.nodes.iter();
-        nodes.map(|node| format!("{} {}", name(&node.server), name(&node.version))).collect()
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        for node in &run.nodes {
+            *kinds.entry(format!("{} {}", name(&node.server), name(&node.version))).or_default() +=
+                1;
+        }
+        let kinds = kinds.into_iter().map(|(kind, count)| format!("{count} x {kind}"));
+        kinds.collect::<Vec<_>>().join(", ")
     };
-    let [before, after]: [Vec<String>; 2] = [servers(before), servers(after)];
-    if before != after {
-        all.push(format!("servers {}, before {}", after.join(", "), before.join(", ")));
+    if servers(before) != servers(after) {
+        all.push(format!("servers {}, before {}", servers(after), servers(before)));
     }
     all
 }

@@ -36,8 +36,7 @@ pub(crate) fn table(run: &Run) -> String {
          and in percent of a processor, of the busiest engine and server\n",
     );
     if run.options.rounds > 1 {
-        let spread = run.levels.iter().map(spread).fold(0.0, f64::max);
-        let rounds = run.options.rounds;
+        let (spread, rounds) = (widest_spread(run), rounds(run));
         line(&mut out, &format!("medians of {rounds} rounds; done/s spread up to {spread:.0} %"));
         if spread > STEADY {
             line(&mut out, "rounds differ too much to be sure: does something else run here?");
@@ -56,6 +55,25 @@ pub(crate) fn table(run: &Run) -> String {
         out.push_str(&lines.into_text());
     }
     out
+}
+
+/// Returns how many rounds the loads have had: `5`, or `1 to 5` where some had fewer than others.
+fn rounds(run: &Run) -> String {
+    let rounds = || run.levels.iter().map(|level| level.rounds);
+    match (rounds().min().unwrap_or_default(), rounds().max().unwrap_or_default()) {
+        (least, most) if least == most => most.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    }
+}
+
+/// Returns how far apart the rounds of any load are, in percent, where that leaves the figures
+/// uncertain.
+pub(crate) fn unsteady(run: &Run) -> Option<f64> {
+    Some(widest_spread(run)).filter(|&spread| spread > STEADY)
+}
+
+fn widest_spread(run: &Run) -> f64 {
+    run.levels.iter().map(spread).fold(0.0, f64::max)
 }
 
 /// Returns how far apart the rounds of a level are, in percent of their median.
@@ -178,6 +196,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
         let worse = match (metric.is_judged, metric.is_worse) {
             (false, _) => "not judged",
             (true, true) => "WORSE",
+            (true, false) if metric.may_be_worse(comparison.tolerance) => "not sure",
             (true, false) => "",
         };
         let before = figure(metric.before);
@@ -187,6 +206,10 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
     let notes: Vec<_> =
         rows.iter_mut().map(|row| format!("  {}", row.pop().unwrap_or_default())).collect();
     out.push_str(&aligned(&rows, &notes));
+    line(&mut out, "before, after: geometric means over rounds, and over the loads of both runs");
+    if comparison.may_be_worse() {
+        line(&mut out, "not sure: may be worse by more than is tolerated; more rounds tell more");
+    }
     if comparison.metrics.iter().any(|metric| !metric.is_judged) {
         line(
             &mut out,
@@ -197,10 +220,12 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
         line(&mut out, &format!("not alike: {}", shown(difference)));
     }
     let tolerated = 100.0 * comparison.tolerance;
-    let verdict = match comparison.metrics.iter().any(|metric| metric.change.is_some()) {
-        true if comparison.is_worse => "worse",
-        true => "not worse",
-        false => "not compared: too few rounds have a figure of every load",
+    let is_compared = comparison.metrics.iter().any(|metric| metric.change.is_some());
+    let verdict = match (comparison.is_worse, comparison.may_be_worse()) {
+        (true, _) => "worse",
+        _ if !is_compared => "not compared: too few rounds have a figure of every load",
+        (false, true) => "nothing is surely worse",
+        (false, false) => "not worse",
     };
     line(&mut out, &format!("{verdict}, where {tolerated:.0} % are tolerated"));
     out

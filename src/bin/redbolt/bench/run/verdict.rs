@@ -97,3 +97,53 @@ pub(crate) struct Metric {
     pub(crate) is_judged: bool,
     pub(crate) is_worse: bool,
 }
+
+impl Comparison {
+    /// Whether a figure may be worse by more than is tolerated, without being shown to be.
+    pub(crate) fn may_be_worse(&self) -> bool {
+        self.metrics.iter().any(|metric| metric.may_be_worse(self.tolerance))
+    }
+}
+
+impl Metric {
+    /// Whether the interval reaches beyond what is tolerated, or is not known: a figure that is not
+    /// shown to be worse may be so all the same.
+    pub(crate) fn may_be_worse(&self, tolerance: f64) -> bool {
+        let reaches = |change: Change| match self.less_is_better {
+            true => change.most > tolerance,
+            false => change.least < -tolerance,
+        };
+        self.is_judged && !self.is_worse && self.change.is_none_or(reaches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_worse_may_be_so_if_the_interval_reaches_beyond_what_is_tolerated() {
+        let rows = [
+            (false, Some((-0.04, 0.50)), false),
+            (false, Some((-0.06, 0.50)), true),
+            (true, Some((-0.50, 0.04)), false),
+            (true, Some((-0.50, 0.06)), true),
+            (true, None, true),
+        ];
+        for (less_is_better, change, expected) in rows {
+            let change = change.map(|(least, most)| Change { change: 0.0, least, most });
+            let mut metric = Metric {
+                name: String::new(),
+                before: 1.0,
+                after: 1.0,
+                change,
+                less_is_better,
+                is_judged: true,
+                is_worse: false,
+            };
+            assert_eq!(metric.may_be_worse(0.05), expected, "{change:?}");
+            metric.is_judged = false;
+            assert!(!metric.may_be_worse(0.05), "{change:?}");
+        }
+    }
+}

@@ -5,14 +5,18 @@ use crate::bench::run::{Comparison, Metric, Run};
 
 pub(super) fn section(run: &Run) -> String {
     let Some(baseline) = &run.baseline else { return String::new() };
-    let (class, verdict) = match baseline.is_worse {
-        true => ("worse", "This run is worse than the earlier one."),
-        false => ("better", "Nothing got worse by more than is tolerated."),
+    let (class, verdict) = match (baseline.is_worse, baseline.may_be_worse()) {
+        (true, _) => ("worse", "This run is worse than the earlier one."),
+        (false, true) => {
+            ("soft", "Nothing is surely worse, but some figures may be: more rounds tell more.")
+        }
+        (false, false) => ("better", "Nothing got worse by more than is tolerated."),
     };
     let mut body = format!(
         "<p><strong class=\"{class}\">{verdict}</strong> The earlier run is {}, of {}. A change of \
-         {} for the worse is tolerated. The interval is the one in which the change lies with 99 % \
-         confidence.</p>\n",
+         {} for the worse is tolerated. Each figure is the geometric mean over the rounds, and \
+         over the loads of both runs. With 99 % confidence, the change lies between least and \
+         most.</p>\n",
         escaped(&baseline.file),
         escaped(&baseline.started_at),
         change(baseline.tolerance).trim_start_matches('+'),
@@ -28,18 +32,19 @@ pub(super) fn section(run: &Run) -> String {
 }
 
 fn metrics(baseline: &Comparison) -> String {
-    let titles = ["figure", "before", "now", "change", "from", "to", ""];
-    let rows: Vec<_> = baseline.metrics.iter().map(row).collect();
+    let titles = ["figure", "before", "now", "change", "least", "most", ""];
+    let rows = baseline.metrics.iter();
+    let rows: Vec<_> = rows.map(|metric| row(metric, baseline.tolerance)).collect();
     table(&titles, &rows)
 }
 
-fn row(metric: &Metric) -> Row {
+fn row(metric: &Metric, tolerance: f64) -> Row {
     let absent = || ABSENT.to_owned();
     let [mid, least, most] = match &metric.change {
         Some(found) => [found.change, found.least, found.most].map(change),
         None => [absent(), absent(), absent()],
     };
-    let (class, text) = judged(metric);
+    let (class, text) = judged(metric, tolerance);
     Row::new(vec![
         Cell::Text(escaped(&metric.name)),
         Cell::Figure(figure(metric.before)),
@@ -51,7 +56,7 @@ fn row(metric: &Metric) -> Row {
     ])
 }
 
-fn judged(metric: &Metric) -> (&'static str, &'static str) {
+fn judged(metric: &Metric, tolerance: f64) -> (&'static str, &'static str) {
     let Some(found) = &metric.change else { return ("soft", "too few rounds to tell") };
     if !metric.is_judged {
         return ("soft", "not judged: other work on the machine changes it");
@@ -61,6 +66,7 @@ fn judged(metric: &Metric) -> (&'static str, &'static str) {
     match (metric.is_worse, is_better) {
         (true, _) => ("worse", "worse"),
         (false, true) => ("better", "better"),
-        (false, false) => ("soft", "within the noise, or tolerated"),
+        _ if metric.may_be_worse(tolerance) => ("soft", "not sure: may be worse"),
+        (false, false) => ("soft", "no change, or a tolerated one"),
     }
 }

@@ -3,6 +3,7 @@
 use super::axis::{Axis, Scale, micros, short};
 use super::markup::section as titled;
 use super::plot::{Line, Plot};
+use super::summary::unit;
 use crate::bench::run::{Level, Run};
 
 /// A latency of a level, in microseconds.
@@ -31,16 +32,22 @@ fn latency(run: &Run) -> String {
             .filter_map(|level| Some((x(run, level), latency(level)?)))
             .collect(),
     };
-    let caption = match run.verdict.knee {
-        Some(_) => {
-            "From the start of a request until the lock is held. Behind the knee, more load \
-                    brings little but latency."
-        }
-        None => "From the start of a request until the lock is held. The load has found no knee.",
+    let begin = match is_open(run) {
+        true => "From when a cycle was due until its lock is held.",
+        false => "From the start of a request until the lock is held.",
     };
+    let knee = match run.verdict.knee {
+        Some(_) if is_open(run) => "The knee is the highest rate that was kept up with.",
+        Some(_) => {
+            "The knee is the least load with 95 % of the highest throughput. Beyond it, more load \
+             brings little but latency."
+        }
+        None => "No knee was found.",
+    };
+    let caption = format!("{begin} {knee}");
     let y = ("acquire", Scale::Log, micros as fn(f64) -> String);
     plot(run, "latency of an acquisition against load", LATENCIES.map(line).into(), y)
-        .figure(caption)
+        .figure(&caption)
 }
 
 fn rate(run: &Run) -> String {
@@ -68,7 +75,8 @@ fn plot(
     let knee = run.verdict.knee.and_then(|index| run.levels.get(index));
     let (load, load_scale) = match is_open(run) {
         true => ("starts a second, offered", Scale::Linear),
-        false => ("locks in flight", Scale::Log),
+        false if unit(run) == "in flight" => ("locks in flight", Scale::Log),
+        false => (unit(run), Scale::Log),
     };
     Plot {
         about: about.to_owned(),

@@ -4,6 +4,7 @@ use super::markup::{
     ABSENT, Cell, Row, change, count, escaped, figure, figure_or_absent, section as titled, table,
     yes,
 };
+use super::summary::unit;
 use crate::bench::run::{Level, Run};
 
 pub(super) fn section(run: &Run) -> String {
@@ -84,7 +85,7 @@ fn costs(run: &Run) -> String {
 /// are left out where every load is a closed one.
 fn tabled(run: &Run, titles: &[&str], cells: impl Fn(&Level) -> Vec<Cell>) -> String {
     let is_open = run.levels.iter().any(|level| level.offered_per_s.is_some());
-    let mut all = vec!["in flight"];
+    let mut all = vec![unit(run)];
     if is_open {
         all.extend(["offered/s", "never made", "behind"]);
     }

@@ -32,7 +32,7 @@ fn chart(run: &Run, (name, quantiles): Request) -> Option<String> {
     let line = |level: &Level| {
         let values = medians(run, level, quantiles)?;
         let points = PLACES.into_iter().zip(values).collect();
-        Some(Line { name: load(level), points })
+        Some(Line { name: load(run, level), points })
     };
     let lines: Vec<_> = chosen(run).into_iter().filter_map(line).collect();
     let values = || lines.iter().flat_map(|line| &line.points).map(|&(_, y)| y);

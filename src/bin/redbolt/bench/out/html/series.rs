@@ -22,7 +22,7 @@ pub(super) fn section(run: &Run) -> String {
     };
     let note = format!(
         "<p class=\"soft\">With {}. All slices of all loads are in series.csv.{left_out}</p>\n",
-        load(level)
+        load(run, level)
     );
     let rate = |slice: &Slice| {
         let seconds = (slice.to_ms - slice.from_ms) / 1e3;

@@ -5,6 +5,7 @@ use super::markup::{
     ABSENT, Cell, Row, count, escaped, facts, figure, figure_or_absent, table, yes,
 };
 use super::servers::costs;
+use super::summary::unit;
 use crate::bench::run::digits::Quantiles;
 use crate::bench::run::{Contender, Fairness, Run, Step};
 
@@ -12,11 +13,11 @@ pub(super) fn section(run: &Run) -> String {
     if run.steps.is_empty() {
         return String::new();
     }
-    let steps: String = run.steps.iter().map(step).collect();
+    let steps: String = run.steps.iter().map(|it| step(run, it)).collect();
     titled("Every measurement", &steps)
 }
 
-fn step(step: &Step) -> String {
+fn step(run: &Run, step: &Step) -> String {
     let who = match step.contender {
         Contender::Redbolt => "redbolt",
         Contender::Raw => "bare sockets",
@@ -44,9 +45,10 @@ fn step(step: &Step) -> String {
         body += &costs(&servers.nodes);
     }
     format!(
-        "<details><summary>{who}, {load}{} in flight, round {}: {} cycles/s</summary>\n{body}\
+        "<details><summary>{who}, {load}{} {}, round {}: {} cycles/s</summary>\n{body}\
          </details>\n",
         count(step.in_flight),
+        unit(run),
         step.round,
         figure(step.cycles_per_s),
     )

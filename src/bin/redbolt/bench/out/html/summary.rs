@@ -1,7 +1,11 @@
 //! What the run says, in a sentence and a few figures.
 
-use super::markup::{change, escaped, figure, figure_or_absent};
+use super::markup::{change, count, escaped, figure, figure_or_absent};
+use crate::bench::out::levels::unsteady;
 use crate::bench::run::{Level, Run};
+
+/// The load of locks that are only kept alive.
+const KEPT: &str = "keep_alive";
 
 pub(super) fn section(run: &Run) -> String {
     let nodes = run.nodes.len();
@@ -18,6 +22,7 @@ pub(super) fn section(run: &Run) -> String {
             .map_or_else(String::new, |commit| { format!(", commit {}", escaped(commit)) }),
     );
     out += &format!("<p class=\"verdict\">{}</p>\n", escaped(&run.verdict.text));
+    out += &doubt(run);
     if let Some(level) = level_to_show(run) {
         out += &tiles(run, level);
     }
@@ -32,35 +37,78 @@ pub(super) fn level_to_show(run: &Run) -> Option<&Level> {
 }
 
 /// Returns the load of a level in words.
-pub(super) fn load(level: &Level) -> String {
+pub(super) fn load(run: &Run, level: &Level) -> String {
     match level.offered_per_s {
         Some(rate) => format!("{} starts a second", figure(rate.into())),
-        None => format!("{} in flight", figure(level.in_flight as f64)),
+        None => format!("{} {}", figure(level.in_flight as f64), unit(run)),
     }
 }
 
+/// Returns what a load without a rate is counted in.
+pub(super) fn unit(run: &Run) -> &'static str {
+    match run.options.load.as_str() {
+        "threads" => "threads",
+        "tasks" => "tasks",
+        KEPT => "locks kept alive",
+        _ => "in flight",
+    }
+}
+
+/// Returns how sure the figures are, where rounds differ much.
+fn doubt(run: &Run) -> String {
+    let Some(spread) = unsteady(run) else { return String::new() };
+    format!(
+        "<p>Rounds of one load differ by up to {} %, too much to be sure: does something else run \
+         on this machine?</p>\n",
+        count(spread.round() as u64)
+    )
+}
+
 fn tiles(run: &Run, level: &Level) -> String {
-    let mut tiles = vec![
-        ("cycles a second".to_owned(), figure(level.cycles_per_s)),
+    let kept = run.steps.iter().rev().find_map(|step| step.kept.as_ref());
+    let kept = kept.filter(|_| run.options.load == KEPT);
+    let mut tiles = match kept {
+        Some(kept) => [("held", kept.held), ("extended", kept.extended), ("lost", kept.lost)]
+            .map(|(name, number)| (name.to_owned(), count(number)))
+            .to_vec(),
+        None => vec![("cycles a second".to_owned(), figure(level.cycles_per_s))],
+    };
+    tiles.extend([
         ("acquire p50, µs".to_owned(), figure_or_absent(level.acquire_p50_us)),
         ("acquire p99, µs".to_owned(), figure_or_absent(level.acquire_p99_us)),
         ("acquire p99.9, µs".to_owned(), figure_or_absent(level.acquire_p999_us)),
-        ("client CPU per cycle, µs".to_owned(), figure_or_absent(level.client_cpu_us_per_cycle)),
-        ("servers' CPU per cycle, µs".to_owned(), figure_or_absent(level.servers_cpu_us_per_cycle)),
-        ("failed".to_owned(), figure(level.failed as f64)),
-    ];
+    ]);
+    tiles.extend(match kept {
+        Some(_) => vec![("client CPU, %".to_owned(), figure(level.client_cpu_percent))],
+        None => {
+            let [client, servers] = [level.client_cpu_us_per_cycle, level.servers_cpu_us_per_cycle];
+            vec![
+                ("client CPU per cycle, µs".to_owned(), figure_or_absent(client)),
+                ("servers' CPU per cycle, µs".to_owned(), figure_or_absent(servers)),
+            ]
+        }
+    });
+    tiles.push(("failed".to_owned(), figure(level.failed as f64)));
     if let Some(saturated) = run.verdict.saturated {
         tiles.push(("saturated".to_owned(), escaped(&saturated.to_string())));
     }
     if let Some(baseline) = &run.baseline {
         let worse = baseline.metrics.iter().filter(|metric| metric.is_worse).count();
-        let text = if worse > 0 { format!("{worse} worse") } else { "nothing worse".to_owned() };
+        let text = match worse {
+            0 if baseline.may_be_worse() => "not sure".to_owned(),
+            0 => "nothing worse".to_owned(),
+            worse => format!("{worse} worse"),
+        };
         let tolerance = change(baseline.tolerance);
         let tolerance = tolerance.trim_start_matches('+');
         tiles.push((format!("beside the earlier run, {tolerance} tolerated"), text));
     }
     let tile = |(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n");
     let tiles: String = tiles.into_iter().map(tile).collect();
-    let what = if run.verdict.knee.is_some() { "At the knee" } else { "At the highest rate" };
-    format!("<h3>{what}: {}</h3>\n<dl class=\"tiles\">\n{tiles}</dl>\n", load(level))
+    let what = match run.verdict.knee {
+        Some(_) => "At the knee: ",
+        None if run.levels.len() > 1 => "At the highest throughput: ",
+        None => "",
+    };
+    format!("<h3>{what}{}</h3>\n<dl class=\"tiles\">\n{tiles}</dl>\n", load(run, level))
 }

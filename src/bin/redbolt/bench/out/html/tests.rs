@@ -204,6 +204,35 @@ fn every_element_is_closed_and_every_ampersand_is_an_escape() {
 }
 
 #[test]
+fn a_load_is_called_what_it_is() {
+    for (load, unit) in [("threads", "threads"), ("tasks", "tasks"), ("x", "in flight")] {
+        let mut run = full();
+        run["options"]["load"] = json!(load);
+        run["verdict"]["knee"] = json!(0);
+        assert!(page_of(&run).contains(&format!("At the knee: 8 {unit}</h3>")), "{load}");
+    }
+    let mut run = full();
+    run["options"]["load"] = json!("keep_alive");
+    let page = page_of(&run);
+    assert!(page.contains(" locks kept alive</h3>") || page.contains("8 locks kept alive"));
+    assert!(page.contains("<dt>lost</dt>") && !page.contains("<dt>cycles a second</dt>"));
+}
+
+#[test]
+fn rounds_that_differ_too_much_are_told_of_beside_the_verdict() {
+    let mut run = full();
+    let level = &mut run["levels"][0];
+    level["cycles_per_s"] = json!(100.0);
+    level["least_cycles_per_s"] = json!(80.0);
+    for (most, is_told) in [(120.0, true), (99.0, false)] {
+        run["levels"][0]["most_cycles_per_s"] = json!(most);
+        run["levels"][1] = run["levels"][0].clone();
+        let page = page_of(&run);
+        assert_eq!(page.contains("Rounds of one load differ by up to 40 %"), is_told, "{most}");
+    }
+}
+
+#[test]
 fn nothing_is_loaded_and_nothing_runs() {
     let page = page_of(&full());
     let (names, _) = parsed(&page);
