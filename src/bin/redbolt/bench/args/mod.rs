@@ -198,6 +198,7 @@ pub(crate) struct Args {
     /// With --client: only hold so many locks, and keep them alive
     #[arg(long, value_name = "N", requires = "client")]
     #[arg(conflicts_with_all = ["threads", "tasks", "sweep", "rate", "resources", "hold"])]
+    #[arg(conflicts_with_all = ["extend", "confirm", "warm_up"])]
     #[arg(allow_hyphen_values = true, value_parser = number::between(1, MOST_KEPT))]
     keep_alive: Option<u32>,
 

@@ -68,7 +68,8 @@ pub(crate) fn of_engines(place: Place<'_>, parts: Vec<Part>, seen: &Seen) -> Opt
     let granted = tally.granted;
     let mut measured = common(place, seconds, cycles, tally, seen, client, busiest);
     let step = &mut measured.step;
-    step.overdue = overdue;
+    // Starts are made in turn, so only those that were due last are missing.
+    step.overdue = overdue.min(due);
     count_due(step, due, granted);
     step.further_trips = place.is_fenced.then_some(trips);
     // A variable or a file can choose to ask a majority, too.
