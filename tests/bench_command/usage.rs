@@ -10,7 +10,7 @@ use super::run::{bench, run, text};
 #[test]
 fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
     let in_flight = "a whole number between 1 and 100,000 is possible; see redbolt bench --help";
-    let rows: [(&[&str], &str); 33] = [
+    let rows: [(&[&str], &str); 34] = [
         (&["--seconds", "0"], "--seconds is \"0\", between 100ms and 1h is possible; see"),
         (&["--seconds", "2h"], "--seconds is \"2h\", between"),
         (&["--seconds", "soon"], "--seconds is \"soon\", which is not a duration such as 250us"),
@@ -36,6 +36,10 @@ fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
         (&["--seed", "-1"], "--seed is \"-1\", a whole number between 0 and"),
         (&["--against", "etcd"], "--against is \"etcd\", raw is possible"),
         (&["--client", "--keep-alive", "0"], "--keep-alive is \"0\", a whole number between 1"),
+        (
+            &["--client", "--keep-alive", "9", "--extend", "5"],
+            "the argument '--keep-alive <N>' cannot be used with '--extend <PERCENT>'",
+        ),
         (&["--busy-poll", "2s"], "--busy-poll is \"2s\", between 0s and 1s is possible"),
         (&["--nodes", "a:1,b:x"], "--nodes: address 2 of the list, \"b:…\", has a port"),
         (&["--nodes", "a:1,,b:1"], "--nodes: address 2 of the list, \"\", lacks a host"),

@@ -1,5 +1,6 @@
 //! One line a second at the terminal while the load runs.
 
+use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ impl Live {
     /// Counts seconds from the end of the warm-up.
     pub(crate) fn new(begin: Instant) -> Self {
         let now = Clock::now();
-        let due = if io::stderr().is_terminal() { now + EVERY } else { Instant::FAR_FUTURE };
+        let due = if can_overwrite() { now + EVERY } else { Instant::FAR_FUTURE };
         Self { due, begin, last: (now, 0) }
     }
 
@@ -61,6 +62,11 @@ impl Live {
             write(CLEAR);
         }
     }
+}
+
+/// Whether there is a terminal that can delete a line; one that is called dumb cannot.
+fn can_overwrite() -> bool {
+    io::stderr().is_terminal() && env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
 
 /// Returns the width of the terminal. A terminal that does not know its width says 0.
