@@ -120,13 +120,14 @@ fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
 
 #[test]
 fn a_run_can_be_drawn_again_by_its_seed() {
-    let (cluster, folder) = (Cluster::start(1), Folder::new());
-    let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
-    let args = ["--nodes", &nodes, "--seconds", "100ms", "--resources", "9", "--out", &out];
-    text(run(&args), 0);
-    let seed = run_of(&folder)["options"]["seed"].to_string();
-    text(run(&[&args[..], &["--seed", &seed]].concat()), 0);
-    assert_eq!(run_of(&folder)["options"]["seed"].to_string(), seed);
+    let (cluster, folders) = (Cluster::start(1), [Folder::new(), Folder::new()]);
+    let nodes = cluster.addrs().join(",");
+    let outs = folders.each_ref().map(|folder| folder.path().display().to_string());
+    let args = ["--nodes", &nodes, "--seconds", "100ms", "--resources", "9", "--out"];
+    text(run(&[&args[..], &[&outs[0]]].concat()), 0);
+    let seed = run_of(&folders[0])["options"]["seed"].to_string();
+    text(run(&[&args[..], &[&outs[1], "--seed", &seed]].concat()), 0);
+    assert_eq!(run_of(&folders[1])["options"]["seed"].to_string(), seed);
 }
 
 #[test]
