@@ -102,6 +102,7 @@ pub use self::node::quarantine::{Quarantine, QuarantineReason};
 pub use self::node::status::{NodeState, NodeStatus};
 #[cfg(feature = "net")]
 pub(crate) use self::node::visit::answers::{Answers, Unanswered};
+#[cfg(feature = "net")]
 pub(crate) use self::node::visit::audit::Audit;
 #[cfg(feature = "net")]
 pub(crate) use self::node::visit::facts::Facts;
