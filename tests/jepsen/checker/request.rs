@@ -7,6 +7,7 @@ use crate::log::{Record, What};
 const NANOS_PER_MS: u64 = 1_000_000;
 
 pub(super) struct Request {
+    /// In the order of their names: the order in which a client names them makes no difference.
     pub(super) resources: Vec<String>,
     pub(super) adopts: Option<String>,
     pub(super) token: Option<String>,
@@ -74,6 +75,7 @@ impl Request {
         };
         if let What::Wanted { resources, ttl, wait, keeps, adopts, is_fenced } = &record.what {
             (request.resources, request.adopts) = (resources.clone(), adopts.clone());
+            request.resources.sort_unstable();
             (request.ttl, request.wait, request.keeps) = (*ttl, *wait, *keeps);
             request.is_fenced = *is_fenced;
         }
@@ -165,12 +167,7 @@ impl Request {
     /// Returns whether this request is an adoption of the same resources as those of another one of
     /// its client, which goes before the other.
     pub(super) fn overtakes(&self, other: &Self) -> bool {
-        let sorted = |request: &Self| {
-            let mut resources = request.resources.clone();
-            resources.sort_unstable();
-            resources
-        };
-        self.adopts.is_some() && sorted(self) == sorted(other)
+        self.adopts.is_some() && self.resources == other.resources
     }
 
     /// Checks that a request that nobody ended has used its wait. A client that is slow ends later.

@@ -124,6 +124,11 @@ fn a_lock_is_passed_on_inside_one_client_as_it_was() {
     blames(taken(passed(), 2, R, 100), "with the token of (1, 1)");
     blames(taken(passed(), 1, "other", 100), "with the token of (1, 1)");
     blames(taken(passed(), 1, R, 101), "borne out by the wire only until");
+    // Of a set, whoever wants the same resources by other words.
+    let both = Story::default().granted(1, 1, &["a", "b"], 10, 100).releasing(50, 1, 49);
+    let both = both.tell(51, 1, 1, What::Passed);
+    let both = both.tell(20, 1, 2, wanted(&["b", "a"], 100, 0, None));
+    both.tell(51, 1, 2, held("1.1", 100)).is_fine();
     // Whoever has passed a lock on does not have it to pass on again.
     let twice = taken(passed(), 1, R, 100).tell(52, 1, 3, wanted(&[R], 100, 0, None));
     blames(twice.tell(53, 1, 3, held("1.1", 100)), "with the token of (1, 2)");
