@@ -135,7 +135,9 @@ impl Node {
     /// Returns the keys that are alive, in byte order: the locks. The resource is the key without
     /// the configured prefix, which is empty by default. The two keys by which clients know the age
     /// of the data are left out; [`get`](Self::get) and [`delete`](Self::delete) know them as
-    /// `redbolt:witness` and `redbolt:seen`, with the prefix in front. Costs a copy of each key.
+    /// `redbolt:witness` and `redbolt:seen`, with the prefix in front. Marks are there for a while,
+    /// `redbolt:wanted:` with a resource, where clients waited behind one that asked again and
+    /// again. Costs a copy of each key.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         let state = self.shared.lock();
         state.master.keys(DATABASE, Clock::now()).map(<[u8]>::to_vec).collect()

@@ -85,7 +85,12 @@ pub struct RedlockConfig {
     /// The time for which locks of one engine may follow one another on a resource. Then the engine
     /// leaves the resource to other engines for the [`tenure_gap`](Self::tenure_gap). An engine
     /// that has seen others wait leaves the resource to them sooner: when all have had the lock who
-    /// stood in line when the tenure began. `Duration::MAX` stands for no limit. Default: 500 ms.
+    /// stood in line when the tenure began.
+    ///
+    /// An engine whose caller asks again at once for what was just released sees nobody. Once in a
+    /// tenure such an engine asks one node whether others wait: whoever has seen at the node that
+    /// locks of one engine follow one another, for half of a tenure, leaves a mark there, a key
+    /// that lives for a minute at the most. `Duration::MAX` stands for no limit. Default: 500 ms.
     pub tenure: Duration,
     /// The time for which an engine leaves a resource to others after its `tenure`, at random from
     /// one half of this setting to all of it. The others find the free resource by their retries,

@@ -33,6 +33,8 @@ pub struct Counters {
     /// Looks at the door: reads of one key at one node, by requests that somebody else keeps
     /// waiting.
     pub looked: u64,
+    /// Marks at the door, left by requests that have seen locks of one engine follow one another.
+    pub marked: u64,
     /// Attempts that asked a majority first, and then the other nodes as well.
     pub widened: u64,
     /// Fenced attempts whose nodes were asked to accept another number than they had drawn: second
@@ -216,6 +218,7 @@ impl AddAssign for Counters {
             requested,
             attempts,
             looked,
+            marked,
             widened,
             raised,
             acquired,
@@ -235,6 +238,7 @@ impl AddAssign for Counters {
         self.requested += requested;
         self.attempts += attempts;
         self.looked += looked;
+        self.marked += marked;
         self.widened += widened;
         self.raised += raised;
         self.acquired += acquired;

@@ -110,6 +110,8 @@ pub enum Saboteur {
     KnownTokenPassed,
     /// A lock is passed on for ever, and others never have their turn.
     TenureForgotten,
+    /// An engine whose locks follow one another leaves the resource to nobody who has left a mark.
+    MarkIgnored,
     /// S13: the largest number that a node has drawn is the fence, without a second trip.
     FenceNotRaised,
     /// S13: where the numbers differ, the proposal is the fence.

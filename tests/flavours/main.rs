@@ -48,6 +48,8 @@ use support::servers::Node;
 fn owner<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Owner {
     let mut config = owner::config(nodes.into_iter().map(Node::url));
     config.redlock.max_ttl = LONGER;
+    // No question whether others wait, at a moment that nobody knows: calls are counted.
+    config.redlock.tenure = Duration::MAX;
     let mut owner = Owner::new(config);
     owner.all_ready();
     owner

@@ -47,6 +47,9 @@ impl World {
         if self.options.seed % 4 == 0 {
             self.lines_are_served()?;
         }
+        if self.options.seed % 4 == 1 {
+            self.nobody_starves()?;
+        }
         let end = self.net.now + 2 * self.options.max_ttl() + self.options.step_max;
         self.live_until(end, |world| !is_patient && world.rest() == Some(0))?;
         // A password that was changed last was noticed after the world had become clean.

@@ -43,6 +43,7 @@ mod faults;
 mod fencers;
 mod fences;
 mod former;
+mod greedy;
 mod line;
 mod link;
 mod liveness;

@@ -14,7 +14,7 @@ use crate::former::Former;
 use crate::link::Link;
 use crate::store::Store;
 use crate::strangers::Strangers;
-use crate::witness::is_witness;
+use crate::witness::{is_mark, is_witness};
 
 /// The most masters that a world has.
 pub(crate) const MASTERS_MAX: usize = 7;
@@ -96,7 +96,10 @@ impl Node {
 
     /// Returns how many keys are alive, without those of the witness.
     pub(crate) fn keys(&self, now: u64) -> usize {
-        let strings = self.store.keys(0, self.clock.show(now)).filter(|key| !is_witness(key));
+        let strings = self
+            .store
+            .keys(0, self.clock.show(now))
+            .filter(|key| !is_witness(key) && !is_mark(key));
         strings.count() + self.strangers.len()
     }
 

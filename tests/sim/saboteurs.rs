@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 62] = [
+const SABOTEURS: [(&str, Breach); 63] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -83,6 +83,7 @@ const SABOTEURS: [(&str, Breach); 62] = [
     ("passing on", Core(Saboteur::PassedTooLate)),
     ("passing on", Core(Saboteur::KnownTokenPassed)),
     ("tenure", Core(Saboteur::TenureForgotten)),
+    ("tenure", Core(Saboteur::MarkIgnored)),
     ("S13", Core(Saboteur::AnswersSwapped)),
     ("S13", Core(Saboteur::FenceNotRaised)),
     ("S13", Core(Saboteur::ProposalTrusted)),

@@ -17,11 +17,19 @@ use crate::request::number;
 const WITNESS: &[u8] = b"redbolt:witness";
 const SEEN: &[u8] = b"redbolt:seen";
 
+/// The begin of the names of marks, behind the prefix.
+const MARK: &[u8] = b"redbolt:wanted:";
+
 const SCRIPTS: [Script; 3] = [LOOK, DECLARE_FRESH, RAISE_MAX_TTL];
 
 /// Returns whether a key is one of the witness, and no lock.
 pub(crate) fn is_witness(key: &[u8]) -> bool {
     key.ends_with(WITNESS) || key.ends_with(SEEN)
+}
+
+/// Returns whether a key is the mark of somebody who waits for long, and no lock.
+pub(crate) fn is_mark(key: &[u8]) -> bool {
+    key.windows(MARK.len()).any(|part| part == MARK)
 }
 
 /// A call of one of the scripts.

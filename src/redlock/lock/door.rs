@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::listeners::Listening;
+use crate::redlock::token::NONCE_LEN;
 use crate::redlock::xxh64::xxh64;
 use crate::time::Instant;
 
@@ -12,6 +13,9 @@ const SAME_LOOKS: u32 = 4;
 /// The time between two looks of a request that was woken once, and how often that doubles.
 const LEAST_REST: Duration = Duration::from_micros(200);
 const MOST_DOUBLINGS: u32 = 16;
+
+/// The shortest time between two marks.
+const LEAST_MARK: Duration = Duration::from_millis(100);
 
 /// The length of a usual pause, in fourths.
 const USUAL: u64 = 4;
@@ -35,6 +39,12 @@ pub(crate) struct Door {
     since: Instant,
     /// How many owners the request has seen.
     owners: u32,
+    /// The nonce of the last token, as a hash: all locks of one engine have the same. Since when no
+    /// other engine was seen.
+    engine: u64,
+    alone_since: Instant,
+    /// When the request may leave its next mark.
+    mark_at: Instant,
     /// How many owners the request can expect to see before its turn; zero if nothing is known.
     expected: u32,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
@@ -82,7 +92,24 @@ impl Door {
             return;
         }
         (self.token, self.same, self.since, self.woken) = (xxh64(token, 0), 1, now, 0);
+        let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
+        if self.engine != engine {
+            (self.engine, self.alone_since) = (engine, now);
+        }
         self.owners = self.owners.saturating_add(1);
+    }
+
+    /// Returns for how long one engine has kept the resource to itself, if it is time for a mark:
+    /// lock has followed lock for `patience`, and no other engine was seen in between. The time
+    /// from one mark to the next is as long as all that.
+    pub(crate) fn is_impatient(&mut self, now: Instant, patience: Duration) -> Option<Duration> {
+        let alone = now - self.alone_since;
+        let is_same_lock = self.since == self.alone_since;
+        if is_same_lock || alone < patience || now < self.mark_at {
+            return None;
+        }
+        self.mark_at = now + alone.max(LEAST_MARK);
+        Some(alone)
     }
 
     /// Returns whether this token was seen last.

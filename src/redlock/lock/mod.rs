@@ -27,6 +27,7 @@ pub(super) mod listeners;
 pub(super) mod presence;
 pub(super) mod queue;
 pub(super) mod round;
+pub(super) mod runs;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;

@@ -145,6 +145,7 @@ impl Redlock {
     /// Lets a request wait on that has seen the token of somebody else at the door.
     fn door_is_closed(&mut self, now: Instant, id: NodeId, slot: u32) {
         self.listen(id, slot);
+        self.leave_mark(now, slot);
         match self.next_look(now, slot) {
             Some(retry_at) => self.back_off(slot, retry_at),
             None => {

@@ -78,6 +78,7 @@ mod resend;
 mod session;
 mod timeout;
 mod turns;
+mod wanted;
 
 use core::fmt;
 use std::collections::VecDeque;
@@ -95,6 +96,7 @@ use crate::redlock::event::Event;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::crowds::Crowds;
 use crate::redlock::lock::queue::Queue;
+use crate::redlock::lock::runs::Runs;
 use crate::redlock::lock::table::Table;
 use crate::redlock::login::Login;
 use crate::redlock::node::batch::{Flush, Member};
@@ -165,6 +167,8 @@ pub struct Redlock {
     timers: Timers,
     /// The crowds before resources that this engine has just released.
     crowds: Crowds,
+    /// The locks that have followed one another.
+    runs: Runs,
     /// Locks that wait until a quorum of nodes has room for their attempt.
     ready: Queue,
     rng: fastrand::Rng,
@@ -230,6 +234,7 @@ impl Redlock {
             table: Table::new(config.max_locks, rng.u64(..)),
             timers: Timers::with_capacity(config.max_locks),
             crowds: Crowds::default(),
+            runs: Runs::new(config.tenure_gap, config.tenure),
             ready: Queue::EMPTY,
             scratch: BytesMut::new(),
             last_request: LastRequest::new(),

@@ -50,6 +50,7 @@ impl Redlock {
             return Ok(());
         }
         self.remember_crowd(now, slot);
+        self.count_run(now, slot);
         self.table[slot].phase = Phase::Releasing;
         self.send_releases(now, slot);
         self.hand_over(now, slot);

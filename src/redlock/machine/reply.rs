@@ -111,9 +111,6 @@ impl Redlock {
                 answered(self);
                 self.group_answered(now, id, answers.iter().copied());
             }
-            (Request::Door(_) | Request::Ttl(_) | Request::OptIn, _) => {
-                return self.handle_reply_of_door(now, id, Expected { request, sent }, value);
-            }
             (Request::Query(query), _) => {
                 let view = View::read(value)?;
                 answered(self);
@@ -131,12 +128,13 @@ impl Redlock {
             }
             // This reply to a `SET` is neither a vote nor an error.
             (Request::Set(_), _) => return None,
+            _ => return self.handle_reply_of_door(now, id, Expected { request, sent }, value),
         }
         Some(())
     }
 
-    /// Handles a reply to one of the requests of a look at the door. Returns `None` if the request
-    /// cannot have this reply.
+    /// Handles a reply to one of the requests of a look at the door, or about a mark there. Returns
+    /// `None` if the request cannot have this reply.
     fn handle_reply_of_door(
         &mut self,
         now: Instant,
@@ -154,8 +152,13 @@ impl Redlock {
                 self.request_answered(now, id, sent, request);
                 self.handle_ttl(now, id, door, Some(*millis));
             }
-            (Request::OptIn, Value::Simple(b"OK")) => {
+            (Request::OptIn | Request::Mark, Value::Simple(b"OK")) => {
                 self.request_answered(now, id, sent, request);
+            }
+            (Request::Wanted { hash }, _) => {
+                let answer = Compared::read(value)?;
+                self.request_answered(now, id, sent, request);
+                self.handle_wanted(hash, answer);
             }
             _ => return None,
         }
@@ -257,12 +260,8 @@ impl Redlock {
                 node.overloaded(now, NodeError::Server(error));
                 self.node_changed(id);
             }
-            // A query, or a look at the door, is not worth a session.
-            Denied | ScriptDenied | Unsupported
-                if matches!(
-                    request,
-                    Request::Query(_) | Request::Door(_) | Request::Ttl(_) | Request::OptIn
-                ) => {}
+            // A query, a look at the door or a mark there is not worth a session.
+            Denied | ScriptDenied | Unsupported if request.is_hint() => {}
             // No lock without a fencing number needs these commands.
             ScriptDenied | Unsupported if request.is_fenced() => {
                 node.deny_fences();
@@ -301,7 +300,11 @@ impl Redlock {
                 let count = request.count as usize;
                 self.group_answered(now, id, iter::repeat_n(Compared::of_error(error), count));
             }
-            Request::Compare(_) | Request::Handshake | Request::Look => {}
+            Request::Compare(_)
+            | Request::Mark
+            | Request::Wanted { .. }
+            | Request::Handshake
+            | Request::Look => {}
         }
     }
 

@@ -57,6 +57,8 @@ impl Redlock {
             Request::Door(_)
             | Request::Ttl(_)
             | Request::OptIn
+            | Request::Mark
+            | Request::Wanted { .. }
             | Request::Query(_)
             | Request::Handshake
             | Request::Look => false,

@@ -181,7 +181,12 @@ impl Redlock {
                 Request::Ttl(request) => self.handle_ttl(now, id, request, None),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
-                Request::Compare(_) | Request::OptIn | Request::Handshake | Request::Look => {}
+                Request::Compare(_)
+                | Request::OptIn
+                | Request::Mark
+                | Request::Wanted { .. }
+                | Request::Handshake
+                | Request::Look => {}
             }
         }
         self.wake_all(now, id);

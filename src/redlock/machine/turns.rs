@@ -39,8 +39,10 @@ impl Redlock {
         }
         let half = gap / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
+        let due = now + half + Duration::from_nanos(spread);
+        self.runs.pauses(self.table[next].links.hash, due);
         self.table[next].phase = Phase::Backoff;
-        self.schedule(next, now + half + Duration::from_nanos(spread));
+        self.schedule(next, due);
     }
 
     /// Remembers those who wait for a lock that is released on the nodes now.

@@ -19,7 +19,8 @@ use crate::time::Instant;
 /// again on this node, the release of its last attempt counts towards the bound of the new `SET`.
 /// So the releases beyond the bound are at most one per lock. Extensions keep to
 /// `max_pipeline + max_locks`, and so do draws of fencing numbers for locks that are held. A node
-/// that has drawn is asked to accept a number a few times at most.
+/// that has drawn is asked to accept a number a few times at most. A mark can follow a look at the
+/// door, and a question for a mark a release, for each key of the lock; both are rare.
 pub(crate) struct Pipeline {
     queue: VecDeque<Expected>,
     /// The number of requests from which on no more `SET` is added. Less by one for each request

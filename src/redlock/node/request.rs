@@ -30,6 +30,12 @@ pub(crate) enum Request {
     Ttl(DoorRequest),
     /// The wish to be told what happens to the key that the next request reads.
     OptIn,
+    /// The mark of a request that waits while locks of one engine follow one another.
+    Mark,
+    /// A question whether there is such a mark for the resource with this hash.
+    Wanted {
+        hash: u32,
+    },
     /// A query for the holder of a resource.
     Query(QueryId),
     /// The next step of the handshake.
@@ -53,6 +59,11 @@ impl Request {
         matches!(self, Self::Set(SetRequest { form, .. }) if form.is_fenced())
     }
 
+    /// Returns whether neither a lock nor the session depends on the request.
+    pub(crate) const fn is_hint(self) -> bool {
+        !matches!(self, Self::Set(_) | Self::Compare(_) | Self::Handshake | Self::Look)
+    }
+
     pub(crate) const fn class(self) -> LatencyClass {
         match self {
             Self::Set(_) => LatencyClass::Set,
@@ -61,6 +72,8 @@ impl Request {
             Self::Door(_)
             | Self::Ttl(_)
             | Self::OptIn
+            | Self::Mark
+            | Self::Wanted { .. }
             | Self::Query(_)
             | Self::Handshake
             | Self::Look => LatencyClass::Other,

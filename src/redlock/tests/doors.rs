@@ -2,6 +2,7 @@
 
 mod listening;
 mod turns;
+mod wanted;
 
 use super::*;
 

@@ -181,12 +181,17 @@ pub(crate) fn look(out: &mut BytesMut, call: Call, look: &Look<'_>) {
 /// Appends `SET prefix:label text PX ttl`, if the client has a label.
 pub(crate) fn label(out: &mut BytesMut, look: &Look<'_>) {
     let Some(label) = look.label else { return };
+    set_anyway(out, &label_key(look.prefix, &label.nonce), &label.text.concat(), label.ttl);
+}
+
+/// Appends `SET key value PX ttl`, for a key that no lock depends on.
+pub(super) fn set_anyway(out: &mut BytesMut, key: &[u8], value: &[u8], ttl: Millis) {
     resp::array_header(out, 5);
     resp::bulk(out, b"SET");
-    resp::bulk(out, &label_key(look.prefix, &label.nonce));
-    resp::bulk(out, &label.text.concat());
+    resp::bulk(out, key);
+    resp::bulk(out, value);
     resp::bulk(out, b"PX");
-    resp::bulk_integer(out, label.ttl.count());
+    resp::bulk_integer(out, ttl.count());
 }
 
 /// Returns the key under which the client with this nonce writes its label.

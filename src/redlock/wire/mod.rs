@@ -9,6 +9,7 @@ pub(super) mod command;
 pub(super) mod fencing;
 pub(super) mod introduction;
 pub(super) mod keys;
+pub(super) mod mark;
 pub(super) mod native;
 #[cfg(feature = "net")]
 pub(super) mod peek;

@@ -19,7 +19,7 @@ use crate::strangers::NO_STRING;
 use crate::thrift::Use;
 use crate::trace::Trace;
 use crate::tracking;
-use crate::witness::{Call, is_witness};
+use crate::witness::{Call, is_mark, is_witness};
 
 impl Node {
     /// Executes the requests that have arrived, beginning with any of the connections.
@@ -100,8 +100,9 @@ impl Node {
         let Leaving { offered_at, sent_at } = leaving;
         let start = self.out.len();
         let look = Call::read(words);
-        if look.is_some() || is_try(words) {
-            // The keys of the witness are no locks, and a try touches none.
+        let is_aside = matches!(Named::read(words).keys, [key] if is_mark(key));
+        if look.is_some() || is_try(words) || is_aside {
+            // The keys of the witness and marks are no locks, and a try touches none.
             self.reply(now, link, words, look);
             return self.told_time(now, link, start, offered_at);
         }

@@ -2,8 +2,9 @@
 
 use super::*;
 
+/// A token of another engine for each number.
 fn owner(number: usize) -> String {
-    format!("$20\r\n{number:020}")
+    format!("$20\r\n{number:012}another.")
 }
 
 /// Creates five nodes that tell what happens to keys, 100 ms away.

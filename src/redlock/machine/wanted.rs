@@ -1,0 +1,105 @@
+//! Those who wait for long are seen by those who need not wait.
+//!
+//! An engine that asks again at once for what it has just released is never refused: its `SET`
+//! follows its release, and nobody comes in between. So the engine sees nobody at the
+//! [door](super::door), and leaves the resource to nobody. Others can starve behind it.
+//!
+//! The tokens at the door tell those who wait: all tokens of one engine have the same nonce.
+//! Whoever has seen one engine alone for half of a tenure, with one token after the other, leaves a
+//! *mark* at the door. An engine whose locks have followed one another for a tenure takes the mark
+//! away; if there was one, the engine [leaves the resource to others](super::turns) as if it had
+//! seen them. Both happen rarely: a request leaves marks at intervals that double, and an engine
+//! asks once in a tenure. A lock without such a history costs no command.
+//!
+//! A mark is a hint. Without the right to write one, and at a node that lies, waiting takes longer.
+
+use core::time::Duration;
+
+use bytes::BytesMut;
+
+use super::Redlock;
+use crate::redlock::lock::crowds::Crowd;
+use crate::redlock::lock::door::Door;
+use crate::redlock::lock::runs::Follow;
+use crate::redlock::lock::{Links, Lock};
+use crate::redlock::millis::Millis;
+use crate::redlock::node::request::{Expected, Request};
+use crate::redlock::sabotage::Saboteur;
+use crate::redlock::wire::answer::Compared;
+use crate::redlock::wire::command::Native;
+use crate::redlock::wire::mark;
+use crate::time::Instant;
+
+/// The longest life of a mark. Whoever has left it may have given up.
+const LONGEST: Duration = Duration::from_secs(60);
+
+impl Redlock {
+    /// Leaves a mark for a request that has seen at the door that locks of one engine follow one
+    /// another, for half of a tenure or a fourth of what is left of the wait. A set looks at its
+    /// first resource alone, and leaves a mark for each: any of them can be what keeps it waiting.
+    pub(super) fn leave_mark(&mut self, now: Instant, slot: u32) {
+        let tenure = self.config.tenure;
+        let patience = (tenure / 2).min((self.table[slot].wait_until - now) / 4);
+        let Some(alone) = self.table.door_mut(slot).is_impatient(now, patience) else { return };
+        let ttl = Millis::of(alone.max(tenure).saturating_mul(2).min(LONGEST));
+        self.at_each_door(now, slot, Request::Mark, |_, out, prefix, key| {
+            mark::leave(out, prefix, key, ttl);
+        });
+        self.counters.marked += 1;
+    }
+
+    /// Counts a lock that is released on the nodes now. Once in a while the engine asks whether
+    /// somebody else wants the resource, and leaves the resource to others if somebody does.
+    #[inline]
+    pub(super) fn count_run(&mut self, now: Instant, slot: u32) {
+        let Lock { started, links: Links { hash, .. }, .. } = self.table[slot];
+        match self.runs.released(now, hash, started) {
+            Follow::Nothing => {}
+            Follow::Ask => self.ask_who_wants(now, slot, hash),
+            Follow::Leave => self.leave_after_tenure(now, slot, hash),
+        }
+    }
+
+    #[cold]
+    fn ask_who_wants(&mut self, now: Instant, slot: u32, hash: u32) {
+        if self.table.line_behind(slot) > 0 {
+            // The line leaves the resource to others by itself.
+            return;
+        }
+        self.at_each_door(now, slot, Request::Wanted { hash }, |native, out, prefix, key| {
+            mark::take(out, native, prefix, key);
+        });
+    }
+
+    /// Lets the next request pause as one that has seen others after a whole tenure.
+    #[cold]
+    fn leave_after_tenure(&mut self, now: Instant, slot: u32, hash: u32) {
+        let owners = self.table.door(slot).map_or(0, Door::crowd).max(1);
+        self.crowds.remember(Crowd { hash, owners, released_at: now, held: self.config.tenure });
+    }
+
+    /// Handles the answer to the question whether somebody else wants a resource.
+    pub(super) fn handle_wanted(&mut self, hash: u32, answer: Compared) {
+        if answer == Compared::Ours && !self.config.is_sabotaged(Saboteur::MarkIgnored) {
+            self.runs.wanted(hash);
+        }
+    }
+
+    /// Sends a request about each key of a lock to the first node in the order of the key.
+    fn at_each_door(
+        &mut self,
+        now: Instant,
+        slot: u32,
+        request: Request,
+        encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
+    ) {
+        let voters = self.voters(now);
+        for key in self.table[slot].names().keys() {
+            let Some(id) = self.order.first(key, voters, 1).into_iter().next() else { return };
+            let node = &mut self.nodes[id];
+            self.scratch.clear();
+            encode(node.native, &mut self.scratch, &self.config.prefix, key);
+            node.send(&self.scratch, Expected { request, sent: now });
+        }
+    }
+}

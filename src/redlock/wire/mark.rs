@@ -1,0 +1,71 @@
+//! The mark of somebody who waits while locks of one engine follow one another.
+//!
+//! The mark is a key beside that of the resource, at the node which those who wait look at. Whoever
+//! waits writes the mark, with a ttl; an engine whose locks follow one another takes the mark away,
+//! and knows then that somebody waits. A mark is a hint, and never a vote.
+
+use bytes::BytesMut;
+use smallvec::SmallVec;
+
+use super::command::{self, Call, Form, Native, Subject};
+use crate::redlock::millis::Millis;
+use crate::redlock::token::Token;
+
+/// The begin of a mark's name, behind the prefix of all keys.
+const WANTED: &[u8] = b"redbolt:wanted:";
+
+/// The value of each mark. No lock has this token: nonces are random.
+const VALUE: Token = Token::from_bytes(*b"wanted: wanted: want");
+
+/// Appends `SET prefix:wanted:resource value PX ttl`, where the `key` of the resource begins with
+/// the prefix.
+pub(crate) fn leave(out: &mut BytesMut, prefix: &[u8], key: &[u8], ttl: Millis) {
+    command::set_anyway(out, &name(prefix, key), VALUE.as_ref(), ttl);
+}
+
+/// Appends a compare-and-delete of the mark: one command that every node allows whose locks can be
+/// released.
+pub(crate) fn take(out: &mut BytesMut, native: Option<Native>, prefix: &[u8], key: &[u8]) {
+    let name = name(prefix, key);
+    let form = native.map_or(Form::Script(Call::Sha), Form::Native);
+    let mark = Subject { resource: &name, token: VALUE, ttl: Millis::ZERO };
+    command::release(out, form, core::iter::once(mark));
+}
+
+/// Returns the key of the mark. The prefix stands in front of all keys of redbolt.
+fn name(prefix: &[u8], key: &[u8]) -> SmallVec<[u8; 64]> {
+    let resource = key.strip_prefix(prefix).unwrap_or(key);
+    let mut name = SmallVec::from_slice(prefix);
+    name.extend_from_slice(WANTED);
+    name.extend_from_slice(resource);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    fn text(append: impl Fn(&mut BytesMut)) -> String {
+        let mut out = BytesMut::new();
+        append(&mut out);
+        String::from_utf8_lossy(&out).replace("\r\n", " ")
+    }
+
+    #[test]
+    fn a_mark_stands_behind_the_prefix_and_is_taken_by_its_value() {
+        let ttl = Millis::of(Duration::from_secs(1));
+        assert_eq!(
+            text(|out| leave(out, b"p:", b"p:orders", ttl)),
+            "*5 $3 SET $23 p:redbolt:wanted:orders $20 wanted: wanted: want $2 PX $4 1000 "
+        );
+        assert_eq!(
+            text(|out| take(out, Some(Native::DelIfEq), b"", b"orders")),
+            "*3 $7 DELIFEQ $21 redbolt:wanted:orders $20 wanted: wanted: want "
+        );
+        let by_script = text(|out| take(out, None, b"p:", b"p:orders"));
+        assert!(by_script.starts_with("*5 $7 EVALSHA $40 "), "{by_script}");
+        assert!(by_script.ends_with(" $1 1 $23 p:redbolt:wanted:orders $20 wanted: wanted: want "));
+    }
+}

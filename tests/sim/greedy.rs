@@ -1,0 +1,84 @@
+//! What must be true of a client that asks again at once for what it has just released.
+//!
+//! Nobody comes in between: the release and the next `SET` of such a client arrive together. Its
+//! attempts are never refused, so it sees nobody else, unless those who wait leave a mark. Then
+//! each of them is served.
+
+use crate::book::State;
+use crate::checks::Violation;
+use crate::clock::{MS, SECOND};
+use crate::manner::Manner;
+use crate::names::Resources;
+use crate::world::World;
+
+/// The time within which the one who waits must have had the lock.
+const SERVED_AFTER: u64 = 120 * SECOND;
+
+/// The longest way to a master with which that is promised: the pauses of who leaves a resource to
+/// others grow with the way to the masters, and so do the pauses between two looks.
+const FARTHEST: u64 = 5 * MS;
+
+const WANTED: Resources = Resources(1);
+
+impl World {
+    pub(crate) fn nobody_starves(&mut self) -> Result<(), Violation> {
+        let config = &self.options.config;
+        let never_leaves = config.tenure_gap.is_zero() || config.max_locks < 8;
+        let same = |other: &usize| self.clients[*other].prefix == self.clients[0].prefix;
+        let patient = (1..self.clients.len()).find(same);
+        let Some(patient) = patient.filter(|_| !never_leaves) else { return Ok(()) };
+        if self.options.farthest() > FARTHEST {
+            return Ok(());
+        }
+        let (tenure, ttl) = (config.tenure.as_nanos() as u64, self.options.max_ttl() / MS);
+        let hold = (tenure / 8).clamp(MS / 10, 50 * MS);
+        let end = self.net.now + SERVED_AFTER;
+        let served = self.clients[patient].grants;
+        self.want(0, ttl);
+        self.live_until(end, |world| world.clients[0].first_in(State::Held).is_some())?;
+        self.want(patient, ttl);
+        let mut until = self.net.now + hold;
+        while self.net.now < end && self.clients[patient].grants == served {
+            if self.net.now >= until && self.has_again(ttl) {
+                until = self.net.now + hold;
+            }
+            self.advance(if self.net.now < until { until.min(end) } else { end })?;
+        }
+        if self.clients[patient].grants == served {
+            self.net.fail(format_args!("liveness: client {patient} starves behind client 0"));
+        }
+        // Whoever has the lock leaves the way to the other.
+        while self.net.now < end && self.clients.iter().any(|client| !client.locks.is_empty()) {
+            self.give_back();
+            self.advance(end)?;
+        }
+        Ok(())
+    }
+
+    /// Lets each client release what it has.
+    fn give_back(&mut self) {
+        let Self { net, clients, .. } = self;
+        for client in clients {
+            if let Some(id) = client.first_in(State::Held) {
+                client.release(net, id);
+                client.settle(net);
+            }
+        }
+    }
+
+    fn want(&mut self, index: usize, ttl: u64) {
+        let Self { net, clients, .. } = self;
+        clients[index].acquire(net, WANTED, &Manner::default(), ttl, SERVED_AFTER / MS);
+        clients[index].settle(net);
+    }
+
+    /// Lets the greedy client release what it has, and ask again in the same turn. Returns `false`
+    /// if it has nothing.
+    fn has_again(&mut self, ttl: u64) -> bool {
+        let Self { net, clients, .. } = self;
+        let Some(id) = clients[0].first_in(State::Held) else { return false };
+        clients[0].release(net, id);
+        self.want(0, ttl);
+        true
+    }
+}
