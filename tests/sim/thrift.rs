@@ -10,8 +10,8 @@
 //! the next attempt, so each connection allows for one more. An adoption that goes first ends an
 //! attempt without a pause.
 //!
-//! A request that has seen more owners come and go than it could expect makes pauses up to a fourth
-//! as long: `retry_max` counts as a fourth here.
+//! A request that waits for longer than one round of all who contend makes pauses down to a
+//! twentieth: `retry_max` counts as a twentieth here.
 //!
 //! **Looks** at the door come behind the same pauses, and go to one node each. An attempt that
 //! follows a look at once has no pause of its own. A push about a lock wakes each request of the
@@ -110,7 +110,7 @@ impl Pauses {
         let retry_max = config.retry_max.as_nanos() as u64;
         Self {
             first: (4 * round_trip).max(LEAST_RANGE),
-            cap: (16 * round_trip).max(retry_max / 4),
+            cap: (16 * round_trip).max(retry_max / 20),
             tries: u64::MAX,
         }
     }

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::engines::Engines;
 use crate::time::Instant;
 
 /// For how many resources crowds are remembered. One more takes the place of another.
@@ -10,13 +11,12 @@ const PLACES: usize = 256;
 /// For how long a crowd is remembered.
 const MEMORY: Duration = Duration::from_secs(10);
 
-/// Others who wanted a resource when this engine released it.
+/// The others who wanted a resource when this engine released it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {
     /// The hash of the resource. Two resources with the same one share a crowd, which costs a look.
     pub(crate) hash: u32,
-    /// How many of them were seen to have the lock.
-    pub(crate) owners: u32,
+    pub(crate) others: Engines,
     pub(crate) released_at: Instant,
     /// For how long this engine has had the lock.
     pub(crate) held: Duration,
@@ -56,9 +56,11 @@ mod tests {
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         let mut crowds = Crowds::default();
         assert!(crowds.find(at(1), 7).is_none());
-        let crowd = |hash| Crowd { hash, owners: 3, released_at: at(1), held: MEMORY };
+        let crowd =
+            |hash| Crowd { hash, others: Engines::SOMEBODY, released_at: at(1), held: MEMORY };
         crowds.remember(crowd(7));
-        assert_eq!(crowds.find(at(10), 7).map(|crowd| crowd.owners), Some(3));
+        let found = crowds.find(at(10), 7).map(|crowd| crowd.others);
+        assert_eq!(found, Some(Engines::SOMEBODY));
         assert!(crowds.find(at(11), 7).is_none(), "long ago");
         assert!(crowds.find(at(2), 7 + PLACES as u32).is_none(), "another resource");
         crowds.remember(crowd(7 + PLACES as u32));

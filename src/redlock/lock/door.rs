@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::engines::Engines;
 use super::listeners::Listening;
 use crate::redlock::token::NONCE_LEN;
 use crate::redlock::xxh64::xxh64;
@@ -17,11 +18,12 @@ const MOST_DOUBLINGS: u32 = 16;
 /// The shortest time between two marks.
 const LEAST_MARK: Duration = Duration::from_millis(100);
 
-/// The length of a usual pause, in fourths.
-const USUAL: u64 = 4;
+/// How far from its turn a request is that is near, as a part of a round: a ninth.
+const NEAR: u32 = 9;
 
-/// The most fourths that a pause gets longer, one for each owner that can be expected.
-const MOST_MORE: u64 = 20;
+/// The most that pauses are shorter and longer than the usual ones.
+const MOST_SHORT: u32 = 20;
+const MOST_LONG: u32 = 6;
 
 /// The looks of one request.
 #[derive(Clone, Copy, Default, Debug)]
@@ -37,16 +39,20 @@ pub(crate) struct Door {
     /// How many looks have shown this token one after the other, and since when.
     same: u32,
     since: Instant,
-    /// How many owners the request has seen.
+    /// How many owners the request has seen, and of which engines.
     owners: u32,
+    seen: Engines,
     /// The nonce of the last token, as a hash: all locks of one engine have the same. Since when no
     /// other engine was seen.
     engine: u64,
     alone_since: Instant,
     /// When the request may leave its next mark.
     mark_at: Instant,
-    /// How many owners the request can expect to see before its turn; zero if nothing is known.
-    expected: u32,
+    /// The engines that were known when this engine had the lock before, for how long it had the
+    /// lock, and since when the request waits for its next turn. Empty if nothing is known.
+    known: Engines,
+    held: Duration,
+    waits_since: Instant,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
     /// as its tenure lasts.
     turns: Option<u32>,
@@ -97,6 +103,7 @@ impl Door {
             (self.engine, self.alone_since) = (engine, now);
         }
         self.owners = self.owners.saturating_add(1);
+        self.seen.insert(engine);
     }
 
     /// Returns for how long one engine has kept the resource to itself, if it is time for a mark:
@@ -149,25 +156,32 @@ impl Door {
         self.same > 0 && self.same % every == 0
     }
 
-    /// Takes over what the former lock of the same engine has seen.
-    pub(crate) fn await_owners(&mut self, owners: u32) {
-        self.expected = owners;
+    /// Lets the request wait for the next turn of its engine, which has had the lock for the time
+    /// `held` while these others wanted it.
+    pub(crate) fn await_turn(&mut self, now: Instant, known: Engines, held: Duration) {
+        (self.known, self.held, self.waits_since) = (known, held, now);
+    }
+
+    /// Goes on with the wait of the request before, which has not had the lock.
+    pub(crate) fn go_on_waiting(&mut self, before: &Self) {
+        let Self { listening, unheard, turns, .. } = *self;
+        *self = Self { listening, unheard, turns, ..*before };
     }
 
     /// Returns whether others are known to contend.
     pub(crate) fn is_wary(&self) -> bool {
-        self.expected > 0 || self.owners > 0
+        self.owners > 0 || !self.known.is_empty()
     }
 
-    /// Returns how many others contend, as far as this request has seen: those who have had the
-    /// lock while it waited. A request that was lucky does not forget what the one before has seen.
-    pub(crate) fn crowd(&self) -> u32 {
-        self.owners.max(self.expected - self.expected.div_ceil(4))
+    /// Returns who contends, as far as this request has seen, or one before. Those of whom it has
+    /// seen nothing are forgotten one by one: a request that was lucky has seen few.
+    pub(crate) fn crowd(&self, rng: &mut fastrand::Rng) -> Engines {
+        self.seen.union(self.known.faded(rng))
     }
 
-    /// Returns how many are at the door at least, as far as the request can know.
+    /// Returns how many others contend, as far as the request can know.
     pub(crate) fn company(&self) -> u32 {
-        self.owners.max(self.expected)
+        self.seen.union(self.known).count()
     }
 
     /// Begins a tenure, in which the lock goes to so many others of this engine.
@@ -190,18 +204,40 @@ impl Door {
         self.turns == Some(0)
     }
 
-    /// Returns the length of pauses, in fourths: four for a request that knows nothing of others.
-    /// Pauses are longer for a request whose engine has just had the lock, and shorter for one that
-    /// has seen more owners than it could expect.
-    pub(crate) fn quarters(&self) -> u32 {
-        let (expected, owners) = (u64::from(self.expected), u64::from(self.owners));
-        let quarters = match expected.checked_sub(owners) {
-            _ if expected == 0 => USUAL,
-            Some(left) => USUAL + expected.min(MOST_MORE) * left / expected,
-            None => (USUAL * expected / owners).max(1),
+    /// Returns the longest pause before the next look; `usual` for a request whose engine has not
+    /// had the lock lately.
+    ///
+    /// If everybody has the lock for as long as this engine had it, the turn of the engine is one
+    /// round of all away. Whoever has waited for less pauses for as long as is left of the round,
+    /// and whoever has waited for more pauses for a ninth of a round and less: for half of that
+    /// after a wait that is a fifth longer, and for about a hundredth of that after three rounds.
+    /// So the engine that has waited for longest is mostly the one that sees the lock free.
+    pub(crate) fn longest_pause(&self, now: Instant, usual: Duration) -> Duration {
+        if self.known.is_empty() {
+            return usual;
+        }
+        let waited = now - self.waits_since;
+        let round = self.turn(now, waited).saturating_mul(self.company());
+        let near = round / NEAR;
+        let pause = if waited < round {
+            near.max(round - waited)
+        } else {
+            // At most one, in parts of 256.
+            let late = round.as_nanos() * 256 / waited.as_nanos().max(1);
+            let fourth_power = (late * late / 256).pow(2) / 256;
+            near.saturating_mul(u32::try_from(fourth_power).unwrap_or(256)) / 256
         };
-        // At most 24.
-        quarters as u32
+        pause.clamp(usual / MOST_SHORT, usual.saturating_mul(MOST_LONG))
+    }
+
+    /// Returns for how long each engine has the lock at a time: as long as this one had it, or less
+    /// if more owners have come and gone in the time `waited`. An owner who has been there for
+    /// longer tells that turns are longer.
+    fn turn(&self, now: Instant, waited: Duration) -> Duration {
+        if self.owners == 0 {
+            return self.held;
+        }
+        self.held.min(waited / self.owners).max(now - self.since)
     }
 }
 
@@ -211,13 +247,30 @@ mod tests {
 
     const NOW: Instant = Instant::from_nanos(1);
 
+    fn after(millis: u64) -> Instant {
+        NOW + Duration::from_millis(millis)
+    }
+
+    /// A token of the engine with this letter.
+    fn token(engine: char, serial: char) -> String {
+        [engine.to_string().repeat(12), serial.to_string().repeat(8)].concat()
+    }
+
     #[test]
-    fn owners_are_told_apart_by_their_tokens() {
+    fn owners_are_told_apart_by_their_tokens_and_engines_by_their_nonces() {
         let mut door = Door::default();
-        assert_eq!((door.crowd(), door.is_for_next()), (0, false));
-        for (token, owners) in [(b"a", 1), (b"a", 1), (b"b", 2), (b"b", 2), (b"a", 3)] {
-            door.saw(NOW, token);
-            assert_eq!(door.crowd(), owners, "{}", token.escape_ascii());
+        assert_eq!((door.company(), door.is_wary(), door.is_for_next()), (0, false, false));
+        let rows = [
+            ('a', '1', 1, 1),
+            ('a', '1', 1, 1),
+            ('a', '2', 2, 1),
+            ('b', '2', 3, 2),
+            ('a', '1', 4, 2),
+        ];
+        for (engine, serial, owners, engines) in rows {
+            door.saw(NOW, token(engine, serial).as_bytes());
+            let found = (door.owners, door.seen.0.count_ones());
+            assert_eq!(found, (owners, engines), "{engine}{serial}");
         }
     }
 
@@ -233,29 +286,51 @@ mod tests {
     }
 
     #[test]
-    fn who_has_just_had_the_lock_looks_less_often_and_who_waits_too_long_more_often() {
-        // owners expected, owners seen, length of the pauses in fourths
+    fn who_has_just_had_the_lock_looks_seldom_and_who_waits_for_long_often() {
+        let usual = Duration::from_millis(100);
+        // others, how long each has the lock, waited for so long, the longest pause; milliseconds
         let rows = [
-            (0, 0, 4),
-            (0, 9, 4),
-            (1, 0, 5),
-            (1, 1, 4),
-            (4, 0, 8),
-            (4, 2, 6),
-            (4, 4, 4),
-            (4, 8, 2),
-            (4, 1_000, 1),
-            (40, 0, 24),
-            (40, 20, 14),
-            (40, 40, 4),
-            (u32::MAX, 0, 24),
-            (u32::MAX, u32::MAX, 4),
-            (1, u32::MAX, 1),
+            (0, 50, 0, 100_000),
+            (1, 50, 0, 50_000),
+            (1, 50, 30, 20_000),
+            (1, 50, 48, 5_555),
+            (1, 50, 50, 5_555),
+            (1, 500, 0, 500_000),
+            (1, 500, 500, 55_555),
+            (1, 500, 1_000, 5_000),
+            (1, 500, 600, 26_475),
+            (1, 5_000, 0, 600_000),
+            (1, 5_000, 100_000, 5_000),
+            (1, 0, 100_000, 5_000),
         ];
-        for (expected, owners, quarters) in rows {
-            let door = Door { expected, owners, ..Door::default() };
-            assert_eq!(door.quarters(), quarters, "{expected} {owners}");
+        for (others, held, waited, pause) in rows {
+            let mut door = Door::default();
+            let known = if others == 0 { Engines::default() } else { Engines::SOMEBODY };
+            door.await_turn(NOW, known, Duration::from_millis(held));
+            let found = door.longest_pause(after(waited), usual);
+            assert_eq!(found.as_micros(), pause, "{others} {held} {waited}");
         }
+    }
+
+    #[test]
+    fn what_is_seen_of_turns_counts_more_than_the_last_turn() {
+        let usual = Duration::from_secs(60);
+        let waiting = || {
+            let mut door = Door::default();
+            door.await_turn(NOW, Engines::SOMEBODY, Duration::from_secs(10));
+            door
+        };
+        let mut door = waiting();
+        for serial in '1'..='5' {
+            door.saw(after(100), token('a', serial).as_bytes());
+        }
+        // Two others, who have the lock for 20 ms at a time.
+        assert_eq!(door.company(), 2, "the one who was known, and this one");
+        assert!(door.turn(after(100), Duration::from_millis(100)) == Duration::from_millis(20));
+        // The last of them does not go.
+        let later = door.turn(after(30_000), Duration::from_secs(30));
+        assert_eq!(later, Duration::from_millis(29_900));
+        assert!(waiting().longest_pause(after(100), usual) > door.longest_pause(after(100), usual));
     }
 
     #[test]
@@ -274,11 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_before_fades() {
-        let crowd = |expected, owners| Door { expected, owners, ..Door::default() }.crowd();
-        let rows = [(100, 0, 75), (100, 90, 90), (1, 0, 0), (0, 0, 0), (3, 0, 2), (4, 0, 3)];
-        for (expected, owners, found) in rows {
-            assert_eq!(crowd(expected, owners), found, "{expected} {owners}");
-        }
+    fn the_next_in_line_goes_on_with_the_wait_of_one_who_has_not_had_the_lock() {
+        let mut before = Door::default();
+        before.await_turn(NOW, Engines::SOMEBODY, Duration::from_secs(1));
+        before.saw(after(100), b"a");
+        before.begin_tenure(3);
+        let mut next = Door::default();
+        next.go_on_waiting(&before);
+        let usual = Duration::from_secs(60);
+        let [pause, expected] = [next, before].map(|door| door.longest_pause(after(500), usual));
+        assert_eq!(pause, expected);
+        assert!(next.knows(b"a") && !next.is_tenure_over());
     }
 }

@@ -23,6 +23,7 @@ pub(super) mod claims;
 pub(super) mod crowds;
 pub(super) mod door;
 pub(super) mod draws;
+pub(super) mod engines;
 pub(super) mod listeners;
 pub(super) mod presence;
 pub(super) mod queue;

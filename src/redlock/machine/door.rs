@@ -157,13 +157,12 @@ impl Redlock {
     }
 
     /// Returns the longest pause between two looks: `retry_max`, or up to six times as long for a
-    /// request whose engine has just had the lock while many others waited. The pauses get shorter
-    /// with each owner that the request has seen come and go. What is left of the wait has room for
-    /// several of them.
+    /// request whose engine has just had the lock while many others waited, and down to a twentieth
+    /// for one whose turn it is. What is left of the wait has room for several pauses.
     pub(super) fn longest_pause(&self, now: Instant, slot: u32) -> Duration {
         let usual = self.config.retry_max;
         let Some(door) = self.table.door(slot) else { return usual };
-        let longest = (usual / 4).saturating_mul(door.quarters());
+        let longest = door.longest_pause(now, usual);
         let left = self.table[slot].wait_until - now;
         longest.min(usual.max(left / 8))
     }

@@ -210,7 +210,7 @@ impl Redlock {
     pub(super) fn hand_over(&mut self, now: Instant, slot: u32) {
         let Some(next) = self.table.leave_line(slot) else { return };
         self.table[next].follows = true;
-        self.expect_crowd(slot, next);
+        self.expect_crowd(now, slot, next);
         if now < self.table[next].wait_until {
             self.start_next(now, slot, next);
         }

@@ -5,14 +5,17 @@
 //! to others for a moment. If the engine has seen others at the [door](super::door), the tenure
 //! ends as soon as everybody has had the lock who stood in line when the tenure began.
 //!
-//! A request whose engine has just had the lock, and has seen others, pauses before it looks. At
-//! first it also looks less often than those who have waited for longer.
+//! A request whose engine has just had the lock, and has seen others, pauses before it looks. How
+//! often it looks then depends on how far away its turn is: one round of all who contend, each of
+//! whom has the lock for about as long as this engine had it
+//! ([`Door::longest_pause`]).
 
 use core::time::Duration;
 
 use super::{Redlock, backoff};
 use crate::redlock::lock::crowds::Crowd;
 use crate::redlock::lock::door::Door;
+use crate::redlock::lock::engines::Engines;
 use crate::redlock::lock::{Lock, Phase};
 use crate::redlock::options::AcquireOptions;
 use crate::time::Instant;
@@ -48,11 +51,20 @@ impl Redlock {
     /// Remembers those who wait for a lock that is released on the nodes now.
     #[inline]
     pub(super) fn remember_crowd(&mut self, now: Instant, slot: u32) {
-        let owners = self.table.door(slot).map_or(0, Door::crowd);
-        if owners > 0 {
+        if self.table.door(slot).is_some() {
+            self.remember_others(now, slot);
+        }
+    }
+
+    #[cold]
+    fn remember_others(&mut self, now: Instant, slot: u32) {
+        let Some(others) = self.table.door(slot).map(|door| door.crowd(&mut self.rng)) else {
+            return;
+        };
+        if !others.is_empty() {
             let Lock { links, tenure, .. } = &self.table[slot];
             let held = now - *tenure;
-            self.crowds.remember(Crowd { hash: links.hash, owners, released_at: now, held });
+            self.crowds.remember(Crowd { hash: links.hash, others, released_at: now, held });
         }
     }
 
@@ -71,7 +83,7 @@ impl Redlock {
         if self.table[slot].is_adopted() {
             return false;
         }
-        self.expect_owners(slot, crowd.owners);
+        self.await_turn(now, slot, crowd.others, crowd.held);
         let least = backoff::first_range(self.quorum_round_trip());
         let pause =
             crowd.held.saturating_mul(2).clamp(least, self.longest_pause(now, slot).max(least));
@@ -91,17 +103,23 @@ impl Redlock {
     }
 
     /// Tells the request in `slot` what the one before it in line has seen of others.
-    pub(super) fn expect_crowd(&mut self, before: u32, slot: u32) {
-        let crowd = self.table.door(before).map_or(0, Door::crowd);
-        if crowd > 0 {
-            self.expect_owners(slot, crowd);
+    pub(super) fn expect_crowd(&mut self, now: Instant, before: u32, slot: u32) {
+        let Some(door) = self.table.door(before).copied() else { return };
+        let tenure = self.table[before].tenure;
+        if tenure == Instant::ZERO {
+            return self.table.door_mut(slot).go_on_waiting(&door);
+        }
+        let others = door.crowd(&mut self.rng);
+        if !others.is_empty() {
+            self.await_turn(now, slot, others, now - tenure);
         }
     }
 
-    /// Tells the request in `slot` how many owners others have seen. Its pauses are long from the
-    /// first one on: short ones would put the request ahead of those who have waited for longer.
-    fn expect_owners(&mut self, slot: u32, owners: u32) {
-        self.table.door_mut(slot).await_owners(owners);
+    /// Lets the request in `slot` wait for the next turn of this engine. Its pauses are long from
+    /// the first one on: short ones would put the request ahead of those who have waited for
+    /// longer.
+    fn await_turn(&mut self, now: Instant, slot: u32, others: Engines, held: Duration) {
+        self.table.door_mut(slot).await_turn(now, others, held);
         if !self.table.options(slot).is_some_and(AcquireOptions::has_own_tries) {
             self.table[slot].retries = MANY_RETRIES;
         }
@@ -110,7 +128,7 @@ impl Redlock {
     /// Bounds the tenure of a lock for which others wait: the tenure ends when everybody has had
     /// the lock who stands in line now.
     pub(super) fn begin_tenure(&mut self, slot: u32) {
-        if self.table.door(slot).is_some_and(|door| door.crowd() > 0) {
+        if self.table.door(slot).is_some_and(Door::is_wary) {
             let turns = self.table.line_behind(slot);
             self.table.door_mut(slot).begin_tenure(turns);
         }

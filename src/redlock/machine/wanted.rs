@@ -19,7 +19,7 @@ use bytes::BytesMut;
 
 use super::Redlock;
 use crate::redlock::lock::crowds::Crowd;
-use crate::redlock::lock::door::Door;
+use crate::redlock::lock::engines::Engines;
 use crate::redlock::lock::runs::Follow;
 use crate::redlock::lock::{Links, Lock};
 use crate::redlock::millis::Millis;
@@ -74,8 +74,9 @@ impl Redlock {
     /// Lets the next request pause as one that has seen others after a whole tenure.
     #[cold]
     fn leave_after_tenure(&mut self, now: Instant, slot: u32, hash: u32) {
-        let owners = self.table.door(slot).map_or(0, Door::crowd).max(1);
-        self.crowds.remember(Crowd { hash, owners, released_at: now, held: self.config.tenure });
+        let seen = self.table.door(slot).map(|door| door.crowd(&mut self.rng)).unwrap_or_default();
+        let others = seen.union(Engines::SOMEBODY);
+        self.crowds.remember(Crowd { hash, others, released_at: now, held: self.config.tenure });
     }
 
     /// Handles the answer to the question whether somebody else wants a resource.

@@ -1,0 +1,80 @@
+//! How many engines want one resource, as far as one of them can see.
+
+/// The bits of a set.
+const BITS: u32 = u128::BITS;
+
+/// The parts of one in which the count is added up.
+const PARTS: u32 = 1 << 16;
+
+/// Engines whose tokens were seen: one bit for the hash of each. Engines can share a bit, and their
+/// number is estimated from the bits that are set (linear counting). Among a hundred engines the
+/// estimate is a few off.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Engines(pub(super) u128);
+
+impl Engines {
+    /// One engine of which nothing is known.
+    pub(crate) const SOMEBODY: Self = Self(1);
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn insert(&mut self, hash: u64) {
+        self.0 |= 1 << (hash % u64::from(BITS));
+    }
+
+    pub(crate) const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns the engines without some of them: each is forgotten with a chance of one in 16.
+    pub(crate) fn faded(self, rng: &mut fastrand::Rng) -> Self {
+        let kept = (0..4).fold(0, |kept, _| kept | rng.u128(..));
+        Self(self.0 & kept)
+    }
+
+    /// Returns how many engines these are, about. All bits are set by some 700 engines: more than
+    /// that are never counted.
+    pub(crate) fn count(self) -> u32 {
+        // Another engine finds a free bit once in so many times.
+        let parts: u32 = (0..self.0.count_ones()).map(|set| PARTS * BITS / (BITS - set)).sum();
+        (parts + PARTS / 2) / PARTS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redlock::xxh64::xxh64_of_number;
+
+    fn engines(count: u64) -> Engines {
+        let mut engines = Engines::default();
+        (0..count).for_each(|number| engines.insert(xxh64_of_number(number, 7)));
+        engines
+    }
+
+    #[test]
+    fn engines_are_counted_about() {
+        // engines, least count, most count
+        let rows = [(0, 0, 0), (1, 1, 1), (2, 2, 3), (10, 8, 12), (100, 85, 115), (300, 240, 360)];
+        for (count, least, most) in rows {
+            let counted = engines(count).count();
+            assert!((least..=most).contains(&counted), "{count}: {counted}");
+        }
+        let most = engines(1_000_000).count();
+        assert!((600..800).contains(&most), "{most}");
+    }
+
+    #[test]
+    fn an_engine_counts_once_and_is_forgotten_one_day() {
+        let (mut known, mut rng) = (engines(50), fastrand::Rng::with_seed(7));
+        assert_eq!(known.union(engines(50)), known);
+        let once = known.faded(&mut rng).count();
+        assert!((40..50).contains(&once), "{once}");
+        for _ in 0..200 {
+            known = known.faded(&mut rng);
+        }
+        assert!(known.is_empty());
+    }
+}
