@@ -76,12 +76,14 @@ impl Runs {
     }
 
     /// Takes note that the engine pauses `until` then, although the caller has asked again. A pause
-    /// at the end of a tenure can be too short for those who wait, and does not end the run.
+    /// at the end of a tenure can be too short for those who wait, and does not end the run. The
+    /// pause can also end late, on a thread that is seldom awake: with a gap of a millisecond each
+    /// pause would look like a break, and what others want would be forgotten each time.
     #[cold]
     pub(crate) fn pauses(&mut self, hash: u32, until: Instant) {
         let run = &mut self.places[hash as usize % PLACES];
         if run.hash == hash {
-            run.over_at = run.over_at.max(until.as_nanos().saturating_add(self.gap));
+            run.over_at = run.over_at.max(until.as_nanos().saturating_add(self.long));
         }
     }
 
@@ -141,6 +143,12 @@ mod tests {
         runs.pauses(7, at(450));
         runs.wanted(7);
         assert_eq!(lock(&mut runs, 7, 451, 460), Follow::Leave);
+        runs.pauses(7, at(500));
+        runs.wanted(7);
+        assert_eq!(lock(&mut runs, 7, 700, 710), Follow::Leave, "a pause that has ended late");
+        runs.pauses(7, at(750));
+        runs.wanted(7);
+        assert_eq!(lock(&mut runs, 7, 1_251, 1_260), Follow::Nothing, "nobody came any more");
     }
 
     #[test]
