@@ -1,8 +1,9 @@
 //! What must be true of a client that asks again at once for what it has just released.
 //!
 //! Nobody comes in between: the release and the next `SET` of such a client arrive together. Its
-//! attempts are never refused, so it sees nobody else, unless those who wait leave a mark. Then
-//! each of them is served.
+//! attempts are hardly ever refused, so it sees nobody else, unless those who wait leave a mark.
+//! Then each of them is served, soon after a tenure: a mark is left after half of one, the question
+//! for it comes once in a tenure, and the tenure in which the answer comes is the last one.
 
 use crate::book::State;
 use crate::checks::Violation;
@@ -11,8 +12,13 @@ use crate::manner::Manner;
 use crate::names::Resources;
 use crate::world::World;
 
-/// The time within which the one who waits must have had the lock.
-const SERVED_AFTER: u64 = 120 * SECOND;
+/// The time within which the one who waits must have had the lock: so many tenures, and this long.
+/// Whoever is served by chance alone often waits for longer.
+const TENURES: u64 = 4;
+const SLACK: u64 = 10 * SECOND;
+
+/// How long the requests wait.
+const PATIENCE: u64 = 120 * SECOND;
 
 /// The longest way to a master with which that is promised: the pauses of who leaves a resource to
 /// others grow with the way to the masters, and so do the pauses between two looks.
@@ -32,11 +38,12 @@ impl World {
         }
         let (tenure, ttl) = (config.tenure.as_nanos() as u64, self.options.max_ttl() / MS);
         let hold = (tenure / 8).clamp(MS / 10, 50 * MS);
-        let end = self.net.now + SERVED_AFTER;
         let served = self.clients[patient].grants;
         self.want(0, ttl);
+        let end = self.net.now + PATIENCE;
         self.live_until(end, |world| world.clients[0].first_in(State::Held).is_some())?;
         self.want(patient, ttl);
+        let end = self.net.now + TENURES * tenure + SLACK;
         let mut until = self.net.now + hold;
         while self.net.now < end && self.clients[patient].grants == served {
             if self.net.now >= until && self.has_again(ttl) {
@@ -48,6 +55,7 @@ impl World {
             self.net.fail(format_args!("liveness: client {patient} starves behind client 0"));
         }
         // Whoever has the lock leaves the way to the other.
+        let end = self.net.now + PATIENCE;
         while self.net.now < end && self.clients.iter().any(|client| !client.locks.is_empty()) {
             self.give_back();
             self.advance(end)?;
@@ -68,7 +76,7 @@ impl World {
 
     fn want(&mut self, index: usize, ttl: u64) {
         let Self { net, clients, .. } = self;
-        clients[index].acquire(net, WANTED, &Manner::default(), ttl, SERVED_AFTER / MS);
+        clients[index].acquire(net, WANTED, &Manner::default(), ttl, PATIENCE / MS);
         clients[index].settle(net);
     }
 
