@@ -113,6 +113,10 @@ use crate::redlock::timers::Timers;
 use crate::redlock::token::Nonce;
 use crate::time::Instant;
 
+/// Room for one command with an ordinary name, the longest of which calls a script: so the first
+/// call of any kind grows nothing.
+const SCRATCH: usize = 512;
+
 /// The Redlock algorithm over N nodes, without input or output.
 ///
 /// Time, randomness and the network come in as arguments. There are four kinds of method:
@@ -236,7 +240,7 @@ impl Redlock {
             crowds: Crowds::default(),
             runs: Runs::new(config.tenure_gap, config.tenure),
             ready: Queue::EMPTY,
-            scratch: BytesMut::new(),
+            scratch: BytesMut::with_capacity(SCRATCH),
             last_request: LastRequest::new(),
             last_joined: LastRequest::new(),
             last_ttl: None,
