@@ -112,6 +112,8 @@ pub enum Saboteur {
     TenureForgotten,
     /// An engine whose locks follow one another leaves the resource to nobody who has left a mark.
     MarkIgnored,
+    /// Thrift: whoever was refused asks all nodes again, and never looks at one before.
+    DoorForgotten,
     /// S13: the largest number that a node has drawn is the fence, without a second trip.
     FenceNotRaised,
     /// S13: where the numbers differ, the proposal is the fence.

@@ -8,8 +8,8 @@ use crate::run::{bench, run, spawn, text};
 use crate::support::process::Folder;
 use crate::support::servers::Cluster;
 
-/// Makes an earlier run better by this factor: faster, and cheaper, for the client more than for the
-/// servers, because the quotient of the two is judged as well.
+/// Makes an earlier run better by this factor: faster, and cheaper. The client is cheaper than the
+/// servers by the factor, because the quotient of the two is judged as well.
 fn better(run: &Value, factor: f64) -> String {
     let mut run = run.clone();
     let scale = |value: &mut Value, factor: f64| {

@@ -64,7 +64,7 @@ impl World {
     }
 
     /// Lets each client release what it has.
-    fn give_back(&mut self) {
+    pub(crate) fn give_back(&mut self) {
         let Self { net, clients, .. } = self;
         for client in clients {
             if let Some(id) = client.first_in(State::Held) {

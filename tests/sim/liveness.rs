@@ -50,6 +50,10 @@ impl World {
         if self.options.seed % 4 == 1 {
             self.nobody_starves()?;
         }
+        // These worlds are long.
+        if self.options.seed % 16 == 2 {
+            self.rivals_take_turns()?;
+        }
         let end = self.net.now + 2 * self.options.max_ttl() + self.options.step_max;
         self.live_until(end, |world| !is_patient && world.rest() == Some(0))?;
         // A password that was changed last was noticed after the world had become clean.

@@ -58,6 +58,7 @@ mod passing;
 mod questions;
 mod request;
 mod restarts;
+mod rivals;
 mod runner;
 #[cfg(redbolt_sabotage)]
 mod saboteurs;

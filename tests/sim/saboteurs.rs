@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 63] = [
+const SABOTEURS: [(&str, Breach); 64] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -84,6 +84,7 @@ const SABOTEURS: [(&str, Breach); 63] = [
     ("passing on", Core(Saboteur::KnownTokenPassed)),
     ("tenure", Core(Saboteur::TenureForgotten)),
     ("tenure", Core(Saboteur::MarkIgnored)),
+    ("thrift", Core(Saboteur::DoorForgotten)),
     ("S13", Core(Saboteur::AnswersSwapped)),
     ("S13", Core(Saboteur::FenceNotRaised)),
     ("S13", Core(Saboteur::ProposalTrusted)),

@@ -70,6 +70,8 @@ pub(crate) struct Pauses {
 /// The requests of all clients.
 pub(crate) struct Thrift {
     accounts: [Account; CLIENTS_MAX],
+    /// How many requests masters have executed, of all clients.
+    pub(crate) executed: u64,
 }
 
 /// The requests of one client, and of those that were in its place before.
@@ -144,7 +146,7 @@ impl Pauses {
 
 impl Thrift {
     pub(crate) fn new() -> Self {
-        Self { accounts: Default::default() }
+        Self { accounts: Default::default(), executed: 0 }
     }
 
     /// Records that a client has opened a connection.

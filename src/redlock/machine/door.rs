@@ -21,6 +21,7 @@ use crate::redlock::node::batch::Flush;
 use crate::redlock::node::request::{DoorRequest, Expected, Request};
 use crate::redlock::node_set::NodeId;
 use crate::redlock::options::AcquireOptions;
+use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Seen;
 use crate::redlock::wire::command;
 use crate::redlock::wire::tracking;
@@ -61,7 +62,8 @@ impl Redlock {
         let has_own_way = self.table.options(slot).is_some_and(AcquireOptions::has_own_tries);
         let is_wary = self.table.door(slot).is_some_and(Door::is_wary);
         let is_refused = !lock.votes.refused().is_empty() || is_wary;
-        if !is_refused || lock.last_try || lock.is_adopted() || has_own_way {
+        let is_forgotten = self.config.is_sabotaged(Saboteur::DoorForgotten);
+        if !is_refused || lock.last_try || lock.is_adopted() || has_own_way || is_forgotten {
             return None;
         }
         let key = lock.names().keys().next().unwrap_or_default();

@@ -64,6 +64,7 @@ impl Node {
             let (leaving, waiting) = (requests.leaving(done), &requests.waiting()[done..]);
             let Some((words, used)) = request::read(waiting) else { break };
             let before = self.out.len();
+            checks.thrift.executed += 1;
             self.observe(now, link, &words, leaving, checks);
             let (request, reply) = (&waiting[..used], &self.out[before..]);
             trace.add(&[now, self.index as u64, link.id]);
