@@ -156,6 +156,12 @@ impl Door {
         self.same > 0 && self.same % every == 0
     }
 
+    /// Returns whether looks here and elsewhere have shown the same for some time. True for every
+    /// eighth such look.
+    pub(crate) fn is_long_the_same(&self) -> bool {
+        self.same > 0 && self.same % (2 * SAME_LOOKS) == 0
+    }
+
     /// Lets the request wait for the next turn of its engine, which has had the lock for the time
     /// `held` while these others wanted it.
     pub(crate) fn await_turn(&mut self, now: Instant, known: Engines, held: Duration) {

@@ -7,7 +7,8 @@
 //!
 //! The owner of the token at the door can have died with too few nodes, and others may have the
 //! lock since then, or nobody. So after some looks that have shown the same token, one goes to the
-//! next node. A door that does not answer, or not with a token, keeps nobody out.
+//! next node. A door that does not answer keeps nobody out. Data that are no lock may stay at a
+//! node for ever: after some more looks at them, all nodes are asked.
 
 use core::time::Duration;
 
@@ -135,7 +136,12 @@ impl Redlock {
                 }
                 Some(Seen::Data) => {
                     self.table.door_mut(slot).saw(now, &[]);
-                    self.door_is_closed(now, id, slot);
+                    // Such data may stay for ever, at nodes that the lock does not need.
+                    if self.table.door(slot).is_some_and(Door::is_long_the_same) {
+                        self.go_in(slot);
+                    } else {
+                        self.door_is_closed(now, id, slot);
+                    }
                 }
                 // Our own token is left from an attempt that was given up.
                 Some(Seen::Value(_) | Seen::Nothing) | None => self.go_in(slot),

@@ -49,7 +49,9 @@ impl Redlock {
     /// at the same moment.
     pub(super) fn wants_to_hear(&self, now: Instant, slot: u32, node: NodeId) -> bool {
         let long = self.config.retry_max.saturating_mul(LONG);
-        let unchanged = self.table.door(slot).map_or(Duration::ZERO, |door| door.unchanged(now));
+        // For data that are no lock nobody listens: they may stay for ever.
+        let door = self.table.door(slot).filter(|door| !door.knows(&[]));
+        let unchanged = door.map_or(Duration::ZERO, |door| door.unchanged(now));
         self.nodes[node].tells() && unchanged >= long
     }
 

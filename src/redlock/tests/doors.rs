@@ -131,6 +131,28 @@ fn data_that_is_no_string_is_somebodys_and_keeps_nobody_out_for_ever() {
     panic!("always the same door");
 }
 
+/// Data that are no lock may stay for ever at two nodes, and three make a quorum without them.
+#[test]
+fn data_on_both_nodes_that_are_looked_at_keep_nobody_out_for_ever() {
+    let mut rig = rig();
+    rig.refused(Duration::from_secs(60));
+    let mut doors = Vec::new();
+    for look in 0..24 {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let sent: Vec<_> = (0..5).map(|index| rig.sent(index)).collect();
+        let door = sent.iter().position(|sent| sent[..] == ["GET r".to_owned()]);
+        let Some(door) = door else {
+            let is_set = |sent: &Vec<String>| sent[0].starts_with("SET r ");
+            assert!(sent.iter().all(is_set), "look {look}: {sent:?}");
+            doors.dedup();
+            return assert!(doors.len() >= 2, "both were looked at: {doors:?}");
+        };
+        doors.push(door);
+        rig.reply(door, "-WRONGTYPE Operation against a key holding the wrong kind of value");
+    }
+    panic!("only ever the nodes with data: {doors:?}");
+}
+
 /// The place of a request that has ended belongs to another resource.
 #[test]
 fn what_a_request_has_seen_ends_with_it() {
