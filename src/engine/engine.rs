@@ -169,9 +169,10 @@ impl Engine {
     /// wait while events are still to be taken, because some commands end at once.
     ///
     /// With hundreds of requests on their way, the wait begins with a pause, so that replies come
-    /// together: a fourth of the time of an answer, at most 500 µs, and counted from the last turn.
-    /// Deadlines can be as late as that. There is no pause with a timeout below 500 µs, nor with
-    /// [`busy_poll`](Config::busy_poll).
+    /// together: half of the time that requests spend in the queues of the nodes, at most 2 ms, and
+    /// counted from the last turn. What waits for replies can be as late as that; all else, such as
+    /// the news of a loss, is 500 µs late at most. There is no pause with a timeout below 500 µs,
+    /// nor with [`busy_poll`](Config::busy_poll).
     ///
     /// # Errors
     ///

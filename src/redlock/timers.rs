@@ -86,6 +86,22 @@ impl Timers {
         Some(first.slot)
     }
 
+    /// Returns whether a slot that comes up by `at` is one for which `is_meant` holds. The cost: a
+    /// look at each entry up to then.
+    #[cfg(any(feature = "net", test))]
+    pub(super) fn any_by(&self, at: Instant, is_meant: impl Fn(u32) -> bool) -> bool {
+        self.any_below(0, at, &is_meant)
+    }
+
+    /// Does the same for the entry at `place` and those below it, none of which is earlier.
+    #[cfg(any(feature = "net", test))]
+    fn any_below(&self, place: usize, at: Instant, is_meant: &impl Fn(u32) -> bool) -> bool {
+        let Some(entry) = self.heap.get(place).filter(|entry| entry.at <= at) else { return false };
+        let first = place * ARITY + 1;
+        is_meant(entry.slot)
+            || (first..first + ARITY).any(|child| self.any_below(child, at, is_meant))
+    }
+
     fn remove(&mut self, place: usize) {
         let gone = self.heap.swap_remove(place);
         self.position[gone.slot as usize] = NOWHERE;
@@ -161,6 +177,10 @@ mod tests {
             let mut model: Vec<Option<u64>> = vec![None; 64];
             for _ in 0..500 {
                 let slot = rng.usize(..64);
+                let by = rng.u64(..1_000);
+                let is_meant = |slot| slot % 8 == 0;
+                let mut meant = model.iter().step_by(8).flatten();
+                assert_eq!(timers.any_by(at(by), is_meant), meant.any(|when| *when <= by));
                 match rng.u8(..4) {
                     _ if rng.u8(..) == 0 => {
                         timers.clear_all();

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::Driver;
 use crate::net::clock::Clock;
-use crate::net::lull::usual;
+use crate::net::lull::{LATENESS, Wait, middle, usual};
 use crate::redlock::{MAX_NODES, Redlock};
 use crate::time::Instant;
 
@@ -15,18 +15,34 @@ impl Driver {
     /// Sleeps until something happens or `timeout` is over. With many requests on their way, leaves
     /// the sockets alone for a moment before.
     pub(super) fn doze(&mut self, redlock: &Redlock, timeout: Option<Duration>) -> io::Result<()> {
-        let most = timeout.unwrap_or(Duration::MAX);
-        let mut queues: SmallVec<[usize; MAX_NODES]> =
-            redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).collect();
-        let unread = self.links.iter().any(|link| link.unread);
-        let pause = match unread {
-            true => Duration::ZERO,
-            false => self.lull.pause(usual(&mut queues), most, Clock::now),
-        };
+        let pause = self.next_pause(redlock, timeout);
         if !pause.is_zero() {
             self.pause(pause);
         }
         self.sleep(timeout.map(|timeout| timeout.saturating_sub(pause)))
+    }
+
+    /// Returns for how long to leave the sockets alone before a wait of `timeout`.
+    fn next_pause(&mut self, redlock: &Redlock, timeout: Option<Duration>) -> Duration {
+        if self.links.iter().any(|link| link.unread) {
+            return Duration::ZERO;
+        }
+        let nodes = redlock.nodes().into_iter();
+        let mut queues: SmallVec<[usize; MAX_NODES]> =
+            nodes.clone().map(|id| redlock.unanswered(id)).collect();
+        let mut distances: SmallVec<[Duration; MAX_NODES]> =
+            nodes.map(|id| redlock.least_round_trip(id)).collect();
+        let wait = Wait {
+            unanswered: usual(&mut queues),
+            distance: middle(&mut distances),
+            most: timeout.unwrap_or(Duration::MAX),
+        };
+        let pause = self.lull.pause(&wait, Clock::now);
+        // Replies can wait, and so can whatever they decide. The end of a lock cannot.
+        if pause > LATENESS && redlock.is_due_without_reply(Clock::now() + pause) {
+            return LATENESS;
+        }
+        pause
     }
 
     #[expect(clippy::disallowed_methods, reason = "what comes meanwhile is to be handled together")]

@@ -80,6 +80,13 @@ impl Phase {
     pub(crate) const fn is_on_its_way_out(self) -> bool {
         matches!(self, Self::Releasing | Self::Draining)
     }
+
+    /// Returns `true` if the time of the phase is only the end of a wait for replies.
+    #[cfg(feature = "net")]
+    pub(crate) const fn awaits_reply(self) -> bool {
+        let is_asked = matches!(self, Self::Attempt | Self::AtDoor | Self::Adoption);
+        is_asked || self.is_on_its_way_out() || matches!(self, Self::Free)
+    }
 }
 
 /// How a lock is asked for.

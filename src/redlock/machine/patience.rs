@@ -11,6 +11,8 @@ use crate::redlock::lock::votes::Votes;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::Node;
 use crate::redlock::node::patience::{Limits, Waits};
+#[cfg(feature = "net")]
+use crate::redlock::node_set::NodeId;
 use crate::redlock::node_set::{MAX_NODES, NodeSet};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::validity;
@@ -72,6 +74,13 @@ impl Redlock {
     pub(crate) fn round_trip(&self, index: usize) -> Duration {
         let node = self.nodes.iter().nth(index);
         Duration::from_nanos(node.map_or(0, Node::distance))
+    }
+
+    /// Returns the least round trip of a node on its connection; zero before its first reply.
+    #[cfg(feature = "net")]
+    #[inline]
+    pub(crate) fn least_round_trip(&self, node: NodeId) -> Duration {
+        self.nodes[node].least_round_trip()
     }
 
     /// Returns the nodes whose connections are up.

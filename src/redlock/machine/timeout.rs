@@ -28,6 +28,17 @@ impl Redlock {
         (next.0 < Instant::FAR_FUTURE).then_some(next)
     }
 
+    /// Returns whether something is due by `at` that no reply can change: the loss of a lock, a
+    /// renewal, a retry, the end of a wait. For a driver that would leave replies unread until
+    /// then. The cost: a look at each lock that is due by then.
+    #[cfg(feature = "net")]
+    pub(crate) fn is_due_without_reply(&self, at: Instant) -> bool {
+        self.timers.any_by(at, |slot| {
+            let lock = &self.table[slot];
+            lock.due <= at && !lock.phase.awaits_reply()
+        })
+    }
+
     /// Does everything that is due at `now`: ends validities, attempts and waits, starts retries,
     /// connects to nodes, cleans up.
     ///

@@ -66,6 +66,12 @@ impl Node {
         self.round_trip.get()
     }
 
+    /// Returns the least round trip of the connection; zero before the first answer.
+    #[cfg(feature = "net")]
+    pub(crate) fn least_round_trip(&self) -> Duration {
+        self.round_trip.least()
+    }
+
     /// Returns the round trip for patience, in nanoseconds; zero before the first answer. A server
     /// that has just been connected may have been slow.
     pub(crate) fn distance(&self) -> u64 {

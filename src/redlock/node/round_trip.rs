@@ -28,6 +28,9 @@ pub(super) struct RoundTrip {
     first: u64,
     /// The time until the connection was up; zero if it was up at once, which says nothing.
     connect: u64,
+    /// The least round trip of the connection, in which no request has waited in a queue;
+    /// `u64::MAX` before the first reply.
+    least: u64,
     /// The start of the connection attempt, then that of the connection, then the time of the first
     /// reply, then the last time at which the estimate doubled.
     since: Instant,
@@ -35,7 +38,7 @@ pub(super) struct RoundTrip {
 
 impl RoundTrip {
     pub(super) const fn new() -> Self {
-        Self { smoothed: 0, spread: 0, first: 0, connect: 0, since: Instant::ZERO }
+        Self { smoothed: 0, spread: 0, first: 0, connect: 0, least: u64::MAX, since: Instant::ZERO }
     }
 
     /// Returns the estimate for pauses; zero before the first reply.
@@ -45,6 +48,12 @@ impl RoundTrip {
         }
         let is_shorter = 0 < self.connect && self.connect < self.first;
         Duration::from_nanos(if is_shorter { self.connect } else { self.first })
+    }
+
+    /// Returns the least round trip; zero before the first reply.
+    #[cfg(feature = "net")]
+    pub(super) const fn least(self) -> Duration {
+        Duration::from_nanos(if self.least == u64::MAX { 0 } else { self.least })
     }
 
     /// Returns the estimate for patience, in nanoseconds; zero before the first reply.
@@ -78,6 +87,7 @@ impl RoundTrip {
     /// Records a reply that came at `now`, `sample` nanoseconds after its request was sent.
     #[inline]
     pub(super) fn answered(&mut self, now: Instant, sent: Instant, sample: u64) {
+        self.least = self.least.min(sample);
         // With a sign, all of this takes few instructions; no time is as long as three centuries.
         let old = self.smoothed as i64;
         let difference = (sample as i64).wrapping_sub(old);
@@ -153,6 +163,20 @@ mod tests {
             let found = seeded(connect, first).get();
             assert_eq!(found, Duration::from_micros(expected), "{connect} {first}");
         }
+    }
+
+    #[cfg(feature = "net")]
+    #[test]
+    fn the_least_round_trip_is_that_without_a_queue() {
+        let mut round_trip = RoundTrip::new();
+        assert_eq!(round_trip.least(), Duration::ZERO);
+        reply(&mut round_trip, 0, 900);
+        reply(&mut round_trip, 1_000, 1_070);
+        reply(&mut round_trip, 2_000, 4_000);
+        assert_eq!(round_trip.least(), Duration::from_micros(70));
+        round_trip.connecting(at(5_000));
+        round_trip.connected(at(9_000));
+        assert_eq!(round_trip.least(), Duration::ZERO, "another server");
     }
 
     #[test]
