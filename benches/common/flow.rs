@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use fastrand::Rng;
-use redbolt::redlock::{Event, RedlockConfig};
+use redbolt::redlock::{Ask, Event, RedlockConfig};
 
 use super::rig::{Rig, Step};
 
@@ -13,6 +13,9 @@ const PER_LOCK: usize = 4;
 /// How many replies a node gives in a turn: about as many as a server is read in a real run with
 /// 512 in flight.
 const SHARES: core::ops::Range<usize> = 40..150;
+
+/// The name before the first one of a round, as long as the names of `redbolt bench`.
+const NAME: [u8; 33] = *b"bench/0123456789abcdef/0000000000";
 
 /// A core that has warmed up, and the steps of a round. A new lock is requested as soon as one is
 /// released, and each lock has a name of its own.
@@ -27,12 +30,13 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// A flow over `nodes` nodes, with `in_flight` locks at a time.
-    pub(crate) fn new(nodes: usize, in_flight: usize) -> Self {
-        let rig = Rig::new(nodes, RedlockConfig::default());
-        // As long as the names of `redbolt bench`.
-        let name = *b"bench/0123456789abcdef/0000000000";
-        let mut flow = Self { rig, in_flight, name, steps: Vec::new() };
+    /// A flow over `nodes` nodes, with `in_flight` locks at a time, each of which asks as many nodes
+    /// as `ask` says.
+    pub(crate) fn new(nodes: usize, in_flight: usize, ask: Ask) -> Self {
+        let mut config = RedlockConfig::default();
+        config.ask = ask;
+        let rig = Rig::new(nodes, config);
+        let mut flow = Self { rig, in_flight, name: NAME, steps: Vec::new() };
         let mut owed = vec![BytesMut::new(); nodes];
         let mut rng = Rng::with_seed(1);
         let mut steps = Vec::new();
@@ -59,6 +63,8 @@ impl Flow {
     /// Runs one round, in which `step` takes the step with a number. Returns the number of cycles.
     fn go_round(&mut self, mut step: impl FnMut(&mut Rig, usize)) -> usize {
         let cycles = PER_LOCK * self.in_flight;
+        // A majority of another name may be other nodes, which would be sent something else.
+        self.name = NAME;
         let (mut started, mut ended) = (0, 0);
         let mut number = 0;
         while ended < cycles || self.rig.core().in_use() > 0 {

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use redbolt::redlock::Ask;
 use redbolt::resp::{Parser, Status, Value};
 
 use crate::cycles::Cycles;
@@ -15,12 +16,13 @@ pub(crate) struct Work {
 }
 
 /// All operations: reading a reply, and a cycle of acquisition and release over five nodes.
-pub(crate) const WORK: [Work; 5] = [
+pub(crate) const WORK: [Work; 6] = [
     Work { name: "parse-one-by-one", work: |rounds| parse(one_by_one(1000), rounds) },
     Work { name: "parse-in-groups", work: |rounds| parse(in_groups(8), rounds) },
     Work { name: "cycle-alone", work: |rounds| cycle(1, rounds) },
     Work { name: "cycle-in-groups", work: |rounds| cycle(GROUP, rounds) },
-    Work { name: "cycle-512-in-flight", work: |rounds| flow(512, rounds) },
+    Work { name: "cycle-512-in-flight", work: |rounds| flow(Ask::All, rounds) },
+    Work { name: "cycle-512-by-majority", work: |rounds| flow(Ask::Majority, rounds) },
 ];
 
 pub(crate) fn find(name: &str) -> &'static Work {
@@ -67,7 +69,7 @@ fn cycle(in_flight: usize, rounds: usize) -> usize {
 }
 
 /// A round here has as many cycles as many of the other rounds.
-fn flow(in_flight: usize, rounds: usize) -> usize {
-    let mut flow = Flow::new(5, in_flight);
+fn flow(ask: Ask, rounds: usize) -> usize {
+    let mut flow = Flow::new(5, 512, ask);
     (0..rounds.div_ceil(20)).map(|_| flow.run()).sum()
 }

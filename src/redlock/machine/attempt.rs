@@ -70,7 +70,7 @@ impl Redlock {
         let due = if self.table[slot].round.spare.is_empty() {
             self.first_wait(now, slot, ttl).min(validity::half(now, valid_until))
         } else {
-            self.first_hedge(slot, voters)
+            self.first_hedge(now, slot, voters)
         };
         self.schedule(slot, if voters.is_empty() { now } else { due });
     }

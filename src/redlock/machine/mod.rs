@@ -88,6 +88,7 @@ use bytes::BytesMut;
 pub use self::action::{Action, Reason};
 use self::last_request::LastRequest;
 use self::last_ttl::LastTtl;
+use self::majority::Hedge;
 use self::queries::Queries;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::config_error::ConfigError;
@@ -167,6 +168,7 @@ pub struct Redlock {
     nodes: Nodes,
     /// The order in which resources prefer nodes.
     order: Order,
+    hedge: Hedge,
     table: Table,
     timers: Timers,
     /// The crowds before resources that this engine has just released.
@@ -241,6 +243,7 @@ impl Redlock {
             runs: Runs::new(config.tenure_gap, config.tenure),
             ready: Queue::EMPTY,
             scratch: BytesMut::with_capacity(SCRATCH),
+            hedge: Hedge::default(),
             last_request: LastRequest::new(),
             last_joined: LastRequest::new(),
             last_ttl: None,
