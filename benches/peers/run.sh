@@ -30,7 +30,7 @@ client_cpu=${CLIENT_CPU:-0}
 server_cpu=${SERVER_CPU:-1}
 
 rust_peers=(raw-single raw-group raw-fresh redbolt redis-rs redis-rs-tuned rslock)
-engines=(redbolt redis-rs rslock)
+engines=(redbolt redbolt-majority redis-rs rslock)
 fenced_peers=(redbolt redbolt-fenced)
 majority_peers=(redbolt redbolt-majority raw-group raw-fresh redis-rs redis-rs-tuned rslock)
 tls_peers=(redbolt redbolt-tls redis-rs redis-rs-tls redis-rs-tuned redis-rs-tuned-tls)
