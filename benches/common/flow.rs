@@ -30,8 +30,8 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// A flow over `nodes` nodes, with `in_flight` locks at a time, each of which asks as many nodes
-    /// as `ask` says.
+    /// A flow over `nodes` nodes, with `in_flight` locks at a time, each of which asks as many
+    /// nodes as `ask` says.
     pub(crate) fn new(nodes: usize, in_flight: usize, ask: Ask) -> Self {
         let mut config = RedlockConfig::default();
         config.ask = ask;

@@ -34,8 +34,8 @@ const SHORTEST: Duration = Duration::from_micros(100);
 /// The longest pause. A request of another thread can wait for as long.
 const LONGEST: Duration = Duration::from_millis(2);
 
-/// By how much a deadline that no reply can change may be late in a crowd: half of the time by which
-/// a loss is told ahead of the end, if nothing else is configured.
+/// By how much a deadline that no reply can change may be late in a crowd: half of the time by
+/// which a loss is told ahead of the end, if nothing else is configured.
 pub(super) const LATENESS: Duration = Duration::from_micros(500);
 
 /// For how long answers are counted, at least.

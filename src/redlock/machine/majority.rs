@@ -8,46 +8,16 @@
 
 use core::time::Duration;
 
-use smallvec::SmallVec;
-
 use super::Redlock;
+use super::hedge::{Answering, Hedge, LEAST_HEDGE};
 use crate::redlock::ask::Ask;
 use crate::redlock::lock::Lock;
 use crate::redlock::node::batch::Flush;
 use crate::redlock::node::request::{Expected, Intent, Request, SetRequest};
-use crate::redlock::node_set::{MAX_NODES, NodeId, NodeSet};
+use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::validity;
 use crate::time::Instant;
-
-/// The shortest hedge. Near nodes answer within some ten microseconds, and what keeps one of them
-/// busy for a moment is no reason to ask all the others.
-const LEAST_HEDGE: u64 = 1_000_000;
-
-/// By how much each other request makes the shortest hedge longer, of those that a quorum of nodes
-/// still works on. A server of a busy machine takes some microseconds for each of them, and to ask
-/// more nodes would not help.
-const HEDGE_PER_REQUEST: u64 = 10_000;
-
-/// What the hedges of all attempts have in common. Round trips and queues change little from one
-/// attempt of a crowd to the next, and to sort them for each cost a tenth of the client's time.
-#[derive(Default)]
-pub(super) struct Hedge {
-    renew_at: Instant,
-    /// For how many more attempts this is good.
-    uses: u32,
-    /// The patience with the fastest quorum, in nanoseconds.
-    fastest: u64,
-    /// The shortest hedge, in nanoseconds.
-    least: u64,
-}
-
-impl Hedge {
-    /// A small part of the shortest hedge.
-    const LASTS: Duration = Duration::from_micros(100);
-    /// Hundreds of attempts can begin at one moment, and each makes the queues longer.
-    const USES: u32 = 16;
-}
 
 /// The end of an attempt that asks its spare nodes.
 struct WidenedEnd {
@@ -108,36 +78,24 @@ impl Redlock {
     /// attempt ask all nodes, and a node that is slow for good makes nobody wait for long. Half of
     /// the longest time of the attempt is left for the spare nodes in any case.
     pub(super) fn first_hedge(&mut self, now: Instant, slot: u32, asked: NodeSet) -> Instant {
-        if now >= self.hedge.renew_at || self.hedge.uses == 0 {
+        if self.hedge.is_used_up(now) {
             self.hedge = self.new_hedge(now);
         }
-        self.hedge.uses -= 1;
         let ready = asked.into_iter().filter(|id| self.nodes[*id].is_ready());
         let slowest = ready.map(|id| self.nodes[id].patience()).max().unwrap_or(0);
-        let time = slowest.min(self.hedge.fastest.saturating_mul(2)).max(self.hedge.least);
+        let time = self.hedge.take(slowest);
         let started = self.table[slot].started;
         let latest = started + (self.latest_end(slot) - started) / 2;
         Instant::from_nanos(started.as_nanos().saturating_add(time)).min(latest)
     }
 
-    /// Looks at all nodes for what their hedges have in common.
+    /// Looks at all nodes for what the hedges have in common.
     fn new_hedge(&self, now: Instant) -> Hedge {
-        let (mut times, mut queues) = (SmallVec::<[u64; MAX_NODES]>::new(), SmallVec::new());
-        for id in self.ready_nodes() {
-            // The deviation alone says little: replies that come together show none.
-            times.push(self.nodes[id].patience());
-            queues.push(self.nodes[id].unanswered().saturating_sub(1) as u64);
-        }
-        let of_quorum = |mut values: SmallVec<[u64; MAX_NODES]>| {
-            values.sort_unstable();
-            values.get(self.quorum.need() - 1).copied().unwrap_or_default()
+        let answering = |id| {
+            let node = &self.nodes[id];
+            Answering { patience: node.patience(), unanswered: node.unanswered() }
         };
-        Hedge {
-            renew_at: now + Hedge::LASTS,
-            uses: Hedge::USES,
-            fastest: of_quorum(times),
-            least: LEAST_HEDGE + HEDGE_PER_REQUEST * of_quorum(queues),
-        }
+        Hedge::new(now, self.ready_nodes().into_iter().map(answering), self.quorum.need())
     }
 
     /// Returns the end of the longest time that the attempt in `slot` has, however far away its

@@ -54,6 +54,7 @@ mod encode;
 mod fence;
 mod gathered;
 mod groups;
+mod hedge;
 mod held;
 mod last_request;
 mod last_ttl;
@@ -86,9 +87,9 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 
 pub use self::action::{Action, Reason};
+use self::hedge::Hedge;
 use self::last_request::LastRequest;
 use self::last_ttl::LastTtl;
-use self::majority::Hedge;
 use self::queries::Queries;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::config_error::ConfigError;
