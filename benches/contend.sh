@@ -22,9 +22,9 @@
 #              --seconds 20 --hold 5ms --sizes 2,4,8 --clients 4 --sets 2
 #
 # `processes` and `engines` can measure others (benches/contend/peer.rs), with `--peer poll`, a
-# Redlock that comes again after a random pause, or `--peer etcd`, where `etcd` is on the PATH. A
-# process of 100 threads and `--hold 0` is then the like of `house`. Commands are those of the
-# redis-servers.
+# Redlock that comes again after a random pause, `--peer pubsub`, one node that tells all who wait
+# of a release, or `--peer etcd`, where `etcd` is on the PATH. A process of 100 threads and
+# `--hold 0` is then the like of `house`. Commands are those of the redis-servers.
 #
 # What the figures mean:
 #

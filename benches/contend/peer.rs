@@ -1,9 +1,12 @@
-//! Others that lock, to compare with: `--peer poll` and `--peer etcd`. A contender has connections
-//! of its own.
+//! Others that lock, to compare with: `--peer poll`, `--peer pubsub` and `--peer etcd`. A contender
+//! has connections of its own.
 //!
 //! * `poll`: Redlock as its clients mostly have it, written by hand on sockets. It asks all nodes
 //!   at once, and where that fails takes back what it got and comes again after a random pause of
 //!   up to 200 ms, which is the default of `rslock` and of `node-redlock`.
+//! * `pubsub`: one node, whose release publishes a message, as Redisson has it, written by hand on
+//!   sockets. Whoever is refused waits for a message, or for the end of the ttl, and then asks
+//!   again.
 //! * `etcd`: the lock of etcd, a queue of keys in a log that its servers agree on, through its HTTP
 //!   gateway. The lease is as long as the run, so that nothing keeps it alive meanwhile.
 
@@ -25,9 +28,21 @@ const PAUSE: Duration = Duration::from_millis(200);
 const RELEASE: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return \
                        redis.call('del',KEYS[1]) else return 0 end";
 
+/// The same with a message to all who wait.
+const RELEASE_AND_TELL: &str = "if redis.call('get',KEYS[1])==ARGV[1] then \
+                                redis.call('del',KEYS[1]) return \
+                                redis.call('publish',ARGV[2],'') else return 0 end";
+
+/// Where releases are published. A run has one resource.
+const CHANNEL: &str = "redbolt-contend-released";
+
+/// How many lines an answer to `SUBSCRIBE` and a message have.
+const LINES: [usize; 2] = [6, 7];
+
 /// One contender.
 pub(crate) enum Peer {
     Poll { nodes: Vec<BufReader<TcpStream>>, token: String, rng: Rng },
+    PubSub { node: [BufReader<TcpStream>; 1], news: BufReader<TcpStream>, token: String, rng: Rng },
     Etcd { node: BufReader<TcpStream>, lease: String, key: String },
 }
 
@@ -42,8 +57,13 @@ impl Peer {
         match kind {
             "poll" => {
                 let nodes = nodes.iter().map(|node| open(node)).collect::<Outcome<_>>()?;
-                let seed = Clock::now().as_nanos() ^ u64::from(process::id()) << 40 ^ number as u64;
-                Ok(Self::Poll { nodes, token: String::new(), rng: Rng::with_seed(seed) })
+                Ok(Self::Poll { nodes, token: String::new(), rng: rng(number) })
+            }
+            "pubsub" => {
+                let (node, mut news) = ([open(&nodes[0])?], open(&nodes[0])?);
+                news.get_mut().write_all(command(&["SUBSCRIBE", CHANNEL]).as_bytes())?;
+                (0..LINES[0]).try_for_each(|_| line(&mut news).map(drop))?;
+                Ok(Self::PubSub { node, news, token: String::new(), rng: rng(number) })
             }
             "etcd" => {
                 let mut node = open(&nodes[number % nodes.len()])?;
@@ -114,6 +134,22 @@ impl Peer {
                 }
                 sleep_until(Clock::now() + PAUSE.mul_f64(rng.f64()));
             },
+            Self::PubSub { node, news, token, rng } => loop {
+                *token = format!("{:016x}", rng.u64(..));
+                let millis = load.ttl.as_millis().to_string();
+                let words = ["SET", load.resource(), token, "NX", "PX", &millis];
+                if ask(node, &words)?[0] == "+OK" {
+                    return Ok(true);
+                }
+                let left = ask(node, &["PTTL", load.resource()])?[0].clone();
+                // A key that is gone by now has no ttl; one without an end is none of ours.
+                let left = left.trim_start_matches(':').parse().unwrap_or(0);
+                let left = Duration::from_millis(left).min(over - Clock::now());
+                await_message(news, left)?;
+                if Clock::now() >= over {
+                    return Ok(false);
+                }
+            },
             Self::Etcd { node, lease, key } => {
                 let left = (over - Clock::now()).max(Duration::from_millis(1));
                 node.get_ref().set_read_timeout(Some(left))?;
@@ -136,6 +172,10 @@ impl Peer {
             Self::Poll { nodes, token, .. } => {
                 ask(nodes, &["EVAL", RELEASE, "1", load.resource(), token]).map(drop)
             }
+            Self::PubSub { node, token, .. } => {
+                let words = ["EVAL", RELEASE_AND_TELL, "1", load.resource(), token, CHANNEL];
+                ask(node, &words).map(drop)
+            }
             Self::Etcd { node, key, .. } => {
                 node.get_ref().set_read_timeout(None)?;
                 post(node, "lock/unlock", &format!(r#"{{"key":"{key}"}}"#)).map(drop)
@@ -144,17 +184,40 @@ impl Peer {
     }
 }
 
+fn rng(number: usize) -> Rng {
+    Rng::with_seed(Clock::now().as_nanos() ^ u64::from(process::id()) << 40 ^ number as u64)
+}
+
+/// Waits for a message, for this time at most.
+fn await_message(news: &mut BufReader<TcpStream>, wait: Duration) -> Outcome {
+    if wait.is_zero() {
+        return Ok(());
+    }
+    news.get_ref().set_read_timeout(Some(wait))?;
+    match line(news) {
+        Err(error) if is_timeout(error.as_ref()) => return Ok(()),
+        first => drop(first?),
+    }
+    news.get_ref().set_read_timeout(None)?;
+    (1..LINES[1]).try_for_each(|_| line(news).map(drop))
+}
+
 fn is_timeout(error: &(dyn std::error::Error + 'static)) -> bool {
     let error = error.downcast_ref::<std::io::Error>();
     error.is_some_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
 }
 
-/// Sends a command to all nodes, and then reads the first line of each answer.
-fn ask(nodes: &mut [BufReader<TcpStream>], words: &[&str]) -> Outcome<Vec<String>> {
+fn command(words: &[&str]) -> String {
     let mut bytes = format!("*{}\r\n", words.len());
     for word in words {
         bytes += &format!("${}\r\n{word}\r\n", word.len());
     }
+    bytes
+}
+
+/// Sends a command to all nodes, and then reads the first line of each answer.
+fn ask(nodes: &mut [BufReader<TcpStream>], words: &[&str]) -> Outcome<Vec<String>> {
+    let bytes = command(words);
     for node in &mut *nodes {
         node.get_mut().write_all(bytes.as_bytes())?;
     }
