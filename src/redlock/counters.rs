@@ -35,6 +35,8 @@ pub struct Counters {
     pub looked: u64,
     /// Marks at the door, left by requests that have seen locks of one engine follow one another.
     pub marked: u64,
+    /// Sets that began to take their resources one by one, because others kept them waiting.
+    pub stepped: u64,
     /// Attempts that asked a majority first, and then the other nodes as well.
     pub widened: u64,
     /// Fenced attempts whose nodes were asked to accept another number than they had drawn: second
@@ -219,6 +221,7 @@ impl AddAssign for Counters {
             attempts,
             looked,
             marked,
+            stepped,
             widened,
             raised,
             acquired,
@@ -239,6 +242,7 @@ impl AddAssign for Counters {
         self.attempts += attempts;
         self.looked += looked;
         self.marked += marked;
+        self.stepped += stepped;
         self.widened += widened;
         self.raised += raised;
         self.acquired += acquired;

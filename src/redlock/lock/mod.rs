@@ -29,6 +29,7 @@ pub(super) mod presence;
 pub(super) mod queue;
 pub(super) mod round;
 pub(super) mod runs;
+pub(super) mod steps;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
@@ -62,6 +63,8 @@ pub(crate) enum Phase {
     Backoff,
     /// One node was asked who has the lock, and the answer is coming in.
     AtDoor,
+    /// The resources of the set are taken one by one, each by a lock of its own.
+    Stepping,
     /// The nodes were asked for a token that was handed over, and the answers are coming in.
     Adoption,
     /// The owner has the lock.

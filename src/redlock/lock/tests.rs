@@ -106,6 +106,7 @@ fn only_what_belongs_to_the_current_attempt_of_a_live_lock_counts() {
         Phase::Attempt,
         Phase::Backoff,
         Phase::AtDoor,
+        Phase::Stepping,
         Phase::Adoption,
         Phase::Held,
         Phase::Lapsing,

@@ -96,14 +96,22 @@ impl Redlock {
     /// [`Event::AcquireFailed`]: crate::redlock::Event::AcquireFailed
     pub fn cancel(&mut self, now: Instant, lock: LockId) -> Result<(), RequestError> {
         let slot = self.table.find(lock).ok_or(RequestError::UnknownLock)?;
-        match self.table[slot].phase {
-            Phase::Held | Phase::Releasing => return Err(RequestError::AlreadyHeld),
-            Phase::Attempt => self.send_releases(now, slot),
-            _ => {}
+        if matches!(self.table[slot].phase, Phase::Held | Phase::Releasing) {
+            return Err(RequestError::AlreadyHeld);
         }
-        self.acquire_ended(now, slot, AcquireError::Cancelled);
+        self.give_up(now, slot, AcquireError::Cancelled);
         self.admit(now);
         Ok(())
+    }
+
+    /// Ends a request in whatever phase, and releases what its attempts may have left.
+    pub(super) fn give_up(&mut self, now: Instant, slot: u32, error: AcquireError) {
+        match self.table[slot].phase {
+            Phase::Attempt => self.send_releases(now, slot),
+            Phase::Stepping => self.end_steps(now, slot),
+            _ => {}
+        }
+        self.acquire_ended(now, slot, error);
     }
 
     /// Returns the resources of a lock, without the prefix: of several, each once, in the order of
@@ -180,11 +188,17 @@ impl Redlock {
             return Err(RequestError::Full { max: self.config.max_locks });
         }
         self.counters.requested += 1;
+        Ok(self.claim_slot(now, ttl, wait))
+    }
+
+    /// Claims a slot in a table that has room.
+    #[inline]
+    pub(super) fn claim_slot(&mut self, now: Instant, ttl: Millis, wait: Duration) -> u32 {
         let slot = self.table.claim();
         let least = Instant::from_nanos(now.as_nanos().saturating_add(self.config.least_wait(ttl)));
         let wait_until = now + wait;
         self.table[slot].request(ttl, wait_until, wait_until.max(least));
-        Ok(slot)
+        slot
     }
 
     /// Returns `true` if as many events wait as there can be locks. No more requests are accepted

@@ -35,6 +35,9 @@ impl Redlock {
     /// Goes on with a request whose pause is over: with a look at the door, or with an attempt.
     pub(super) fn retry(&mut self, now: Instant, slot: u32) {
         self.table[slot].follows = true;
+        if self.table[slot].is_set() && self.takes_steps(now, slot) {
+            return self.begin_steps(now, slot);
+        }
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
@@ -61,10 +64,13 @@ impl Redlock {
     fn door_of(&self, now: Instant, slot: u32) -> Option<NodeId> {
         let lock = &self.table[slot];
         let has_own_way = self.table.options(slot).is_some_and(AcquireOptions::has_own_tries);
-        let is_wary = self.table.door(slot).is_some_and(Door::is_wary);
-        let is_refused = !lock.votes.refused().is_empty() || is_wary;
         let is_forgotten = self.config.is_sabotaged(Saboteur::DoorForgotten);
-        if !is_refused || lock.last_try || lock.is_adopted() || has_own_way || is_forgotten {
+        if !self.is_refused(slot)
+            || lock.last_try
+            || lock.is_adopted()
+            || has_own_way
+            || is_forgotten
+        {
             return None;
         }
         let key = lock.names().keys().next().unwrap_or_default();
@@ -76,6 +82,12 @@ impl Redlock {
         let usual = heard.map_or(first, |id| [id].into_iter().collect());
         let next = self.order.first(key, voters.without(usual), usize::from(is_for_next));
         next.into_iter().chain(usual).next()
+    }
+
+    /// Returns whether others have kept a request from its resource, or are known to do so.
+    pub(super) fn is_refused(&self, slot: u32) -> bool {
+        let is_wary = self.table.door(slot).is_some_and(Door::is_wary);
+        !self.table[slot].votes.refused().is_empty() || is_wary
     }
 
     /// Asks `node` until `end` whose token stands at the first key of a lock.

@@ -88,6 +88,7 @@ impl Redlock {
             }
             Phase::Ready => self.ready.remove(&mut self.table, first),
             Phase::Backoff | Phase::AtDoor => _ = self.table.end_listening(first),
+            Phase::Stepping => self.end_steps(now, first),
             _ => return false,
         }
         self.release_awaited(now, first);
@@ -133,7 +134,7 @@ impl Redlock {
 
     /// Returns those of the `voters` that can do what the lock needs, and none if they are too few:
     /// then the attempt fails at once, and holds up no lock that needs less.
-    fn able(&self, slot: u32, voters: NodeSet) -> NodeSet {
+    pub(super) fn able(&self, slot: u32, voters: NodeSet) -> NodeSet {
         if self.needs(slot) == Needs::Commands {
             return voters;
         }
@@ -219,6 +220,7 @@ impl Redlock {
 
     /// Ends a lock whose last event is queued. The slot stays in use until no reply is owed to it.
     pub(super) fn drain(&mut self, slot: u32) {
+        self.sets.forget(self.table.id(slot));
         let lock = &mut self.table[slot];
         lock.phase = Phase::Draining;
         lock.due = Instant::FAR_FUTURE;

@@ -77,6 +77,7 @@ mod repair;
 mod reply;
 mod resend;
 mod session;
+mod steps;
 mod timeout;
 mod turns;
 mod wanted;
@@ -99,6 +100,7 @@ use crate::redlock::lock::Phase;
 use crate::redlock::lock::crowds::Crowds;
 use crate::redlock::lock::queue::Queue;
 use crate::redlock::lock::runs::Runs;
+use crate::redlock::lock::steps::Sets;
 use crate::redlock::lock::table::Table;
 use crate::redlock::login::Login;
 use crate::redlock::node::batch::{Flush, Member};
@@ -176,6 +178,8 @@ pub struct Redlock {
     crowds: Crowds,
     /// The locks that have followed one another.
     runs: Runs,
+    /// Sets that wait for their resources.
+    sets: Sets,
     /// Locks that wait until a quorum of nodes has room for their attempt.
     ready: Queue,
     rng: fastrand::Rng,
@@ -242,6 +246,7 @@ impl Redlock {
             timers: Timers::with_capacity(config.max_locks),
             crowds: Crowds::default(),
             runs: Runs::new(config.tenure_gap, config.tenure),
+            sets: Sets::default(),
             ready: Queue::EMPTY,
             scratch: BytesMut::with_capacity(SCRATCH),
             hedge: Hedge::default(),
@@ -349,6 +354,9 @@ impl Redlock {
     // Every caller makes one kind of event, so that inlined there is nothing to tell apart.
     #[inline(always)]
     fn emit(&mut self, event: Event) {
+        if !self.sets.has_no_steps() && self.is_of_step(&event) {
+            return;
+        }
         self.counters.count(&event);
         if let Some(lock) = event.ended() {
             self.table.tell(lock);

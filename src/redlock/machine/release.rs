@@ -49,15 +49,29 @@ impl Redlock {
         if self.passed_on(now, slot) {
             return Ok(());
         }
+        self.begin_release(now, slot);
+        self.finish_release(now, slot);
+        self.admit(now);
+        Ok(())
+    }
+
+    /// Releases a held lock on the nodes. The next in line has its turn with
+    /// [`finish_release`](Self::finish_release).
+    #[inline]
+    pub(super) fn begin_release(&mut self, now: Instant, slot: u32) {
         self.remember_crowd(now, slot);
         self.count_run(now, slot);
         self.table[slot].phase = Phase::Releasing;
         self.send_releases(now, slot);
+    }
+
+    /// Gives the next in line its turn behind a lock whose release was sent, and waits for the
+    /// answers.
+    #[inline]
+    pub(super) fn finish_release(&mut self, now: Instant, slot: u32) {
         self.hand_over(now, slot);
         self.schedule(slot, now + self.config.release_timeout);
         self.count_release(slot);
-        self.admit(now);
-        Ok(())
     }
 
     /// Sends a release to every node on which the token may exist. On the connection that carried

@@ -105,6 +105,7 @@ impl Redlock {
             Phase::Attempt => self.attempt_timed_out(now, slot),
             Phase::Adoption => self.adoption_timed_out(now, slot),
             Phase::Backoff => self.retry(now, slot),
+            Phase::Stepping => self.step(now, slot),
             // A door that does not answer keeps nobody out.
             Phase::AtDoor => self.go_in(slot),
             Phase::Held => self.held_due(now, slot),

@@ -35,6 +35,7 @@ mod service;
 mod sessions;
 mod sets;
 mod stalls;
+mod steps;
 mod watching;
 mod words;
 
