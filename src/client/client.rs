@@ -147,9 +147,10 @@ impl Client {
 
     /// Starts a request for one lock on several resources, at most 64 ([`MAX_SET`]).
     ///
-    /// The lock takes all resources or none, and one guard holds all of them. Where others always
-    /// want each of the resources alone, the moment may never come in which all are free: such a
-    /// request ends with its wait. See
+    /// The lock takes all resources or none, and one guard holds all of them. Where others want
+    /// each of the resources alone again and again, the moment does not come in which all are free.
+    /// There a request that has waited for half a second takes the resources one by one, and keeps
+    /// others from those that it has. See
     /// [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
     pub fn lock_all<R: AsRef<[u8]>>(&self, resources: impl IntoIterator<Item = R>) -> LockRequest {
         self.request(resources, None)

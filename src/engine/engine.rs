@@ -170,9 +170,11 @@ impl Engine {
     ///
     /// With hundreds of requests on their way, the wait begins with a pause, so that replies come
     /// together: half of the time that requests spend in the queues of the nodes, at most 2 ms, and
-    /// counted from the last turn. What waits for replies can be as late as that; all else, such as
-    /// the news of a loss, is 500 µs late at most. There is no pause with a timeout below 500 µs,
-    /// nor with [`busy_poll`](Config::busy_poll).
+    /// counted from the last turn. Nothing ends a pause early, neither a [`waker`](Self::waker) nor
+    /// a reply. A pause is chosen so that what is due for a lock without a reply, such as the news
+    /// of a loss, is 500 µs late at most, and what has to be read before. All else can be as late
+    /// as the pause is long. There is no pause with a timeout below 500 µs, nor with
+    /// [`busy_poll`](Config::busy_poll).
     ///
     /// # Errors
     ///
@@ -222,7 +224,8 @@ impl Engine {
     }
 
     /// Returns a handle with which other threads end the wait of [`poll`](Self::poll), for example
-    /// after putting a request into a queue of your own.
+    /// after putting a request into a queue of your own. A pause before the wait goes on: 2 ms at
+    /// most, with hundreds of requests on their way.
     pub fn waker(&self) -> Waker {
         self.driver.waker()
     }

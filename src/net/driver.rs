@@ -97,7 +97,7 @@ impl Driver {
         poll.registry().register(&mut SourceFd(&timer), TIMER, Interest::READABLE)?;
         let waker = Waker::new(mio::Waker::new(poll.registry(), WAKER)?);
         let resolver = Resolver::new(waker.clone());
-        let links = addresses.into_iter().map(Link::new).collect();
+        let links: Vec<_> = addresses.into_iter().map(Link::new).collect();
         let events = Events::with_capacity(2 * MAX_NODES);
         let (counters, home) = (IoCounters::default(), Process::current());
         Ok(Self {
@@ -106,11 +106,11 @@ impl Driver {
             wakeup,
             resolver,
             waker,
+            lull: Lull::new(links.len()),
             links,
             credentials,
             credential_panics: 0,
             counters,
-            lull: Lull::new(),
             home,
             wall_at: Instant::ZERO,
             race_at: Instant::FAR_FUTURE,
@@ -293,9 +293,10 @@ impl Driver {
                 return;
             }
             // S3: first the replies are read, then the clock.
-            let unanswered = redlock.unanswered(id);
+            let replies = redlock.replies(id);
             let done = redlock.handle_received(Clock::now(), id, link.inbox.bytes());
-            self.lull.answered(unanswered.saturating_sub(redlock.unanswered(id)));
+            // The session may have ended, and the next one counts from zero.
+            self.lull.answered(id.index(), redlock.replies(id).saturating_sub(replies));
             link.inbox.consume(done);
             self.run_actions(redlock);
             if !more && !ended {

@@ -6,15 +6,23 @@
 //! the time of an answer, replies of several nodes are there together, and the next requests leave
 //! together.
 //!
-//! The time of an answer is what Little's law makes of the unanswered requests and of the answers
-//! that come in a while. A smoothed round trip would not do: of a flight of hundreds of requests
-//! the last ones wait least, and such an estimate follows them.
+//! The time of an answer is what Little's law makes of the unanswered requests of a node and of its
+//! answers in a while. A smoothed round trip would not do: of a flight of hundreds of requests the
+//! last ones wait least, and such an estimate follows them.
 //!
 //! Only the part of this time that requests spend in queues makes a pause longer. The rest is the
-//! way there and back: requests that gather on this side would only come later.
+//! way there and back: requests that gather on this side would only come later. Replies that lie
+//! here unread count as queued, so a pause makes the next estimate longer. A pause is half of the
+//! estimate, so pauses do not keep themselves alive.
+//!
+//! The node in the middle counts: a few nodes that are far away, or have stopped, make nobody wait
+//! for the others.
 
 use core::time::Duration;
 
+use smallvec::{SmallVec, smallvec};
+
+use crate::redlock::MAX_NODES;
 use crate::time::Instant;
 
 /// The number of unanswered requests, at all nodes together, from which on one of the deadlines is
@@ -35,31 +43,61 @@ const SHORTEST: Duration = Duration::from_micros(100);
 const LONGEST: Duration = Duration::from_millis(2);
 
 /// By how much a deadline that no reply can change may be late in a crowd: half of the time by
-/// which a loss is told ahead of the end, if nothing else is configured.
-pub(super) const LATENESS: Duration = Duration::from_micros(500);
+/// which a loss is told ahead of the end, if nothing else is configured. The other half is for what
+/// has to be read before.
+const LATENESS: Duration = Duration::from_micros(500);
 
-/// For how long answers are counted, at least.
-const WINDOW: Duration = Duration::from_millis(1);
+/// For how long answers are counted, at least and at most. In between, for the time of some answers:
+/// in less a node answers by chance, because it is far away, or because servers that share a
+/// processor answer in turns, each for hundreds of requests at a time.
+const SHORTEST_WINDOW: Duration = Duration::from_millis(1);
+const LONGEST_WINDOW: Duration = Duration::from_millis(100);
+
+/// For the time of how many answers of a node they are counted.
+const ANSWERS: u32 = 4;
 
 /// The pauses of one driver.
 pub(super) struct Lull {
     /// The time since which answers are counted; `None` without a crowd of requests.
     since: Option<Instant>,
-    answers: u32,
+    /// For how long they are counted.
+    window: Duration,
+    /// The answers of each node.
+    answers: SmallVec<[u32; MAX_NODES]>,
     /// The time of the last look at the sockets.
     looked: Instant,
+    /// The time from a look to the next.
     pause: Duration,
 }
 
+/// What is known of a wait before it begins. The functions are called where their answers matter.
+pub(super) struct Wait<L, D> {
+    /// How many requests have no answer, at each node.
+    pub(super) queues: SmallVec<[usize; MAX_NODES]>,
+    /// For how long pause and wait last together, at most.
+    pub(super) most: Duration,
+    /// How long an answer of this node takes that meets no queue.
+    pub(super) round_trip: L,
+    /// When something is due, by this moment, that no reply can change.
+    pub(super) due_by: D,
+}
+
 impl Lull {
-    pub(super) const fn new() -> Self {
-        Self { since: None, answers: 0, looked: Instant::ZERO, pause: Duration::ZERO }
+    pub(super) fn new(nodes: usize) -> Self {
+        Self {
+            since: None,
+            window: SHORTEST_WINDOW,
+            answers: smallvec![0; nodes],
+            looked: Instant::ZERO,
+            pause: Duration::ZERO,
+        }
     }
 
-    /// Counts answers.
-    pub(super) fn answered(&mut self, count: usize) {
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        self.answers = self.answers.saturating_add(count);
+    /// Counts answers of a node.
+    #[inline]
+    pub(super) fn answered(&mut self, node: usize, count: u32) {
+        let answers = &mut self.answers[node];
+        *answers = answers.saturating_add(count);
     }
 
     /// Returns when the timer goes off for this deadline: in a crowd not too soon, or the timer
@@ -81,63 +119,77 @@ impl Lull {
     }
 
     /// Returns how long to leave the sockets alone before a wait. What the caller has done since
-    /// the last look at the sockets is a part of the pause.
+    /// the last look at the sockets is a part of the pause. A pause is shorter where something is
+    /// due in between that needs no reply.
     #[inline]
-    pub(super) fn pause(&mut self, wait: &Wait, clock: impl FnOnce() -> Instant) -> Duration {
-        if wait.unanswered < CROWD || wait.most < LATENESS {
+    pub(super) fn pause(
+        &mut self,
+        wait: Wait<impl Fn(usize) -> Duration, impl FnOnce(Instant) -> Option<Instant>>,
+        clock: impl FnOnce() -> Instant,
+    ) -> Duration {
+        let unanswered = middle(&mut wait.queues.clone()) * wait.queues.len();
+        if unanswered < CROWD || wait.most < LATENESS {
             self.end();
             return Duration::ZERO;
         }
         let now = clock();
-        self.count(now, wait);
-        self.pause.saturating_sub(now - self.looked).min(wait.most)
+        self.count(now, &wait.queues, wait.round_trip);
+        // A pause must not outlive its crowd.
+        let longest = if unanswered < MANY { Duration::ZERO } else { self.pause };
+        let mut end = self.looked + longest;
+        if longest > LATENESS && end > now {
+            let due = (wait.due_by)(end + LATENESS).unwrap_or(Instant::FAR_FUTURE);
+            end = end.min(due.max(self.looked + LATENESS));
+        }
+        (end - now).min(wait.most)
     }
 
     /// Chooses the pause anew if the window is over.
-    fn count(&mut self, now: Instant, wait: &Wait) {
+    fn count(&mut self, now: Instant, queues: &[usize], round_trip: impl Fn(usize) -> Duration) {
         let elapsed = match self.since {
-            Some(since) if now - since < WINDOW => return,
-            Some(since) => now - since,
+            Some(since) if now - since < self.window => return,
+            Some(since) => Some(now - since),
             // The crowd has just come.
-            None => Duration::ZERO,
+            None => None,
         };
-        self.pause = match self.answers {
-            0 => Duration::ZERO,
-            _ if wait.unanswered < MANY => Duration::ZERO,
-            answers => pause_of(elapsed, wait, answers),
-        };
-        (self.since, self.answers) = (Some(now), 0);
+        let elapsed = elapsed.unwrap_or_default();
+        let mut pauses: SmallVec<[Duration; MAX_NODES]> = SmallVec::new();
+        let mut times: SmallVec<[Duration; MAX_NODES]> = SmallVec::new();
+        for (node, (unanswered, answers)) in queues.iter().zip(&self.answers).enumerate() {
+            let time = answer_of(elapsed, *unanswered, *answers);
+            let way = round_trip(node);
+            pauses.push(time.map_or(Duration::ZERO, |time| pause_of(time, way)));
+            times.push(time.unwrap_or(elapsed).max(way));
+        }
+        self.pause = middle(&mut pauses);
+        let window = middle(&mut times).saturating_mul(ANSWERS);
+        self.window = window.clamp(SHORTEST_WINDOW, LONGEST_WINDOW);
+        self.since = Some(now);
+        self.answers.fill(0);
     }
 }
 
-/// What is known of a wait before it begins.
-pub(super) struct Wait {
-    /// How many requests have no answer, at all nodes together.
-    pub(super) unanswered: usize,
-    /// How long an answer takes that meets no queue.
-    pub(super) distance: Duration,
-    /// For how long pause and wait last together, at most.
-    pub(super) most: Duration,
-}
-
-/// Returns how many unanswered requests all nodes would have together if each had as many as the
-/// node in the middle, given those of each. So a few nodes that are far away, or have stopped, make
-/// nobody wait for the others.
-pub(super) fn usual(queues: &mut [usize]) -> usize {
-    middle(queues) * queues.len()
-}
-
 /// Returns the value in the middle; of an even number of them, the lesser one.
-pub(super) fn middle<T: Ord + Copy + Default>(values: &mut [T]) -> T {
+fn middle<T: Ord + Copy + Default>(values: &mut [T]) -> T {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-/// Returns the pause before a wait, where so many answers came in `elapsed`.
-fn pause_of(elapsed: Duration, wait: &Wait, answers: u32) -> Duration {
-    let unanswered = u32::try_from(wait.unanswered).unwrap_or(u32::MAX);
-    let answer = elapsed.saturating_mul(unanswered) / answers;
-    let pause = (answer.saturating_sub(wait.distance) / PART).min(LONGEST);
+/// Returns how long an answer of a node takes, which has given so many in `elapsed`. A node that
+/// answers nothing says nothing.
+fn answer_of(elapsed: Duration, unanswered: usize, answers: u32) -> Option<Duration> {
+    let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX);
+    if unanswered == 0 {
+        return Some(Duration::ZERO);
+    }
+    elapsed.saturating_mul(unanswered).checked_div(answers)
+}
+
+/// Returns the pause for a node whose answers take so long. The way there and back counts a fourth
+/// more than the shortest one, because it is not always the same.
+fn pause_of(answer: Duration, round_trip: Duration) -> Duration {
+    let way = round_trip.saturating_add(round_trip / 4);
+    let pause = (answer.saturating_sub(way) / PART).min(LONGEST);
     if pause < SHORTEST { Duration::ZERO } else { pause }
 }
 
@@ -149,8 +201,17 @@ mod tests {
         Duration::from_micros(count)
     }
 
-    fn wait(unanswered: usize) -> Wait {
-        Wait { unanswered, distance: Duration::ZERO, most: Duration::MAX }
+    type NoWay = fn(usize) -> Duration;
+    type NothingDue = fn(Instant) -> Option<Instant>;
+
+    /// A wait with so many requests unanswered at one near node.
+    fn wait(unanswered: usize) -> Wait<NoWay, NothingDue> {
+        Wait {
+            queues: smallvec![unanswered],
+            most: Duration::MAX,
+            round_trip: |_| Duration::ZERO,
+            due_by: |_| None,
+        }
     }
 
     #[test]
@@ -161,115 +222,174 @@ mod tests {
             (2_000, 600, 0, 600, 1_000),
             (4_000, 600, 0, 600, 2_000),
             (1_000, 1_500, 0, 900, 833),
-            (1_000, 1_500, 600, 900, 533),
-            (1_000, 256, 50, 1_024, 100),
+            (1_000, 1_500, 600, 900, 458),
+            (1_000, 256, 40, 1_024, 100),
             // Too short to be worth it.
-            (1_000, 256, 52, 1_024, 0),
+            (1_000, 256, 44, 1_024, 0),
             (1_000, 320, 0, 2_000, 0),
             // Nodes that are far away, and answer at once: nothing waits in a queue.
             (60_000, 512, 60_000, 512, 0),
-            (62_000, 512, 60_000, 512, 1_000),
+            (60_000, 512, 60_000, 410, 0),
+            (80_000, 512, 60_000, 512, 2_000),
             (60_000, 512, 900_000, 512, 0),
             // Servers that are slow, or have stopped.
             (1_000, 1_000, 0, 200, 2_000),
             (100_000, 5_000, 0, 1, 2_000),
             (10_000_000_000, usize::MAX, 0, 1, 2_000),
+            (1_000, 600, 0, 0, 0),
             (1_000, 0, 0, 600, 0),
             (1_000, 600, 0, u32::MAX, 0),
         ];
-        for (elapsed, unanswered, distance, answers, expected) in rows {
-            let wait = Wait { distance: micros(distance), ..wait(unanswered) };
-            let pause = pause_of(micros(elapsed), &wait, answers);
-            assert_eq!(pause.as_micros(), expected, "{elapsed} µs, {unanswered}, {answers}");
+        for (elapsed, unanswered, way, answers, expected) in rows {
+            let answer = answer_of(micros(elapsed), unanswered, answers);
+            let pause = answer.map_or(Duration::ZERO, |answer| pause_of(answer, micros(way)));
+            assert_eq!(pause.as_micros(), expected, "{elapsed} µs, {unanswered}, {way}, {answers}");
         }
     }
 
     #[test]
-    fn a_minority_of_long_queues_makes_no_crowd() {
-        let rows: [(&[usize], usize); 7] = [
-            (&[], 0),
-            (&[300], 300),
-            (&[300, 20], 40),
-            (&[300, 20, 280], 840),
-            (&[20, 300, 20, 20, 300], 100),
-            (&[300, 300, 20, 20, 300], 1_500),
-            (&[0, 0, 9, 9], 0),
+    fn a_minority_of_nodes_decides_nothing() {
+        // Requests without an answer and answers in a millisecond for each node; microseconds.
+        let rows: [(&[(usize, u32)], u128); 7] = [
+            (&[(300, 300)], 500),
+            (&[(300, 300), (0, 0)], 0),
+            (&[(300, 300), (300, 300), (0, 0)], 500),
+            // Two nodes have stopped, or are gone: the others have their own time.
+            (&[(900, 0), (300, 300), (300, 300), (900, 0), (300, 300)], 500),
+            (&[(0, 0), (300, 300), (300, 300), (0, 0), (300, 300)], 500),
+            // Two nodes are slow.
+            (&[(300, 300), (900, 10), (300, 300), (900, 10), (300, 300)], 500),
+            (&[(300, 300), (900, 600), (900, 600), (900, 600), (300, 300)], 750),
         ];
-        for (queues, expected) in rows {
-            assert_eq!(usual(&mut queues.to_vec()), expected, "{queues:?}");
+        for (nodes, expected) in rows {
+            let mut lull = Lull::new(nodes.len());
+            let queues: SmallVec<[usize; MAX_NODES]> =
+                nodes.iter().map(|(unanswered, _)| *unanswered).collect();
+            let start = Instant::ZERO + Duration::from_secs(1);
+            lull.count(start, &queues, |_| Duration::ZERO);
+            for (node, (_, answers)) in nodes.iter().enumerate() {
+                lull.answered(node, *answers);
+            }
+            lull.count(start + SHORTEST_WINDOW, &queues, |_| Duration::ZERO);
+            assert_eq!(lull.pause.as_micros(), expected, "{nodes:?}");
         }
+    }
+
+    #[test]
+    fn far_nodes_are_counted_for_some_round_trips() {
+        let mut lull = Lull::new(1);
+        let far = |_| Duration::from_millis(20);
+        let start = Instant::ZERO + Duration::from_secs(1);
+        lull.count(start, &[600], far);
+        lull.answered(0, 10);
+        // So few answers in so short a time would make an answer take 60 ms.
+        lull.count(start + Duration::from_millis(1), &[600], far);
+        lull.answered(0, 2_390);
+        lull.count(start + Duration::from_millis(79), &[600], far);
+        assert_eq!((lull.since, lull.pause), (Some(start), Duration::ZERO));
+        lull.count(start + Duration::from_millis(80), &[600], far);
+        assert_ne!(lull.since, Some(start));
+        assert_eq!(lull.pause, Duration::ZERO, "every answer took 20 ms");
     }
 
     /// What the driver does: looks at the sockets, and asks at once for the pause before the next
     /// look.
     fn turn(lull: &mut Lull, now: Instant, unanswered: usize) -> Duration {
         lull.looked(now);
-        lull.pause(&wait(unanswered), || now)
+        lull.pause(wait(unanswered), || now)
     }
 
-    /// A crowd for which the pause is half a millisecond from the returned moment on, which is also
-    /// that of the last look.
-    fn crowd() -> (Lull, Instant) {
-        let mut lull = Lull::new();
+    /// A crowd for which the pause is so long from the returned moment on, which is also that of
+    /// the last look.
+    fn crowd(pause: Duration) -> (Lull, Instant) {
+        let mut lull = Lull::new(1);
         let start = Instant::ZERO + Duration::from_secs(1);
         turn(&mut lull, start, 600);
-        lull.answered(600);
-        assert_eq!(turn(&mut lull, start + WINDOW, 600), micros(500));
-        (lull, start + WINDOW)
+        lull.answered(0, 600);
+        let now = start + 2 * pause;
+        assert_eq!(turn(&mut lull, now, 600), pause);
+        (lull, now)
     }
 
     #[test]
     fn a_pause_follows_the_answers_of_the_last_window() {
-        let mut lull = Lull::new();
+        let mut lull = Lull::new(1);
         let mut now = Instant::ZERO + Duration::from_secs(1);
-        let mut after = |lull: &mut Lull, passed: u64, answers: usize| {
-            lull.answered(answers);
+        let mut after = |lull: &mut Lull, passed: u64, answers: u32| {
+            lull.answered(0, answers);
             now = now + micros(passed);
             turn(lull, now, 600)
         };
         assert_eq!(after(&mut lull, 0, 0), Duration::ZERO, "nothing has been counted");
         assert_eq!(after(&mut lull, 999, 500), Duration::ZERO, "the window is not over");
         assert_eq!(after(&mut lull, 1, 100), micros(500));
-        assert_eq!(after(&mut lull, 500, 1), micros(500), "until the next window is over");
-        assert_eq!(after(&mut lull, 500, 299), micros(1_000));
-        assert_eq!(after(&mut lull, 2_000, 0), Duration::ZERO, "no answer has come");
-        assert_eq!(after(&mut lull, 1_000, 600), micros(500));
-        assert_eq!(after(&mut lull, 1_000, 600), micros(500));
+        // Each answer has taken a millisecond, so the next window lasts for four.
+        assert_eq!(after(&mut lull, 3_999, 1_000), micros(500), "until the next window is over");
+        assert_eq!(after(&mut lull, 1, 200), micros(1_000));
+        assert_eq!(after(&mut lull, 8_000, 0), Duration::ZERO, "no answer has come");
+        assert_eq!(after(&mut lull, 31_999, 0), Duration::ZERO, "so the next window is longer");
+        assert_eq!(after(&mut lull, 1, 19_200), micros(500));
         let busy = now + micros(100);
-        assert_eq!(lull.pause(&wait(600), || busy), micros(400), "100 µs are over");
+        assert_eq!(lull.pause(wait(600), || busy), micros(400), "100 µs are over");
         let busier = now + micros(700);
-        assert_eq!(lull.pause(&wait(600), || busier), Duration::ZERO);
+        assert_eq!(lull.pause(wait(600), || busier), Duration::ZERO);
     }
 
     #[test]
     fn a_pause_is_a_part_of_the_time_that_the_caller_waits() {
-        let (mut lull, now) = crowd();
-        lull.answered(300);
-        let now = now + WINDOW;
-        lull.looked(now);
+        let (mut lull, now) = crowd(micros(1_000));
         let wait = Wait { most: micros(600), ..wait(600) };
-        assert_eq!(lull.pause(&wait, || now), micros(600));
+        assert_eq!(lull.pause(wait, || now), micros(600));
+    }
+
+    #[test]
+    fn a_pause_ends_with_what_is_due_and_needs_no_reply() {
+        // Microseconds since the look, when something is due from the look on, the pause.
+        let rows = [
+            (0, None, 1_000),
+            (300, None, 700),
+            (0, Some(1_000), 1_000),
+            (0, Some(1_400), 1_000),
+            (0, Some(800), 800),
+            (300, Some(800), 500),
+            // Deadlines can be so late in a crowd.
+            (0, Some(500), 500),
+            (0, Some(100), 500),
+            (0, Some(0), 500),
+            (300, Some(100), 200),
+            (600, Some(100), 0),
+        ];
+        for (passed, due, expected) in rows {
+            let (mut lull, looked) = crowd(micros(1_000));
+            let due = due.map(|due| looked + micros(due));
+            let none = wait(600);
+            let wait = Wait {
+                queues: none.queues,
+                most: none.most,
+                round_trip: none.round_trip,
+                due_by: |at| due.filter(|due| *due <= at),
+            };
+            let pause = lull.pause(wait, || looked + micros(passed));
+            assert_eq!(pause.as_micros(), expected, "{passed} µs, {due:?}");
+        }
     }
 
     #[test]
     fn pauses_end_with_the_crowd_and_where_there_is_no_time() {
         for (unanswered, most) in [(63, Duration::MAX), (600, micros(499))] {
-            let (mut lull, now) = crowd();
+            let (mut lull, now) = crowd(micros(500));
+            assert_eq!(turn(&mut lull, now, 255), Duration::ZERO, "a pause outlives no crowd");
             assert_eq!(lull.round(now, || now), now + LATENESS);
-            assert_eq!(lull.round(now + WINDOW, || now), now + WINDOW);
+            assert_eq!(lull.round(now + SHORTEST_WINDOW, || now), now + SHORTEST_WINDOW);
             let none = Wait { most, ..wait(unanswered) };
-            assert_eq!(lull.pause(&none, || now), Duration::ZERO);
+            assert_eq!(lull.pause(none, || now), Duration::ZERO);
             assert_eq!(lull.round(now, || now), now, "deadlines are what they are");
-            lull.answered(1);
+            lull.answered(0, 1);
             let later = now + Duration::from_secs(9);
             let pause = turn(&mut lull, later, 600);
             assert_eq!(pause, Duration::ZERO, "the time between says nothing");
-            lull.answered(600);
-            assert_eq!(turn(&mut lull, later + WINDOW, 600), micros(500));
-            lull.answered(600);
-            let at_last = later + 2 * WINDOW;
-            assert_eq!(turn(&mut lull, at_last, 255), Duration::ZERO, "these are few");
-            assert_eq!(lull.round(at_last, || at_last), at_last + LATENESS);
+            lull.answered(0, 600);
+            assert_eq!(turn(&mut lull, later + SHORTEST_WINDOW, 600), micros(500));
         }
     }
 }

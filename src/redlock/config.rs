@@ -44,7 +44,8 @@ pub struct RedlockConfig {
     pub max_hold: Duration,
     /// The time before the end of its validity at which a lock is reported as lost, so that the
     /// report comes in time. The keys are released at the end. At most 2 ms. Default: 1 ms. With
-    /// less than 500 µs the report can come too late while dozens of requests are on their way.
+    /// less the report can come too late while dozens of requests are on their way: then deadlines
+    /// are up to 500 µs late, and the replies that have come are handled before.
     pub lost_lead: Duration,
     /// The longest time by which the wall clock of a node may differ from true time when the node
     /// is restarted, or loses its data otherwise: for fencing numbers alone (S13). A node takes

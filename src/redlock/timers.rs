@@ -6,6 +6,9 @@
 //! that has ended stays until it comes up, and serves the next lock of the slot: then most cycles
 //! do not touch the heap at all.
 
+#[cfg(any(feature = "net", test))]
+use smallvec::SmallVec;
+
 use crate::time::Instant;
 
 /// The number of children per parent. With four, the depth is half that of a binary heap, and
@@ -16,6 +19,10 @@ const ARITY: usize = 4;
 /// for a lock that has ended. In a heap of 512, setting and removing cost 320 instructions of a
 /// cycle.
 const FEW: usize = 32;
+
+/// How many entries one question looks at.
+#[cfg(any(feature = "net", test))]
+const LOOKS: usize = 4_096;
 
 const NOWHERE: u32 = u32::MAX;
 
@@ -86,20 +93,33 @@ impl Timers {
         Some(first.slot)
     }
 
-    /// Returns whether a slot that comes up by `at` is one for which `is_meant` holds. The cost: a
-    /// look at each entry up to then.
+    /// Returns the earliest of the times that `due` has for the slots which come up by `at`, if
+    /// one of these times is no later than `at`. A time is never before that of the entry. The
+    /// cost: a look at each entry up to the time that is found, and at most [`LOOKS`]. With more
+    /// entries than that the answer can be too early, and is then the time of an entry.
     #[cfg(any(feature = "net", test))]
-    pub(super) fn any_by(&self, at: Instant, is_meant: impl Fn(u32) -> bool) -> bool {
-        self.any_below(0, at, &is_meant)
-    }
-
-    /// Does the same for the entry at `place` and those below it, none of which is earlier.
-    #[cfg(any(feature = "net", test))]
-    fn any_below(&self, place: usize, at: Instant, is_meant: &impl Fn(u32) -> bool) -> bool {
-        let Some(entry) = self.heap.get(place).filter(|entry| entry.at <= at) else { return false };
-        let first = place * ARITY + 1;
-        is_meant(entry.slot)
-            || (first..first + ARITY).any(|child| self.any_below(child, at, is_meant))
+    pub(super) fn first_by(
+        &self,
+        at: Instant,
+        due: impl Fn(u32) -> Option<Instant>,
+    ) -> Option<Instant> {
+        let (mut first, mut is_found, mut looks) = (at, false, 0);
+        let mut places: SmallVec<[usize; 64]> = SmallVec::new();
+        places.extend(self.heap.first().filter(|entry| entry.at <= at).map(|_| 0));
+        while let Some(place) = places.pop() {
+            let entry = self.heap[place];
+            if looks == LOOKS {
+                return Some(entry.at);
+            }
+            looks += 1;
+            if let Some(due) = due(entry.slot).filter(|due| *due <= first) {
+                (first, is_found) = (due, true);
+            }
+            // None of those below an entry is earlier.
+            let below = place * ARITY + 1..self.heap.len().min(place * ARITY + 1 + ARITY);
+            places.extend(below.filter(|below| self.heap[*below].at <= first));
+        }
+        is_found.then_some(first)
     }
 
     fn remove(&mut self, place: usize) {
@@ -150,6 +170,8 @@ impl Timers {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
+
     use super::*;
 
     fn at(nanos: u64) -> Instant {
@@ -170,6 +192,24 @@ mod tests {
     }
 
     #[test]
+    fn a_question_looks_at_some_thousand_entries_at_most() {
+        let mut timers = Timers::with_capacity(0);
+        (0..50_000).for_each(|slot| timers.set(slot, at(u64::from(slot))));
+        let looks = Cell::new(0);
+        let none = |_| {
+            looks.set(looks.get() + 1);
+            None
+        };
+        assert_eq!(timers.first_by(at(100), none), None);
+        assert_eq!(looks.take(), 101, "each that is due by then");
+        let found = timers.first_by(at(60_000), none);
+        assert!(found.is_some_and(|found| found < at(60_000)), "too early rather than too late");
+        assert_eq!(looks.take(), LOOKS);
+        let late = timers.first_by(at(60_000), |slot| Some(at(u64::from(slot) + 3)));
+        assert_eq!(late, Some(at(3)), "the others are not before");
+    }
+
+    #[test]
     fn agrees_with_a_sorted_list_under_random_use() {
         for seed in 0..200 {
             let mut rng = fastrand::Rng::with_seed(seed);
@@ -178,9 +218,13 @@ mod tests {
             for _ in 0..500 {
                 let slot = rng.usize(..64);
                 let by = rng.u64(..1_000);
-                let is_meant = |slot| slot % 8 == 0;
-                let mut meant = model.iter().step_by(8).flatten();
-                assert_eq!(timers.any_by(at(by), is_meant), meant.any(|when| *when <= by));
+                // Some are due later than their entries come up, and some not at all.
+                let due = |slot: u32| {
+                    let when = model[slot as usize].filter(|_| slot % 8 < 2);
+                    when.map(|when| at(when + u64::from(slot % 8) * 100))
+                };
+                let first = (0..64).filter_map(due).min().filter(|first| *first <= at(by));
+                assert_eq!(timers.first_by(at(by), due), first, "seed {seed}");
                 match rng.u8(..4) {
                     _ if rng.u8(..) == 0 => {
                         timers.clear_all();

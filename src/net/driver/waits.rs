@@ -3,12 +3,10 @@
 use core::time::Duration;
 use std::{io, thread};
 
-use smallvec::SmallVec;
-
 use super::Driver;
 use crate::net::clock::Clock;
-use crate::net::lull::{LATENESS, Wait, middle, usual};
-use crate::redlock::{MAX_NODES, Redlock};
+use crate::net::lull::Wait;
+use crate::redlock::{NodeId, Redlock};
 use crate::time::Instant;
 
 impl Driver {
@@ -27,22 +25,16 @@ impl Driver {
         if self.links.iter().any(|link| link.unread) {
             return Duration::ZERO;
         }
-        let nodes = redlock.nodes().into_iter();
-        let mut queues: SmallVec<[usize; MAX_NODES]> =
-            nodes.clone().map(|id| redlock.unanswered(id)).collect();
-        let mut distances: SmallVec<[Duration; MAX_NODES]> =
-            nodes.map(|id| redlock.least_round_trip(id)).collect();
         let wait = Wait {
-            unanswered: usual(&mut queues),
-            distance: middle(&mut distances),
+            queues: redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).collect(),
             most: timeout.unwrap_or(Duration::MAX),
+            round_trip: |node| {
+                NodeId::new(node).map_or(Duration::ZERO, |id| redlock.least_round_trip(id))
+            },
+            // Replies can wait, and so can whatever they decide. The end of a lock cannot.
+            due_by: |at| redlock.first_due_without_reply(at),
         };
-        let pause = self.lull.pause(&wait, Clock::now);
-        // Replies can wait, and so can whatever they decide. The end of a lock cannot.
-        if pause > LATENESS && redlock.is_due_without_reply(Clock::now() + pause) {
-            return LATENESS;
-        }
-        pause
+        self.lull.pause(wait, Clock::now)
     }
 
     #[expect(clippy::disallowed_methods, reason = "what comes meanwhile is to be handled together")]

@@ -7,7 +7,7 @@
 //! ```text
 //!            ┌────────► InLine ───┐  another lock of this engine has the resource
 //! acquire ───┤                    ▼
-//!            └──────────────────► Ready ◄──────── Backoff ◄──► AtDoor
+//!            └──────────────────► Ready ◄──────── Backoff ◄──► AtDoor, or Stepping of a set
 //!                                 │  a quorum of     ▲
 //!                                 ▼  nodes has room  │ refused, or no quorum
 //!                                 Attempt ───────────┘  or Adoption, of a token handed over
@@ -82,13 +82,6 @@ impl Phase {
     /// Returns `true` if nobody wants the lock any more, but its keys may still be on the nodes.
     pub(crate) const fn is_on_its_way_out(self) -> bool {
         matches!(self, Self::Releasing | Self::Draining)
-    }
-
-    /// Returns `true` if the time of the phase is only the end of a wait for replies.
-    #[cfg(feature = "net")]
-    pub(crate) const fn awaits_reply(self) -> bool {
-        let is_asked = matches!(self, Self::Attempt | Self::AtDoor | Self::Adoption);
-        is_asked || self.is_on_its_way_out() || matches!(self, Self::Free)
     }
 }
 
@@ -275,6 +268,25 @@ impl Lock {
     /// Returns `true` if the token was handed over by another process.
     pub(crate) fn is_adopted(&self) -> bool {
         self.way == Way::Adopted
+    }
+
+    /// Returns `true` if what is due next is the end of a wait for replies: a reply can come
+    /// before, and whatever follows without one can be somewhat later.
+    #[cfg(any(feature = "net", test))]
+    pub(crate) fn awaits_reply(&self) -> bool {
+        match self.phase {
+            // An attempt that has asked nobody fails at once.
+            Phase::Attempt | Phase::Adoption => !self.votes.open().is_empty(),
+            Phase::AtDoor | Phase::Releasing | Phase::Draining => true,
+            // A timer that an earlier lock has left behind.
+            Phase::Free => true,
+            Phase::InLine
+            | Phase::Ready
+            | Phase::Backoff
+            | Phase::Stepping
+            | Phase::Held
+            | Phase::Lapsing => false,
+        }
     }
 
     /// Returns `true` if the owner waits for the result of an extension.

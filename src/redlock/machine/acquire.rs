@@ -57,14 +57,22 @@ impl Redlock {
     /// [`acquire`](Self::acquire). The order does not matter, and a resource that is given twice
     /// counts once.
     ///
-    /// A node grants all resources or none, by one script call. Sets that overlap can keep each
-    /// other waiting, but never for ever: a request that waits holds no part of its set. Inside
-    /// this engine, equal sets stand in line as equal resources do. Between different sets the
-    /// nodes decide, so a large set is rarely lucky while others compete for single resources of
-    /// it.
+    /// A node grants all resources or none, by one script call. Inside this engine, equal sets
+    /// stand in line as equal resources do. Between different sets the nodes decide, so a large set
+    /// is rarely lucky while others compete for single resources of it.
+    ///
+    /// So a set that others have kept waiting for a
+    /// [`tenure`](crate::redlock::RedlockConfig::tenure) takes *steps*: the engine locks one
+    /// resource after the other, in the order of their names, and keeps those that it has until it
+    /// has them all. No circle of sets can then wait for one another. A resource that is kept in
+    /// this way is held for others, and is not of use yet; so steps end after two tenures, and the
+    /// set then holds no part for as long. Both double each time, up to 30 s. There are no events
+    /// of steps. No set takes steps whose caller counts the attempts or chooses the pauses, or
+    /// where fewer than half of the `max_locks` slots would be left to others.
     ///
     /// The cost: one allocation more than `acquire`, and on a node about as much as one `SET` for
-    /// each resource.
+    /// each resource. Steps cost a lock for each resource, and a slot for each as long as they
+    /// last.
     ///
     /// # Errors
     ///

@@ -120,9 +120,10 @@ mod tests {
     fn a_hedge_is_used_up_by_time_or_by_attempts() {
         assert!(Hedge::default().is_used_up(NOW));
         let mut hedge = hedge([1; 5]);
-        assert!(!hedge.is_used_up(NOW));
-        assert!(hedge.is_used_up(NOW + Hedge::LASTS));
+        let end = NOW + Hedge::LASTS;
+        assert!(!hedge.is_used_up(end - Duration::from_nanos(1)) && hedge.is_used_up(end));
         for _ in 0..Hedge::USES {
+            assert!(!hedge.is_used_up(NOW));
             hedge.take(1);
         }
         assert!(hedge.is_used_up(NOW));

@@ -28,6 +28,13 @@ impl Redlock {
         self.nodes[node].unanswered()
     }
 
+    /// Returns how many replies of a node have come in its session. The number wraps around.
+    #[cfg(feature = "net")]
+    #[inline]
+    pub(crate) fn replies(&self, node: NodeId) -> u32 {
+        self.nodes[node].replies()
+    }
+
     /// Returns `true` if encoded requests to a node wait to be written.
     #[cfg(feature = "net")]
     pub(crate) fn has_unwritten(&self, node: NodeId) -> bool {

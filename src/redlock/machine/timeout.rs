@@ -28,14 +28,15 @@ impl Redlock {
         (next.0 < Instant::FAR_FUTURE).then_some(next)
     }
 
-    /// Returns whether something is due by `at` that no reply can change: the loss of a lock, a
-    /// renewal, a retry, the end of a wait. For a driver that would leave replies unread until
-    /// then. The cost: a look at each lock that is due by then.
-    #[cfg(feature = "net")]
-    pub(crate) fn is_due_without_reply(&self, at: Instant) -> bool {
-        self.timers.any_by(at, |slot| {
+    /// Returns when the first thing is due for a lock, if that is by `at`, that no reply can
+    /// change: a loss, a renewal, a retry, the end of a wait. For a driver that would leave replies
+    /// unread until then. The cost: a look at each timer up to then, and at some thousand at most.
+    /// Where there are more, the answer can be too early.
+    #[cfg(any(feature = "net", test))]
+    pub(crate) fn first_due_without_reply(&self, at: Instant) -> Option<Instant> {
+        self.timers.first_by(at, |slot| {
             let lock = &self.table[slot];
-            lock.due <= at && !lock.phase.awaits_reply()
+            (!lock.awaits_reply()).then_some(lock.due)
         })
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct Pipeline {
     /// The number of youngest requests whose bytes the driver does not have yet. Nobody can answer
     /// them.
     not_handed_out: usize,
+    /// How many replies have come.
+    replies: u32,
     /// The time of the last reply, or the time at which the oldest request was sent if that was
     /// later.
     silent_since: Instant,
@@ -61,6 +63,7 @@ impl Pipeline {
             queue: VecDeque::new(),
             max: config.max_pipeline,
             not_handed_out: 0,
+            replies: 0,
             silent_since: Instant::ZERO,
             check_at: Instant::ZERO,
             is_late: false,
@@ -77,6 +80,12 @@ impl Pipeline {
 
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Returns how many replies have come in all. The number wraps around.
+    #[cfg(any(feature = "net", test))]
+    pub(crate) const fn replies(&self) -> u32 {
+        self.replies
     }
 
     /// Returns `true` if the driver does not have the bytes of all requests yet.
@@ -131,6 +140,7 @@ impl Pipeline {
     #[inline]
     pub(crate) fn answered(&mut self, now: Instant) -> bool {
         self.queue.pop_front();
+        self.replies = self.replies.wrapping_add(1);
         self.silent_since = now;
         self.is_late && self.has_caught_up(now)
     }

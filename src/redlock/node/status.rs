@@ -202,6 +202,12 @@ impl Node {
         self.pipeline.len()
     }
 
+    /// Returns how many replies have come in the session. The number wraps around.
+    #[cfg(feature = "net")]
+    pub(crate) const fn replies(&self) -> u32 {
+        self.pipeline.replies()
+    }
+
     /// Returns `true` if encoded requests wait to be written.
     #[cfg(feature = "net")]
     pub(crate) fn has_unwritten(&self) -> bool {

@@ -10,6 +10,7 @@ mod attempts;
 mod batches;
 mod behind;
 mod crowds;
+mod deadlines;
 mod doors;
 mod far;
 mod fences;

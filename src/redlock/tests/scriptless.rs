@@ -159,3 +159,10 @@ fn a_look_finds_that_a_node_runs_scripts_by_now() {
     }
     assert_eq!(rig.sent(1), ["EVALSHA release-many 2 a b #1 #2"]);
 }
+
+#[test]
+fn an_attempt_that_has_asked_nobody_is_due_at_once_and_waits_for_no_reply() {
+    let mut rig = Rig::lacking_scripts(&[0, 1]);
+    rig.acquire_pair(WAIT);
+    assert_eq!(rig.redlock.first_due_without_reply(rig.now), Some(rig.now));
+}
