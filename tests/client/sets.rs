@@ -1,11 +1,15 @@
 //! Many resources as one lock.
 
 use std::iter;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use redbolt::{LockErrorKind, RequestError};
+use redbolt::redlock::RedlockConfig;
+use redbolt::{Client, LockErrorKind, RequestError};
 
-use crate::fixture::{Fixture, PATIENCE, TTL};
+use crate::fixture::{Fixture, PATIENCE, TTL, config};
+use crate::support::until;
 
 #[test]
 fn a_set_is_all_or_nothing_and_one_guard() {
@@ -47,6 +51,49 @@ fn sets_that_overlap_do_not_wait_for_each_other_for_ever() {
         }
     });
     fixture.expect_clean();
+}
+
+/// The moment at which all resources are free does not come by itself.
+#[test]
+fn a_set_is_granted_although_others_always_want_each_of_its_resources() {
+    const RESOURCES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+    const CONTENDERS: usize = 4;
+    const HOLD: Duration = Duration::from_millis(5);
+    let fixture = Fixture::new(3);
+    let is_over = AtomicBool::new(false);
+    let others = RESOURCES.iter().flat_map(|resource| [resource; CONTENDERS]);
+    let others: Vec<_> = others.map(|one| (one, another_client(&fixture))).collect();
+    thread::scope(|scope| {
+        for (resource, client) in &others {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let request = client.lock(resource).ttl(TTL).wait(PATIENCE);
+                    let guard = request.blocking_acquire().expect("nobody starves");
+                    until(HOLD, || is_over.load(Ordering::Relaxed));
+                    drop(guard);
+                }
+            });
+        }
+        for _ in 0..3 {
+            let set = fixture.client.lock_all(RESOURCES).ttl(TTL).wait(PATIENCE).blocking_acquire();
+            if set.is_err() {
+                is_over.store(true, Ordering::Relaxed);
+            }
+            drop(set.expect("nobody starves"));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    drop(others);
+    fixture.expect_clean();
+}
+
+/// Another client of the same nodes.
+fn another_client(fixture: &Fixture) -> Client {
+    let mut config = config(&fixture.cluster);
+    config.redlock.retry_max = RedlockConfig::default().retry_max;
+    config.redlock.max_locks = 16;
+    Client::new(config).expect("a client can be made")
 }
 
 #[test]

@@ -54,6 +54,9 @@ impl World {
         if self.options.seed % 16 == 2 {
             self.rivals_take_turns()?;
         }
+        if self.options.seed % 16 == 6 {
+            self.a_set_is_granted_beside_single_locks()?;
+        }
         let end = self.net.now + 2 * self.options.max_ttl() + self.options.step_max;
         self.live_until(end, |world| !is_patient && world.rest() == Some(0))?;
         // A password that was changed last was noticed after the world had become clean.

@@ -71,6 +71,7 @@ mod together;
 mod trace;
 mod tracking;
 mod tricks;
+mod whole;
 mod witness;
 mod world;
 

@@ -54,6 +54,11 @@ impl Resources {
         Self(keys.iter().fold(0, |all, key| all | 1 << (length(key) % RESOURCES[0].len())))
     }
 
+    /// Returns whether these are several.
+    pub(crate) fn is_set(self) -> bool {
+        self.0.count_ones() > 1
+    }
+
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         (0..COUNT).filter(move |resource| self.0 & 1 << resource != 0)
     }

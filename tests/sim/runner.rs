@@ -30,6 +30,7 @@ struct Sum {
     faults: u64,
     grants: u64,
     extensions: u64,
+    stepped: u64,
     numbers: [u64; 3],
     outside: u64,
 }
@@ -42,6 +43,7 @@ impl Sum {
         self.faults += summary.faults;
         self.grants += summary.grants;
         self.extensions += summary.extensions;
+        self.stepped += summary.stepped;
         self.numbers.iter_mut().zip(summary.numbers).for_each(|(sum, number)| *sum += number);
         self.outside += u64::from(summary.is_outside);
     }
@@ -53,6 +55,7 @@ impl Sum {
         self.faults += other.faults;
         self.grants += other.grants;
         self.extensions += other.extensions;
+        self.stepped += other.stepped;
         self.numbers.iter_mut().zip(other.numbers).for_each(|(sum, number)| *sum += number);
         self.outside += other.outside;
     }
@@ -60,13 +63,15 @@ impl Sum {
 
 impl fmt::Display for Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, nanos, steps, faults, grants, extensions, numbers, outside } = self;
+        let Self { seeds, nanos, steps, faults, grants, extensions, stepped, numbers, outside } =
+            self;
         let [told, held, forgotten] = numbers;
         let hours = *nanos as f64 / 3.6e12;
         writeln!(
             f,
             "seen: {steps} steps, {extensions} extensions, {outside} seeds outside the model"
         )?;
+        writeln!(f, "seen: {stepped} times a set that took its resources one by one")?;
         let held = format!("{held} in the order of holding, {forgotten} of them behind a loss");
         writeln!(f, "seen: {told} fencing numbers, {held}")?;
         write!(f, "sim: {seeds} seeds, {hours:.1} simulated hours, {faults} faults, ")?;

@@ -18,9 +18,14 @@
 //! client that listens for the key, and its pauses begin with the shortest range again; the end of
 //! a connection, and a push about all keys, wake those that listen there.
 //!
+//! **Steps.** A set that has waited for long takes its resources one by one, each by a request of
+//! its own that makes the same pauses. Steps end, and begin again after twice the time, from
+//! [`LEAST_PATIENCE`] on. Each resource is asked for in its turn, so all requests for one of them
+//! last together no longer than the set waits.
+//!
 //! One attempt is one request on each node: rule S1 is checked apart. Nothing but a request for a
-//! lock makes attempts. So the attempts of a client on equal resources are at most the sum over its
-//! requests for them.
+//! lock, or for a set with the resource, makes attempts. So the attempts of a client on equal
+//! resources are at most the sum over these requests.
 //!
 //! **Releases.** A token is released once on a node, and once more if the vote comes late. Where
 //! the answer stays unknown, the cleanup looks for the token at intervals that double from 50 ms,
@@ -49,6 +54,9 @@ const LEAST_RANGE: u64 = 200_000;
 
 /// The shortest time between two renewals, or repairs, that nobody has asked for.
 const LEAST_CARE: u64 = 4 * MS;
+
+/// The shortest time for which a set waits before its first steps.
+const LEAST_PATIENCE: Duration = Duration::from_millis(100);
 
 /// The most pauses between the shortest range and the longest one, which begin again behind a push,
 /// and the most requests of a client that listen for keys of one master.
@@ -171,6 +179,11 @@ impl Thrift {
             u64::from(matches!(words, [b"GET", key] if !is_witness(key)));
     }
 
+    /// Returns whether a client has made attempts on several resources at once.
+    pub(crate) fn has_sets(&self, client: usize) -> bool {
+        self.accounts[client].attempts.iter().any(|(resources, _)| resources.is_set())
+    }
+
     /// Returns how many attempts a client has made on some resources.
     pub(crate) fn made(&mut self, client: usize, resources: Resources) -> u64 {
         self.accounts[client].of(resources).made
@@ -184,7 +197,17 @@ impl Thrift {
         pauses: Pauses,
         time: Duration,
     ) {
-        self.accounts[client].of(resources).allowed += pauses.within(time);
+        let account = &mut self.accounts[client];
+        account.of(resources).allowed += pauses.within(time);
+        if time >= LEAST_PATIENCE && resources.is_set() {
+            // The first request for a resource makes two attempts more than pauses fit, and so does
+            // each that begins again.
+            let rounds = (time.as_nanos() / LEAST_PATIENCE.as_nanos()).ilog2();
+            let allowed = pauses.within(time) + 2 * u64::from(rounds);
+            for resource in resources.iter() {
+                account.of(Resources::one(resource)).allowed += allowed;
+            }
+        }
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct World {
     pub(crate) faults_until: u64,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
+    /// How often sets of clients that are gone began to take their resources one by one.
+    pub(crate) stepped: u64,
     /// How many clients there have been so far.
     pub(crate) births: u8,
     /// Keys may lie where nobody will look for them: they are left to their ttls.
@@ -62,6 +64,8 @@ pub(crate) struct Summary {
     pub(crate) faults: u64,
     pub(crate) grants: u64,
     pub(crate) extensions: u64,
+    /// How often sets began to take their resources one by one.
+    pub(crate) stepped: u64,
     /// How many fencing numbers clients were told, how many of them had to be in the order of
     /// holding, and how many of those behind a loss of numbers.
     pub(crate) numbers: [u64; 3],
@@ -123,6 +127,7 @@ impl World {
             faults_until: 0,
             grants: 0,
             extensions: 0,
+            stepped: 0,
             steps: 0,
         }
     }
@@ -140,6 +145,7 @@ impl World {
             faults: self.faults,
             grants: self.grants + sum(|client| client.grants),
             extensions: self.extensions + sum(|client| client.extensions),
+            stepped: self.stepped + sum(|client| client.redlock.counters().stepped),
             numbers: self.net.checks.fences.counts(),
             is_outside: self.options.outside.is_some(),
         })

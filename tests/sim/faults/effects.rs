@@ -129,6 +129,7 @@ impl World {
         self.clients[client].passwords = core::mem::take(&mut old.passwords);
         self.grants += old.grants;
         self.extensions += old.extensions;
+        self.stepped += old.redlock.counters().stepped;
         self.is_littered = true;
     }
 
