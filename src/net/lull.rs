@@ -47,9 +47,9 @@ const LONGEST: Duration = Duration::from_millis(2);
 /// has to be read before.
 const LATENESS: Duration = Duration::from_micros(500);
 
-/// For how long answers are counted, at least and at most. In between, for the time of some answers:
-/// in less a node answers by chance, because it is far away, or because servers that share a
-/// processor answer in turns, each for hundreds of requests at a time.
+/// For how long answers are counted, at least and at most. In between, for the time of some
+/// answers: in less a node answers by chance, because it is far away, or because servers that share
+/// a processor answer in turns, each for hundreds of requests at a time.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(1);
 const LONGEST_WINDOW: Duration = Duration::from_millis(100);
 

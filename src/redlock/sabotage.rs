@@ -114,6 +114,8 @@ pub enum Saboteur {
     MarkIgnored,
     /// Thrift: whoever was refused asks all nodes again, and never looks at one before.
     DoorForgotten,
+    /// A set waits for the moment at which all of its resources are free.
+    StepsForgotten,
     /// S13: the largest number that a node has drawn is the fence, without a second trip.
     FenceNotRaised,
     /// S13: where the numbers differ, the proposal is the fence.

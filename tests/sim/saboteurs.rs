@@ -45,7 +45,7 @@ impl fmt::Debug for Breach {
     }
 }
 
-const SABOTEURS: [(&str, Breach); 64] = [
+const SABOTEURS: [(&str, Breach); 65] = [
     ("S1", Core(Saboteur::TokenReused)),
     ("S1", Core(Saboteur::SpentTokenReused)),
     ("S2", Core(Saboteur::StartAfterQuorum)),
@@ -85,6 +85,7 @@ const SABOTEURS: [(&str, Breach); 64] = [
     ("tenure", Core(Saboteur::TenureForgotten)),
     ("tenure", Core(Saboteur::MarkIgnored)),
     ("thrift", Core(Saboteur::DoorForgotten)),
+    ("sets", Core(Saboteur::StepsForgotten)),
     ("S13", Core(Saboteur::AnswersSwapped)),
     ("S13", Core(Saboteur::FenceNotRaised)),
     ("S13", Core(Saboteur::ProposalTrusted)),

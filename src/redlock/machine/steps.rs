@@ -24,6 +24,7 @@ use crate::redlock::error::AcquireError;
 use crate::redlock::event::{Event, LockId};
 use crate::redlock::lock::{Lock, Phase, Way};
 use crate::redlock::options::AcquireOptions;
+use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::keys;
 use crate::time::Instant;
 
@@ -41,7 +42,11 @@ impl Redlock {
     pub(super) fn takes_steps(&mut self, now: Instant, slot: u32) -> bool {
         let Lock { last_try, way, keys, .. } = self.table[slot];
         let has_own_way = self.table.options(slot).is_some_and(AcquireOptions::has_own_tries);
-        if last_try || way == Way::Adopted || has_own_way || !self.is_refused(slot) {
+        let is_forgotten = self.config.is_sabotaged(Saboteur::StepsForgotten);
+        if last_try || way == Way::Adopted || has_own_way || is_forgotten {
+            return false;
+        }
+        if !self.is_refused(slot) {
             return false;
         }
         let set = self.table.id(slot);
