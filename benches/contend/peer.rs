@@ -36,8 +36,9 @@ const RELEASE_AND_TELL: &str = "if redis.call('get',KEYS[1])==ARGV[1] then \
 /// Where releases are published. A run has one resource.
 const CHANNEL: &str = "redbolt-contend-released";
 
-/// How many lines an answer to `SUBSCRIBE` and a message have.
-const LINES: [usize; 2] = [6, 7];
+/// How many lines the answer to `SUBSCRIBE` has, and the line that tells of a message.
+const SUBSCRIBED: usize = 6;
+const MESSAGE: &str = "message";
 
 /// One contender.
 pub(crate) enum Peer {
@@ -62,7 +63,7 @@ impl Peer {
             "pubsub" => {
                 let (node, mut news) = ([open(&nodes[0])?], open(&nodes[0])?);
                 news.get_mut().write_all(command(&["SUBSCRIBE", CHANNEL]).as_bytes())?;
-                (0..LINES[0]).try_for_each(|_| line(&mut news).map(drop))?;
+                (0..SUBSCRIBED).try_for_each(|_| line(&mut news).map(drop))?;
                 Ok(Self::PubSub { node, news, token: String::new(), rng: rng(number) })
             }
             "etcd" => {
@@ -137,6 +138,8 @@ impl Peer {
             Self::PubSub { node, news, token, rng } => loop {
                 *token = format!("{:016x}", rng.u64(..));
                 let millis = load.ttl.as_millis().to_string();
+                // A release that comes from now on is told of after this `SET`.
+                drop_messages(news)?;
                 let words = ["SET", load.resource(), token, "NX", "PX", &millis];
                 if ask(node, &words)?[0] == "+OK" {
                     return Ok(true);
@@ -190,16 +193,37 @@ fn rng(number: usize) -> Rng {
 
 /// Waits for a message, for this time at most.
 fn await_message(news: &mut BufReader<TcpStream>, wait: Duration) -> Outcome {
-    if wait.is_zero() {
-        return Ok(());
+    let end = Clock::now() + wait;
+    loop {
+        let left = end - Clock::now();
+        if left.is_zero() {
+            return Ok(());
+        }
+        news.get_ref().set_read_timeout(Some(left))?;
+        match line(news) {
+            Ok(line) if line == MESSAGE => return Ok(()),
+            Err(error) if !is_timeout(error.as_ref()) => return Err(error),
+            _ => {}
+        }
     }
-    news.get_ref().set_read_timeout(Some(wait))?;
-    match line(news) {
-        Err(error) if is_timeout(error.as_ref()) => return Ok(()),
-        first => drop(first?),
-    }
-    news.get_ref().set_read_timeout(None)?;
-    (1..LINES[1]).try_for_each(|_| line(news).map(drop))
+}
+
+/// Drops the messages that have come.
+fn drop_messages(news: &mut BufReader<TcpStream>) -> Outcome {
+    news.get_ref().set_nonblocking(true)?;
+    let read = loop {
+        match news.fill_buf() {
+            Ok([]) => break Err(ErrorKind::UnexpectedEof.into()),
+            Ok(bytes) => {
+                let len = bytes.len();
+                news.consume(len);
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    news.get_ref().set_nonblocking(false)?;
+    Ok(read?)
 }
 
 fn is_timeout(error: &(dyn std::error::Error + 'static)) -> bool {

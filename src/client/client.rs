@@ -147,10 +147,13 @@ impl Client {
 
     /// Starts a request for one lock on several resources, at most 64 ([`MAX_SET`]).
     ///
-    /// The lock takes all resources or none, and one guard holds all of them. Where others want
-    /// each of the resources alone again and again, the moment does not come in which all are free.
-    /// There a request that has waited for half a second takes the resources one by one, and keeps
-    /// others from those that it has. See
+    /// The lock takes all resources or none, and one guard holds all of them. Where others want the
+    /// resources one by one all the time, no moment comes in which all are free. So a request that
+    /// others have kept waiting for a [`tenure`](crate::redlock::RedlockConfig::tenure), half a
+    /// second by default, locks the resources one after the other. The cost: for up to half of its
+    /// further wait, and at most 30 s at a time, others cannot have the resources that the request
+    /// has so far, even if one of the rest stays held for hours. A request with `tries` or
+    /// `retry_delay` does not go that way. See
     /// [`Redlock::acquire_all`](crate::redlock::Redlock::acquire_all).
     pub fn lock_all<R: AsRef<[u8]>>(&self, resources: impl IntoIterator<Item = R>) -> LockRequest {
         self.request(resources, None)

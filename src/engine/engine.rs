@@ -171,9 +171,10 @@ impl Engine {
     /// With hundreds of requests on their way, the wait begins with a pause, so that replies come
     /// together: half of the time that requests spend in the queues of the nodes, at most 2 ms, and
     /// counted from the last turn. Nothing ends a pause early, neither a [`waker`](Self::waker) nor
-    /// a reply. A pause is chosen so that what is due for a lock without a reply, such as the news
-    /// of a loss, is 500 µs late at most, and what has to be read before. All else can be as late
-    /// as the pause is long. There is no pause with a timeout below 500 µs, nor with
+    /// a reply. But no pause is longer than what is due for a lock without a reply, such as the
+    /// news of a loss, can wait: 500 µs, and then the time in which the replies that have come are
+    /// handled. All else can be as late as the pause is long. There is no pause with a timeout
+    /// below 500 µs, nor with
     /// [`busy_poll`](Config::busy_poll).
     ///
     /// # Errors

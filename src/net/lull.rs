@@ -47,9 +47,10 @@ const LONGEST: Duration = Duration::from_millis(2);
 /// has to be read before.
 const LATENESS: Duration = Duration::from_micros(500);
 
-/// For how long answers are counted, at least and at most. In between, for the time of some
-/// answers: in less a node answers by chance, because it is far away, or because servers that share
-/// a processor answer in turns, each for hundreds of requests at a time.
+/// For how long answers of near nodes are counted, at least and at most. In between, for the time
+/// of some answers, and for some round trips at least: in less a node answers by chance, because
+/// the node is far away, or because servers that share a processor answer in turns, each for
+/// hundreds of requests at a time.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(1);
 const LONGEST_WINDOW: Duration = Duration::from_millis(100);
 
@@ -78,7 +79,7 @@ pub(super) struct Wait<L, D> {
     pub(super) most: Duration,
     /// How long an answer of this node takes that meets no queue.
     pub(super) round_trip: L,
-    /// When something is due, by this moment, that no reply can change.
+    /// The first moment, up to the given one, at which something is due that no reply can change.
     pub(super) due_by: D,
 }
 
@@ -138,32 +139,32 @@ impl Lull {
         let longest = if unanswered < MANY { Duration::ZERO } else { self.pause };
         let mut end = self.looked + longest;
         if longest > LATENESS && end > now {
-            let due = (wait.due_by)(end + LATENESS).unwrap_or(Instant::FAR_FUTURE);
-            end = end.min(due.max(self.looked + LATENESS));
+            let due = (wait.due_by)(end).unwrap_or(end);
+            end = due.max(self.looked + LATENESS).min(end);
         }
         (end - now).min(wait.most)
     }
 
     /// Chooses the pause anew if the window is over.
     fn count(&mut self, now: Instant, queues: &[usize], round_trip: impl Fn(usize) -> Duration) {
-        let elapsed = match self.since {
-            Some(since) if now - since < self.window => return,
-            Some(since) => Some(now - since),
-            // The crowd has just come.
-            None => None,
-        };
-        let elapsed = elapsed.unwrap_or_default();
+        // Zero for a crowd that has just come.
+        let elapsed = self.since.map_or(Duration::ZERO, |since| now - since);
+        if self.since.is_some() && elapsed < self.window {
+            return;
+        }
         let mut pauses: SmallVec<[Duration; MAX_NODES]> = SmallVec::new();
-        let mut times: SmallVec<[Duration; MAX_NODES]> = SmallVec::new();
+        let (mut times, mut ways) = (pauses.clone(), pauses.clone());
         for (node, (unanswered, answers)) in queues.iter().zip(&self.answers).enumerate() {
             let time = answer_of(elapsed, *unanswered, *answers);
             let way = round_trip(node);
             pauses.push(time.map_or(Duration::ZERO, |time| pause_of(time, way)));
-            times.push(time.unwrap_or(elapsed).max(way));
+            times.push(time.unwrap_or(elapsed));
+            ways.push(way);
         }
         self.pause = middle(&mut pauses);
+        let shortest = SHORTEST_WINDOW.max(ANSWERS * middle(&mut ways));
         let window = middle(&mut times).saturating_mul(ANSWERS);
-        self.window = window.clamp(SHORTEST_WINDOW, LONGEST_WINDOW);
+        self.window = window.min(LONGEST_WINDOW).max(shortest);
         self.since = Some(now);
         self.answers.fill(0);
     }

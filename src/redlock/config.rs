@@ -43,9 +43,9 @@ pub struct RedlockConfig {
     /// Default: 1 h.
     pub max_hold: Duration,
     /// The time before the end of its validity at which a lock is reported as lost, so that the
-    /// report comes in time. The keys are released at the end. At most 2 ms. Default: 1 ms. With
-    /// less the report can come too late while dozens of requests are on their way: then deadlines
-    /// are up to 500 µs late, and the replies that have come are handled before.
+    /// report comes in time. The keys are released at the end. At most 2 ms. Default: 1 ms. A lead
+    /// of less than 1 ms can be too short while dozens of requests are on their way: deadlines are
+    /// then up to 500 µs late, and the replies that have come are handled first.
     pub lost_lead: Duration,
     /// The longest time by which the wall clock of a node may differ from true time when the node
     /// is restarted, or loses its data otherwise: for fencing numbers alone (S13). A node takes
@@ -92,6 +92,10 @@ pub struct RedlockConfig {
     /// tenure such an engine asks one node whether others wait: whoever has seen at the node that
     /// locks of one engine follow one another, for half of a tenure, leaves a mark there, a key
     /// that lives for a minute at the most. `Duration::MAX` stands for no limit. Default: 500 ms.
+    ///
+    /// A set that others have kept waiting for as long, and for 100 ms at least, takes its
+    /// resources one by one ([`acquire_all`](crate::redlock::Redlock::acquire_all)). With
+    /// `Duration::MAX` no set does.
     pub tenure: Duration,
     /// The time for which an engine leaves a resource to others after its `tenure`, at random from
     /// one half of this setting to all of it. The others find the free resource by their retries,

@@ -203,6 +203,11 @@ impl AcquireOptions {
         Self { tries, ..self.clone() }
     }
 
+    /// Returns the options for a lock on one resource that a set takes on its way.
+    pub(super) fn for_step(&self) -> Self {
+        Self { node_timeout: self.node_timeout, ask: self.ask, ..Self::default() }
+    }
+
     /// Returns the options for one request to go on with the lock that has the `token`.
     pub(super) fn for_adoption(&self, token: Token) -> Self {
         Self { token: Some(token), ..self.clone() }

@@ -109,7 +109,13 @@ impl Timers {
         while let Some(place) = places.pop() {
             let entry = self.heap[place];
             if looks == LOOKS {
-                return Some(entry.at);
+                // Whatever was not looked at is below one of these, and none is earlier.
+                let left = places.iter().map(|place| self.heap[*place].at);
+                return Some(left.fold(entry.at.min(first), Instant::min));
+            }
+            if entry.at > first {
+                // What was found since is earlier.
+                continue;
             }
             looks += 1;
             if let Some(due) = due(entry.slot).filter(|due| *due <= first) {
@@ -207,6 +213,8 @@ mod tests {
         assert_eq!(looks.take(), LOOKS);
         let late = timers.first_by(at(60_000), |slot| Some(at(u64::from(slot) + 3)));
         assert_eq!(late, Some(at(3)), "the others are not before");
+        let one = timers.first_by(at(60_000), |slot| (slot == 1).then_some(at(1)));
+        assert!(one.is_some_and(|one| one <= at(1)), "a question that ends early: {one:?}");
     }
 
     #[test]

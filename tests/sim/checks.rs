@@ -176,8 +176,8 @@ impl Checks {
         let bit = 1 << slot;
         // Nobody is told of the lock on one resource that a set takes on its way.
         let is_step = !resources.is_set() && thrift.has_sets(client);
-        let may_hold =
-            attempt.was_granted || is_step && attempt.voters.count_ones() as usize >= rules.quorum;
+        let has_quorum = attempt.voters.count_ones() as usize >= rules.quorum;
+        let may_hold = attempt.was_granted || (is_step && has_quorum);
         let is_known = attempt.asked & bit != 0 && !may_hold;
         attempt.asked |= bit;
         if is_known {

@@ -86,6 +86,8 @@ pub(crate) struct Thrift {
 #[derive(Default)]
 struct Account {
     attempts: Vec<(Resources, Attempts)>,
+    /// Whether the client has asked for several resources at once.
+    has_sets: bool,
     /// Looks at the door, for whatever resource.
     looks: u64,
     /// How many connections there were, and adoptions.
@@ -170,7 +172,9 @@ impl Thrift {
 
     /// Records that a master has executed the first request of an attempt.
     pub(crate) fn attempted(&mut self, client: usize, resources: Resources) {
-        self.accounts[client].of(resources).made += 1;
+        let account = &mut self.accounts[client];
+        account.of(resources).made += 1;
+        account.has_sets |= resources.is_set();
     }
 
     /// Records that a master executes this request, if it is a look at the door.
@@ -181,7 +185,7 @@ impl Thrift {
 
     /// Returns whether a client has made attempts on several resources at once.
     pub(crate) fn has_sets(&self, client: usize) -> bool {
-        self.accounts[client].attempts.iter().any(|(resources, _)| resources.is_set())
+        self.accounts[client].has_sets
     }
 
     /// Returns how many attempts a client has made on some resources.

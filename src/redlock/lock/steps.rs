@@ -12,10 +12,13 @@ use crate::time::Instant;
 /// The steps of one set: a lock on each of its first resources.
 pub(crate) type Steps = SmallVec<[LockId; 8]>;
 
+/// The slots of steps.
+pub(crate) type Slots = SmallVec<[u32; 8]>;
+
 /// The longest time for which a set keeps its first resources while it waits for another one.
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// All sets that wait for their resources together or one by one, and all steps.
+/// All sets that others have kept waiting, and all steps.
 #[derive(Default)]
 pub(crate) struct Sets {
     sets: HashMap<LockId, Set>,
@@ -51,14 +54,14 @@ impl Sets {
     }
 
     /// Returns whether a set that was refused has waited long enough to take its resources one by
-    /// one: for `patience` since the first refusal, and since its steps have failed for as long as
-    /// these took.
-    pub(crate) fn is_old(&mut self, now: Instant, set: LockId, patience: Duration) -> bool {
+    /// one: for `patience` since the first call, and since its last steps ended for as long as
+    /// these were allowed to take. The first call for a set begins its time.
+    pub(crate) fn has_waited(&mut self, now: Instant, set: LockId, patience: Duration) -> bool {
         let new = || Set { steps: Steps::new(), until: now + patience, patience };
         now >= self.sets.entry(set).or_insert_with(new).until
     }
 
-    /// Begins the steps of a set, which end after twice the time for which it has waited for them.
+    /// Begins the steps of a set, which end after twice the time for which the set has waited.
     pub(crate) fn begin(&mut self, now: Instant, set: LockId, latest: Instant) {
         let Some(set) = self.sets.get_mut(&set) else { return };
         set.patience = set.patience.saturating_mul(2).min(MOST_PATIENCE);
@@ -78,15 +81,16 @@ impl Sets {
         self.sets.get(&set)
     }
 
-    /// Ends the steps of a set, and returns them. The set takes none for as long as it had
-    /// patience with these.
+    /// Ends the steps of a set, and returns them. The set takes none for as long as these were
+    /// allowed to take. Nothing changes for a set without steps.
     pub(crate) fn end(&mut self, now: Instant, set: LockId) -> Steps {
-        let Some(set) = self.sets.get_mut(&set) else { return Steps::new() };
+        let set = self.sets.get_mut(&set).filter(|set| !set.steps.is_empty());
+        let Some(set) = set else { return Steps::new() };
         set.until = now + set.patience;
         core::mem::take(&mut set.steps)
     }
 
-    /// Forgets a set that waits no more.
+    /// Forgets a set that has ended.
     #[inline]
     pub(crate) fn forget(&mut self, set: LockId) {
         if !self.sets.is_empty() {

@@ -63,12 +63,12 @@ impl Redlock {
     ///
     /// So a set that others have kept waiting for a
     /// [`tenure`](crate::redlock::RedlockConfig::tenure) takes *steps*: the engine locks one
-    /// resource after the other, in the order of their names, and keeps those that it has until it
-    /// has them all. No circle of sets can then wait for one another. A resource that is kept in
-    /// this way is held for others, and is not of use yet; so steps end after two tenures, and the
-    /// set then holds no part for as long. Both double each time, up to 30 s. There are no events
-    /// of steps. No set takes steps whose caller counts the attempts or chooses the pauses, or
-    /// where fewer than half of the `max_locks` slots would be left to others.
+    /// resource after the other, in the order of their names, and keeps each until it has them all.
+    /// No circle of sets can then wait for one another. A resource that a set has in this way is of
+    /// no use to anybody. So steps end after two tenures, and then the set takes none for as long.
+    /// Both times double with each round, up to 30 s. The shortest tenure that counts here is
+    /// 100 ms. Steps make no events. A set takes no steps if its caller counts the attempts or
+    /// chooses the pauses, or while less than half of the `max_locks` slots would stay free.
     ///
     /// The cost: one allocation more than `acquire`, and on a node about as much as one `SET` for
     /// each resource. Steps cost a lock for each resource, and a slot for each as long as they
@@ -114,10 +114,8 @@ impl Redlock {
 
     /// Ends a request in whatever phase, and releases what its attempts may have left.
     pub(super) fn give_up(&mut self, now: Instant, slot: u32, error: AcquireError) {
-        match self.table[slot].phase {
-            Phase::Attempt => self.send_releases(now, slot),
-            Phase::Stepping => self.end_steps(now, slot),
-            _ => {}
+        if self.table[slot].phase == Phase::Attempt {
+            self.send_releases(now, slot);
         }
         self.acquire_ended(now, slot, error);
     }

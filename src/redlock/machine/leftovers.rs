@@ -15,7 +15,8 @@ impl Redlock {
         self.nodes.iter().map(|node| node.cleanup.len()).sum()
     }
 
-    /// Returns the number of locks that are wanted, held, or still owed a reply.
+    /// Returns the number of locks that are wanted, held, or still owed a reply, those included
+    /// that a set takes one by one ([`acquire_all`](Self::acquire_all)).
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.table.len()

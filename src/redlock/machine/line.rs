@@ -8,6 +8,7 @@ use core::time::Duration;
 use super::Redlock;
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::Event;
+use crate::redlock::lock::steps::Slots;
 use crate::redlock::lock::votes::Votes;
 use crate::redlock::lock::{Links, Phase, Way};
 use crate::redlock::node_set::NodeSet;
@@ -86,7 +87,10 @@ impl Redlock {
                 // Should the wait end in line, answers to a `SET` that was taken back say nothing.
                 self.table[first].votes = Votes::default();
             }
-            Phase::Ready => self.ready.remove(&mut self.table, first),
+            Phase::Ready => {
+                self.ready.remove(&mut self.table, first);
+                self.end_steps(now, first);
+            }
             Phase::Backoff | Phase::AtDoor => _ = self.table.end_listening(first),
             Phase::Stepping => self.end_steps(now, first),
             _ => return false,
@@ -118,11 +122,17 @@ impl Redlock {
             }
             self.ready.remove(&mut self.table, slot);
             let able = self.able(slot, voters);
+            let steps = if self.sets.has_no_steps() {
+                Slots::new()
+            } else {
+                self.begin_steps_release(now, slot)
+            };
             match self.table[slot].way {
                 Way::Plain => self.begin_attempt(now, slot, able),
                 Way::Fenced => self.begin_fenced(now, slot, able),
                 Way::Adopted => self.begin_adoption(now, slot, able),
             }
+            self.finish_steps_release(now, steps);
         }
     }
 
@@ -192,6 +202,9 @@ impl Redlock {
     /// Ends a request without a lock. The caller has already released what the attempts may have
     /// taken.
     pub(super) fn acquire_ended(&mut self, now: Instant, slot: u32, error: AcquireError) {
+        if !self.sets.has_no_steps() {
+            self.end_steps(now, slot);
+        }
         let lock = self.table.id(slot);
         self.emit(Event::AcquireFailed { lock, error });
         self.leave(now, slot);

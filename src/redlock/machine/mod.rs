@@ -178,7 +178,7 @@ pub struct Redlock {
     crowds: Crowds,
     /// The locks that have followed one another.
     runs: Runs,
-    /// Sets that wait for their resources.
+    /// Sets that others have kept waiting.
     sets: Sets,
     /// Locks that wait until a quorum of nodes has room for their attempt.
     ready: Queue,

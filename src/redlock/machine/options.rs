@@ -129,7 +129,13 @@ impl Redlock {
     }
 
     /// Gives options to a new lock whose resources are set.
-    fn set_options(&mut self, now: Instant, slot: u32, wait: Duration, options: AcquireOptions) {
+    pub(super) fn set_options(
+        &mut self,
+        now: Instant,
+        slot: u32,
+        wait: Duration,
+        options: AcquireOptions,
+    ) {
         self.table.set_options(slot, options);
         let ttl = self.table[slot].ttl.duration();
         let timeout = self.own_node_timeout(slot).unwrap_or_else(|| self.config.node_timeout(ttl));

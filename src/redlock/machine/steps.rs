@@ -4,14 +4,17 @@
 //! others want single resources of the set all the time, that moment never comes. So a set that
 //! others have kept waiting for a [`tenure`](crate::redlock::RedlockConfig::tenure) takes *steps*:
 //! the engine requests an ordinary lock on each resource of the set, one after the other, and keeps
-//! those that it has. With the last of them it releases all, and requests the whole set in the same
-//! write. So no node sees a moment in between in which others could have one of the resources.
+//! those that it has. With the last step the engine releases all of them, and requests the whole
+//! set in the same write. So no node that is asked for the set sees a moment in between in which
+//! others could have one of the resources. With a majority asked first, the other nodes can see
+//! such a moment, and a minority grants nothing.
 //!
 //! All sets take their steps in the order of the names. So of several sets that wait for one
 //! another there is always one that waits for nobody in the circle.
 //!
-//! As long as a set takes steps, it keeps others from resources that it cannot use yet. So steps
-//! end after a while, and then the set takes none for as long. Each time both are twice as long.
+//! As long as a set takes steps, others are kept from resources that the set cannot use yet. So
+//! steps end after a while; then the set takes none for as long as they were allowed to take. Each
+//! time both are twice as long.
 //!
 //! A set owns its steps, and their events reach nobody else.
 
@@ -20,9 +23,12 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::Redlock;
+use super::line::Needs;
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::{Event, LockId};
+use crate::redlock::lock::steps::Slots;
 use crate::redlock::lock::{Lock, Phase, Way};
+use crate::redlock::millis::Millis;
 use crate::redlock::options::AcquireOptions;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::keys;
@@ -31,13 +37,18 @@ use crate::time::Instant;
 /// The shortest time for which a set waits before its first step.
 const LEAST_PATIENCE: Duration = Duration::from_millis(100);
 
-/// When a set that has all steps looks again whether its nodes have room.
-const ROOM_PAUSE: Duration = Duration::from_millis(1);
+/// When a set that has all steps looks again whether enough nodes can grant it.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The longest ttl of a step, its drift not counted. Nobody was granted anything yet, so a client
+/// that dies must not leave keys for as long as a lock.
+const LONGEST_TTL: Duration = Duration::from_secs(10);
 
 impl Redlock {
-    /// Returns whether it is time for a request, which others have refused, to take steps. No
-    /// request does whose caller counts the attempts or chooses the pauses, and none that would
-    /// leave less than half of the slots to others.
+    /// Returns whether it is time for a request to take steps, because others have refused it for
+    /// long enough. The first call for a request begins this time. A request whose caller counts
+    /// the attempts or chooses the pauses takes no steps. Nor does a request that would leave less
+    /// than half of the slots free.
     #[cold]
     pub(super) fn takes_steps(&mut self, now: Instant, slot: u32) -> bool {
         let Lock { last_try, way, keys, .. } = self.table[slot];
@@ -52,7 +63,8 @@ impl Redlock {
         let set = self.table.id(slot);
         let patience = self.config.tenure.max(LEAST_PATIENCE);
         let has_room = 2 * (self.table.len() + usize::from(keys)) <= self.config.max_locks;
-        self.sets.is_old(now, set, patience) && has_room
+        let has_time = self.table[slot].wait_until - now >= 2 * LEAST_PATIENCE;
+        self.sets.has_waited(now, set, patience) && has_room && has_time
     }
 
     /// Begins to take the resources of a set one by one.
@@ -60,7 +72,9 @@ impl Redlock {
     pub(super) fn begin_steps(&mut self, now: Instant, slot: u32) {
         self.table.end_listening(slot);
         self.table[slot].phase = Phase::Stepping;
-        self.sets.begin(now, self.table.id(slot), self.table[slot].wait_until);
+        // What is left then is for the last attempts.
+        let wait_until = self.table[slot].wait_until;
+        self.sets.begin(now, self.table.id(slot), wait_until - (wait_until - now) / 8);
         self.counters.stepped += 1;
         self.take_step(now, slot);
     }
@@ -74,40 +88,50 @@ impl Redlock {
         };
         let key = self.table[slot].names().keys().nth(taken);
         let key: Option<SmallVec<[u8; 64]>> = key.map(SmallVec::from_slice);
-        let Some(key) = key.filter(|_| self.table.has_room() && !self.has_unread_events()) else {
+        // Other sets may have begun to take steps meanwhile.
+        let has_room = 2 * (self.table.len() + 1) <= self.config.max_locks;
+        let Some(key) = key.filter(|_| has_room && !self.has_unread_events()) else {
             return self.give_up_steps(now, slot);
         };
-        // What the step tells, also at once, is due earlier.
+        // Each event of the step, even one that comes at once, makes the set due earlier.
         self.schedule(slot, until);
         let wait = until - now;
-        let step = self.claim_slot(now, self.table[slot].ttl, wait);
+        let step = self.claim_slot(now, self.ttl_of_step(slot), wait);
         keys::join(&mut self.table[step].resource, b"", &key);
+        if let Some(options) = self.table.options(slot).map(AcquireOptions::for_step) {
+            self.set_options(now, step, wait, options);
+        }
         self.sets.add(set, self.table.id(step));
         self.find_place(now, step, wait);
+    }
+
+    fn ttl_of_step(&self, slot: u32) -> Millis {
+        let longest = LONGEST_TTL + self.config.drift.of(LONGEST_TTL);
+        let longest = longest.max(self.config.shortest_ttl());
+        self.table[slot].ttl.min(Millis::of(longest))
     }
 
     /// Goes on with the steps of a set, of which one has something to tell, or which end now.
     pub(super) fn step(&mut self, now: Instant, slot: u32) {
         let Some(set) = self.sets.get(self.table.id(slot)) else { return };
-        let (until, taken) = (set.until, set.steps.len());
-        let held = set.steps.iter().filter(|step| self.is_held(now, **step)).count();
-        let last = set.steps.last().copied();
-        let is_last_alive = last.is_some_and(|last| self.table.find(last).is_some());
-        if now >= until || held + 1 < taken || !is_last_alive {
-            return self.give_up_steps(now, slot);
-        }
-        match last {
-            Some(last) if held == taken => self.step_is_held(now, slot, last),
-            _ => self.schedule(slot, until),
+        let until = set.until;
+        let Some((&last, earlier)) = set.steps.split_last() else { return };
+        let are_kept = earlier.iter().all(|step| self.is_held(now, *step));
+        if now >= until || !are_kept || self.table.find(last).is_none() {
+            self.give_up_steps(now, slot);
+        } else if self.is_held(now, last) {
+            self.step_is_held(now, slot, last);
+        } else {
+            self.schedule(slot, until);
         }
     }
 
     /// Keeps the `last` step of a set, and goes on with the next, or with the set.
     fn step_is_held(&mut self, now: Instant, slot: u32, last: LockId) {
-        let Lock { ttl, keys, .. } = self.table[slot];
+        let (ttl, keys) = (self.ttl_of_step(slot), self.table[slot].keys);
         let Some(step) = self.table.find(last) else { return };
         if self.table[step].renewal.ttl.is_zero() {
-            // Steps end by themselves long before.
+            // The steps mostly end before `max_hold` does.
             let kept = self.keep_alive(now, last, ttl.duration(), self.config.max_hold);
             if kept.is_err() {
                 return self.give_up_steps(now, slot);
@@ -121,27 +145,44 @@ impl Redlock {
         }
     }
 
-    /// Releases all steps of a set, and requests the set right behind them.
+    /// Queues a set that has all its steps. The set keeps them until its turn.
     fn take_set(&mut self, now: Instant, slot: u32) {
         let voters = self.voters(now);
-        if self.able(slot, voters).len() < self.quorum.need() {
-            return self.schedule(slot, now + ROOM_PAUSE);
-        }
-        let steps = self.sets.end(now, self.table.id(slot));
-        let steps: SmallVec<[u32; 8]> =
-            steps.into_iter().filter_map(|step| self.table.find(step)).collect();
-        for step in &steps {
-            self.begin_release(now, *step);
+        let able = self.able(slot, voters);
+        let able = match self.needs(slot) {
+            Needs::Fences => self.fit_quorum(now, able),
+            Needs::Commands | Needs::Scripts => able,
+        };
+        let need = self.quorum.need();
+        if voters.len() >= need && able.len() < need {
+            // The steps would be released for nothing.
+            return self.schedule(slot, now + PAUSE);
         }
         self.enqueue(slot);
         self.admit(now);
+    }
+
+    /// Releases the steps of a set whose turn has come. The request for the set follows.
+    #[cold]
+    pub(super) fn begin_steps_release(&mut self, now: Instant, slot: u32) -> Slots {
+        let steps = self.sets.end(now, self.table.id(slot));
+        let slots = steps.into_iter().filter_map(|step| self.table.find(step));
+        let slots: Slots = slots.filter(|step| self.table[*step].phase == Phase::Held).collect();
+        for step in &slots {
+            self.begin_release(now, *step);
+        }
+        slots
+    }
+
+    /// Gives those their turn who stand in line behind a step: only now, so they come behind the
+    /// set.
+    pub(super) fn finish_steps_release(&mut self, now: Instant, steps: Slots) {
         for step in steps {
-            // Only now: whoever stands in line behind a step comes behind the set.
             self.finish_release(now, step);
         }
     }
 
-    /// Ends the steps of a set that takes too long, and lets it go on as before.
+    /// Ends the steps of a set that takes too long, and lets the set go on as before.
     fn give_up_steps(&mut self, now: Instant, slot: u32) {
         self.end_steps(now, slot);
         match self.next_retry(now, slot) {

@@ -152,7 +152,7 @@ fn a_set_that_is_cancelled_releases_its_steps() {
 #[test]
 fn a_set_whose_wait_ends_during_its_steps_was_held_by_others() {
     let mut rig = Rig::new(1);
-    rig.stepping(&["a", "b"], ms(700));
+    rig.stepping(&["a", "b"], ms(900));
     rig.grant_all();
     let mut events = Vec::new();
     rig.until(|rig| {
@@ -229,4 +229,132 @@ fn an_adoption_of_the_same_set_ends_the_steps() {
     let sent: Vec<_> = rig.sent(0).iter().map(|command| without_token(command)).collect();
     assert!(sent.iter().any(|command| command.starts_with("EVALSHA release")), "{sent:?}");
     assert!(sent.iter().any(|command| command.starts_with("EVALSHA extend-set")), "{sent:?}");
+}
+
+#[test]
+fn a_step_that_is_lost_as_the_next_is_granted_ends_the_steps() {
+    let mut rig = Rig::new(1);
+    let set = rig.redlock.acquire_all(rig.now, &["a", "b", "c"], ms(600), LONG);
+    let set = set.expect("the request is in bounds");
+    rig.until_stepping();
+    rig.grant_all();
+    let is_renewal = |command: &String| command.starts_with("EVALSHA extend 1 a ");
+    let mut renewals = 0;
+    rig.until(|rig| {
+        let sent = rig.sent(0);
+        renewals += sent.iter().filter(|command| is_renewal(command)).count();
+        if renewals == 0 {
+            sent.iter().for_each(|_| rig.reply(0, "$-1"));
+        }
+        renewals > 0 && sent.iter().any(|command| command.starts_with("SET b "))
+    });
+    (0..renewals).for_each(|_| rig.reply(0, ":0"));
+    rig.reply(0, "+OK");
+    rig.advance(Duration::ZERO);
+    let sent: Vec<_> = rig.sent(0).iter().map(|command| without_token(command)).collect();
+    assert!(sent.iter().any(|command| command == "EVALSHA release 1 b"), "{sent:?}");
+    assert!(rig.events().is_empty(), "the set waits on");
+    assert!(rig.redlock.cancel(rig.now, set).is_ok());
+}
+
+#[test]
+fn sets_that_take_steps_together_leave_half_of_the_slots_to_others() {
+    let mut rig = Rig::with(1, |config| config.max_locks = 12);
+    for resources in [["a", "b", "c", "d"], ["e", "f", "g", "h"]] {
+        let set = rig.redlock.acquire_all(rig.now, &resources, TTL, WAIT);
+        set.expect("the request is in bounds");
+    }
+    let mut most = 0;
+    rig.until(|rig| {
+        for command in rig.sent(0) {
+            let is_refused = command.starts_with("EVALSHA acquire-set");
+            let is_released = command.starts_with("EVALSHA release 1 ");
+            rig.reply(
+                0,
+                if is_refused {
+                    "$-1"
+                } else if is_released {
+                    ":1"
+                } else {
+                    "+OK"
+                },
+            );
+        }
+        most = most.max(rig.redlock.in_use());
+        rig.redlock.counters().stepped > 3 || !rig.events().is_empty()
+    });
+    assert!(rig.redlock.counters().stepped >= 2 && most <= 6, "{most} of 12 slots");
+}
+
+#[test]
+fn a_fenced_set_takes_steps_and_draws_one_number() {
+    let mut rig = Rig::new(1);
+    let options = AcquireOptions::new().fenced();
+    let set = rig.redlock.acquire_with(rig.now, &["a", "b"], TTL, LONG, &options);
+    let set = set.expect("the request is in bounds");
+    let stepped = |rig: &mut Rig| rig.redlock.counters().stepped > 0;
+    rig.until(|rig| {
+        let is_stepping = stepped(rig);
+        if !is_stepping {
+            rig.sent(0).iter().for_each(|_| rig.reply(0, "$-1"));
+        }
+        is_stepping
+    });
+    assert_eq!(without_token(&rig.grant_all()), "SET a NX PX 10000");
+    assert_eq!(without_token(&rig.grant_all()), "SET b NX PX 10000");
+    let sent = rig.sent(0);
+    let last = sent.last().expect("the set follows its steps");
+    assert!(last.starts_with("EVALSHA acquire-fenced-set 3 a b redbolt:fence "), "{sent:?}");
+    rig.reply(0, "*2\r\n:1\r\n:1");
+    rig.reply(0, &format!(":{}", micros(rig.now)));
+    let event = rig.event();
+    assert!(
+        matches!(event, Event::Acquired { lock, fence: Some(_), .. } if lock == set),
+        "{event:?}"
+    );
+}
+
+#[test]
+fn a_step_has_a_short_ttl_and_the_options_of_its_set() {
+    let mut rig = Rig::with(1, |config| config.max_ttl = Duration::from_secs(600));
+    let options = AcquireOptions::new().node_timeout(ms(700));
+    let ttl = Duration::from_secs(300);
+    let set = rig.redlock.acquire_with(rig.now, &["a", "b"], ttl, LONG, &options);
+    set.expect("the request is in bounds");
+    rig.until_stepping();
+    let asked = rig.now;
+    let config = rig.redlock.config();
+    let longest = TTL + config.drift.of(TTL);
+    let expected = format!("SET a NX PX {}", longest.as_millis());
+    assert_eq!(without_token(&rig.sent(0).join(", ")), expected);
+    let failed = |rig: &mut Rig| !rig.sent(0).is_empty();
+    rig.until(failed);
+    assert_eq!(rig.now - asked, ms(700), "the node timeout of the set");
+}
+
+#[test]
+fn a_set_with_all_steps_keeps_them_until_its_nodes_have_room() {
+    let mut rig = Rig::with(1, |config| config.max_pipeline = 8);
+    let set = rig.stepping(&["a", "b"], LONG);
+    rig.grant_all();
+    assert_eq!(rig.sent(0).len(), 1, "the second step");
+    // Others fill the pipeline behind the request of the step.
+    let others = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    others.iter().for_each(|other| _ = rig.acquire(other, WAIT));
+    rig.reply(0, "+OK");
+    rig.advance(Duration::ZERO);
+    let sent = rig.sent(0);
+    assert!(sent.iter().all(|command| command.starts_with("SET ")), "no release: {sent:?}");
+    let mut left = sent.len();
+    rig.until(|rig| {
+        (0..core::mem::take(&mut left)).for_each(|_| rig.reply(0, "+OK"));
+        let sent = rig.sent(0);
+        let place = sent.iter().position(|command| command.starts_with("EVALSHA acquire-set"));
+        if let Some(place) = place {
+            assert!(sent[place - 1].starts_with("EVALSHA release"), "{sent:?}");
+        }
+        left = sent.len();
+        place.is_some()
+    });
+    assert!(rig.redlock.is_held(rig.now, set) || rig.redlock.cancel(rig.now, set).is_ok());
 }
