@@ -28,6 +28,10 @@ const TURNS: u64 = 5;
 /// How long each request waits, and the average wait of the set that is allowed.
 const PATIENCE: u64 = 120 * SECOND;
 
+/// How long a client may keep a lock, at least: so many tenures, and this long.
+const HOLD_TENURES: u32 = 8;
+const HOLD: Duration = Duration::from_secs(4);
+
 /// The longest way to a master with which a bound is promised.
 const FARTHEST: u64 = 5 * MS;
 
@@ -45,6 +49,8 @@ impl World {
     pub(crate) fn a_set_is_granted_beside_single_locks(&mut self) -> Result<(), Violation> {
         let config = &self.options.config;
         let has_room = config.max_locks >= 4 * (SIZE + 1) && config.max_pipeline > SIZE;
+        // No lock lives longer, and so no step.
+        let has_time = config.max_hold >= HOLD_TENURES * config.tenure + HOLD;
         let runs_scripts = self.options.extras.without_scripts.is_none();
         let has_gap = 2 * config.tenure_gap >= config.retry_max;
         let others = (1..self.clients.len())
@@ -54,7 +60,7 @@ impl World {
             .map(|(client, resource)| Single { client, resource, held: None, until: 0 })
             .collect();
         let is_near = self.options.farthest() <= FARTHEST;
-        if !(has_room && runs_scripts && has_gap && is_near) || singles.is_empty() {
+        if !(has_room && has_time && runs_scripts && has_gap && is_near) || singles.is_empty() {
             return Ok(());
         }
         let tenure = config.tenure.as_nanos() as u64;

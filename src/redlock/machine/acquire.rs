@@ -67,8 +67,9 @@ impl Redlock {
     /// No circle of sets can then wait for one another. A resource that a set has in this way is of
     /// no use to anybody. So steps end after two tenures, and then the set takes none for as long.
     /// Both times double with each round, up to 30 s. The shortest tenure that counts here is
-    /// 100 ms. Steps make no events. A set takes no steps if its caller counts the attempts or
-    /// chooses the pauses, or while less than half of the `max_locks` slots would stay free.
+    /// 100 ms, and no step outlives [`max_hold`](crate::redlock::RedlockConfig::max_hold). Steps
+    /// make no events. A set takes no steps if its caller counts the attempts or chooses the
+    /// pauses, or while less than half of the `max_locks` slots would stay free.
     ///
     /// The cost: one allocation more than `acquire`, and on a node about as much as one `SET` for
     /// each resource. Steps cost a lock for each resource, and a slot for each as long as they
