@@ -12,9 +12,6 @@ use crate::time::Instant;
 /// The steps of one set: a lock on each of its first resources.
 pub(crate) type Steps = SmallVec<[LockId; 8]>;
 
-/// The slots of steps.
-pub(crate) type Slots = SmallVec<[u32; 8]>;
-
 /// The longest time for which a set keeps its first resources while it waits for another one.
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -25,6 +22,8 @@ pub(crate) struct Sets {
     /// The set of each step. A step stays here until its last event, which the set may not live to
     /// see.
     owners: HashMap<LockId, LockId>,
+    /// The slots of the steps that are released now, ahead of the request for their set.
+    pub(crate) releasing: SmallVec<[u32; 8]>,
 }
 
 /// What is known of one set that others keep waiting.
@@ -37,10 +36,10 @@ pub(crate) struct Set {
 }
 
 impl Sets {
-    /// Returns `true` if no lock is a step.
+    /// Returns `true` if some lock is a step.
     #[inline]
-    pub(crate) fn has_no_steps(&self) -> bool {
-        self.owners.is_empty()
+    pub(crate) fn has_steps(&self) -> bool {
+        !self.owners.is_empty()
     }
 
     /// Returns the set of a step.
@@ -91,10 +90,7 @@ impl Sets {
     }
 
     /// Forgets a set that has ended.
-    #[inline]
     pub(crate) fn forget(&mut self, set: LockId) {
-        if !self.sets.is_empty() {
-            self.sets.remove(&set);
-        }
+        self.sets.remove(&set);
     }
 }

@@ -8,7 +8,6 @@ use core::time::Duration;
 use super::Redlock;
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::Event;
-use crate::redlock::lock::steps::Slots;
 use crate::redlock::lock::votes::Votes;
 use crate::redlock::lock::{Links, Phase, Way};
 use crate::redlock::node_set::NodeSet;
@@ -122,17 +121,17 @@ impl Redlock {
             }
             self.ready.remove(&mut self.table, slot);
             let able = self.able(slot, voters);
-            let steps = if self.sets.has_no_steps() {
-                Slots::new()
-            } else {
-                self.begin_steps_release(now, slot)
-            };
+            if self.sets.has_steps() {
+                self.begin_steps_release(now, slot);
+            }
             match self.table[slot].way {
                 Way::Plain => self.begin_attempt(now, slot, able),
                 Way::Fenced => self.begin_fenced(now, slot, able),
                 Way::Adopted => self.begin_adoption(now, slot, able),
             }
-            self.finish_steps_release(now, steps);
+            if self.sets.has_steps() {
+                self.finish_steps_release(now);
+            }
         }
     }
 
@@ -202,7 +201,7 @@ impl Redlock {
     /// Ends a request without a lock. The caller has already released what the attempts may have
     /// taken.
     pub(super) fn acquire_ended(&mut self, now: Instant, slot: u32, error: AcquireError) {
-        if !self.sets.has_no_steps() {
+        if self.sets.has_steps() {
             self.end_steps(now, slot);
         }
         let lock = self.table.id(slot);
@@ -233,7 +232,9 @@ impl Redlock {
 
     /// Ends a lock whose last event is queued. The slot stays in use until no reply is owed to it.
     pub(super) fn drain(&mut self, slot: u32) {
-        self.sets.forget(self.table.id(slot));
+        if self.table[slot].is_set() {
+            self.sets.forget(self.table.id(slot));
+        }
         let lock = &mut self.table[slot];
         lock.phase = Phase::Draining;
         lock.due = Instant::FAR_FUTURE;

@@ -354,7 +354,7 @@ impl Redlock {
     // Every caller makes one kind of event, so that inlined there is nothing to tell apart.
     #[inline(always)]
     fn emit(&mut self, event: Event) {
-        if !self.sets.has_no_steps() && self.is_of_step(&event) {
+        if self.sets.has_steps() && self.is_of_step(event.lock(), event.ended().is_some()) {
             return;
         }
         self.counters.count(&event);

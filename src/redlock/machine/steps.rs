@@ -25,8 +25,7 @@ use smallvec::SmallVec;
 use super::Redlock;
 use super::line::Needs;
 use crate::redlock::error::AcquireError;
-use crate::redlock::event::{Event, LockId};
-use crate::redlock::lock::steps::Slots;
+use crate::redlock::event::LockId;
 use crate::redlock::lock::{Lock, Phase, Way};
 use crate::redlock::millis::Millis;
 use crate::redlock::options::AcquireOptions;
@@ -102,7 +101,7 @@ impl Redlock {
             self.set_options(now, step, wait, options);
         }
         self.sets.add(set, self.table.id(step));
-        self.find_place(now, step, wait);
+        self.begin(now, step, wait);
     }
 
     fn ttl_of_step(&self, slot: u32) -> Millis {
@@ -164,20 +163,21 @@ impl Redlock {
 
     /// Releases the steps of a set whose turn has come. The request for the set follows.
     #[cold]
-    pub(super) fn begin_steps_release(&mut self, now: Instant, slot: u32) -> Slots {
-        let steps = self.sets.end(now, self.table.id(slot));
-        let slots = steps.into_iter().filter_map(|step| self.table.find(step));
-        let slots: Slots = slots.filter(|step| self.table[*step].phase == Phase::Held).collect();
-        for step in &slots {
-            self.begin_release(now, *step);
+    pub(super) fn begin_steps_release(&mut self, now: Instant, slot: u32) {
+        for step in self.sets.end(now, self.table.id(slot)) {
+            let step = self.table.find(step).filter(|step| self.table[*step].phase == Phase::Held);
+            if let Some(step) = step {
+                self.begin_release(now, step);
+                self.sets.releasing.push(step);
+            }
         }
-        slots
     }
 
-    /// Gives those their turn who stand in line behind a step: only now, so they come behind the
-    /// set.
-    pub(super) fn finish_steps_release(&mut self, now: Instant, steps: Slots) {
-        for step in steps {
+    /// Gives those their turn who stand in line behind these steps: only now, so that they come
+    /// behind the set.
+    #[cold]
+    pub(super) fn finish_steps_release(&mut self, now: Instant) {
+        for step in core::mem::take(&mut self.sets.releasing) {
             self.finish_release(now, step);
         }
     }
@@ -212,11 +212,12 @@ impl Redlock {
 
     /// Keeps an event of a step from the owner of the engine, and lets the set look at its steps.
     /// Returns `false` for an event of any other lock.
+    // Without the event: a reference would make every caller write the event to memory twice.
     #[cold]
-    pub(super) fn is_of_step(&mut self, event: &Event) -> bool {
-        let Some(step) = event.lock() else { return false };
+    pub(super) fn is_of_step(&mut self, lock: Option<LockId>, is_last: bool) -> bool {
+        let Some(step) = lock else { return false };
         let Some(set) = self.sets.owner(step) else { return false };
-        if event.ended().is_some() {
+        if is_last {
             self.sets.ended(step);
         }
         let slot = self.table.find(set);
