@@ -18,13 +18,6 @@ const MOST_DOUBLINGS: u32 = 16;
 /// The shortest time between two marks.
 const LEAST_MARK: Duration = Duration::from_millis(100);
 
-/// How far from its turn a request is that is near, as a part of a round: a ninth.
-const NEAR: u32 = 9;
-
-/// The most that pauses are shorter and longer than the usual ones.
-const MOST_SHORT: u32 = 20;
-const MOST_LONG: u32 = 6;
-
 /// The looks of one request.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Door {
@@ -38,10 +31,10 @@ pub(crate) struct Door {
     token: u64,
     /// How many looks have shown this token one after the other, and since when.
     same: u32,
-    since: Instant,
+    pub(super) since: Instant,
     /// How many owners the request has seen, and of which engines.
-    owners: u32,
-    seen: Engines,
+    pub(super) owners: u32,
+    pub(super) seen: Engines,
     /// The nonce of the last token, as a hash: all locks of one engine have the same. Since when no
     /// other engine was seen.
     engine: u64,
@@ -50,9 +43,13 @@ pub(crate) struct Door {
     mark_at: Instant,
     /// The engines that were known when this engine had the lock before, for how long it had the
     /// lock, and since when the request waits for its next turn. Empty if nothing is known.
-    known: Engines,
-    held: Duration,
-    waits_since: Instant,
+    pub(super) known: Engines,
+    pub(super) held: Duration,
+    pub(super) waits_since: Instant,
+    /// One engine has had the lock twice, and another one in between, while this one waited.
+    pub(super) is_passed_over: bool,
+    /// The resource was told to be free when the turn of the request had come.
+    is_called: bool,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
     /// as its tenure lasts.
     turns: Option<u32>,
@@ -71,6 +68,18 @@ impl Door {
     /// The request is woken while the token may be the same.
     pub(crate) fn wake(&mut self) {
         self.woken = self.woken.saturating_add(1);
+    }
+
+    /// Calls the request to its turn. Nobody is called twice about one token: a node that tells all
+    /// the time makes nobody ask all the others.
+    pub(crate) fn call(&mut self) -> bool {
+        self.is_called = self.woken == 1;
+        self.is_called
+    }
+
+    /// Returns whether the request was called, once.
+    pub(crate) fn take_call(&mut self) -> bool {
+        core::mem::take(&mut self.is_called)
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after
@@ -99,7 +108,11 @@ impl Door {
         }
         (self.token, self.same, self.since, self.woken) = (xxh64(token, 0), 1, now, 0);
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
+        if self.owners == 0 && self.known.is_empty() {
+            self.waits_since = now;
+        }
         if self.engine != engine {
+            self.is_passed_over |= self.seen.contains(engine);
             (self.engine, self.alone_since) = (engine, now);
         }
         self.owners = self.owners.saturating_add(1);
@@ -170,8 +183,8 @@ impl Door {
 
     /// Goes on with the wait of the request before, which has not had the lock.
     pub(crate) fn go_on_waiting(&mut self, before: &Self) {
-        let Self { listening, unheard, turns, .. } = *self;
-        *self = Self { listening, unheard, turns, ..*before };
+        let Self { listening, unheard, turns, is_called, .. } = *self;
+        *self = Self { listening, unheard, turns, is_called, ..*before };
     }
 
     /// Returns whether others are known to contend.
@@ -209,56 +222,20 @@ impl Door {
     pub(crate) fn is_tenure_over(&self) -> bool {
         self.turns == Some(0)
     }
-
-    /// Returns the longest pause before the next look; `usual` for a request whose engine has not
-    /// had the lock lately.
-    ///
-    /// If everybody has the lock for as long as this engine had it, the turn of the engine is one
-    /// round of all away. Whoever has waited for less pauses for as long as is left of the round,
-    /// and whoever has waited for more pauses for a ninth of a round and less: for half of that
-    /// after a wait that is a fifth longer, and for about a hundredth of that after three rounds.
-    /// So the engine that has waited for longest is mostly the one that sees the lock free.
-    pub(crate) fn longest_pause(&self, now: Instant, usual: Duration) -> Duration {
-        if self.known.is_empty() {
-            return usual;
-        }
-        let waited = now - self.waits_since;
-        let round = self.turn(now, waited).saturating_mul(self.company());
-        let near = round / NEAR;
-        let pause = if waited < round {
-            near.max(round - waited)
-        } else {
-            // At most one, in parts of 256.
-            let late = round.as_nanos() * 256 / waited.as_nanos().max(1);
-            let fourth_power = (late * late / 256).pow(2) / 256;
-            near.saturating_mul(u32::try_from(fourth_power).unwrap_or(256)) / 256
-        };
-        pause.clamp(usual / MOST_SHORT, usual.saturating_mul(MOST_LONG))
-    }
-
-    /// Returns for how long each engine has the lock at a time: as long as this one had it, or less
-    /// if more owners have come and gone in the time `waited`. An owner who has been there for
-    /// longer tells that turns are longer.
-    fn turn(&self, now: Instant, waited: Duration) -> Duration {
-        if self.owners == 0 {
-            return self.held;
-        }
-        self.held.min(waited / self.owners).max(now - self.since)
-    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const NOW: Instant = Instant::from_nanos(1);
+    pub(in crate::redlock::lock) const NOW: Instant = Instant::from_nanos(1);
 
-    fn after(millis: u64) -> Instant {
+    pub(in crate::redlock::lock) fn after(millis: u64) -> Instant {
         NOW + Duration::from_millis(millis)
     }
 
     /// A token of the engine with this letter.
-    fn token(engine: char, serial: char) -> String {
+    pub(in crate::redlock::lock) fn token(engine: char, serial: char) -> String {
         [engine.to_string().repeat(12), serial.to_string().repeat(8)].concat()
     }
 
@@ -289,54 +266,6 @@ mod tests {
         });
         assert!(looks.by_ref().take(3).all(|is_for_next| !is_for_next));
         assert_eq!(looks.collect::<Vec<_>>(), [true, false, false, false, true, false]);
-    }
-
-    #[test]
-    fn who_has_just_had_the_lock_looks_seldom_and_who_waits_for_long_often() {
-        let usual = Duration::from_millis(100);
-        // others, how long each has the lock, waited for so long, the longest pause; milliseconds
-        let rows = [
-            (0, 50, 0, 100_000),
-            (1, 50, 0, 50_000),
-            (1, 50, 30, 20_000),
-            (1, 50, 48, 5_555),
-            (1, 50, 50, 5_555),
-            (1, 500, 0, 500_000),
-            (1, 500, 500, 55_555),
-            (1, 500, 1_000, 5_000),
-            (1, 500, 600, 26_475),
-            (1, 5_000, 0, 600_000),
-            (1, 5_000, 100_000, 5_000),
-            (1, 0, 100_000, 5_000),
-        ];
-        for (others, held, waited, pause) in rows {
-            let mut door = Door::default();
-            let known = if others == 0 { Engines::default() } else { Engines::SOMEBODY };
-            door.await_turn(NOW, known, Duration::from_millis(held));
-            let found = door.longest_pause(after(waited), usual);
-            assert_eq!(found.as_micros(), pause, "{others} {held} {waited}");
-        }
-    }
-
-    #[test]
-    fn what_is_seen_of_turns_counts_more_than_the_last_turn() {
-        let usual = Duration::from_secs(60);
-        let waiting = || {
-            let mut door = Door::default();
-            door.await_turn(NOW, Engines::SOMEBODY, Duration::from_secs(10));
-            door
-        };
-        let mut door = waiting();
-        for serial in '1'..='5' {
-            door.saw(after(100), token('a', serial).as_bytes());
-        }
-        // Two others, who have the lock for 20 ms at a time.
-        assert_eq!(door.company(), 2, "the one who was known, and this one");
-        assert!(door.turn(after(100), Duration::from_millis(100)) == Duration::from_millis(20));
-        // The last of them does not go.
-        let later = door.turn(after(30_000), Duration::from_secs(30));
-        assert_eq!(later, Duration::from_millis(29_900));
-        assert!(waiting().longest_pause(after(100), usual) > door.longest_pause(after(100), usual));
     }
 
     #[test]

@@ -38,6 +38,9 @@ impl Redlock {
         if self.table[slot].is_set() && self.takes_steps(now, slot) {
             return self.begin_steps(now, slot);
         }
+        if self.table.door(slot).is_some() && self.table.door_mut(slot).take_call() {
+            return self.go_in(slot);
+        }
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
@@ -98,6 +101,8 @@ impl Redlock {
         // The slot and these bits tell a look from all that can be under way.
         let number = self.counters.looked as u32;
         let opts_in = self.wants_to_hear(now, slot, node);
+        // Who is next has no time to wait for the end of a key.
+        let asks_ttl = opts_in && self.is_long(now, slot);
         let is_known = |door: &Door| door.listening().is_some_and(|known| known.node == node);
         // One push answers all that was asked for one key.
         let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
@@ -116,13 +121,13 @@ impl Redlock {
             send(Request::OptIn, &tracking::opt_in);
         }
         send(Request::Door(request), &|out| command::get(out, key));
-        if opts_in {
+        if asks_ttl {
             send(Request::Ttl(request), &|out| command::pttl(out, key));
         }
         if is_counted {
             node.count_opt_in(self.config.max_locks);
         }
-        lock.owed += 1 + u32::from(opts_in);
+        lock.owed += 1 + u32::from(asks_ttl);
         self.schedule(slot, end);
     }
 
@@ -176,7 +181,7 @@ impl Redlock {
         }
     }
 
-    /// Returns the longest pause between two looks: `retry_max`, or up to six times as long for a
+    /// Returns the longest pause between two looks: `retry_max`, or up to 16 times as long for a
     /// request whose engine has just had the lock while many others waited, and down to a twentieth
     /// for one whose turn it is. What is left of the wait has room for several pauses.
     pub(super) fn longest_pause(&self, now: Instant, slot: u32) -> Duration {

@@ -45,14 +45,18 @@ const MOST_OTHERS: u32 = 64;
 
 impl Redlock {
     /// Returns whether a look at `node` asks to be told what happens to the key. A lock that goes
-    /// from one to the next is looked at as ever: if all who wait for it were told, all would look
-    /// at the same moment.
+    /// from one to the next is looked at as ever, except by [who is next](super::call): if all who
+    /// wait for it were told, all would look at the same moment.
     pub(super) fn wants_to_hear(&self, now: Instant, slot: u32, node: NodeId) -> bool {
-        let long = self.config.retry_max.saturating_mul(LONG);
         // For data that are no lock nobody listens: they may stay for ever.
-        let door = self.table.door(slot).filter(|door| !door.knows(&[]));
-        let unchanged = door.map_or(Duration::ZERO, |door| door.unchanged(now));
-        self.nodes[node].tells() && unchanged >= long
+        let is_lock = self.table.door(slot).is_some_and(|door| !door.knows(&[]));
+        self.nodes[node].tells() && is_lock && (self.is_long(now, slot) || self.is_next(now, slot))
+    }
+
+    /// Returns whether the same owner has had the resource for long.
+    pub(super) fn is_long(&self, now: Instant, slot: u32) -> bool {
+        let long = self.config.retry_max.saturating_mul(LONG);
+        self.table.door(slot).is_some_and(|door| door.unchanged(now) >= long)
     }
 
     /// Lets a request listen that has seen at `id` that somebody has the resource, if its look has
@@ -71,9 +75,12 @@ impl Redlock {
     pub(super) fn next_look(&mut self, now: Instant, slot: u32) -> Option<Instant> {
         // Sets `last_try` if the pause is the last.
         let usual = self.next_retry(now, slot)?;
-        let listens = self.table.door(slot).and_then(Door::listening).is_some();
-        if !listens || self.table[slot].last_try {
+        if self.table[slot].last_try {
             return Some(usual);
+        }
+        let listens = self.table.door(slot).and_then(Door::listening).is_some();
+        if !listens || !self.is_long(now, slot) {
+            return Some(self.look_before_turn(now, slot, usual));
         }
         let left = self.table[slot].wait_until - now;
         let pause = LONGEST.min(left / 4 * 3);
@@ -151,7 +158,9 @@ impl Redlock {
             self.table[slot].retries = 0;
             self.table[slot].last_try = false;
             self.table.door_mut(slot).wake();
-            self.look_at(slot, now);
+            if !self.call(now, slot) {
+                self.look_at(slot, now);
+            }
         }
     }
 

@@ -48,6 +48,7 @@ mod attempt;
 mod backoff;
 mod behind;
 mod beside;
+mod call;
 mod door;
 mod draw;
 mod encode;

@@ -90,6 +90,7 @@ impl Redlock {
         let half = pause / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
         let due = crowd.released_at + half + Duration::from_nanos(spread);
+        let due = self.look_before_turn(now, slot, due).max(crowd.released_at + least / 2);
         if self.table[slot].wait_until <= now.max(due) {
             return false;
         }

@@ -1,8 +1,9 @@
 //! Listening: who waits for long is told when the resource may be free, and comes again without it.
 //!
-//! Here is who is told and who wakes; `silent` has nodes that do not do what they should, `floods`
-//! those that do too much, and `far` nodes that are far away.
+//! Here is who is told and who wakes. `calls` has those who are next, `silent` has nodes that do
+//! not do what they should, `floods` those that do too much, and `far` nodes that are far away.
 
+mod calls;
 mod far;
 mod floods;
 mod silent;

@@ -1,0 +1,208 @@
+//! When the turn of an engine comes, as far as a request of the engine can know.
+//!
+//! If everybody has the lock for as long as this engine had it, the turn of the engine comes one
+//! round of all others after its last one. Among few others that is precise enough to know who is
+//! next. Among many, who has waited for longer looks more often.
+
+use core::time::Duration;
+
+use super::door::Door;
+use crate::time::Instant;
+
+/// The most others among whom a request knows when its turn comes. Their number is counted a tenth
+/// wrong, and among more others that is longer than a turn.
+const FEW: u32 = 12;
+
+/// How far from its turn a request is that is near, as a part of a round: a fifth. So all who wait
+/// look some five times while one of them has the lock, or a few times as often.
+const NEAR: u32 = 5;
+
+/// How many times shorter and longer than the usual ones pauses can be: longer where many others
+/// wait, because one of them looks all the same.
+const MOST_SHORT: u32 = 20;
+const MOST_LONG: u32 = 6;
+const MOST_LONG_OF_MANY: u32 = 16;
+
+/// The turn of an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Turn {
+    /// When the turn begins.
+    begins: Instant,
+    /// For how long a turn lasts.
+    pub(crate) lasts: Duration,
+}
+
+impl Turn {
+    /// Returns whether nobody else is next, or hardly anybody.
+    pub(crate) fn is_next(self, now: Instant) -> bool {
+        now + self.lasts / 4 * 3 >= self.begins
+    }
+
+    /// Returns whether the turn begins when the resource is free.
+    pub(crate) fn has_come(self, now: Instant) -> bool {
+        now + self.lasts / 4 >= self.begins
+    }
+
+    /// Returns from when on, and until when, to look whether the owner before is there: next, and
+    /// with half of the turn of that owner left to be told of its end.
+    pub(crate) fn look_between(self) -> (Instant, Instant) {
+        let until = self.begins - self.lasts / 2;
+        (until - self.lasts / 8, until)
+    }
+}
+
+impl Door {
+    /// Returns the turn of the engine, if few others contend, and are known from its last turn.
+    /// Whoever was passed over has waited for long enough.
+    pub(crate) fn turn_among_few(&self, now: Instant) -> Option<Turn> {
+        let others = self.company();
+        if others > FEW || (self.known.is_empty() && !self.is_passed_over) {
+            return None;
+        }
+        let lasts = self.turn(now, now - self.waits_since);
+        let round = lasts.saturating_mul(others);
+        let begins = if self.is_passed_over { Instant::ZERO } else { self.waits_since + round };
+        Some(Turn { begins, lasts })
+    }
+
+    /// Returns the longest pause before the next look; `usual` for a request whose engine has not
+    /// had the lock lately.
+    ///
+    /// Whoever has waited for less than a round pauses for as long as is left of the round, and
+    /// whoever has waited for more pauses for a fifth of a round and less: for half of that after a
+    /// wait that is a fifth longer, and for about a hundredth of that after three rounds. So the
+    /// engine that has waited for longest is mostly the one that sees the lock free.
+    pub(crate) fn longest_pause(&self, now: Instant, usual: Duration) -> Duration {
+        if self.known.is_empty() {
+            return usual;
+        }
+        let waited = now - self.waits_since;
+        let round = self.turn(now, waited).saturating_mul(self.company());
+        let near = round / NEAR;
+        let pause = if waited < round {
+            near.max(round - waited)
+        } else {
+            // At most one, in parts of 256.
+            let late = round.as_nanos() * 256 / waited.as_nanos().max(1);
+            let fourth_power = (late * late / 256).pow(2) / 256;
+            near.saturating_mul(u32::try_from(fourth_power).unwrap_or(256)) / 256
+        };
+        let most = self.company().clamp(MOST_LONG, MOST_LONG_OF_MANY);
+        pause.clamp(usual / MOST_SHORT, usual.saturating_mul(most))
+    }
+
+    /// Returns for how long each engine has the lock at a time: as long as this one had it, or less
+    /// if more owners have come and gone in the time `waited`. An owner who has been there for
+    /// longer tells that turns are longer.
+    fn turn(&self, now: Instant, waited: Duration) -> Duration {
+        let Some(gone) = self.owners.checked_sub(1) else { return self.held };
+        let seen = waited.checked_div(gone).unwrap_or(Duration::MAX);
+        // An engine that has not had the lock knows what it has seen.
+        let own = if self.known.is_empty() { Duration::MAX } else { self.held };
+        match own.min(seen) {
+            Duration::MAX => now - self.since,
+            turn => turn.max(now - self.since),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::door::tests::{NOW, after, token};
+    use super::super::engines::Engines;
+    use super::*;
+
+    #[test]
+    fn who_has_just_had_the_lock_looks_seldom_and_who_waits_for_long_often() {
+        let usual = Duration::from_millis(100);
+        // others, how long each has the lock, waited for so long, the longest pause; milliseconds
+        let rows = [
+            (0, 50, 0, 100_000),
+            (1, 50, 0, 50_000),
+            (1, 50, 30, 20_000),
+            (1, 50, 48, 10_000),
+            (1, 50, 50, 10_000),
+            (1, 500, 0, 500_000),
+            (1, 500, 500, 100_000),
+            (1, 500, 1_000, 6_250),
+            (1, 500, 1_100, 5_000),
+            (1, 500, 600, 47_656),
+            (1, 5_000, 0, 600_000),
+            (1, 5_000, 100_000, 5_000),
+            (1, 0, 100_000, 5_000),
+        ];
+        for (others, held, waited, pause) in rows {
+            let mut door = Door::default();
+            let known = if others == 0 { Engines::default() } else { Engines::SOMEBODY };
+            door.await_turn(NOW, known, Duration::from_millis(held));
+            let found = door.longest_pause(after(waited), usual);
+            assert_eq!(found.as_micros(), pause, "{others} {held} {waited}");
+        }
+    }
+
+    #[test]
+    fn what_is_seen_of_turns_counts_more_than_the_last_turn() {
+        let usual = Duration::from_secs(60);
+        let waiting = || {
+            let mut door = Door::default();
+            door.await_turn(NOW, Engines::SOMEBODY, Duration::from_secs(10));
+            door
+        };
+        let mut door = waiting();
+        for serial in '1'..='6' {
+            door.saw(after(100), token('a', serial).as_bytes());
+        }
+        // Two others, who have the lock for 20 ms at a time.
+        assert_eq!(door.company(), 2, "the one who was known, and this one");
+        assert!(door.turn(after(100), Duration::from_millis(100)) == Duration::from_millis(20));
+        // The last of them does not go.
+        let later = door.turn(after(30_000), Duration::from_secs(30));
+        assert_eq!(later, Duration::from_millis(29_900));
+        assert!(waiting().longest_pause(after(100), usual) > door.longest_pause(after(100), usual));
+    }
+
+    #[test]
+    fn a_turn_comes_one_round_of_the_others_after_the_last_one() {
+        // others, milliseconds waited; whether the engine is next, and whether its turn has come
+        let rows = [
+            (1, 9, false, false),
+            (1, 10, true, false),
+            (1, 30, true, true),
+            (4, 129, false, false),
+            (4, 130, true, false),
+            (4, 149, true, false),
+            (4, 150, true, true),
+            (4, 999, true, true),
+        ];
+        for (others, waited, is_next, has_come) in rows {
+            let mut door = Door::default();
+            let known = (0..others).fold(Engines::default(), |mut known, engine| {
+                known.insert(engine);
+                known
+            });
+            door.await_turn(NOW, known, Duration::from_millis(40));
+            let turn = door.turn_among_few(after(waited)).expect("they are few");
+            let found = (turn.is_next(after(waited)), turn.has_come(after(waited)));
+            assert_eq!(found, (is_next, has_come), "{others} {waited}");
+            let (from, until) = turn.look_between();
+            assert!(turn.is_next(from) && !turn.has_come(until) && from < until);
+        }
+    }
+
+    #[test]
+    fn nobody_knows_its_turn_among_many_or_before_it_has_had_one() {
+        let mut door = Door::default();
+        door.await_turn(NOW, Engines(u128::MAX >> 100), Duration::from_millis(40));
+        assert_eq!(door.turn_among_few(after(999)), None);
+        let mut door = Door::default();
+        for engine in ['a', 'b'] {
+            door.saw(NOW, token(engine, '1').as_bytes());
+            door.saw(after(10), token(engine, '2').as_bytes());
+        }
+        assert_eq!(door.turn_among_few(after(999)), None);
+        door.saw(after(40), token('a', '3').as_bytes());
+        let turn = door.turn_among_few(after(50)).expect("a has had the lock again after b");
+        assert!(turn.has_come(after(50)));
+        assert_eq!(turn.lasts, Duration::from_micros(12_500), "four have gone in 50 ms");
+    }
+}

@@ -1,0 +1,59 @@
+//! Calls: who is next asks for a resource as soon as a node tells that the resource may be free.
+//!
+//! Among few engines each knows about when its turn comes ([`Turn`]). A little before, it looks at
+//! the door and asks to be told what happens to the key, as those who wait for long do
+//! ([`listen`](super::listen)). When the node tells, the owner has mostly let go, and the request
+//! asks all nodes without another look: a lock goes from one process to another in two round trips.
+//! Two who are called at once split the votes of an odd number of nodes so that one of them wins.
+//!
+//! Among many nobody knows who is next, and many who go in at once would all lose. They look at the
+//! door, whoever has waited for longest most often.
+
+use core::time::Duration;
+
+use super::Redlock;
+use crate::redlock::lock::door::Door;
+use crate::redlock::lock::turn::Turn;
+use crate::redlock::node::Node;
+use crate::time::Instant;
+
+impl Redlock {
+    /// Returns the turn of the engine whose request is in `slot`, if the engine can know it, and if
+    /// there are nodes that tell when it comes.
+    fn turn(&self, now: Instant, slot: u32) -> Option<Turn> {
+        let turn = self.table.door(slot)?.turn_among_few(now);
+        turn.filter(|_| self.nodes.iter().any(Node::tells))
+    }
+
+    /// Returns whether the engine is next.
+    pub(super) fn is_next(&self, now: Instant, slot: u32) -> bool {
+        self.turn(now, slot).is_some_and(|turn| turn.is_next(now))
+    }
+
+    /// Returns when a request looks that would look at `usual`. Before its turn that is not too
+    /// late to listen. Whoever listens waits for a turn to pass.
+    pub(super) fn look_before_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {
+        let Some(turn) = self.turn(now, slot) else { return usual };
+        if self.table.door(slot).and_then(Door::listening).is_some() {
+            let left = self.table[slot].wait_until - now;
+            return usual.max(now + turn.lasts.min(self.config.retry_max).min(left / 2));
+        }
+        let (from, until) = turn.look_between();
+        if until <= now {
+            return usual;
+        }
+        let nanos = u64::try_from((until - from).as_nanos()).unwrap_or(u64::MAX);
+        usual.min(from + Duration::from_nanos(self.rng.u64(..=nanos)))
+    }
+
+    /// Calls a request that was told that its resource may be free. Returns `false` if its turn has
+    /// not come.
+    pub(super) fn call(&mut self, now: Instant, slot: u32) -> bool {
+        let has_come = self.turn(now, slot).is_some_and(|turn| turn.has_come(now));
+        if !has_come || !self.table.door_mut(slot).call() {
+            return false;
+        }
+        self.schedule(slot, now);
+        true
+    }
+}

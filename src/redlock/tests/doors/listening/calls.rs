@@ -1,0 +1,171 @@
+//! Calls: who is next among few is told when the resource is free, and asks all nodes at once.
+
+use super::*;
+
+/// For how long the engine of the tests has had the lock, and so for how long a turn lasts.
+const TURN: Duration = Duration::from_millis(40);
+
+/// What follows when a node tells that a key was touched.
+#[derive(PartialEq, Eq, Debug)]
+enum Then {
+    /// All nodes are asked, at once.
+    Asked,
+    /// A look follows.
+    Looked,
+    /// Nobody listens.
+    Nothing,
+}
+
+/// Lets the engine have the lock for a turn after so many others, release it, and ask for it again.
+/// Returns the time of the release.
+fn has_had_its_turn(rig: &mut Rig, others: u8) -> Instant {
+    let lock = rig.refused(LONG_WAIT);
+    for owner in 0..others {
+        let door = rig.look("r");
+        rig.reply(door, &token(owner));
+    }
+    let door = rig.look("r");
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+    rig.advance(TURN);
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    (0..5).for_each(|index| _ = rig.sent(index));
+    (0..5).for_each(|index| rig.reply(index, ":1"));
+    rig.events();
+    let released = rig.now;
+    rig.acquire("r", LONG_WAIT);
+    released
+}
+
+impl Rig {
+    /// Lets the doors show until the given time that so many others have the lock one after the
+    /// other, each for a turn. Returns the node that was looked at last.
+    fn looks_until(&mut self, until: Instant, released: Instant, others: u8) -> usize {
+        let mut last = None;
+        while self.redlock.poll_timeout().is_some_and(|(due, _)| due <= until) {
+            let (due, _) = self.redlock.poll_timeout().expect("there is one");
+            self.advance(due - self.now);
+            for index in 0..5 {
+                for command in self.sent(index) {
+                    assert_eq!(command, "GET r", "nobody who waits for its turn asks for more");
+                    let turns = (self.now - released).as_millis() / TURN.as_millis();
+                    self.reply(index, &token(turns as u8 % others));
+                    last = Some(index);
+                }
+            }
+        }
+        self.advance(until - self.now);
+        last.expect("somebody has looked")
+    }
+
+    /// Lets a node tell that the key was touched.
+    fn told(&mut self, index: usize) -> Then {
+        let bytes = format!("{}\r\n", touched("r"));
+        let before = self.redlock.poll_timeout();
+        self.redlock.handle_received(self.now, node(index), bytes.as_bytes());
+        if self.redlock.poll_timeout() == before {
+            return Then::Nothing;
+        }
+        self.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        if self.all_asked() { Then::Asked } else { Then::Looked }
+    }
+}
+
+#[test]
+fn who_is_next_goes_in_when_it_is_told() {
+    // Others, the time since the release in parts of 40 of a turn, what follows.
+    let rows = [
+        (1, 22, Then::Looked),
+        (1, 31, Then::Asked),
+        (1, 60, Then::Asked),
+        (4, 60, Then::Nothing),
+        (4, 145, Then::Looked),
+        (4, 155, Then::Asked),
+        (4, 159, Then::Asked),
+    ];
+    for (others, parts, expected) in rows {
+        let mut rig = telling();
+        let released = has_had_its_turn(&mut rig, others);
+        let door = rig.looks_until(released + TURN / 40 * parts, released, others);
+        assert_eq!(rig.told(door), expected, "{others} others, after {parts}");
+    }
+}
+
+/// A node that tells all the time makes nobody ask all nodes all the time.
+#[test]
+fn nobody_is_called_twice_about_one_token() {
+    let mut rig = telling();
+    let released = has_had_its_turn(&mut rig, 1);
+    let door = rig.looks_until(released + TURN, released, 1);
+    assert_eq!(rig.told(door), Then::Asked);
+    (0..5).for_each(|index| rig.reply(index, "$-1"));
+    let until = rig.now + TURN * 4;
+    let door = rig.looks_until(until, released, 1);
+    assert_eq!(rig.told(door), Then::Looked);
+}
+
+/// Too many to know who is next: all would go in at once, and each would have a few votes.
+#[test]
+fn among_many_nobody_is_called() {
+    let mut rig = telling();
+    let lock = rig.refused(LONG_WAIT);
+    for engine in 0..40 {
+        let door = rig.look("r");
+        rig.reply(door, &format!("$20\r\n{engine:012}12345678"));
+    }
+    let door = rig.look("r");
+    rig.reply(door, "$-1");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    rig.event();
+    rig.advance(TURN);
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    (0..5).for_each(|index| _ = rig.sent(index));
+    (0..5).for_each(|index| rig.reply(index, ":1"));
+    rig.events();
+    rig.acquire("r", LONG_WAIT);
+    let until = rig.now + TURN * 50;
+    // A new owner each time, so that nobody has had the lock for long.
+    let mut serial = 0;
+    while rig.now < until {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let door = (0..5).find(|index| !rig.sent(*index).is_empty()).expect("somebody is asked");
+        serial += 1;
+        rig.reply(door, &format!("$20\r\n{:012}{serial:08}", serial % 40));
+        assert_eq!(rig.told(door), Then::Nothing);
+    }
+}
+
+/// Whoever has seen an engine have the lock twice has waited for a round, whatever it knows.
+#[test]
+fn who_was_passed_over_is_called() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    for owner in [0, 1, 2] {
+        let door = rig.look("r");
+        rig.reply(door, &token(owner));
+        assert_eq!(rig.told(door), Then::Nothing, "{owner}");
+    }
+    // The next look is the first of one who was passed over, and the one behind it listens.
+    let door = rig.look("r");
+    rig.reply(door, &token(0));
+    assert_eq!(rig.told(door), Then::Nothing);
+    let door = rig.look("r");
+    rig.reply(door, &token(0));
+    assert_eq!(rig.told(door), Then::Asked);
+}
+
+/// Without a word from the nodes, to come early would only mean to look more often.
+#[test]
+fn where_no_node_tells_pauses_are_what_they_were() {
+    for seed in 0..20 {
+        let mut rig = Rig::seeded(5, seed);
+        rig.opens_doors = false;
+        let released = has_had_its_turn(&mut rig, 1);
+        rig.look("r");
+        let pause = rig.now - released;
+        assert!(pause >= TURN / 2 && pause <= TURN * 2, "{pause:?}");
+    }
+}
