@@ -28,6 +28,7 @@ main() {
     folder=$(cd "$folder" && pwd -P)
     # PostgreSQL does not run as root, and has to reach its folder as somebody else.
     chmod 711 "$folder"
+    run_with_threads
     status=0
     TMPDIR=$folder cargo test --locked --all-features "$@" || status=$?
     check_nothing_is_left || status=1
@@ -49,6 +50,12 @@ find_server() {
     echo "no redis-server or valkey-server on the PATH: installing one"
     install_server
     server_is_there || die "the package has been installed, but no server is on the PATH"
+}
+
+# Cargo starts each test program by this script, unless the environment names another one.
+run_with_threads() {
+    runner=CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z.-' 'A-Z__')_RUNNER
+    eval "export $runner=\"\${$runner:-tests/threads.sh}\""
 }
 
 # One test makes system calls fail with it, and says so where it has to leave that out.
