@@ -80,8 +80,9 @@ pub struct RedlockConfig {
     /// The longest pause between two attempts for a resource that somebody else holds, or between
     /// two looks whether somebody still does; 16 round trips if that is longer, because clients
     /// that retry sooner collide again. A client that has just had a resource which others want
-    /// makes pauses up to six times as long at first, and pauses down to a twentieth of
-    /// `retry_max` when all others have had time for a turn. Default: 100 ms.
+    /// makes pauses up to six times as long at first, up to 16 times where more than six others
+    /// want the resource, and pauses down to a twentieth of `retry_max` when all others have had
+    /// time for a turn. Default: 100 ms.
     pub retry_max: Duration,
     /// The time for which locks of one engine may follow one another on a resource. Then the engine
     /// leaves the resource to other engines for the [`tenure_gap`](Self::tenure_gap). An engine

@@ -1,5 +1,7 @@
 //! What a request has seen at the door of its resource, while it waits.
 
+pub(crate) mod turn;
+
 use core::time::Duration;
 
 use super::engines::Engines;
@@ -21,9 +23,11 @@ const LEAST_MARK: Duration = Duration::from_millis(100);
 /// The looks of one request.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Door {
-    /// The number of the last look, and whether it asks to be told what happens to the key.
+    /// The number of the last look, whether it asks to be told what happens to the key, and
+    /// whether it does so for long.
     number: u32,
     opts_in: bool,
+    is_long: bool,
     /// When the last look left, and how often the request was woken while the token was the same.
     looked: Instant,
     woken: u32,
@@ -31,10 +35,11 @@ pub(crate) struct Door {
     token: u64,
     /// How many looks have shown this token one after the other, and since when.
     same: u32,
-    pub(super) since: Instant,
-    /// How many owners the request has seen, and of which engines.
-    pub(super) owners: u32,
-    pub(super) seen: Engines,
+    since: Instant,
+    /// How many owners the request has seen, of which engines, and how often another engine came.
+    owners: u32,
+    seen: Engines,
+    runs: u32,
     /// The nonce of the last token, as a hash: all locks of one engine have the same. Since when no
     /// other engine was seen.
     engine: u64,
@@ -43,16 +48,15 @@ pub(crate) struct Door {
     mark_at: Instant,
     /// The engines that were known when this engine had the lock before, for how long it had the
     /// lock, and since when the request waits for its next turn. Empty if nothing is known.
-    pub(super) known: Engines,
-    pub(super) held: Duration,
-    pub(super) waits_since: Instant,
-    /// One engine has had the lock twice, and another one in between, while this one waited.
-    pub(super) is_passed_over: bool,
-    /// The resource was told to be free when the turn of the request had come.
-    is_called: bool,
+    known: Engines,
+    held: Duration,
+    waits_since: Instant,
+    /// How often the request was called to its turn, and before when it is not called again.
+    calls: u32,
+    call_at: Instant,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
     /// as its tenure lasts.
-    turns: Option<u32>,
+    passes_left: Option<u32>,
     /// Where the request listens meanwhile.
     pub(super) listening: Option<Listening>,
     /// Where the request had listened until its last look, without a word.
@@ -61,25 +65,13 @@ pub(crate) struct Door {
 
 impl Door {
     /// A look leaves, which opts in for the key or does not.
-    pub(crate) fn look(&mut self, now: Instant, number: u32, opts_in: bool) {
-        (self.looked, self.number, self.opts_in) = (now, number, opts_in);
+    pub(crate) fn look(&mut self, now: Instant, number: u32, opts_in: bool, is_long: bool) {
+        (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
     }
 
     /// The request is woken while the token may be the same.
     pub(crate) fn wake(&mut self) {
         self.woken = self.woken.saturating_add(1);
-    }
-
-    /// Calls the request to its turn. Nobody is called twice about one token: a node that tells all
-    /// the time makes nobody ask all the others.
-    pub(crate) fn call(&mut self) -> bool {
-        self.is_called = self.woken == 1;
-        self.is_called
-    }
-
-    /// Returns whether the request was called, once.
-    pub(crate) fn take_call(&mut self) -> bool {
-        core::mem::take(&mut self.is_called)
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after
@@ -93,6 +85,11 @@ impl Door {
     /// Returns whether the last look has opted in for the key.
     pub(crate) fn opts_in(&self) -> bool {
         self.opts_in
+    }
+
+    /// Returns whether the last look has opted in for long.
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_long
     }
 
     /// Returns whether the answer to the look with this `number` is awaited.
@@ -112,7 +109,7 @@ impl Door {
             self.waits_since = now;
         }
         if self.engine != engine {
-            self.is_passed_over |= self.seen.contains(engine);
+            self.runs = self.runs.saturating_add(1);
             (self.engine, self.alone_since) = (engine, now);
         }
         self.owners = self.owners.saturating_add(1);
@@ -163,9 +160,10 @@ impl Door {
     }
 
     /// Returns whether the next look goes to another node than the usual one: the first of the
-    /// order, or the one that tells. Pauses of who is told are long, so every second look does.
+    /// order, or the one that tells. Pauses of who is told for long are long, so every second look
+    /// does.
     pub(crate) fn is_for_next(&self) -> bool {
-        let every = if self.listening.is_some() { 2 } else { SAME_LOOKS };
+        let every = if self.listening.is_some() && self.is_long { 2 } else { SAME_LOOKS };
         self.same > 0 && self.same % every == 0
     }
 
@@ -183,8 +181,8 @@ impl Door {
 
     /// Goes on with the wait of the request before, which has not had the lock.
     pub(crate) fn go_on_waiting(&mut self, before: &Self) {
-        let Self { listening, unheard, turns, is_called, .. } = *self;
-        *self = Self { listening, unheard, turns, is_called, ..*before };
+        let Self { listening, unheard, passes_left, .. } = *self;
+        *self = Self { listening, unheard, passes_left, ..*before };
     }
 
     /// Returns whether others are known to contend.
@@ -205,37 +203,37 @@ impl Door {
 
     /// Begins a tenure, in which the lock goes to so many others of this engine.
     pub(crate) fn begin_tenure(&mut self, turns: u32) {
-        self.turns = Some(turns);
+        self.passes_left = Some(turns);
     }
 
     /// Goes on with the tenure of the lock before.
     pub(crate) fn go_on(&mut self, before: &Self) {
-        self.turns = before.turns;
+        self.passes_left = before.passes_left;
     }
 
     /// The lock was passed on.
     pub(crate) fn passed(&mut self) {
-        self.turns = self.turns.map(|turns| turns.saturating_sub(1));
+        self.passes_left = self.passes_left.map(|turns| turns.saturating_sub(1));
     }
 
     /// Returns whether all have had the lock who stood in line when the tenure began.
     pub(crate) fn is_tenure_over(&self) -> bool {
-        self.turns == Some(0)
+        self.passes_left == Some(0)
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
-    pub(in crate::redlock::lock) const NOW: Instant = Instant::from_nanos(1);
+    pub(super) const NOW: Instant = Instant::from_nanos(1);
 
-    pub(in crate::redlock::lock) fn after(millis: u64) -> Instant {
+    pub(super) fn after(millis: u64) -> Instant {
         NOW + Duration::from_millis(millis)
     }
 
     /// A token of the engine with this letter.
-    pub(in crate::redlock::lock) fn token(engine: char, serial: char) -> String {
+    pub(super) fn token(engine: char, serial: char) -> String {
         [engine.to_string().repeat(12), serial.to_string().repeat(8)].concat()
     }
 

@@ -21,12 +21,7 @@ impl Engines {
     }
 
     pub(crate) fn insert(&mut self, hash: u64) {
-        self.0 |= bit(hash);
-    }
-
-    /// Returns whether this engine was seen, or another one that shares its bit.
-    pub(crate) fn contains(self, hash: u64) -> bool {
-        self.0 & bit(hash) != 0
+        self.0 |= 1 << (hash % u64::from(BITS));
     }
 
     pub(crate) const fn union(self, other: Self) -> Self {
@@ -46,10 +41,6 @@ impl Engines {
         let parts: u32 = (0..self.0.count_ones()).map(|set| PARTS * BITS / (BITS - set)).sum();
         (parts + PARTS / 2) / PARTS
     }
-}
-
-fn bit(hash: u64) -> u128 {
-    1 << (hash % u64::from(BITS))
 }
 
 #[cfg(test)]

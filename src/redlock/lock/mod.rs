@@ -34,7 +34,6 @@ pub(super) mod table;
 #[cfg(test)]
 mod tests;
 mod transitions;
-pub(super) mod turn;
 pub(super) mod votes;
 
 use self::presence::Presence;

@@ -3,8 +3,8 @@
 //! Among few engines each knows about when its turn comes ([`Turn`]). A little before, it looks at
 //! the door and asks to be told what happens to the key, as those who wait for long do
 //! ([`listen`](super::listen)). When the node tells, the owner has mostly let go, and the request
-//! asks all nodes without another look: a lock goes from one process to another in two round trips.
-//! Two who are called at once split the votes of an odd number of nodes so that one of them wins.
+//! asks all nodes without another look. The release, the news of it and the attempt take two round
+//! trips. Where two are called at once and all of an odd number of nodes vote, one of the two wins.
 //!
 //! Among many nobody knows who is next, and many who go in at once would all lose. They look at the
 //! door, whoever has waited for longest most often.
@@ -13,7 +13,7 @@ use core::time::Duration;
 
 use super::Redlock;
 use crate::redlock::lock::door::Door;
-use crate::redlock::lock::turn::Turn;
+use crate::redlock::lock::door::turn::Turn;
 use crate::redlock::node::Node;
 use crate::time::Instant;
 
@@ -30,18 +30,15 @@ impl Redlock {
         self.turn(now, slot).is_some_and(|turn| turn.is_next(now))
     }
 
-    /// Returns when a request looks that would look at `usual`. Before its turn that is not too
-    /// late to listen. Whoever listens waits for a turn to pass.
+    /// Returns when a request looks that would look at `usual`. Before its turn, the look comes
+    /// early enough to listen. Whoever listens waits for a turn to pass.
     pub(super) fn look_before_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {
         let Some(turn) = self.turn(now, slot) else { return usual };
         if self.table.door(slot).and_then(Door::listening).is_some() {
             let left = self.table[slot].wait_until - now;
-            return usual.max(now + turn.lasts.min(self.config.retry_max).min(left / 2));
+            return usual.max(now + turn.lasts().min(self.config.retry_max).min(left / 2));
         }
-        let (from, until) = turn.look_between();
-        if until <= now {
-            return usual;
-        }
+        let (from, until) = turn.look_between(now);
         let nanos = u64::try_from((until - from).as_nanos()).unwrap_or(u64::MAX);
         usual.min(from + Duration::from_nanos(self.rng.u64(..=nanos)))
     }
@@ -49,11 +46,14 @@ impl Redlock {
     /// Calls a request that was told that its resource may be free. Returns `false` if its turn has
     /// not come.
     pub(super) fn call(&mut self, now: Instant, slot: u32) -> bool {
-        let has_come = self.turn(now, slot).is_some_and(|turn| turn.has_come(now));
-        if !has_come || !self.table.door_mut(slot).call() {
+        let Some(turn) = self.turn(now, slot).filter(|turn| turn.has_come(now)) else {
             return false;
+        };
+        let usual = self.config.retry_max;
+        let is_called = self.table.door_mut(slot).call(now, turn, usual);
+        if is_called {
+            self.go_in(slot);
         }
-        self.schedule(slot, now);
-        true
+        is_called
     }
 }

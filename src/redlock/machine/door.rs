@@ -3,7 +3,8 @@
 //! All who contend for a resource look at the same node, the first in the order of the resource. A
 //! look is a plain read. As long as the door shows somebody's token, nobody else is asked: so a
 //! request that waits costs one command at one node, and splits no votes. An empty door lets the
-//! request in, and then all nodes are asked as ever. A look is a hint, and never a vote.
+//! request in, and then all nodes are asked as ever; so does a [call](super::call) to one who is
+//! next. A look is a hint, and never a vote.
 //!
 //! The owner of the token at the door can have died with too few nodes, and others may have the
 //! lock since then, or nobody. So after some looks that have shown the same token, one goes to the
@@ -37,9 +38,6 @@ impl Redlock {
         self.table[slot].follows = true;
         if self.table[slot].is_set() && self.takes_steps(now, slot) {
             return self.begin_steps(now, slot);
-        }
-        if self.table.door(slot).is_some() && self.table.door_mut(slot).take_call() {
-            return self.go_in(slot);
         }
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
@@ -101,12 +99,12 @@ impl Redlock {
         // The slot and these bits tell a look from all that can be under way.
         let number = self.counters.looked as u32;
         let opts_in = self.wants_to_hear(now, slot, node);
-        // Who is next has no time to wait for the end of a key.
-        let asks_ttl = opts_in && self.is_long(now, slot);
+        // Who is next does not wait for the end of a key.
+        let is_long = opts_in && self.is_long(now, slot);
         let is_known = |door: &Door| door.listening().is_some_and(|known| known.node == node);
         // One push answers all that was asked for one key.
         let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
-        self.table.door_mut(slot).look(now, number, opts_in);
+        self.table.door_mut(slot).look(now, number, opts_in, is_long);
         let lock = &mut self.table[slot];
         lock.phase = Phase::AtDoor;
         let request = DoorRequest { slot, number };
@@ -121,13 +119,13 @@ impl Redlock {
             send(Request::OptIn, &tracking::opt_in);
         }
         send(Request::Door(request), &|out| command::get(out, key));
-        if asks_ttl {
+        if is_long {
             send(Request::Ttl(request), &|out| command::pttl(out, key));
         }
         if is_counted {
             node.count_opt_in(self.config.max_locks);
         }
-        lock.owed += 1 + u32::from(asks_ttl);
+        lock.owed += 1 + u32::from(is_long);
         self.schedule(slot, end);
     }
 

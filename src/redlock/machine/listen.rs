@@ -3,8 +3,8 @@
 //! A node that tells what happens to keys is asked to do so with a look at the [door](super::door).
 //! Then the request makes a long pause, and the node ends it: whenever somebody writes or deletes
 //! the key, the node pushes its name. Such a push is a hint and never a vote; a look follows, which
-//! opts in anew. The node tells the ttl of the key too, because a key that ends by itself can be
-//! there for a while before the server notices.
+//! opts in anew, or a [call](super::call) to the turn of the request. The node tells the ttl of the
+//! key too, because a key that ends by itself can be there for a while before the server notices.
 //!
 //! Nothing depends on a push. A request looks again after the longest pause, every second time at
 //! another node, and when the ttl is over; a node that has not told what the look shows is not
@@ -78,8 +78,8 @@ impl Redlock {
         if self.table[slot].last_try {
             return Some(usual);
         }
-        let listens = self.table.door(slot).and_then(Door::listening).is_some();
-        if !listens || !self.is_long(now, slot) {
+        let is_long = |door: &Door| door.listening().is_some() && door.is_long();
+        if !self.table.door(slot).is_some_and(is_long) {
             return Some(self.look_before_turn(now, slot, usual));
         }
         let left = self.table[slot].wait_until - now;
@@ -135,33 +135,41 @@ impl Redlock {
     /// Wakes the requests that listen at `id` for this key.
     pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
         for slot in self.table.listeners_of(key) {
-            self.wake(now, id, slot);
+            if self.wake(id, slot) && !self.call(now, slot) {
+                self.come_back(now, slot);
+            }
         }
     }
 
     /// Wakes all requests that listen at `id`: the keys may be gone, or nobody tells any more.
     pub(super) fn wake_all(&mut self, now: Instant, id: NodeId) {
         for slot in self.table.listeners() {
-            self.wake(now, id, slot);
+            if self.wake(id, slot) {
+                self.come_back(now, slot);
+            }
         }
     }
 
-    /// Lets a request that listens at `id` look soon.
-    fn wake(&mut self, now: Instant, id: NodeId, slot: u32) {
+    /// Ends that a request listens, if it does at `id`. Returns whether the request pauses.
+    fn wake(&mut self, id: NodeId, slot: u32) -> bool {
         let listening = self.table.door(slot).and_then(Door::listening);
         if listening.is_none_or(|listening| listening.node != id) {
-            return;
+            return false;
         }
         self.table.end_listening(slot);
-        if self.table[slot].phase == Phase::Backoff {
-            // Whoever is refused now comes back soon: the resource has just been free.
-            self.table[slot].retries = 0;
+        let pauses = self.table[slot].phase == Phase::Backoff;
+        if pauses {
             self.table[slot].last_try = false;
             self.table.door_mut(slot).wake();
-            if !self.call(now, slot) {
-                self.look_at(slot, now);
-            }
         }
+        pauses
+    }
+
+    /// Lets a request look soon.
+    fn come_back(&mut self, now: Instant, slot: u32) {
+        // Whoever is refused now comes back soon: the resource has just been free.
+        self.table[slot].retries = 0;
+        self.look_at(slot, now);
     }
 
     /// Lets a request look soon after `at`, unless it does sooner anyway. The more others wait, the

@@ -63,7 +63,8 @@ impl Redlock {
         };
         if !others.is_empty() {
             let Lock { links, tenure, .. } = &self.table[slot];
-            let held = now - *tenure;
+            // The lock is on its way to the next owner for a round trip, and nobody has it.
+            let held = now - *tenure + self.quorum_round_trip();
             self.crowds.remember(Crowd { hash: links.hash, others, released_at: now, held });
         }
     }

@@ -65,7 +65,8 @@ impl Rig {
         let bytes = format!("{}\r\n", touched("r"));
         let before = self.redlock.poll_timeout();
         self.redlock.handle_received(self.now, node(index), bytes.as_bytes());
-        if self.redlock.poll_timeout() == before {
+        let has_left = (0..5).any(|index| self.has_output(index));
+        if !has_left && self.redlock.poll_timeout() == before {
             return Then::Nothing;
         }
         self.until(|rig| (0..5).any(|index| rig.has_output(index)));
@@ -77,12 +78,12 @@ impl Rig {
 fn who_is_next_goes_in_when_it_is_told() {
     // Others, the time since the release in parts of 40 of a turn, what follows.
     let rows = [
-        (1, 22, Then::Looked),
-        (1, 31, Then::Asked),
+        (1, 24, Then::Looked),
+        (1, 32, Then::Asked),
         (1, 60, Then::Asked),
-        (4, 60, Then::Nothing),
+        (4, 100, Then::Nothing),
         (4, 145, Then::Looked),
-        (4, 155, Then::Asked),
+        (4, 156, Then::Asked),
         (4, 159, Then::Asked),
     ];
     for (others, parts, expected) in rows {
@@ -168,4 +169,75 @@ fn where_no_node_tells_pauses_are_what_they_were() {
         let pause = rig.now - released;
         assert!(pause >= TURN / 2 && pause <= TURN * 2, "{pause:?}");
     }
+}
+
+/// Each look shows somebody else, and the node tells at once that the resource is free.
+#[test]
+fn a_door_that_lies_all_the_time_makes_a_request_ask_all_nodes_now_and_then() {
+    let mut rig = telling();
+    let start = has_had_its_turn(&mut rig, 1);
+    let (mut attempts, mut looks) = (0_u64, 0_u64);
+    while rig.now - start < Duration::from_secs(10) {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        for index in 0..5 {
+            for command in rig.sent(index) {
+                if command.starts_with("SET ") {
+                    attempts += 1;
+                    rig.reply(index, "$-1");
+                } else if command == "GET r" {
+                    looks += 1;
+                    rig.reply(index, &format!("$20\r\n{:012}{looks:08}", looks % 3));
+                    let bytes = format!("{}\r\n", touched("r"));
+                    rig.redlock.handle_received(rig.now, node(index), bytes.as_bytes());
+                } else {
+                    rig.reply(index, ":-2");
+                }
+            }
+        }
+    }
+    let attempts = attempts / 5;
+    assert!((10..=130).contains(&attempts), "{attempts} attempts, {looks} looks in ten seconds");
+}
+
+/// Neither says that the resource is free.
+#[test]
+fn the_end_of_a_session_or_of_all_keys_calls_nobody() {
+    for is_flush in [false, true] {
+        let mut rig = telling();
+        rig.answers_looks = !is_flush;
+        let released = has_had_its_turn(&mut rig, 1);
+        let door = rig.looks_until(released + TURN, released, 1);
+        if is_flush {
+            let bytes = format!("{FLUSHED}\r\n");
+            rig.redlock.handle_received(rig.now, node(door), bytes.as_bytes());
+        } else {
+            rig.close(door);
+        }
+        rig.advance(ms(1));
+        let sent: Vec<_> = (0..5).flat_map(|index| rig.sent(index)).collect();
+        let is_attempt = |command: &String| command.starts_with("SET ");
+        assert!(sent.iter().any(|command| command == "GET r"), "{sent:?}");
+        assert!(!sent.iter().any(is_attempt), "{sent:?}");
+    }
+}
+
+/// A key that ends by itself may be told late, or never.
+#[test]
+fn who_is_next_pauses_for_long_only_if_it_knows_when_the_key_ends() {
+    let mut rig = telling();
+    let start = has_had_its_turn(&mut rig, 1);
+    let shown = token(0);
+    let (mut last, mut has_ttl) = (rig.now, false);
+    while rig.now - last < Duration::from_secs(1) {
+        (last, has_ttl) = (rig.now, false);
+        for index in 0..5 {
+            for command in rig.sent(index) {
+                has_ttl |= command == "PTTL r";
+                rig.reply(index, if command == "PTTL r" { ":60000" } else { &shown });
+            }
+        }
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        assert!(rig.now - start < Duration::from_secs(60), "there is no long pause");
+    }
+    assert!(has_ttl);
 }

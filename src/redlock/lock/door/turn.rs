@@ -6,12 +6,16 @@
 
 use core::time::Duration;
 
-use super::door::Door;
+use super::Door;
 use crate::time::Instant;
 
 /// The most others among whom a request knows when its turn comes. Their number is counted a tenth
-/// wrong, and among more others that is longer than a turn.
+/// wrong, and among more others such an error is longer than a turn.
 const FEW: u32 = 12;
+
+/// How many turns of others must have come and gone before an engine that had none knows how long
+/// turns are.
+const ENOUGH_GONE: u32 = 2;
 
 /// How far from its turn a request is that is near, as a part of a round: a fifth. So all who wait
 /// look some five times while one of them has the lock, or a few times as often.
@@ -23,13 +27,15 @@ const MOST_SHORT: u32 = 20;
 const MOST_LONG: u32 = 6;
 const MOST_LONG_OF_MANY: u32 = 16;
 
+/// How often the time between two calls doubles, which begins with the shortest pause.
+const MOST_CALL_DOUBLINGS: u32 = 4;
+
 /// The turn of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Turn {
     /// When the turn begins.
     begins: Instant,
-    /// For how long a turn lasts.
-    pub(crate) lasts: Duration,
+    lasts: Duration,
 }
 
 impl Turn {
@@ -43,26 +49,47 @@ impl Turn {
         now + self.lasts / 4 >= self.begins
     }
 
-    /// Returns from when on, and until when, to look whether the owner before is there: next, and
-    /// with half of the turn of that owner left to be told of its end.
-    pub(crate) fn look_between(self) -> (Instant, Instant) {
+    /// Returns for how long a turn lasts.
+    pub(crate) fn lasts(self) -> Duration {
+        self.lasts
+    }
+
+    /// Returns from when on, and until when, to look at the door so as to be told of the end of an
+    /// owner: the one before this turn, or else the next one.
+    pub(crate) fn look_between(self, now: Instant) -> (Instant, Instant) {
         let until = self.begins - self.lasts / 2;
-        (until - self.lasts / 8, until)
+        if now < until {
+            (until - self.lasts / 8, until)
+        } else {
+            (now + self.lasts / 4, now + self.lasts / 2)
+        }
     }
 }
 
 impl Door {
-    /// Returns the turn of the engine, if few others contend, and are known from its last turn.
-    /// Whoever was passed over has waited for long enough.
+    /// Returns the turn of the engine, if few others contend, and if this engine has had a turn
+    /// before or has seen enough of the others.
     pub(crate) fn turn_among_few(&self, now: Instant) -> Option<Turn> {
         let others = self.company();
-        if others > FEW || (self.known.is_empty() && !self.is_passed_over) {
+        let is_new = self.known.is_empty();
+        if others > FEW || (is_new && self.gone() < ENOUGH_GONE) {
             return None;
         }
-        let lasts = self.turn(now, now - self.waits_since);
-        let round = lasts.saturating_mul(others);
-        let begins = if self.is_passed_over { Instant::ZERO } else { self.waits_since + round };
-        Some(Turn { begins, lasts })
+        let lasts = self.turn_length(now, now - self.waits_since);
+        Some(Turn { begins: self.waits_since + lasts.saturating_mul(others), lasts })
+    }
+
+    /// Calls the request to this turn. Returns `false` if it was called a moment ago, or is told
+    /// again about one token: a node that tells all the time makes nobody ask all nodes all the
+    /// time. The moment is half a turn, or longer for whoever was called in vain again and again.
+    pub(crate) fn call(&mut self, now: Instant, turn: Turn, usual: Duration) -> bool {
+        if now < self.call_at || self.woken > 1 {
+            return false;
+        }
+        let rest = (usual / MOST_SHORT).saturating_mul(1 << self.calls.min(MOST_CALL_DOUBLINGS));
+        self.call_at = now + rest.max(turn.lasts / 2);
+        self.calls = self.calls.saturating_add(1);
+        true
     }
 
     /// Returns the longest pause before the next look; `usual` for a request whose engine has not
@@ -77,7 +104,7 @@ impl Door {
             return usual;
         }
         let waited = now - self.waits_since;
-        let round = self.turn(now, waited).saturating_mul(self.company());
+        let round = self.turn_length(now, waited).saturating_mul(self.company());
         let near = round / NEAR;
         let pause = if waited < round {
             near.max(round - waited)
@@ -92,11 +119,13 @@ impl Door {
     }
 
     /// Returns for how long each engine has the lock at a time: as long as this one had it, or less
-    /// if more owners have come and gone in the time `waited`. An owner who has been there for
+    /// if more turns have come and gone in the time `waited`. An owner who has been there for
     /// longer tells that turns are longer.
-    fn turn(&self, now: Instant, waited: Duration) -> Duration {
-        let Some(gone) = self.owners.checked_sub(1) else { return self.held };
-        let seen = waited.checked_div(gone).unwrap_or(Duration::MAX);
+    fn turn_length(&self, now: Instant, waited: Duration) -> Duration {
+        if self.owners == 0 {
+            return self.held;
+        }
+        let seen = waited.checked_div(self.gone()).unwrap_or(Duration::MAX);
         // An engine that has not had the lock knows what it has seen.
         let own = if self.known.is_empty() { Duration::MAX } else { self.held };
         match own.min(seen) {
@@ -104,13 +133,18 @@ impl Door {
             turn => turn.max(now - self.since),
         }
     }
+
+    /// Returns how many turns of others have come and gone.
+    fn gone(&self) -> u32 {
+        self.runs.saturating_sub(1)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::door::tests::{NOW, after, token};
-    use super::super::engines::Engines;
+    use super::super::tests::{NOW, after, token};
     use super::*;
+    use crate::redlock::lock::engines::Engines;
 
     #[test]
     fn who_has_just_had_the_lock_looks_seldom_and_who_waits_for_long_often() {
@@ -149,14 +183,17 @@ mod tests {
             door
         };
         let mut door = waiting();
-        for serial in '1'..='6' {
+        for serial in '1'..='3' {
             door.saw(after(100), token('a', serial).as_bytes());
+            door.saw(after(100), token('b', serial).as_bytes());
         }
-        // Two others, who have the lock for 20 ms at a time.
-        assert_eq!(door.company(), 2, "the one who was known, and this one");
-        assert!(door.turn(after(100), Duration::from_millis(100)) == Duration::from_millis(20));
+        // Three others, who have the lock for 20 ms at a time.
+        assert_eq!(door.company(), 3, "the one who was known, and these two");
+        assert!(
+            door.turn_length(after(100), Duration::from_millis(100)) == Duration::from_millis(20)
+        );
         // The last of them does not go.
-        let later = door.turn(after(30_000), Duration::from_secs(30));
+        let later = door.turn_length(after(30_000), Duration::from_secs(30));
         assert_eq!(later, Duration::from_millis(29_900));
         assert!(waiting().longest_pause(after(100), usual) > door.longest_pause(after(100), usual));
     }
@@ -184,7 +221,7 @@ mod tests {
             let turn = door.turn_among_few(after(waited)).expect("they are few");
             let found = (turn.is_next(after(waited)), turn.has_come(after(waited)));
             assert_eq!(found, (is_next, has_come), "{others} {waited}");
-            let (from, until) = turn.look_between();
+            let (from, until) = turn.look_between(NOW);
             assert!(turn.is_next(from) && !turn.has_come(until) && from < until);
         }
     }
@@ -196,13 +233,14 @@ mod tests {
         assert_eq!(door.turn_among_few(after(999)), None);
         let mut door = Door::default();
         for engine in ['a', 'b'] {
-            door.saw(NOW, token(engine, '1').as_bytes());
-            door.saw(after(10), token(engine, '2').as_bytes());
+            for serial in ['1', '2', '3'] {
+                door.saw(NOW, token(engine, serial).as_bytes());
+            }
         }
         assert_eq!(door.turn_among_few(after(999)), None);
         door.saw(after(40), token('a', '3').as_bytes());
         let turn = door.turn_among_few(after(50)).expect("a has had the lock again after b");
         assert!(turn.has_come(after(50)));
-        assert_eq!(turn.lasts, Duration::from_micros(12_500), "four have gone in 50 ms");
+        assert_eq!(turn.lasts, Duration::from_millis(25), "two turns have gone in 50 ms");
     }
 }
