@@ -38,7 +38,12 @@ impl Redlock {
             let left = self.table[slot].wait_until - now;
             return usual.max(now + turn.lasts().min(self.config.retry_max).min(left / 2));
         }
+        let tells = self.door_of(now, slot).is_some_and(|node| self.nodes[node].tells());
+        if !tells {
+            return usual;
+        }
         let (from, until) = turn.look_between(now);
+        let from = from.max(now + self.quorum_round_trip());
         let nanos = u64::try_from((until - from).as_nanos()).unwrap_or(u64::MAX);
         usual.min(from + Duration::from_nanos(self.rng.u64(..=nanos)))
     }
@@ -52,6 +57,8 @@ impl Redlock {
         let usual = self.config.retry_max;
         let is_called = self.table.door_mut(slot).call(now, turn, usual);
         if is_called {
+            // Whoever is refused now comes back soon, to be told of the next owner's end.
+            self.table[slot].retries = 0;
             self.go_in(slot);
         }
         is_called

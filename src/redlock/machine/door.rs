@@ -62,7 +62,7 @@ impl Redlock {
     /// Returns the node at which a request looks before its next attempt. Returns `None` for a
     /// request that nobody has refused, for the last attempt, whose result is told, and for a
     /// request whose caller counts the attempts or chooses the pauses.
-    fn door_of(&self, now: Instant, slot: u32) -> Option<NodeId> {
+    pub(super) fn door_of(&self, now: Instant, slot: u32) -> Option<NodeId> {
         let lock = &self.table[slot];
         let has_own_way = self.table.options(slot).is_some_and(AcquireOptions::has_own_tries);
         let is_forgotten = self.config.is_sabotaged(Saboteur::DoorForgotten);

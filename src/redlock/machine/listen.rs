@@ -134,8 +134,15 @@ impl Redlock {
 
     /// Wakes the requests that listen at `id` for this key.
     pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
+        let mut is_called = false;
         for slot in self.table.listeners_of(key) {
-            if self.wake(id, slot) && !self.call(now, slot) {
+            if !self.wake(id, slot) {
+                continue;
+            }
+            // The engine has one turn, and sets with the same first key are in each other's way.
+            if !is_called && self.call(now, slot) {
+                is_called = true;
+            } else {
                 self.come_back(now, slot);
             }
         }

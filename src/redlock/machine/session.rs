@@ -95,7 +95,8 @@ impl Redlock {
             let Some(found) = self.nodes.get(node) else { return bytes.len() };
             if !found.is_connected() {
                 // The session ended with the previous reply: the remaining bytes belong to nothing.
-                return bytes.len();
+                done = bytes.len();
+                break;
             }
             if found.is_between_replies() {
                 let granted = self.handle_grants(now, node, &bytes[done..]);

@@ -27,8 +27,12 @@ const MOST_SHORT: u32 = 20;
 const MOST_LONG: u32 = 6;
 const MOST_LONG_OF_MANY: u32 = 16;
 
-/// How often the time between two calls doubles, which begins with the shortest pause.
-const MOST_CALL_DOUBLINGS: u32 = 4;
+/// How often a request is called at the most. Whoever is next loses to another one now and then;
+/// after so many calls in vain it is one of many.
+const MOST_CALLS: u32 = 8;
+
+/// The shortest time between two calls, as a part of the longest usual pause.
+const CALL_REST: u32 = 100;
 
 /// The turn of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,22 +76,22 @@ impl Door {
     pub(crate) fn turn_among_few(&self, now: Instant) -> Option<Turn> {
         let others = self.company();
         let is_new = self.known.is_empty();
-        if others > FEW || (is_new && self.gone() < ENOUGH_GONE) {
+        let is_one_of_many = others > FEW || self.calls >= MOST_CALLS;
+        if is_one_of_many || (is_new && self.gone() < ENOUGH_GONE) {
             return None;
         }
         let lasts = self.turn_length(now, now - self.waits_since);
         Some(Turn { begins: self.waits_since + lasts.saturating_mul(others), lasts })
     }
 
-    /// Calls the request to this turn. Returns `false` if it was called a moment ago, or is told
-    /// again about one token: a node that tells all the time makes nobody ask all nodes all the
-    /// time. The moment is half a turn, or longer for whoever was called in vain again and again.
+    /// Calls the request to this turn. Returns `false` if it was called less than half a turn ago,
+    /// or is told again about one token: a node that tells all the time makes nobody ask all nodes
+    /// all the time.
     pub(crate) fn call(&mut self, now: Instant, turn: Turn, usual: Duration) -> bool {
         if now < self.call_at || self.woken > 1 {
             return false;
         }
-        let rest = (usual / MOST_SHORT).saturating_mul(1 << self.calls.min(MOST_CALL_DOUBLINGS));
-        self.call_at = now + rest.max(turn.lasts / 2);
+        self.call_at = now + (usual / CALL_REST).max(turn.lasts / 2);
         self.calls = self.calls.saturating_add(1);
         true
     }
