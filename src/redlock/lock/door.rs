@@ -36,10 +36,9 @@ pub(crate) struct Door {
     /// How many looks have shown this token one after the other, and since when.
     same: u32,
     since: Instant,
-    /// How many owners the request has seen, of which engines, and how often another engine came.
-    owners: u32,
-    seen: Engines,
+    /// How often the request has seen another engine have the lock, and which engines.
     runs: u32,
+    seen: Engines,
     /// The nonce of the last token, as a hash: all locks of one engine have the same. Since when no
     /// other engine was seen.
     engine: u64,
@@ -87,9 +86,9 @@ impl Door {
         self.opts_in
     }
 
-    /// Returns whether the last look has opted in for long.
-    pub(crate) fn is_long(&self) -> bool {
-        self.is_long
+    /// Returns whether the request listens, and for long.
+    pub(crate) fn listens_for_long(&self) -> bool {
+        self.listening.is_some() && self.is_long
     }
 
     /// Returns whether the answer to the look with this `number` is awaited.
@@ -105,14 +104,13 @@ impl Door {
         }
         (self.token, self.same, self.since, self.woken) = (xxh64(token, 0), 1, now, 0);
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
-        if self.owners == 0 && self.known.is_empty() {
+        if self.runs == 0 && self.known.is_empty() {
             self.waits_since = now;
         }
-        if self.engine != engine {
+        if self.runs == 0 || self.engine != engine {
             self.runs = self.runs.saturating_add(1);
             (self.engine, self.alone_since) = (engine, now);
         }
-        self.owners = self.owners.saturating_add(1);
         self.seen.insert(engine);
     }
 
@@ -131,7 +129,7 @@ impl Door {
 
     /// Returns whether this token was seen last.
     pub(crate) fn knows(&self, token: &[u8]) -> bool {
-        self.owners > 0 && self.token == xxh64(token, 0)
+        self.runs > 0 && self.token == xxh64(token, 0)
     }
 
     /// Returns for how long all looks have shown the same token, if there were several.
@@ -163,7 +161,7 @@ impl Door {
     /// order, or the one that tells. Pauses of who is told for long are long, so every second look
     /// does.
     pub(crate) fn is_for_next(&self) -> bool {
-        let every = if self.listening.is_some() && self.is_long { 2 } else { SAME_LOOKS };
+        let every = if self.listens_for_long() { 2 } else { SAME_LOOKS };
         self.same > 0 && self.same % every == 0
     }
 
@@ -187,7 +185,7 @@ impl Door {
 
     /// Returns whether others are known to contend.
     pub(crate) fn is_wary(&self) -> bool {
-        self.owners > 0 || !self.known.is_empty()
+        self.runs > 0 || !self.known.is_empty()
     }
 
     /// Returns who contends, as far as this request has seen, or one before. Those of whom it has
@@ -238,20 +236,20 @@ mod tests {
     }
 
     #[test]
-    fn owners_are_told_apart_by_their_tokens_and_engines_by_their_nonces() {
+    fn engines_are_told_apart_by_the_nonces_of_their_tokens() {
         let mut door = Door::default();
         assert_eq!((door.company(), door.is_wary(), door.is_for_next()), (0, false, false));
         let rows = [
             ('a', '1', 1, 1),
             ('a', '1', 1, 1),
-            ('a', '2', 2, 1),
-            ('b', '2', 3, 2),
-            ('a', '1', 4, 2),
+            ('a', '2', 1, 1),
+            ('b', '2', 2, 2),
+            ('a', '1', 3, 2),
         ];
-        for (engine, serial, owners, engines) in rows {
+        for (engine, serial, runs, engines) in rows {
             door.saw(NOW, token(engine, serial).as_bytes());
-            let found = (door.owners, door.seen.0.count_ones());
-            assert_eq!(found, (owners, engines), "{engine}{serial}");
+            let found = (door.runs, door.seen.0.count_ones());
+            assert_eq!(found, (runs, engines), "{engine}{serial}");
         }
     }
 

@@ -14,15 +14,12 @@ use core::time::Duration;
 use super::Redlock;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::turn::Turn;
-use crate::redlock::node::Node;
 use crate::time::Instant;
 
 impl Redlock {
-    /// Returns the turn of the engine whose request is in `slot`, if the engine can know it, and if
-    /// there are nodes that tell when it comes.
+    /// Returns the turn of the engine whose request is in `slot`, if the engine can know it.
     fn turn(&self, now: Instant, slot: u32) -> Option<Turn> {
-        let turn = self.table.door(slot)?.turn_among_few(now);
-        turn.filter(|_| self.nodes.iter().any(Node::tells))
+        self.table.door(slot)?.turn_among_few(now)
     }
 
     /// Returns whether the engine is next.
@@ -38,6 +35,7 @@ impl Redlock {
             let left = self.table[slot].wait_until - now;
             return usual.max(now + turn.lasts().min(self.config.retry_max).min(left / 2));
         }
+        // Without a word from the node, to come early would only mean to look more often.
         let tells = self.door_of(now, slot).is_some_and(|node| self.nodes[node].tells());
         if !tells {
             return usual;

@@ -78,8 +78,7 @@ impl Redlock {
         if self.table[slot].last_try {
             return Some(usual);
         }
-        let is_long = |door: &Door| door.listening().is_some() && door.is_long();
-        if !self.table.door(slot).is_some_and(is_long) {
+        if !self.table.door(slot).is_some_and(Door::listens_for_long) {
             return Some(self.look_before_turn(now, slot, usual));
         }
         let left = self.table[slot].wait_until - now;

@@ -26,6 +26,7 @@ use super::Redlock;
 use super::line::Needs;
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::LockId;
+use crate::redlock::lock::engines::Engines;
 use crate::redlock::lock::{Lock, Phase, Way};
 use crate::redlock::millis::Millis;
 use crate::redlock::options::AcquireOptions;
@@ -102,6 +103,9 @@ impl Redlock {
         }
         self.sets.add(set, self.table.id(step));
         self.begin(now, step, wait);
+        // A step goes on with the wait of its set, whose turn is overdue.
+        let since = now - self.config.tenure;
+        self.table.door_mut(step).await_turn(since, Engines::SOMEBODY, Duration::ZERO);
     }
 
     fn ttl_of_step(&self, slot: u32) -> Millis {

@@ -71,8 +71,9 @@ impl Redlock {
 
     /// Lets a new request begin with a look, if others wanted the resource when this engine
     /// released it. Soon after the release a pause comes before, for twice the time for which the
-    /// engine has had the lock: others look at the door about as often. Returns `false` if nobody
-    /// else is known to wait, or if the wait of the caller is too short.
+    /// engine has had the lock: others look at the door about as often. The pause ends sooner where
+    /// the engine is next before. Returns `false` if nobody else is known to wait, or if the wait
+    /// of the caller is too short.
     #[inline]
     pub(super) fn leave_to_others(&mut self, now: Instant, slot: u32) -> bool {
         let crowd = self.crowds.find(now, self.table[slot].links.hash);

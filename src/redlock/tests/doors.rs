@@ -38,6 +38,25 @@ impl Rig {
         lock
     }
 
+    /// Lets the request that looks at the door next find nobody there, and get the lock.
+    fn let_in(&mut self, expected: LockId) {
+        let door = self.look("r");
+        self.reply(door, "$-1");
+        assert!(self.all_asked());
+        (0..5).for_each(|index| self.reply(index, "+OK"));
+        assert!(matches!(self.event(), Event::Acquired { lock, .. } if lock == expected));
+    }
+
+    /// Lets the request that looks at the door next get the lock, and release it after a while.
+    fn has_for(&mut self, lock: LockId, held: Duration) {
+        self.let_in(lock);
+        self.advance(held);
+        self.redlock.release(self.now, lock).expect("it is held");
+        (0..5).for_each(|index| _ = self.sent(index));
+        (0..5).for_each(|index| self.reply(index, ":1"));
+        self.events();
+    }
+
     fn all_asked(&mut self) -> bool {
         (0..5).all(|index| self.sent(index).iter().any(|command| command.starts_with("SET r ")))
     }

@@ -80,6 +80,25 @@ fn a_set_that_others_keep_waiting_takes_its_resources_in_the_order_of_their_name
     assert_eq!(rig.redlock.in_use(), 1, "no step is left");
 }
 
+/// Else the step would lose to all who know their turn.
+#[test]
+fn a_step_that_is_refused_is_told_when_its_resource_is_free_and_asks_all_nodes() {
+    let mut rig = Rig::unconnected(3, |_| ());
+    rig.masters.iter_mut().for_each(|master| master.tracks = true);
+    rig.connect_all(3);
+    rig.stepping(&["a", "b"], LONG);
+    rig.opens_doors = false;
+    rig.refuse_all();
+    rig.until(|rig| (0..3).any(|index| rig.has_output(index)));
+    let door = (0..3).find(|index| rig.has_output(*index)).expect("one node is asked");
+    assert_eq!(rig.sent(door), ["GET a"]);
+    rig.reply(door, "$20\r\nabcdefghijklmnopqrst");
+    let pushed = b">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\na\r\n";
+    rig.redlock.handle_received(rig.now, node(door), pushed);
+    assert_eq!(without_token(&rig.grant_all()), "SET a NX PX 10000");
+    assert_eq!(without_token(&rig.grant_all()), "SET b NX PX 10000");
+}
+
 #[test]
 fn whoever_stands_in_line_behind_a_step_comes_behind_the_set() {
     let mut rig = Rig::new(1);

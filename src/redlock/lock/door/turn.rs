@@ -126,7 +126,7 @@ impl Door {
     /// if more turns have come and gone in the time `waited`. An owner who has been there for
     /// longer tells that turns are longer.
     fn turn_length(&self, now: Instant, waited: Duration) -> Duration {
-        if self.owners == 0 {
+        if self.runs == 0 {
             return self.held;
         }
         let seen = waited.checked_div(self.gone()).unwrap_or(Duration::MAX);

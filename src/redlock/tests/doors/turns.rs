@@ -17,24 +17,8 @@ fn waiting_behind(others: u8, seed: u64) -> (Rig, LockId) {
 /// Creates five nodes, and lets the lock for which nine others wait be released after 40 ms.
 fn crowded(seed: u64) -> Rig {
     let (mut rig, lock) = waiting_behind(9, seed);
-    rig.let_in(lock);
-    rig.advance(ms(40));
-    rig.redlock.release(rig.now, lock).expect("it is held");
-    (0..5).for_each(|index| _ = rig.sent(index));
-    (0..5).for_each(|index| rig.reply(index, ":1"));
-    rig.events();
+    rig.has_for(lock, ms(40));
     rig
-}
-
-impl Rig {
-    /// Lets the request that looks at the door next find nobody there, and get the lock.
-    fn let_in(&mut self, expected: LockId) {
-        let door = self.look("r");
-        self.reply(door, "$-1");
-        assert!(self.all_asked());
-        (0..5).for_each(|index| self.reply(index, "+OK"));
-        assert!(matches!(self.event(), Event::Acquired { lock, .. } if lock == expected));
-    }
 }
 
 /// Else the only try of a short wait would be made in its middle, and its end would come then.
@@ -81,16 +65,7 @@ fn who_has_just_had_the_lock_before_others_pauses_and_then_looks() {
     let first = rig.refused(WAIT);
     let door = rig.look("r");
     rig.reply(door, &token(0));
-    rig.look("r");
-    rig.reply(door, "$-1");
-    assert!(rig.all_asked());
-    (0..5).for_each(|index| rig.reply(index, "+OK"));
-    assert!(matches!(rig.event(), Event::Acquired { lock, .. } if lock == first));
-    rig.advance(ms(40));
-    rig.redlock.release(rig.now, first).expect("it is held");
-    (0..5).for_each(|index| _ = rig.sent(index));
-    (0..5).for_each(|index| rig.reply(index, ":1"));
-    rig.events();
+    rig.has_for(first, ms(40));
     let released = rig.now;
     rig.acquire("r", WAIT);
     assert_eq!(rig.look("r"), door, "not the nodes at once");
