@@ -27,12 +27,12 @@ const MOST_SHORT: u32 = 20;
 const MOST_LONG: u32 = 6;
 const MOST_LONG_OF_MANY: u32 = 16;
 
-/// How often a request is called at the most. Whoever is next loses to another one now and then;
-/// after so many calls in vain it is one of many.
-const MOST_CALLS: u32 = 8;
-
-/// The shortest time between two calls, as a part of the longest usual pause.
+/// The shortest time between two calls, as a part of the longest usual pause; after how many calls
+/// in vain that time doubles, and how often. Whoever is next loses to another one now and then, and
+/// hardly ever so many times.
 const CALL_REST: u32 = 100;
+const CALLS_IN_VAIN: u32 = 8;
+const MOST_DOUBLINGS: u32 = 7;
 
 /// The turn of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,8 +76,7 @@ impl Door {
     pub(crate) fn turn_among_few(&self, now: Instant) -> Option<Turn> {
         let others = self.company();
         let is_new = self.known.is_empty();
-        let is_one_of_many = others > FEW || self.calls >= MOST_CALLS;
-        if is_one_of_many || (is_new && self.gone() < ENOUGH_GONE) {
+        if others > FEW || (is_new && self.gone() < ENOUGH_GONE) {
             return None;
         }
         let lasts = self.turn_length(now, now - self.waits_since);
@@ -85,13 +84,14 @@ impl Door {
     }
 
     /// Calls the request to this turn. Returns `false` if it was called less than half a turn ago,
-    /// or is told again about one token: a node that tells all the time makes nobody ask all nodes
-    /// all the time.
+    /// or often in vain and not long ago, or is told again about one token: a node that tells all
+    /// the time makes nobody ask all nodes all the time.
     pub(crate) fn call(&mut self, now: Instant, turn: Turn, usual: Duration) -> bool {
         if now < self.call_at || self.woken > 1 {
             return false;
         }
-        self.call_at = now + (usual / CALL_REST).max(turn.lasts / 2);
+        let doublings = (self.calls / CALLS_IN_VAIN).min(MOST_DOUBLINGS);
+        self.call_at = now + (usual / CALL_REST).saturating_mul(1 << doublings).max(turn.lasts / 2);
         self.calls = self.calls.saturating_add(1);
         true
     }

@@ -153,7 +153,7 @@ fn where_no_node_tells_pauses_are_what_they_were() {
 
 /// Each look shows somebody else, and the node tells at once that the resource is free.
 #[test]
-fn a_door_that_lies_all_the_time_makes_a_request_ask_all_nodes_a_few_times() {
+fn a_door_that_lies_all_the_time_makes_a_request_ask_all_nodes_less_and_less() {
     let mut rig = telling();
     let start = has_had_its_turn(&mut rig, [token(0)]);
     let (mut attempts, mut looks) = (0_u64, 0_u64);
@@ -176,7 +176,7 @@ fn a_door_that_lies_all_the_time_makes_a_request_ask_all_nodes_a_few_times() {
         }
     }
     let attempts = attempts / 5;
-    assert!((4..=8).contains(&attempts), "{attempts} attempts, {looks} looks in ten seconds");
+    assert!((20..=140).contains(&attempts), "{attempts} attempts, {looks} looks in ten seconds");
 }
 
 /// Neither says that the resource is free.
