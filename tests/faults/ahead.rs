@@ -10,7 +10,7 @@ use crate::guarded::{KEY, declare, owner};
 use crate::owner::{Owner, PATIENCE, config};
 use crate::support::clocks::Clocks;
 use crate::support::servers::Node;
-use crate::support::{now, until};
+use crate::support::until;
 
 /// The longest ttl. The looks come each third of it.
 const LONG: Duration = Duration::from_secs(15);
@@ -88,9 +88,9 @@ fn a_guard_is_shortened_with_its_lock() {
     config.redlock.max_ttl = LONG;
     let client = Client::new(config).expect("a client can be made");
     let guard = client.lock(KEY).ttl(LONG).wait(PATIENCE).blocking_acquire().expect("it is free");
-    let before = now() + guard.remaining();
+    let before = guard.valid_until();
     (0..2).for_each(|node| clocks.set(node, AHEAD));
-    assert!(until(PATIENCE, || now() + guard.remaining() + AHEAD <= before));
+    assert!(until(PATIENCE, || guard.valid_until() + AHEAD <= before));
     assert!(guard.is_held());
     let counters = client.counters().blocking_wait().expect("the client is open");
     assert_eq!(counters.locks.shortened, 1);
