@@ -4,7 +4,7 @@
 //! receive, the calls and the events, and the true time.
 
 use core::fmt;
-use core::hash::{BuildHasherDefault, Hasher};
+use core::hash::BuildHasherDefault;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use crate::client::Client;
 use crate::fences::Fences;
 use crate::master::{MASTERS_MAX, Node};
+use crate::mixer::Mixer;
 use crate::names::{self, Resources};
 use crate::thrift::{Thrift, Uses};
 use crate::world::CLIENTS_MAX;
@@ -382,22 +383,4 @@ fn drift(drift: Drift, ttl: Duration) -> Duration {
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// A hasher for tokens, which differ in their last bytes; nobody chooses tokens against the map.
-#[derive(Default)]
-pub(crate) struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x517c_c1b7_2722_0a95);
-        }
-    }
-
-    fn write_usize(&mut self, _: usize) {}
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }

@@ -21,8 +21,9 @@ use std::collections::HashMap;
 use redbolt::redlock::Token;
 use smallvec::SmallVec;
 
-use crate::checks::{Checks, Mixer, Vote};
+use crate::checks::{Checks, Vote};
 use crate::master::MASTERS_MAX;
+use crate::mixer::Mixer;
 use crate::names::{self, Resources};
 use crate::world::CLIENTS_MAX;
 

@@ -50,6 +50,7 @@ mod liveness;
 mod logins;
 mod manner;
 mod master;
+mod mixer;
 mod names;
 mod net;
 mod numbers;
