@@ -33,9 +33,11 @@ pub(crate) struct Door {
     woken: u32,
     /// The token that was seen last, as a hash.
     token: u64,
-    /// How many looks have shown this token one after the other, and since when.
+    /// How many looks have shown this token one after the other, since when, and until when the
+    /// token is known to have been there.
     same: u32,
     since: Instant,
+    until: Instant,
     /// How often the request has seen another engine have the lock, and which engines.
     runs: u32,
     seen: Engines,
@@ -69,8 +71,9 @@ impl Door {
     }
 
     /// The request is woken while the token may be the same.
-    pub(crate) fn wake(&mut self) {
+    pub(crate) fn wake(&mut self, now: Instant) {
         self.woken = self.woken.saturating_add(1);
+        self.until = now;
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after
@@ -98,6 +101,7 @@ impl Door {
 
     /// Takes note of the token that stands at the door.
     pub(crate) fn saw(&mut self, now: Instant, token: &[u8]) {
+        self.until = now;
         if self.knows(token) {
             self.same = self.same.saturating_add(1);
             return;

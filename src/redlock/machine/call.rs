@@ -46,6 +46,15 @@ impl Redlock {
         usual.min(from + Duration::from_nanos(self.rng.u64(..=nanos)))
     }
 
+    /// Returns when a request comes back that was refused by the nodes and would come back at
+    /// `usual`: in time for its turn.
+    pub(super) fn before_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {
+        if self.table[slot].last_try || self.table.door(slot).is_none() {
+            return usual;
+        }
+        self.look_before_turn(now, slot, usual)
+    }
+
     /// Calls a request that was told that its resource may be free. Returns `false` if its turn has
     /// not come.
     pub(super) fn call(&mut self, now: Instant, slot: u32) -> bool {

@@ -76,6 +76,9 @@ impl Redlock {
         }
         let key = lock.names().keys().next().unwrap_or_default();
         let voters = self.voters(now);
+        // A node that has granted the last attempt in vain does not have the key of the owner.
+        let others = voters.without(lock.votes.agreed());
+        let voters = if others.is_empty() { voters } else { others };
         let first = self.order.first(key, voters, 1);
         let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
         let listening = self.table.door(slot).and_then(Door::listening);

@@ -123,18 +123,21 @@ impl Door {
     }
 
     /// Returns for how long each engine has the lock at a time: as long as this one had it, or less
-    /// if more turns have come and gone in the time `waited`. An owner who has been there for
-    /// longer tells that turns are longer.
+    /// if more turns have come and gone in the time `waited`. An owner who was seen for longer tells
+    /// that turns are longer.
     fn turn_length(&self, now: Instant, waited: Duration) -> Duration {
         if self.runs == 0 {
             return self.held;
         }
+        // Whoever listens would be told of the end of the owner.
+        let until = if self.listening.is_some() { now } else { self.until };
+        let present = until - self.since;
         let seen = waited.checked_div(self.gone()).unwrap_or(Duration::MAX);
         // An engine that has not had the lock knows what it has seen.
         let own = if self.known.is_empty() { Duration::MAX } else { self.held };
         match own.min(seen) {
-            Duration::MAX => now - self.since,
-            turn => turn.max(now - self.since),
+            Duration::MAX => present,
+            turn => turn.max(present),
         }
     }
 
@@ -196,10 +199,14 @@ mod tests {
         assert!(
             door.turn_length(after(100), Duration::from_millis(100)) == Duration::from_millis(20)
         );
-        // The last of them does not go.
+        assert!(waiting().longest_pause(after(100), usual) > door.longest_pause(after(100), usual));
+        // Nobody has looked for long, so the last of them may have gone.
+        let later = door.turn_length(after(30_000), Duration::from_millis(100));
+        assert_eq!(later, Duration::from_millis(20));
+        // The last of them is still there.
+        door.saw(after(30_000), token('b', '3').as_bytes());
         let later = door.turn_length(after(30_000), Duration::from_secs(30));
         assert_eq!(later, Duration::from_millis(29_900));
-        assert!(waiting().longest_pause(after(100), usual) > door.longest_pause(after(100), usual));
     }
 
     #[test]

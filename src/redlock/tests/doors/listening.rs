@@ -20,7 +20,11 @@ fn touched(key: &str) -> String {
 
 /// Creates five nodes that tell what happens to keys, and whose doors the tests answer.
 fn telling() -> Rig {
-    let mut rig = Rig::unconnected(5, |_| ());
+    telling_with(7)
+}
+
+fn telling_with(seed: u64) -> Rig {
+    let mut rig = Rig::unconnected_seeded(5, seed, |_| ());
     rig.masters.iter_mut().for_each(|master| master.tracks = true);
     rig.connect_all(5);
     rig.opens_doors = false;

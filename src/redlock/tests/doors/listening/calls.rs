@@ -90,6 +90,23 @@ fn who_is_next_goes_in_when_it_is_told() {
     }
 }
 
+/// An empty door lets a request in that comes long before its turn, and the nodes refuse it.
+#[test]
+fn who_was_refused_before_its_turn_is_back_before_the_one_ahead_lets_go() {
+    for seed in 0..40 {
+        let mut rig = telling_with(seed);
+        let released = has_had_its_turn(&mut rig, (0..4).map(token));
+        let door = rig.look("r");
+        rig.reply(door, "$-1");
+        let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
+        assert_eq!(asked.len(), 5);
+        asked.iter().for_each(|index| rig.reply(*index, "$-1"));
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let back = rig.now - released;
+        assert!(back <= TURN / 2 * 7, "{back:?} with seed {seed}");
+    }
+}
+
 /// A node that tells all the time makes nobody ask all nodes all the time.
 #[test]
 fn nobody_is_called_twice_about_one_token() {
