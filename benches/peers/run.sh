@@ -32,7 +32,8 @@ server_cpu=${SERVER_CPU:-1}
 rust_peers=(raw-single raw-group raw-fresh redbolt redis-rs redis-rs-tuned rslock)
 engines=(redbolt redbolt-majority redis-rs rslock)
 fenced_peers=(redbolt redbolt-fenced)
-majority_peers=(redbolt redbolt-majority raw-group raw-fresh redis-rs redis-rs-tuned rslock)
+majority_peers=(redbolt redbolt-majority raw-group raw-fresh raw-majority
+    redis-rs redis-rs-tuned rslock)
 tls_peers=(redbolt redbolt-tls redis-rs redis-rs-tls redis-rs-tuned redis-rs-tuned-tls)
 sweep=(8 64 128 256 1024)
 rates=(1000 2000 4000 8000 16000 32000 64000)

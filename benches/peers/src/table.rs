@@ -66,10 +66,12 @@ const ENCRYPTED: [[&str; 2]; 5] = [
 
 /// What asking a majority of the nodes first gains, and how far that is from bare sockets and from
 /// others.
-const MAJORITY: [[&str; 2]; 6] = [
+const MAJORITY: [[&str; 2]; 8] = [
     ["redbolt-majority", "redbolt"],
     ["redbolt-majority", "raw-group"],
     ["redbolt-majority", "raw-fresh"],
+    ["redbolt-majority", "raw-majority"],
+    ["raw-majority", "raw-group"],
     ["redbolt-majority", "redis-rs"],
     ["redbolt-majority", "rslock"],
     ["redbolt", "raw-fresh"],

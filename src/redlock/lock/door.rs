@@ -71,8 +71,12 @@ impl Door {
     }
 
     /// The request is woken while the token may be the same.
-    pub(crate) fn wake(&mut self, now: Instant) {
+    pub(crate) fn wake(&mut self) {
         self.woken = self.woken.saturating_add(1);
+    }
+
+    /// A node tells that the key was touched: the token was there until now.
+    pub(crate) fn told(&mut self, now: Instant) {
         self.until = now;
     }
 

@@ -229,7 +229,7 @@ impl Redlock {
             return self.acquire_ended(now, slot, error);
         };
         self.table[slot].tenure = Instant::ZERO;
-        let retry_at = self.before_turn(now, slot, retry_at);
+        let retry_at = self.back_for_turn(now, slot, retry_at);
         self.back_off(slot, retry_at);
     }
 

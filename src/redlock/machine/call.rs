@@ -11,10 +11,13 @@
 
 use core::time::Duration;
 
-use super::Redlock;
+use super::{Redlock, backoff};
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::turn::Turn;
 use crate::time::Instant;
+
+/// The shortest pause behind a refused attempt, as a part of the longest usual one.
+const LEAST_PART: u32 = 20;
 
 impl Redlock {
     /// Returns the turn of the engine whose request is in `slot`, if the engine can know it.
@@ -46,13 +49,21 @@ impl Redlock {
         usual.min(from + Duration::from_nanos(self.rng.u64(..=nanos)))
     }
 
-    /// Returns when a request comes back that was refused by the nodes and would come back at
-    /// `usual`: in time for its turn.
-    pub(super) fn before_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {
-        if self.table[slot].last_try || self.table.door(slot).is_none() {
+    /// Returns when a request comes back whose attempt others have refused, and that would come back
+    /// at `usual`: in time to be told when its turn comes. Where turns are short, whoever is next
+    /// keeps to the usual pauses, which spread over many round trips: those who split the votes
+    /// would come back together, and split them again.
+    pub(super) fn back_for_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {
+        if self.table[slot].votes.refused().is_empty() {
             return usual;
         }
-        self.look_before_turn(now, slot, usual)
+        let Some(turn) = self.turn(now, slot) else { return usual };
+        let is_short = turn.lasts() / 4 < backoff::first_range(self.quorum_round_trip());
+        if turn.is_next(now) && is_short {
+            return usual;
+        }
+        let least = now + self.config.retry_max / LEAST_PART;
+        self.look_before_turn(now, slot, usual).max(least.min(usual))
     }
 
     /// Calls a request that was told that its resource may be free. Returns `false` if its turn has

@@ -1,7 +1,8 @@
 //! The door: whoever was refused looks at one node before it asks all nodes again.
 //!
-//! All who contend for a resource look at the same node, the first in the order of the resource. A
-//! look is a plain read. As long as the door shows somebody's token, nobody else is asked: so a
+//! All who contend for a resource look at the same node, the first in the order of the resource.
+//! Whoever had the vote of that node in an attempt in vain looks at the next one: the owner has the
+//! key elsewhere. A look is a plain read. As long as the door shows somebody's token, nobody else is asked: so a
 //! request that waits costs one command at one node, and splits no votes. An empty door lets the
 //! request in, and then all nodes are asked as ever; so does a [call](super::call) to one who is
 //! next. A look is a hint, and never a vote.
@@ -76,10 +77,9 @@ impl Redlock {
         }
         let key = lock.names().keys().next().unwrap_or_default();
         let voters = self.voters(now);
-        // A node that has granted the last attempt in vain does not have the key of the owner.
+        // A node that granted the last attempt did not have the key of the owner who won.
         let others = voters.without(lock.votes.agreed());
-        let voters = if others.is_empty() { voters } else { others };
-        let first = self.order.first(key, voters, 1);
+        let first = self.order.first(key, if others.is_empty() { voters } else { others }, 1);
         let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
         let listening = self.table.door(slot).and_then(Door::listening);
         let heard = listening.map(|listening| listening.node).filter(|id| voters.contains(*id));

@@ -121,7 +121,7 @@ impl Redlock {
         listening.ends = Some(ends);
         if ends < now + self.config.retry_max / 4 {
             // Whoever extends such a key writes it often.
-            door.wake(now);
+            door.wake();
         }
         // Somebody has extended the key, and the node has not said so.
         let before = door.take_unheard().filter(|before| before.node == id);
@@ -135,9 +135,10 @@ impl Redlock {
     pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
         let mut is_called = false;
         for slot in self.table.listeners_of(key) {
-            if !self.wake(now, id, slot) {
+            if !self.wake(id, slot) {
                 continue;
             }
+            self.table.door_mut(slot).told(now);
             // The engine has one turn, and sets with the same first key are in each other's way.
             if !is_called && self.call(now, slot) {
                 is_called = true;
@@ -150,14 +151,14 @@ impl Redlock {
     /// Wakes all requests that listen at `id`: the keys may be gone, or nobody tells any more.
     pub(super) fn wake_all(&mut self, now: Instant, id: NodeId) {
         for slot in self.table.listeners() {
-            if self.wake(now, id, slot) {
+            if self.wake(id, slot) {
                 self.come_back(now, slot);
             }
         }
     }
 
     /// Ends that a request listens, if it does at `id`. Returns whether the request pauses.
-    fn wake(&mut self, now: Instant, id: NodeId, slot: u32) -> bool {
+    fn wake(&mut self, id: NodeId, slot: u32) -> bool {
         let listening = self.table.door(slot).and_then(Door::listening);
         if listening.is_none_or(|listening| listening.node != id) {
             return false;
@@ -166,7 +167,7 @@ impl Redlock {
         let pauses = self.table[slot].phase == Phase::Backoff;
         if pauses {
             self.table[slot].last_try = false;
-            self.table.door_mut(slot).wake(now);
+            self.table.door_mut(slot).wake();
         }
         pauses
     }

@@ -189,6 +189,40 @@ fn what_a_request_has_seen_ends_with_it() {
     assert!((0..5).all(is_asked), "nobody else was seen before s");
 }
 
+/// Else the request would take the key of its own last attempt for that of somebody else.
+#[test]
+fn a_look_follows_the_release_of_the_last_attempt() {
+    let is_found = |granting: usize| {
+        let mut rig = rig();
+        let before = rig.held("a");
+        rig.acquire("r", WAIT);
+        (0..5).for_each(|index| _ = rig.sent(index));
+        rig.redlock.release(rig.now, before).expect("it is held");
+        // The release of `r` waits behind this group.
+        (0..5).for_each(|index| _ = rig.sent(index));
+        (0..5).for_each(|index| rig.reply(index, if index == granting { "+OK" } else { "$-1" }));
+        assert_eq!(rig.sent(granting), [""; 0]);
+        // Every fourth look goes to the next node, whatever that has voted.
+        let mut has_answered = [false; 5];
+        for _ in 0..5 {
+            rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+            let door = (0..5).find(|index| rig.has_output(*index)).expect("somebody is asked");
+            let sent = rig.sent(door);
+            assert_eq!(sent.last().map(String::as_str), Some("GET r"), "{sent:?}");
+            if door == granting {
+                assert_eq!(sent, ["EVALSHA release 1 r #2", "GET r"]);
+                return true;
+            }
+            if !core::mem::replace(&mut has_answered[door], true) {
+                rig.reply(door, ":1");
+            }
+            rig.reply(door, &token(0));
+        }
+        false
+    };
+    assert_eq!((0..5).filter(|granting| is_found(*granting)).count(), 2, "the first and the next");
+}
+
 /// The owner has the others. Whoever stood there would see nobody, ask all nodes again and again,
 /// and would not be told of the end of the owner.
 #[test]
@@ -198,7 +232,9 @@ fn nobody_looks_at_a_node_that_has_granted_the_last_attempt_in_vain() {
         rig.acquire("r", WAIT);
         let grants = |index: usize| granting.contains(&index);
         (0..5).for_each(|index| _ = rig.sent(index));
-        (0..5).for_each(|index| rig.reply(index, if grants(index) { "+OK" } else { "$-1" }));
+        // The last answers come when the refusals have decided.
+        (0..5).filter(|index| !grants(*index)).for_each(|index| rig.reply(index, "$-1"));
+        granting.iter().for_each(|index| rig.reply(*index, "+OK"));
         let is_look = |command: &String| command == "GET r";
         let mut looks = Vec::new();
         while looks.is_empty() {

@@ -37,6 +37,7 @@ pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
         "raw-single" => raw::run(plan, Kind::Single),
         "raw-group" => raw::run(plan, Kind::Group),
         "raw-fresh" => raw::run(plan, Kind::Fresh),
+        "raw-majority" => raw::run(plan, Kind::Majority),
         "redbolt" => bolt::run(plan, Manner::default()),
         "redbolt-busy" => bolt::run(plan, Manner { busy_poll: BUSY_POLL, ..Manner::default() }),
         "redbolt-tls" => bolt::run(plan, Manner { transport: Transport::Tls, ..Manner::default() }),

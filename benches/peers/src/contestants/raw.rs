@@ -8,11 +8,13 @@
 //!
 //! The same bytes over and over, with one token for all locks, are cheaper for the servers than any
 //! Redlock may be: the Lua of the servers keeps equal strings once, and cached data stays in the
-//! cache. [`Kind::Fresh`] shows how much cheaper.
+//! cache. [`Kind::Fresh`] shows how much cheaper. [`Kind::Majority`] asks three of five nodes for each
+//! lock, and so shows what asking a majority can gain.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::ops::Range;
+use std::rc::Rc;
 use std::time::Duration;
 
 use redbolt::Clock;
@@ -23,7 +25,7 @@ use crate::names;
 use crate::plan::{Outcome, Plan, TTL};
 
 /// Keys that one call releases, as in redbolt.
-const GROUP: u64 = 64;
+const GROUP: usize = 64;
 
 /// Turns until fresh names are used again.
 const FRESH_TURNS: u64 = 64;
@@ -38,7 +40,12 @@ pub(crate) enum Kind {
     Group,
     /// As `Group`, but with a token for each lock, and with other names in every turn.
     Fresh,
+    /// As `Group`, but each lock goes to a majority of the nodes, and each node gets as many locks.
+    Majority,
 }
+
+/// What each of the nodes gets.
+type Round = Vec<Rc<Canned>>;
 
 /// The bytes to send, and the bytes that must come back.
 #[derive(Default)]
@@ -54,16 +61,18 @@ pub(crate) fn run(plan: &Plan, kind: Kind) -> Outcome<Meter> {
     let count = plan.in_flight as u64;
     let turns = if kind == Kind::Fresh { FRESH_TURNS } else { 1 };
     let turns: Vec<_> =
-        (0..turns).map(|turn| kind.turn(turn * count..(turn + 1) * count)).collect();
+        (0..turns).map(|turn| kind.turn(plan, turn * count..(turn + 1) * count)).collect();
     let mut wire = Wire::connect(plan)?;
     for script in [RELEASE, RELEASE_MANY] {
         let reply = format!("$40\r\n{}\r\n", script.sha).into_bytes();
         let request = command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
-        let load = Canned { request, reply };
+        let load = vec![Rc::new(Canned { request, reply }); plan.nodes.len()];
         wire.send(&load)?;
         wire.receive(&load, 0..plan.nodes.len())?;
     }
-    let (quorum, nodes) = (plan.quorum(), plan.nodes.len());
+    let nodes = plan.nodes.len();
+    // Some lock needs the last node where each is asked for a part of the locks.
+    let quorum = if kind == Kind::Majority { nodes } else { plan.quorum() };
     let mut meter = Meter::new(plan);
     let mut start = Clock::now();
     for [acquire, release] in turns.iter().cycle() {
@@ -84,18 +93,26 @@ pub(crate) fn run(plan: &Plan, kind: Kind) -> Outcome<Meter> {
 
 impl Kind {
     /// Returns the bytes for the acquisition and the release of these locks.
-    fn turn(self, numbers: Range<u64>) -> [Canned; 2] {
-        let release = match self {
-            Self::Single => self.release_single(numbers.clone()),
-            Self::Group | Self::Fresh => self.release_group(numbers.clone()),
-        };
-        [self.acquire(numbers), release]
+    fn turn(self, plan: &Plan, numbers: Range<u64>) -> [Round; 2] {
+        let nodes = plan.nodes.len() as u64;
+        if self != Self::Majority {
+            let numbers: Vec<_> = numbers.collect();
+            let same = |canned| vec![Rc::new(canned); plan.nodes.len()];
+            return [same(self.acquire(&numbers)), same(self.release(&numbers))];
+        }
+        let asks = |node: u64, number: u64| (number + nodes - node) % nodes < plan.quorum() as u64;
+        let of = |node| numbers.clone().filter(|number| asks(node, *number)).collect::<Vec<_>>();
+        let of: Vec<_> = (0..nodes).map(of).collect();
+        [
+            of.iter().map(|numbers| Rc::new(self.acquire(numbers))).collect(),
+            of.iter().map(|numbers| Rc::new(self.release(numbers))).collect(),
+        ]
     }
 
-    fn acquire(self, numbers: Range<u64>) -> Canned {
+    fn acquire(self, numbers: &[u64]) -> Canned {
         let ttl = TTL.as_millis().to_string();
         let mut canned = Canned::default();
-        for number in numbers {
+        for &number in numbers {
             let (name, token) = (names::name(number), self.token(number));
             canned.request.extend(command(&[b"SET", &name, &token, b"NX", b"PX", ttl.as_bytes()]));
             canned.reply.extend(b"+OK\r\n");
@@ -103,10 +120,17 @@ impl Kind {
         canned
     }
 
-    fn release_single(self, numbers: Range<u64>) -> Canned {
+    fn release(self, numbers: &[u64]) -> Canned {
+        match self {
+            Self::Single => self.release_single(numbers),
+            Self::Group | Self::Fresh | Self::Majority => self.release_group(numbers),
+        }
+    }
+
+    fn release_single(self, numbers: &[u64]) -> Canned {
         let sha = RELEASE.sha.as_bytes();
         let mut canned = Canned::default();
-        for number in numbers {
+        for &number in numbers {
             let (name, token) = (names::name(number), self.token(number));
             canned.request.extend(command(&[b"EVALSHA", sha, b"1", &name, &token]));
             canned.reply.extend(b":1\r\n");
@@ -114,12 +138,11 @@ impl Kind {
         canned
     }
 
-    fn release_group(self, numbers: Range<u64>) -> Canned {
+    fn release_group(self, numbers: &[u64]) -> Canned {
         let mut canned = Canned::default();
-        for first in numbers.clone().step_by(GROUP as usize) {
-            let group = first..numbers.end.min(first + GROUP);
-            let names: Vec<_> = group.clone().map(names::name).collect();
-            let tokens: Vec<_> = group.map(|number| self.token(number)).collect();
+        for group in numbers.chunks(GROUP) {
+            let names: Vec<_> = group.iter().map(|number| names::name(*number)).collect();
+            let tokens: Vec<_> = group.iter().map(|number| self.token(*number)).collect();
             let keys = names.len().to_string();
             let mut words: Vec<&[u8]> =
                 vec![b"EVALSHA", RELEASE_MANY.sha.as_bytes(), keys.as_bytes()];
@@ -170,17 +193,17 @@ impl Wire {
         Ok(Self { streams, buffer: vec![0; 64 * 1024] })
     }
 
-    /// Sends the same bytes to all nodes.
-    fn send(&mut self, canned: &Canned) -> Outcome<()> {
-        for stream in &mut self.streams {
+    /// Sends each node its bytes.
+    fn send(&mut self, round: &Round) -> Outcome<()> {
+        for (stream, canned) in self.streams.iter_mut().zip(round) {
             stream.write_all(&canned.request)?;
         }
         Ok(())
     }
 
-    /// Reads the same bytes from all nodes of a range, one after the other.
-    fn receive(&mut self, canned: &Canned, nodes: Range<usize>) -> Outcome<()> {
-        for stream in &mut self.streams[nodes] {
+    /// Reads the bytes of all nodes of a range, one after the other.
+    fn receive(&mut self, round: &Round, nodes: Range<usize>) -> Outcome<()> {
+        for (stream, canned) in self.streams[nodes.clone()].iter_mut().zip(&round[nodes]) {
             let mut expected = &canned.reply[..];
             while !expected.is_empty() {
                 let count = stream.read(&mut self.buffer)?;
@@ -206,10 +229,35 @@ mod tests {
 
     #[test]
     fn groups_have_up_to_64_keys() {
-        let canned = Kind::Group.release_group(0..70);
+        let canned = Kind::Group.release_group(&(0..70).collect::<Vec<_>>());
         let calls = String::from_utf8(canned.request).expect("text").matches("EVALSHA").count();
         assert_eq!(calls, 2);
         assert!(canned.reply.starts_with(b"*64\r\n:1\r\n"));
         assert!(canned.reply.ends_with(b"*6\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n"));
+    }
+
+    #[test]
+    fn each_lock_goes_to_a_majority_and_each_node_gets_as_many() {
+        let plan = Plan {
+            nodes: vec!["127.0.0.1:1".parse().expect("an address"); 5],
+            tls: None,
+            in_flight: 10,
+            rate: None,
+            warm_up: Duration::ZERO,
+            seconds: Duration::ZERO,
+            round: 0,
+        };
+        let sets = |canned: &Rc<Canned>| canned.reply.len() / b"+OK\r\n".len();
+        let [all, _] = Kind::Group.turn(&plan, 0..10);
+        let [few, releases] = Kind::Majority.turn(&plan, 0..10);
+        assert!(all.iter().map(sets).eq([10; 5]));
+        assert!(few.iter().map(sets).eq([6; 5]));
+        assert!(releases.iter().all(|canned| canned.reply.starts_with(b"*6\r\n")));
+        let asked = |name: &[u8]| {
+            few.iter()
+                .filter(|canned| canned.request.windows(name.len()).any(|w| w == name))
+                .count()
+        };
+        assert!((0..10).all(|number| asked(&names::name(number)) == 3));
     }
 }
