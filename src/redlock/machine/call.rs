@@ -49,8 +49,8 @@ impl Redlock {
         usual.min(from + Duration::from_nanos(self.rng.u64(..=nanos)))
     }
 
-    /// Returns when a request comes back whose attempt others have refused, and that would come back
-    /// at `usual`: in time to be told when its turn comes. Where turns are short, whoever is next
+    /// Returns when a request comes back whose attempt others have refused, and that would come
+    /// back at `usual`: in time to be told when its turn comes. Where turns are short, whoever is next
     /// keeps to the usual pauses, which spread over many round trips: those who split the votes
     /// would come back together, and split them again.
     pub(super) fn back_for_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {

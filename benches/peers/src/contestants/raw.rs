@@ -8,8 +8,8 @@
 //!
 //! The same bytes over and over, with one token for all locks, are cheaper for the servers than any
 //! Redlock may be: the Lua of the servers keeps equal strings once, and cached data stays in the
-//! cache. [`Kind::Fresh`] shows how much cheaper. [`Kind::Majority`] asks three of five nodes for each
-//! lock, and so shows what asking a majority can gain.
+//! cache. [`Kind::Fresh`] shows how much cheaper. [`Kind::Majority`] asks three of five nodes for
+//! each lock, and so shows what asking a majority can gain.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -123,8 +123,8 @@ impl Door {
     }
 
     /// Returns for how long each engine has the lock at a time: as long as this one had it, or less
-    /// if more turns have come and gone in the time `waited`. An owner who was seen for longer tells
-    /// that turns are longer.
+    /// if more turns have come and gone in the time `waited`. An owner who was seen for longer
+    /// tells that turns are longer.
     fn turn_length(&self, now: Instant, waited: Duration) -> Duration {
         if self.runs == 0 {
             return self.held;
