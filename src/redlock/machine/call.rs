@@ -50,9 +50,9 @@ impl Redlock {
     }
 
     /// Returns when a request comes back whose attempt others have refused, and that would come
-    /// back at `usual`: in time to be told when its turn comes. Where turns are short, whoever is next
-    /// keeps to the usual pauses, which spread over many round trips: those who split the votes
-    /// would come back together, and split them again.
+    /// back at `usual`: in time to be told when its turn comes. Where turns are short, whoever is
+    /// next keeps to the usual pauses, which spread over many round trips: those who split the
+    /// votes would come back together, and split them again.
     pub(super) fn back_for_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {
         if self.table[slot].votes.refused().is_empty() {
             return usual;
