@@ -66,7 +66,7 @@ pub(crate) fn run(plan: &Plan, kind: Kind) -> Outcome<Meter> {
     for script in [RELEASE, RELEASE_MANY] {
         let reply = format!("$40\r\n{}\r\n", script.sha).into_bytes();
         let request = command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()]);
-        let load = vec![Rc::new(Canned { request, reply }); plan.nodes.len()];
+        let load = same(plan, Canned { request, reply });
         wire.send(&load)?;
         wire.receive(&load, 0..plan.nodes.len())?;
     }
@@ -97,8 +97,7 @@ impl Kind {
         let nodes = plan.nodes.len() as u64;
         if self != Self::Majority {
             let numbers: Vec<_> = numbers.collect();
-            let same = |canned| vec![Rc::new(canned); plan.nodes.len()];
-            return [same(self.acquire(&numbers)), same(self.release(&numbers))];
+            return [same(plan, self.acquire(&numbers)), same(plan, self.release(&numbers))];
         }
         let asks = |node: u64, number: u64| (number + nodes - node) % nodes < plan.quorum() as u64;
         let of = |node| numbers.clone().filter(|number| asks(node, *number)).collect::<Vec<_>>();
@@ -163,6 +162,12 @@ impl Kind {
         }
         token
     }
+}
+
+/// Gives all nodes the same bytes.
+fn same(plan: &Plan, canned: Canned) -> Round {
+    let canned = Rc::new(canned);
+    plan.nodes.iter().map(|_| Rc::clone(&canned)).collect()
 }
 
 fn command(words: &[&[u8]]) -> Vec<u8> {
