@@ -142,7 +142,7 @@ impl Lock {
     pub(crate) fn voted(&mut self, node: NodeId, serial: u64, vote: Vote) -> bool {
         self.reply_settled();
         if self.serial != serial || !matches!(self.phase, Phase::Attempt | Phase::Held) {
-            // Where the key of the owner is not, nobody needs to look.
+            // Too late to count, and still a hint: the key of the owner is not there.
             let waits = matches!(self.phase, Phase::Backoff | Phase::AtDoor);
             if waits && vote == Vote::Granted && self.serial == serial {
                 self.votes.agree(node);

@@ -13,11 +13,8 @@ use core::time::Duration;
 
 use super::{Redlock, backoff};
 use crate::redlock::lock::door::Door;
-use crate::redlock::lock::door::turn::Turn;
+use crate::redlock::lock::door::turn::{MOST_SHORT, Turn};
 use crate::time::Instant;
-
-/// The shortest pause behind a refused attempt, as a part of the longest usual one.
-const LEAST_PART: u32 = 20;
 
 impl Redlock {
     /// Returns the turn of the engine whose request is in `slot`, if the engine can know it.
@@ -58,12 +55,12 @@ impl Redlock {
             return usual;
         }
         let Some(turn) = self.turn(now, slot) else { return usual };
-        let is_short = turn.lasts() / 4 < backoff::first_range(self.quorum_round_trip());
+        let least = self.config.retry_max / MOST_SHORT;
+        let is_short = turn.lasts() / 4 < backoff::first_range(self.quorum_round_trip()).max(least);
         if turn.is_next(now) && is_short {
             return usual;
         }
-        let least = now + self.config.retry_max / LEAST_PART;
-        self.look_before_turn(now, slot, usual).max(least.min(usual))
+        self.look_before_turn(now, slot, usual)
     }
 
     /// Calls a request that was told that its resource may be free. Returns `false` if its turn has

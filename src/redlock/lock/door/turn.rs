@@ -23,7 +23,7 @@ const NEAR: u32 = 5;
 
 /// How many times shorter and longer than the usual ones pauses can be: longer where many others
 /// wait, because one of them looks all the same.
-const MOST_SHORT: u32 = 20;
+pub(crate) const MOST_SHORT: u32 = 20;
 const MOST_LONG: u32 = 6;
 const MOST_LONG_OF_MANY: u32 = 16;
 

@@ -107,6 +107,54 @@ fn who_was_refused_before_its_turn_is_back_before_the_one_ahead_lets_go() {
     }
 }
 
+/// Turns are as long as that of the owner, so nobody knows who is next.
+#[test]
+fn who_is_told_of_the_end_of_a_long_owner_looks() {
+    let mut rig = telling();
+    has_had_its_turn(&mut rig, [token(0)]);
+    let mut door = rig.look("r");
+    let since = rig.now;
+    rig.reply(door, &token(1));
+    // Long enough to listen for long, and to be told then.
+    while rig.now - since < Duration::from_secs(3) {
+        let (node, asks_ttl) = rig.long_look();
+        door = node;
+        rig.reply(door, &token(1));
+        if asks_ttl {
+            rig.reply(door, ":60000");
+            rig.advance(Duration::from_secs(3));
+        }
+    }
+    assert_eq!(rig.told(door), Then::Looked);
+}
+
+/// Those who split the votes would come back together, and split them again.
+#[test]
+fn who_is_refused_again_and_again_comes_back_at_random_where_turns_are_short() {
+    let pauses = (0..40).map(|seed| {
+        let mut rig = telling_with(seed);
+        let lock = rig.refused(LONG_WAIT);
+        let door = rig.look("r");
+        rig.reply(door, &token(0));
+        rig.has_for(lock, ms(4));
+        rig.acquire("r", LONG_WAIT);
+        // The turn has come long ago, and nobody is at the door.
+        rig.now = rig.now + ms(100);
+        let door = rig.look("r");
+        rig.reply(door, "$-1");
+        let refused = rig.now;
+        for index in 0..5 {
+            assert_eq!(rig.sent(index).len(), 1);
+            rig.reply(index, "$-1");
+        }
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        rig.now - refused
+    });
+    let pauses: Vec<_> = pauses.collect();
+    let (least, most) = (pauses.iter().min().copied(), pauses.iter().max().copied());
+    assert!(most > least.map(|least| least + ms(2)), "{least:?} to {most:?}");
+}
+
 /// A node that tells all the time makes nobody ask all nodes all the time.
 #[test]
 fn nobody_is_called_twice_about_one_token() {
