@@ -188,6 +188,9 @@ impl Redlock {
             // first half, because a lock of which little is left would only be in the way.
             Verdict::Granted if self.is_timely(now, lock) => {
                 let (lock_id, valid_until) = (self.table.id(slot), lock.valid_until);
+                if !lock.round.hedged.is_empty() {
+                    self.learn_of_hedge(slot);
+                }
                 self.hold(now, slot);
                 self.emit(Event::Acquired { lock: lock_id, valid_until, fence: None });
             }

@@ -9,7 +9,7 @@
 use core::time::Duration;
 
 use super::Redlock;
-use super::hedge::{Answering, Hedge, LEAST_HEDGE};
+use super::hedge::{Answering, LEAST_HEDGE};
 use crate::redlock::ask::Ask;
 use crate::redlock::lock::Lock;
 use crate::redlock::node::batch::Flush;
@@ -39,8 +39,9 @@ impl Redlock {
     /// nodes of the lock.
     #[inline]
     pub(super) fn first_asked(&mut self, now: Instant, slot: u32, voters: NodeSet) -> NodeSet {
+        let round = &mut self.table[slot].round;
+        (round.spare, round.hedged) = (NodeSet::EMPTY, NodeSet::EMPTY);
         if self.ask_of(slot) == Ask::All || voters.is_empty() {
-            self.table[slot].round.spare = NodeSet::EMPTY;
             return voters;
         }
         let asked = self.first_of_order(slot, voters);
@@ -79,7 +80,7 @@ impl Redlock {
     /// the longest time of the attempt is left for the spare nodes in any case.
     pub(super) fn first_hedge(&mut self, now: Instant, slot: u32, asked: NodeSet) -> Instant {
         if self.hedge.is_used_up(now) {
-            self.hedge = self.new_hedge(now);
+            self.renew_hedge(now);
         }
         let ready = asked.into_iter().filter(|id| self.nodes[*id].is_ready());
         let slowest = ready.map(|id| self.nodes[id].patience()).max().unwrap_or(0);
@@ -90,12 +91,13 @@ impl Redlock {
     }
 
     /// Looks at all nodes for what the hedges have in common.
-    fn new_hedge(&self, now: Instant) -> Hedge {
+    fn renew_hedge(&mut self, now: Instant) {
         let answering = |id| {
             let node = &self.nodes[id];
             Answering { patience: node.patience(), unanswered: node.unanswered() }
         };
-        Hedge::new(now, self.ready_nodes().into_iter().map(answering), self.quorum.need())
+        let nodes = self.ready_nodes().into_iter().map(answering);
+        self.hedge.renew(now, nodes, self.quorum.need());
     }
 
     /// Returns the end of the longest time that the attempt in `slot` has, however far away its
@@ -119,7 +121,12 @@ impl Redlock {
             self.schedule(slot, later);
             return true;
         }
+        let first = self.table[slot].votes.asked();
         self.widen(now, slot);
+        if !is_in_doubt {
+            let lock = &mut self.table[slot];
+            lock.round.hedged = lock.votes.asked().without(first).union(lock.round.hedged);
+        }
         #[cfg(redbolt_sabotage)]
         if self.config.is_sabotaged(Saboteur::HedgeVotes) {
             let open = self.table[slot].votes.open();
@@ -127,6 +134,15 @@ impl Redlock {
         }
         self.count_votes(now, slot);
         true
+    }
+
+    /// Learns from an attempt that has just succeeded after its hedge: whether the nodes that the
+    /// hedge has asked made the quorum, or the first nodes alone.
+    #[cold]
+    pub(super) fn learn_of_hedge(&mut self, slot: u32) {
+        let Lock { votes, round, .. } = &self.table[slot];
+        let has_helped = !votes.agreed().intersection(round.hedged).is_empty();
+        self.hedge.learn(has_helped);
     }
 
     /// Returns a later moment for the hedge, if the spare nodes could not decide now: so few of the

@@ -250,7 +250,7 @@ impl Redlock {
             sets: Sets::default(),
             ready: Queue::EMPTY,
             scratch: BytesMut::with_capacity(SCRATCH),
-            hedge: Hedge::default(),
+            hedge: Hedge::new(),
             last_request: LastRequest::new(),
             last_joined: LastRequest::new(),
             last_ttl: None,

@@ -20,6 +20,54 @@ fn a_slow_node_makes_the_attempt_ask_the_others_after_the_hedge() {
     assert!(matches!(rig.event(), Event::Acquired { .. }));
 }
 
+/// Takes a lock with a hedge. Returns after how many microseconds the other nodes were asked. The
+/// third vote comes from the first nodes, or from the others.
+fn hedged(rig: &mut Rig, resource: &str, from_first: bool) -> u32 {
+    let lock = rig.acquire(resource, NO_WAIT);
+    let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
+    assert_eq!(asked.len(), 3);
+    asked[..2].iter().for_each(|index| rig.reply(*index, "+OK"));
+    let mut others = Vec::new();
+    let mut waited = 0;
+    while others.is_empty() {
+        rig.advance(Duration::from_micros(50));
+        waited += 50;
+        others = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
+    }
+    let mut last = vec![asked[2]];
+    last.splice(if from_first { 1..1 } else { 0..0 }, others);
+    rig.reply(last[0], "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    last[1..].iter().for_each(|index| rig.reply(*index, "+OK"));
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    for index in 0..5 {
+        assert_eq!(rig.sent(index).len(), 1);
+        rig.reply(index, ":1");
+    }
+    rig.events();
+    waited
+}
+
+/// Where all nodes are busy, more requests would keep them busier.
+#[test]
+fn hedges_are_later_where_the_first_nodes_decide_all_the_same() {
+    let mut rig = rig();
+    assert_eq!(hedged(&mut rig, "r0", true), 1_000);
+    assert_eq!(hedged(&mut rig, "r1", true), 1_250);
+    assert_eq!(hedged(&mut rig, "r2", true), 1_500);
+    let waits: Vec<_> =
+        (3..40).map(|number| hedged(&mut rig, &format!("r{number}"), true)).collect();
+    assert_eq!(waits.last(), Some(&8_000), "{waits:?}");
+}
+
+#[test]
+fn hedges_are_as_early_as_ever_where_the_others_decide() {
+    let mut rig = rig();
+    let waits: Vec<_> =
+        (0..40).map(|number| hedged(&mut rig, &format!("r{number}"), false)).collect();
+    assert_eq!(waits, [1_000; 40]);
+}
+
 /// The answers are late because of the requests before, and the others have as many.
 #[test]
 fn the_hedge_is_longer_where_nodes_have_much_to_do() {
