@@ -4,8 +4,6 @@
 //! weight, the XXH64 of both, and the heaviest nodes come first (rendezvous hashing). So resources
 //! are spread evenly over the nodes, and a node that is out changes the order of no others.
 
-use core::cmp::Reverse;
-
 use smallvec::SmallVec;
 
 use super::node_set::{MAX_NODES, NodeId, NodeSet};
@@ -30,12 +28,21 @@ impl Order {
     /// Returns the first `count` of the nodes `among`, in the order of a resource with this `key`.
     pub(super) fn first(&self, key: &[u8], among: NodeSet, count: usize) -> NodeSet {
         let stripe = u64::from(stripe(key));
-        let weigh = |id: NodeId| (Reverse(xxh64_of_number(self.0[id.index()], stripe)), id);
-        let mut weights: SmallVec<[(Reverse<u64>, NodeId); MAX_NODES]> =
-            among.into_iter().map(weigh).collect();
-        // Equal weights, which no two names have, would leave the first of the list in front.
-        weights.sort_unstable();
-        weights.iter().take(count).map(|(_, id)| *id).collect()
+        let mut weights = [0; MAX_NODES];
+        for id in among {
+            weights[id.index()] = xxh64_of_number(self.0[id.index()], stripe);
+        }
+        // To sort the few nodes would take twice the instructions. Equal weights, which no two names
+        // have, would leave the first of the list in front.
+        let heavier = |best: NodeId, id: NodeId| {
+            if weights[id.index()] > weights[best.index()] { id } else { best }
+        };
+        let mut rest = among;
+        for _ in 0..count {
+            let Some(heaviest) = rest.into_iter().reduce(heavier) else { break };
+            rest.remove(heaviest);
+        }
+        among.without(rest)
     }
 }
 
