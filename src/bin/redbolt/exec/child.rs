@@ -88,6 +88,11 @@ impl Child {
         }
     }
 
+    /// Returns whether a signal waits for the command to be continued.
+    pub(super) fn awaits(&self, signal: Signal) -> bool {
+        system::is_pending(self.group, signal)
+    }
+
     /// Waits for the dead that the command has left to this process.
     pub(super) fn reap(&self) {
         self.descendants.reap(self.group);

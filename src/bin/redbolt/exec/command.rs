@@ -183,7 +183,9 @@ impl Run<'_> {
     /// Handles a stop of the command as a shell does: by a stop of the whole job.
     fn stopped(&mut self, signal: Signal) -> io::Result<()> {
         let wants_terminal = matches!(signal, Signal::TTIN | Signal::TTOU);
-        if wants_terminal && self.child.lend_on_demand() {
+        let has_terminal = wants_terminal && self.child.lend_on_demand();
+        // `Ctrl-Z` may have been typed while the command was stopped, and would be taken back.
+        if has_terminal && !self.child.awaits(Signal::TSTP) {
             self.child.signal(Signal::CONT);
             return Ok(());
         }
@@ -193,7 +195,7 @@ impl Run<'_> {
             return Ok(());
         }
         if self.suspend(Origin::Command)? == Outcome::Orphaned {
-            if wants_terminal {
+            if wants_terminal && !has_terminal {
                 self.speech.say(&Message::TerminalWanted);
             } else {
                 self.child.signal(Signal::CONT);

@@ -11,7 +11,7 @@ use rustix::process::{
     set_child_subreaper, set_dumpable_behavior,
 };
 
-pub(in crate::exec) use self::proc::{find, list, newest};
+pub(in crate::exec) use self::proc::{find, is_pending, list, newest};
 use crate::exec::process::Process;
 
 /// Orphans become children of this process, once [`adopt_orphans`] has been called.

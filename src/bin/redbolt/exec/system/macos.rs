@@ -49,6 +49,11 @@ pub(in crate::exec) fn find(pid: Pid) -> Option<Process> {
     })
 }
 
+/// The system does not tell.
+pub(in crate::exec) fn is_pending(_process: Pid, _signal: Signal) -> bool {
+    false
+}
+
 /// Sends a signal to this process.
 pub(in crate::exec) fn send(process: &Process, signal: Signal) -> Result<(), Errno> {
     kill_process(process.pid, signal)

@@ -12,9 +12,9 @@ mod macos;
 
 #[cfg(target_os = "linux")]
 pub(super) use self::linux::{
-    ADOPTS_ORPHANS, adopt_orphans, dead_child, find, leave_no_core, list, newest, send,
+    ADOPTS_ORPHANS, adopt_orphans, dead_child, find, is_pending, leave_no_core, list, newest, send,
 };
 #[cfg(target_os = "macos")]
 pub(super) use self::macos::{
-    ADOPTS_ORPHANS, adopt_orphans, dead_child, find, leave_no_core, list, newest, send,
+    ADOPTS_ORPHANS, adopt_orphans, dead_child, find, is_pending, leave_no_core, list, newest, send,
 };

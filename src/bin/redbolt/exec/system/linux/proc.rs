@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rustix::process::{Pid, getpid};
+use rustix::process::{Pid, Signal, getpid};
 
 use crate::exec::process::{Listing, Process};
 
@@ -39,6 +39,23 @@ fn has_our_ids() -> bool {
 pub(in crate::exec) fn find(pid: Pid) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse(pid, &String::from_utf8_lossy(&stat))
+}
+
+/// Returns whether a signal to a process waits for the process to take it.
+pub(in crate::exec) fn is_pending(pid: Pid, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    has_pending(&status, signal)
+}
+
+/// Reads `/proc/<pid>/status`, which has a mask of the signals to the first thread, and one of
+/// those to the whole process.
+fn has_pending(status: &str, signal: Signal) -> bool {
+    let mask = |line: &str| {
+        let mask = line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:"))?;
+        u64::from_str_radix(mask.trim(), 16).ok()
+    };
+    let pending = status.lines().filter_map(mask).fold(0, |all, mask| all | mask);
+    pending >> (signal.as_raw() - 1) & 1 == 1
 }
 
 /// Reads a line of `/proc/<pid>/stat`.
@@ -102,6 +119,22 @@ mod tests {
         assert_eq!(ids, Some((None, None, None, false)));
         for text in ["", "7 (sh) S 1 42", "7 sh S 1 42 5 0 -1 4228"] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_signal_is_pending_for_the_process_or_for_its_first_thread() {
+        let status =
+            |thread, process| format!("Name:\tsh\nSigPnd:\t{thread}\nShdPnd:\t{process}\n");
+        let (none, stop) = ("0000000000000000", "0000000000080000");
+        for (status, expected) in [
+            (status(none, none), false),
+            (status(none, stop), true),
+            (status(stop, none), true),
+            (status(none, "0000000000040000"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(has_pending(&status, Signal::TSTP), expected, "{status}");
         }
     }
 
