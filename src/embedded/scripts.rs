@@ -172,7 +172,8 @@ impl Script {
         }
     }
 
-    /// Answers for each key: 1 for done, 0 for no such key, -1 for a key with another value.
+    /// Answers for each key: 1 for done, 0 for no such key, -1 for a key with another value. A
+    /// release of many keys that are all done has their number for an answer.
     fn run_for_each(
         self,
         database: &mut Database,
@@ -198,6 +199,10 @@ impl Script {
             } else {
                 database.remove(key, now);
             }
+        }
+        if self == Self::ReleaseMany && answers.iter().all(|answer| *answer == DONE) {
+            resp::integer(out, number::signed(answers.len()));
+            return Ok(());
         }
         if many {
             resp::array_header(out, answers.len());

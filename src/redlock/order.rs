@@ -32,8 +32,8 @@ impl Order {
         for id in among {
             weights[id.index()] = xxh64_of_number(self.0[id.index()], stripe);
         }
-        // To sort the few nodes would take twice the instructions. Equal weights, which no two names
-        // have, would leave the first of the list in front.
+        // To sort the few nodes would take twice the instructions. Equal weights, which no two
+        // names have, would leave the first of the list in front.
         let heavier = |best: NodeId, id: NodeId| {
             if weights[id.index()] > weights[best.index()] { id } else { best }
         };

@@ -8,7 +8,7 @@ use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::inquiry::{Progress, Word};
 use crate::redlock::node::request::{
-    CompareRequest, Expected, GROUP, Intent, LatencyClass, Request, SetRequest,
+    CompareRequest, Expected, GROUP, Intent, LatencyClass, Op, Request, SetRequest,
 };
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
@@ -104,10 +104,13 @@ impl Redlock {
                 answered(self);
                 self.group_answered(now, id, iter::once(answer));
             }
-            (Request::Compare(CompareRequest { count, .. }), _) => {
+            (Request::Compare(CompareRequest { op, count, .. }), _) => {
                 let mut answers = [Compared::Failed; GROUP];
                 let answers = answers.get_mut(..count as usize)?;
-                Compared::read_many(value, answers)?;
+                match op {
+                    Op::Release => Compared::read_releases(value, answers)?,
+                    Op::Extend => Compared::read_many(value, answers)?,
+                }
                 answered(self);
                 self.group_answered(now, id, answers.iter().copied());
             }

@@ -86,6 +86,17 @@ impl Compared {
         }
     }
 
+    /// Reads the reply to a release of as many keys as there are `answers`: their number if all of
+    /// them held our tokens, or else an answer for each. Returns `None` for any other reply.
+    #[inline]
+    pub(crate) fn read_releases(value: &Value<'_>, answers: &mut [Self]) -> Option<()> {
+        if let Value::Integer(all) = value {
+            answers.fill(Self::Ours);
+            return (usize::try_from(*all) == Ok(answers.len())).then_some(());
+        }
+        Self::read_many(value, answers)
+    }
+
     /// Reads the reply to a compare request with as many keys as there are `answers`, in the order
     /// of the keys. Returns `None` for any other reply.
     ///
@@ -205,6 +216,23 @@ mod tests {
         for (value, expected) in rows {
             assert_eq!(Compared::read(&value), expected, "{value:?}");
         }
+    }
+
+    #[test]
+    fn a_release_of_a_group_is_answered_by_its_number_or_for_each_key() {
+        let read = |value: &Value<'_>| {
+            let mut answers = [Compared::Failed; 3];
+            Compared::read_releases(value, &mut answers).map(|()| answers)
+        };
+        assert_eq!(read(&Value::Integer(3)), Some([Compared::Ours; 3]));
+        for other in [2, 4, 1, 0, -1, -3, i64::MAX, i64::MIN] {
+            assert_eq!(read(&Value::Integer(other)), None, "{other}");
+        }
+        assert_eq!(read(&Value::Simple(b"OK")), None);
+        let Ok(Status::Complete((array, _))) = resp::parse(b"*3\r\n:1\r\n:-1\r\n:0\r\n") else {
+            panic!("it is whole")
+        };
+        assert_eq!(read(&array), Some([Compared::Ours, Compared::Foreign, Compared::Absent]));
     }
 
     #[test]

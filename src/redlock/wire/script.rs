@@ -42,18 +42,23 @@ pub const EXTEND: Script = Script {
 
 /// The script that releases many keys at once: [`RELEASE`] for each key.
 ///
-/// `KEYS[i]` goes with `ARGV[i]`. The script answers with an array: for each key, the answer of
-/// `RELEASE`. One `MGET` and one `DEL` do what would otherwise take a call for each key. A key that
-/// holds no string counts as absent.
+/// `KEYS[i]` goes with `ARGV[i]`. The script answers with the number of keys if all of them held
+/// their tokens and were deleted, as nearly always; otherwise with an array: for each key, the
+/// answer of `RELEASE`. One `MGET` and one `DEL` do what would otherwise take a call for each key.
+/// A key that holds no string counts as absent. There are two keys or more, so the number is none
+/// that the reply to another request of a lock may be.
 pub const RELEASE_MANY: Script = Script {
-    text: "local v = redis.call('MGET', unpack(KEYS)) \
+    text: "local k, t, v = KEYS, ARGV, redis.call('MGET', unpack(KEYS)) \
+           local n, i = #k, 1 \
+           while i <= n and v[i] == t[i] do i = i + 1 end \
+           if i > n then redis.call('DEL', unpack(k)) return n end \
            local mine, out = {}, {} \
-           for i, k in ipairs(KEYS) do \
-           if v[i] == ARGV[i] then mine[#mine + 1] = k out[i] = 1 \
+           for i = 1, n do \
+           if v[i] == t[i] then mine[#mine + 1] = k[i] out[i] = 1 \
            else out[i] = v[i] and -1 or 0 end end \
            if #mine > 0 then redis.call('DEL', unpack(mine)) end \
            return out",
-    sha: "7c9a1e833716b8ad1afa3a656c8ee2a1418fdc9e",
+    sha: "de2b1de71208cac90affd9ed853fdb7de8fd8090",
 };
 
 /// The script that extends many keys at once: [`EXTEND`] for each key.
