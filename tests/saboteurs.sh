@@ -7,11 +7,11 @@
 # With REDBOLT_JEPSEN_SABOTEUR, the mini-Jepsen runs instead, with this saboteur in all its clients:
 #
 #   REDBOLT_JEPSEN_SABOTEUR=HalfIsEnough tests/saboteurs.sh no_two_clients
-#
-# The build has a folder of its own, so that its flags do not make others build everything anew.
 set -eu
 cd "$(dirname "$0")/.."
 test=sim
 [ -z "${REDBOLT_JEPSEN_SABOTEUR:-}" ] || test=jepsen
-RUSTFLAGS="${RUSTFLAGS:-} --cfg redbolt_sabotage" exec cargo test --locked --profile sabotage \
-    --target-dir "${CARGO_TARGET_DIR:-target}/sabotage-build" --test "$test" "$@"
+# All features, as in tests/run.sh: then the dependencies are those of the other tests. Saboteurs
+# insist on debug assertions, so no profile for releases would do.
+RUSTC_WORKSPACE_WRAPPER=$PWD/tests/cfg/redbolt_sabotage CARGO_PROFILE_DEV_OPT_LEVEL=1 \
+    exec cargo test --locked --all-features --test "$test" "$@"

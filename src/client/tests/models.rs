@@ -1,5 +1,4 @@
-//! `RUSTFLAGS="--cfg redbolt_loom" cargo test --lib client::` tries every order in which the two
-//! sides of the hand-off can run.
+//! `tests/loom.sh` tries every order in which the two sides of the hand-off can run.
 
 use core::task::{Context, Poll, Waker};
 use std::task::Wake;
