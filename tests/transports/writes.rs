@@ -12,7 +12,10 @@ use crate::support::until;
 
 /// An engine on three nodes that are ready.
 fn engine(nodes: &[String]) -> Engine {
-    let mut engine = Engine::new(config(nodes)).expect("the configuration is in bounds");
+    let mut config = config(nodes);
+    // An engine looks at its nodes several times in this time, and a look is a write to each.
+    config.redlock.max_ttl = Duration::from_secs(24 * 3600);
+    let mut engine = Engine::new(config).expect("the configuration is in bounds");
     let is_ready = until(PATIENCE, || {
         turn(&mut engine);
         engine.nodes().all(|(_, _, status)| status.state == NodeState::Ready)
