@@ -36,8 +36,8 @@ pub(crate) struct Round {
     /// asked first. They can be asked while the attempt lasts, and be given the key as long as the
     /// lock is held. They outlast the round, and are here because here they make no lock larger.
     pub(crate) spare: NodeSet,
-    /// Those of the nodes asked that were spare until the hedge of the attempt.
-    pub(crate) hedged: NodeSet,
+    /// The first nodes of the attempt that had not answered when its hedge went off.
+    pub(crate) late: NodeSet,
     /// Whether somebody outside knows the token, so that no other lock may have it. Of the lock as
     /// well, and here for the same reason.
     pub(crate) is_token_known: bool,

@@ -188,7 +188,7 @@ impl Redlock {
             // first half, because a lock of which little is left would only be in the way.
             Verdict::Granted if self.is_timely(now, lock) => {
                 let (lock_id, valid_until) = (self.table.id(slot), lock.valid_until);
-                if !lock.round.hedged.is_empty() {
+                if !lock.round.late.is_empty() {
                     self.learn_of_hedge(slot);
                 }
                 self.hold(now, slot);

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::redlock::node_set::MAX_NODES;
+use crate::redlock::node_set::{MAX_NODES, NodeSet};
 use crate::time::Instant;
 
 /// The shortest hedge, in nanoseconds. Near nodes answer within some ten microseconds, and what
@@ -16,28 +16,29 @@ pub(super) const LEAST_HEDGE: u64 = 1_000_000;
 /// more nodes would not help.
 const HEDGE_PER_REQUEST: u64 = 10_000;
 
-/// The stretch of a hedge that nothing was learned about.
+/// The stretch for a node of which nothing was learned.
 const ONCE: u32 = 64;
 
 /// The longest stretch.
-const MOST: u32 = 8 * ONCE;
+const MOST: u32 = 4 * ONCE;
 
-/// By how much a hedge that helped makes the next ones earlier.
+/// By how much a hedge that helped against a node makes those to come earlier.
 const HELPED: u32 = ONCE / 16;
 
-/// By how much a hedge in vain makes the next ones later. Where all nodes are busy alike, the node
-/// asked last is the first to answer half of the time. Where one of the first nodes is slow, the
-/// others nearly always are. So one hedge in vain outweighs four that helped.
+/// By how much a hedge in vain makes those to come later. Where all nodes are busy alike, the nodes
+/// asked last are the first to answer half of the time. Where one of the first nodes is slow, they
+/// nearly always are. So one hedge in vain outweighs four that helped.
 const IN_VAIN: u32 = 4 * HELPED;
 
 /// What the hedges of all attempts have in common. Round trips and queues change little from one
 /// attempt of a crowd to the next, and to sort them for each cost a tenth of the client's time.
 ///
-/// Whether a hedge is worth its requests shows only when the attempt is decided. If one of the
-/// first nodes is slow, the nodes that the hedge has asked make the quorum. If all nodes are busy,
-/// the first nodes are mostly enough, and more requests only keep all of them busier. The round
-/// trips of a crowd swing too much to tell the two cases apart beforehand. So hedges in vain make
-/// the next ones later, and hedges that helped make them earlier again.
+/// Whether a hedge is worth its requests shows only when the attempt is decided. A node that is
+/// slow has still not answered by then. A node that is busy like all others mostly has, and more
+/// requests only keep all of them busier. The round trips of a crowd swing too much to tell the two
+/// apart beforehand. So hedges in vain make the next ones later, and hedges that helped make them
+/// earlier again, for each node by itself: that many are busy must put off no hedge against the one
+/// that is slow.
 pub(super) struct Hedge {
     renew_at: Instant,
     /// For how many more attempts this is good.
@@ -46,8 +47,11 @@ pub(super) struct Hedge {
     fastest: u64,
     /// The shortest hedge, in nanoseconds.
     least: u64,
-    /// How much later hedges are than by round trips and queues, in parts of [`ONCE`].
-    stretch: u32,
+    /// How much later than by round trips and queues a hedge against each node is, in parts of
+    /// [`ONCE`].
+    stretches: [u32; MAX_NODES],
+    /// Until when what was learned has been forgotten.
+    forgotten: Instant,
 }
 
 /// How long a node may take for a reply, in nanoseconds, and how many requests it works on.
@@ -63,11 +67,17 @@ impl Hedge {
     const USES: u32 = 16;
 
     pub(super) const fn new() -> Self {
-        Self { renew_at: Instant::ZERO, uses: 0, fastest: 0, least: LEAST_HEDGE, stretch: ONCE }
+        Self {
+            renew_at: Instant::ZERO,
+            uses: 0,
+            fastest: 0,
+            least: LEAST_HEDGE,
+            stretches: [ONCE; MAX_NODES],
+            forgotten: Instant::ZERO,
+        }
     }
 
-    /// Looks at all nodes that are ready, of which `need` make a quorum. Forgets some of what was
-    /// learned: the crowd may be gone.
+    /// Looks at all nodes that are ready, of which `need` make a quorum.
     pub(super) fn renew(
         &mut self,
         now: Instant,
@@ -84,19 +94,33 @@ impl Hedge {
             values.sort_unstable();
             values.get(need - 1).copied().unwrap_or_default()
         };
-        *self = Self {
-            renew_at: now + Self::LASTS,
-            uses: Self::USES,
-            fastest: of_quorum(times),
-            least: LEAST_HEDGE + HEDGE_PER_REQUEST * of_quorum(queues),
-            stretch: (self.stretch - 1).max(ONCE),
-        };
+        self.forget(now);
+        self.renew_at = now + Self::LASTS;
+        self.uses = Self::USES;
+        self.fastest = of_quorum(times);
+        self.least = LEAST_HEDGE + HEDGE_PER_REQUEST * of_quorum(queues);
     }
 
-    /// Learns whether the hedge of an attempt has helped.
-    pub(super) fn learn(&mut self, has_helped: bool) {
-        let stretch = if has_helped { self.stretch - HELPED } else { self.stretch + IN_VAIN };
-        self.stretch = stretch.clamp(ONCE, MOST);
+    /// Forgets what was learned, in a fifth of a second at most: the crowd may be gone.
+    fn forget(&mut self, now: Instant) {
+        let millis = u32::try_from((now - self.forgotten).as_millis()).unwrap_or(MOST);
+        if millis == 0 {
+            return;
+        }
+        self.forgotten = now;
+        for stretch in &mut self.stretches {
+            *stretch = stretch.saturating_sub(millis).max(ONCE);
+        }
+    }
+
+    /// Learns from an attempt that has succeeded after its hedge. Of the nodes that were `late`,
+    /// those in `agreed` have answered before the nodes asked last could decide.
+    pub(super) fn learn(&mut self, late: NodeSet, agreed: NodeSet) {
+        for id in late {
+            let stretch = &mut self.stretches[id.index()];
+            let next = if agreed.contains(id) { *stretch + IN_VAIN } else { *stretch - HELPED };
+            *stretch = next.clamp(ONCE, MOST);
+        }
     }
 
     /// Returns `true` if the nodes have to be looked at again.
@@ -105,13 +129,20 @@ impl Hedge {
         self.uses == 0 || now >= self.renew_at
     }
 
-    /// Returns how long an attempt waits for its first nodes, in nanoseconds, given the patience
-    /// with the slowest of them.
+    /// Returns how long an attempt waits for its first nodes, in nanoseconds, given these nodes and
+    /// the patience with the slowest of them.
     #[inline]
-    pub(super) fn take(&mut self, slowest: u64) -> u64 {
+    pub(super) fn take(&mut self, asked: NodeSet, slowest: u64) -> u64 {
         self.uses = self.uses.saturating_sub(1);
         let time = slowest.min(self.fastest.saturating_mul(2)).max(self.least);
-        time.saturating_mul(self.stretch.into()) / u64::from(ONCE)
+        time.saturating_mul(self.stretch(asked).into()) / u64::from(ONCE)
+    }
+
+    /// Returns how much later than by round trips and queues a hedge against these nodes is, for
+    /// comparison.
+    #[inline]
+    pub(super) fn stretch(&self, nodes: NodeSet) -> u32 {
+        nodes.into_iter().map(|id| self.stretches[id.index()]).min().unwrap_or(ONCE)
     }
 }
 
@@ -120,6 +151,7 @@ mod tests {
     use super::*;
 
     const NOW: Instant = Instant::from_nanos(7_000_000_000);
+    const FIRST: NodeSet = NodeSet::first(3);
 
     /// Five nodes with these patiences, which have answered all but one request.
     fn hedge(patiences: [u64; 5]) -> Hedge {
@@ -135,30 +167,30 @@ mod tests {
 
     #[test]
     fn near_nodes_get_the_shortest_hedge() {
-        assert_eq!(hedge([10, 20, 30, 40, 50]).take(50), LEAST_HEDGE);
+        assert_eq!(hedge([10, 20, 30, 40, 50]).take(FIRST, 50), LEAST_HEDGE);
     }
 
     #[test]
     fn a_hedge_is_the_patience_with_the_slowest_node_asked() {
-        assert_eq!(hedge([4_000_000; 5]).take(5_000_000), 5_000_000);
+        assert_eq!(hedge([4_000_000; 5]).take(FIRST, 5_000_000), 5_000_000);
     }
 
     #[test]
     fn a_node_that_is_much_slower_than_a_quorum_is_waited_for_twice_as_long_as_for_the_quorum() {
         let mut hedge = hedge([9_000_000, 2_000_000, 3_000_000, 90_000_000, 1_000_000]);
-        assert_eq!(hedge.take(90_000_000), 6_000_000);
+        assert_eq!(hedge.take(FIRST, 90_000_000), 6_000_000);
     }
 
     #[test]
     fn the_queue_of_the_quorum_makes_a_hedge_longer() {
         let nodes = [900, 1, 101, 51, 0].map(|unanswered| Answering { patience: 1, unanswered });
-        let least = renewed(nodes.into_iter()).take(1);
+        let least = renewed(nodes.into_iter()).take(FIRST, 1);
         assert_eq!(least, LEAST_HEDGE + 50 * HEDGE_PER_REQUEST);
     }
 
     #[test]
     fn fewer_ready_nodes_than_a_quorum_leave_the_shortest_hedge() {
-        assert_eq!(renewed([].into_iter()).take(0), LEAST_HEDGE);
+        assert_eq!(renewed([].into_iter()).take(FIRST, 0), LEAST_HEDGE);
     }
 
     #[test]
@@ -169,37 +201,50 @@ mod tests {
         assert!(!hedge.is_used_up(end - Duration::from_nanos(1)) && hedge.is_used_up(end));
         for _ in 0..Hedge::USES {
             assert!(!hedge.is_used_up(NOW));
-            hedge.take(1);
+            hedge.take(FIRST, 1);
         }
         assert!(hedge.is_used_up(NOW));
     }
+
     #[test]
-    fn hedges_in_vain_make_the_next_ones_later_up_to_eight_times() {
+    fn hedges_in_vain_make_those_to_come_later_up_to_four_times() {
         let mut hedge = hedge([1; 5]);
-        hedge.learn(false);
-        assert_eq!(hedge.take(1), LEAST_HEDGE * 5 / 4);
-        (0..100).for_each(|_| hedge.learn(false));
-        assert_eq!(hedge.take(1), LEAST_HEDGE * 8);
+        hedge.learn(FIRST, FIRST);
+        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE * 5 / 4);
+        (0..100).for_each(|_| hedge.learn(FIRST, FIRST));
+        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE * 4);
     }
 
     #[test]
-    fn hedges_that_helped_make_the_next_ones_earlier_and_weigh_a_quarter() {
+    fn hedges_that_helped_make_those_to_come_earlier_and_weigh_a_quarter() {
         let mut hedge = hedge([1; 5]);
-        hedge.learn(false);
-        (0..3).for_each(|_| hedge.learn(true));
-        assert!(hedge.take(1) > LEAST_HEDGE);
-        (0..2).for_each(|_| hedge.learn(true));
-        assert_eq!(hedge.take(1), LEAST_HEDGE);
+        hedge.learn(FIRST, FIRST);
+        (0..3).for_each(|_| hedge.learn(FIRST, NodeSet::EMPTY));
+        assert!(hedge.take(FIRST, 1) > LEAST_HEDGE);
+        (0..2).for_each(|_| hedge.learn(FIRST, NodeSet::EMPTY));
+        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
     }
 
     #[test]
-    fn what_was_learned_is_forgotten_a_little_whenever_the_nodes_are_looked_at() {
+    fn a_hedge_against_one_node_is_put_off_by_no_other_node() {
         let mut hedge = hedge([1; 5]);
-        hedge.learn(false);
-        let mut look = || hedge.renew(NOW, [].into_iter(), 3);
-        (0..15).for_each(|_| look());
-        assert!(hedge.take(1) > LEAST_HEDGE);
-        hedge.renew(NOW, [].into_iter(), 3);
-        assert_eq!(hedge.take(1), LEAST_HEDGE);
+        let others = NodeSet::first(2);
+        (0..100).for_each(|_| hedge.learn(others, others));
+        assert_eq!(hedge.take(others, 1), LEAST_HEDGE * 4);
+        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
+    }
+
+    #[test]
+    fn what_was_learned_is_forgotten_in_a_fifth_of_a_second() {
+        let mut hedge = hedge([1; 5]);
+        (0..100).for_each(|_| hedge.learn(FIRST, FIRST));
+        let mut after = |millis| {
+            hedge.renew(NOW + Duration::from_millis(millis), [].into_iter(), 3);
+            hedge.take(FIRST, 1)
+        };
+        assert_eq!(after(0), LEAST_HEDGE * 4);
+        assert_eq!(after(64), LEAST_HEDGE * 3);
+        assert!(after(191) > LEAST_HEDGE);
+        assert_eq!(after(192), LEAST_HEDGE);
     }
 }

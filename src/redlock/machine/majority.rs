@@ -40,7 +40,7 @@ impl Redlock {
     #[inline]
     pub(super) fn first_asked(&mut self, now: Instant, slot: u32, voters: NodeSet) -> NodeSet {
         let round = &mut self.table[slot].round;
-        (round.spare, round.hedged) = (NodeSet::EMPTY, NodeSet::EMPTY);
+        (round.spare, round.late) = (NodeSet::EMPTY, NodeSet::EMPTY);
         if self.ask_of(slot) == Ask::All || voters.is_empty() {
             return voters;
         }
@@ -84,7 +84,7 @@ impl Redlock {
         }
         let ready = asked.into_iter().filter(|id| self.nodes[*id].is_ready());
         let slowest = ready.map(|id| self.nodes[id].patience()).max().unwrap_or(0);
-        let time = self.hedge.take(slowest);
+        let time = self.hedge.take(asked, slowest);
         let started = self.table[slot].started;
         let latest = started + (self.latest_end(slot) - started) / 2;
         Instant::from_nanos(started.as_nanos().saturating_add(time)).min(latest)
@@ -117,15 +117,16 @@ impl Redlock {
             return false;
         }
         let is_in_doubt = self.is_in_doubt(&self.table[slot]);
-        if let Some(later) = self.hedge_later(now, slot).filter(|_| !is_in_doubt) {
+        let later = self.hedge_against_late(now, slot).or_else(|| self.hedge_later(now, slot));
+        if let Some(later) = later.filter(|_| !is_in_doubt) {
             self.schedule(slot, later);
             return true;
         }
-        let first = self.table[slot].votes.asked();
+        let before = self.table[slot].votes;
         self.widen(now, slot);
-        if !is_in_doubt {
-            let lock = &mut self.table[slot];
-            lock.round.hedged = lock.votes.asked().without(first).union(lock.round.hedged);
+        let Lock { votes, round, .. } = &mut self.table[slot];
+        if !is_in_doubt && votes.asked() != before.asked() {
+            round.late = before.open();
         }
         #[cfg(redbolt_sabotage)]
         if self.config.is_sabotaged(Saboteur::HedgeVotes) {
@@ -136,13 +137,22 @@ impl Redlock {
         true
     }
 
-    /// Learns from an attempt that has just succeeded after its hedge: whether the nodes that the
-    /// hedge has asked made the quorum, or the first nodes alone.
+    /// Returns a later moment for the hedge, if the nodes for which it would have come sooner have
+    /// answered meanwhile.
+    fn hedge_against_late(&mut self, now: Instant, slot: u32) -> Option<Instant> {
+        let votes = &self.table[slot].votes;
+        let (asked, late) = (votes.asked(), votes.open());
+        if self.hedge.stretch(late) <= self.hedge.stretch(asked) {
+            return None;
+        }
+        Some(self.first_hedge(now, slot, late)).filter(|later| *later > now)
+    }
+
+    /// Learns from an attempt that has just succeeded after its hedge.
     #[cold]
     pub(super) fn learn_of_hedge(&mut self, slot: u32) {
         let Lock { votes, round, .. } = &self.table[slot];
-        let has_helped = !votes.agreed().intersection(round.hedged).is_empty();
-        self.hedge.learn(has_helped);
+        self.hedge.learn(round.late, votes.agreed());
     }
 
     /// Returns a later moment for the hedge, if the spare nodes could not decide now: so few of the

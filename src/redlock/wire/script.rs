@@ -45,8 +45,8 @@ pub const EXTEND: Script = Script {
 /// `KEYS[i]` goes with `ARGV[i]`. The script answers with the number of keys if all of them held
 /// their tokens and were deleted, as nearly always; otherwise with an array: for each key, the
 /// answer of `RELEASE`. One `MGET` and one `DEL` do what would otherwise take a call for each key.
-/// A key that holds no string counts as absent. There are two keys or more, so the number is none
-/// that the reply to another request of a lock may be.
+/// A key that holds no string counts as absent. There are two keys or more, so the number is no
+/// answer of the scripts for one key, and no vote.
 pub const RELEASE_MANY: Script = Script {
     text: "local k, t, v = KEYS, ARGV, redis.call('MGET', unpack(KEYS)) \
            local n, i = #k, 1 \

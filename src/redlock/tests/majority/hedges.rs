@@ -52,19 +52,15 @@ fn hedged(rig: &mut Rig, resource: &str, from_first: bool) -> u32 {
 #[test]
 fn hedges_are_later_where_the_first_nodes_decide_all_the_same() {
     let mut rig = rig();
-    assert_eq!(hedged(&mut rig, "r0", true), 1_000);
-    assert_eq!(hedged(&mut rig, "r1", true), 1_250);
-    assert_eq!(hedged(&mut rig, "r2", true), 1_500);
-    let waits: Vec<_> =
-        (3..40).map(|number| hedged(&mut rig, &format!("r{number}"), true)).collect();
-    assert_eq!(waits.last(), Some(&8_000), "{waits:?}");
+    let waits: Vec<_> = (0..40).map(|_| hedged(&mut rig, "r", true)).collect();
+    assert_eq!(waits[..3], [1_000, 1_250, 1_500]);
+    assert!(waits.is_sorted() && (3_900..=4_000).contains(&waits[39]), "{waits:?}");
 }
 
 #[test]
 fn hedges_are_as_early_as_ever_where_the_others_decide() {
     let mut rig = rig();
-    let waits: Vec<_> =
-        (0..40).map(|number| hedged(&mut rig, &format!("r{number}"), false)).collect();
+    let waits: Vec<_> = (0..40).map(|_| hedged(&mut rig, "r", false)).collect();
     assert_eq!(waits, [1_000; 40]);
 }
 
