@@ -14,7 +14,8 @@ use crate::log::Empty;
 pub(super) struct Queries {
     /// The questions under way: when they were asked, and for what.
     asked: HashMap<(u32, u64), (u64, String)>,
-    /// What nodes have said of each resource, in the order of the log.
+    /// What nodes have said of each resource, in the order of time. A thread can be stopped between
+    /// its look at the clock and its line, so lines of the log can be older than those before.
     empty: HashMap<String, Vec<Empty>>,
     /// The answers that nobody holds a resource.
     free: Vec<Free>,
@@ -35,7 +36,9 @@ impl Queries {
     }
 
     pub(super) fn lacks(&mut self, empty: &Empty) {
-        self.empty.entry(empty.resource.clone()).or_default().push(empty.clone());
+        let said = self.empty.entry(empty.resource.clone()).or_default();
+        let place = said.partition_point(|before| before.at <= empty.at);
+        said.insert(place, empty.clone());
     }
 
     /// Takes an answer that came at this time. The error says why the answer is wrong.

@@ -50,6 +50,12 @@ fn nobody_holds_a_resource_only_if_a_quorum_has_said_so() {
 }
 
 #[test]
+fn a_line_about_an_older_answer_that_comes_late_hides_nothing() {
+    let story = Story::default().asks(50).empty(&[0, 1], 51, 59);
+    story.empty(&[2], 40, 49).answered(60, true).is_fine();
+}
+
+#[test]
 fn nobody_holds_a_resource_only_if_nobody_believes_all_the_time() {
     let story = |from, until| {
         let story = Story::default().held(1, 1, R, from, until);
