@@ -8,7 +8,8 @@
 //!
 //! The time of an answer is what Little's law makes of the unanswered requests of a node and of its
 //! answers in a while. A smoothed round trip would not do: of a flight of hundreds of requests the
-//! last ones wait least, and such an estimate follows them.
+//! last ones wait least, and such an estimate follows them. Nor would the requests of one moment:
+//! servers that share a processor answer in turns, so each node has none and hundreds by turns.
 //!
 //! Only the part of this time that requests spend in queues makes a pause longer. The rest is the
 //! way there and back: requests that gather on this side would only come later. Replies that lie
@@ -65,6 +66,11 @@ pub(super) struct Lull {
     window: Duration,
     /// The answers of each node.
     answers: SmallVec<[u32; MAX_NODES]>,
+    /// For how long the requests of each node have waited, all of them together.
+    waited: SmallVec<[Duration; MAX_NODES]>,
+    /// The time of the last wait, and how many requests of each node had no answer then.
+    seen: Instant,
+    queues: SmallVec<[usize; MAX_NODES]>,
     /// The time of the last look at the sockets.
     looked: Instant,
     /// The time from a look to the next.
@@ -89,6 +95,9 @@ impl Lull {
             since: None,
             window: SHORTEST_WINDOW,
             answers: smallvec![0; nodes],
+            waited: smallvec![Duration::ZERO; nodes],
+            seen: Instant::ZERO,
+            queues: smallvec![0; nodes],
             looked: Instant::ZERO,
             pause: Duration::ZERO,
         }
@@ -114,6 +123,11 @@ impl Lull {
         self.looked = now;
     }
 
+    /// Returns whether there was a crowd of requests before the last wait.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Forgets the crowd, and ends the pauses.
     pub(super) fn end(&mut self) {
         (self.since, self.pause) = (None, Duration::ZERO);
@@ -128,9 +142,12 @@ impl Lull {
         wait: Wait<impl Fn(usize) -> Duration, impl FnOnce(Instant) -> Option<Instant>>,
         clock: impl FnOnce() -> Instant,
     ) -> Duration {
-        let unanswered = middle(&mut wait.queues.clone()) * wait.queues.len();
-        if unanswered < CROWD || wait.most < LATENESS {
+        let unanswered = middle(&mut wait.queues.clone()).saturating_mul(wait.queues.len());
+        if wait.most < LATENESS {
             self.end();
+            return Duration::ZERO;
+        }
+        if unanswered < CROWD && !self.is_crowded() {
             return Duration::ZERO;
         }
         let now = clock();
@@ -145,18 +162,45 @@ impl Lull {
         (end - now).min(wait.most)
     }
 
-    /// Chooses the pause anew if the window is over.
+    /// Counts the time since the last wait. If the window is over, chooses the pause anew, or forgets
+    /// a crowd that has gone meanwhile.
     fn count(&mut self, now: Instant, queues: &[usize], round_trip: impl Fn(usize) -> Duration) {
-        // Zero for a crowd that has just come.
-        let elapsed = self.since.map_or(Duration::ZERO, |since| now - since);
-        if self.since.is_some() && elapsed < self.window {
+        for (waited, unanswered) in self.waited.iter_mut().zip(&self.queues) {
+            *waited = waited.saturating_add(times(now - self.seen, *unanswered));
+        }
+        self.seen = now;
+        self.queues.clear();
+        self.queues.extend_from_slice(queues);
+        let Some(since) = self.since else {
+            // A crowd that has just come has waited for nothing.
+            self.begin(now);
+            return self.choose(Duration::ZERO, round_trip);
+        };
+        let elapsed = now - since;
+        if elapsed < self.window {
             return;
         }
+        let waited = middle(&mut self.waited.clone());
+        if times(waited, queues.len()) < times(elapsed, CROWD) {
+            return self.end();
+        }
+        self.choose(elapsed, round_trip);
+        self.begin(now);
+    }
+
+    /// Begins to count.
+    fn begin(&mut self, now: Instant) {
+        self.since = Some(now);
+        self.answers.fill(0);
+        self.waited.fill(Duration::ZERO);
+    }
+
+    /// Chooses the pause, and the next window, by what was counted in `elapsed`.
+    fn choose(&mut self, elapsed: Duration, round_trip: impl Fn(usize) -> Duration) {
         let mut pauses: SmallVec<[Duration; MAX_NODES]> = SmallVec::new();
         let (mut times, mut ways) = (pauses.clone(), pauses.clone());
-        for (node, (unanswered, answers)) in queues.iter().zip(&self.answers).enumerate() {
-            let time = answer_of(elapsed, *unanswered, *answers);
-            let way = round_trip(node);
+        for (node, (waited, answers)) in self.waited.iter().zip(&self.answers).enumerate() {
+            let (time, way) = (answer_of(*waited, *answers), round_trip(node));
             pauses.push(time.map_or(Duration::ZERO, |time| pause_of(time, way)));
             times.push(time.unwrap_or(elapsed));
             ways.push(way);
@@ -165,8 +209,6 @@ impl Lull {
         let shortest = SHORTEST_WINDOW.max(ANSWERS * middle(&mut ways));
         let window = middle(&mut times).saturating_mul(ANSWERS);
         self.window = window.min(LONGEST_WINDOW).max(shortest);
-        self.since = Some(now);
-        self.answers.fill(0);
     }
 }
 
@@ -176,14 +218,15 @@ fn middle<T: Ord + Copy + Default>(values: &mut [T]) -> T {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-/// Returns how long an answer of a node takes, which has given so many in `elapsed`. A node that
-/// answers nothing says nothing.
-fn answer_of(elapsed: Duration, unanswered: usize, answers: u32) -> Option<Duration> {
-    let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX);
-    if unanswered == 0 {
-        return Some(Duration::ZERO);
-    }
-    elapsed.saturating_mul(unanswered).checked_div(answers)
+/// Returns a time so many times.
+fn times(time: Duration, count: usize) -> Duration {
+    time.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Returns how long an answer of a node takes, which has given so many to requests that have waited
+/// for so long, all of them together. A node that answers nothing says nothing.
+fn answer_of(waited: Duration, answers: u32) -> Option<Duration> {
+    if waited.is_zero() { Some(Duration::ZERO) } else { waited.checked_div(answers) }
 }
 
 /// Returns the pause for a node whose answers take so long. The way there and back counts a fourth
@@ -242,7 +285,7 @@ mod tests {
             (1_000, 600, 0, u32::MAX, 0),
         ];
         for (elapsed, unanswered, way, answers, expected) in rows {
-            let answer = answer_of(micros(elapsed), unanswered, answers);
+            let answer = answer_of(times(micros(elapsed), unanswered), answers);
             let pause = answer.map_or(Duration::ZERO, |answer| pause_of(answer, micros(way)));
             assert_eq!(pause.as_micros(), expected, "{elapsed} µs, {unanswered}, {way}, {answers}");
         }
@@ -376,17 +419,35 @@ mod tests {
     }
 
     #[test]
+    fn servers_that_answer_in_turns_are_a_crowd_all_the_time() {
+        let (mut lull, mut now) = crowd(micros(500));
+        for round in 0..40 {
+            // Half of the time without a request, and half of it with 1,200.
+            for unanswered in [0, 1_200] {
+                let pause = turn(&mut lull, now, unanswered);
+                assert_eq!(pause, if unanswered == 0 { Duration::ZERO } else { micros(500) });
+                assert!(lull.is_crowded(), "{round}");
+                now = now + micros(500);
+                lull.answered(0, 300);
+            }
+        }
+    }
+
+    #[test]
     fn pauses_end_with_the_crowd_and_where_there_is_no_time() {
         for (unanswered, most) in [(63, Duration::MAX), (600, micros(499))] {
             let (mut lull, now) = crowd(micros(500));
             assert_eq!(turn(&mut lull, now, 255), Duration::ZERO, "a pause outlives no crowd");
             assert_eq!(lull.round(now, || now), now + LATENESS);
             assert_eq!(lull.round(now + SHORTEST_WINDOW, || now), now + SHORTEST_WINDOW);
+            let later = now + Duration::from_secs(9);
+            turn(&mut lull, now, unanswered);
             let none = Wait { most, ..wait(unanswered) };
-            assert_eq!(lull.pause(none, || now), Duration::ZERO);
+            assert_eq!(lull.pause(none, || later), Duration::ZERO);
+            assert!(!lull.is_crowded());
             assert_eq!(lull.round(now, || now), now, "deadlines are what they are");
             lull.answered(0, 1);
-            let later = now + Duration::from_secs(9);
+            let later = later + Duration::from_secs(9);
             let pause = turn(&mut lull, later, 600);
             assert_eq!(pause, Duration::ZERO, "the time between says nothing");
             lull.answered(0, 600);
