@@ -138,6 +138,12 @@ impl Driver {
         self.lull.end();
     }
 
+    /// Returns whether so many requests are on their way that system calls count for more than
+    /// single requests.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.lull.is_crowded()
+    }
+
     /// Returns whether this is the process that made this driver.
     pub(crate) fn is_at_home(&self) -> bool {
         self.home.is_current()
