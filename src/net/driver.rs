@@ -60,6 +60,8 @@ pub(crate) struct Driver {
     credential_panics: u64,
     counters: IoCounters,
     lull: Lull,
+    /// How many writes there had been before the last wait.
+    written: u64,
     /// The process whose sockets these are.
     home: Process,
     wall_at: Instant,
@@ -107,6 +109,7 @@ impl Driver {
             resolver,
             waker,
             lull: Lull::new(links.len()),
+            written: 0,
             links,
             credentials,
             credential_panics: 0,

@@ -30,9 +30,14 @@ use crate::time::Instant;
 /// always near.
 const CROWD: usize = 64;
 
-/// The number of unanswered requests from which on there are pauses. With fewer, each lock counts
-/// for more than the system calls.
+/// The number of unanswered requests from which on a pause follows a write. With fewer, each lock
+/// counts for more than the system calls.
 const MANY: usize = 256;
+
+/// The number of unanswered requests from which on there are pauses after each look, also where the
+/// look has made nothing leave. With fewer, such a look has seen replies that decide nothing, and
+/// those that do are near: a pause would only be longer than their way.
+const FLOOD: usize = 384;
 
 /// Which part of the time in queues a pause is. The servers have the rest of it to work through.
 const PART: u32 = 2;
@@ -81,6 +86,8 @@ pub(super) struct Lull {
 pub(super) struct Wait<L, D> {
     /// How many requests have no answer, at each node.
     pub(super) queues: SmallVec<[usize; MAX_NODES]>,
+    /// Whether anything was written since the wait before.
+    pub(super) has_written: bool,
     /// For how long pause and wait last together, at most.
     pub(super) most: Duration,
     /// How long an answer of this node takes that meets no queue.
@@ -153,7 +160,8 @@ impl Lull {
         let now = clock();
         self.count(now, &wait.queues, wait.round_trip);
         // A pause must not outlive its crowd.
-        let longest = if unanswered < MANY { Duration::ZERO } else { self.pause };
+        let may_pause = unanswered >= if wait.has_written { MANY } else { FLOOD };
+        let longest = if may_pause { self.pause } else { Duration::ZERO };
         let mut end = self.looked + longest;
         if longest > LATENESS && end > now {
             let due = (wait.due_by)(end).unwrap_or(end);
@@ -162,8 +170,8 @@ impl Lull {
         (end - now).min(wait.most)
     }
 
-    /// Counts the time since the last wait. If the window is over, chooses the pause anew, or forgets
-    /// a crowd that has gone meanwhile.
+    /// Counts the time since the last wait. If the window is over, chooses the pause anew, or
+    /// forgets a crowd that has gone meanwhile.
     fn count(&mut self, now: Instant, queues: &[usize], round_trip: impl Fn(usize) -> Duration) {
         for (waited, unanswered) in self.waited.iter_mut().zip(&self.queues) {
             *waited = waited.saturating_add(times(now - self.seen, *unanswered));
@@ -252,6 +260,7 @@ mod tests {
     fn wait(unanswered: usize) -> Wait<NoWay, NothingDue> {
         Wait {
             queues: smallvec![unanswered],
+            has_written: true,
             most: Duration::MAX,
             round_trip: |_| Duration::ZERO,
             due_by: |_| None,
@@ -409,12 +418,24 @@ mod tests {
             let none = wait(600);
             let wait = Wait {
                 queues: none.queues,
+                has_written: true,
                 most: none.most,
                 round_trip: none.round_trip,
                 due_by: |at| due.filter(|due| *due <= at),
             };
             let pause = lull.pause(wait, || looked + micros(passed));
             assert_eq!(pause.as_micros(), expected, "{passed} µs, {due:?}");
+        }
+    }
+
+    #[test]
+    fn a_look_that_made_nothing_leave_is_followed_by_a_pause_only_in_a_flood() {
+        let rows = [(255, true, 0), (256, true, 500), (383, false, 0), (384, false, 500)];
+        for (unanswered, has_written, expected) in rows {
+            let (mut lull, now) = crowd(micros(500));
+            let wait = Wait { has_written, ..wait(unanswered) };
+            let pause = lull.pause(wait, || now).as_micros();
+            assert_eq!(pause, expected, "{unanswered}, {has_written}");
         }
     }
 

@@ -25,7 +25,10 @@ impl Driver {
         if self.links.iter().any(|link| link.unread) {
             return Duration::ZERO;
         }
+        let has_written = self.counters.writes != self.written;
+        self.written = self.counters.writes;
         let wait = Wait {
+            has_written,
             queues: redlock.nodes().into_iter().map(|id| redlock.unanswered(id)).collect(),
             most: timeout.unwrap_or(Duration::MAX),
             round_trip: |node| {
