@@ -10,6 +10,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, kill_process_group, waitid,
 };
 
+use super::birth;
 use super::descendants::Descendants;
 use super::ending::Ending;
 use super::system;
@@ -48,7 +49,7 @@ impl Child {
             };
         }
         let descendants = Descendants::new()?;
-        let process = command.spawn()?;
+        let process = birth::spawn(&mut command)?;
         let group = Pid::from_child(&process);
         let terminal = Terminal::of_session(group);
         let child =

@@ -5,8 +5,8 @@
 //!
 //! One thread waits for the engine, signals and the time, all at once ([`watch`]). The thread
 //! contacts the nodes ([`contact`]), acquires the lock ([`acquire`]), runs the command
-//! ([`command`]) in a process group of its own ([`child`], [`terminal`]), and ends all that the
-//! command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
+//! ([`command`]) in a process group of its own ([`birth`], [`child`], [`terminal`]), and ends all
+//! that the command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
 //! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). The lock can stay
 //! behind the command ([`at_least`]). This process ends as the command has ended ([`ending`]). What
 //! differs between operating systems is in [`system`].
@@ -24,6 +24,7 @@ mod acquire;
 mod args;
 mod at_least;
 mod backlog;
+mod birth;
 mod changes;
 mod child;
 mod closer_look;
