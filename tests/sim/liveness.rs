@@ -241,8 +241,9 @@ impl Client {
         }
     }
 
-    /// Returns `None` if the client has something to do, or no session with some master; otherwise
-    /// the time after which the last node is tried again that needed another configuration.
+    /// Returns `None` if the client has something to do, or waits for an answer, or has no session
+    /// with some master; otherwise the time after which the last node is tried again that needed
+    /// another configuration.
     fn rest(&self, now: u64) -> Option<u64> {
         let Self { redlock, .. } = self;
         if !self.locks.is_empty() || redlock.in_use() > 0 || redlock.cleanup() > 0 {
@@ -250,6 +251,9 @@ impl Client {
         }
         let waits = redlock.nodes().into_iter().map(|node| {
             let status = redlock.node(self.clock(now), node)?;
+            if status.in_flight > status.looks {
+                return None;
+            }
             match status.state {
                 NodeState::Ready | NodeState::Quarantined => Some(Duration::ZERO),
                 NodeState::Misconfigured => status.retry_in.filter(|wait| !wait.is_zero()),

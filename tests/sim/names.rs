@@ -59,6 +59,11 @@ impl Resources {
         self.0.count_ones() > 1
     }
 
+    /// Returns whether these are some of the others, and not all.
+    pub(crate) fn is_part_of(self, others: Self) -> bool {
+        self != others && self.0 & !others.0 == 0
+    }
+
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         (0..COUNT).filter(move |resource| self.0 & 1 << resource != 0)
     }

@@ -27,6 +27,15 @@ impl Client {
             net.fail(format_args!("{id:?} was passed on, and others know its token or its number"));
         }
     }
+
+    /// Returns whether a lock can have gone to a step of a set, and not to the lock `id`, which is
+    /// acquired next. Nobody is told of steps.
+    pub(crate) fn is_with_a_step(&self, passed: &Passed, id: LockId) -> bool {
+        let acquired = self.locks.iter().find(|lock| lock.id == id);
+        let mut wanted = self.locks.iter().filter(|lock| lock.state == State::Wanted);
+        acquired.is_some_and(|lock| lock.resources != passed.resources)
+            && wanted.any(|set| passed.resources.is_part_of(set.resources))
+    }
 }
 
 /// Checks that a lock which was passed on is the same lock, and is believed for no longer than its

@@ -68,6 +68,7 @@ impl Client {
         passed: Option<Passed>,
     ) {
         let client = self.name;
+        let passed = passed.filter(|passed| !self.is_with_a_step(passed, id));
         let token = self.redlock.peek_token(id);
         net.trace.add(&[valid_until.as_nanos()]);
         // Clocks that are wronger than configured look as if one had stood still.
