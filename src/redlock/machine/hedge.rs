@@ -26,15 +26,15 @@ const MOST: u32 = 4 * ONCE;
 const HELPED: u32 = ONCE / 16;
 
 /// By how much a hedge in vain makes those to come later. Where all nodes are busy alike, the nodes
-/// asked last are the first to answer half of the time. Where one of the first nodes is slow, they
-/// nearly always are. So one hedge in vain outweighs four that helped.
+/// asked last are the first to answer half of the time. Where one of the first nodes is slow, the
+/// nodes asked last nearly always are. So one hedge in vain outweighs four that helped.
 const IN_VAIN: u32 = 4 * HELPED;
 
 /// What the hedges of all attempts have in common. Round trips and queues change little from one
 /// attempt of a crowd to the next, and to sort them for each cost a tenth of the client's time.
 ///
 /// Whether a hedge is worth its requests shows only when the attempt is decided. A node that is
-/// slow has still not answered by then. A node that is busy like all others mostly has, and more
+/// slow has still not answered by then. A node that is busy like all others often has, and more
 /// requests only keep all of them busier. The round trips of a crowd swing too much to tell the two
 /// apart beforehand. So hedges in vain make the next ones later, and hedges that helped make them
 /// earlier again, for each node by itself: that many are busy must put off no hedge against the one
@@ -107,7 +107,8 @@ impl Hedge {
         if millis == 0 {
             return;
         }
-        self.forgotten = now;
+        // The part of a millisecond counts for the next time.
+        self.forgotten = self.forgotten + Duration::from_millis(millis.into());
         for stretch in &mut self.stretches {
             *stretch = stretch.saturating_sub(millis).max(ONCE);
         }
@@ -231,6 +232,17 @@ mod tests {
         let others = NodeSet::first(2);
         (0..100).for_each(|_| hedge.learn(others, others));
         assert_eq!(hedge.take(others, 1), LEAST_HEDGE * 4);
+        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
+    }
+
+    #[test]
+    fn parts_of_a_millisecond_are_forgotten_too() {
+        let mut hedge = hedge([1; 5]);
+        (0..100).for_each(|_| hedge.learn(FIRST, FIRST));
+        for step in 1..=103 {
+            let now = NOW + step * Duration::from_micros(1_900);
+            hedge.renew(now, [].into_iter(), 3);
+        }
         assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
     }
 

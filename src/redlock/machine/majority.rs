@@ -116,16 +116,20 @@ impl Redlock {
         if self.table[slot].round.spare.is_empty() || is_forgotten {
             return false;
         }
-        let is_in_doubt = self.is_in_doubt(&self.table[slot]);
-        let later = self.hedge_against_late(now, slot).or_else(|| self.hedge_later(now, slot));
-        if let Some(later) = later.filter(|_| !is_in_doubt) {
-            self.schedule(slot, later);
-            return true;
-        }
         let before = self.table[slot].votes;
+        // Spare nodes that had no room are asked later than others: a hedge is the first time.
+        let is_first = before.asked().len() == self.quorum.need();
+        let is_hedge = is_first && !self.is_in_doubt(&self.table[slot]);
+        if is_hedge {
+            let later = self.hedge_against_late(now, slot).or_else(|| self.hedge_later(now, slot));
+            if let Some(later) = later {
+                self.schedule(slot, later);
+                return true;
+            }
+        }
         self.widen(now, slot);
         let Lock { votes, round, .. } = &mut self.table[slot];
-        if !is_in_doubt && votes.asked() != before.asked() {
+        if is_hedge && votes.asked() != before.asked() {
             round.late = before.open();
         }
         #[cfg(redbolt_sabotage)]

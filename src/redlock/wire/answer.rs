@@ -91,8 +91,11 @@ impl Compared {
     #[inline]
     pub(crate) fn read_releases(value: &Value<'_>, answers: &mut [Self]) -> Option<()> {
         if let Value::Integer(all) = value {
+            if usize::try_from(*all) != Ok(answers.len()) {
+                return None;
+            }
             answers.fill(Self::Ours);
-            return (usize::try_from(*all) == Ok(answers.len())).then_some(());
+            return Some(());
         }
         Self::read_many(value, answers)
     }
