@@ -127,6 +127,8 @@ use crate::time::Instant;
 pub struct Engine {
     pub(super) redlock: Redlock,
     pub(super) driver: Driver,
+    /// The last `poll` has left something for the next call to write.
+    owes_write: bool,
     pub(super) addresses: Vec<Address>,
     pub(super) observer: Observer,
     busy_poll: Duration,
@@ -158,6 +160,7 @@ impl Engine {
             driver,
             addresses: config.nodes,
             observer: Observer::new(board),
+            owes_write: false,
             busy_poll: config.busy_poll,
         })
     }
@@ -178,8 +181,9 @@ impl Engine {
     /// [`busy_poll`](Config::busy_poll).
     ///
     /// What the engine sends by itself leaves before `poll` returns. With so many requests on their
-    /// way, and events to be taken, all that leaves at the next call, together with what the caller
-    /// asks for.
+    /// way, and events to be taken, releases that have waited for others leave at the next call,
+    /// together with what the caller asks for, if the caller was back within 2 ms the last time:
+    /// before work that takes long, call [`flush`](Self::flush).
     ///
     /// # Errors
     ///
@@ -192,11 +196,9 @@ impl Engine {
         self.turn(timeout)?;
         // What the state machine sends by itself, such as retries, leaves now: a caller without an
         // event to react to may not call again for long. In a crowd a caller with events is back
-        // soon, and what their handling sends leaves in the same writes.
-        if self.driver.is_crowded() && self.redlock.has_event() {
-            return Ok(());
-        }
-        self.driver.flush(&mut self.redlock)
+        // soon, and groups of releases leave in the same writes as what the events make them send.
+        self.owes_write = self.redlock.has_event() && self.driver.may_write_later(&self.redlock);
+        if self.owes_write { Ok(()) } else { self.driver.flush(&mut self.redlock) }
     }
 
     /// Runs one turn as [`poll`](Self::poll) does, but without the last write. The caller passes
@@ -220,6 +222,7 @@ impl Engine {
     /// error here.
     pub fn flush(&mut self) -> io::Result<()> {
         self.driver.check_process()?;
+        self.owes_write = false;
         self.driver.flush(&mut self.redlock)
     }
 
@@ -248,6 +251,9 @@ impl Engine {
     /// deadline is set.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
+        if self.owes_write {
+            return Some(self.now());
+        }
         self.redlock.poll_timeout().map(|(at, _)| at)
     }
 }

@@ -141,10 +141,11 @@ impl Driver {
         self.lull.end();
     }
 
-    /// Returns whether so many requests are on their way that system calls count for more than
-    /// single requests.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.lull.is_crowded()
+    /// Returns whether what is to be written can wait until the caller has handled the events:
+    /// groups of releases in a crowd, for a caller who has just shown to be fast. Requests that are
+    /// encoded have their times already, and leave at once.
+    pub(crate) fn may_write_later(&self, redlock: &Redlock) -> bool {
+        self.lull.is_brisk() && redlock.nodes().into_iter().all(|id| !redlock.has_unwritten(id))
     }
 
     /// Returns whether this is the process that made this driver.

@@ -78,6 +78,8 @@ pub(super) struct Lull {
     queues: SmallVec<[usize; MAX_NODES]>,
     /// The time of the last look at the sockets.
     looked: Instant,
+    /// How long after a look the last wait began.
+    away: Duration,
     /// The time from a look to the next.
     pause: Duration,
 }
@@ -86,7 +88,7 @@ pub(super) struct Lull {
 pub(super) struct Wait<L, D> {
     /// How many requests have no answer, at each node.
     pub(super) queues: SmallVec<[usize; MAX_NODES]>,
-    /// Whether anything was written since the wait before.
+    /// Whether anything was written since the wait before that could have a pause.
     pub(super) has_written: bool,
     /// For how long pause and wait last together, at most.
     pub(super) most: Duration,
@@ -106,6 +108,7 @@ impl Lull {
             seen: Instant::ZERO,
             queues: smallvec![0; nodes],
             looked: Instant::ZERO,
+            away: Duration::ZERO,
             pause: Duration::ZERO,
         }
     }
@@ -130,9 +133,11 @@ impl Lull {
         self.looked = now;
     }
 
-    /// Returns whether there was a crowd of requests before the last wait.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.since.is_some()
+    /// Returns whether so many requests were on their way before the last wait that there are
+    /// pauses, and the caller was back from the look before within the longest pause.
+    pub(super) fn is_brisk(&self) -> bool {
+        let is_crowd = self.since.is_some() && self.queues.iter().sum::<usize>() >= MANY;
+        is_crowd && self.away < LONGEST
     }
 
     /// Forgets the crowd, and ends the pauses.
@@ -154,10 +159,11 @@ impl Lull {
             self.end();
             return Duration::ZERO;
         }
-        if unanswered < CROWD && !self.is_crowded() {
+        if unanswered < CROWD && self.since.is_none() {
             return Duration::ZERO;
         }
         let now = clock();
+        self.away = now - self.looked;
         self.count(now, &wait.queues, wait.round_trip);
         // A pause must not outlive its crowd.
         let may_pause = unanswered >= if wait.has_written { MANY } else { FLOOD };
@@ -440,6 +446,16 @@ mod tests {
     }
 
     #[test]
+    fn a_caller_is_brisk_who_is_back_within_the_longest_pause_in_a_crowd() {
+        let rows = [(256, 1_999, true), (256, 2_000, false), (255, 0, false), (0, 0, false)];
+        for (unanswered, away, expected) in rows {
+            let (mut lull, now) = crowd(micros(500));
+            lull.pause(wait(unanswered), || now + micros(away));
+            assert_eq!(lull.is_brisk(), expected, "{unanswered}, {away} µs");
+        }
+    }
+
+    #[test]
     fn servers_that_answer_in_turns_are_a_crowd_all_the_time() {
         let (mut lull, mut now) = crowd(micros(500));
         for round in 0..40 {
@@ -447,7 +463,8 @@ mod tests {
             for unanswered in [0, 1_200] {
                 let pause = turn(&mut lull, now, unanswered);
                 assert_eq!(pause, if unanswered == 0 { Duration::ZERO } else { micros(500) });
-                assert!(lull.is_crowded(), "{round}");
+                assert_eq!(lull.is_brisk(), unanswered > 0, "{round}");
+                assert_ne!(lull.since, None, "{round}");
                 now = now + micros(500);
                 lull.answered(0, 300);
             }
@@ -465,7 +482,7 @@ mod tests {
             turn(&mut lull, now, unanswered);
             let none = Wait { most, ..wait(unanswered) };
             assert_eq!(lull.pause(none, || later), Duration::ZERO);
-            assert!(!lull.is_crowded());
+            assert_eq!(lull.since, None);
             assert_eq!(lull.round(now, || now), now, "deadlines are what they are");
             lull.answered(0, 1);
             let later = later + Duration::from_secs(9);

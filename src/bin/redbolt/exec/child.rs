@@ -89,7 +89,7 @@ impl Child {
         }
     }
 
-    /// Returns whether a signal waits for the command to be continued.
+    /// Returns whether a signal waits for the command, the leader of the group, to be continued.
     pub(super) fn awaits(&self, signal: Signal) -> bool {
         system::is_pending(self.group, signal)
     }

@@ -184,7 +184,7 @@ impl Run<'_> {
     fn stopped(&mut self, signal: Signal) -> io::Result<()> {
         let wants_terminal = matches!(signal, Signal::TTIN | Signal::TTOU);
         let has_terminal = wants_terminal && self.child.lend_on_demand();
-        // `Ctrl-Z` may have been typed while the command was stopped, and would be taken back.
+        // `SIGCONT` discards a `Ctrl-Z` that was typed while the command was stopped.
         if has_terminal && !self.child.awaits(Signal::TSTP) {
             self.child.signal(Signal::CONT);
             return Ok(());

@@ -86,6 +86,33 @@ fn the_hedge_is_longer_where_nodes_have_much_to_do() {
     assert!(is_asked(&mut rig));
 }
 
+/// Others that are asked later are no first nodes: what they say is no news of a hedge, and does
+/// not put off the next look.
+#[test]
+fn a_node_that_was_full_at_the_hedge_is_asked_soon_after_that() {
+    let mut rig = Rig::with(5, |config| (config.ask, config.max_pipeline) = (Ask::Majority, 1));
+    rig.acquire("f", NO_WAIT);
+    let first = rig.got(&["SET f #1 NX PX 10000"]);
+    first[..2].iter().for_each(|index| rig.reply(*index, "+OK"));
+    rig.advance(ms(1));
+    let others = rig.got(&["SET f #1 NX PX 10000"]);
+    rig.reply(others[0], "+OK");
+    rig.reply(others[1], "+OK");
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    // One node still owes an answer about the first lock, and has no room.
+    let full = first[2];
+    rig.acquire("g", NO_WAIT);
+    let asked = rig.got(&["SET g #2 NX PX 10000"]);
+    assert!(asked.len() == 3 && !asked.contains(&full), "{full}, {asked:?}");
+    rig.reply(asked[0], "+OK");
+    rig.advance(ms(1));
+    assert_eq!(rig.got(&["SET g #2 NX PX 10000"]).len(), 1);
+    rig.reply(full, "+OK");
+    // Four nodes are asked now, and three of them have not answered.
+    rig.advance(ms(1));
+    assert_eq!(rig.got(&["SET g #2 NX PX 10000"]), [full]);
+}
+
 #[test]
 fn the_others_get_as_long_as_the_first() {
     let mut rig = rig();

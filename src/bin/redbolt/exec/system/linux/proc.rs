@@ -43,8 +43,9 @@ pub(in crate::exec) fn find(pid: Pid) -> Option<Process> {
 
 /// Returns whether a signal to a process waits for the process to take it.
 pub(in crate::exec) fn is_pending(pid: Pid, signal: Signal) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    has_pending(&status, signal)
+    let status = fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
+    // The name of a process need not be UTF-8.
+    has_pending(&String::from_utf8_lossy(&status), signal)
 }
 
 /// Reads `/proc/<pid>/status`, which has a mask of the signals to the first thread, and one of
