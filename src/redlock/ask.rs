@@ -17,9 +17,9 @@ pub enum Ask {
     /// quorum is in doubt: after an error, after a lost connection, after a refusal once all who
     /// were asked have answered, or when the answers take longer than their round trips allow (the
     /// *hedge*: at least 1 ms, 10 µs more for each request that the nodes still work on, up to
-    /// four times as long while a fifth of the hedges against a node are in vain, and at most half
-    /// of the time that an attempt has; up to 2 ms later in an engine with hundreds of requests on
-    /// their way).
+    /// four times as long while more than a fifth of the hedges against a node are in vain, and at
+    /// most half of the time that an attempt has; up to 2 ms later in an engine with hundreds of
+    /// requests on their way).
     ///
     /// A lock costs three of five nodes a `SET` and a release, instead of five of five. All clients
     /// compute the same order, from the names of the nodes as they are configured and from the

@@ -14,7 +14,7 @@ fn a_lone_lock_waits_for_nobody() {
     let cluster = Cluster::start(5);
     let mut owner = Owner::of(cluster.addrs());
     owner.all_ready();
-    for number in 0..150 {
+    for number in 0..100 {
         let lock = owner.hold(format!("lone/{number}"));
         owner.let_go(lock);
     }

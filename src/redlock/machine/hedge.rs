@@ -103,12 +103,13 @@ impl Hedge {
 
     /// Forgets what was learned, in a fifth of a second at most: the crowd may be gone.
     fn forget(&mut self, now: Instant) {
-        let millis = u32::try_from((now - self.forgotten).as_millis()).unwrap_or(MOST);
+        let passed = now - self.forgotten;
+        let millis = u32::try_from(passed.as_millis()).unwrap_or(MOST);
         if millis == 0 {
             return;
         }
         // The part of a millisecond counts for the next time.
-        self.forgotten = self.forgotten + Duration::from_millis(millis.into());
+        self.forgotten = now - Duration::from_nanos((passed.subsec_nanos() % 1_000_000).into());
         for stretch in &mut self.stretches {
             *stretch = stretch.saturating_sub(millis).max(ONCE);
         }
@@ -233,6 +234,17 @@ mod tests {
         (0..100).for_each(|_| hedge.learn(others, others));
         assert_eq!(hedge.take(others, 1), LEAST_HEDGE * 4);
         assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
+    }
+
+    /// The first look counts from the start of the machine.
+    #[test]
+    fn on_a_machine_that_has_run_for_months_no_more_is_forgotten() {
+        let now = Instant::ZERO + Duration::from_secs(100 * 24 * 3600);
+        let mut hedge = Hedge::new();
+        hedge.renew(now, [].into_iter(), 3);
+        (0..100).for_each(|_| hedge.learn(FIRST, FIRST));
+        hedge.renew(now + Hedge::LASTS, [].into_iter(), 3);
+        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE * 4);
     }
 
     #[test]

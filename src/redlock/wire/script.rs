@@ -2,8 +2,8 @@
 //!
 //! A script that releases or extends compares first, so that a token can only ever touch its own
 //! key (S5, S7). Such a script answers with integers, or an array of them, because the reply to a
-//! `SET` is never one: when replies slip by one place, the type of the reply is wrong and shows
-//! the slip.
+//! `SET` is neither: when replies slip by one place, the type of the reply is wrong and shows the
+//! slip.
 
 /// A script and its SHA-1, by which a node knows the script once it is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

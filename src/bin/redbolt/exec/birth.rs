@@ -4,7 +4,8 @@
 //! started the process sleeps in the kernel meanwhile. A signal of the terminal to the group of
 //! this process can reach the new one as well. `Ctrl-Z` then stops a process that no shell knows,
 //! and that nobody would ever continue: the thread would sleep for ever. So the command is started
-//! by a thread of its own, and this one looks after both.
+//! by a thread of its own, and this one looks after both. Where the system lists no processes, the
+//! new one is not found and nothing is done.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -20,7 +21,8 @@ use super::system;
 /// How long a birth takes at most, usually. Only later is the new process looked for.
 const USUAL: Duration = Duration::from_millis(20);
 
-/// Among how many of the newest processes of the machine the new one is looked for.
+/// Among how many of the newest processes of the machine the new one is looked for: others are
+/// started meanwhile.
 const NEWEST: i32 = 4_096;
 
 /// Starts a command as [`Command::spawn`] does, and continues the new process if a stop has come

@@ -47,8 +47,8 @@ as text.
 A node that cannot vote does not count, whatever it has: one that is down, loading, a replica, in a
 cluster, evicts keys, is the same process as another, or belongs to a deployment with another number
 of nodes. A node in quarantine may have forgotten keys: that it has nothing does not count. Where no
-node knows of redbolt, all are new or all have lost their data: then what they have counts, and
-redbolt check says that they do not vote yet.
+node knows of redbolt, all are new, or all have lost their data: then it counts that they have
+nothing. redbolt check says whether they vote.
 
 With --json, one object is printed: quorum; nodes, each with node, state and status; and resources,
 each with resource, state (as above), remaining_ms, holder (null unless a quorum agrees), values and
