@@ -142,8 +142,8 @@ impl Driver {
     }
 
     /// Returns whether what is to be written can wait until the caller has handled the events:
-    /// groups of releases in a crowd, if the caller was fast the last time. Requests that are encoded
-    /// have their times already, and leave at once.
+    /// groups of releases in a crowd, if the caller was fast the last time. Requests that are
+    /// encoded have their times already, and leave at once.
     pub(crate) fn may_write_later(&self, redlock: &Redlock) -> bool {
         self.lull.is_brisk() && redlock.nodes().into_iter().all(|id| !redlock.has_unwritten(id))
     }

@@ -6,29 +6,17 @@
 //! the time of an answer, replies of several nodes are there together, and the next requests leave
 //! together.
 //!
-//! The time of an answer is what Little's law makes of the unanswered requests of a node and of its
-//! answers in a while. A smoothed round trip would not do: of a flight of hundreds of requests the
-//! last ones wait least, and such an estimate follows them. Nor would the requests of one moment:
-//! servers that share a processor answer in turns, so each node has none and hundreds by turns.
-//!
-//! Only the part of this time that requests spend in queues makes a pause longer. The rest is the
-//! way there and back: requests that gather on this side would only come later. Replies that lie
-//! here unread count as queued, so a pause makes the next estimate longer. A pause is half of the
-//! estimate, so pauses do not keep themselves alive.
-//!
-//! The node in the middle counts: a few nodes that are far away, or have stopped, make nobody wait
-//! for the others.
+//! How long a pause is follows from an [`estimate`] of the time that requests spend in queues.
+
+mod estimate;
 
 use core::time::Duration;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
+use self::estimate::{CROWD, Estimate, LONGEST, middle};
 use crate::redlock::MAX_NODES;
 use crate::time::Instant;
-
-/// The number of unanswered requests, at all nodes together, from which on one of the deadlines is
-/// always near.
-const CROWD: usize = 64;
 
 /// The number of unanswered requests from which on a pause follows a write. With fewer, each lock
 /// counts for more than the system calls.
@@ -39,49 +27,18 @@ const MANY: usize = 256;
 /// those that do are near: a pause would only be longer than their way.
 const FLOOD: usize = 384;
 
-/// Which part of the time in queues a pause is. The servers have the rest of it to work through.
-const PART: u32 = 2;
-
-/// The shortest pause. What comes in a shorter one is not worth the call that sleeps.
-const SHORTEST: Duration = Duration::from_micros(100);
-
-/// The longest pause. A request of another thread can wait for as long.
-const LONGEST: Duration = Duration::from_millis(2);
-
 /// By how much a deadline that no reply can change may be late in a crowd: half of the time by
 /// which a loss is told ahead of the end, if nothing else is configured. The other half is for what
 /// has to be read before.
 const LATENESS: Duration = Duration::from_micros(500);
 
-/// For how long answers of near nodes are counted, at least and at most. In between, for the time
-/// of some answers, and for some round trips at least: in less a node answers by chance, because
-/// the node is far away, or because servers that share a processor answer in turns, each for
-/// hundreds of requests at a time.
-const SHORTEST_WINDOW: Duration = Duration::from_millis(1);
-const LONGEST_WINDOW: Duration = Duration::from_millis(100);
-
-/// For the time of how many answers of a node they are counted.
-const ANSWERS: u32 = 4;
-
 /// The pauses of one driver.
 pub(super) struct Lull {
-    /// The time since which answers are counted; `None` without a crowd of requests.
-    since: Option<Instant>,
-    /// For how long they are counted.
-    window: Duration,
-    /// The answers of each node.
-    answers: SmallVec<[u32; MAX_NODES]>,
-    /// For how long the requests of each node have waited, all of them together.
-    waited: SmallVec<[Duration; MAX_NODES]>,
-    /// The time of the last wait, and how many requests of each node had no answer then.
-    seen: Instant,
-    queues: SmallVec<[usize; MAX_NODES]>,
+    estimate: Estimate,
     /// The time of the last look at the sockets.
     looked: Instant,
     /// How long after a look the last wait began.
     away: Duration,
-    /// The time from a look to the next.
-    pause: Duration,
 }
 
 /// What is known of a wait before it begins. The functions are called where their answers matter.
@@ -100,31 +57,21 @@ pub(super) struct Wait<L, D> {
 
 impl Lull {
     pub(super) fn new(nodes: usize) -> Self {
-        Self {
-            since: None,
-            window: SHORTEST_WINDOW,
-            answers: smallvec![0; nodes],
-            waited: smallvec![Duration::ZERO; nodes],
-            seen: Instant::ZERO,
-            queues: smallvec![0; nodes],
-            looked: Instant::ZERO,
-            away: Duration::ZERO,
-            pause: Duration::ZERO,
-        }
+        let (looked, away) = (Instant::ZERO, Duration::ZERO);
+        Self { estimate: Estimate::new(nodes), looked, away }
     }
 
     /// Counts answers of a node.
     #[inline]
     pub(super) fn answered(&mut self, node: usize, count: u32) {
-        let answers = &mut self.answers[node];
-        *answers = answers.saturating_add(count);
+        self.estimate.answered(node, count);
     }
 
     /// Returns when the timer goes off for this deadline: in a crowd not too soon, or the timer
     /// would be armed again in each turn.
     #[inline]
     pub(super) fn round(&self, deadline: Instant, clock: impl FnOnce() -> Instant) -> Instant {
-        if self.since.is_none() { deadline } else { deadline.max(clock() + LATENESS) }
+        if self.estimate.has_crowd() { deadline.max(clock() + LATENESS) } else { deadline }
     }
 
     /// Notes the time of a look at the sockets.
@@ -136,13 +83,13 @@ impl Lull {
     /// Returns whether so many requests were on their way before the last wait that there are
     /// pauses, and the caller was back from the look before within the longest pause.
     pub(super) fn is_brisk(&self) -> bool {
-        let is_crowd = self.since.is_some() && self.queues.iter().sum::<usize>() >= MANY;
+        let is_crowd = self.estimate.has_crowd() && self.estimate.unanswered() >= MANY;
         is_crowd && self.away < LONGEST
     }
 
     /// Forgets the crowd, and ends the pauses.
     pub(super) fn end(&mut self) {
-        (self.since, self.pause) = (None, Duration::ZERO);
+        self.estimate.end();
     }
 
     /// Returns how long to leave the sockets alone before a wait. What the caller has done since
@@ -159,15 +106,15 @@ impl Lull {
             self.end();
             return Duration::ZERO;
         }
-        if unanswered < CROWD && self.since.is_none() {
+        if unanswered < CROWD && !self.estimate.has_crowd() {
             return Duration::ZERO;
         }
         let now = clock();
         self.away = now - self.looked;
-        self.count(now, &wait.queues, wait.round_trip);
+        self.estimate.count(now, &wait.queues, wait.round_trip);
         // A pause must not outlive its crowd.
         let may_pause = unanswered >= if wait.has_written { MANY } else { FLOOD };
-        let longest = if may_pause { self.pause } else { Duration::ZERO };
+        let longest = if may_pause { self.estimate.pause() } else { Duration::ZERO };
         let mut end = self.looked + longest;
         if longest > LATENESS && end > now {
             let due = (wait.due_by)(end).unwrap_or(end);
@@ -175,84 +122,12 @@ impl Lull {
         }
         (end - now).min(wait.most)
     }
-
-    /// Counts the time since the last wait. If the window is over, chooses the pause anew, or
-    /// forgets a crowd that has gone meanwhile.
-    fn count(&mut self, now: Instant, queues: &[usize], round_trip: impl Fn(usize) -> Duration) {
-        for (waited, unanswered) in self.waited.iter_mut().zip(&self.queues) {
-            *waited = waited.saturating_add(times(now - self.seen, *unanswered));
-        }
-        self.seen = now;
-        self.queues.clear();
-        self.queues.extend_from_slice(queues);
-        let Some(since) = self.since else {
-            // A crowd that has just come has waited for nothing.
-            self.begin(now);
-            return self.choose(Duration::ZERO, round_trip);
-        };
-        let elapsed = now - since;
-        if elapsed < self.window {
-            return;
-        }
-        let waited = middle(&mut self.waited.clone());
-        if times(waited, queues.len()) < times(elapsed, CROWD) {
-            return self.end();
-        }
-        self.choose(elapsed, round_trip);
-        self.begin(now);
-    }
-
-    /// Begins to count.
-    fn begin(&mut self, now: Instant) {
-        self.since = Some(now);
-        self.answers.fill(0);
-        self.waited.fill(Duration::ZERO);
-    }
-
-    /// Chooses the pause, and the next window, by what was counted in `elapsed`.
-    fn choose(&mut self, elapsed: Duration, round_trip: impl Fn(usize) -> Duration) {
-        let mut pauses: SmallVec<[Duration; MAX_NODES]> = SmallVec::new();
-        let (mut times, mut ways) = (pauses.clone(), pauses.clone());
-        for (node, (waited, answers)) in self.waited.iter().zip(&self.answers).enumerate() {
-            let (time, way) = (answer_of(*waited, *answers), round_trip(node));
-            pauses.push(time.map_or(Duration::ZERO, |time| pause_of(time, way)));
-            times.push(time.unwrap_or(elapsed));
-            ways.push(way);
-        }
-        self.pause = middle(&mut pauses);
-        let shortest = SHORTEST_WINDOW.max(ANSWERS * middle(&mut ways));
-        let window = middle(&mut times).saturating_mul(ANSWERS);
-        self.window = window.min(LONGEST_WINDOW).max(shortest);
-    }
-}
-
-/// Returns the value in the middle; of an even number of them, the lesser one.
-fn middle<T: Ord + Copy + Default>(values: &mut [T]) -> T {
-    values.sort_unstable();
-    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or_default()
-}
-
-/// Returns a time so many times.
-fn times(time: Duration, count: usize) -> Duration {
-    time.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
-}
-
-/// Returns how long an answer of a node takes, which has given so many to requests that have waited
-/// for so long, all of them together. A node that answers nothing says nothing.
-fn answer_of(waited: Duration, answers: u32) -> Option<Duration> {
-    if waited.is_zero() { Some(Duration::ZERO) } else { waited.checked_div(answers) }
-}
-
-/// Returns the pause for a node whose answers take so long. The way there and back counts a fourth
-/// more than the shortest one, because it is not always the same.
-fn pause_of(answer: Duration, round_trip: Duration) -> Duration {
-    let way = round_trip.saturating_add(round_trip / 4);
-    let pause = (answer.saturating_sub(way) / PART).min(LONGEST);
-    if pause < SHORTEST { Duration::ZERO } else { pause }
 }
 
 #[cfg(test)]
 mod tests {
+    use smallvec::smallvec;
+
     use super::*;
 
     fn micros(count: u64) -> Duration {
@@ -271,84 +146,6 @@ mod tests {
             round_trip: |_| Duration::ZERO,
             due_by: |_| None,
         }
-    }
-
-    #[test]
-    fn a_pause_is_half_of_the_time_in_queues() {
-        // Microseconds, unanswered requests, microseconds of the way, answers, microseconds.
-        let rows = [
-            (1_000, 600, 0, 600, 500),
-            (2_000, 600, 0, 600, 1_000),
-            (4_000, 600, 0, 600, 2_000),
-            (1_000, 1_500, 0, 900, 833),
-            (1_000, 1_500, 600, 900, 458),
-            (1_000, 256, 40, 1_024, 100),
-            // Too short to be worth it.
-            (1_000, 256, 44, 1_024, 0),
-            (1_000, 320, 0, 2_000, 0),
-            // Nodes that are far away, and answer at once: nothing waits in a queue.
-            (60_000, 512, 60_000, 512, 0),
-            (60_000, 512, 60_000, 410, 0),
-            (80_000, 512, 60_000, 512, 2_000),
-            (60_000, 512, 900_000, 512, 0),
-            // Servers that are slow, or have stopped.
-            (1_000, 1_000, 0, 200, 2_000),
-            (100_000, 5_000, 0, 1, 2_000),
-            (10_000_000_000, usize::MAX, 0, 1, 2_000),
-            (1_000, 600, 0, 0, 0),
-            (1_000, 0, 0, 600, 0),
-            (1_000, 600, 0, u32::MAX, 0),
-        ];
-        for (elapsed, unanswered, way, answers, expected) in rows {
-            let answer = answer_of(times(micros(elapsed), unanswered), answers);
-            let pause = answer.map_or(Duration::ZERO, |answer| pause_of(answer, micros(way)));
-            assert_eq!(pause.as_micros(), expected, "{elapsed} µs, {unanswered}, {way}, {answers}");
-        }
-    }
-
-    #[test]
-    fn a_minority_of_nodes_decides_nothing() {
-        // Requests without an answer and answers in a millisecond for each node; microseconds.
-        let rows: [(&[(usize, u32)], u128); 7] = [
-            (&[(300, 300)], 500),
-            (&[(300, 300), (0, 0)], 0),
-            (&[(300, 300), (300, 300), (0, 0)], 500),
-            // Two nodes have stopped, or are gone: the others have their own time.
-            (&[(900, 0), (300, 300), (300, 300), (900, 0), (300, 300)], 500),
-            (&[(0, 0), (300, 300), (300, 300), (0, 0), (300, 300)], 500),
-            // Two nodes are slow.
-            (&[(300, 300), (900, 10), (300, 300), (900, 10), (300, 300)], 500),
-            (&[(300, 300), (900, 600), (900, 600), (900, 600), (300, 300)], 750),
-        ];
-        for (nodes, expected) in rows {
-            let mut lull = Lull::new(nodes.len());
-            let queues: SmallVec<[usize; MAX_NODES]> =
-                nodes.iter().map(|(unanswered, _)| *unanswered).collect();
-            let start = Instant::ZERO + Duration::from_secs(1);
-            lull.count(start, &queues, |_| Duration::ZERO);
-            for (node, (_, answers)) in nodes.iter().enumerate() {
-                lull.answered(node, *answers);
-            }
-            lull.count(start + SHORTEST_WINDOW, &queues, |_| Duration::ZERO);
-            assert_eq!(lull.pause.as_micros(), expected, "{nodes:?}");
-        }
-    }
-
-    #[test]
-    fn far_nodes_are_counted_for_some_round_trips() {
-        let mut lull = Lull::new(1);
-        let far = |_| Duration::from_millis(20);
-        let start = Instant::ZERO + Duration::from_secs(1);
-        lull.count(start, &[600], far);
-        lull.answered(0, 10);
-        // So few answers in so short a time would make an answer take 60 ms.
-        lull.count(start + Duration::from_millis(1), &[600], far);
-        lull.answered(0, 2_390);
-        lull.count(start + Duration::from_millis(79), &[600], far);
-        assert_eq!((lull.since, lull.pause), (Some(start), Duration::ZERO));
-        lull.count(start + Duration::from_millis(80), &[600], far);
-        assert_ne!(lull.since, Some(start));
-        assert_eq!(lull.pause, Duration::ZERO, "every answer took 20 ms");
     }
 
     /// What the driver does: looks at the sockets, and asks at once for the pause before the next
@@ -464,7 +261,7 @@ mod tests {
                 let pause = turn(&mut lull, now, unanswered);
                 assert_eq!(pause, if unanswered == 0 { Duration::ZERO } else { micros(500) });
                 assert_eq!(lull.is_brisk(), unanswered > 0, "{round}");
-                assert_ne!(lull.since, None, "{round}");
+                assert!(lull.estimate.has_crowd(), "{round}");
                 now = now + micros(500);
                 lull.answered(0, 300);
             }
@@ -477,19 +274,20 @@ mod tests {
             let (mut lull, now) = crowd(micros(500));
             assert_eq!(turn(&mut lull, now, 255), Duration::ZERO, "a pause outlives no crowd");
             assert_eq!(lull.round(now, || now), now + LATENESS);
-            assert_eq!(lull.round(now + SHORTEST_WINDOW, || now), now + SHORTEST_WINDOW);
+            let far = now + micros(1_000);
+            assert_eq!(lull.round(far, || now), far);
             let later = now + Duration::from_secs(9);
             turn(&mut lull, now, unanswered);
             let none = Wait { most, ..wait(unanswered) };
             assert_eq!(lull.pause(none, || later), Duration::ZERO);
-            assert_eq!(lull.since, None);
+            assert!(!lull.estimate.has_crowd());
             assert_eq!(lull.round(now, || now), now, "deadlines are what they are");
             lull.answered(0, 1);
             let later = later + Duration::from_secs(9);
             let pause = turn(&mut lull, later, 600);
             assert_eq!(pause, Duration::ZERO, "the time between says nothing");
             lull.answered(0, 600);
-            assert_eq!(turn(&mut lull, later + SHORTEST_WINDOW, 600), micros(500));
+            assert_eq!(turn(&mut lull, later + micros(1_000), 600), micros(500));
         }
     }
 }
