@@ -78,8 +78,9 @@ pub struct RedlockConfig {
     /// the release goes on in the background. Default: 1 s.
     pub release_timeout: Duration,
     /// The longest pause between two attempts for a resource that somebody else holds, or between
-    /// two looks whether somebody still does; 16 round trips if that is longer, because clients
-    /// that retry sooner collide again. A client that has just had a resource which others want
+    /// two looks whether somebody still does. Pauses before an attempt can always last for 16 round
+    /// trips, because clients that retry sooner collide again, and those before a look for four. A
+    /// client that has just had a resource which others want
     /// makes pauses up to six times as long at first, up to 16 times where more than six others
     /// want the resource, and pauses down to a twentieth of `retry_max` when all others have had
     /// time for a turn. Default: 100 ms.

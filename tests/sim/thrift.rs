@@ -13,10 +13,11 @@
 //! A request that waits for longer than one round of all who contend makes pauses down to a
 //! twentieth: `retry_max` counts as a twentieth here.
 //!
-//! **Looks** at the door come behind the same pauses, and go to one node each. An attempt that
-//! follows a look at once has no pause of its own. A push about a lock wakes each request of the
-//! client that listens for the key, and its pauses begin with the shortest range again; the end of
-//! a connection, and a push about all keys, wake those that listen there.
+//! **Looks** at the door come behind pauses of up to `retry_max` or four round trips, and go to
+//! one node each. An attempt that follows a look at once has no pause of its own. A push about a
+//! lock wakes each request of the client that listens for the key, and its pauses begin with the
+//! shortest range again; the end of a connection, and a push about all keys, wake those that listen
+//! there.
 //!
 //! **Steps.** A set that has waited for long takes its resources one by one, each by a request of
 //! its own that makes the same pauses. Steps end, and begin again after twice the time, from
@@ -68,9 +69,11 @@ const FORMS: u64 = 3;
 /// The pauses between the attempts of one request.
 #[derive(Clone, Copy)]
 pub(crate) struct Pauses {
-    /// The least first range and the least cap, in nanoseconds.
+    /// The least first range, and the least caps before an attempt and before a look, in
+    /// nanoseconds.
     first: u64,
     cap: u64,
+    cap_of_looks: u64,
     /// The most attempts.
     tries: u64,
 }
@@ -90,6 +93,7 @@ struct Account {
     has_sets: bool,
     /// Looks at the door, for whatever resource.
     looks: u64,
+    looks_allowed: u64,
     /// How many connections there were, and adoptions.
     spares: u64,
     /// By slot: how many connections there were.
@@ -120,17 +124,15 @@ impl Pauses {
     /// The pauses that the core chooses, where no round trip is shorter than `round_trip`.
     pub(crate) fn of(config: &RedlockConfig, round_trip: u64) -> Self {
         let retry_max = config.retry_max.as_nanos() as u64;
-        Self {
-            first: (4 * round_trip).max(LEAST_RANGE),
-            cap: (16 * round_trip).max(retry_max / 20),
-            tries: u64::MAX,
-        }
+        let first = (4 * round_trip).max(LEAST_RANGE);
+        let [cap, cap_of_looks] = [16, 4].map(|trips| (trips * round_trip).max(retry_max / 20));
+        Self { first, cap, cap_of_looks, tries: u64::MAX }
     }
 
     /// Pauses of at least `least`, and so many tries.
     pub(crate) fn chosen(least: u64, tries: u64) -> Self {
         let range = 4 * least.max(LEAST_DELAY);
-        Self { first: range, cap: range, tries }
+        Self { first: range, cap: range, cap_of_looks: range, tries }
     }
 
     pub(crate) fn one_try() -> Self {
@@ -139,16 +141,25 @@ impl Pauses {
 
     /// Returns how many attempts can be made within `time`.
     pub(crate) fn within(self, time: Duration) -> u64 {
+        self.count(time, self.cap)
+    }
+
+    /// Returns how many looks at the door, and attempts, can be made within `time`.
+    fn looks_within(self, time: Duration) -> u64 {
+        self.count(time, self.cap_of_looks)
+    }
+
+    fn count(self, time: Duration, cap: u64) -> u64 {
         let mut left = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let (mut range, mut attempts) = (self.first.min(self.cap), 2);
+        let (mut range, mut attempts) = (self.first.min(cap), 2);
         while left >= range / 4 && attempts < self.tries {
-            if range == self.cap {
+            if range == cap {
                 attempts += left / (range / 4);
                 break;
             }
             left -= range / 4;
             attempts += 1;
-            range = (2 * range).min(self.cap);
+            range = (2 * range).min(cap);
         }
         attempts.min(self.tries)
     }
@@ -203,13 +214,15 @@ impl Thrift {
     ) {
         let account = &mut self.accounts[client];
         account.of(resources).allowed += pauses.within(time);
+        account.looks_allowed += pauses.looks_within(time);
         if time >= LEAST_PATIENCE && resources.is_set() {
             // The first request for a resource makes two attempts more than pauses fit, and so does
             // each that begins again.
             let rounds = (time.as_nanos() / LEAST_PATIENCE.as_nanos()).ilog2();
-            let allowed = pauses.within(time) + 2 * u64::from(rounds);
+            let spare = 2 * u64::from(rounds);
             for resource in resources.iter() {
-                account.of(Resources::one(resource)).allowed += allowed;
+                account.of(Resources::one(resource)).allowed += pauses.within(time) + spare;
+                account.looks_allowed += pauses.looks_within(time) + spare;
             }
         }
     }
@@ -243,8 +256,7 @@ impl Checks {
     /// Checks that no client made more attempts than its requests could need, once all have ended.
     pub(crate) fn thrift(&mut self, now: u64) {
         for (client, account) in self.thrift.accounts.iter().enumerate() {
-            let most = account.attempts.iter().map(|(_, attempts)| attempts.allowed).sum::<u64>();
-            let (looks, most) = (account.looks, most + account.spares);
+            let (looks, most) = (account.looks, account.looks_allowed + account.spares);
             if looks > most {
                 let what = format!("{looks} looks at the door, of {most}");
                 return self.fail(now, format_args!("thrift: client {client} made {what}"));

@@ -14,6 +14,7 @@
 use core::time::Duration;
 
 use super::Redlock;
+use super::backoff::Next;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::listeners::Listening;
@@ -74,7 +75,7 @@ impl Redlock {
     /// of its wait.
     pub(super) fn next_look(&mut self, now: Instant, slot: u32) -> Option<Instant> {
         // Sets `last_try` if the pause is the last.
-        let usual = self.next_retry(now, slot)?;
+        let usual = self.pause_before(now, slot, Next::Look)?;
         if self.table[slot].last_try {
             return Some(usual);
         }
