@@ -83,6 +83,11 @@ impl Votes {
         self.failed
     }
 
+    /// Returns the nodes that have said yes, and those that still may.
+    pub(crate) const fn hoped_for(&self) -> NodeSet {
+        self.agreed.union(self.open)
+    }
+
     /// Returns the nodes whose answer is unknown, now or for ever.
     pub(crate) const fn unconfirmed(&self) -> NodeSet {
         self.asked.without(self.agreed.union(self.refused))

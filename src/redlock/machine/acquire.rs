@@ -258,7 +258,7 @@ impl Redlock {
             return Ok(checked);
         }
         let checked = self.check_ttl(ttl)?;
-        self.last_ttl = Some(LastTtl::new(ttl, checked, self.config.drift));
+        self.last_ttl = Some(LastTtl::new(ttl, checked, &self.config));
         Ok(checked)
     }
 

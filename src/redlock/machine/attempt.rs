@@ -176,6 +176,8 @@ impl Redlock {
         let lock = &self.table[slot];
         match lock.verdict(self.quorum) {
             Verdict::Open if lock.round.spare.is_empty() => {}
+            // As long as every node may say yes there is no doubt.
+            Verdict::Open if lock.votes.hoped_for() == lock.votes.asked() => {}
             Verdict::Open => self.widen_in_doubt(now, slot),
             verdict => self.decide(now, slot, verdict),
         }

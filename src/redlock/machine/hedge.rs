@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::redlock::node_set::{MAX_NODES, NodeSet};
+use crate::redlock::node_set::{MAX_NODES, NodeId, NodeSet};
 use crate::time::Instant;
 
 /// The shortest hedge, in nanoseconds. Near nodes answer within some ten microseconds, and what
@@ -43,7 +43,9 @@ pub(super) struct Hedge {
     renew_at: Instant,
     /// For how many more attempts this is good.
     uses: u32,
-    /// The patience with the fastest quorum, in nanoseconds.
+    /// The patience with each node, and with the fastest quorum, in nanoseconds. Zero for a node
+    /// that is not ready.
+    patiences: [u64; MAX_NODES],
     fastest: u64,
     /// The shortest hedge, in nanoseconds.
     least: u64,
@@ -56,6 +58,7 @@ pub(super) struct Hedge {
 
 /// How long a node may take for a reply, in nanoseconds, and how many requests it works on.
 pub(super) struct Answering {
+    pub id: NodeId,
     pub patience: u64,
     pub unanswered: usize,
 }
@@ -70,6 +73,7 @@ impl Hedge {
         Self {
             renew_at: Instant::ZERO,
             uses: 0,
+            patiences: [0; MAX_NODES],
             fastest: 0,
             least: LEAST_HEDGE,
             stretches: [ONCE; MAX_NODES],
@@ -86,7 +90,9 @@ impl Hedge {
     ) {
         // The deviation of a patience alone says little: replies that come together show none.
         let (mut times, mut queues) = (SmallVec::<[u64; MAX_NODES]>::new(), SmallVec::new());
+        self.patiences = [0; MAX_NODES];
         for node in nodes {
+            self.patiences[node.id.index()] = node.patience;
             times.push(node.patience);
             queues.push(node.unanswered.saturating_sub(1) as u64);
         }
@@ -131,11 +137,11 @@ impl Hedge {
         self.uses == 0 || now >= self.renew_at
     }
 
-    /// Returns how long an attempt waits for its first nodes, in nanoseconds, given these nodes and
-    /// the patience with the slowest of them.
+    /// Returns how long an attempt waits for these first nodes, in nanoseconds.
     #[inline]
-    pub(super) fn take(&mut self, asked: NodeSet, slowest: u64) -> u64 {
+    pub(super) fn take(&mut self, asked: NodeSet) -> u64 {
         self.uses = self.uses.saturating_sub(1);
+        let slowest = asked.into_iter().map(|id| self.patiences[id.index()]).max().unwrap_or(0);
         let time = slowest.min(self.fastest.saturating_mul(2)).max(self.least);
         time.saturating_mul(self.stretch(asked).into()) / u64::from(ONCE)
     }
@@ -157,42 +163,44 @@ mod tests {
 
     /// Five nodes with these patiences, which have answered all but one request.
     fn hedge(patiences: [u64; 5]) -> Hedge {
-        let node = |patience| Answering { patience, unanswered: 1 };
-        renewed(patiences.into_iter().map(node))
+        renewed(patiences.map(|patience| (patience, 1)))
     }
 
-    fn renewed(nodes: impl Iterator<Item = Answering>) -> Hedge {
+    /// Nodes with these patiences, which work on so many requests.
+    fn renewed<const N: usize>(nodes: [(u64, usize); N]) -> Hedge {
         let mut hedge = Hedge::new();
-        hedge.renew(NOW, nodes, 3);
+        let ids = NodeSet::first(N).into_iter();
+        let answering = |(id, (patience, unanswered))| Answering { id, patience, unanswered };
+        hedge.renew(NOW, ids.zip(nodes).map(answering), 3);
         hedge
     }
 
     #[test]
     fn near_nodes_get_the_shortest_hedge() {
-        assert_eq!(hedge([10, 20, 30, 40, 50]).take(FIRST, 50), LEAST_HEDGE);
+        assert_eq!(hedge([10, 20, 30, 40, 50]).take(FIRST), LEAST_HEDGE);
     }
 
     #[test]
     fn a_hedge_is_the_patience_with_the_slowest_node_asked() {
-        assert_eq!(hedge([4_000_000; 5]).take(FIRST, 5_000_000), 5_000_000);
+        let ms = [4_000_000, 5_000_000, 4_000_000, 4_000_000, 6_000_000];
+        assert_eq!(hedge(ms).take(FIRST), 5_000_000);
     }
 
     #[test]
     fn a_node_that_is_much_slower_than_a_quorum_is_waited_for_twice_as_long_as_for_the_quorum() {
-        let mut hedge = hedge([9_000_000, 2_000_000, 3_000_000, 90_000_000, 1_000_000]);
-        assert_eq!(hedge.take(FIRST, 90_000_000), 6_000_000);
+        let mut hedge = hedge([90_000_000, 2_000_000, 3_000_000, 9_000_000, 1_000_000]);
+        assert_eq!(hedge.take(FIRST), 6_000_000);
     }
 
     #[test]
     fn the_queue_of_the_quorum_makes_a_hedge_longer() {
-        let nodes = [900, 1, 101, 51, 0].map(|unanswered| Answering { patience: 1, unanswered });
-        let least = renewed(nodes.into_iter()).take(FIRST, 1);
+        let least = renewed([900, 1, 101, 51, 0].map(|unanswered| (1, unanswered))).take(FIRST);
         assert_eq!(least, LEAST_HEDGE + 50 * HEDGE_PER_REQUEST);
     }
 
     #[test]
     fn fewer_ready_nodes_than_a_quorum_leave_the_shortest_hedge() {
-        assert_eq!(renewed([].into_iter()).take(FIRST, 0), LEAST_HEDGE);
+        assert_eq!(renewed([]).take(FIRST), LEAST_HEDGE);
     }
 
     #[test]
@@ -203,7 +211,7 @@ mod tests {
         assert!(!hedge.is_used_up(end - Duration::from_nanos(1)) && hedge.is_used_up(end));
         for _ in 0..Hedge::USES {
             assert!(!hedge.is_used_up(NOW));
-            hedge.take(FIRST, 1);
+            hedge.take(FIRST);
         }
         assert!(hedge.is_used_up(NOW));
     }
@@ -212,9 +220,9 @@ mod tests {
     fn hedges_in_vain_make_those_to_come_later_up_to_four_times() {
         let mut hedge = hedge([1; 5]);
         hedge.learn(FIRST, FIRST);
-        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE * 5 / 4);
+        assert_eq!(hedge.take(FIRST), LEAST_HEDGE * 5 / 4);
         (0..100).for_each(|_| hedge.learn(FIRST, FIRST));
-        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE * 4);
+        assert_eq!(hedge.take(FIRST), LEAST_HEDGE * 4);
     }
 
     #[test]
@@ -222,9 +230,9 @@ mod tests {
         let mut hedge = hedge([1; 5]);
         hedge.learn(FIRST, FIRST);
         (0..3).for_each(|_| hedge.learn(FIRST, NodeSet::EMPTY));
-        assert!(hedge.take(FIRST, 1) > LEAST_HEDGE);
+        assert!(hedge.take(FIRST) > LEAST_HEDGE);
         (0..2).for_each(|_| hedge.learn(FIRST, NodeSet::EMPTY));
-        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
+        assert_eq!(hedge.take(FIRST), LEAST_HEDGE);
     }
 
     #[test]
@@ -232,8 +240,8 @@ mod tests {
         let mut hedge = hedge([1; 5]);
         let others = NodeSet::first(2);
         (0..100).for_each(|_| hedge.learn(others, others));
-        assert_eq!(hedge.take(others, 1), LEAST_HEDGE * 4);
-        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
+        assert_eq!(hedge.take(others), LEAST_HEDGE * 4);
+        assert_eq!(hedge.take(FIRST), LEAST_HEDGE);
     }
 
     /// The first look counts from the start of the machine.
@@ -244,7 +252,7 @@ mod tests {
         hedge.renew(now, [].into_iter(), 3);
         (0..100).for_each(|_| hedge.learn(FIRST, FIRST));
         hedge.renew(now + Hedge::LASTS, [].into_iter(), 3);
-        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE * 4);
+        assert_eq!(hedge.take(FIRST), LEAST_HEDGE * 4);
     }
 
     #[test]
@@ -255,7 +263,7 @@ mod tests {
             let now = NOW + step * Duration::from_micros(1_900);
             hedge.renew(now, [].into_iter(), 3);
         }
-        assert_eq!(hedge.take(FIRST, 1), LEAST_HEDGE);
+        assert_eq!(hedge.take(FIRST), LEAST_HEDGE);
     }
 
     #[test]
@@ -264,7 +272,7 @@ mod tests {
         (0..100).for_each(|_| hedge.learn(FIRST, FIRST));
         let mut after = |millis| {
             hedge.renew(NOW + Duration::from_millis(millis), [].into_iter(), 3);
-            hedge.take(FIRST, 1)
+            hedge.take(FIRST)
         };
         assert_eq!(after(0), LEAST_HEDGE * 4);
         assert_eq!(after(64), LEAST_HEDGE * 3);

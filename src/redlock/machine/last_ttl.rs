@@ -2,8 +2,9 @@
 
 use core::time::Duration;
 
+use crate::redlock::config::RedlockConfig;
 use crate::redlock::millis::Millis;
-use crate::redlock::validity::Drift;
+use crate::redlock::validity::{self, Drift};
 use crate::time::Instant;
 
 /// The last ttl that was checked, for callers that ask for the same again, as nearly all do.
@@ -16,13 +17,25 @@ pub(super) struct LastTtl {
     ttl: Millis,
     /// The ttl less its drift, in nanoseconds.
     validity: u64,
+    /// The longest time, in nanoseconds, after which an attempt with this ttl asks its spare nodes:
+    /// half of its longest time.
+    latest_hedge: u64,
 }
 
 impl LastTtl {
     /// Takes note of a ttl that was checked.
-    pub(super) fn new(given: Duration, ttl: Millis, drift: Drift) -> Self {
-        let validity = drift.valid_until(Instant::ZERO, ttl.duration()).as_nanos();
-        Self { given, ttl, validity }
+    pub(super) fn new(given: Duration, ttl: Millis, config: &RedlockConfig) -> Self {
+        let end = config.drift.valid_until(Instant::ZERO, ttl.duration());
+        let longest = Instant::ZERO + config.longest_node_timeout(ttl.duration());
+        let latest_end = longest.min(validity::half(Instant::ZERO, end));
+        Self { given, ttl, validity: end.as_nanos(), latest_hedge: latest_end.as_nanos() / 2 }
+    }
+
+    /// Returns the longest time, in nanoseconds, after which an attempt asks its spare nodes, if
+    /// this ttl is the one that was checked, for a request without a node timeout of its own.
+    #[inline]
+    pub(super) fn latest_hedge(self, ttl: Millis) -> Option<u64> {
+        (self.ttl == ttl).then_some(self.latest_hedge)
     }
 
     /// Returns the ttl in whole milliseconds, if `given` is the one that was checked.
@@ -55,13 +68,14 @@ mod tests {
 
     #[test]
     fn a_remembered_validity_is_the_computed_one() {
-        let drift = Drift::default();
+        let config = RedlockConfig::default();
+        let drift = config.drift;
         let starts = [0, 1, 7_000_000_000, u64::MAX - 5, u64::MAX].map(Instant::from_nanos);
         for millis in [1, 2, 3, 10, 999, 30_000, 604_800_000] {
             let given = Duration::from_millis(millis);
             let ttl = Millis::of(given);
-            let last = Some(LastTtl::new(given, ttl, drift));
-            let other = Some(LastTtl::new(2 * given, Millis::of(2 * given), drift));
+            let last = Some(LastTtl::new(given, ttl, &config));
+            let other = Some(LastTtl::new(2 * given, Millis::of(2 * given), &config));
             for start in starts {
                 let computed = drift.valid_until(start, given);
                 for last in [last, other, None] {

@@ -45,12 +45,16 @@ impl Redlock {
             return voters;
         }
         let asked = self.first_of_order(slot, voters);
+        let others = self.nodes().without(asked);
         // A node without room for the moment may have some when it is needed.
-        self.table[slot].round.spare = self.may_vote_soon(now, slot, self.nodes().without(asked));
+        let may_vote = voters == self.nodes();
+        let spare = if may_vote { others } else { self.may_vote_soon(now, slot, others) };
+        self.table[slot].round.spare = spare;
         asked
     }
 
     /// Returns those of `nodes` that can vote for a lock, now or when they have room.
+    #[cold]
     fn may_vote_soon(&self, now: Instant, slot: u32, nodes: NodeSet) -> NodeSet {
         let is_set = self.table[slot].is_set();
         let may_vote = |id: &_| {
@@ -82,19 +86,20 @@ impl Redlock {
         if self.hedge.is_used_up(now) {
             self.renew_hedge(now);
         }
-        let ready = asked.into_iter().filter(|id| self.nodes[*id].is_ready());
-        let slowest = ready.map(|id| self.nodes[id].patience()).max().unwrap_or(0);
-        let time = self.hedge.take(asked, slowest);
-        let started = self.table[slot].started;
-        let latest = started + (self.latest_end(slot) - started) / 2;
-        Instant::from_nanos(started.as_nanos().saturating_add(time)).min(latest)
+        let time = self.hedge.take(asked);
+        let Lock { ttl, started, .. } = self.table[slot];
+        let latest = match self.last_ttl.and_then(|last| last.latest_hedge(ttl)) {
+            Some(latest) if self.own_node_timeout(slot).is_none() => latest,
+            _ => (self.latest_end(slot) - started).as_nanos() as u64 / 2,
+        };
+        Instant::from_nanos(started.as_nanos().saturating_add(time.min(latest)))
     }
 
     /// Looks at all nodes for what the hedges have in common.
     fn renew_hedge(&mut self, now: Instant) {
         let answering = |id| {
             let node = &self.nodes[id];
-            Answering { patience: node.patience(), unanswered: node.unanswered() }
+            Answering { id, patience: node.patience(), unanswered: node.unanswered() }
         };
         let nodes = self.ready_nodes().into_iter().map(answering);
         self.hedge.renew(now, nodes, self.quorum.need());
@@ -189,9 +194,8 @@ impl Redlock {
     /// answered: mostly all of them refuse, and the others need not be asked at all.
     fn is_in_doubt(&self, lock: &Lock) -> bool {
         let votes = &lock.votes;
-        let hoped_for = votes.agreed().union(votes.open());
-        let known = hoped_for.union(votes.refused());
-        hoped_for.len() < self.quorum.need()
+        let known = votes.hoped_for().union(votes.refused());
+        votes.hoped_for().len() < self.quorum.need()
             && (votes.open().is_empty() || known != votes.asked())
             && !self.config.is_sabotaged(Saboteur::WideningForgotten)
     }
@@ -272,8 +276,11 @@ impl Redlock {
     /// could not take the key by then must not put off renewals.
     pub(super) fn pause_of_spare(&self, now: Instant, slot: u32) -> Option<Duration> {
         let Lock { round, started, valid_until, .. } = &self.table[slot];
-        let is_early = now - *started < (*valid_until - *started) / 4;
-        let has_pause = !round.spare.is_empty() && is_early && self.config.repair;
-        has_pause.then(|| (*valid_until - now) / 6)
+        if round.spare.is_empty() || !self.config.repair {
+            return None;
+        }
+        let [now, start, end] = [now, *started, *valid_until].map(Instant::as_nanos);
+        let is_early = now.saturating_sub(start) < end.saturating_sub(start) / 4;
+        is_early.then(|| Duration::from_nanos(end.saturating_sub(now) / 6))
     }
 }

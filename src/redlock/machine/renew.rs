@@ -279,11 +279,13 @@ impl Redlock {
         if has_all || !self.config.repair || lock.renewal.renew_at < Instant::FAR_FUTURE {
             return;
         }
-        // A key that stood in the way on another node has been released by then.
-        let eighth = now + (lock.valid_until - now) / 8;
         let due = match self.pause_of_spare(now, slot) {
             Some(pause) => now + pause,
-            None => self.patience(now, lock.ttl, self.ready_nodes()).min(eighth),
+            None => {
+                // A key that stood in the way on another node has been released by then.
+                let eighth = now + (lock.valid_until - now) / 8;
+                self.patience(now, lock.ttl, self.ready_nodes()).min(eighth)
+            }
         };
         self.table[slot].renewal.renew_at = due;
     }
