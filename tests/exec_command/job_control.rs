@@ -194,6 +194,23 @@ fn a_command_that_reads_gets_the_terminal_although_its_output_goes_elsewhere() {
 }
 
 #[test]
+fn a_lock_within_a_lock_gets_the_terminal_although_the_output_goes_elsewhere() {
+    let mut desk = Desk::new();
+    desk.start("$exec outer -- $exec r -- cat | tee copy; echo code $?");
+    desk.terminal.run("word");
+    assert_eq!(desk.line("copy"), "word");
+    desk.terminal.ctrl('z');
+    desk.terminal.expect("Stopped");
+    desk.terminal.expect(PROMPT);
+    desk.start("fg");
+    desk.terminal.run("more");
+    desk.terminal.expect("more\r\nmore\r\n");
+    desk.terminal.ctrl('d');
+    desk.terminal.expect(PROMPT);
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
 fn ctrl_c_ends_a_command_that_waits_for_the_terminal() {
     let mut desk = Desk::new();
     // The shell that waits is in the foreground, and its child may not read.

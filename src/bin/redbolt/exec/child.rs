@@ -144,6 +144,12 @@ impl Child {
         self.terminal.as_ref().is_some_and(Terminal::is_lent)
     }
 
+    /// Returns whether the command has stopped all that it has started in other groups, as a shell
+    /// or another redbolt does before it stops itself.
+    pub(super) fn has_stopped_its_job(&mut self) -> bool {
+        self.descendants.are_stopped(self.group)
+    }
+
     /// Sends a signal to the whole group. Once the id of the group may belong to another, the
     /// signal goes to each of those that are left.
     pub(super) fn signal(&mut self, signal: Signal) {

@@ -189,9 +189,14 @@ impl Run<'_> {
             self.child.signal(Signal::CONT);
             return Ok(());
         }
-        // Somebody has stopped the command and not the job. Where the command has the terminal,
-        // nobody could type at it any more.
         if signal == Signal::STOP && !self.child.has_terminal() {
+            // A redbolt as the command cannot tell that its own command wants the terminal: a
+            // process can stop itself by this signal alone.
+            if self.child.has_stopped_its_job() && self.child.lend_on_demand() {
+                self.child.signal(Signal::CONT);
+            }
+            // Else somebody has stopped the command and not the job. Where the command has the
+            // terminal, nobody could type at it any more.
             return Ok(());
         }
         if self.suspend(Origin::Command)? == Outcome::Orphaned {

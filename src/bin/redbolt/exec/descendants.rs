@@ -159,6 +159,17 @@ impl Descendants {
         false
     }
 
+    /// Returns whether there is somebody outside of a group, and all of them are stopped.
+    pub(super) fn are_stopped(&mut self, except: Pid) -> bool {
+        let Listing { mut visible, .. } = self.living();
+        visible.retain(|process| process.group != Some(except));
+        let is_stopped = |process: &Process| {
+            // The system shows a process as stopped a little after the signal.
+            process.is_stopped || system::is_pending(process.pid, Signal::STOP)
+        };
+        !visible.is_empty() && visible.iter().all(is_stopped)
+    }
+
     /// Continues those that [`stop`](Self::stop) has stopped. Others had been stopped before, such
     /// as the jobs of a shell, and stay so.
     pub(super) fn resume(&mut self) {
