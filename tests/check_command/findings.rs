@@ -296,7 +296,7 @@ fn another_deployment_is_told_by_its_constants() {
     let cause = "max_ttl is 2m here and 1m in the deployment";
     found.assert_finding(&addrs[0], true, cause, "redbolt init --max-ttl 2m");
     let found = seen(&addrs[..1], &[]);
-    found.assert_finding(&addrs[0], true, "1 nodes are configured here", "list the 3 nodes");
+    found.assert_finding(&addrs[0], true, "1 node is configured here", "list the 3 nodes");
     // A shorter `max_ttl` is no reason to stay out.
     seen(&addrs, &["--max-ttl", "30s"]).assert_verdict(0, "3 of 3 can vote");
 }

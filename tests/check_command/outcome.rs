@@ -136,7 +136,7 @@ fn a_long_address_keeps_the_table_narrow() {
     let found = seen(&[addr.clone(), long.clone()], &[]);
     assert!(found.text.lines().any(|line| line == long), "{}", found.text);
     assert_eq!(found.node(&long)["label"], "NO NAME");
-    found.assert_finding(&addr, true, "2 nodes are configured here, and 1", "list the 1 nodes");
+    found.assert_finding(&addr, true, "2 nodes are configured here, and 1", "list the 1 node ");
 }
 
 #[test]

@@ -92,8 +92,13 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
     let max_ttl = ("REDBOLT_MAX_TTL", "20s");
     let ttl = ("REDBOLT_TTL", "61s");
     let rows: [(_, &[&str], _, &str); 19] = [
-        (max_ttl, &[], 64, "--ttl is 30s, at most REDBOLT_MAX_TTL = 20s is possible"),
-        (max_ttl, &["--max-ttl", "10s"], 64, "--ttl is 30s, at most --max-ttl = 10s is possible"),
+        (max_ttl, &[], 64, "the default of --ttl is 30s, at most REDBOLT_MAX_TTL = 20s"),
+        (
+            max_ttl,
+            &["--max-ttl", "10s"],
+            64,
+            "the default of --ttl is 30s, at most --max-ttl = 10s",
+        ),
         (max_ttl, &["--max-ttl", "40s", "--no-wait"], 69, "no quorum"),
         (("REDBOLT_MAX_TTL", "9ms"), &[], 64, "REDBOLT_MAX_TTL is \"9ms\", between 10ms and 168h"),
         (("REDBOLT_MAX_HOLD", "169h"), &[], 64, "REDBOLT_MAX_HOLD is \"169h\", between 30s and 1"),

@@ -102,9 +102,10 @@ impl Case<'_> {
                 advice(Deployment, "MAX_TTL", cause, remedy)
             }
             NodeError::OtherNodes { recorded, .. } => {
+                let nodes = if recorded == 1 { "node" } else { "nodes" };
                 let remedy = format!(
-                    "list the {recorded} nodes that all clients list; to change their number, end \
-                     all clients, then redbolt init --reconfigure"
+                    "list the {recorded} {nodes} that all clients list; to change their number, \
+                     end all clients, then redbolt init --reconfigure"
                 );
                 advice(Deployment, "NODES", error.to_string(), remedy)
             }

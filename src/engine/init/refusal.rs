@@ -82,7 +82,8 @@ impl fmt::Display for InitRefusal {
                 write!(f, "max_ttl is {recorded}, and cannot be lowered to {ours} under clients")
             }
             Self::OtherNodes { ours, recorded, .. } => {
-                write!(f, "{ours} nodes are configured here, and {recorded} in the deployment")
+                let are = if *ours == 1 { "node is" } else { "nodes are" };
+                write!(f, "{ours} {are} configured here, and {recorded} in the deployment")
             }
             Self::HalfChanged => NodeError::Reconfiguring.fmt(f),
             Self::TooFewKept { of, kept } => {

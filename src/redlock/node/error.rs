@@ -185,7 +185,8 @@ impl fmt::Display for NodeError {
                 format_duration(Duration::from_millis(*recorded))
             ),
             Self::OtherNodes { ours, recorded } => {
-                write!(f, "{ours} nodes are configured here, and {recorded} in the deployment")
+                let are = if *ours == 1 { "node is" } else { "nodes are" };
+                write!(f, "{ours} {are} configured here, and {recorded} in the deployment")
             }
             Self::Reconfiguring => f.write_str(
                 "closed for all clients by `redbolt init --reconfigure`: run it again if it was \

@@ -161,8 +161,9 @@ impl Args {
     fn read(&mut self, sources: &Sources) -> Result<(Option<Config>, [String; 2]), String> {
         complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
         let name = |value: Option<Duration>, option: &str, variable| match sources.given(variable) {
-            Some(given) if value.is_none() => given.name,
-            _ => option.to_owned(),
+            _ if value.is_some() => option.to_owned(),
+            Some(given) => given.name,
+            None => format!("the default of {option}"),
         };
         let names = [
             name(self.ttl, "--ttl", "REDBOLT_TTL"),
