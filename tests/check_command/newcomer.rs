@@ -1,8 +1,13 @@
 //! A newcomer who does what the check says, and nothing else.
 
+use std::time::Duration;
+
 use crate::support::servers::Cluster;
+use crate::support::until;
 use crate::support::wire::Reply;
 use crate::{init, seen};
+
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns the words behind `start` in the remedy for a node, up to the end or a comma, a semicolon
 /// or a colon.
@@ -22,6 +27,11 @@ fn five_servers_three_of_them_wrong_become_good_by_the_words_of_the_check() {
         let parts: Vec<_> = order.iter().map(|word| word.as_bytes()).collect();
         assert_eq!(cluster[node].command(&parts), Reply::Simple("OK".to_owned()), "{order:?}");
     };
+    // Each report is taken twice, as text and as JSON.
+    let has_replicas = |count: &str| {
+        let found = || cluster[0].info("connected_slaves");
+        assert!(until(PATIENCE, || found().as_deref() == Some(count)), "{:?}", found());
+    };
     let order = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let mut addrs = cluster.addrs();
     let (host, port) = addrs[0].split_once(':').expect("an address");
@@ -29,11 +39,13 @@ fn five_servers_three_of_them_wrong_become_good_by_the_words_of_the_check() {
     run(2, &order("CONFIG SET maxmemory-policy volatile-lru"));
     run(3, &order("ACL SETUSER app on >pw ~* +@all -set -pexpire"));
     addrs[3] = format!("redis://app:pw@{}", addrs[3]);
+    has_replicas("1");
 
     let found = seen(&addrs, &[]);
     found.assert_verdict(69, "0 of 5 can vote");
     let names = cluster.addrs();
     run(1, &words(&found, &names[1], "REPLICAOF NO ONE"));
+    has_replicas("0");
     run(2, &words(&found, &names[2], "CONFIG SET"));
     run(3, &words(&found, &names[3], "ACL SETUSER"));
     let found = seen(&addrs, &[]);
