@@ -5,7 +5,7 @@
 //! woken a little too early, by the slack that timers have, and looks again and again until then.
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use redbolt::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::Outcome;
+use crate::args::Args;
 
 /// By how much a timer of Linux may be late.
 const SLACK: Duration = Duration::from_micros(60);
@@ -42,6 +43,14 @@ struct Lane {
     is_read: bool,
     /// Whether the other end knows that.
     is_over: bool,
+}
+
+/// Stands in front of the nodes until standard input ends, and prints the addresses.
+pub(crate) fn run(args: &Args) -> Outcome {
+    let addresses = start(&args.nodes()?, args.duration("rtt", Duration::ZERO)?)?;
+    println!("{}", addresses.join(","));
+    io::copy(&mut io::stdin(), &mut io::sink())?;
+    Ok(())
 }
 
 /// Starts a proxy in front of each node, for as long as the process lives. Returns the addresses.
