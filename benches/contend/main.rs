@@ -6,11 +6,11 @@
 //! ```
 //!
 //! The scenarios are `house`, `processes`, `engines`, `idle` and `sets`; `benches/contend.sh` says
-//! what each of them measures. `proxy` only stands in front of nodes, for other scripts. The load is
-//! made by the public `Client` alone. Each file knows one
-//! subject: `load` asks for locks and notes when, `record` is what was noted, `figures` is what
-//! follows from that, `worker` and `children` are the two ends of a process, `census` counts the
-//! commands of the servers, `proxy` stands for a distance, and `peer` for others that lock.
+//! what each of them measures. `proxy` only stands in front of nodes, for other scripts. The load
+//! is made by the public `Client` alone. Each file knows one subject: `load` asks for locks and
+//! notes when, `record` is what was noted, `figures` is what follows from that, `worker` and
+//! `children` are the two ends of a process, `census` counts the commands of the servers, `proxy`
+//! stands for a distance, and `peer` for others that lock.
 
 mod args;
 mod census;

@@ -77,13 +77,13 @@ pub struct RedlockConfig {
     /// The longest time until a release is reported, with what is known by then. After the report,
     /// the release goes on in the background. Default: 1 s.
     pub release_timeout: Duration,
-    /// The longest pause between two attempts for a resource that somebody else holds, or between
-    /// two looks whether somebody still does. Pauses before an attempt can always last for 16 round
-    /// trips, because clients that retry sooner collide again, and those before a look for four. A
-    /// client that has just had a resource which others want
-    /// makes pauses up to six times as long at first, up to 16 times where more than six others
-    /// want the resource, and pauses down to a twentieth of `retry_max` when all others have had
-    /// time for a turn. Default: 100 ms.
+    /// The longest pause of a request whose resource somebody else holds: behind an attempt in
+    /// vain, or behind a look that has shown somebody. Where round trips are long, pauses behind an
+    /// attempt can last for 16 of them, because clients that retry sooner collide again, and pauses
+    /// behind a look for four, or for one for each other client, up to 16. A client that has just
+    /// had a resource which others want makes pauses up to six times as long at first, up to 16
+    /// times where more than six others want the resource, and pauses down to a twentieth of
+    /// `retry_max` when all others have had time for a turn. Default: 100 ms.
     pub retry_max: Duration,
     /// The time for which locks of one engine may follow one another on a resource. Then the engine
     /// leaves the resource to other engines for the [`tenure_gap`](Self::tenure_gap). An engine

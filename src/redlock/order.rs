@@ -32,9 +32,9 @@ impl Order {
         for id in among {
             weights[id.index()] = xxh64_of_number(self.0[id.index()], stripe);
         }
-        // To sort the few nodes would take twice the instructions, and to look for the heaviest ones
-        // an eighth more: most of the nodes stay. Equal weights, which no two names have,
-        // would leave the first of the list in front.
+        // To sort the few nodes would take twice the instructions, and to look for the heaviest
+        // ones an eighth more: for a quorum most nodes stay. Equal weights, which no two names
+        // have, would leave the first of the list in front.
         let lighter = |lightest: NodeId, id: NodeId| {
             if weights[id.index()] <= weights[lightest.index()] { id } else { lightest }
         };
@@ -93,6 +93,15 @@ mod tests {
                     all.iter().filter(|at| **at != missing).take(3).map(|at| node(*at)).collect();
                 assert_eq!(order.first(&key, left, 3), expected, "{all:?} without {missing}");
             }
+        }
+    }
+
+    #[test]
+    fn of_equal_names_the_first_ones_come_first() {
+        let order = Order::new(&["same"; 4].map(String::from), 4);
+        for count in 0..=4 {
+            let first = order.first(b"key", NodeSet::first(4), count);
+            assert_eq!(first, NodeSet::first(count));
         }
     }
 

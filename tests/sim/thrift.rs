@@ -13,11 +13,11 @@
 //! A request that waits for longer than one round of all who contend makes pauses down to a
 //! twentieth: `retry_max` counts as a twentieth here.
 //!
-//! **Looks** at the door come behind pauses of up to `retry_max` or four round trips, and go to
-//! one node each. An attempt that follows a look at once has no pause of its own. A push about a
-//! lock wakes each request of the client that listens for the key, and its pauses begin with the
-//! shortest range again; the end of a connection, and a push about all keys, wake those that listen
-//! there.
+//! **Looks** at the door, and what follows them, come behind pauses of up to `retry_max` or four
+//! round trips. A look goes to one node. An attempt that follows a look at once has no pause of its
+//! own. A push about a lock wakes each request of the client that listens for the key, and its
+//! pauses begin with the shortest range again; the end of a connection, and a push about all keys,
+//! wake those that listen there.
 //!
 //! **Steps.** A set that has waited for long takes its resources one by one, each by a request of
 //! its own that makes the same pauses. Steps end, and begin again after twice the time, from
@@ -69,7 +69,7 @@ const FORMS: u64 = 3;
 /// The pauses between the attempts of one request.
 #[derive(Clone, Copy)]
 pub(crate) struct Pauses {
-    /// The least first range, and the least caps before an attempt and before a look, in
+    /// The least first range, and the least caps behind an attempt and behind a look, in
     /// nanoseconds.
     first: u64,
     cap: u64,
@@ -144,7 +144,7 @@ impl Pauses {
         self.count(time, self.cap)
     }
 
-    /// Returns how many looks at the door, and attempts, can be made within `time`.
+    /// Returns how many looks at the door can be made within `time`.
     fn looks_within(self, time: Duration) -> u64 {
         self.count(time, self.cap_of_looks)
     }

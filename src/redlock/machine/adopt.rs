@@ -8,7 +8,7 @@
 use core::time::Duration;
 
 use super::Redlock;
-use super::backoff::Next;
+use super::backoff::After;
 use super::line::Needs;
 use crate::redlock::error::{AcquireError, ExtendError};
 use crate::redlock::event::{Event, LockId};
@@ -169,7 +169,7 @@ impl Redlock {
         if could < self.quorum.need() {
             return self.acquire_ended(now, slot, AcquireError::Gone);
         }
-        let Some(retry_at) = self.pause_before(now, slot, Next::Try) else {
+        let Some(retry_at) = self.pause_after(now, slot, After::Attempt) else {
             let outcomes = self.outcomes(now, &votes, Needs::Scripts);
             return self.acquire_ended(now, slot, self.no_quorum(slot, outcomes));
         };

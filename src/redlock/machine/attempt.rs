@@ -1,7 +1,7 @@
 //! One attempt to get a lock: one request to each node, their votes, the verdict, the next try.
 
 use super::Redlock;
-use super::backoff::{self, Next};
+use super::backoff::{self, After};
 use super::last_ttl::LastTtl;
 use crate::redlock::event::Event;
 use crate::redlock::lock::{Lock, Phase, Way};
@@ -176,7 +176,7 @@ impl Redlock {
         let lock = &self.table[slot];
         match lock.verdict(self.quorum) {
             Verdict::Open if lock.round.spare.is_empty() => {}
-            // As long as every node may say yes there is no doubt.
+            // Every node that was asked has said yes, or still may.
             Verdict::Open if lock.votes.hoped_for() == lock.votes.asked() => {}
             Verdict::Open => self.widen_in_doubt(now, slot),
             verdict => self.decide(now, slot, verdict),
@@ -228,7 +228,7 @@ impl Redlock {
     /// next try unless the wait of the caller ends before.
     pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
         self.release_failed(now, slot);
-        let Some(retry_at) = self.pause_before(now, slot, Next::Try) else {
+        let Some(retry_at) = self.pause_after(now, slot, After::Attempt) else {
             // Refusals that left no quorum possible, even with the votes still open, mean a holder.
             // Everything else means that too few nodes were there.
             let error = self.acquire_error(now, slot);
@@ -250,7 +250,7 @@ impl Redlock {
     /// Returns the moment of the next try or look, or `None` if the wait of the caller ends before,
     /// or if the caller wants no more tries. A pause that would outlast the wait is cut short for
     /// one last try.
-    pub(super) fn pause_before(&mut self, now: Instant, slot: u32, next: Next) -> Option<Instant> {
+    pub(super) fn pause_after(&mut self, now: Instant, slot: u32, after: After) -> Option<Instant> {
         let ttl = self.table[slot].ttl;
         // No attempt takes longer than a node timeout, however far away the nodes seem to be.
         let timeout = self.wait_until(now, slot, ttl, self.ready_nodes()) - now;
@@ -261,7 +261,7 @@ impl Redlock {
             return None;
         }
         let (retries, cap) = (lock.retries, self.longest_pause(now, slot));
-        let pause = backoff::pause(next, retries, round_trip, cap, &mut self.rng);
+        let pause = backoff::pause(after, retries, round_trip, cap, &mut self.rng);
         let pause = self.own_pause(slot, pause)?;
         let is_last = pause >= left;
         self.table[slot].last_try = is_last;

@@ -1,4 +1,4 @@
-//! The pause before the next attempt, when somebody else has the resource.
+//! The pause before the next look or attempt, when somebody else has the resource.
 //!
 //! Two clients that split the votes would split them again if they came back together; with an even
 //! number of nodes, for ever. So each client waits a random time. The range starts at a few round
@@ -22,39 +22,45 @@ const LEAST_RANGE: Duration = Duration::from_micros(200);
 /// found two clients that split the votes of seven nodes for a minute, with a cap below one round
 /// trip. Two clients in a range of 16 meet at every sixth try. A wider range would meet less often,
 /// and would let a lock lie free for seconds where masters are far away.
-const ROOM_OF_TRIES: u32 = 16;
+const ROOM: u32 = 16;
 
-/// The same for looks at the door. Looks split no votes, and must not come too seldom: an engine
-/// leaves the resource to others for two to four round trips, once in a tenure. The simulator found
-/// a client that looked each ten round trips, and missed each of these moments for 20 seconds.
-const ROOM_OF_LOOKS: u32 = 4;
+/// The same behind a look that has shown somebody else. A look splits no votes, and must not come
+/// too seldom: an engine leaves the resource to others for two to four round trips, once in a
+/// tenure. The simulator found a client that looked each ten round trips, and missed each of these
+/// moments for 20 seconds.
+const LEAST_ROOM: u32 = 4;
 
-/// What comes behind a pause.
+/// What comes before a pause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Next {
-    Try,
-    Look,
+pub(super) enum After {
+    /// An attempt in vain. A look may follow all the same.
+    Attempt,
+    /// A look, by one of so many who are known to contend, and one more.
+    Look { others: u32 },
 }
 
-impl Next {
+impl After {
+    /// Returns the number of round trips to which the range can grow. Looks that find the door
+    /// empty within one round trip lead to attempts that split the votes, so those of many spread
+    /// as attempts do.
     fn room(self) -> u32 {
         match self {
-            Self::Try => ROOM_OF_TRIES,
-            Self::Look => ROOM_OF_LOOKS,
+            Self::Attempt => ROOM,
+            Self::Look { others } => others.clamp(LEAST_ROOM, ROOM),
         }
     }
 }
 
 /// Returns a random pause between one quarter of the range and the whole range.
 pub(super) fn pause(
-    next: Next,
+    after: After,
     retries: u32,
     round_trip: Duration,
     cap: Duration,
     rng: &mut fastrand::Rng,
 ) -> Duration {
     let first = first_range(round_trip);
-    let cap = cap.max(round_trip.saturating_mul(next.room()));
+    let cap = cap.max(round_trip.saturating_mul(after.room()));
     let range = first.saturating_mul(1 << retries.min(20)).min(cap);
     let nanos = u64::try_from(range.as_nanos()).unwrap_or(u64::MAX);
     Duration::from_nanos(rng.u64(nanos / 4..=nanos))
@@ -96,28 +102,30 @@ mod tests {
         let micros = Duration::from_micros;
         let cap = Duration::from_millis(100);
         let rows = [
-            // what comes next, retries, round trip in µs, least and most pause in µs
-            (Next::Try, 0, 0, 50, 200),
-            (Next::Try, 0, 100, 100, 400),
-            (Next::Try, 1, 100, 200, 800),
-            (Next::Try, 3, 100, 800, 3_200),
-            (Next::Try, 10, 100, 25_000, 100_000),
-            (Next::Try, u32::MAX, 100, 25_000, 100_000),
+            // what comes before, retries, round trip in µs, least and most pause in µs
+            (After::Attempt, 0, 0, 50, 200),
+            (After::Attempt, 0, 100, 100, 400),
+            (After::Attempt, 1, 100, 200, 800),
+            (After::Attempt, 3, 100, 800, 3_200),
+            (After::Attempt, 10, 100, 25_000, 100_000),
+            (After::Attempt, u32::MAX, 100, 25_000, 100_000),
             // Clients with pauses shorter than a round trip would meet again and again.
-            (Next::Try, 0, 20_000, 20_000, 80_000),
-            (Next::Try, 1, 20_000, 40_000, 160_000),
-            (Next::Try, 10, 20_000, 80_000, 320_000),
-            (Next::Try, u32::MAX, 60_000, 240_000, 960_000),
-            (Next::Try, u32::MAX, 1_000_000, 4_000_000, 16_000_000),
-            (Next::Look, 0, 100, 100, 400),
-            (Next::Look, u32::MAX, 100, 25_000, 100_000),
-            (Next::Look, u32::MAX, 20_000, 25_000, 100_000),
-            (Next::Look, u32::MAX, 60_000, 60_000, 240_000),
+            (After::Attempt, 0, 20_000, 20_000, 80_000),
+            (After::Attempt, 1, 20_000, 40_000, 160_000),
+            (After::Attempt, 10, 20_000, 80_000, 320_000),
+            (After::Attempt, u32::MAX, 60_000, 240_000, 960_000),
+            (After::Attempt, u32::MAX, 1_000_000, 4_000_000, 16_000_000),
+            (After::Look { others: 0 }, 0, 100, 100, 400),
+            (After::Look { others: 0 }, u32::MAX, 100, 25_000, 100_000),
+            (After::Look { others: 1 }, u32::MAX, 20_000, 25_000, 100_000),
+            (After::Look { others: 1 }, u32::MAX, 60_000, 60_000, 240_000),
+            (After::Look { others: 9 }, u32::MAX, 60_000, 135_000, 540_000),
+            (After::Look { others: 99 }, u32::MAX, 60_000, 240_000, 960_000),
         ];
-        for (next, retries, round_trip, least, most) in rows {
+        for (after, retries, round_trip, least, most) in rows {
             let mut rng = fastrand::Rng::with_seed(1);
             let pauses: Vec<_> = (0..1_000)
-                .map(|_| pause(next, retries, micros(round_trip), cap, &mut rng))
+                .map(|_| pause(after, retries, micros(round_trip), cap, &mut rng))
                 .collect();
             let shortest = pauses.iter().min().expect("a thousand pauses");
             let longest = pauses.iter().max().expect("a thousand pauses");

@@ -63,6 +63,14 @@ pub(super) struct Answering {
     pub unanswered: usize,
 }
 
+/// Returns the latest hedge of an attempt, in nanoseconds from its start, given the longest time
+/// for which the attempt waits, and its validity. Half of the time in which votes count is left for
+/// the spare nodes.
+pub(super) fn latest(longest_wait: Duration, validity: u64) -> u64 {
+    let longest = u64::try_from(longest_wait.as_nanos()).unwrap_or(u64::MAX);
+    longest.min(validity / 2) / 2
+}
+
 impl Hedge {
     /// A small part of the shortest hedge.
     const LASTS: Duration = Duration::from_micros(100);

@@ -2,9 +2,10 @@
 
 use core::time::Duration;
 
+use super::hedge;
 use crate::redlock::config::RedlockConfig;
 use crate::redlock::millis::Millis;
-use crate::redlock::validity::{self, Drift};
+use crate::redlock::validity::Drift;
 use crate::time::Instant;
 
 /// The last ttl that was checked, for callers that ask for the same again, as nearly all do.
@@ -17,25 +18,24 @@ pub(super) struct LastTtl {
     ttl: Millis,
     /// The ttl less its drift, in nanoseconds.
     validity: u64,
-    /// The longest time, in nanoseconds, after which an attempt with this ttl asks its spare nodes:
-    /// half of its longest time.
+    /// The latest hedge of an attempt with this ttl, in nanoseconds.
     latest_hedge: u64,
 }
 
 impl LastTtl {
     /// Takes note of a ttl that was checked.
     pub(super) fn new(given: Duration, ttl: Millis, config: &RedlockConfig) -> Self {
-        let end = config.drift.valid_until(Instant::ZERO, ttl.duration());
-        let longest = Instant::ZERO + config.longest_node_timeout(ttl.duration());
-        let latest_end = longest.min(validity::half(Instant::ZERO, end));
-        Self { given, ttl, validity: end.as_nanos(), latest_hedge: latest_end.as_nanos() / 2 }
+        let validity = config.drift.valid_until(Instant::ZERO, ttl.duration()).as_nanos();
+        let latest_hedge = hedge::latest(config.longest_node_timeout(ttl.duration()), validity);
+        Self { given, ttl, validity, latest_hedge }
     }
 
-    /// Returns the longest time, in nanoseconds, after which an attempt asks its spare nodes, if
-    /// this ttl is the one that was checked, for a request without a node timeout of its own.
+    /// Returns the latest hedge of an attempt with this ttl and validity, as [`hedge::latest`]
+    /// does, if both are known here. The request must have no node timeout of its own.
     #[inline]
-    pub(super) fn latest_hedge(self, ttl: Millis) -> Option<u64> {
-        (self.ttl == ttl).then_some(self.latest_hedge)
+    pub(super) fn latest_hedge(self, ttl: Millis, validity: u64) -> Option<u64> {
+        // The validity of an attempt can have been shortened since.
+        (self.ttl == ttl && self.validity == validity).then_some(self.latest_hedge)
     }
 
     /// Returns the ttl in whole milliseconds, if `given` is the one that was checked.
@@ -82,6 +82,23 @@ mod tests {
                     let found = LastTtl::valid_until(last, drift, start, ttl);
                     assert_eq!(found, computed, "{millis} ms from {start:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_remembered_hedge_is_the_computed_one_and_good_for_the_whole_validity_alone() {
+        for node_timeout in [None, Some(Duration::from_millis(700))] {
+            let config = RedlockConfig { node_timeout, ..RedlockConfig::default() };
+            for millis in [10, 11, 999, 30_000, 604_800_000] {
+                let given = Duration::from_millis(millis);
+                let ttl = Millis::of(given);
+                let last = LastTtl::new(given, ttl, &config);
+                let validity = config.drift.valid_until(Instant::ZERO, given).as_nanos();
+                let expected = hedge::latest(config.longest_node_timeout(given), validity);
+                assert_eq!(last.latest_hedge(ttl, validity), Some(expected), "{millis} ms");
+                assert_eq!(last.latest_hedge(ttl, validity - 1), None);
+                assert_eq!(last.latest_hedge(Millis::of(2 * given), validity), None);
             }
         }
     }

@@ -14,7 +14,7 @@
 use core::time::Duration;
 
 use super::Redlock;
-use super::backoff::Next;
+use super::backoff::After;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::listeners::Listening;
@@ -75,7 +75,8 @@ impl Redlock {
     /// of its wait.
     pub(super) fn next_look(&mut self, now: Instant, slot: u32) -> Option<Instant> {
         // Sets `last_try` if the pause is the last.
-        let usual = self.pause_before(now, slot, Next::Look)?;
+        let others = self.table.door(slot).map_or(0, Door::company);
+        let usual = self.pause_after(now, slot, After::Look { others })?;
         if self.table[slot].last_try {
             return Some(usual);
         }

@@ -9,7 +9,7 @@
 use core::time::Duration;
 
 use super::Redlock;
-use super::hedge::{Answering, LEAST_HEDGE};
+use super::hedge::{self, Answering, LEAST_HEDGE};
 use crate::redlock::ask::Ask;
 use crate::redlock::lock::Lock;
 use crate::redlock::node::batch::Flush;
@@ -87,11 +87,11 @@ impl Redlock {
             self.renew_hedge(now);
         }
         let time = self.hedge.take(asked);
-        let Lock { ttl, started, .. } = self.table[slot];
-        let latest = match self.last_ttl.and_then(|last| last.latest_hedge(ttl)) {
-            Some(latest) if self.own_node_timeout(slot).is_none() => latest,
-            _ => (self.latest_end(slot) - started).as_nanos() as u64 / 2,
-        };
+        let Lock { ttl, started, valid_until, .. } = self.table[slot];
+        let validity = valid_until.as_nanos().saturating_sub(started.as_nanos());
+        let last = self.last_ttl.filter(|_| self.own_node_timeout(slot).is_none());
+        let known = last.and_then(|last| last.latest_hedge(ttl, validity));
+        let latest = known.unwrap_or_else(|| hedge::latest(self.longest_wait(slot, ttl), validity));
         Instant::from_nanos(started.as_nanos().saturating_add(time.min(latest)))
     }
 

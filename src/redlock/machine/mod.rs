@@ -28,7 +28,7 @@
 //! The way out and the way back:
 //!
 //! * `groups`: releases and extensions, gathered into one script call per node. `encode` writes the
-//!   bytes, and `last_request` reuses them for the next node. `last_ttl` has the validity of a ttl.
+//!   bytes, `last_request` reuses them for the next node, `last_ttl` what follows from a ttl.
 //! * `session`: connections that begin and end, and bytes that come in.
 //! * `reply`: the meaning of one reply for the node and for the request. `resend` sends a request
 //!   again in another form.

@@ -23,7 +23,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::Redlock;
-use super::backoff::Next;
+use super::backoff::After;
 use super::line::Needs;
 use crate::redlock::error::AcquireError;
 use crate::redlock::event::LockId;
@@ -190,7 +190,7 @@ impl Redlock {
     /// Ends the steps of a set that takes too long, and lets the set go on as before.
     fn give_up_steps(&mut self, now: Instant, slot: u32) {
         self.end_steps(now, slot);
-        match self.pause_before(now, slot, Next::Try) {
+        match self.pause_after(now, slot, After::Attempt) {
             Some(retry_at) => self.back_off(slot, retry_at),
             None => {
                 let error = self.acquire_error(now, slot);

@@ -58,6 +58,21 @@ fn hedges_are_later_where_the_first_nodes_decide_all_the_same() {
 }
 
 #[test]
+fn a_hedge_leaves_the_others_half_of_the_time_that_the_caller_has_set() {
+    let mut rig = rig();
+    (0..40).for_each(|_| _ = hedged(&mut rig, "r", true));
+    let options = AcquireOptions::new().node_timeout(ms(4));
+    let lock = rig.redlock.acquire_with(rig.now, &["r"], TTL, NO_WAIT, &options);
+    lock.expect("the request is in bounds");
+    let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
+    asked[..2].iter().for_each(|index| rig.reply(*index, "+OK"));
+    rig.advance(Duration::from_micros(1_950));
+    assert_eq!(rig.got(&[]), [0; 0]);
+    rig.advance(Duration::from_micros(50));
+    assert!((0..5).filter(|index| !rig.sent(*index).is_empty()).count() == 2);
+}
+
+#[test]
 fn hedges_are_as_early_as_ever_where_the_others_decide() {
     let mut rig = rig();
     let waits: Vec<_> = (0..40).map(|_| hedged(&mut rig, "r", false)).collect();
