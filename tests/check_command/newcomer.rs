@@ -27,7 +27,7 @@ fn five_servers_three_of_them_wrong_become_good_by_the_words_of_the_check() {
         let parts: Vec<_> = order.iter().map(|word| word.as_bytes()).collect();
         assert_eq!(cluster[node].command(&parts), Reply::Simple("OK".to_owned()), "{order:?}");
     };
-    // Each report is taken twice, as text and as JSON.
+    // Each report is taken twice, as text and as JSON, and a replica could attach in between.
     let has_replicas = |count: &str| {
         let found = || cluster[0].info("connected_slaves");
         assert!(until(PATIENCE, || found().as_deref() == Some(count)), "{:?}", found());

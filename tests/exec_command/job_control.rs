@@ -7,6 +7,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::run::{PATIENCE, Run, assert_no_keys, exec};
 use crate::support::process::Folder;
+#[cfg(target_os = "linux")]
+use crate::support::process::state_of;
 use crate::support::servers::Cluster;
 use crate::support::terminal::{PROMPT, Terminal};
 use crate::support::until;
@@ -194,9 +196,10 @@ fn a_command_that_reads_gets_the_terminal_although_its_output_goes_elsewhere() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_lock_within_a_lock_gets_the_terminal_although_the_output_goes_elsewhere() {
     let mut desk = Desk::new();
-    desk.start("$exec outer -- $exec r -- cat | tee copy; echo code $?");
+    desk.start("$exec outer -- $exec r -- cat | tee copy");
     desk.terminal.run("word");
     assert_eq!(desk.line("copy"), "word");
     desk.terminal.ctrl('z');
@@ -207,7 +210,55 @@ fn a_lock_within_a_lock_gets_the_terminal_although_the_output_goes_elsewhere() {
     desk.terminal.expect("more\r\nmore\r\n");
     desk.terminal.ctrl('d');
     desk.terminal.expect(PROMPT);
+    assert!(desk.run("echo code $?").contains("code 0"));
     assert_no_keys(&desk.cluster);
+}
+
+/// Neither of the two inner ones can lend the terminal, which belongs to the group of the first.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_terminal_goes_through_three_locks() {
+    let mut desk = Desk::new();
+    desk.start("$exec a -- $exec b -- $exec c -- cat | tee copy; echo code $?");
+    desk.terminal.run("word");
+    assert_eq!(desk.line("copy"), "word");
+    desk.terminal.ctrl('d');
+    desk.terminal.expect("code 0");
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_lock_within_a_lock_in_the_background_is_stopped_when_it_wants_the_terminal() {
+    let mut desk = Desk::new();
+    desk.run("$exec outer -- $exec r -- cat &");
+    assert!(until(PATIENCE, || desk.run("jobs").contains("Stopped")));
+    desk.start("fg");
+    desk.terminal.run("word");
+    desk.terminal.expect("word\r\nword\r\n");
+    desk.terminal.ctrl('d');
+    desk.terminal.expect(PROMPT);
+    assert_no_keys(&desk.cluster);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_that_somebody_stops_stays_so_while_what_it_has_started_runs() {
+    let mut desk = Desk::new();
+    let worker = format!("setsid {} & echo $$ >pid; wait", working('A'));
+    fs::write(desk.path().join("worker"), worker).expect("the folder is ours");
+    desk.start(&format!("$exec {SHORT} r -- sh worker >log"));
+    desk.line("work");
+    let id: u32 = desk.line("pid").parse().expect("a process id");
+    let pid = Pid::from_raw(id as i32).expect("not zero");
+    kill_process(pid, Signal::STOP).expect("the shell runs");
+    let is_stopped = || state_of(id) == Some('T');
+    assert!(until(PATIENCE, is_stopped));
+    let written = || fs::read(desk.path().join("work")).map_or(0, |work| work.len());
+    let before = written();
+    assert!(until(PATIENCE, || written() > before + 200) && is_stopped());
+    kill_process(pid, Signal::KILL).expect("the shell is stopped");
+    desk.terminal.expect(PROMPT);
 }
 
 #[test]

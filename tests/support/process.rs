@@ -137,10 +137,15 @@ impl Drop for Folder {
 /// for does not count.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_alive(pid: u32) -> bool {
+    state_of(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Returns the letter for the state of a process, such as `T` for one that is stopped.
+#[cfg(target_os = "linux")]
+pub(crate) fn state_of(pid: u32) -> Option<char> {
     // The state follows the name, which stands in parentheses and may contain any character.
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit(") ").next().and_then(|rest| rest.chars().next())
 }
 
 /// Returns whether a signal is in a set of a process, such as `SigIgn` (ignored) or `SigCgt`

@@ -81,9 +81,8 @@ impl fmt::Display for InitRefusal {
                 let [ours, recorded] = [ours, recorded].map(|ttl| format_duration(*ttl));
                 write!(f, "max_ttl is {recorded}, and cannot be lowered to {ours} under clients")
             }
-            Self::OtherNodes { ours, recorded, .. } => {
-                let are = if *ours == 1 { "node is" } else { "nodes are" };
-                write!(f, "{ours} {are} configured here, and {recorded} in the deployment")
+            &Self::OtherNodes { ours, recorded, .. } => {
+                NodeError::OtherNodes { ours, recorded }.fmt(f)
             }
             Self::HalfChanged => NodeError::Reconfiguring.fmt(f),
             Self::TooFewKept { of, kept } => {

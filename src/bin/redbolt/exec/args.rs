@@ -160,10 +160,12 @@ impl Args {
     /// any, and the names of the ttl and of the shortest stay.
     fn read(&mut self, sources: &Sources) -> Result<(Option<Config>, [String; 2]), String> {
         complete(&mut self.log, "REDBOLT_LOG", sources, Form::named)?;
-        let name = |value: Option<Duration>, option: &str, variable| match sources.given(variable) {
-            _ if value.is_some() => option.to_owned(),
-            Some(given) => given.name,
-            None => format!("the default of {option}"),
+        let name = |value: Option<Duration>, option: &str, variable| {
+            if value.is_some() {
+                return option.to_owned();
+            }
+            let default = || format!("the default of {option}");
+            sources.given(variable).map_or_else(default, |given| given.name)
         };
         let names = [
             name(self.ttl, "--ttl", "REDBOLT_TTL"),

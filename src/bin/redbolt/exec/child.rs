@@ -144,8 +144,9 @@ impl Child {
         self.terminal.as_ref().is_some_and(Terminal::is_lent)
     }
 
-    /// Returns whether the command has stopped all that it has started in other groups, as a shell
-    /// or another redbolt does before it stops itself.
+    /// Returns whether all are stopped that the command has started in other groups, and there are
+    /// some. Another redbolt stops them before it stops itself, and hardly anybody else does.
+    /// `false` where the system does not tell.
     pub(super) fn has_stopped_its_job(&mut self) -> bool {
         self.descendants.are_stopped(self.group)
     }

@@ -182,21 +182,22 @@ impl Run<'_> {
 
     /// Handles a stop of the command as a shell does: by a stop of the whole job.
     fn stopped(&mut self, signal: Signal) -> io::Result<()> {
-        let wants_terminal = matches!(signal, Signal::TTIN | Signal::TTOU);
+        let wants_terminal = match signal {
+            Signal::TTIN | Signal::TTOU => true,
+            // Another redbolt stops itself where its command wants the terminal, and a process with
+            // handlers can do so by this signal alone.
+            Signal::STOP => !self.child.has_terminal() && self.child.has_stopped_its_job(),
+            _ => false,
+        };
         let has_terminal = wants_terminal && self.child.lend_on_demand();
         // `SIGCONT` discards a `Ctrl-Z` that was typed while the command was stopped.
         if has_terminal && !self.child.awaits(Signal::TSTP) {
             self.child.signal(Signal::CONT);
             return Ok(());
         }
-        if signal == Signal::STOP && !self.child.has_terminal() {
-            // A redbolt as the command cannot tell that its own command wants the terminal: a
-            // process can stop itself by this signal alone.
-            if self.child.has_stopped_its_job() && self.child.lend_on_demand() {
-                self.child.signal(Signal::CONT);
-            }
-            // Else somebody has stopped the command and not the job. Where the command has the
-            // terminal, nobody could type at it any more.
+        // Somebody has stopped the command and not the job. Where the command has the terminal,
+        // nobody could type at it any more.
+        if signal == Signal::STOP && !wants_terminal && !self.child.has_terminal() {
             return Ok(());
         }
         if self.suspend(Origin::Command)? == Outcome::Orphaned {

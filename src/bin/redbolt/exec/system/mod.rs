@@ -3,7 +3,8 @@
 //! Each system has a file with the same items. Linux finds all that a command has started, wherever
 //! it has gone. macOS does not tell: there, `redbolt exec` knows the process group of the command,
 //! lists nothing else, and is never certain that nobody is left. A lock whose command was killed is
-//! left to its ttl then, and `--wait-group` is refused.
+//! left to its ttl then, and `--wait-group` is refused. A redbolt as the command of another one
+//! gets the terminal for its own command only where both have it from the beginning.
 
 #[cfg(target_os = "linux")]
 mod linux;
