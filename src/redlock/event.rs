@@ -220,6 +220,17 @@ pub struct ReleaseOutcome {
 }
 
 impl ReleaseOutcome {
+    /// Returns the nodes that may have had the key of this lock until the release: those that have
+    /// deleted the key, and those that have not answered.
+    ///
+    /// If these are fewer than a quorum, and the lock was not passed on, the lock was gone before
+    /// its release: somebody has deleted its keys, or so many nodes have lost their data. Another
+    /// may have had the lock meanwhile, although the validity was not over.
+    #[must_use]
+    pub const fn may_have_had(&self) -> NodeSet {
+        self.released.union(self.unconfirmed)
+    }
+
     /// Writes the outcome, with the nodes by their names. A node without a name is left out.
     pub(crate) fn write<N: fmt::Display>(
         &self,

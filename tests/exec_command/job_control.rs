@@ -325,7 +325,8 @@ fn the_keys_reach_what_holds_the_lock_behind_the_command() {
     desk.terminal.expect(PROMPT);
     desk.start("fg");
     // The lock may have ended meanwhile, and redbolt with it.
-    let has_ended = |desk: &Desk| desk.terminal.screen().contains("ended before the command did");
+    let has_ended =
+        |desk: &Desk| desk.terminal.screen().contains("could not be kept until the command");
     assert!(until(PATIENCE, || desk.terminal.foreground() == redbolt || has_ended(&desk)));
     desk.terminal.ctrl('c');
     desk.terminal.expect(PROMPT);

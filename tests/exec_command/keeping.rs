@@ -62,6 +62,35 @@ fn a_lock_that_a_majority_has_lost_ends_the_command_at_once() {
     assert!(!outcome.err.contains("ready"), "{}", outcome.err);
 }
 
+/// The command has ended before the next renewal, which would have told.
+#[test]
+fn a_lock_that_a_majority_has_lost_by_the_release_is_told_of() {
+    let cluster = Cluster::start(3);
+    // node by node: what became of the key, and the code
+    let rows: [(&[&[u8]], u8); 4] = [
+        (&[], 7),
+        (&[b"DEL"], 7),
+        (&[b"DEL", b"DEL"], 76),
+        // Somebody else has got the lock meanwhile.
+        (&[b"SET", b"SET", b"SET"], 76),
+    ];
+    for (orders, code) in rows {
+        let script = "echo >ready; while ! [ -e go ]; do sleep 0.01; done; exit 7";
+        let run = start_script(&cluster.addrs(), &["--ttl", "30s"], script);
+        run.line("ready");
+        for (node, order) in cluster.iter().zip(orders) {
+            let parts: &[&[u8]] = &[order, b"r", b"another"];
+            node.command(&parts[..if *order == b"SET" { 3 } else { 2 }]);
+        }
+        run.create("go");
+        let outcome = run.finish();
+        outcome.assert_code(code);
+        let gone = "redbolt: the lock on \"r\" was gone before its release: too few nodes";
+        assert_eq!(outcome.err.contains(gone), code == 76, "{}", outcome.err);
+        cluster.iter().for_each(|node| _ = node.command(&[b"DEL", b"r"]));
+    }
+}
+
 /// Two of five that are gone for good are a minority.
 #[test]
 fn killing_a_minority_of_the_nodes_does_not_end_the_command() {

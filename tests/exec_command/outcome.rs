@@ -168,7 +168,7 @@ fn what_cannot_be_used_is_named() {
         (&["--nodes", "a", "--ttl", "61s", "r", "--", "true"], "--ttl is 61s, at most --max-ttl ="),
         (
             &["--nodes", "a", "--max-hold", "29s", "r", "--", "true"],
-            "--max-hold is 29s, at least --ttl = 30s",
+            "--max-hold is 29s, at least the default of --ttl = 30s",
         ),
         (&["--nodes", "/run/a.sock", "r", "--", "true"], "a Unix socket is written unix:///path"),
         (&["--nodes", "a", "--ttl", "soon", "r", "--", "true"], "--ttl is \"soon\", which is not"),

@@ -86,6 +86,12 @@ pub(super) enum Failure {
         what: &'static str,
         survivors: bool,
     },
+    /// The key of the lock was no longer on a quorum of the nodes when the lock was to be released.
+    /// Nobody had noticed: the next renewal would have.
+    Gone {
+        #[serde(skip_serializing)]
+        resource: String,
+    },
     /// The system failed.
     System(#[serde(skip_serializing)] io::Error),
 }
@@ -109,7 +115,7 @@ impl Failure {
             Self::Interrupted { signal } => Ending::by(*signal).code(),
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => NOT_FOUND,
             Self::Start { .. } => NOT_EXECUTABLE,
-            Self::Overrun { .. } => codes.lost,
+            Self::Overrun { .. } | Self::Gone { .. } => codes.lost,
             Self::System(_) => exit::SOFTWARE,
         }
     }
@@ -173,8 +179,16 @@ impl fmt::Display for Failure {
                 )
             }
             Self::Overrun { resource, what, .. } => {
-                write!(f, "the lock on {resource:?} ended before the command did: {what}")
+                write!(
+                    f,
+                    "the lock on {resource:?} could not be kept until the command ended: {what}"
+                )
             }
+            Self::Gone { resource } => write!(
+                f,
+                "the lock on {resource:?} was gone before its release: too few nodes still had its \
+                 key, and another may have had the lock while the command ran"
+            ),
             Self::System(error) => write!(f, "the system failed: {error}"),
         }
     }

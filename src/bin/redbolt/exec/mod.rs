@@ -55,7 +55,7 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use redbolt::Config;
+use redbolt::{Config, Engine, Event, LockId};
 
 pub(crate) use self::args::Args;
 use self::ending::Ending;
@@ -122,7 +122,23 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
     _ = watch.engine.release(lease.lock);
     let timeout = nodes::time_to_answer(&watch.engine, RELEASE_TIMEOUT);
     let is_confirmed = watch.engine.drain(timeout).unwrap_or(false);
+    if result.is_ok() && was_gone(&mut watch.engine, lease.lock) {
+        return Err(Failure::Gone { resource: args.resource_name() });
+    }
     let held = watch.engine.now() - lease.since;
     speech.say(&Message::Released { is_confirmed, held });
     result
+}
+
+/// Whether the answers to the release say that the lock was gone before.
+fn was_gone(engine: &mut Engine, lock: LockId) -> bool {
+    let need = engine.quorum().need();
+    while let Some(event) = engine.next_event() {
+        if let Event::Released { lock: released, outcome } = event {
+            if released == lock {
+                return outcome.may_have_had().len() < need;
+            }
+        }
+    }
+    false
 }
