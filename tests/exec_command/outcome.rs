@@ -64,6 +64,27 @@ fn the_command_knows_its_fencing_number_if_one_was_asked_for() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "none\n", "{output:?}");
 }
 
+/// Such a command would wait for its own end.
+#[test]
+fn a_lock_that_is_wanted_within_itself_is_told_of_at_once() {
+    let cluster = Cluster::start(3);
+    let program = env!("CARGO_BIN_EXE_redbolt");
+    let within = |options: &[&str]| {
+        run(
+            &cluster.addrs(),
+            &[&["r", "--", program, "exec"], options, &["r", "--", "true"]].concat(),
+        )
+    };
+    let outcome = within(&["-qn"]);
+    outcome.assert_code(75);
+    let held = "\"r\" is not free: held by the redbolt that has started this one\n";
+    assert_eq!(outcome.err, format!("redbolt: {held}"));
+    let outcome = within(&["-w", "2s"]);
+    outcome.assert_code(75);
+    let stuck = "\"r\" will not come free by itself: held by the redbolt that has started this one";
+    assert!(outcome.err.starts_with(&format!("redbolt: {stuck}\n")), "{}", outcome.err);
+}
+
 #[test]
 fn a_command_that_cannot_be_run_is_told_of_and_the_lock_is_released() {
     let cluster = Cluster::start(3);

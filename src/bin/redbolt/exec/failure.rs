@@ -138,7 +138,9 @@ impl fmt::Display for Failure {
             Self::Usage(what) => f.write_str(what),
             Self::Held { resource, occupant, nodes } => {
                 match occupant {
-                    Occupant::Permanent(_) => write!(f, "{resource:?} is not free: {occupant}")?,
+                    Occupant::Permanent(_) | Occupant::Around => {
+                        write!(f, "{resource:?} is not free: {occupant}")?
+                    }
                     Occupant::Held { remaining, .. } => {
                         write!(f, "{resource:?} is held by another, {}", AtMost(*remaining))?;
                     }

@@ -1,11 +1,12 @@
 //! What stands under a resource that is not free.
 
+use std::env;
 use std::fmt;
 use std::io;
 use std::time::Duration;
 
 use redbolt::Engine;
-use redbolt::redlock::{Holder, NodeId, NodeSet, Occupancy, Stored};
+use redbolt::redlock::{Holder, NodeId, NodeSet, Occupancy, Stored, Token};
 use redbolt::time::format_rounded;
 use serde::Serialize;
 
@@ -24,6 +25,8 @@ pub(super) enum Occupant {
         #[serde(rename = "remaining_ms", serialize_with = "millis")]
         remaining: Duration,
     },
+    /// The redbolt that has started this one holds the lock, and waits for its command.
+    Around,
     /// Keys that stay until somebody deletes them leave no quorum of nodes.
     Permanent(Box<Remains>),
     /// Several others have some nodes each.
@@ -40,6 +43,7 @@ impl Occupant {
             Occupancy::Held if holder.remaining == Duration::MAX => {
                 Self::permanent(engine, resource, holder.holding, holder.data)
             }
+            Occupancy::Held if is_around(holder) => Self::Around,
             Occupancy::Held => {
                 let text = holder.to_string();
                 let name = text.split(' ').next().unwrap_or_default();
@@ -89,9 +93,9 @@ impl Occupant {
         }
     }
 
-    /// Whether the lock stays taken until somebody deletes the key.
+    /// Whether the lock stays taken as long as this process waits and nobody deletes the key.
     pub(super) fn is_permanent(&self) -> bool {
-        matches!(self, Self::Permanent(_))
+        matches!(self, Self::Permanent(_) | Self::Around)
     }
 
     /// Returns what somebody has to do before the lock comes free, in lines of its own.
@@ -101,6 +105,12 @@ impl Occupant {
             _ => String::new(),
         }
     }
+}
+
+/// Returns whether the lock is that of the redbolt whose command this process is, or belongs to.
+fn is_around(holder: &Holder) -> bool {
+    let token = env::var("REDBOLT_TOKEN").ok().and_then(|token| token.parse::<Token>().ok());
+    token.is_some() && token == holder.token()
 }
 
 /// Returns whether the other nodes are too few for a quorum.
@@ -115,6 +125,7 @@ impl fmt::Display for Occupant {
             Self::Held { holder, remaining } => {
                 write!(f, "held by {holder}, {}", AtMost(*remaining))
             }
+            Self::Around => f.write_str("held by the redbolt that has started this one"),
             Self::Permanent(remains) => remains.fmt(f),
             Self::Split => f.write_str("held by several others, each without a quorum"),
             Self::Free => f.write_str("free at this moment"),
