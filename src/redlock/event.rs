@@ -221,11 +221,22 @@ pub struct ReleaseOutcome {
 
 impl ReleaseOutcome {
     /// Returns the nodes that may have had the key of this lock until the release: those that have
-    /// deleted the key, and those that have not answered.
+    /// deleted the key, and those that have not answered. No other node had the key, unless the
+    /// lock was passed on.
     ///
-    /// If these are fewer than a quorum, and the lock was not passed on, the lock was gone before
-    /// its release: somebody has deleted its keys, or so many nodes have lost their data. Another
-    /// may have had the lock meanwhile, although the validity was not over.
+    /// If a quorum of the other nodes can vote, because somebody has deleted the key there, another
+    /// may have had the lock already, although the validity was not over. A node that has lost its
+    /// data in a restart cannot vote ([`NodeState::Quarantined`](crate::redlock::NodeState)).
+    ///
+    /// ```
+    /// use redbolt::redlock::{NodeSet, ReleaseOutcome};
+    ///
+    /// // Of three nodes the first has deleted the key, and the others had none.
+    /// let mut outcome = ReleaseOutcome::default();
+    /// outcome.released = NodeSet::first(1);
+    /// outcome.absent = NodeSet::first(3).without(outcome.released);
+    /// assert_eq!(outcome.may_have_had().len(), 1);
+    /// ```
     #[must_use]
     pub const fn may_have_had(&self) -> NodeSet {
         self.released.union(self.unconfirmed)

@@ -1,9 +1,12 @@
 //! A lock that is kept alive as long as the command runs, and what happens when it cannot be.
 
+use std::process::Command;
+
 use crate::run::{PATIENCE, Run, assert_no_keys, exec, run_until_quorate, start_script};
 use crate::support::fake::Fake;
 use crate::support::servers::Cluster;
 use crate::support::until;
+use crate::support::wire::Reply;
 
 const SHORT: [&str; 2] = ["--ttl", "2s"];
 
@@ -89,6 +92,34 @@ fn a_lock_that_a_majority_has_lost_by_the_release_is_told_of() {
         assert_eq!(outcome.err.contains(gone), code == 76, "{}", outcome.err);
         cluster.iter().for_each(|node| _ = node.command(&[b"DEL", b"r"]));
     }
+}
+
+/// They have had no vote to give to anybody since.
+#[test]
+fn a_lock_that_a_majority_has_lost_in_restarts_was_nobody_elses() {
+    let mut cluster = Cluster::start(3);
+    let program = env!("CARGO_BIN_EXE_redbolt");
+    let nodes = cluster.addrs().join(",");
+    let init = Command::new(program).args(["init", "--fresh", "--nodes", &nodes]).output();
+    assert!(init.expect("redbolt runs").status.success());
+    let script = "echo >ready; while ! [ -e go ]; do sleep 0.01; done; exit 7";
+    let mut command = exec(&cluster.addrs());
+    command.env("REDBOLT_RESTART_GUARD", "on").args(["r", "--", "sh", "-c", script]);
+    let run = Run::start(&mut command);
+    run.line("ready");
+    for index in 0..2 {
+        cluster[index].restart();
+        // The last command of a handshake is a script.
+        let is_back = || match cluster[index].command(&[b"CLIENT", b"LIST"]) {
+            Reply::Bulk(list) => String::from_utf8_lossy(&list)
+                .lines()
+                .any(|line| line.contains("name=redbolt") && line.contains("cmd=evalsha")),
+            _ => false,
+        };
+        assert!(until(PATIENCE, is_back));
+    }
+    run.create("go");
+    run.finish().assert_code(7);
 }
 
 /// Two of five that are gone for good are a minority.

@@ -86,7 +86,7 @@ pub(super) enum Failure {
         what: &'static str,
         survivors: bool,
     },
-    /// The key of the lock was no longer on a quorum of the nodes when the lock was to be released.
+    /// A quorum of the nodes that vote had no key of the lock when the lock was to be released.
     /// Nobody had noticed: the next renewal would have.
     Gone {
         #[serde(skip_serializing)]

@@ -55,7 +55,7 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use redbolt::{Config, Engine, Event, LockId};
+use redbolt::{Config, Engine, Event, LockId, NodeState};
 
 pub(crate) use self::args::Args;
 use self::ending::Ending;
@@ -130,15 +130,20 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
     result
 }
 
-/// Whether the answers to the release say that the lock was gone before.
+/// Whether so many nodes lacked the lock before its release that another may have had it. A node
+/// that has lost its data in a restart has had no vote to give since then.
 fn was_gone(engine: &mut Engine, lock: LockId) -> bool {
-    let need = engine.quorum().need();
+    let mut outcome = None;
     while let Some(event) = engine.next_event() {
-        if let Event::Released { lock: released, outcome } = event {
-            if released == lock {
-                return outcome.may_have_had().len() < need;
+        match event {
+            Event::Released { lock: released, outcome: told } if released == lock => {
+                outcome = Some(told);
             }
+            _ => {}
         }
     }
-    false
+    let Some(outcome) = outcome else { return false };
+    let others = engine.nodes().filter(|(id, ..)| !outcome.may_have_had().contains(*id));
+    let voters = others.filter(|(.., status)| status.state != NodeState::Quarantined);
+    voters.count() >= engine.quorum().need()
 }
