@@ -183,7 +183,7 @@ state. Times are in milliseconds. EXEC.md has this table with the level of each 
   left_out         count: so many messages are missing here
   failed           exit_code, failure, and what belongs to it: the failure is
                    usage, held, no_quorum, too_far, unavailable, interrupted,
-                   start, overrun or system
+                   start, overrun, gone or system
 
 COMMAND runs without a shell, in a process group of its own. It has the terminal where standard
 input and output are one, and otherwise as soon as it wants to read or to set it, if redbolt is in

@@ -136,6 +136,7 @@ fn one_failure_of_each() -> Vec<Failure> {
         Failure::Interrupted { signal: Signal::TERM },
         Failure::Start { command: resource(), error: error() },
         Failure::Overrun { resource: resource(), end, what: "", survivors: true },
+        Failure::Gone { resource: resource() },
         Failure::System(error()),
     ]
 }
