@@ -171,7 +171,7 @@ fn a_part_of_a_file_is_printed_and_one_popular_lock_makes_nobody_wait() {
     let (stdout, _) = text(run(&["--trace", &file, "--print", "2"]), 0);
     assert_eq!(stdout, format!("# {file}, 2 transactions\na\nb\n"));
 
-    let args = ["--trace", "zipf:64:5", "--transaction", "64", "--print", "20000"];
+    let args = ["--trace", "zipf:64:5", "--transaction", "64", "--print", "2000"];
     let mut child = bench(&args).stdout(Stdio::null()).spawn().expect("the program runs");
     let ended = until(PATIENCE, || child.try_wait().expect("it is ours").is_some());
     _ = child.kill();

@@ -81,6 +81,8 @@ fn a_lock_that_a_majority_has_lost_by_the_release_is_told_of() {
         let script = "echo >ready; while ! [ -e go ]; do sleep 0.01; done; exit 7";
         let run = start_script(&cluster.addrs(), &["--ttl", "30s"], script);
         run.line("ready");
+        // A node that grants late would have the key again.
+        assert!(until(PATIENCE, || cluster.iter().all(|node| node.get(b"r").is_some())));
         for (node, order) in cluster.iter().zip(orders) {
             let parts: &[&[u8]] = &[order, b"r", b"another"];
             node.command(&parts[..if *order == b"SET" { 3 } else { 2 }]);
