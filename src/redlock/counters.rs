@@ -28,7 +28,8 @@ pub struct Counters {
     /// Locks that were requested, requests that still wait included.
     pub requested: u64,
     /// Attempts. An attempt sends one `SET` to every node that can be asked, or to a quorum of them
-    /// first ([`Ask`](super::Ask)).
+    /// first ([`Ask`](super::Ask)), or to one node first, when a request is told that an owner who
+    /// has kept the resource for long may be gone.
     pub attempts: u64,
     /// Looks at the door: reads of one key at one node, by requests that somebody else keeps
     /// waiting.

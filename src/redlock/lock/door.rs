@@ -55,6 +55,8 @@ pub(crate) struct Door {
     /// How often the request was called to its turn, and before when it is not called again.
     calls: u32,
     call_at: Instant,
+    /// Whether the next attempt asks the door before all others.
+    knocks: bool,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
     /// as its tenure lasts.
     passes_left: Option<u32>,
@@ -78,6 +80,21 @@ impl Door {
     /// A node tells that the key was touched: the token was there until now.
     pub(crate) fn told(&mut self, now: Instant) {
         self.until = now;
+    }
+
+    /// The request knocks when its pause is over, instead of looking.
+    pub(crate) fn knock(&mut self) {
+        self.knocks = true;
+    }
+
+    /// The request has knocked.
+    pub(crate) fn has_knocked(&mut self) {
+        self.knocks = false;
+    }
+
+    /// Returns whether the request knocks.
+    pub(crate) fn knocks(&self) -> bool {
+        self.knocks
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after

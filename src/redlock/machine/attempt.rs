@@ -148,7 +148,7 @@ impl Redlock {
         if self.table[slot].connection_lost(id, request.serial) {
             #[cfg(redbolt_sabotage)]
             if self.config.is_sabotaged(Saboteur::UnknownCounts)
-                && request.intent == Intent::Attempt
+                && matches!(request.intent, Intent::Attempt | Intent::Knock)
             {
                 self.table[slot].forge_vote(id);
             }

@@ -7,7 +7,8 @@
 //! trips. Where two are called at once and all of an odd number of nodes vote, one of the two wins.
 //!
 //! Among many nobody knows who is next, and many who go in at once would all lose. They look at the
-//! door, whoever has waited for longest most often.
+//! door, whoever has waited for longest most often, or [knock](super::knock) when they are told. So
+//! does an engine that has not had the lock lately: the few others it has seen can be few of many.
 
 use core::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::time::Instant;
 
 impl Redlock {
     /// Returns the turn of the engine whose request is in `slot`, if the engine can know it.
-    fn turn(&self, now: Instant, slot: u32) -> Option<Turn> {
+    pub(super) fn turn(&self, now: Instant, slot: u32) -> Option<Turn> {
         self.table.door(slot)?.turn_among_few(now)
     }
 
@@ -66,9 +67,9 @@ impl Redlock {
     /// Calls a request that was told that its resource may be free. Returns `false` if its turn has
     /// not come.
     pub(super) fn call(&mut self, now: Instant, slot: u32) -> bool {
-        let Some(turn) = self.turn(now, slot).filter(|turn| turn.has_come(now)) else {
-            return false;
-        };
+        let knocks = self.can_knock(slot) && self.table.door(slot).is_some_and(Door::is_new);
+        let turn = self.turn(now, slot).filter(|turn| !knocks && turn.has_come(now));
+        let Some(turn) = turn else { return false };
         let usual = self.config.retry_max;
         let is_called = self.table.door_mut(slot).call(now, turn, usual);
         if is_called {

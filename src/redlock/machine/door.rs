@@ -40,6 +40,9 @@ impl Redlock {
         if self.table[slot].is_set() && self.takes_steps(now, slot) {
             return self.begin_steps(now, slot);
         }
+        if self.table.door(slot).is_some_and(Door::knocks) {
+            return self.knock(now, slot);
+        }
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {

@@ -96,7 +96,7 @@ impl Redlock {
             Intent::Fenced | Intent::Doubted => Drawn::read_acquired(value),
             Intent::Raise | Intent::DoubtedRaise => Drawn::read_raised(value),
             Intent::Draw | Intent::DoubtedDraw => Drawn::read_drawn(value),
-            Intent::Attempt | Intent::Repair => None,
+            Intent::Attempt | Intent::Knock | Intent::Repair => None,
         }
     }
 
@@ -113,7 +113,7 @@ impl Redlock {
             Intent::Raise | Intent::DoubtedRaise => self.handle_raised(now, id, request, drawn),
             Intent::Draw | Intent::DoubtedDraw => self.handle_draw(now, id, request, drawn),
             // These are not fenced.
-            Intent::Attempt | Intent::Repair => {}
+            Intent::Attempt | Intent::Knock | Intent::Repair => {}
         }
     }
 
@@ -236,6 +236,7 @@ impl Redlock {
             (_, Intent::Doubted, Vote::Granted) => {
                 self.handle_vote(now, id, request, Vote::Unclear);
             }
+            (_, Intent::Knock, _) => self.handle_knock(now, id, request, vote),
             _ => self.handle_vote(now, id, request, vote),
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! A node that tells what happens to keys is asked to do so with a look at the [door](super::door).
 //! Then the request makes a long pause, and the node ends it: whenever somebody writes or deletes
-//! the key, the node pushes its name. Such a push is a hint and never a vote; a look follows, which
-//! opts in anew, or a [call](super::call) to the turn of the request. The node tells the ttl of the
-//! key too, because a key that ends by itself can be there for a while before the server notices.
+//! the key, the node pushes its name. Such a push is a hint and never a vote; a
+//! [knock](super::knock) follows, a [call](super::call) to the turn of the request, or a look that
+//! opts in anew. The node tells the ttl of the key too, because a key that ends by itself can be
+//! there for a while before the server notices.
 //!
 //! Nothing depends on a push. A request looks again after the longest pause, every second time at
 //! another node, and when the ttl is over; a node that has not told what the look shows is not
@@ -144,7 +145,7 @@ impl Redlock {
             // The engine has one turn, and sets with the same first key are in each other's way.
             if !is_called && self.call(now, slot) {
                 is_called = true;
-            } else {
+            } else if !self.knock_soon(now, slot) {
                 self.come_back(now, slot);
             }
         }
@@ -174,8 +175,8 @@ impl Redlock {
         pauses
     }
 
-    /// Lets a request look soon.
-    fn come_back(&mut self, now: Instant, slot: u32) {
+    /// Lets a request look or knock soon.
+    pub(super) fn come_back(&mut self, now: Instant, slot: u32) {
         // Whoever is refused now comes back soon: the resource has just been free.
         self.table[slot].retries = 0;
         self.look_at(slot, now);
@@ -189,6 +190,8 @@ impl Redlock {
         let round_trip = self.quorum_round_trip();
         let turn = round_trip.saturating_mul(2).max(LEAST_TURN);
         let spread = match door.company() {
+            // The door puts those who knock in order.
+            _ if door.knocks() => Duration::ZERO,
             0 | 1 => round_trip / 2,
             company => turn.saturating_mul(company.min(MOST_OTHERS) - 1),
         };

@@ -45,6 +45,19 @@ impl Redlock {
             return voters;
         }
         let asked = self.first_of_order(slot, voters);
+        self.leave_spare(now, slot, voters, asked)
+    }
+
+    /// Makes all nodes that may vote and are not `asked` the spare nodes of a lock. Returns those
+    /// that are.
+    #[inline]
+    pub(super) fn leave_spare(
+        &mut self,
+        now: Instant,
+        slot: u32,
+        voters: NodeSet,
+        asked: NodeSet,
+    ) -> NodeSet {
         let others = self.nodes().without(asked);
         // A node without room for the moment may have some when it is needed.
         let may_vote = voters == self.nodes();
@@ -183,6 +196,9 @@ impl Redlock {
     /// Asks the spare nodes of an attempt whose first nodes are in doubt.
     #[cold]
     pub(super) fn widen_in_doubt(&mut self, now: Instant, slot: u32) {
+        if self.turned_away(now, slot) {
+            return;
+        }
         if self.is_in_doubt(&self.table[slot]) && self.widen(now, slot) {
             // Without a node that can vote the attempt has failed.
             self.count_votes(now, slot);

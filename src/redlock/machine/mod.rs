@@ -2,20 +2,19 @@
 //!
 //! This room knows what follows from a request, from a reply and from the time: which nodes are
 //! asked, when an attempt has won, when a lock is lost, what an answer means. The fields of
-//! [`Redlock`] are private to this room. The room must never know a socket, a clock, a thread or
-//! the environment. Three things are left to the rooms below: which replies a connection still owes
-//! (`node`), where a token may be (`lock`), and how a request is written as bytes (`wire`).
+//! [`Redlock`] are private to this room. The room must never know a socket, a clock or a thread.
+//! Three things are left to the rooms below: which replies a connection still owes (`node`), where
+//! a token may be (`lock`), and how a request is written as bytes (`wire`).
 //!
 //! The files, in the order in which a request passes them:
 //!
 //! * `acquire`: a request for a lock, its bounds and its slot; also `cancel`. `options` has the
 //!   requests with tries, pauses, a node timeout or a token of their own.
-//! * `line`: the queues inside the engine, and the start of an attempt or an adoption. `turns`:
-//!   when an engine leaves a resource to others.
+//! * `line`: the queues inside the engine. `turns`: when an engine leaves a resource to others.
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `patience` says for how long
 //!   nodes are waited for, and `outcome` why a request failed. `backoff` is the pause before the
-//!   next attempt, or before the look at the `door` that comes first if somebody has the lock;
-//!   `listen`: the node of the door tells when the resource may be free.
+//!   next attempt, or before the look at the `door` that comes first if somebody has the lock.
+//!   `listen`: the door tells when that one may be gone. A `call` follows, or a `knock` there.
 //! * `majority`: an attempt that asks a majority of the nodes first, and the others in doubt.
 //! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
 //!   number counts, `draw` draws one for a lock that is held.
@@ -57,6 +56,7 @@ mod gathered;
 mod groups;
 mod hedge;
 mod held;
+mod knock;
 mod last_request;
 mod last_ttl;
 mod lease;

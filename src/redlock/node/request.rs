@@ -106,6 +106,8 @@ pub(crate) struct DoorRequest {
 pub(crate) enum Intent {
     /// The node is to vote in an attempt.
     Attempt,
+    /// The node is to vote in an attempt that has asked no other node yet.
+    Knock,
     /// The node lacks the key of a held lock. The answer is no vote.
     Repair,
     /// The node was to vote, and has said since then that its keys may be gone. A grant does not
@@ -130,7 +132,7 @@ impl Intent {
     /// and no number.
     pub(crate) const fn doubted(self) -> Self {
         match self {
-            Self::Attempt | Self::Fenced | Self::Doubted => Self::Doubted,
+            Self::Attempt | Self::Knock | Self::Fenced | Self::Doubted => Self::Doubted,
             Self::Repair => Self::Repair,
             Self::Draw | Self::DoubtedDraw => Self::DoubtedDraw,
             Self::Raise | Self::DoubtedRaise => Self::DoubtedRaise,

@@ -37,6 +37,7 @@ mod sessions;
 mod sets;
 mod stalls;
 mod steps;
+mod together;
 mod watching;
 mod words;
 

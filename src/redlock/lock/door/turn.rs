@@ -75,12 +75,24 @@ impl Door {
     /// before or has seen enough of the others.
     pub(crate) fn turn_among_few(&self, now: Instant) -> Option<Turn> {
         let others = self.company();
-        let is_new = self.known.is_empty();
-        if others > FEW || (is_new && self.gone() < ENOUGH_GONE) {
+        if others > FEW || (self.is_new() && self.gone() < ENOUGH_GONE) {
             return None;
         }
         let lasts = self.turn_length(now, now - self.waits_since);
         Some(Turn { begins: self.waits_since + lasts.saturating_mul(others), lasts })
+    }
+
+    /// Returns whether this engine has not had the lock lately. What others it has seen can be few
+    /// of many.
+    pub(crate) fn is_new(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Returns whether this engine is new, or all others can have had the lock since it had it.
+    pub(crate) fn has_waited_for_a_round(&self, now: Instant) -> bool {
+        let waited = now - self.waits_since;
+        let round = self.turn_length(now, waited).saturating_mul(self.company());
+        self.is_new() || waited >= round
     }
 
     /// Calls the request to this turn. Returns `false` if it was called less than half a turn ago,
@@ -104,7 +116,7 @@ impl Door {
     /// wait that is a fifth longer, and for about a hundredth of that after three rounds. So the
     /// engine that has waited for longest is mostly the one that sees the lock free.
     pub(crate) fn longest_pause(&self, now: Instant, usual: Duration) -> Duration {
-        if self.known.is_empty() {
+        if self.is_new() {
             return usual;
         }
         let waited = now - self.waits_since;
@@ -134,7 +146,7 @@ impl Door {
         let present = until - self.since;
         let seen = waited.checked_div(self.gone()).unwrap_or(Duration::MAX);
         // An engine that has not had the lock knows what it has seen.
-        let own = if self.known.is_empty() { Duration::MAX } else { self.held };
+        let own = if self.is_new() { Duration::MAX } else { self.held };
         match own.min(seen) {
             Duration::MAX => present,
             turn => turn.max(present),

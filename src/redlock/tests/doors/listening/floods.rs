@@ -49,6 +49,9 @@ fn pushes_without_end_make_no_hot_loop() {
         let bytes = format!("{}\r\n", touched("r"));
         rig.redlock.handle_received(rig.now, node(door), bytes.as_bytes());
         rig.run_actions();
+        if rig.tells(door) {
+            rig.knocks_in_vain();
+        }
         let (again, opts_in) = rig.long_look();
         looks += 1;
         // The round trip.

@@ -1,0 +1,94 @@
+//! Knocks: who waits for an owner that keeps the resource for long asks the door alone, as soon as
+//! the door tells that the resource may be free.
+//!
+//! All who listen are told at the same moment. If they looked and then asked all nodes, they would
+//! split the votes. So the attempt of each asks one node first, the first in the order of the
+//! resource. Mostly that node grants one of the requests, which then asks the other nodes with the
+//! same token, and refuses the rest, which cost one command each and listen again. The release, the
+//! news of it, the knock and the other nodes take three round trips, however many wait.
+//!
+//! A knock is an attempt whose spare nodes are all but one: its grant is a vote like any other, its
+//! validity begins with its first `SET`, and a door that does not answer is hedged against.
+//!
+//! Where few others contend each knows whose turn it is, and a [call](super::call) goes to that
+//! one.
+
+use super::Redlock;
+use super::line::Needs;
+use crate::redlock::lock::Phase;
+use crate::redlock::lock::door::Door;
+use crate::redlock::node::request::{Intent, SetRequest};
+use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::wire::answer::Vote;
+use crate::time::Instant;
+
+impl Redlock {
+    /// Lets a request knock that was told that its resource may be free. Returns `false` for a
+    /// request that looks instead.
+    pub(super) fn knock_soon(&mut self, now: Instant, slot: u32) -> bool {
+        let turn = self.turn(now, slot);
+        let may_knock = |door: &Door| match turn {
+            Some(turn) => door.is_new() && turn.has_come(now),
+            None => door.has_waited_for_a_round(now),
+        };
+        if !self.can_knock(slot) || !self.table.door(slot).is_some_and(may_knock) {
+            return false;
+        }
+        self.table.door_mut(slot).knock();
+        self.come_back(now, slot);
+        true
+    }
+
+    /// Returns whether a request can ask one node before all others. A set has its steps instead,
+    /// and a fencing number takes all nodes at once.
+    pub(super) fn can_knock(&self, slot: u32) -> bool {
+        self.quorum.need() > 1 && self.needs(slot) == Needs::Commands
+    }
+
+    /// Starts an attempt at the door alone. Where too few nodes can be asked now, the attempt asks
+    /// all of them when there are enough.
+    pub(super) fn knock(&mut self, now: Instant, slot: u32) {
+        self.table.door_mut(slot).has_knocked();
+        let voters = self.voters(now);
+        if voters.len() < self.quorum.need() {
+            return self.go_in(slot);
+        }
+        self.table.end_listening(slot);
+        let key = self.table[slot].names().keys().next().unwrap_or_default();
+        let door = self.order.first(key, voters, 1);
+        self.table[slot].round.late = NodeSet::EMPTY;
+        self.leave_spare(now, slot, voters, door);
+        self.ask_voters(now, slot, door, Intent::Knock);
+    }
+
+    /// Handles the answer of the door.
+    pub(super) fn handle_knock(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: SetRequest,
+        vote: Vote,
+    ) {
+        let SetRequest { slot, serial, .. } = request;
+        self.handle_vote(now, id, request, vote);
+        let lock = &self.table[slot];
+        let is_current = lock.phase == Phase::Attempt && lock.serial == serial;
+        if is_current && vote == Vote::Granted && self.is_knocking(slot) {
+            self.widen_in_doubt(now, slot);
+        }
+    }
+
+    /// Ends a knock that the door has refused. Returns `false` for any other attempt.
+    pub(super) fn turned_away(&mut self, now: Instant, slot: u32) -> bool {
+        let is_refused = self.is_knocking(slot) && !self.table[slot].votes.refused().is_empty();
+        if is_refused {
+            self.attempt_failed(now, slot);
+        }
+        is_refused
+    }
+
+    /// Returns whether an attempt has asked the door, and no other node yet.
+    fn is_knocking(&self, slot: u32) -> bool {
+        self.table[slot].votes.asked().len() == 1 && self.quorum.need() > 1
+    }
+}

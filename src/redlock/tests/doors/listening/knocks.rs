@@ -1,0 +1,158 @@
+//! Knocks: who is told that a long owner may be gone asks the door alone, and then the others.
+
+use super::*;
+
+/// Creates some nodes that tell what happens to keys, and whose doors the tests answer.
+fn telling_as(count: usize, change: fn(&mut RedlockConfig)) -> Rig {
+    let mut rig = Rig::unconnected_seeded(count, 7, change);
+    rig.masters.iter_mut().for_each(|master| master.tracks = true);
+    rig.connect_all(count);
+    rig.opens_doors = false;
+    rig
+}
+
+impl Rig {
+    /// Lets one request listen and a node tell that the key was touched. Returns the lock.
+    fn is_told(&mut self) -> LockId {
+        let lock = self.refused(LONG_WAIT);
+        let door = self.listens(60_000);
+        assert!(self.looks_after(door, &touched("r")) <= ms(1));
+        lock
+    }
+
+    /// Returns the nodes that were asked for the lock, and what they were asked.
+    fn asked_for_lock(&mut self) -> Vec<(usize, String)> {
+        let sent = (0..5).flat_map(|index| self.sent(index).into_iter().map(move |c| (index, c)));
+        sent.filter(|(_, command)| command.starts_with("SET r ")).collect()
+    }
+}
+
+#[test]
+fn a_knock_that_the_door_grants_goes_on_to_the_others_with_the_same_token() {
+    let mut rig = telling();
+    let lock = rig.is_told();
+    let started = rig.now;
+    let (door, request) = rig.knock();
+    rig.advance(ms(1));
+    rig.reply(door, "+OK");
+    let asked = rig.asked_for_lock();
+    assert_eq!(asked.len(), 4);
+    assert!(asked.iter().all(|(index, other)| *index != door && *other == request), "{asked:?}");
+    asked.iter().for_each(|(index, _)| rig.reply(*index, "+OK"));
+    let Event::Acquired { lock: held, valid_until, .. } = rig.event() else { panic!("it is free") };
+    // The validity counts from the knock: the key may be on the door since then.
+    assert!(held == lock && valid_until < started + TTL);
+    rig.redlock.release(rig.now, lock).expect("it is held");
+    let released = (0..5).filter(|index| rig.has_output(*index)).count();
+    assert_eq!(released, 5);
+}
+
+#[test]
+fn a_knock_that_the_door_refuses_asks_nobody_else_and_leaves_nothing_to_release() {
+    let mut rig = telling();
+    rig.is_told();
+    rig.knocks_in_vain();
+    let (again, opts_in) = rig.long_look();
+    assert!(opts_in);
+    rig.reply(again, &token(0));
+    rig.reply(again, ":60000");
+    rig.advance(ms(1_000));
+    assert!((0..5).all(|index| !rig.has_output(index)), "the request listens again");
+}
+
+#[test]
+fn a_door_that_does_not_answer_a_knock_keeps_nobody_out() {
+    // What the door answers; the end of its connection, and nothing at all.
+    for answer in [Some("-ERR anything"), Some(""), None] {
+        let mut rig = telling();
+        let lock = rig.is_told();
+        let (door, request) = rig.knock();
+        match answer {
+            Some("") => rig.close(door),
+            Some(error) => rig.reply(door, error),
+            None => rig.until(|rig| (0..5).any(|index| rig.has_output(index))),
+        }
+        let asked = rig.asked_for_lock();
+        assert!(asked.len() == 4 && asked.iter().all(|(_, other)| *other == request), "{asked:?}");
+        asked.iter().for_each(|(index, _)| rig.reply(*index, "+OK"));
+        assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+    }
+}
+
+#[test]
+fn one_who_has_the_door_and_no_quorum_releases_and_comes_again() {
+    let mut rig = telling();
+    let lock = rig.is_told();
+    let (door, _) = rig.knock();
+    rig.reply(door, "+OK");
+    let asked = rig.asked_for_lock();
+    asked[..3].iter().for_each(|(index, _)| rig.reply(*index, "$-1"));
+    let (last, _) = asked[3];
+    for index in 0..5 {
+        let may_have_key = index == door || index == last;
+        assert_eq!(rig.has_output(index), may_have_key, "a release for {index}");
+        rig.sent(index);
+    }
+    rig.reply(door, ":1");
+    rig.reply(last, "$-1");
+    rig.reply(last, ":0");
+    let (again, _) = rig.long_look();
+    rig.reply(again, "$-1");
+    rig.reply(again, ":-2");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+#[test]
+fn a_knock_is_one_more_way_to_ask_a_majority() {
+    let mut rig = telling_as(5, |config| config.ask = Ask::Majority);
+    let lock = rig.acquire("r", LONG_WAIT);
+    let asked = rig.asked_for_lock();
+    asked.iter().for_each(|(index, _)| rig.reply(*index, "$-1"));
+    let told = rig.listens(60_000);
+    assert!(rig.looks_after(told, &touched("r")) <= ms(1));
+    let (door, _) = rig.knock();
+    rig.reply(door, "+OK");
+    let asked = rig.asked_for_lock();
+    assert_eq!(asked.len(), 4);
+    asked[..2].iter().for_each(|(index, _)| rig.reply(*index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+/// One command tells as much as two would.
+#[test]
+fn where_one_node_is_a_quorum_nobody_knocks() {
+    let mut rig = telling_as(1, |_| ());
+    let lock = rig.acquire("r", LONG_WAIT);
+    rig.sent(0);
+    rig.reply(0, "$-1");
+    loop {
+        rig.until(|rig| rig.has_output(0));
+        let sent = rig.sent(0);
+        rig.reply(0, &token(0));
+        if sent.len() > 1 {
+            rig.reply(0, ":60000");
+            break;
+        }
+    }
+    let push = format!("{}\r\n", touched("r"));
+    rig.redlock.handle_received(rig.now, node(0), push.as_bytes());
+    rig.until(|rig| rig.has_output(0));
+    assert_eq!(rig.sent(0)[0], "GET r");
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
+
+#[test]
+fn who_gives_up_after_a_knock_leaves_no_key() {
+    let mut rig = telling();
+    let lock = rig.is_told();
+    let (door, _) = rig.knock();
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+    assert!(rig.sent(door)[0].starts_with("EVALSHA release 1 r "));
+    rig.reply(door, "+OK");
+    rig.reply(door, ":1");
+    assert!((0..5).all(|index| !rig.has_output(index)));
+    rig.events();
+    assert_eq!(rig.redlock.in_use(), 0);
+}
