@@ -159,7 +159,7 @@ state. Times are in milliseconds. EXEC.md has this table with the level of each 
   quorum_awaited   left_ms, nodes: a quarantine is shorter than the wait
   no_quorum_yet    left_ms, nodes: too few nodes vote
   waiting          waited_ms, left_ms, attempts, occupant, nodes: null is no end
-  stuck            occupant: keys that stay for ever leave no quorum
+  stuck            occupant: the lock does not come free by itself
   locked           took_ms: the lock is held
   not_all_ready    nodes: some have had no vote
   command_started  command, command_pid: the arguments are not told
