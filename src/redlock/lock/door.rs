@@ -2,10 +2,12 @@
 
 pub(crate) mod turn;
 
+use core::mem;
 use core::time::Duration;
 
 use super::engines::Engines;
 use super::listeners::Listening;
+use crate::redlock::node_set::NodeSet;
 use crate::redlock::token::NONCE_LEN;
 use crate::redlock::xxh64::xxh64;
 use crate::time::Instant;
@@ -55,8 +57,10 @@ pub(crate) struct Door {
     /// How often the request was called to its turn, and before when it is not called again.
     calls: u32,
     call_at: Instant,
-    /// Whether the next attempt asks the door before all others.
-    knocks: bool,
+    /// Whether the request knocks when its pause is over, instead of looking.
+    will_knock: bool,
+    /// The nodes that are known to lack the key of the owner, for the time of a knock.
+    keyless: NodeSet,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
     /// as its tenure lasts.
     passes_left: Option<u32>,
@@ -82,19 +86,29 @@ impl Door {
         self.until = now;
     }
 
-    /// The request knocks when its pause is over, instead of looking.
-    pub(crate) fn knock(&mut self) {
-        self.knocks = true;
+    /// The request is to knock when its pause is over.
+    pub(crate) fn expect_knock(&mut self) {
+        self.will_knock = true;
     }
 
-    /// The request has knocked.
-    pub(crate) fn has_knocked(&mut self) {
-        self.knocks = false;
+    /// Returns whether the request knocks when its pause is over.
+    pub(crate) fn will_knock(&self) -> bool {
+        self.will_knock
     }
 
-    /// Returns whether the request knocks.
-    pub(crate) fn knocks(&self) -> bool {
-        self.knocks
+    /// Returns the same once: the pause is over.
+    pub(crate) fn take_knock(&mut self) -> bool {
+        mem::take(&mut self.will_knock)
+    }
+
+    /// The request knocks. These nodes have granted its last attempt, so the owner is not there.
+    pub(crate) fn knock(&mut self, keyless: NodeSet) {
+        self.keyless = keyless;
+    }
+
+    /// Returns the nodes that lacked the key of the owner when the request knocked.
+    pub(crate) fn keyless(&self) -> NodeSet {
+        self.keyless
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after
@@ -128,6 +142,8 @@ impl Door {
             return;
         }
         (self.token, self.same, self.since, self.woken) = (xxh64(token, 0), 1, now, 0);
+        // Its owner can be one who died at this door, and then nobody has the lock.
+        self.is_long = false;
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
         if self.runs == 0 && self.known.is_empty() {
             self.waits_since = now;
@@ -205,7 +221,7 @@ impl Door {
     /// Goes on with the wait of the request before, which has not had the lock.
     pub(crate) fn go_on_waiting(&mut self, before: &Self) {
         let Self { listening, unheard, passes_left, .. } = *self;
-        *self = Self { listening, unheard, passes_left, ..*before };
+        *self = Self { listening, unheard, passes_left, will_knock: false, ..*before };
     }
 
     /// Returns whether others are known to contend.

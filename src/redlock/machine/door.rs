@@ -22,7 +22,7 @@ use crate::redlock::lock::Phase;
 use crate::redlock::lock::door::Door;
 use crate::redlock::node::batch::Flush;
 use crate::redlock::node::request::{DoorRequest, Expected, Request};
-use crate::redlock::node_set::NodeId;
+use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::options::AcquireOptions;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Seen;
@@ -40,12 +40,12 @@ impl Redlock {
         if self.table[slot].is_set() && self.takes_steps(now, slot) {
             return self.begin_steps(now, slot);
         }
-        if self.table.door(slot).is_some_and(Door::knocks) {
-            return self.knock(now, slot);
-        }
+        let knocks = self.table.door(slot).is_some_and(Door::will_knock)
+            && self.table.door_mut(slot).take_knock();
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
+            Some(_) if knocks => self.knock(now, slot),
             Some((node, end)) => self.look_at_door(now, slot, node, end),
             None => self.go_in(slot),
         }
@@ -78,17 +78,24 @@ impl Redlock {
         {
             return None;
         }
-        let key = lock.names().keys().next().unwrap_or_default();
         let voters = self.voters(now);
-        // A node that granted the last attempt did not have the key of the owner who won.
-        let others = voters.without(lock.votes.agreed());
-        let first = self.order.first(key, if others.is_empty() { voters } else { others }, 1);
+        let first = self.first_door(slot, voters);
         let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
         let listening = self.table.door(slot).and_then(Door::listening);
         let heard = listening.map(|listening| listening.node).filter(|id| voters.contains(*id));
         let usual = heard.map_or(first, |id| [id].into_iter().collect());
+        let key = lock.names().keys().next().unwrap_or_default();
         let next = self.order.first(key, voters.without(usual), usize::from(is_for_next));
         next.into_iter().chain(usual).next()
+    }
+
+    /// Returns the node at which all look who contend: the first of the order, of the `voters`. A
+    /// node that granted the last attempt did not have the key of the owner who won.
+    pub(super) fn first_door(&self, slot: u32, voters: NodeSet) -> NodeSet {
+        let lock = &self.table[slot];
+        let key = lock.names().keys().next().unwrap_or_default();
+        let others = voters.without(lock.votes.agreed());
+        self.order.first(key, if others.is_empty() { voters } else { others }, 1)
     }
 
     /// Returns whether others have kept a request from its resource, or are known to do so.

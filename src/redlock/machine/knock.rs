@@ -2,10 +2,10 @@
 //! the door tells that the resource may be free.
 //!
 //! All who listen are told at the same moment. If they looked and then asked all nodes, they would
-//! split the votes. So the attempt of each asks one node first, the first in the order of the
-//! resource. Mostly that node grants one of the requests, which then asks the other nodes with the
-//! same token, and refuses the rest, which cost one command each and listen again. The release, the
-//! news of it, the knock and the other nodes take three round trips, however many wait.
+//! split the votes. So the attempt of each asks one node first, at which all would look. Mostly
+//! that node grants one of the requests, which then asks the other nodes with the same token, and
+//! refuses the rest, which cost one command each and listen again. The release, the news of it, the
+//! knock and the other nodes take three round trips, however many wait.
 //!
 //! A knock is an attempt whose spare nodes are all but one: its grant is a vote like any other, its
 //! validity begins with its first `SET`, and a door that does not answer is hedged against.
@@ -22,6 +22,9 @@ use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::wire::answer::Vote;
 use crate::time::Instant;
 
+/// How many round trips an attempt must have time for: two, and some that take longer than usual.
+const TRIPS: u32 = 3;
+
 impl Redlock {
     /// Lets a request knock that was told that its resource may be free. Returns `false` for a
     /// request that looks instead.
@@ -34,28 +37,34 @@ impl Redlock {
         if !self.can_knock(slot) || !self.table.door(slot).is_some_and(may_knock) {
             return false;
         }
-        self.table.door_mut(slot).knock();
+        self.table.door_mut(slot).expect_knock();
         self.come_back(now, slot);
         true
     }
 
     /// Returns whether a request can ask one node before all others. A set has its steps instead,
-    /// and a fencing number takes all nodes at once.
+    /// and a fencing number takes all nodes at once. Where an attempt has hardly time for one round
+    /// trip, two would be too many.
     pub(super) fn can_knock(&self, slot: u32) -> bool {
-        self.quorum.need() > 1 && self.needs(slot) == Needs::Commands
+        if self.quorum.need() == 1 || self.needs(slot) != Needs::Commands {
+            return false;
+        }
+        let ttl = self.table[slot].ttl;
+        let longest = self.longest_wait(slot, ttl).min(ttl.duration() / 2);
+        self.quorum_round_trip().saturating_mul(TRIPS) <= longest
     }
 
     /// Starts an attempt at the door alone. Where too few nodes can be asked now, the attempt asks
     /// all of them when there are enough.
     pub(super) fn knock(&mut self, now: Instant, slot: u32) {
-        self.table.door_mut(slot).has_knocked();
         let voters = self.voters(now);
         if voters.len() < self.quorum.need() {
             return self.go_in(slot);
         }
         self.table.end_listening(slot);
-        let key = self.table[slot].names().keys().next().unwrap_or_default();
-        let door = self.order.first(key, voters, 1);
+        let keyless = self.table[slot].votes.agreed();
+        self.table.door_mut(slot).knock(keyless);
+        let door = self.first_door(slot, voters);
         self.table[slot].round.late = NodeSet::EMPTY;
         self.leave_spare(now, slot, voters, door);
         self.ask_voters(now, slot, door, Intent::Knock);
@@ -82,13 +91,16 @@ impl Redlock {
     pub(super) fn turned_away(&mut self, now: Instant, slot: u32) -> bool {
         let is_refused = self.is_knocking(slot) && !self.table[slot].votes.refused().is_empty();
         if is_refused {
+            // The next look goes to a node that can have the key of the owner.
+            let keyless = self.table.door(slot).map_or(NodeSet::EMPTY, Door::keyless);
+            self.table[slot].granted_before(keyless);
             self.attempt_failed(now, slot);
         }
         is_refused
     }
 
     /// Returns whether an attempt has asked the door, and no other node yet.
-    fn is_knocking(&self, slot: u32) -> bool {
+    pub(super) fn is_knocking(&self, slot: u32) -> bool {
         self.table[slot].votes.asked().len() == 1 && self.quorum.need() > 1
     }
 }

@@ -189,11 +189,11 @@ impl Redlock {
         let Some(door) = self.table.door(slot) else { return };
         let round_trip = self.quorum_round_trip();
         let turn = round_trip.saturating_mul(2).max(LEAST_TURN);
-        let spread = match door.company() {
+        let spread = match (door.will_knock(), door.company()) {
             // The door puts those who knock in order.
-            _ if door.knocks() => Duration::ZERO,
-            0 | 1 => round_trip / 2,
-            company => turn.saturating_mul(company.min(MOST_OTHERS) - 1),
+            (true, _) => Duration::ZERO,
+            (false, 0 | 1) => round_trip / 2,
+            (false, company) => turn.saturating_mul(company.min(MOST_OTHERS) - 1),
         };
         let usual = self.config.retry_max.max(round_trip.saturating_mul(ROOM));
         let nanos = u64::try_from(spread.min(usual).as_nanos()).unwrap_or(u64::MAX);

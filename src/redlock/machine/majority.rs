@@ -45,25 +45,18 @@ impl Redlock {
             return voters;
         }
         let asked = self.first_of_order(slot, voters);
-        self.leave_spare(now, slot, voters, asked)
+        self.leave_spare(now, slot, voters, asked);
+        asked
     }
 
-    /// Makes all nodes that may vote and are not `asked` the spare nodes of a lock. Returns those
-    /// that are.
+    /// Makes all nodes that may vote and are not `asked` the spare nodes of a lock.
     #[inline]
-    pub(super) fn leave_spare(
-        &mut self,
-        now: Instant,
-        slot: u32,
-        voters: NodeSet,
-        asked: NodeSet,
-    ) -> NodeSet {
+    pub(super) fn leave_spare(&mut self, now: Instant, slot: u32, voters: NodeSet, asked: NodeSet) {
         let others = self.nodes().without(asked);
         // A node without room for the moment may have some when it is needed.
         let may_vote = voters == self.nodes();
         let spare = if may_vote { others } else { self.may_vote_soon(now, slot, others) };
         self.table[slot].round.spare = spare;
-        asked
     }
 
     /// Returns those of `nodes` that can vote for a lock, now or when they have room.
@@ -136,7 +129,7 @@ impl Redlock {
         }
         let before = self.table[slot].votes;
         // Spare nodes that had no room are asked later than others: a hedge is the first time.
-        let is_first = before.asked().len() == self.quorum.need();
+        let is_first = before.asked().len() == self.quorum.need() || self.is_knocking(slot);
         let is_hedge = is_first && !self.is_in_doubt(&self.table[slot]);
         if is_hedge {
             let later = self.hedge_against_late(now, slot).or_else(|| self.hedge_later(now, slot));
@@ -193,7 +186,8 @@ impl Redlock {
         (now < latest).then_some(later.min(latest))
     }
 
-    /// Asks the spare nodes of an attempt whose first nodes are in doubt.
+    /// Asks the spare nodes of an attempt whose first nodes are in doubt. A knock that the door has
+    /// refused ends instead, and one that the door has granted goes on.
     #[cold]
     pub(super) fn widen_in_doubt(&mut self, now: Instant, slot: u32) {
         if self.turned_away(now, slot) {

@@ -2,9 +2,9 @@
 //!
 //! This room knows what follows from a request, from a reply and from the time: which nodes are
 //! asked, when an attempt has won, when a lock is lost, what an answer means. The fields of
-//! [`Redlock`] are private to this room. The room must never know a socket, a clock or a thread.
-//! Three things are left to the rooms below: which replies a connection still owes (`node`), where
-//! a token may be (`lock`), and how a request is written as bytes (`wire`).
+//! [`Redlock`] are private to this room. The room must never know a socket, a clock, a thread or
+//! the environment. The rooms below know which replies a connection still owes (`node`), where a
+//! token may be (`lock`), and how a request is written as bytes (`wire`).
 //!
 //! The files, in the order in which a request passes them:
 //!

@@ -40,6 +40,8 @@ struct Together {
     last: Vec<[[Instant; 2]; 5]>,
     /// What the masters have executed.
     commands: usize,
+    /// For all requests.
+    options: AcquireOptions,
 }
 
 impl Together {
@@ -65,6 +67,7 @@ impl Together {
             last: vec![[[Instant::ZERO; 2]; 5]; engines.len()],
             engines,
             commands: 0,
+            options: AcquireOptions::new(),
         }
     }
 
@@ -201,7 +204,8 @@ impl Together {
     fn ask(&mut self, engine: usize) {
         self.turn(engine);
         let rig = &mut self.engines[engine];
-        rig.redlock.acquire(rig.now, b"r", LONG_TTL, LONG).expect("it is in bounds");
+        let lock = rig.redlock.acquire_with(rig.now, &[b"r"], LONG_TTL, LONG, &self.options);
+        lock.expect("it is in bounds");
         self.flush(engine);
     }
 
@@ -226,7 +230,7 @@ impl Together {
     }
 }
 
-/// What came between the release of a lock, or the end of its key, and the next grant.
+/// What came between the release of a lock and the next grant.
 struct HandOver {
     /// In round trips.
     took: f64,
@@ -234,9 +238,9 @@ struct HandOver {
     commands: usize,
 }
 
-/// Lets so many wait for owners who keep the lock for three seconds.
-fn hand_overs(waiters: usize, seed: u64) -> Vec<HandOver> {
-    let mut together = Together::new(waiters + 1, seed);
+/// Lets all but one wait for owners who keep the lock for three seconds.
+fn hand_overs(mut together: Together) -> Vec<HandOver> {
+    let waiters = together.engines.len() - 1;
     together.ask(0);
     let (mut owner, mut lock) = together.next();
     for engine in 1..=waiters {
@@ -264,7 +268,7 @@ fn hand_overs(waiters: usize, seed: u64) -> Vec<HandOver> {
 #[test]
 fn the_next_of_many_has_the_lock_of_a_long_owner_within_three_round_trips() {
     for waiters in [1, 2, 5, 10, 30, 100] {
-        let found = (0..3).flat_map(|seed| hand_overs(waiters, seed));
+        let found = (0..3).flat_map(|seed| hand_overs(Together::new(waiters + 1, seed)));
         let (mut took, commands): (Vec<_>, Vec<_>) =
             found.map(|found| (found.took, found.commands)).unzip();
         took.sort_by(f64::total_cmp);
@@ -277,10 +281,21 @@ fn the_next_of_many_has_the_lock_of_a_long_owner_within_three_round_trips() {
     }
 }
 
+/// Two round trips are too many where an attempt has time for one.
+#[test]
+fn nobody_knocks_where_an_attempt_has_little_time() {
+    for seed in 0..5 {
+        let mut together = Together::new(3, seed);
+        together.options = AcquireOptions::new().node_timeout(Duration::from_micros(1_800));
+        let found = hand_overs(together);
+        assert!(found[0].took <= 4.0, "{:.1} round trips", found[0].took);
+    }
+}
+
 /// A fair queue would give each of them four turns. Whoever has just had one lets others knock.
 #[test]
 fn everybody_has_turns_where_many_keep_the_lock_for_long() {
-    for seed in 0..2 {
+    for seed in 0..3 {
         let mut together = Together::new(20, seed);
         (0..20).for_each(|engine| together.ask(engine));
         let mut turns = [0; 20];
@@ -291,6 +306,6 @@ fn everybody_has_turns_where_many_keep_the_lock_for_long() {
             together.release(owner, lock);
             together.ask(owner);
         }
-        assert!(turns.iter().all(|turns| (2..=12).contains(turns)), "{turns:?}");
+        assert!(turns.iter().all(|turns| (1..=10).contains(turns)), "{turns:?}");
     }
 }

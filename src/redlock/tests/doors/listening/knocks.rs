@@ -51,9 +51,10 @@ fn a_knock_that_the_door_grants_goes_on_to_the_others_with_the_same_token() {
 fn a_knock_that_the_door_refuses_asks_nobody_else_and_leaves_nothing_to_release() {
     let mut rig = telling();
     rig.is_told();
-    rig.knocks_in_vain();
+    let (door, _) = rig.knock();
+    rig.reply(door, "$-1");
     let (again, opts_in) = rig.long_look();
-    assert!(opts_in);
+    assert!(again == door && opts_in);
     rig.reply(again, &token(0));
     rig.reply(again, ":60000");
     rig.advance(ms(1_000));
@@ -118,6 +119,91 @@ fn a_knock_is_one_more_way_to_ask_a_majority() {
     assert_eq!(asked.len(), 4);
     asked[..2].iter().for_each(|(index, _)| rig.reply(*index, "+OK"));
     assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+/// The owner can have got the lock without the first node.
+#[test]
+fn a_knock_goes_to_a_node_that_can_have_the_key_of_the_owner() {
+    let mut rig = telling();
+    let lock = rig.refused(LONG_WAIT);
+    let keyless = rig.look("r");
+    rig.reply(keyless, &token(0));
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+    rig.events();
+    let lock = rig.acquire("r", LONG_WAIT);
+    for (index, _) in rig.asked_for_lock() {
+        rig.reply(index, if index == keyless { "+OK" } else { "$-1" });
+    }
+    for index in 0..5 {
+        if rig.sent(index).iter().any(|command| command.starts_with("EVALSHA release 1 r ")) {
+            rig.reply(index, if index == keyless { ":1" } else { ":0" });
+        }
+    }
+    let told = rig.listens(60_000);
+    assert!(rig.looks_after(told, &touched("r")) <= ms(10));
+    let (door, _) = rig.knock();
+    rig.reply(door, "$-1");
+    // Every second look of one who listens goes to the next node, whatever that has voted.
+    let looks = [0, 1].map(|_| {
+        let (again, _) = rig.long_look();
+        rig.reply(again, &token(0));
+        rig.reply(again, ":60000");
+        again
+    });
+    assert_ne!(door, keyless);
+    assert!(looks.contains(&door), "{looks:?}");
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
+
+/// Whoever dies after a knock leaves a key at one node alone, and that is no owner who keeps the
+/// lock for long.
+#[test]
+fn who_finds_a_new_token_after_a_knock_looks_elsewhere_soon() {
+    let mut rig = telling();
+    let lock = rig.is_told();
+    let (door, _) = rig.knock();
+    let since = rig.now;
+    rig.reply(door, "$-1");
+    let elsewhere = loop {
+        let (again, opts_in) = rig.long_look();
+        if again != door {
+            break again;
+        }
+        rig.reply(again, &token(1));
+        if opts_in {
+            rig.reply(again, ":60000");
+        }
+    };
+    assert!(rig.now - since <= ms(500), "{:?}", rig.now - since);
+    rig.reply(elsewhere, "$-1");
+    assert!(rig.asked_for_lock().len() >= 4);
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
+
+/// Only one request has heard the push, and the next in line can count its attempts.
+#[test]
+fn who_is_next_in_line_knocks_for_nobody_else() {
+    let mut rig = telling();
+    let first = rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let options = AcquireOptions::new().tries(1);
+    let next = rig.redlock.acquire_with(rig.now, &[b"r"], TTL, LONG_WAIT, &options);
+    next.expect("the request is in bounds");
+    // Pushes about one token rest, so the third knock is not at once.
+    for _ in 0..2 {
+        assert!(rig.looks_after(door, &touched("r")) <= ms(10));
+        rig.knocks_in_vain();
+        let (again, _) = rig.long_look();
+        rig.reply(again, &token(0));
+        rig.reply(again, ":60000");
+    }
+    let push = format!("{}\r\n", touched("r"));
+    rig.redlock.handle_received(rig.now, node(door), push.as_bytes());
+    rig.run_actions();
+    assert!((0..5).all(|index| !rig.has_output(index)), "it rests");
+    rig.redlock.cancel(rig.now, first).expect("it waits");
+    rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+    assert_eq!(rig.asked_for_lock().len(), 5);
 }
 
 /// One command tells as much as two would.
