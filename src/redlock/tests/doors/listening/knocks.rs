@@ -155,31 +155,6 @@ fn a_knock_goes_to_a_node_that_can_have_the_key_of_the_owner() {
     rig.redlock.cancel(rig.now, lock).expect("it waits");
 }
 
-/// Whoever dies after a knock leaves a key at one node alone, and that is no owner who keeps the
-/// lock for long.
-#[test]
-fn who_finds_a_new_token_after_a_knock_looks_elsewhere_soon() {
-    let mut rig = telling();
-    let lock = rig.is_told();
-    let (door, _) = rig.knock();
-    let since = rig.now;
-    rig.reply(door, "$-1");
-    let elsewhere = loop {
-        let (again, opts_in) = rig.long_look();
-        if again != door {
-            break again;
-        }
-        rig.reply(again, &token(1));
-        if opts_in {
-            rig.reply(again, ":60000");
-        }
-    };
-    assert!(rig.now - since <= ms(500), "{:?}", rig.now - since);
-    rig.reply(elsewhere, "$-1");
-    assert!(rig.asked_for_lock().len() >= 4);
-    rig.redlock.cancel(rig.now, lock).expect("it waits");
-}
-
 /// Only one request has heard the push, and the next in line can count its attempts.
 #[test]
 fn who_is_next_in_line_knocks_for_nobody_else() {
