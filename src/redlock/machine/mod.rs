@@ -10,7 +10,8 @@
 //!
 //! * `acquire`: a request for a lock, its bounds and its slot; also `cancel`. `options` has the
 //!   requests with tries, pauses, a node timeout or a token of their own.
-//! * `line`: the queues inside the engine. `turns`: when an engine leaves a resource to others.
+//! * `line`: the queues inside the engine, and the start of an attempt or an adoption. `turns`:
+//!   when an engine leaves a resource to others.
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `patience` says for how long
 //!   nodes are waited for, and `outcome` why a request failed. `backoff` is the pause before the
 //!   next attempt, or before the look at the `door` that comes first if somebody has the lock.
@@ -21,8 +22,7 @@
 //! * `adopt`: a lock that another process hands over, instead of an attempt; also `disown`.
 //! * `held`: what an owner can know of a held lock. `lease`: its extension and its loss.
 //! * `renew`: keep-alive and warnings. `repair` gives the key to nodes that lack it.
-//! * `release`: the end of a lock, and the cleanup of what may be left. `pass`: a lock that goes to
-//!   the next in line instead, and stays on the nodes.
+//! * `release`: the end of a lock, and the cleanup. `pass`: the next in line gets the lock instead.
 //!
 //! The way out and the way back:
 //!

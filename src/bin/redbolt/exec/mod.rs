@@ -52,6 +52,7 @@ mod terminal;
 mod voters;
 mod watch;
 
+use std::iter;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -133,16 +134,13 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
 /// Whether so many nodes lacked the lock before its release that another may have had it. A node
 /// that has lost its data in a restart has had no vote to give since then.
 fn was_gone(engine: &mut Engine, lock: LockId) -> bool {
-    let mut outcome = None;
-    while let Some(event) = engine.next_event() {
-        match event {
-            Event::Released { lock: released, outcome: told } if released == lock => {
-                outcome = Some(told);
-            }
-            _ => {}
-        }
-    }
-    let Some(outcome) = outcome else { return false };
+    let outcome = |event| match event {
+        Event::Released { lock: released, outcome } if released == lock => Some(outcome),
+        _ => None,
+    };
+    let Some(outcome) = iter::from_fn(|| engine.next_event()).find_map(outcome) else {
+        return false;
+    };
     let others = engine.nodes().filter(|(id, ..)| !outcome.may_have_had().contains(*id));
     let voters = others.filter(|(.., status)| status.state != NodeState::Quarantined);
     voters.count() >= engine.quorum().need()
