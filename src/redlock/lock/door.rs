@@ -142,6 +142,8 @@ impl Door {
             return;
         }
         (self.token, self.same, self.since, self.woken) = (xxh64(token, 0), 1, now, 0);
+        // Its owner can be one who died at this door, and then nobody has the lock.
+        self.is_long = false;
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
         if self.runs == 0 && self.known.is_empty() {
             self.waits_since = now;

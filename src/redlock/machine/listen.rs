@@ -32,6 +32,10 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// longest usual pause.
 const LONG: u32 = 4;
 
+/// The same as a multiple of the time that an attempt waits for its nodes: a token of an attempt
+/// in vain is no owner.
+const ATTEMPTS: u32 = 2;
+
 /// The time by which clocks run apart, or a server is late, that is no liar.
 const SLACK: Duration = Duration::from_secs(1);
 
@@ -57,7 +61,8 @@ impl Redlock {
 
     /// Returns whether the same owner has had the resource for long.
     pub(super) fn is_long(&self, now: Instant, slot: u32) -> bool {
-        let long = self.config.retry_max.saturating_mul(LONG);
+        let attempt = self.first_wait(now, slot, self.table[slot].ttl) - now;
+        let long = self.config.retry_max.saturating_mul(LONG).max(attempt * ATTEMPTS);
         self.table.door(slot).is_some_and(|door| door.unchanged(now) >= long)
     }
 

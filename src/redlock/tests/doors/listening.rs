@@ -26,9 +26,13 @@ fn telling() -> Rig {
 }
 
 fn telling_with(seed: u64) -> Rig {
-    let mut rig = Rig::unconnected_seeded(5, seed, |_| ());
+    telling_as(5, seed, |_| ())
+}
+
+fn telling_as(count: usize, seed: u64, change: fn(&mut RedlockConfig)) -> Rig {
+    let mut rig = Rig::unconnected_seeded(count, seed, change);
     rig.masters.iter_mut().for_each(|master| master.tracks = true);
-    rig.connect_all(5);
+    rig.connect_all(count);
     rig.opens_doors = false;
     rig
 }
@@ -117,6 +121,28 @@ fn who_waits_for_a_long_holder_is_told_and_looks_no_more() {
     rig.reply(door, "+OK");
     (0..5).filter(|index| *index != door).for_each(|index| rig.reply(index, "+OK"));
     assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+/// Attempts in vain that wait for a slow node hold their keys meanwhile. If others listened there,
+/// each end of one would let in the next, and the votes would be split for ever.
+#[test]
+fn a_token_that_can_be_of_an_attempt_in_vain_is_no_long_owner() {
+    let mut rig = telling_as(5, 7, |config| config.retry_max = ms(10));
+    let lock = rig.refused(LONG_WAIT);
+    let attempt = ms(50);
+    let first = rig.long_look().0;
+    rig.reply(first, &token(0));
+    let since = rig.now;
+    loop {
+        let (door, opts_in) = rig.long_look();
+        let seen = rig.now - since;
+        assert!(opts_in == (seen >= attempt * 2) && seen < attempt * 3, "{seen:?}: {opts_in}");
+        if opts_in {
+            break;
+        }
+        rig.reply(door, &token(0));
+    }
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
 }
 
 #[test]

@@ -2,15 +2,6 @@
 
 use super::*;
 
-/// Creates some nodes that tell what happens to keys, and whose doors the tests answer.
-fn telling_as(count: usize, change: fn(&mut RedlockConfig)) -> Rig {
-    let mut rig = Rig::unconnected_seeded(count, 7, change);
-    rig.masters.iter_mut().for_each(|master| master.tracks = true);
-    rig.connect_all(count);
-    rig.opens_doors = false;
-    rig
-}
-
 impl Rig {
     /// Lets one request listen and a node tell that the key was touched. Returns the lock.
     fn is_told(&mut self) -> LockId {
@@ -107,7 +98,7 @@ fn one_who_has_the_door_and_no_quorum_releases_and_comes_again() {
 
 #[test]
 fn a_knock_is_one_more_way_to_ask_a_majority() {
-    let mut rig = telling_as(5, |config| config.ask = Ask::Majority);
+    let mut rig = telling_as(5, 7, |config| config.ask = Ask::Majority);
     let lock = rig.acquire("r", LONG_WAIT);
     let asked = rig.asked_for_lock();
     asked.iter().for_each(|(index, _)| rig.reply(*index, "$-1"));
@@ -155,6 +146,31 @@ fn a_knock_goes_to_a_node_that_can_have_the_key_of_the_owner() {
     rig.redlock.cancel(rig.now, lock).expect("it waits");
 }
 
+/// Whoever dies after a knock leaves a key at one node alone, and that is no owner who keeps the
+/// lock for long.
+#[test]
+fn who_finds_a_new_token_after_a_knock_looks_elsewhere_soon() {
+    let mut rig = telling();
+    let lock = rig.is_told();
+    let (door, _) = rig.knock();
+    let since = rig.now;
+    rig.reply(door, "$-1");
+    let elsewhere = loop {
+        let (again, opts_in) = rig.long_look();
+        if again != door {
+            break again;
+        }
+        rig.reply(again, &token(1));
+        if opts_in {
+            rig.reply(again, ":60000");
+        }
+    };
+    assert!(rig.now - since <= ms(500), "{:?}", rig.now - since);
+    rig.reply(elsewhere, "$-1");
+    assert!(rig.asked_for_lock().len() >= 4);
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
+
 /// Only one request has heard the push, and the next in line can count its attempts.
 #[test]
 fn who_is_next_in_line_knocks_for_nobody_else() {
@@ -184,7 +200,7 @@ fn who_is_next_in_line_knocks_for_nobody_else() {
 /// One command tells as much as two would.
 #[test]
 fn where_one_node_is_a_quorum_nobody_knocks() {
-    let mut rig = telling_as(1, |_| ());
+    let mut rig = telling_as(1, 7, |_| ());
     let lock = rig.acquire("r", LONG_WAIT);
     rig.sent(0);
     rig.reply(0, "$-1");
