@@ -59,6 +59,8 @@ pub(crate) struct Door {
     call_at: Instant,
     /// Whether the request knocks when its pause is over, instead of looking.
     will_knock: bool,
+    /// Whether the request has knocked since it looked.
+    has_knocked: bool,
     /// The nodes that are known to lack the key of the owner, for the time of a knock.
     keyless: NodeSet,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
@@ -74,6 +76,7 @@ impl Door {
     /// A look leaves, which opts in for the key or does not.
     pub(crate) fn look(&mut self, now: Instant, number: u32, opts_in: bool, is_long: bool) {
         (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
+        self.has_knocked = false;
     }
 
     /// The request is woken while the token may be the same.
@@ -103,7 +106,12 @@ impl Door {
 
     /// The request knocks. These nodes have granted its last attempt, so the owner is not there.
     pub(crate) fn knock(&mut self, keyless: NodeSet) {
-        self.keyless = keyless;
+        (self.keyless, self.has_knocked) = (keyless, true);
+    }
+
+    /// Returns whether the request has knocked since it looked.
+    pub(crate) fn has_knocked(&self) -> bool {
+        self.has_knocked
     }
 
     /// Returns the nodes that lacked the key of the owner when the request knocked.

@@ -40,8 +40,7 @@ impl Redlock {
         if self.table[slot].is_set() && self.takes_steps(now, slot) {
             return self.begin_steps(now, slot);
         }
-        let knocks = self.table.door(slot).is_some_and(Door::will_knock)
-            && self.table.door_mut(slot).take_knock();
+        let knocks = self.takes_knock(now, slot);
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
@@ -79,23 +78,28 @@ impl Redlock {
             return None;
         }
         let voters = self.voters(now);
-        let first = self.first_door(slot, voters);
+        let voters = self.with_key(slot, voters);
+        let key = lock.names().keys().next().unwrap_or_default();
+        let first = self.order.first(key, voters, 1);
         let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
         let listening = self.table.door(slot).and_then(Door::listening);
         let heard = listening.map(|listening| listening.node).filter(|id| voters.contains(*id));
         let usual = heard.map_or(first, |id| [id].into_iter().collect());
-        let key = lock.names().keys().next().unwrap_or_default();
         let next = self.order.first(key, voters.without(usual), usize::from(is_for_next));
         next.into_iter().chain(usual).next()
     }
 
-    /// Returns the node at which all look who contend: the first of the order, of the `voters`. A
-    /// node that granted the last attempt did not have the key of the owner who won.
+    /// Returns the node at which all look who contend: the first of the order, of the `voters`.
     pub(super) fn first_door(&self, slot: u32, voters: NodeSet) -> NodeSet {
-        let lock = &self.table[slot];
-        let key = lock.names().keys().next().unwrap_or_default();
-        let others = voters.without(lock.votes.agreed());
-        self.order.first(key, if others.is_empty() { voters } else { others }, 1)
+        let key = self.table[slot].names().keys().next().unwrap_or_default();
+        self.order.first(key, self.with_key(slot, voters), 1)
+    }
+
+    /// Returns those of the `voters` that can have the key of the owner, or all of them. A node
+    /// that granted the last attempt did not have the key of the owner who won.
+    fn with_key(&self, slot: u32, voters: NodeSet) -> NodeSet {
+        let others = voters.without(self.table[slot].votes.agreed());
+        if others.is_empty() { voters } else { others }
     }
 
     /// Returns whether others have kept a request from its resource, or are known to do so.

@@ -1,5 +1,5 @@
 //! Knocks: who waits for an owner that keeps the resource for long asks the door alone, as soon as
-//! the door tells that the resource may be free.
+//! the door tells that the resource may be free, or when the key there has ended by itself.
 //!
 //! All who listen are told at the same moment. If they looked and then asked all nodes, they would
 //! split the votes. So the attempt of each asks one node first, at which all would look. Mostly
@@ -29,17 +29,34 @@ impl Redlock {
     /// Lets a request knock that was told that its resource may be free. Returns `false` for a
     /// request that looks instead.
     pub(super) fn knock_soon(&mut self, now: Instant, slot: u32) -> bool {
-        let turn = self.turn(now, slot);
-        let may_knock = |door: &Door| match turn {
+        let knocks = self.may_knock(now, slot);
+        if knocks {
+            self.table.door_mut(slot).expect_knock();
+            self.come_back(now, slot);
+        }
+        knocks
+    }
+
+    /// Returns whether a request knocks now that its pause is over: because somebody has told, or
+    /// because the key at the door has ended by itself.
+    pub(super) fn takes_knock(&mut self, now: Instant, slot: u32) -> bool {
+        let Some(door) = self.table.door(slot) else { return false };
+        if door.will_knock() {
+            return self.table.door_mut(slot).take_knock();
+        }
+        // A look follows on a knock in vain.
+        let ends = door.listening().filter(|_| !door.has_knocked()).and_then(|heard| heard.ends);
+        ends.is_some_and(|ends| ends <= now) && self.may_knock(now, slot)
+    }
+
+    /// Returns whether a request knocks at a resource that may be free from `now` on.
+    pub(super) fn may_knock(&self, now: Instant, slot: u32) -> bool {
+        let Some(door) = self.table.door(slot) else { return false };
+        let is_nobodys_turn = match self.turn(now, slot) {
             Some(turn) => door.is_new() && turn.has_come(now),
             None => door.has_waited_for_a_round(now),
         };
-        if !self.can_knock(slot) || !self.table.door(slot).is_some_and(may_knock) {
-            return false;
-        }
-        self.table.door_mut(slot).expect_knock();
-        self.come_back(now, slot);
-        true
+        is_nobodys_turn && self.can_knock(slot)
     }
 
     /// Returns whether a request can ask one node before all others. A set has its steps instead,
@@ -61,7 +78,6 @@ impl Redlock {
         if voters.len() < self.quorum.need() {
             return self.go_in(slot);
         }
-        self.table.end_listening(slot);
         let keyless = self.table[slot].votes.agreed();
         self.table.door_mut(slot).knock(keyless);
         let door = self.first_door(slot, voters);

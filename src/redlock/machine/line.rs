@@ -82,6 +82,7 @@ impl Redlock {
                     return false;
                 }
                 self.table[first].retries = tried;
+                self.table.end_listening(first);
                 self.send_releases(now, first);
                 // Should the wait end in line, answers to a `SET` that was taken back say nothing.
                 self.table[first].votes = Votes::default();

@@ -5,10 +5,10 @@
 //! the key, the node pushes its name. Such a push is a hint and never a vote; a
 //! [knock](super::knock) follows, a [call](super::call) to the turn of the request, or a look that
 //! opts in anew. The node tells the ttl of the key too, because a key that ends by itself can be
-//! there for a while before the server notices.
+//! there for a while before the server notices; then the request knocks as well.
 //!
 //! Nothing depends on a push. A request looks again after the longest pause, every second time at
-//! another node, and when the ttl is over; a node that has not told what the look shows is not
+//! another node, and behind such a knock; a node that has not told what the look shows is not
 //! listened to any more in this session. A key that is written again and again makes nobody look
 //! again and again: looks behind pushes rest, the longer the more of them have shown one token.
 
@@ -136,7 +136,8 @@ impl Redlock {
         if before.and_then(|before| before.ends).is_some_and(|before| before + SLACK < ends) {
             return self.listen_no_more(now, id);
         }
-        self.look_at(slot, ends);
+        let knocks = self.may_knock(ends, slot);
+        self.look_at(slot, ends, knocks);
     }
 
     /// Wakes the requests that listen at `id` for this key.
@@ -184,17 +185,18 @@ impl Redlock {
     pub(super) fn come_back(&mut self, now: Instant, slot: u32) {
         // Whoever is refused now comes back soon: the resource has just been free.
         self.table[slot].retries = 0;
-        self.look_at(slot, now);
+        let knocks = self.table.door(slot).is_some_and(Door::will_knock);
+        self.look_at(slot, now, knocks);
     }
 
-    /// Lets a request look soon after `at`, unless it does sooner anyway. The more others wait, the
-    /// longer is the time over which their looks spread: who comes first finds the resource free,
-    /// and has it when the next one looks.
-    fn look_at(&mut self, slot: u32, at: Instant) {
+    /// Lets a request look or knock soon after `at`, unless it does sooner anyway. The more others
+    /// wait, the longer is the time over which their looks spread: who comes first finds the
+    /// resource free, and has it when the next one looks.
+    fn look_at(&mut self, slot: u32, at: Instant, knocks: bool) {
         let Some(door) = self.table.door(slot) else { return };
         let round_trip = self.quorum_round_trip();
         let turn = round_trip.saturating_mul(2).max(LEAST_TURN);
-        let spread = match (door.will_knock(), door.company()) {
+        let spread = match (knocks, door.company()) {
             // The door puts those who knock in order.
             (true, _) => Duration::ZERO,
             (false, 0 | 1) => round_trip / 2,

@@ -192,7 +192,7 @@ fn what_a_request_has_seen_ends_with_it() {
 /// Else the request would take the key of its own last attempt for that of somebody else.
 #[test]
 fn a_look_follows_the_release_of_the_last_attempt() {
-    let is_found = |granting: usize| {
+    let is_found = |failing: usize| {
         let mut rig = rig();
         let before = rig.held("a");
         rig.acquire("r", WAIT);
@@ -200,16 +200,17 @@ fn a_look_follows_the_release_of_the_last_attempt() {
         rig.redlock.release(rig.now, before).expect("it is held");
         // The release of `r` waits behind this group.
         (0..5).for_each(|index| _ = rig.sent(index));
-        (0..5).for_each(|index| rig.reply(index, if index == granting { "+OK" } else { "$-1" }));
-        assert_eq!(rig.sent(granting), [""; 0]);
-        // Every fourth look goes to the next node, whatever that has voted.
+        let vote = |index| if index == failing { "-ERR anything" } else { "$-1" };
+        (0..5).for_each(|index| rig.reply(index, vote(index)));
+        assert_eq!(rig.sent(failing), [""; 0]);
+        // Every fourth look goes to the next node.
         let mut has_answered = [false; 5];
         for _ in 0..5 {
             rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
             let door = (0..5).find(|index| rig.has_output(*index)).expect("somebody is asked");
             let sent = rig.sent(door);
             assert_eq!(sent.last().map(String::as_str), Some("GET r"), "{sent:?}");
-            if door == granting {
+            if door == failing {
                 assert_eq!(sent, ["EVALSHA release 1 r #2", "GET r"]);
                 return true;
             }
@@ -220,7 +221,7 @@ fn a_look_follows_the_release_of_the_last_attempt() {
         }
         false
     };
-    assert_eq!((0..5).filter(|granting| is_found(*granting)).count(), 2, "the first and the next");
+    assert_eq!((0..5).filter(|failing| is_found(*failing)).count(), 2, "the first and the next");
 }
 
 /// The owner has the others. Whoever stood there would see nobody, ask all nodes again and again,

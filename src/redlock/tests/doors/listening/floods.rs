@@ -24,7 +24,7 @@ fn a_ttl_of_zero_makes_no_hot_loop() {
     let (since, mut looks) = (rig.now, 0);
     let mut asked = [0; 5];
     while rig.now - since < ms(1_000) {
-        let (again, opts_in) = rig.long_look();
+        let (again, opts_in) = rig.look_or_knock();
         looks += 1;
         asked[again] += 1;
         rig.reply(again, &token(0));

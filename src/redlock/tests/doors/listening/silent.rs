@@ -126,7 +126,7 @@ fn a_renewal_that_a_node_did_not_tell_shows_that_it_never_tells() {
     rig.listens(5_000);
     let (since, mut looks) = (rig.now, 0);
     while rig.now - since < Duration::from_secs(300) {
-        let (again, opts_in) = rig.long_look();
+        let (again, opts_in) = rig.look_or_knock();
         if !opts_in && (0..5).any(|index| !rig.tells(index)) {
             return;
         }
