@@ -1,8 +1,8 @@
 //! The door: whoever was refused looks at one node before it asks all nodes again.
 //!
 //! All who contend for a resource look at the same node, the first in the order of the resource.
-//! Whoever had the vote of that node in an attempt in vain looks at the next one: the owner has the
-//! key elsewhere. A look is a plain read. As long as the door shows somebody's token, nobody else
+//! Whoever had the vote of a node in an attempt in vain looks at others: the owner has the key
+//! elsewhere. A look is a plain read. As long as the door shows somebody's token, nobody else
 //! is asked: so a request that waits costs one command at one node, and splits no votes. An empty
 //! door lets the request in, and then all nodes are asked as ever; so does a [call](super::call) to
 //! one who is next. A look is a hint, and never a vote.

@@ -82,7 +82,6 @@ impl Redlock {
                     return false;
                 }
                 self.table[first].retries = tried;
-                self.table.end_listening(first);
                 self.send_releases(now, first);
                 // Should the wait end in line, answers to a `SET` that was taken back say nothing.
                 self.table[first].votes = Votes::default();
@@ -91,10 +90,11 @@ impl Redlock {
                 self.ready.remove(&mut self.table, first);
                 self.end_steps(now, first);
             }
-            Phase::Backoff | Phase::AtDoor => _ = self.table.end_listening(first),
+            Phase::Backoff | Phase::AtDoor => {}
             Phase::Stepping => self.end_steps(now, first),
             _ => return false,
         }
+        self.table.end_listening(first);
         self.release_awaited(now, first);
         // The pause before the last try was cut short, so the wait may have room for more tries.
         self.table[first].last_try = false;

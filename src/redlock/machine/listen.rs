@@ -5,10 +5,11 @@
 //! the key, the node pushes its name. Such a push is a hint and never a vote; a
 //! [knock](super::knock) follows, a [call](super::call) to the turn of the request, or a look that
 //! opts in anew. The node tells the ttl of the key too, because a key that ends by itself can be
-//! there for a while before the server notices; then the request knocks as well.
+//! there for a while before the server notices. When the ttl is over, the request knocks, and goes
+//! on to listen meanwhile.
 //!
 //! Nothing depends on a push. A request looks again after the longest pause, every second time at
-//! another node, and behind such a knock; a node that has not told what the look shows is not
+//! another node, and after a knock in vain; a node that has not told what the look shows is not
 //! listened to any more in this session. A key that is written again and again makes nobody look
 //! again and again: looks behind pushes rest, the longer the more of them have shown one token.
 

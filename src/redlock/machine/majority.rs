@@ -226,6 +226,7 @@ impl Redlock {
             // Spare nodes can be asked one after the other, as they get room.
             let is_first = self.table[slot].votes.asked().len() == self.quorum.need();
             self.counters.widened += u64::from(is_first);
+            // A knock goes on to listen. An owner does not.
             self.table.end_listening(slot);
             self.ask_more(now, slot, nodes);
         }

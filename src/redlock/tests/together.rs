@@ -216,7 +216,8 @@ impl Together {
         self.flush(engine);
     }
 
-    /// Lets an engine forget a lock without a release. Returns when a quorum of the keys has ended.
+    /// Lets an engine forget a lock without a release. Returns when the keys are too few for a
+    /// quorum: when two of them are left.
     fn forget(&mut self, engine: usize, lock: LockId) -> Instant {
         self.turn(engine);
         let rig = &mut self.engines[engine];
