@@ -216,7 +216,7 @@ Exit codes, besides those of COMMAND (a shell shows 128 + N for the end by signa
   69   no quorum of nodes could be asked; a line for each node says why (--unavailable-exit-code)
   70   something in this program or the system failed
   75   another held the lock until the wait ended (--conflict-exit-code)
-  76   the validity of the lock ended while COMMAND ran, or the quorum that answered its
-       release first had lost the lock (--lost-exit-code)
+  76   the validity of the lock ended while COMMAND ran, or so many nodes had lost the lock before
+       its release that another may have had it (--lost-exit-code)
   126  COMMAND cannot be executed
   127  COMMAND was not found";

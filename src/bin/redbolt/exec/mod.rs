@@ -7,9 +7,9 @@
 //! contacts the nodes ([`contact`]), acquires the lock ([`acquire`]), runs the command
 //! ([`command`]) in a process group of its own ([`birth`], [`child`], [`terminal`]), and ends all
 //! that the command has started ([`descendants`], [`process`]) before the lock ends ([`schedule`],
-//! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). The lock can stay
-//! behind the command ([`at_least`]). This process ends as the command has ended ([`ending`]). What
-//! differs between operating systems is in [`system`].
+//! [`leftovers`]). A job that is stopped is stopped as a whole ([`suspend`]). The lock is released
+//! behind the command ([`release`]), or stays ([`at_least`]). This process ends as the command has
+//! ended ([`ending`]). What differs between operating systems is in [`system`].
 //!
 //! Of the nodes, [`changes`] knows what is worth a line, [`voters`] which of them vote, and
 //! [`occupant`] what keeps the lock from us: [`remains`] of others, for which a
@@ -41,6 +41,7 @@ mod message;
 mod occupant;
 mod process;
 mod refusal;
+mod release;
 mod remains;
 mod schedule;
 mod signals;
@@ -52,11 +53,10 @@ mod terminal;
 mod voters;
 mod watch;
 
-use std::iter;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use redbolt::{Config, Engine, Event, LockId, NodeState};
+use redbolt::Config;
 
 pub(crate) use self::args::Args;
 use self::ending::Ending;
@@ -66,11 +66,7 @@ pub(crate) use self::refusal::refuse;
 use self::speech::Speech;
 use self::style::Style;
 use self::watch::Watch;
-use crate::{exit, nodes, output};
-
-/// How long nodes may take to confirm that the lock is released, unless they are far away. The
-/// kernel has the releases by then. Only the replies are waited for, and a stalled node sends none.
-const RELEASE_TIMEOUT: Duration = Duration::from_millis(250);
+use crate::{exit, output};
 
 /// How long nodes may take to confirm the releases of failed attempts. No command has run, and the
 /// caller waits for the exit code.
@@ -119,29 +115,8 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
         speech.say(&Message::LeftToTtl);
         return result;
     }
-    // An error means that the lock has ended already, and that the engine releases it by itself.
-    _ = watch.engine.release(lease.lock);
-    let timeout = nodes::time_to_answer(&watch.engine, RELEASE_TIMEOUT);
-    let is_confirmed = watch.engine.drain(timeout).unwrap_or(false);
-    if result.is_ok() && was_gone(&mut watch.engine, lease.lock) {
-        return Err(Failure::Gone { resource: args.resource_name() });
-    }
+    let is_confirmed = release::release(&mut watch, &lease, args, result.is_ok())?;
     let held = watch.engine.now() - lease.since;
     speech.say(&Message::Released { is_confirmed, held });
     result
-}
-
-/// Whether so many nodes lacked the lock before its release that another may have had it. A node
-/// that has lost its data in a restart has had no vote to give since then.
-fn was_gone(engine: &mut Engine, lock: LockId) -> bool {
-    let outcome = |event| match event {
-        Event::Released { lock: released, outcome } if released == lock => Some(outcome),
-        _ => None,
-    };
-    let Some(outcome) = iter::from_fn(|| engine.next_event()).find_map(outcome) else {
-        return false;
-    };
-    let others = engine.nodes().filter(|(id, ..)| !outcome.may_have_had().contains(*id));
-    let voters = others.filter(|(.., status)| status.state != NodeState::Quarantined);
-    voters.count() >= engine.quorum().need()
 }
