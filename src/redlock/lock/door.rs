@@ -25,16 +25,20 @@ const LEAST_MARK: Duration = Duration::from_millis(100);
 /// The looks of one request.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Door {
-    /// The number of the last look, whether it asks to be told what happens to the key, and
-    /// whether it does so for long.
+    /// The number of the last look, whether it asks to be told what happens to the key, whether it
+    /// does so for long, and whether it has gone to another node than the usual one.
     number: u32,
     opts_in: bool,
     is_long: bool,
+    is_elsewhere: bool,
     /// When the last look left, and how often the request was woken while the token was the same.
     looked: Instant,
     woken: u32,
-    /// The token that was seen last, as a hash.
+    /// The token that was seen last, as a hash, and the one before. How often the usual node has
+    /// shown that one again: a token stands for one attempt, so the other one was elsewhere.
     token: u64,
+    before: u64,
+    returns: u32,
     /// How many looks have shown this token one after the other, since when, and until when the
     /// token is known to have been there.
     same: u32,
@@ -75,6 +79,7 @@ pub(crate) struct Door {
 impl Door {
     /// A look leaves, which opts in for the key or does not.
     pub(crate) fn look(&mut self, now: Instant, number: u32, opts_in: bool, is_long: bool) {
+        self.is_elsewhere = self.is_for_another();
         (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
         self.has_knocked = false;
     }
@@ -149,7 +154,11 @@ impl Door {
             self.same = self.same.saturating_add(1);
             return;
         }
-        (self.token, self.same, self.since, self.woken) = (xxh64(token, 0), 1, now, 0);
+        let hash = xxh64(token, 0);
+        let returns = self.before == hash && !self.is_elsewhere;
+        self.returns = self.returns.wrapping_add(u32::from(returns));
+        self.before = mem::replace(&mut self.token, hash);
+        (self.same, self.since, self.woken) = (1, now, 0);
         // Its owner can be one who died at this door, and then nobody has the lock.
         self.is_long = false;
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
@@ -206,10 +215,17 @@ impl Door {
         self.unheard.take()
     }
 
-    /// Returns whether the next look goes to another node than the usual one: the first of the
-    /// order, or the one that tells. Pauses of who is told for long are long, so every second look
-    /// does.
-    pub(crate) fn is_for_next(&self) -> bool {
+    /// Returns to which of so many other nodes the next look goes, and `None` for the usual node:
+    /// the first of the order, or the one that tells. As long as two nodes show the same, the owner
+    /// is there, and may have no key at a third one.
+    pub(crate) fn elsewhere(&self, others: usize) -> Option<usize> {
+        let place = self.returns as usize;
+        (self.is_for_another() && others > 0).then(|| place % others)
+    }
+
+    /// Returns whether the next look goes to another node than the usual one. Pauses of who is told
+    /// for long are long, so every second look does.
+    fn is_for_another(&self) -> bool {
         let every = if self.listens_for_long() { 2 } else { SAME_LOOKS };
         self.same > 0 && self.same % every == 0
     }
@@ -287,7 +303,7 @@ mod tests {
     #[test]
     fn engines_are_told_apart_by_the_nonces_of_their_tokens() {
         let mut door = Door::default();
-        assert_eq!((door.company(), door.is_wary(), door.is_for_next()), (0, false, false));
+        assert_eq!((door.company(), door.is_wary(), door.elsewhere(4)), (0, false, None));
         let rows = [
             ('a', '1', 1, 1),
             ('a', '1', 1, 1),
@@ -305,12 +321,25 @@ mod tests {
     #[test]
     fn every_fourth_look_that_shows_the_same_token_is_followed_by_one_elsewhere() {
         let mut door = Door::default();
-        let mut looks = (0..9).map(|_| {
-            door.saw(NOW, b"a");
-            door.is_for_next()
-        });
-        assert!(looks.by_ref().take(3).all(|is_for_next| !is_for_next));
-        assert_eq!(looks.collect::<Vec<_>>(), [true, false, false, false, true, false]);
+        let mut look = |token: &str| {
+            door.look(NOW, 0, false, false);
+            door.saw(NOW, token.as_bytes());
+            door.elsewhere(3)
+        };
+        let mut looks = [(); 9].map(|()| look("a"));
+        let second = Some(0);
+        assert_eq!(looks[..4], [None, None, None, second]);
+        assert_eq!(looks[4..], [None, None, None, second, None]);
+        // Two nodes show different tokens, and then a third one does.
+        for expected in [Some(1), Some(2), Some(0)] {
+            assert_eq!(
+                ["b", "a", "a", "a", "a"].map(&mut look),
+                [None, None, None, None, expected]
+            );
+        }
+        looks = [(); 9].map(|()| look("c"));
+        assert_eq!((looks[3], looks[7]), (second, second), "another owner is no return");
+        assert_eq!(door.elsewhere(0), None);
     }
 
     #[test]

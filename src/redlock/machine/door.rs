@@ -8,9 +8,10 @@
 //! one who is next. A look is a hint, and never a vote.
 //!
 //! The owner of the token at the door can have died with too few nodes, and others may have the
-//! lock since then, or nobody. So after some looks that have shown the same token, one goes to the
-//! next node. A door that does not answer keeps nobody out. Data that are no lock may stay at a
-//! node for ever: after some more looks at them, all nodes are asked.
+//! lock since then, or nobody. So after some looks that have shown the same token, one goes to
+//! another node: to the next one, and to the one behind when two nodes show different tokens. A
+//! door that does not answer keeps nobody out. Data that are no lock may stay at a node for ever:
+//! after some more looks at them, all nodes are asked.
 
 use core::time::Duration;
 
@@ -77,28 +78,40 @@ impl Redlock {
         {
             return None;
         }
-        let voters = self.voters(now);
-        let voters = self.with_key(slot, voters);
-        let key = lock.names().keys().next().unwrap_or_default();
-        let first = self.order.first(key, voters, 1);
-        let is_for_next = self.table.door(slot).is_some_and(Door::is_for_next);
-        let listening = self.table.door(slot).and_then(Door::listening);
+        let voters = self.with_key(slot, self.voters(now));
+        let door = self.table.door(slot);
+        let listening = door.and_then(Door::listening);
         let heard = listening.map(|listening| listening.node).filter(|id| voters.contains(*id));
-        let usual = heard.map_or(first, |id| [id].into_iter().collect());
-        let next = self.order.first(key, voters.without(usual), usize::from(is_for_next));
-        next.into_iter().chain(usual).next()
+        let usual = match heard {
+            Some(id) => [id].into_iter().collect(),
+            None => self.first_door(slot, voters),
+        };
+        let others = voters.without(usual);
+        let elsewhere = door.and_then(|door| door.elsewhere(others.len()));
+        let other = elsewhere.map_or(NodeSet::EMPTY, |place| self.in_order(slot, others, place));
+        other.into_iter().chain(usual).next()
+    }
+
+    /// Returns the one of the `nodes` that has this place in the order of the resource.
+    fn in_order(&self, slot: u32, nodes: NodeSet, place: usize) -> NodeSet {
+        let key = self.table[slot].names().keys().next().unwrap_or_default();
+        self.order.first(key, nodes, place + 1).without(self.order.first(key, nodes, place))
     }
 
     /// Returns the node at which all look who contend: the first of the order, of the `voters`.
     pub(super) fn first_door(&self, slot: u32, voters: NodeSet) -> NodeSet {
-        let key = self.table[slot].names().keys().next().unwrap_or_default();
-        self.order.first(key, self.with_key(slot, voters), 1)
+        self.in_order(slot, self.with_key(slot, voters), 0)
     }
 
     /// Returns those of the `voters` that can have the key of the owner, or all of them. A node
-    /// that granted the last attempt did not have the key of the owner who won.
+    /// that granted the last attempt did not have the key of the owner who won. Where the others
+    /// are no quorum nobody has won, and the attempt was late.
     fn with_key(&self, slot: u32, voters: NodeSet) -> NodeSet {
-        let others = voters.without(self.table[slot].votes.agreed());
+        let agreed = self.table[slot].votes.agreed();
+        if self.nodes().without(agreed).len() < self.quorum.need() {
+            return voters;
+        }
+        let others = voters.without(agreed);
         if others.is_empty() { voters } else { others }
     }
 

@@ -40,9 +40,12 @@ impl Redlock {
     /// Returns whether a request knocks now that its pause is over: because somebody has told, or
     /// because the key at the door has ended by itself.
     pub(super) fn takes_knock(&mut self, now: Instant, slot: u32) -> bool {
-        let Some(door) = self.table.door(slot) else { return false };
-        if door.will_knock() {
-            return self.table.door_mut(slot).take_knock();
+        if self.table.door(slot).is_none() {
+            return false;
+        }
+        let door = self.table.door_mut(slot);
+        if door.take_knock() {
+            return true;
         }
         // A look follows on a knock in vain.
         let ends = door.listening().filter(|_| !door.has_knocked()).and_then(|heard| heard.ends);
@@ -52,11 +55,11 @@ impl Redlock {
     /// Returns whether a request knocks at a resource that may be free from `now` on.
     pub(super) fn may_knock(&self, now: Instant, slot: u32) -> bool {
         let Some(door) = self.table.door(slot) else { return false };
-        let is_nobodys_turn = match self.turn(now, slot) {
+        let has_come = match self.turn(now, slot) {
             Some(turn) => door.is_new() && turn.has_come(now),
             None => door.has_waited_for_a_round(now),
         };
-        is_nobodys_turn && self.can_knock(slot)
+        has_come && self.can_knock(slot)
     }
 
     /// Returns whether a request can ask one node before all others. A set has its steps instead,

@@ -95,6 +95,8 @@ impl Redlock {
             _ => return false,
         }
         self.table.end_listening(first);
+        // The news is old when the turn of the lock comes.
+        self.table.forget_knock(first);
         self.release_awaited(now, first);
         // The pause before the last try was cut short, so the wait may have room for more tries.
         self.table[first].last_try = false;

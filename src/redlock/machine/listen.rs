@@ -20,6 +20,7 @@ use super::backoff::After;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::listeners::Listening;
+use crate::redlock::millis::Millis;
 use crate::redlock::node::request::DoorRequest;
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::answer::Seen;
@@ -33,8 +34,9 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// longest usual pause.
 const LONG: u32 = 4;
 
-/// The same as a multiple of the time that an attempt waits for its nodes: a token of an attempt
-/// in vain is no owner.
+/// The same as a multiple of the time that an attempt with the longest ttl waits for near nodes: a
+/// token of an attempt in vain is no owner. The attempts are those of others, of whose own settings
+/// nothing is known here.
 const ATTEMPTS: u32 = 2;
 
 /// The time by which clocks run apart, or a server is late, that is no liar.
@@ -50,6 +52,13 @@ const LEAST_TURN: Duration = Duration::from_micros(500);
 /// The most others to whom time is left.
 const MOST_OTHERS: u32 = 64;
 
+/// With what a request goes on whose pause is over.
+#[derive(Clone, Copy)]
+enum Next {
+    Look,
+    Knock,
+}
+
 impl Redlock {
     /// Returns whether a look at `node` asks to be told what happens to the key. A lock that goes
     /// from one to the next is looked at as ever, except by [who is next](super::call): if all who
@@ -62,7 +71,7 @@ impl Redlock {
 
     /// Returns whether the same owner has had the resource for long.
     pub(super) fn is_long(&self, now: Instant, slot: u32) -> bool {
-        let attempt = self.first_wait(now, slot, self.table[slot].ttl) - now;
+        let attempt = Duration::from_nanos(self.config.least_wait(Millis::of(self.config.max_ttl)));
         let long = self.config.retry_max.saturating_mul(LONG).max(attempt * ATTEMPTS);
         self.table.door(slot).is_some_and(|door| door.unchanged(now) >= long)
     }
@@ -137,8 +146,8 @@ impl Redlock {
         if before.and_then(|before| before.ends).is_some_and(|before| before + SLACK < ends) {
             return self.listen_no_more(now, id);
         }
-        let knocks = self.may_knock(ends, slot);
-        self.look_at(slot, ends, knocks);
+        let next = if self.may_knock(ends, slot) { Next::Knock } else { Next::Look };
+        self.comes_at(slot, ends, next);
     }
 
     /// Wakes the requests that listen at `id` for this key.
@@ -187,21 +196,21 @@ impl Redlock {
         // Whoever is refused now comes back soon: the resource has just been free.
         self.table[slot].retries = 0;
         let knocks = self.table.door(slot).is_some_and(Door::will_knock);
-        self.look_at(slot, now, knocks);
+        self.comes_at(slot, now, if knocks { Next::Knock } else { Next::Look });
     }
 
     /// Lets a request look or knock soon after `at`, unless it does sooner anyway. The more others
     /// wait, the longer is the time over which their looks spread: who comes first finds the
     /// resource free, and has it when the next one looks.
-    fn look_at(&mut self, slot: u32, at: Instant, knocks: bool) {
+    fn comes_at(&mut self, slot: u32, at: Instant, next: Next) {
         let Some(door) = self.table.door(slot) else { return };
         let round_trip = self.quorum_round_trip();
         let turn = round_trip.saturating_mul(2).max(LEAST_TURN);
-        let spread = match (knocks, door.company()) {
+        let spread = match (next, door.company()) {
             // The door puts those who knock in order.
-            (true, _) => Duration::ZERO,
-            (false, 0 | 1) => round_trip / 2,
-            (false, company) => turn.saturating_mul(company.min(MOST_OTHERS) - 1),
+            (Next::Knock, _) => Duration::ZERO,
+            (Next::Look, 0 | 1) => round_trip / 2,
+            (Next::Look, company) => turn.saturating_mul(company.min(MOST_OTHERS) - 1),
         };
         let usual = self.config.retry_max.max(round_trip.saturating_mul(ROOM));
         let nanos = u64::try_from(spread.min(usual).as_nanos()).unwrap_or(u64::MAX);

@@ -226,7 +226,7 @@ impl Redlock {
             // Spare nodes can be asked one after the other, as they get room.
             let is_first = self.table[slot].votes.asked().len() == self.quorum.need();
             self.counters.widened += u64::from(is_first);
-            // A knock goes on to listen. An owner does not.
+            // A knock goes on to listen, and wins only by way of here: an owner does not listen.
             self.table.end_listening(slot);
             self.ask_more(now, slot, nodes);
         }

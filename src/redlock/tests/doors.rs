@@ -1,5 +1,6 @@
 //! Looks at the door: who waits asks one node, and all only when nobody is there.
 
+mod dead;
 mod listening;
 mod turns;
 mod wanted;

@@ -43,6 +43,13 @@ impl Table {
         Some(listening)
     }
 
+    /// Ends that the request in `slot` is about to knock.
+    pub(crate) fn forget_knock(&mut self, slot: u32) {
+        if let Some(door) = self.doors.get_mut(&slot) {
+            door.take_knock();
+        }
+    }
+
     /// Returns the requests that listen for this key, at whatever node.
     pub(crate) fn listeners_of(&self, key: &[u8]) -> SmallVec<[u32; 2]> {
         self.listeners.of(key)

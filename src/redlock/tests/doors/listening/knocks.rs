@@ -233,3 +233,33 @@ fn who_gives_up_after_a_knock_leaves_no_key() {
     rig.events();
     assert_eq!(rig.redlock.in_use(), 0);
 }
+
+/// The adoption holds the resource for long, and the news of before say nothing of its end.
+#[test]
+fn who_steps_back_for_an_adoption_knocks_no_more_for_what_was_told_before() {
+    let mut rig = telling();
+    let lock = rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let push = format!("{}\r\n", touched("r"));
+    rig.redlock.handle_received(rig.now, node(door), push.as_bytes());
+    rig.run_actions();
+    let token_of_another = Token::of_attempt(b"another-one-", 1);
+    rig.redlock.adopt(rig.now, &["r"], token_of_another, TTL, NO_WAIT).expect("a request");
+    rig.run_actions();
+    let mut trail = Vec::new();
+    while trail.len() < 2 {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let sent: Vec<_> = (0..5).map(|index| rig.sent(index)).collect();
+        for (index, sent) in sent.iter().enumerate() {
+            let Some(command) = sent.first() else { continue };
+            rig.reply(index, if command.starts_with("EVALSHA") { ":0" } else { "$-1" });
+        }
+        let is_set = |sent: &Vec<String>| sent.iter().any(|command| command.starts_with("SET r "));
+        match sent.iter().filter(|sent| is_set(sent)).count() {
+            0 => {}
+            asked => trail.push(asked),
+        }
+    }
+    assert_eq!(trail, [5, 5], "how many nodes were asked for the lock");
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
