@@ -34,6 +34,8 @@ engines=(redbolt redbolt-majority redis-rs rslock)
 fenced_peers=(redbolt redbolt-fenced)
 majority_peers=(redbolt redbolt-majority raw-group raw-fresh raw-majority
     redis-rs redis-rs-tuned rslock)
+# With one lock in flight, besides those.
+alone_peers=(redbolt-rest redbolt-majority-rest redbolt-busy redbolt-majority-busy)
 tls_peers=(redbolt redbolt-tls redis-rs redis-rs-tls redis-rs-tuned redis-rs-tuned-tls)
 sweep=(8 64 128 256 1024)
 rates=(1000 2000 4000 8000 16000 32000 64000)
@@ -189,6 +191,7 @@ few_loops() {
         for in_flight in 512 64 1; do
             turns "$round" measure_at "$in_flight" "$@"
         done
+        [ "$majority" = no ] || turns "$round" measure_at 1 "${alone_peers[@]}"
     done
 }
 

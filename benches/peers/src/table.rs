@@ -66,7 +66,7 @@ const ENCRYPTED: [[&str; 2]; 5] = [
 
 /// What asking a majority of the nodes first gains, and how far that is from bare sockets and from
 /// others.
-const MAJORITY: [[&str; 2]; 8] = [
+const MAJORITY: [[&str; 2]; 10] = [
     ["redbolt-majority", "redbolt"],
     ["redbolt-majority", "raw-group"],
     ["redbolt-majority", "raw-fresh"],
@@ -75,6 +75,9 @@ const MAJORITY: [[&str; 2]; 8] = [
     ["redbolt-majority", "redis-rs"],
     ["redbolt-majority", "rslock"],
     ["redbolt", "raw-fresh"],
+    // With one lock in flight alone.
+    ["redbolt-majority-rest", "redbolt-rest"],
+    ["redbolt-majority-busy", "redbolt-busy"],
 ];
 
 /// What a fencing number costs.

@@ -30,6 +30,9 @@ pub(crate) struct Manner {
     pub(crate) ask: Ask,
     /// Every lock has a fencing number.
     pub(crate) is_fenced: bool,
+    /// A cycle starts when no node owes anything for the cycles before, as on the raw lines. By
+    /// default it starts when the others could take the lock of the cycle before.
+    pub(crate) rests: bool,
 }
 
 pub(crate) fn run(plan: &Plan, manner: Manner) -> Outcome<Meter> {
@@ -54,6 +57,7 @@ struct Load {
     engine: Engine,
     /// What a lock with a fencing number asks for.
     fenced: Option<AcquireOptions>,
+    rests: bool,
     meter: Meter,
     names: Names,
     most: usize,
@@ -89,6 +93,7 @@ impl Load {
         Ok(Self {
             engine,
             fenced: manner.is_fenced.then(|| AcquireOptions::new().fenced()),
+            rests: manner.rests,
             meter: Meter::new(plan),
             names: Names::default(),
             most: plan.in_flight,
@@ -101,11 +106,23 @@ impl Load {
     fn closed_loop(&mut self) -> Outcome<()> {
         let mut now = Clock::now();
         while self.meter.goes_on(now) {
+            if self.rests {
+                now = self.rest(now)?;
+            }
             while self.in_flight < self.most && self.start(now) {}
             self.engine.poll(Some(PATIENCE))?;
             now = self.take_events()?;
         }
         Ok(())
+    }
+
+    /// Waits, if no cycle is under way, until all nodes have answered for those before.
+    fn rest(&mut self, mut now: Instant) -> Outcome<Instant> {
+        while self.in_flight == 0 && !self.engine.owing().is_empty() {
+            self.engine.poll(Some(PATIENCE))?;
+            now = self.take_events()?;
+        }
+        Ok(now)
     }
 
     /// Starts cycles when they are due, inside a loop that does not belong to the engine.

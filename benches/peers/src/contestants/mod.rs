@@ -43,6 +43,14 @@ pub(crate) fn run(name: &str, plan: &Plan) -> Outcome<Meter> {
         "redbolt-tls" => bolt::run(plan, Manner { transport: Transport::Tls, ..Manner::default() }),
         "redbolt-fenced" => bolt::run(plan, Manner { is_fenced: true, ..Manner::default() }),
         "redbolt-majority" => bolt::run(plan, Manner { ask: Ask::Majority, ..Manner::default() }),
+        "redbolt-majority-busy" => {
+            let (ask, busy_poll) = (Ask::Majority, BUSY_POLL);
+            bolt::run(plan, Manner { ask, busy_poll, ..Manner::default() })
+        }
+        "redbolt-rest" => bolt::run(plan, Manner { rests: true, ..Manner::default() }),
+        "redbolt-majority-rest" => {
+            bolt::run(plan, Manner { ask: Ask::Majority, rests: true, ..Manner::default() })
+        }
         "redis-rs" => redis_rs::run(plan, Transport::Tcp, None),
         "redis-rs-tls" => redis_rs::run(plan, Transport::Tls, None),
         "redis-rs-tuned" => redis_rs::run(plan, Transport::Tcp, Some(LONG_QUEUE)),
