@@ -7,7 +7,8 @@
 #
 # --tls measures redbolt and redis-rs with TLS and without, at the same servers, and nobody else.
 # --fenced does the same for redbolt with fencing numbers and without. --majority does the same for
-# redbolt that asks a majority of the nodes first, beside bare sockets and the other libraries.
+# redbolt that asks a majority of the nodes first, beside bare sockets and the other libraries; with
+# one lock in flight also from rest, when no node owes anything, and with busy polling.
 #
 # Raw figures and the facts of the machine go to benches/record/<date>-NAME.csv and .txt.
 # CLIENT_CPU and SERVER_CPU choose the cores, 0 and 1 by default. The redlock packages of Node and

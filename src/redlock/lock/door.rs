@@ -125,8 +125,8 @@ impl Door {
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after
-    /// at once. With each the time between two looks doubles, up to `most`: a key that somebody
-    /// writes all the time costs no more than one at which nobody tells anything.
+    /// at once. With each the time between two looks doubles, up to `most`: for a key that somebody
+    /// writes all the time, that is how often a request looks.
     pub(crate) fn rests_until(&self, most: Duration) -> Instant {
         let rest = LEAST_REST.saturating_mul(1 << self.woken.min(MOST_DOUBLINGS));
         self.looked + rest.min(most)

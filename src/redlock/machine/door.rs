@@ -84,7 +84,7 @@ impl Redlock {
         let heard = listening.map(|listening| listening.node).filter(|id| voters.contains(*id));
         let usual = match heard {
             Some(id) => [id].into_iter().collect(),
-            None => self.first_door(slot, voters),
+            None => self.in_order(slot, voters, 0),
         };
         let others = voters.without(usual);
         let elsewhere = door.and_then(|door| door.elsewhere(others.len()));

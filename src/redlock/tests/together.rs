@@ -340,8 +340,7 @@ fn the_next_of_many_has_the_lock_of_a_long_owner_within_three_round_trips() {
 }
 
 /// A node cuts the rest of a millisecond off a ttl, so the knocks come up to two round trips after
-/// the end. Where all looked then, the longest of these hand-overs took 56 round trips. (A hundred
-/// are not among them for the time that they take: 2.0 round trips, 2.9 at most, 107 commands.)
+/// the end. Where all looked then, the longest of these hand-overs took 56 round trips.
 #[test]
 fn the_next_of_many_has_the_lock_of_a_dead_owner_soon_after_the_end_of_the_keys() {
     for waiters in [1, 2, 5, 10, 30] {

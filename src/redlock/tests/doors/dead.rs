@@ -1,4 +1,5 @@
-//! Keys of the dead at the doors: looks come to a node that is free wherever a quorum is.
+//! Keys of the dead at the doors. Where they show different tokens, looks come to a node that is
+//! free.
 
 use super::*;
 
