@@ -62,7 +62,12 @@ fn a_door_that_does_not_answer_a_knock_keeps_nobody_out() {
         match answer {
             Some("") => rig.close(door),
             Some(error) => rig.reply(door, error),
-            None => rig.until(|rig| (0..5).any(|index| rig.has_output(index))),
+            None => {
+                let since = rig.now;
+                rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+                let waited = rig.now - since;
+                assert!((ms(10)..=ms(15)).contains(&waited), "many may knock: {waited:?}");
+            }
         }
         let asked = rig.asked_for_lock();
         assert!(asked.len() == 4 && asked.iter().all(|(_, other)| *other == request), "{asked:?}");
