@@ -67,7 +67,7 @@ impl Redlock {
     /// Calls a request that was told that its resource may be free. Returns `false` if its turn has
     /// not come.
     pub(super) fn call(&mut self, now: Instant, slot: u32) -> bool {
-        let knocks = self.can_knock(slot) && self.table.door(slot).is_some_and(Door::is_new);
+        let knocks = self.can_knock(slot) && self.table.door(slot).is_some_and(Door::asks_one);
         let turn = self.turn(now, slot).filter(|turn| !knocks && turn.has_come(now));
         let Some(turn) = turn else { return false };
         let usual = self.config.retry_max;

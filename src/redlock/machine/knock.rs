@@ -62,7 +62,9 @@ impl Redlock {
     pub(super) fn may_knock(&self, now: Instant, slot: u32) -> bool {
         let Some(door) = self.table.door(slot) else { return false };
         let has_come = match self.turn(now, slot) {
-            Some(turn) => door.is_new() && turn.has_come(now),
+            // The turns that were seen go round among others, and say nothing of this engine's.
+            _ if door.is_new() => true,
+            Some(turn) => door.asks_one() && turn.has_come(now),
             None => door.has_waited_for_a_round(now),
         };
         has_come && self.can_knock(slot)

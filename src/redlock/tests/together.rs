@@ -101,15 +101,22 @@ impl Together {
         }
     }
 
+    /// Returns the engine for which something is due next, and when.
+    fn due(&self) -> (usize, Instant) {
+        let due = |rig: &Rig| rig.redlock.poll_timeout().map_or(Instant::FAR_FUTURE, |due| due.0);
+        let dues = self.engines.iter().map(due).enumerate();
+        dues.min_by_key(|(_, due)| *due).expect("there are engines")
+    }
+
+    fn arrival(&self) -> Option<Instant> {
+        self.arrivals.peek().map(|Reverse((at, ..))| *at)
+    }
+
     /// Goes on to the next moment at which anything happens, and returns what an engine has to
     /// tell.
     fn step(&mut self) -> Vec<(usize, Event)> {
-        let due = |rig: &Rig| rig.redlock.poll_timeout().map_or(Instant::FAR_FUTURE, |due| due.0);
-        let (engine, due) = (self.engines.iter().map(due).enumerate())
-            .min_by_key(|(_, due)| *due)
-            .expect("there are engines");
-        let arrival = self.arrivals.peek().map(|Reverse((at, ..))| *at);
-        let engine = match arrival.filter(|at| *at <= due) {
+        let (engine, due) = self.due();
+        let engine = match self.arrival().filter(|at| *at <= due) {
             Some(at) => {
                 self.now = self.now.max(at);
                 let Reverse((_, _, arrival)) = self.arrivals.pop().expect("it was there");
@@ -194,9 +201,10 @@ impl Together {
     /// Lets time pass.
     fn pass(&mut self, time: Duration) -> Vec<(usize, Event)> {
         let (until, mut events) = (self.now + time, Vec::new());
-        while self.now < until {
+        while self.due().1.min(self.arrival().unwrap_or(Instant::FAR_FUTURE)) <= until {
             events.extend(self.step());
         }
+        self.now = until;
         events
     }
 
@@ -333,9 +341,9 @@ fn hand_overs(mut together: Together, end: End) -> Vec<HandOver> {
 fn the_next_of_many_has_the_lock_of_a_long_owner_within_three_round_trips() {
     for waiters in [1, 2, 5, 10, 30, 100] {
         let found = Found::of(waiters, End::Release);
-        assert!(found.median <= 3.0 && found.longest <= 6.0, "{found:.1?}");
-        // Five for the release, five for the next owner, and some where votes are split.
-        assert!(found.commands <= 20 + 2 * (waiters + 1), "{found:.1?}");
+        assert!(found.median <= 3.0 && found.longest <= 4.0, "{found:.1?}");
+        // Five for the release, five for the next owner, a knock of each, and a look of some.
+        assert!(found.commands <= 20 + waiters, "{found:.1?}");
     }
 }
 
@@ -348,7 +356,7 @@ fn the_next_of_many_has_the_lock_of_a_dead_owner_soon_after_the_end_of_the_keys(
         assert!(found.median <= 3.5 && found.longest <= 6.0, "{found:.1?}");
         assert!(found.commands <= 20 + 2 * (waiters + 1), "{found:.1?}");
         // An attempt in vain while nobody has let go would wake others, who tried in vain too.
-        assert!(found.waiting <= 0.2 * waiters as f64, "{found:.1?}");
+        assert!(found.waiting <= 0.25 * waiters as f64, "{found:.1?}");
     }
 }
 
