@@ -1,10 +1,12 @@
 //! What a request has seen at the door of its resource, while it waits.
 
+mod peeks;
 pub(crate) mod turn;
 
 use core::mem;
 use core::time::Duration;
 
+use self::peeks::Peeks;
 use super::engines::Engines;
 use super::listeners::Listening;
 use crate::redlock::node_set::NodeSet;
@@ -67,6 +69,8 @@ pub(crate) struct Door {
     has_knocked: bool,
     /// The nodes that are known to lack the key of the owner, for the time of a knock.
     keyless: NodeSet,
+    /// What the request reads at other nodes while it pauses.
+    peeks: Peeks,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
     /// as its tenure lasts.
     passes_left: Option<u32>,
@@ -82,6 +86,7 @@ impl Door {
         self.is_elsewhere = self.is_for_another();
         (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
         self.has_knocked = false;
+        self.peeks.pause_is_over();
     }
 
     /// The request is woken while the token may be the same.
@@ -112,6 +117,7 @@ impl Door {
     /// The request knocks. These nodes have granted its last attempt, so the owner is not there.
     pub(crate) fn knock(&mut self, keyless: NodeSet) {
         (self.keyless, self.has_knocked) = (keyless, true);
+        self.peeks.pause_is_over();
     }
 
     /// Returns whether the request has knocked since it looked.
@@ -193,6 +199,14 @@ impl Door {
     /// Returns for how long all looks have shown the same token, if there were several.
     pub(crate) fn unchanged(&self, now: Instant) -> Duration {
         if self.same >= SAME_LOOKS { now - self.since } else { Duration::ZERO }
+    }
+
+    pub(crate) fn peeks(&self) -> &Peeks {
+        &self.peeks
+    }
+
+    pub(crate) fn peeks_mut(&mut self) -> &mut Peeks {
+        &mut self.peeks
     }
 
     /// Returns where the request listens.

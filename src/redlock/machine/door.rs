@@ -93,7 +93,7 @@ impl Redlock {
     }
 
     /// Returns the one of the `nodes` that has this place in the order of the resource.
-    fn in_order(&self, slot: u32, nodes: NodeSet, place: usize) -> NodeSet {
+    pub(super) fn in_order(&self, slot: u32, nodes: NodeSet, place: usize) -> NodeSet {
         let key = self.table[slot].names().keys().next().unwrap_or_default();
         self.order.first(key, nodes, place + 1).without(self.order.first(key, nodes, place))
     }
@@ -172,7 +172,9 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.reply_settled();
         let is_at_door = lock.phase == Phase::AtDoor;
-        if is_at_door && self.table.door(slot).is_some_and(|door| door.is_current(number)) {
+        if self.peeked(now, request, seen) {
+            // The pause goes on, or is over.
+        } else if is_at_door && self.table.door(slot).is_some_and(|door| door.is_current(number)) {
             self.judge_silence(now, id, slot, seen);
             match seen {
                 Some(Seen::Value(token)) if !token.starts_with(&self.nonce) => {
@@ -200,7 +202,10 @@ impl Redlock {
         self.listen(id, slot);
         self.leave_mark(now, slot);
         match self.next_look(now, slot) {
-            Some(retry_at) => self.back_off(slot, retry_at),
+            Some(retry_at) => {
+                self.back_off(slot, retry_at);
+                self.pause(now, slot, retry_at);
+            }
             None => {
                 let mut refused = self.table[slot].votes.refused();
                 refused.insert(id);

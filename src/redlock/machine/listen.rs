@@ -8,10 +8,11 @@
 //! there for a while before the server notices. When the ttl is over, the request knocks, and goes
 //! on to listen meanwhile.
 //!
-//! Nothing depends on a push. A request looks again after the longest pause, every second time at
-//! another node, and after a knock in vain; a node that has not told what the look shows is not
-//! listened to any more in this session. A key that is written again and again makes nobody look
-//! again and again: looks behind pushes rest, the longer the more of them have shown one token.
+//! Nothing depends on a push. A request [peeks](super::peek) at the other nodes meanwhile, and
+//! looks again after the longest pause, every second time at another node, and after a knock in
+//! vain; a node that has not told what the look shows is not listened to any more in this session.
+//! A key that is written again and again makes nobody look again and again: looks behind pushes
+//! rest, the longer the more of them have shown one token.
 
 use core::time::Duration;
 
@@ -26,8 +27,7 @@ use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::answer::Seen;
 use crate::time::Instant;
 
-/// The longest pause between two looks of a request that listens. A node whose connection hangs
-/// tells nothing for so long.
+/// The longest pause between two looks of a request that listens.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// For how long the same owner has had the resource before a request listens, as a multiple of the
@@ -147,7 +147,7 @@ impl Redlock {
             return self.listen_no_more(now, id);
         }
         let next = if self.may_knock(ends, slot) { Next::Knock } else { Next::Look };
-        self.comes_at(slot, ends, next);
+        self.comes_at(now, slot, ends, next);
     }
 
     /// Wakes the requests that listen at `id` for this key.
@@ -196,13 +196,13 @@ impl Redlock {
         // Whoever is refused now comes back soon: the resource has just been free.
         self.table[slot].retries = 0;
         let knocks = self.table.door(slot).is_some_and(Door::will_knock);
-        self.comes_at(slot, now, if knocks { Next::Knock } else { Next::Look });
+        self.comes_at(now, slot, now, if knocks { Next::Knock } else { Next::Look });
     }
 
     /// Lets a request look or knock soon after `at`, unless it does sooner anyway. The more others
     /// wait, the longer is the time over which their looks spread: who comes first finds the
     /// resource free, and has it when the next one looks.
-    fn comes_at(&mut self, slot: u32, at: Instant, next: Next) {
+    fn comes_at(&mut self, now: Instant, slot: u32, at: Instant, next: Next) {
         let Some(door) = self.table.door(slot) else { return };
         let round_trip = self.quorum_round_trip();
         let turn = round_trip.saturating_mul(2).max(LEAST_TURN);
@@ -216,8 +216,8 @@ impl Redlock {
         let nanos = u64::try_from(spread.min(usual).as_nanos()).unwrap_or(u64::MAX);
         let at = at.max(door.rests_until(self.config.retry_max / 4));
         let due = at + Duration::from_nanos(self.rng.u64(..=nanos));
-        if due < self.table[slot].due {
-            self.schedule(slot, due);
+        if due < self.pause_end(slot) {
+            self.pause(now, slot, due);
         }
     }
 

@@ -15,7 +15,7 @@
 //! * `attempt`: one `SET` to every voter, the votes, the verdict. `patience` says for how long
 //!   nodes are waited for, and `outcome` why a request failed. `backoff` is the pause before the
 //!   next attempt, or before the look at the `door` that comes first if somebody has the lock.
-//!   `listen`: the door tells when that one may be gone. A `call` follows, or a `knock` there.
+//!   `listen`: the door tells when that one may be gone; `call`, `knock` and `peek` go with that.
 //! * `majority`: an attempt that asks a majority of the nodes first, and the others in doubt.
 //! * `fence`: an attempt in which the nodes also draw a fencing number. `raise` decides which
 //!   number counts, `draw` draws one for a lock that is held.
@@ -29,8 +29,7 @@
 //! * `groups`: releases and extensions, gathered into one script call per node. `encode` writes the
 //!   bytes, `last_request` reuses them for the next node, `last_ttl` what follows from a ttl.
 //! * `session`: connections that begin and end, and bytes that come in.
-//! * `reply`: the meaning of one reply for the node and for the request. `resend` sends a request
-//!   again in another form.
+//! * `reply`: what one reply means. `resend` sends a request again in another form.
 //! * `timeout`: everything that is due at a moment. `action` has what the driver is asked to do,
 //!   and why a timeout is due.
 //! * `look`: whether the nodes still have their data, asked again and again. `beside`: what nodes
@@ -69,6 +68,7 @@ mod options;
 mod outcome;
 mod pass;
 mod patience;
+mod peek;
 mod queries;
 mod query;
 mod raise;

@@ -105,7 +105,11 @@ impl Redlock {
             Phase::InLine | Phase::Ready => self.wait_ended(now, slot),
             Phase::Attempt => self.attempt_timed_out(now, slot),
             Phase::Adoption => self.adoption_timed_out(now, slot),
-            Phase::Backoff => self.retry(now, slot),
+            Phase::Backoff => {
+                if !self.peek(now, slot) {
+                    self.retry(now, slot);
+                }
+            }
             Phase::Stepping => self.step(now, slot),
             // A door that does not answer keeps nobody out.
             Phase::AtDoor => self.go_in(slot),

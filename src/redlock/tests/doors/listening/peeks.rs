@@ -1,0 +1,130 @@
+//! Peeks: who listens at one node reads the key at the others once in a while.
+
+use super::*;
+
+/// The longest time between two peeks.
+const LONGEST: Duration = Duration::from_secs(3);
+
+impl Rig {
+    /// Lets time pass until the one request reads the key elsewhere. Returns the node.
+    fn peek(&mut self) -> usize {
+        self.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        assert!(self.redlock.is_pausing());
+        let asked: Vec<_> = (0..5).filter(|index| self.has_output(*index)).collect();
+        assert_eq!(asked.len(), 1, "one node at a time");
+        assert_eq!(self.sent(asked[0]), ["GET r"]);
+        asked[0]
+    }
+
+    /// Lets the nodes other than `door` say that the key is not there. Returns how many were asked
+    /// until all were asked for the lock.
+    fn finds_nothing(&mut self) -> usize {
+        let mut seen = Vec::new();
+        loop {
+            self.until(|rig| (0..5).any(|index| rig.has_output(index)));
+            if !self.redlock.is_pausing() {
+                return seen.len();
+            }
+            let next = self.peek();
+            assert!(!seen.contains(&next), "{next} after {seen:?}");
+            seen.push(next);
+            self.reply(next, "$-1");
+        }
+    }
+}
+
+#[test]
+fn who_listens_reads_the_key_at_the_other_nodes_in_turn() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let (mut last, mut peeks) = (rig.now, Vec::new());
+    while peeks.len() < 2 {
+        let next = rig.peek();
+        let pause = rig.now - last;
+        assert!(pause >= LONGEST / 4 * 3 && pause <= LONGEST, "{pause:?}");
+        (last, _) = (rig.now, peeks.push(next));
+        rig.reply(next, &token(0));
+    }
+    assert!(!peeks.contains(&door) && peeks[0] != peeks[1], "{peeks:?}");
+    let (again, opts_in) = rig.long_look();
+    assert!(again == door && opts_in, "the pause is as long as ever");
+}
+
+/// The owner has lost the node that tells and no other, or that node stands still.
+#[test]
+fn a_lock_that_is_free_but_for_the_node_that_tells_is_found_soon() {
+    for lost in 0..3 {
+        let mut rig = telling();
+        let lock = rig.refused(LONG_WAIT);
+        let door = rig.listens(60_000);
+        (0..5).filter(|index| *index != door).take(lost).for_each(|index| rig.close(index));
+        let since = rig.now;
+        // More than three nodes without the key would leave an owner no quorum.
+        assert_eq!(rig.finds_nothing(), 3.min(4 - lost));
+        assert!(rig.now - since <= LONGEST);
+        let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
+        assert_eq!(asked.len(), 5 - lost);
+        asked.iter().filter(|index| **index != door).for_each(|index| rig.reply(*index, "+OK"));
+        let event = (lost < 2).then(|| rig.event());
+        assert!(
+            event.is_none_or(|event| matches!(event, Event::Acquired { lock: l, .. } if l == lock))
+        );
+    }
+}
+
+#[test]
+fn an_owner_without_a_key_at_two_nodes_is_left_alone() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    rig.listens(60_000);
+    for answer in ["$-1", "$-1", &token(0)] {
+        let next = rig.peek();
+        rig.reply(next, answer);
+    }
+    rig.advance(LONGEST / 2);
+    assert!(rig.redlock.is_pausing() && (0..5).all(|index| !rig.has_output(index)));
+}
+
+#[test]
+fn a_node_that_does_not_say_whether_the_key_is_there_is_no_news() {
+    for answer in ["-ERR anything", "-LOADING Redis is loading the dataset in memory", ""] {
+        let mut rig = telling();
+        rig.refused(LONG_WAIT);
+        rig.listens(60_000);
+        let next = rig.peek();
+        if answer.is_empty() {
+            rig.close(next);
+        } else {
+            rig.reply(next, answer);
+        }
+        rig.advance(ms(1_000));
+        assert!(rig.redlock.is_pausing(), "{answer}");
+    }
+}
+
+/// The request has been told, and the rest of what it has read is old news.
+#[test]
+fn who_is_told_while_a_peek_is_under_way_knocks() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let next = rig.peek();
+    assert!(rig.looks_after(door, &touched("r")) <= ms(1));
+    rig.reply(next, "$-1");
+    let (knocked, _) = rig.knock();
+    assert_eq!(knocked, door);
+    assert!((0..5).all(|index| !rig.has_output(index)));
+}
+
+#[test]
+fn a_key_that_ends_during_the_pause_ends_the_pause() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    rig.listens(5_000);
+    let since = rig.now;
+    rig.peeks();
+    rig.knocks_in_vain();
+    let waited = rig.now - since;
+    assert!(waited >= ms(5_000) && waited <= ms(5_010), "{waited:?}");
+}
