@@ -31,8 +31,8 @@ pub struct Counters {
     /// first ([`Ask`](super::Ask)), or to one node first, when a request is told that an owner who
     /// has kept the resource for long may be gone.
     pub attempts: u64,
-    /// Looks at the door: reads of one key at one node, by requests that somebody else keeps
-    /// waiting.
+    /// Looks at the door, and at other nodes by those who listen there: reads of one key at one
+    /// node, by requests that somebody else keeps waiting.
     pub looked: u64,
     /// Marks at the door, left by requests that have seen locks of one engine follow one another.
     pub marked: u64,

@@ -86,7 +86,6 @@ impl Door {
         self.is_elsewhere = self.is_for_another();
         (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
         self.has_knocked = false;
-        self.peeks.pause_is_over();
     }
 
     /// The request is woken while the token may be the same.
@@ -117,7 +116,6 @@ impl Door {
     /// The request knocks. These nodes have granted its last attempt, so the owner is not there.
     pub(crate) fn knock(&mut self, keyless: NodeSet) {
         (self.keyless, self.has_knocked) = (keyless, true);
-        self.peeks.pause_is_over();
     }
 
     /// Returns whether the request has knocked since it looked.
@@ -259,7 +257,8 @@ impl Door {
     /// Goes on with the wait of the request before, which has not had the lock.
     pub(crate) fn go_on_waiting(&mut self, before: &Self) {
         let Self { listening, unheard, passes_left, .. } = *self;
-        *self = Self { listening, unheard, passes_left, will_knock: false, ..*before };
+        let (will_knock, peeks) = (false, Peeks::default());
+        *self = Self { listening, unheard, passes_left, will_knock, peeks, ..*before };
     }
 
     /// Returns whether others are known to contend.

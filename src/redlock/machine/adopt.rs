@@ -173,6 +173,6 @@ impl Redlock {
             let outcomes = self.outcomes(now, &votes, Needs::Scripts);
             return self.acquire_ended(now, slot, self.no_quorum(slot, outcomes));
         };
-        self.back_off(slot, retry_at);
+        self.back_off(now, slot, retry_at);
     }
 }

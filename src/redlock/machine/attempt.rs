@@ -236,15 +236,15 @@ impl Redlock {
         };
         self.table[slot].tenure = Instant::ZERO;
         let retry_at = self.back_for_turn(now, slot, retry_at);
-        self.back_off(slot, retry_at);
+        self.back_off(now, slot, retry_at);
     }
 
     /// Lets a lock pause until the next try.
-    pub(super) fn back_off(&mut self, slot: u32, retry_at: Instant) {
+    pub(super) fn back_off(&mut self, now: Instant, slot: u32, retry_at: Instant) {
         let lock = &mut self.table[slot];
         lock.retries = lock.retries.saturating_add(1);
         lock.phase = Phase::Backoff;
-        self.schedule(slot, retry_at);
+        self.begin_pause(now, slot, retry_at);
     }
 
     /// Returns the moment of the next try or look, or `None` if the wait of the caller ends before,

@@ -172,8 +172,8 @@ impl Redlock {
         let lock = &mut self.table[slot];
         lock.reply_settled();
         let is_at_door = lock.phase == Phase::AtDoor;
-        if self.peeked(now, request, seen) {
-            // The pause goes on, or is over.
+        if self.handle_peek(now, id, request, seen) {
+            // No look was awaited.
         } else if is_at_door && self.table.door(slot).is_some_and(|door| door.is_current(number)) {
             self.judge_silence(now, id, slot, seen);
             match seen {
@@ -202,10 +202,7 @@ impl Redlock {
         self.listen(id, slot);
         self.leave_mark(now, slot);
         match self.next_look(now, slot) {
-            Some(retry_at) => {
-                self.back_off(slot, retry_at);
-                self.pause(now, slot, retry_at);
-            }
+            Some(retry_at) => self.back_off(now, slot, retry_at),
             None => {
                 let mut refused = self.table[slot].votes.refused();
                 refused.insert(id);

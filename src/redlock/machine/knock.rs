@@ -96,7 +96,7 @@ impl Redlock {
         self.leave_spare(now, slot, voters, door);
         self.ask_voters(now, slot, door, Intent::Knock);
         // Half of the time of the attempt is left for the other nodes in any case.
-        let half = (self.latest_end(slot) - now) / 2;
+        let half = (self.first_wait(now, slot, self.table[slot].ttl) - now) / 2;
         let hedge = now + LEAST_HEDGE.min(half);
         if self.table[slot].due < hedge {
             self.schedule(slot, hedge);

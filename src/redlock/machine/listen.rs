@@ -216,9 +216,8 @@ impl Redlock {
         let nanos = u64::try_from(spread.min(usual).as_nanos()).unwrap_or(u64::MAX);
         let at = at.max(door.rests_until(self.config.retry_max / 4));
         let due = at + Duration::from_nanos(self.rng.u64(..=nanos));
-        if due < self.pause_end(slot) {
-            self.pause(now, slot, due);
-        }
+        let until = due.min(door.peeks().pause_end());
+        self.pause(now, slot, until);
     }
 
     /// Ends that a request listens, whose look has an answer of `id`. A node that should have told

@@ -113,7 +113,7 @@ impl Redlock {
 
     /// Returns the end of the longest time that the attempt in `slot` has, however far away its
     /// nodes are.
-    pub(super) fn latest_end(&self, slot: u32) -> Instant {
+    fn latest_end(&self, slot: u32) -> Instant {
         let Lock { ttl, started, valid_until, .. } = self.table[slot];
         let longest = started + self.longest_wait(slot, ttl);
         longest.min(validity::half(started, valid_until))

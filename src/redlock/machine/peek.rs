@@ -5,15 +5,16 @@
 //! pause of the request: it ends nothing and asks for no news. Where the key is there, nothing
 //! changes. Where it is not, the next node is read at once, since an owner can lack the key at a
 //! few nodes. When so many lack it that nobody can have a quorum, the request goes in, as after a
-//! look at an empty door.
+//! look at an empty door. Where too few nodes can be read to show that, the request waits on: it
+//! would need the vote of the node at which it listens.
 
 use core::time::Duration;
 
 use super::Redlock;
 use crate::redlock::lock::Phase;
-use crate::redlock::lock::door::Door;
 use crate::redlock::node::batch::Flush;
 use crate::redlock::node::request::{DoorRequest, Expected, Request};
+use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::answer::Seen;
 use crate::redlock::wire::command;
 use crate::time::Instant;
@@ -23,84 +24,80 @@ use crate::time::Instant;
 const LONGEST: Duration = Duration::from_secs(3);
 
 impl Redlock {
+    /// Lets a request pause that has done something else before.
+    pub(super) fn begin_pause(&mut self, now: Instant, slot: u32, until: Instant) {
+        if self.table.door(slot).is_some() {
+            self.table.door_mut(slot).peeks_mut().end_round();
+        }
+        self.pause(now, slot, until);
+    }
+
     /// Lets a request pause until then. Whoever listens for long peeks meanwhile.
     pub(super) fn pause(&mut self, now: Instant, slot: u32, until: Instant) {
         let mut due = until;
-        if self.table.door(slot).is_some_and(Door::listens_for_long) {
-            self.table.door_mut(slot).peeks_mut().pause_until(until);
-            let nanos = u64::try_from(LONGEST.as_nanos()).unwrap_or(u64::MAX);
-            due = due.min(now + Duration::from_nanos(self.rng.u64(nanos / 4 * 3..=nanos)));
+        if self.table.door(slot).is_some() {
+            let door = self.table.door_mut(slot);
+            door.peeks_mut().pause_until(until);
+            if door.listens_for_long() {
+                let nanos = u64::try_from(LONGEST.as_nanos()).unwrap_or(u64::MAX);
+                due = due.min(now + Duration::from_nanos(self.rng.u64(nanos / 4 * 3..=nanos)));
+            }
         }
         self.schedule(slot, due);
     }
 
-    /// Returns the end of the pause of a request.
-    pub(super) fn pause_end(&self, slot: u32) -> Instant {
-        let due = self.table[slot].due;
-        self.table.door(slot).map_or(due, |door| door.peeks().pause_end().max(due))
-    }
-
-    /// Peeks, if the pause of a request is not over. Returns `false` if it is.
+    /// Begins to peek, if the request does so in its pause and the pause is not over. Returns
+    /// `false` otherwise.
     pub(super) fn peek(&mut self, now: Instant, slot: u32) -> bool {
-        let Some(door) = self.table.door(slot) else { return false };
+        let Some(door) = self.table.door(slot).filter(|door| door.listens_for_long()) else {
+            return false;
+        };
         let until = door.peeks().pause_end();
-        if until <= now || door.listening().is_none() {
+        if until <= now {
             return false;
         }
-        self.table.door_mut(slot).peeks_mut().begin();
+        self.table.door_mut(slot).peeks_mut().end_round();
         self.read_elsewhere(now, slot);
         self.pause(now, slot, until);
         true
     }
 
-    /// Returns whether all requests pause, so that whatever leaves is a peek.
-    #[cfg(test)]
-    pub(crate) fn is_pausing(&self) -> bool {
-        (0..self.table.slots()).all(|slot| self.table[slot].phase == Phase::Backoff)
-    }
-
-    /// Reads the key at the next node that does not tell. Returns `false` after enough of them.
-    fn read_elsewhere(&mut self, now: Instant, slot: u32) -> bool {
-        let Some(door) = self.table.door(slot) else { return false };
+    /// Reads the key at the next node that does not tell and was not read in this round.
+    fn read_elsewhere(&mut self, now: Instant, slot: u32) {
+        let Some(door) = self.table.door(slot) else { return };
         let ear = door.listening().map(|listening| listening.node).into_iter().collect();
-        let (place, lacking) = (door.peeks().count(), door.peeks().lacking());
-        let others = self.voters(now).without(ear);
-        // More than these would leave an owner no quorum.
-        let enough = others.len().min(self.nodes().len() - self.quorum.need() + 1);
-        if lacking >= enough {
-            return false;
+        let nodes = self.voters(now).without(ear).without(door.peeks().lacking());
+        if nodes.is_empty() {
+            return;
         }
+        let next = self.in_order(slot, nodes, door.peeks().count() % nodes.len());
         self.counters.looked += 1;
         let number = self.counters.looked as u32;
         self.table.door_mut(slot).peeks_mut().leaves(number);
-        let lock = &mut self.table[slot];
-        let key = lock.names().keys().next().unwrap_or_default();
-        self.scratch.clear();
-        command::get(&mut self.scratch, key);
         let request = Request::Door(DoorRequest { slot, number });
-        for id in self.in_order(slot, others, place % others.len()) {
+        for id in next {
             // The key of our own last attempt may wait there for its release.
             self.flush_batch(now, id, Flush::Now);
+            let lock = &mut self.table[slot];
+            self.scratch.clear();
+            command::get(&mut self.scratch, lock.names().keys().next().unwrap_or_default());
             self.nodes[id].send(&self.scratch, Expected { request, sent: now });
-            self.table[slot].owed += 1;
+            lock.owed += 1;
         }
-        true
     }
 
     /// Handles the answer to a peek. Returns `false` for any other look.
-    pub(super) fn peeked(
+    pub(super) fn handle_peek(
         &mut self,
         now: Instant,
+        id: NodeId,
         request: DoorRequest,
         seen: Option<Seen<'_>>,
     ) -> bool {
         let DoorRequest { slot, number } = request;
-        let waits = self.table[slot].phase == Phase::Backoff;
-        let Some(door) =
-            self.table.door(slot).filter(|door| waits && door.peeks().is_current(number))
-        else {
-            return false;
-        };
+        let pauses = self.table[slot].phase == Phase::Backoff;
+        let door = self.table.door(slot).filter(|door| pauses && door.peeks().is_current(number));
+        let Some(door) = door else { return false };
         if door.listening().is_none() {
             // The request was told meanwhile, and comes back soon.
             return true;
@@ -113,11 +110,21 @@ impl Redlock {
             Some(Seen::Data) | None => false,
         };
         if lacks_key {
-            self.table.door_mut(slot).peeks_mut().found_nothing();
-            if !self.read_elsewhere(now, slot) {
+            let lacking = self.table.door_mut(slot).peeks_mut().lacks_key(id);
+            if self.nodes().without(lacking).len() >= self.quorum.need() {
+                self.read_elsewhere(now, slot);
+            } else {
+                // The pause was cut short, so the wait may have room for more tries.
+                self.table[slot].last_try = false;
                 self.go_in(slot);
             }
         }
         true
+    }
+
+    /// Returns whether all requests pause, so that whatever leaves is a peek.
+    #[cfg(test)]
+    pub(crate) fn is_pausing(&self) -> bool {
+        (0..self.table.slots()).all(|slot| self.table[slot].phase == Phase::Backoff)
     }
 }

@@ -191,7 +191,7 @@ impl Redlock {
     fn give_up_steps(&mut self, now: Instant, slot: u32) {
         self.end_steps(now, slot);
         match self.pause_after(now, slot, After::Attempt) {
-            Some(retry_at) => self.back_off(slot, retry_at),
+            Some(retry_at) => self.back_off(now, slot, retry_at),
             None => {
                 let error = self.acquire_error(now, slot);
                 self.acquire_ended(now, slot, error);

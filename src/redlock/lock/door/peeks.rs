@@ -1,38 +1,34 @@
 //! What a request reads at other nodes while it listens at one.
 
+use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::time::Instant;
 
-/// The peeks of one request.
+/// The peeks of one request. They go round by round: each begins with one node, and goes on to
+/// others as long as the key is missing.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Peeks {
-    /// Until when the request pauses; long ago for a request that does not peek.
+    /// The end of the pause in which the request peeks.
     pause_end: Instant,
-    /// The number of the last peek, and how many there were.
+    /// The number of the peek whose answer counts; 0 if none does.
     number: u32,
+    /// The nodes that have lacked the key in this round.
+    lacking: NodeSet,
+    /// How many peeks there were.
     count: u32,
-    /// How many of these, one after the other, have found no key.
-    lacking: u32,
 }
 
 impl Peeks {
-    /// The request pauses until then, and peeks meanwhile.
     pub(crate) fn pause_until(&mut self, until: Instant) {
         self.pause_end = until;
     }
 
-    /// The request goes on with something else.
-    pub(crate) fn pause_is_over(&mut self) {
-        self.pause_end = Instant::ZERO;
-    }
-
-    /// Returns until when the request pauses that peeks; a time long ago for any other.
     pub(crate) fn pause_end(&self) -> Instant {
         self.pause_end
     }
 
-    /// The first of some peeks is due.
-    pub(crate) fn begin(&mut self) {
-        self.lacking = 0;
+    /// What was read so far is old news.
+    pub(crate) fn end_round(&mut self) {
+        (self.number, self.lacking) = (0, NodeSet::EMPTY);
     }
 
     /// A peek with this `number` leaves.
@@ -40,23 +36,23 @@ impl Peeks {
         (self.number, self.count) = (number, self.count.wrapping_add(1));
     }
 
-    /// Returns whether the last peek had this `number`.
+    /// Returns whether the answer to the peek with this `number` counts.
     pub(crate) fn is_current(&self, number: u32) -> bool {
-        self.number == number
+        self.number == number && number > 0
     }
 
-    /// Returns how many peeks there were: those of a request go from node to node.
+    /// Returns how many peeks there were. Those of a request go from node to node.
     pub(crate) fn count(&self) -> usize {
         self.count as usize
     }
 
-    /// The last peek has found no key.
-    pub(crate) fn found_nothing(&mut self) {
-        self.lacking += 1;
+    /// A node lacks the key. Returns all that have done so in this round.
+    pub(crate) fn lacks_key(&mut self, node: NodeId) -> NodeSet {
+        self.lacking.insert(node);
+        self.lacking
     }
 
-    /// Returns at how many nodes, one after the other, peeks have found no key.
-    pub(crate) fn lacking(&self) -> usize {
-        self.lacking as usize
+    pub(crate) fn lacking(&self) -> NodeSet {
+        self.lacking
     }
 }

@@ -90,7 +90,7 @@ impl Door {
 
     /// Returns whether the request asks one node before all others when the owner lets go. All who
     /// wait for a long owner are told at one moment, and others can wait of whom this one knows
-    /// nothing. Where only two are known to contend, one round trip less is worth more.
+    /// nothing. Where one other is known to contend, one round trip less is worth more.
     pub(crate) fn asks_one(&self) -> bool {
         self.is_new() || (self.is_long && self.company() > 1)
     }
