@@ -371,10 +371,11 @@ fn nobody_knocks_where_an_attempt_has_little_time() {
     }
 }
 
-/// A fair queue would give each of them four turns. Whoever has just had one lets others knock.
+/// A fair queue would give each of them four turns. Whoever has just had one lets others knock. In
+/// two of these worlds two had up to 18 that knew only each other, and were always called.
 #[test]
 fn everybody_has_turns_where_many_keep_the_lock_for_long() {
-    for seed in 0..3 {
+    for seed in [0, 16, 37] {
         let mut together = Together::new(20, seed);
         (0..20).for_each(|engine| together.ask(engine));
         let mut turns = [0; 20];
@@ -385,6 +386,6 @@ fn everybody_has_turns_where_many_keep_the_lock_for_long() {
             together.release(owner, lock);
             together.ask(owner);
         }
-        assert!(turns.iter().all(|turns| (1..=10).contains(turns)), "{turns:?}");
+        assert!(turns.iter().all(|turns| (2..=8).contains(turns)), "{turns:?}");
     }
 }

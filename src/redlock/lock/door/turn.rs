@@ -90,9 +90,9 @@ impl Door {
 
     /// Returns whether the request asks one node before all others when the owner lets go. All who
     /// wait for a long owner are told at one moment, and others can wait of whom this one knows
-    /// nothing. Where one other is known to contend, one round trip less is worth more.
+    /// nothing.
     pub(crate) fn asks_one(&self) -> bool {
-        self.is_new() || (self.is_long && self.company() > 1)
+        self.is_new() || self.is_long
     }
 
     /// Returns whether this engine is new, or all others can have had the lock since it had it.
