@@ -24,7 +24,10 @@
 # `processes` and `engines` can measure others (benches/contend/peer.rs), with `--peer poll`, a
 # Redlock that comes again after a random pause, `--peer pubsub`, one node that tells all who wait
 # of a release, or `--peer etcd`, where `etcd` is on the PATH. A process of 100 threads and
-# `--hold 0` is then the like of `house`. Commands are those of the redis-servers.
+# `--hold 0` is then the like of `house`. Commands are those of the redis-servers. With `--worker
+# <program>` the processes are of a program from elsewhere, for clients in other languages: options
+# and lines are those of benches/contend/worker.rs, of which `run` is enough, and `--peer` is a word
+# for the program. A program ends with its input.
 #
 # What the figures mean:
 #

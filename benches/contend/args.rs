@@ -7,7 +7,7 @@ use redbolt::time::parse_duration;
 
 use crate::Outcome;
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "nodes",
     "seconds",
     "hold",
@@ -26,6 +26,7 @@ const NAMES: [&str; 18] = [
     "records",
     "peer",
     "etcd",
+    "worker",
 ];
 
 /// The options by name, the last of equal names first.

@@ -1,6 +1,7 @@
 //! The processes that a driver starts, and their end.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -15,14 +16,24 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts a process with these options. [`Self::expect`] tells when it is ready.
+    /// Starts a process of our own with these options. [`Self::expect`] tells when it is ready.
     pub(crate) fn start(nodes: &[String], options: &[(&str, String)]) -> Outcome<Self> {
-        let mut command = Command::new(env::current_exe()?);
+        Self::start_program(env::current_exe()?.as_os_str(), nodes, options)
+    }
+
+    /// Starts another program, which reads the same options and speaks as `worker` does.
+    pub(crate) fn start_program(
+        program: &OsStr,
+        nodes: &[String],
+        options: &[(&str, String)],
+    ) -> Outcome<Self> {
+        let mut command = Command::new(program);
         command.args(["--bench", "worker", "--nodes", &nodes.join(",")]);
         for (name, value) in options {
             command.arg(format!("--{name}")).arg(value);
         }
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("{program:?}: {error}"))?;
         let input = child.stdin.take().ok_or("no pipe")?;
         let output = BufReader::new(child.stdout.take().ok_or("no pipe")?);
         Ok(Self { child, input, output })

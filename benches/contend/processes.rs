@@ -90,7 +90,10 @@ pub(crate) fn run(args: &Args, defaults: &Defaults) -> Outcome {
             reached = etcd.split(',').map(str::to_owned).collect();
         }
     }
-    let start = |_| Worker::start(&reached, &options);
+    let start = |_| match args.text("worker") {
+        Some(program) => Worker::start_program(program.as_ref(), &reached, &options),
+        None => Worker::start(&reached, &options),
+    };
     let workers: Vec<_> = (0..processes).map(start).collect::<Outcome<_>>()?;
     let grace = (fair * 2).clamp(Duration::from_secs(2), MOST_GRACE);
     let run = measure(args, workers, args.seconds(defaults.seconds)?, grace)?;

@@ -7,6 +7,7 @@ use redbolt::Clock;
 use redbolt::embedded::Server;
 
 use crate::census::calls;
+use crate::children::Worker;
 use crate::figures::{Figures, Samples, overtaken};
 use crate::load::{self, Load};
 use crate::proxy;
@@ -19,6 +20,7 @@ pub(crate) fn all() -> Vec<Trial> {
         Trial::test("a_record_travels_as_a_line", a_record_travels_as_a_line),
         Trial::test("calls_of_commands_are_read", calls_of_commands_are_read),
         Trial::test("contenders_take_turns_far_away", contenders_take_turns_far_away),
+        Trial::test("another_program_gets_the_options", another_program_gets_the_options),
     ]
 }
 
@@ -79,5 +81,18 @@ fn contenders_take_turns_far_away() -> Result<(), Failed> {
     // The lock comes from the nodes once, and then goes from one thread to the next.
     let first = records.iter().min_by_key(|record| record.ended).expect("there are grants");
     assert!(first.ended - first.asked >= trip.as_nanos() as u64, "the proxy delays nothing");
+    Ok(())
+}
+
+/// `echo` stands for the program: what it says are its options.
+fn another_program_gets_the_options() -> Result<(), Failed> {
+    let (nodes, options) = (["a:1".to_owned(), "b:2".to_owned()], [("hold", "5ms".to_owned())]);
+    let mut worker = Worker::start_program("echo".as_ref(), &nodes, &options)
+        .map_err(|error| error.to_string())?;
+    let said = worker.expect("--bench").map_err(|error| error.to_string())?;
+    assert_eq!(said, "worker --nodes a:1,b:2 --hold 5ms");
+    let absent = Worker::start_program("/no/such/program".as_ref(), &nodes, &options);
+    let error = absent.err().expect("there is no such program").to_string();
+    assert!(error.contains("/no/such/program"), "{error}");
     Ok(())
 }
