@@ -1,35 +1,60 @@
 //! A distance to the servers: every chunk of bytes arrives later, by half a round trip each way.
 //!
 //! One thread serves all connections. Chunks that follow each other travel together, as on a real
-//! line: a request does not wait for the answer to the one before. The thread asks the kernel to be
-//! woken a little too early, by the slack that timers have, and looks again and again until then.
+//! line: a request does not wait for the answer to the one before. All chunks travel for the same
+//! time, so they stand in one queue in the order in which they came, and no connection is served
+//! before another. What a turn costs depends on what has come and what arrives, and not on how many
+//! connections there are. The timer has no slack, and nobody spins: the processors belong to those
+//! who are measured.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread;
 use std::time::Duration;
 
+use mio::net::{TcpListener, TcpStream};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
 use redbolt::Clock;
 use redbolt::time::Instant;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 
 use crate::Outcome;
 use crate::args::Args;
 
-/// By how much a timer of Linux may be late.
-const SLACK: Duration = Duration::from_micros(60);
-
 /// How many chunks may be on their way in one direction.
 const MOST_CHUNKS: usize = 4096;
 
+/// How many bytes may have arrived that an end does not take.
+const MOST_LEFT: usize = 1 << 20;
+
+const TIMER: Token = Token(usize::MAX - 1);
+
 struct Proxy {
+    poll: Poll,
+    timer: OwnedFd,
     listeners: Vec<(TcpListener, String)>,
-    links: Vec<Link>,
+    /// No number is used again, so that a chunk of a connection that is gone is nobody else's.
+    links: Vec<Option<Link>>,
+    /// What is on its way, the next to arrive first.
+    chunks: VecDeque<Chunk>,
     delay: Duration,
 }
 
-/// A connection: the client's end and the server's, and what is on its way to each.
+struct Chunk {
+    due: Instant,
+    link: usize,
+    /// The end that the bytes come from. No bytes are its last word.
+    end: usize,
+    bytes: Vec<u8>,
+}
+
+/// A connection: the client's end and the server's, and what is on its way from each.
 struct Link {
     ends: [TcpStream; 2],
     lanes: [Lane; 2],
@@ -37,10 +62,16 @@ struct Link {
 
 #[derive(Default)]
 struct Lane {
-    /// When each chunk arrives. An empty one is the end.
-    chunks: VecDeque<(Instant, Vec<u8>)>,
+    /// How many chunks are on their way.
+    chunks: usize,
+    /// What has arrived, and the other end has not taken.
+    left: Vec<u8>,
+    /// Whether bytes were left at the end for lack of room. The kernel does not tell of them again.
+    is_full: bool,
     /// Whether the end has nothing more to say.
     is_read: bool,
+    /// Whether that has arrived.
+    has_ended: bool,
     /// Whether the other end knows that.
     is_over: bool,
 }
@@ -55,118 +86,141 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 /// Starts a proxy in front of each node, for as long as the process lives. Returns the addresses.
 pub(crate) fn start(nodes: &[String], round_trip: Duration) -> Outcome<Vec<String>> {
+    let poll = Poll::new()?;
+    let timer = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::NONBLOCK)?;
+    poll.registry().register(&mut SourceFd(&timer.as_raw_fd()), TIMER, Interest::READABLE)?;
     let mut listeners = Vec::new();
     let mut addresses = Vec::new();
-    for node in nodes {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        listener.set_nonblocking(true)?;
+    for (number, node) in nodes.iter().enumerate() {
+        let mut listener = TcpListener::bind("127.0.0.1:0".parse()?)?;
         addresses.push(listener.local_addr()?.to_string());
+        poll.registry().register(&mut listener, Token(number), Interest::READABLE)?;
         listeners.push((listener, node.clone()));
     }
-    let mut proxy = Proxy { listeners, links: Vec::new(), delay: round_trip / 2 };
+    let (links, chunks) = (Vec::new(), VecDeque::new());
+    let mut proxy = Proxy { poll, timer, listeners, links, chunks, delay: round_trip / 2 };
     thread::spawn(move || {
+        let mut events = Events::with_capacity(1024);
         loop {
-            proxy.turn();
+            proxy.turn(&mut events).expect("the proxy waits for its sockets");
         }
     });
     Ok(addresses)
 }
 
 impl Proxy {
-    fn turn(&mut self) {
-        for (link, end) in self.wait() {
-            self.links[link].read(end, self.delay);
+    fn turn(&mut self, events: &mut Events) -> io::Result<()> {
+        self.set_timer()?;
+        match self.poll.poll(events, None) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            outcome => outcome?,
         }
-        self.accept();
-        self.links.iter_mut().for_each(Link::deliver);
-        self.links.retain(|link| !link.lanes.iter().all(|lane| lane.is_over));
-    }
-
-    /// Waits for bytes, or until the next chunk arrives. Returns which ends of which links have
-    /// bytes.
-    fn wait(&self) -> Vec<(usize, usize)> {
-        let due = self.links.iter().flat_map(|link| &link.lanes);
-        let due = due.filter_map(|lane| lane.chunks.front()).map(|chunk| chunk.0).min();
-        let left = due.map(|due| (due - Clock::now()).saturating_sub(SLACK));
-        let left = left.map(|left| Timespec {
-            tv_sec: left.as_secs() as i64,
-            tv_nsec: left.subsec_nanos().into(),
-        });
-        let mut wanted = Vec::new();
-        let mut polled = Vec::new();
-        for (number, link) in self.links.iter().enumerate() {
-            for (end, _) in link.lanes.iter().enumerate().filter(|(_, lane)| lane.has_room()) {
-                wanted.push((number, end));
-                polled.push(PollFd::new(&link.ends[end], PollFlags::IN));
+        for event in &*events {
+            let Token(number) = event.token();
+            if number < self.listeners.len() {
+                self.accept(number)?;
+            } else if event.token() != TIMER {
+                let number = number - self.listeners.len();
+                let (link, end) = (number / 2, number % 2);
+                self.read(link, end);
+                // The end takes more, perhaps, of what comes from the other one.
+                self.flush(link, 1 - end);
             }
         }
-        let listeners = self.listeners.iter();
-        polled.extend(listeners.map(|(listener, _)| PollFd::new(listener, PollFlags::IN)));
-        // An interruption is a turn without work.
-        let _ = poll(&mut polled, left.as_ref());
-        let ready = wanted.into_iter().zip(&polled);
-        ready.filter(|(_, one)| !one.revents().is_empty()).map(|(wanted, _)| wanted).collect()
+        while self.chunks.front().is_some_and(|chunk| chunk.due <= Clock::now()) {
+            let chunk = self.chunks.pop_front().expect("there is one");
+            self.deliver(chunk);
+        }
+        Ok(())
     }
 
-    fn accept(&mut self) {
-        for (listener, node) in &self.listeners {
-            while let Ok((client, _)) = listener.accept() {
-                // A server that is down refuses, and the client sees the end of the connection.
-                let Ok(server) = TcpStream::connect(node) else { continue };
-                for end in [&client, &server] {
-                    let _ = end.set_nodelay(true);
-                    let _ = end.set_nonblocking(true);
-                }
-                self.links.push(Link { ends: [client, server], lanes: Default::default() });
+    /// A time that is over wakes the thread at once; a time of 0 would stop the timer.
+    fn set_timer(&self) -> io::Result<()> {
+        let due = self.chunks.front().map_or(0, |chunk| chunk.due.as_nanos().max(1));
+        let it_value = Timespec {
+            tv_sec: (due / 1_000_000_000) as i64,
+            tv_nsec: (due % 1_000_000_000) as i64,
+        };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
+        Ok(())
+    }
+
+    fn accept(&mut self, number: usize) -> io::Result<()> {
+        let (listener, node) = &self.listeners[number];
+        while let Ok((client, _)) = listener.accept() {
+            // A server that is down refuses, and the client sees the end of the connection.
+            let Ok(server) = std::net::TcpStream::connect(node) else { continue };
+            server.set_nonblocking(true)?;
+            let mut ends = [client, TcpStream::from_std(server)];
+            let first = self.listeners.len() + 2 * self.links.len();
+            for (number, end) in ends.iter_mut().enumerate() {
+                let _ = end.set_nodelay(true);
+                let interest = Interest::READABLE | Interest::WRITABLE;
+                self.poll.registry().register(end, Token(first + number), interest)?;
             }
+            self.links.push(Some(Link { ends, lanes: Default::default() }));
+        }
+        Ok(())
+    }
+
+    /// Takes what has come from an end. A lane has the number of the end that it comes from.
+    fn read(&mut self, link: usize, end: usize) {
+        let Some(Some(Link { ends, lanes })) = self.links.get_mut(link) else { return };
+        let lane = &mut lanes[end];
+        let mut bytes = [0; 16 << 10];
+        while lane.has_room() {
+            let count = match ends[end].read(&mut bytes) {
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => 0,
+            };
+            lane.is_read = count == 0;
+            lane.chunks += 1;
+            let (due, bytes) = (Clock::now() + self.delay, bytes[..count].to_vec());
+            self.chunks.push_back(Chunk { due, link, end, bytes });
+        }
+        lane.is_full = !lane.is_read && !lane.has_room();
+    }
+
+    fn deliver(&mut self, Chunk { link, end, bytes, .. }: Chunk) {
+        let Some(Some(Link { lanes, .. })) = self.links.get_mut(link) else { return };
+        let lane = &mut lanes[end];
+        lane.chunks -= 1;
+        lane.has_ended |= bytes.is_empty();
+        lane.left.extend(bytes);
+        self.flush(link, end);
+    }
+
+    /// Writes what has arrived. Where the other end takes no more, the rest waits until it does.
+    fn flush(&mut self, link: usize, end: usize) {
+        let Some(Some(Link { ends, lanes })) = self.links.get_mut(link) else { return };
+        let (lane, other) = (&mut lanes[end], &mut ends[1 - end]);
+        while !lane.left.is_empty() {
+            match other.write(&lane.left) {
+                Ok(count) => drop(lane.left.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // An end that is gone takes nothing: the other one will be told by its own.
+                Err(_) => lane.left.clear(),
+            }
+        }
+        if lane.has_ended && lane.left.is_empty() && !lane.is_over {
+            let _ = other.shutdown(Shutdown::Write);
+            lane.is_over = true;
+        }
+        if lane.is_full && lane.has_room() {
+            self.read(link, end);
+        } else if lanes.iter().all(|lane| lane.is_over) {
+            self.links[link] = None;
         }
     }
 }
 
 impl Lane {
-    /// What has ended or is full is not read, and would wake the thread for nothing.
+    /// What has ended or is full is not read.
     fn has_room(&self) -> bool {
-        !self.is_read && self.chunks.len() < MOST_CHUNKS
-    }
-}
-
-impl Link {
-    /// Takes what has come from an end. A lane has the number of the end that it comes from.
-    fn read(&mut self, end: usize, delay: Duration) {
-        let (stream, lane) = (&mut self.ends[end], &mut self.lanes[end]);
-        let mut chunk = [0; 16 << 10];
-        while lane.has_room() {
-            let count = match stream.read(&mut chunk) {
-                Ok(count) => count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(_) => 0,
-            };
-            lane.is_read = count == 0;
-            lane.chunks.push_back((Clock::now() + delay, chunk[..count].to_vec()));
-        }
-    }
-
-    /// Writes what arrives by now. Where an end takes no more, the rest comes later.
-    fn deliver(&mut self) {
-        for (number, lane) in self.lanes.iter_mut().enumerate() {
-            let end = &mut self.ends[1 - number];
-            while let Some((due, chunk)) = lane.chunks.front_mut() {
-                if *due > Clock::now() {
-                    break;
-                }
-                if chunk.is_empty() {
-                    let _ = end.shutdown(Shutdown::Write);
-                    lane.is_over = true;
-                    lane.chunks.pop_front();
-                    continue;
-                }
-                match end.write(chunk) {
-                    Ok(count) if count < chunk.len() => drop(chunk.drain(..count)),
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    // An end that is gone takes nothing: the other end will be told by its own.
-                    Ok(_) | Err(_) => drop(lane.chunks.pop_front()),
-                }
-            }
-        }
+        !self.is_read && self.chunks < MOST_CHUNKS && self.left.len() < MOST_LEFT
     }
 }
