@@ -8,8 +8,9 @@
 //!
 //! Among many nobody knows who is next, and many who go in at once would all lose. They look at the
 //! door, whoever has waited for longest most often, or [knock](super::knock) when they are told. So
-//! does an engine that has not had the lock lately: the few others it has seen can be few of many.
-//! And so do all who wait for a long owner, but for two who know only each other, now and then.
+//! does an engine that has not had the lock lately, until it has seen all others twice: the few it
+//! has seen can be few of many. And so do all who wait for a long owner, but for two who know only
+//! each other, now and then.
 
 use core::time::Duration;
 
@@ -83,10 +84,12 @@ impl Redlock {
 
     /// Returns whether a request that could be called knocks. Where one other is known to contend,
     /// every second time it does not, which saves a round trip: two who were always called would
-    /// keep the lock from all who knock.
+    /// keep the lock from all who knock. Nor does, every second time, one that has no turn among
+    /// few who take turns: a knock loses against their calls.
     fn knocks_instead(&mut self, slot: u32) -> bool {
         let Some(door) = self.table.door(slot) else { return false };
         let is_one_of_two = !door.is_new() && door.company() == 1;
-        door.asks_one() && !(is_one_of_two && self.rng.bool())
+        let may_be_called = is_one_of_two || door.is_passed_over();
+        door.asks_one() && !(may_be_called && self.rng.bool())
     }
 }

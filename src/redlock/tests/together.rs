@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::mem;
 
 use super::*;
 
@@ -27,6 +28,8 @@ struct Key {
     owner: Option<(usize, String)>,
     ends: Instant,
     told: Vec<usize>,
+    /// Whether there is a mark of one who waits.
+    is_wanted: bool,
 }
 
 struct Together {
@@ -40,6 +43,8 @@ struct Together {
     last: Vec<[[Instant; 2]; 5]>,
     /// What the masters have executed.
     commands: usize,
+    /// By how much a way can be longer than another one, in nanoseconds.
+    jitter: u64,
     /// For all requests.
     options: AcquireOptions,
 }
@@ -59,6 +64,7 @@ impl Together {
                 owner: None,
                 ends: Instant::ZERO,
                 told: Vec::new(),
+                is_wanted: false,
             }),
             now: engines[0].now,
             rng: fastrand::Rng::with_seed(seed),
@@ -67,6 +73,7 @@ impl Together {
             last: vec![[[Instant::ZERO; 2]; 5]; engines.len()],
             engines,
             commands: 0,
+            jitter: JITTER,
             options: AcquireOptions::new(),
         }
     }
@@ -79,7 +86,7 @@ impl Together {
                 (*engine, *master, 1)
             }
         };
-        let way = Duration::from_nanos(WAY + self.rng.u64(..JITTER));
+        let way = Duration::from_nanos(WAY + self.rng.u64(..self.jitter));
         let last = &mut self.last[engine][master][back];
         *last = (*last).max(self.now + way);
         self.arrivals.push(Reverse((*last, self.sent, arrival)));
@@ -183,8 +190,13 @@ impl Together {
             ["PTTL", "r"] if key.owner.is_none() => return ":-2".to_owned(),
             ["PTTL", "r"] => return format!(":{}", (key.ends - self.now).as_millis()),
             ["EVALSHA", "release", "1", "r", token] if is_owner(token) => key.owner = None,
-            // A mark of one who waits.
-            ["SET", "redbolt:wanted:r", ..] => return "+OK".to_owned(),
+            ["SET", "redbolt:wanted:r", ..] => {
+                key.is_wanted = true;
+                return "+OK".to_owned();
+            }
+            ["EVALSHA", "release", "1", "redbolt:wanted:r", ..] => {
+                return format!(":{}", u8::from(mem::take(&mut key.is_wanted)));
+            }
             ["EVALSHA", "release", "1", _, _] => return ":0".to_owned(),
             _ => panic!("the masters do not know {words:?}"),
         }
@@ -193,7 +205,7 @@ impl Together {
     }
 
     fn tell(&mut self, master: usize) {
-        for engine in core::mem::take(&mut self.keys[master].told) {
+        for engine in mem::take(&mut self.keys[master].told) {
             self.send(Arrival::Push { engine, master });
         }
     }
@@ -388,4 +400,40 @@ fn everybody_has_turns_where_many_keep_the_lock_for_long() {
         }
         assert!(turns.iter().all(|turns| (2..=8).contains(turns)), "{turns:?}");
     }
+}
+
+/// Few who take turns are called, each when its turn comes, and a knock loses against a call. One
+/// that came later and only knocked had no turn in a thousand.
+#[test]
+fn who_comes_later_has_a_turn_among_few_who_take_turns() {
+    for others in [1, 2, 3, 4, 6, 9, 11] {
+        for (seed, jitter) in [(0, 1), (1, 1), (2, 1), (3, JITTER), (4, JITTER), (11, JITTER)] {
+            let mut together = Together::new(others + 1, seed);
+            together.jitter = jitter;
+            let turns = turns_before_the_last(together);
+            assert!(turns <= 4 * others + 16, "{turns} turns of {others}, seed {seed}");
+        }
+    }
+}
+
+/// Lets all but one take turns for some time, and then that one ask. Returns how many turns come
+/// before its own.
+fn turns_before_the_last(mut together: Together) -> usize {
+    let last = together.engines.len() - 1;
+    (0..last).for_each(|engine| together.ask(engine));
+    let asked = 10 * last;
+    for turn in 0..asked + 1_000 {
+        let (owner, lock) = together.next();
+        if owner == last {
+            return turn - asked;
+        }
+        together.pass(ms(50));
+        if turn == asked {
+            together.ask(last);
+        }
+        together.pass(ms(50));
+        together.release(owner, lock);
+        together.ask(owner);
+    }
+    1_000
 }

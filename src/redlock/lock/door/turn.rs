@@ -17,6 +17,10 @@ const FEW: u32 = 12;
 /// turns are.
 const ENOUGH_GONE: u32 = 2;
 
+/// How often all others must have had their turns before an engine that had none knows that they
+/// are all.
+const ROUNDS_GONE: u32 = 2;
+
 /// How far from its turn a request is that is near, as a part of a round: a fifth. So all who wait
 /// look some five times while one of them has the lock, or a few times as often.
 const NEAR: u32 = 5;
@@ -86,6 +90,11 @@ impl Door {
     /// of many.
     pub(crate) fn is_new(&self) -> bool {
         self.known.is_empty()
+    }
+
+    /// Returns whether few others take turns, and this engine has none.
+    pub(crate) fn is_passed_over(&self) -> bool {
+        self.is_new() && !self.is_long && self.gone() >= ROUNDS_GONE * self.company()
     }
 
     /// Returns whether the request asks one node before all others when the owner lets go. All who
