@@ -36,7 +36,8 @@
 #   processes note times of one clock, which is CLOCK_BOOTTIME.
 # * A wait begins before the request. Waits that began in the window count to their end, after the
 #   window too: contenders then stop asking, and those who wait get twice a fair wait more, 2 s to
-#   30 s. Whoever waits still counts with the wait so far, and as `unfinished`.
+#   30 s. Whoever waits still counts with the wait so far, and as `unfinished`. `longest_before` is
+#   the longest of those that had begun before the window: at the start, nobody knows of others.
 # * `fair_wait` is what everybody would wait in a perfectly fair queue: the number of contenders
 #   times the hold and one round trip, which is the median time of a PING to three nodes until the
 #   last has answered. `…_by_fair` are ratios to that.

@@ -47,7 +47,10 @@ pub(crate) struct Figures {
     pub(crate) by_thread: Samples,
     /// The waits of requests that began in the window, those that ended later included.
     pub(crate) waits: Samples,
-    /// How many of these were given up: they would have been longer.
+    /// The longest of those that had begun before the window and ended in it, or later: of one who
+    /// starves there is no other.
+    pub(crate) longest_before: u64,
+    /// How many of the waits were given up: they would have been longer.
     pub(crate) unfinished: usize,
     /// From the drop of a guard to the next guard, where the next had been asked for before.
     pub(crate) hand_over: Samples,
@@ -83,11 +86,13 @@ impl Figures {
         let gap = |(one, next): &(&Record, &Record)| next.ended.saturating_sub(one.released);
         let begun: Vec<_> =
             records.iter().filter(|record| window.contains(&record.asked)).collect();
+        let before = |record: &&Record| record.asked < window.start && record.ended >= window.start;
         Self {
             grants: inside.len(),
             by_process: processes.into_values().collect(),
             by_thread: threads.into_values().collect(),
             waits: begun.iter().map(|record| record.wait()).collect(),
+            longest_before: records.iter().filter(before).map(Record::wait).max().unwrap_or(0),
             unfinished: begun.iter().filter(|record| !record.is_granted()).count(),
             hand_over: gaps.iter().map(gap).collect(),
             across: gaps.iter().filter(|(a, b)| a.process != b.process).map(gap).collect(),

@@ -168,6 +168,7 @@ fn report(title: String, run: &Run, figures: &Figures, trip: Duration, fair: Dur
         row.figure(&format!("{name}_ms"), wait as f64 / MILLI);
         row.figure(&format!("{name}_by_fair"), wait as f64 / fair);
     }
+    row.figure("longest_before_by_fair", figures.longest_before as f64 / fair);
     row.count("unfinished", figures.unfinished);
     row.figure("round_trip_us", trip.as_secs_f64() * 1e6);
     row.count("across", figures.across.count());

@@ -17,6 +17,7 @@ pub(crate) fn all() -> Vec<Trial> {
     vec![
         Trial::test("percentiles_are_samples", percentiles_are_samples),
         Trial::test("an_overtaken_request_is_counted", an_overtaken_request_is_counted),
+        Trial::test("who_starves_is_not_hidden", who_starves_is_not_hidden),
         Trial::test("a_record_travels_as_a_line", a_record_travels_as_a_line),
         Trial::test("calls_of_commands_are_read", calls_of_commands_are_read),
         Trial::test("contenders_take_turns_far_away", contenders_take_turns_far_away),
@@ -43,6 +44,13 @@ fn an_overtaken_request_is_counted() -> Result<(), Failed> {
     assert_eq!(overtaken(&at_the_same_time.each_ref()), 0);
     let overtakes = [record(5, 6, 10), record(1, 2, 20), record(7, 8, 30)];
     assert_eq!(overtaken(&overtakes.each_ref()), 1);
+    Ok(())
+}
+
+fn who_starves_is_not_hidden() -> Result<(), Failed> {
+    let records = [record(1, 1, 5), record(2, 2, 90), record(20, 20, 30)];
+    let figures = Figures::new(&records, 10..50, [(0, 0)]);
+    assert_eq!((figures.waits.most(), figures.longest_before), (10, 88));
     Ok(())
 }
 
