@@ -189,6 +189,13 @@ impl Door {
         Some(alone)
     }
 
+    /// Returns whether one lock was all that this request has seen of others, for `patience` and
+    /// longer: that of a single owner, or of a whole line.
+    pub(crate) fn was_kept_out(&self, patience: Duration) -> bool {
+        let is_same_lock = self.since == self.alone_since;
+        self.runs == 1 && is_same_lock && self.until - self.since >= patience
+    }
+
     /// Returns whether this token was seen last.
     pub(crate) fn knows(&self, token: &[u8]) -> bool {
         self.runs > 0 && self.token == xxh64(token, 0)

@@ -20,6 +20,8 @@ struct Run {
     hash: u32,
     /// Whether somebody else wants the resource.
     is_wanted: bool,
+    /// Whether the engine comes back from a pause that has ended its tenure.
+    comes_back: bool,
     /// From when on others have had their moment, since the last release.
     over_at: u64,
     /// When the engine asks next whether somebody else waits.
@@ -63,7 +65,8 @@ impl Runs {
         // Behind a break a run begins anew, be it that of another resource.
         if started >= run.over_at {
             let asks_at = started.saturating_add(self.long);
-            *run = Run { hash, is_wanted: false, over_at: now.saturating_add(self.gap), asks_at };
+            let over_at = now.saturating_add(self.gap);
+            *run = Run { hash, over_at, asks_at, ..Run::default() };
         } else if run.hash == hash {
             run.over_at = now.saturating_add(self.gap);
             if now >= run.asks_at {
@@ -84,7 +87,14 @@ impl Runs {
         let run = &mut self.places[hash as usize % PLACES];
         if run.hash == hash {
             run.over_at = run.over_at.max(until.as_nanos().saturating_add(self.long));
+            run.comes_back = true;
         }
+    }
+
+    /// Returns once whether the engine comes back from such a pause.
+    pub(crate) fn comes_back(&mut self, hash: u32) -> bool {
+        let run = &mut self.places[hash as usize % PLACES];
+        run.hash == hash && core::mem::take(&mut run.comes_back)
     }
 
     /// Takes note that somebody else wants the resource.

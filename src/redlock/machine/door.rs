@@ -47,7 +47,10 @@ impl Redlock {
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
             Some(_) if knocks => self.knock(now, slot),
             Some((node, end)) => self.look_at_door(now, slot, node, end),
-            None => self.go_in(slot),
+            None => {
+                self.ask_who_came(now, slot);
+                self.go_in(slot);
+            }
         }
     }
 

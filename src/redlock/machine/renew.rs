@@ -131,7 +131,7 @@ impl Redlock {
         }
         if lock.tenure == Instant::ZERO {
             lock.tenure = lock.started;
-            self.begin_tenure(slot);
+            self.begin_tenure(now, slot);
         }
         self.plan_repair(now, slot);
         self.schedule_held(slot);

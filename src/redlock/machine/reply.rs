@@ -158,10 +158,10 @@ impl Redlock {
             (Request::OptIn | Request::Mark, Value::Simple(b"OK")) => {
                 self.request_answered(now, id, sent, request);
             }
-            (Request::Wanted { hash }, _) => {
+            (Request::Wanted { hash, back }, _) => {
                 let answer = Compared::read(value)?;
                 self.request_answered(now, id, sent, request);
-                self.handle_wanted(hash, answer);
+                self.handle_wanted(now, hash, back, answer);
             }
             _ => return None,
         }

@@ -11,6 +11,11 @@
 //! seen them. Both happen rarely: a request leaves marks at intervals that double, and an engine
 //! asks once in a tenure. A lock without such a history costs no command.
 //!
+//! An engine with a line has one token for a whole tenure, and leaves the resource for a moment by
+//! itself. Those who get the lock then can be served before the engine comes back, and again nobody
+//! is refused. So whoever has waited for half of a tenure behind one token leaves a mark as soon as
+//! the lock is there, and the engine that comes back asks for marks together with its `SET`.
+//!
 //! A mark is a hint. Without the right to write one, and at a node that lies, waiting takes longer.
 
 use core::time::Duration;
@@ -21,7 +26,7 @@ use super::Redlock;
 use crate::redlock::lock::crowds::Crowd;
 use crate::redlock::lock::engines::Engines;
 use crate::redlock::lock::runs::Follow;
-use crate::redlock::lock::{Links, Lock};
+use crate::redlock::lock::{Links, Lock, Phase};
 use crate::redlock::millis::Millis;
 use crate::redlock::node::request::{Expected, Request};
 use crate::redlock::sabotage::Saboteur;
@@ -41,7 +46,11 @@ impl Redlock {
         let tenure = self.config.tenure;
         let patience = (tenure / 2).min((self.table[slot].wait_until - now) / 4);
         let Some(alone) = self.table.door_mut(slot).is_impatient(now, patience) else { return };
-        let ttl = Millis::of(alone.max(tenure).saturating_mul(2).min(LONGEST));
+        self.send_mark(now, slot, alone.max(tenure).saturating_mul(2));
+    }
+
+    fn send_mark(&mut self, now: Instant, slot: u32, lives: Duration) {
+        let ttl = Millis::of(lives.min(LONGEST));
         self.at_each_door(now, slot, Request::Mark, |_, out, prefix, key| {
             mark::leave(out, prefix, key, ttl);
         });
@@ -66,9 +75,31 @@ impl Redlock {
             // The line leaves the resource to others by itself.
             return;
         }
-        self.at_each_door(now, slot, Request::Wanted { hash }, |native, out, prefix, key| {
+        self.take_marks(now, slot, Request::Wanted { hash, back: None });
+    }
+
+    /// Asks whether others have had the resource meanwhile, if a request comes back for its line
+    /// after a tenure. Their turn can be shorter than the gap, and then nobody is refused.
+    pub(super) fn ask_who_came(&mut self, now: Instant, slot: u32) {
+        let hash = self.table[slot].links.hash;
+        if self.runs.comes_back(hash) {
+            self.take_marks(now, slot, Request::Wanted { hash, back: Some(slot) });
+        }
+    }
+
+    fn take_marks(&mut self, now: Instant, slot: u32, request: Request) {
+        self.at_each_door(now, slot, request, |native, out, prefix, key| {
             mark::take(out, native, prefix, key);
         });
+    }
+
+    /// Leaves a mark for an engine whose lock has kept this one out for half of a tenure, and that
+    /// may come back when this one has had its turn.
+    pub(super) fn leave_mark_behind(&mut self, now: Instant, slot: u32) {
+        let patience = self.config.tenure / 2;
+        if self.table.door(slot).is_some_and(|door| door.was_kept_out(patience)) {
+            self.send_mark(now, slot, self.config.tenure);
+        }
     }
 
     /// Lets the next request pause as one that has seen others after a whole tenure.
@@ -80,9 +111,34 @@ impl Redlock {
     }
 
     /// Handles the answer to the question whether somebody else wants a resource.
-    pub(super) fn handle_wanted(&mut self, hash: u32, answer: Compared) {
-        if answer == Compared::Ours && !self.config.is_sabotaged(Saboteur::MarkIgnored) {
-            self.runs.wanted(hash);
+    pub(super) fn handle_wanted(
+        &mut self,
+        now: Instant,
+        hash: u32,
+        back: Option<u32>,
+        answer: Compared,
+    ) {
+        if answer != Compared::Ours || self.config.is_sabotaged(Saboteur::MarkIgnored) {
+            return;
+        }
+        match back {
+            Some(slot) => self.others_came(now, hash, slot),
+            None => self.runs.wanted(hash),
+        }
+    }
+
+    /// Bounds the tenure of the lock with which the engine has come back, as if its request had
+    /// seen others. The slot can belong to another resource by now.
+    fn others_came(&mut self, now: Instant, hash: u32, slot: u32) {
+        let lock = &self.table[slot];
+        let is_back = matches!(lock.phase, Phase::Ready | Phase::Attempt | Phase::Held);
+        if !is_back || lock.links.hash != hash {
+            return;
+        }
+        let is_held = lock.phase == Phase::Held;
+        self.table.door_mut(slot).await_turn(now, Engines::SOMEBODY, self.config.tenure);
+        if is_held {
+            self.begin_tenure(now, slot);
         }
     }
 
