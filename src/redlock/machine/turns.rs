@@ -43,6 +43,9 @@ impl Redlock {
         let half = gap / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
         let due = now + half + Duration::from_nanos(spread);
+        // The turn of those who were seen can be over before.
+        let least = backoff::first_range(self.quorum_round_trip()) / 2;
+        let due = self.look_before_turn(now, next, due).max(now + least);
         self.runs.pauses(self.table[next].links.hash, due);
         self.table[next].phase = Phase::Backoff;
         self.schedule(next, due);

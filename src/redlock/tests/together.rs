@@ -442,8 +442,8 @@ fn turns_before_the_last(mut together: Together) -> usize {
     1_000
 }
 
-/// Lines that are served sooner than a gap ends. Whoever comes back from a gap learns by a mark only
-/// that others have been there; without marks one of two had 54 of 1,900 grants.
+/// Lines that are served sooner than a gap ends. Whoever comes back from one learns only by a mark
+/// that others were there. Without marks one of two had 54 of 1,900 grants.
 #[test]
 fn lines_that_are_served_within_a_gap_share_with_others() {
     for (engines, line, hold) in [(2, 2, 5), (2, 3, 5), (2, 5, 5), (3, 3, 5), (3, 5, 2)] {
