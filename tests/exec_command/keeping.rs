@@ -98,6 +98,24 @@ fn a_lock_that_a_majority_has_lost_by_the_release_is_told_of() {
     }
 }
 
+/// Nobody else can have had a quorum, whichever of two values at one node each is read last.
+#[test]
+fn a_lock_whose_nodes_are_silent_or_somebody_elses_is_not_gone() {
+    let cluster = Cluster::start(3);
+    for (foreign, silent) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+        cluster[foreign].command(&[b"SET", b"r", b"another"]);
+        let script = "echo >ready; while ! [ -e go ]; do sleep 0.01; done; exit 7";
+        let run = start_script(&cluster.addrs(), &["--ttl", "30s"], script);
+        run.line("ready");
+        cluster[silent].stop();
+        run.create("go");
+        let outcome = run.finish();
+        cluster[silent].cont();
+        outcome.assert_code(7);
+        cluster.iter().for_each(|node| _ = node.command(&[b"DEL", b"r"]));
+    }
+}
+
 /// They have had no vote to give to anybody since.
 #[test]
 fn a_lock_that_a_majority_has_lost_in_restarts_was_nobody_elses() {

@@ -63,7 +63,9 @@ fn was_gone(
             }
             Some(Event::Queried { query: id, holder, .. }) if Some(id) == query => {
                 let is_ours = holder.token() == Some(lease.token);
-                let ours = if is_ours { holder.holding } else { NodeSet::EMPTY };
+                // Where another value is at as many nodes, ours is among the others.
+                let others = holder.others.without(holder.data);
+                let ours = if is_ours { holder.holding } else { others };
                 may_have_had = may_have_had.intersection(ours.union(holder.unknown));
                 query = None;
             }
