@@ -15,7 +15,8 @@
 #              --seconds 300 --hold 100ms --processes 10 --clients 10 --threads 1 --rtt 0
 #   idle       30 clients, then 100, of one thread each, wait for a holder that keeps its lock; then
 #              the holder lets go (rounds), or is killed by SIGKILL (kills; ttl is that of its
-#              lock).
+#              lock). Columns: what waiting adds at all nodes together (`…_per_s`), at the busiest
+#              one and for each waiter; what all nodes did before anybody waited (`calm_per_s`).
 #              --seconds 10 --waiters 30,100 --processes 10 --rounds 5 --kills 3 --ttl 2s --rtt 0
 #   sets       4 clients of one thread each for each of some resources, which want that one, beside
 #              2 that want all of them by lock_all; for 2, 4 and 8 resources, one after the other.

@@ -42,7 +42,6 @@ struct Scene {
 fn measure(args: &Args, clients: usize) -> Outcome {
     let nodes = args.nodes()?;
     let census = Census::connect(&nodes)?;
-    let count = nodes.len() as f64;
     let nodes = match args.duration("rtt", Duration::ZERO)? {
         Duration::ZERO => nodes,
         trip => proxy::start(&nodes, trip)?,
@@ -79,11 +78,11 @@ fn measure(args: &Args, clients: usize) -> Outcome {
     let killed: Vec<_> = kills.collect::<Outcome<_>>()?;
     let mut row =
         Row::new(format!("idle: {clients} clients wait, in {processes} processes, {length:?}"));
-    row.figure("requests_per_s_node", added.requests() / count);
-    row.figure("commands_per_s_node", added.total() / count);
+    row.figure("requests_per_s", added.requests());
+    row.figure("commands_per_s", added.total());
     row.figure("commands_per_s_busiest_node", busiest);
     row.figure("requests_per_s_waiter", added.requests() / clients as f64);
-    row.figure("calm_per_s_node", calm.total() / count);
+    row.figure("calm_per_s", calm.total());
     spread(&mut row, "after_release", released);
     spread(&mut row, "after_expiry", killed);
     row.raw("by_name_per_s", added.iter());
