@@ -2,8 +2,9 @@
 # What contention costs: benches/contend.sh [scenario [--option value …]]
 #
 # Starts five redis-server processes and runs one scenario, or all of them, on whatever processors
-# the scheduler chooses. Each result is a table and a line that begins with `json`. The load is made
-# by the public client (benches/contend), in processes that the driver starts and kills.
+# the scheduler chooses. Each result is a table and a line that begins with `json`. A `-`, in JSON
+# null, stands for what has no samples or is not counted. The load is made by the public client
+# (benches/contend), in processes that the driver starts and kills.
 # `contend.sh` alone takes some ten minutes, with 300 s for `engines`.
 #
 #   house      100 threads, then 100 tasks, of one client want one resource and hold it for nothing,

@@ -140,7 +140,7 @@ impl Census {
             census.ask("PING")?;
             times.push((Clock::now() - start).as_nanos() as u64);
         }
-        Ok(Duration::from_nanos(Samples::from_iter(times).percentile(50.0)))
+        Ok(Duration::from_nanos(Samples::from_iter(times).percentile(50.0) as u64))
     }
 
     /// Returns when a majority of the nodes will have forgotten a key, as they see it now.

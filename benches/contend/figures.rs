@@ -24,10 +24,10 @@ impl Samples {
         self.0.len()
     }
 
-    /// Returns the sample that this percentage of all samples do not exceed; 0 without samples.
-    pub(crate) fn percentile(&self, percent: f64) -> u64 {
+    /// Returns the sample that this percentage of all samples do not exceed; NaN without samples.
+    pub(crate) fn percentile(&self, percent: f64) -> f64 {
         let rank = (self.0.len() as f64 * percent / 100.0).ceil() as usize;
-        self.0.get(rank.max(1) - 1).copied().unwrap_or(0)
+        self.0.get(rank.max(1) - 1).map_or(f64::NAN, |&sample| sample as f64)
     }
 
     pub(crate) fn least(&self) -> u64 {
@@ -47,9 +47,9 @@ pub(crate) struct Figures {
     pub(crate) by_thread: Samples,
     /// The waits of requests that began in the window, those that ended later included.
     pub(crate) waits: Samples,
-    /// The longest of those that had begun before the window and ended in it, or later: of one who
-    /// starves there is no other.
-    pub(crate) longest_before: u64,
+    /// Those that had begun before the window and ended in it, or later: of one who starves there
+    /// is no other.
+    pub(crate) waits_before: Samples,
     /// How many of the waits were given up: they would have been longer.
     pub(crate) unfinished: usize,
     /// From the drop of a guard to the next guard, where the next had been asked for before.
@@ -92,7 +92,7 @@ impl Figures {
             by_process: processes.into_values().collect(),
             by_thread: threads.into_values().collect(),
             waits: begun.iter().map(|record| record.wait()).collect(),
-            longest_before: records.iter().filter(before).map(Record::wait).max().unwrap_or(0),
+            waits_before: records.iter().filter(before).map(Record::wait).collect(),
             unfinished: begun.iter().filter(|record| !record.is_granted()).count(),
             hand_over: gaps.iter().map(gap).collect(),
             across: gaps.iter().filter(|(a, b)| a.process != b.process).map(gap).collect(),

@@ -71,11 +71,11 @@ fn measure(args: &Args, contenders: &str, place: &str, nodes: &[String]) -> Outc
     let mut row = Row::new(format!("house: {count} {contenders} of one client, {place}"));
     row.figure("round_trip_us", trip.as_secs_f64() * 1e6);
     row.figure("handovers_per_s", figures.grants as f64 / seconds.as_secs_f64());
-    row.figure("p50_us", figures.hand_over.percentile(50.0) as f64 / MICRO);
-    row.figure("p99_us", figures.hand_over.percentile(99.0) as f64 / MICRO);
-    row.figure("p50_in_trips", figures.hand_over.percentile(50.0) as f64 / trip.as_nanos() as f64);
-    row.figure("wait_p50_us", figures.waits.percentile(50.0) as f64 / MICRO);
-    row.figure("longest_us", figures.waits.most() as f64 / MICRO);
+    row.figure("p50_us", figures.hand_over.percentile(50.0) / MICRO);
+    row.figure("p99_us", figures.hand_over.percentile(99.0) / MICRO);
+    row.figure("p50_in_trips", figures.hand_over.percentile(50.0) / trip.as_nanos() as f64);
+    row.figure("wait_p50_us", figures.waits.percentile(50.0) / MICRO);
+    row.figure("longest_us", figures.waits.percentile(100.0) / MICRO);
     row.count("least", figures.by_thread.least());
     row.count("most", figures.by_thread.most());
     row.figure("requests_per_grant", counts.requests() / figures.grants as f64);

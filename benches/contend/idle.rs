@@ -95,8 +95,8 @@ fn spread(row: &mut Row, name: &str, samples: Vec<i64>) {
     // A grant before the expiry that the driver had read is one at the expiry: servers tell
     // milliseconds only.
     let samples: Samples = samples.into_iter().map(|sample| sample.max(0) as u64).collect();
-    row.figure(&format!("{name}_p50_ms"), samples.percentile(50.0) as f64 / 1e6);
-    row.figure(&format!("{name}_most_ms"), samples.most() as f64 / 1e6);
+    row.figure(&format!("{name}_p50_ms"), samples.percentile(50.0) / 1e6);
+    row.figure(&format!("{name}_most_ms"), samples.percentile(100.0) / 1e6);
     row.count(&format!("{name}_rounds"), samples.count());
 }
 

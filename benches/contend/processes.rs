@@ -60,6 +60,8 @@ struct Run {
     window: std::ops::Range<u64>,
     counts: Counts,
     idle: Counts,
+    /// Whether the counts are of the servers that were contended for: those of etcd have none.
+    is_counted: bool,
 }
 
 pub(crate) fn run(args: &Args, defaults: &Defaults) -> Outcome {
@@ -136,7 +138,8 @@ fn measure(
         records.extend(worker.records(number as u32)?);
     }
     let counts = counts.without(&idle, length.as_secs_f64());
-    Ok(Run { records, window: begin.as_nanos()..end.as_nanos(), counts, idle })
+    let is_counted = args.text("etcd").is_none();
+    Ok(Run { records, window: begin.as_nanos()..end.as_nanos(), counts, idle, is_counted })
 }
 
 fn report(title: String, run: &Run, figures: &Figures, trip: Duration, fair: Duration) {
@@ -149,11 +152,12 @@ fn report(title: String, run: &Run, figures: &Figures, trip: Duration, fair: Dur
     row.count("process_most", figures.by_process.most());
     row.count("thread_least", figures.by_thread.least());
     row.count("thread_most", figures.by_thread.most());
-    let least = figures.by_thread.least().max(1) as f64;
-    row.figure("thread_factor", figures.by_thread.most() as f64 / least);
-    row.figure("requests_per_grant", run.counts.requests() / grants);
-    row.figure("commands_per_grant", run.counts.total() / grants);
-    row.figure("idle_per_s", run.idle.total());
+    let factor = figures.by_thread.most() as f64 / figures.by_thread.least() as f64;
+    row.figure("thread_factor", factor);
+    let counted = |figure| if run.is_counted { figure } else { f64::NAN };
+    row.figure("requests_per_grant", counted(run.counts.requests() / grants));
+    row.figure("commands_per_grant", counted(run.counts.total() / grants));
+    row.figure("idle_per_s", counted(run.idle.total()));
     row.count("overlaps", figures.overlaps);
     row.raw("by_name", run.counts.iter());
     row.print();
@@ -161,22 +165,22 @@ fn report(title: String, run: &Run, figures: &Figures, trip: Duration, fair: Dur
     let waits = [
         ("p50", figures.waits.percentile(50.0)),
         ("p99", figures.waits.percentile(99.0)),
-        ("longest", figures.waits.most()),
+        ("longest", figures.waits.percentile(100.0)),
     ];
     row.figure("fair_wait_ms", fair / MILLI);
     for (name, wait) in waits {
-        row.figure(&format!("{name}_ms"), wait as f64 / MILLI);
-        row.figure(&format!("{name}_by_fair"), wait as f64 / fair);
+        row.figure(&format!("{name}_ms"), wait / MILLI);
+        row.figure(&format!("{name}_by_fair"), wait / fair);
     }
-    row.figure("longest_before_by_fair", figures.longest_before as f64 / fair);
+    row.figure("longest_before_by_fair", figures.waits_before.percentile(100.0) / fair);
     row.count("unfinished", figures.unfinished);
     row.figure("round_trip_us", trip.as_secs_f64() * 1e6);
     row.count("across", figures.across.count());
-    row.figure("across_p50_ms", figures.across.percentile(50.0) as f64 / MILLI);
-    row.figure("across_p99_ms", figures.across.percentile(99.0) as f64 / MILLI);
+    row.figure("across_p50_ms", figures.across.percentile(50.0) / MILLI);
+    row.figure("across_p99_ms", figures.across.percentile(99.0) / MILLI);
     row.count("any", figures.hand_over.count());
-    row.figure("any_p50_ms", figures.hand_over.percentile(50.0) as f64 / MILLI);
-    row.figure("any_p99_ms", figures.hand_over.percentile(99.0) as f64 / MILLI);
+    row.figure("any_p50_ms", figures.hand_over.percentile(50.0) / MILLI);
+    row.figure("any_p99_ms", figures.hand_over.percentile(99.0) / MILLI);
     row.print();
 }
 

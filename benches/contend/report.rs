@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+/// What the table has where a figure is not known, such as a percentile of no samples: a 0 would
+/// look like a result. JSON has `null`.
+const UNKNOWN: &str = "-";
+
 /// Names and figures, in their order. The name of a figure says its unit.
 pub(crate) struct Row {
     title: String,
@@ -19,11 +23,12 @@ impl Row {
         self.cells.push((name.to_owned(), value.to_string()));
     }
 
-    /// A figure with as many decimals as say something.
+    /// A figure with as many decimals as say something, or [`UNKNOWN`] where it is not finite.
     pub(crate) fn figure(&mut self, name: &str, value: f64) {
         let decimals = if value.abs() < 100.0 { 2 } else { 0 };
-        let value = if value.is_finite() { value } else { 0.0 };
-        self.cells.push((name.to_owned(), format!("{value:.decimals$}")));
+        let is_known = value.is_finite();
+        let value = if is_known { format!("{value:.decimals$}") } else { UNKNOWN.to_owned() };
+        self.cells.push((name.to_owned(), value));
     }
 
     /// What is too long for the table: an object of counts, for the line of JSON alone.
@@ -34,15 +39,19 @@ impl Row {
 
     /// Prints the names, the figures below them, and the line.
     pub(crate) fn print(&self) {
+        println!("{}", self.text());
+    }
+
+    pub(crate) fn text(&self) -> String {
         let (mut names, mut values) = (String::new(), String::new());
         let mut json = format!("{{\"title\":\"{}\"", self.title);
         for (name, value) in &self.cells {
             let width = name.len().max(value.len()) + 2;
             let _ = write!(names, "{name:>width$}");
             let _ = write!(values, "{value:>width$}");
+            let value = if value == UNKNOWN { "null" } else { value };
             let _ = write!(json, ",\"{name}\":{value}");
         }
-        println!("\n{}\n{names}\n{values}", self.title);
-        println!("json {json}{}}}", self.raw);
+        format!("\n{}\n{names}\n{values}\njson {json}{}}}", self.title, self.raw)
     }
 }

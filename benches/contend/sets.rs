@@ -87,9 +87,9 @@ fn report(title: &str, figures: &Figures, overlaps: usize) {
     row.count("grants", figures.grants);
     row.count("least", figures.by_thread.least());
     row.count("most", figures.by_thread.most());
-    row.figure("p50_ms", figures.waits.percentile(50.0) as f64 / MILLI);
-    row.figure("p99_ms", figures.waits.percentile(99.0) as f64 / MILLI);
-    row.figure("longest_ms", figures.waits.most() as f64 / MILLI);
+    row.figure("p50_ms", figures.waits.percentile(50.0) / MILLI);
+    row.figure("p99_ms", figures.waits.percentile(99.0) / MILLI);
+    row.figure("longest_ms", figures.waits.percentile(100.0) / MILLI);
     row.count("unfinished", figures.unfinished);
     row.count("overlaps", overlaps);
     row.print();

@@ -12,10 +12,12 @@ use crate::figures::{Figures, Samples, overtaken};
 use crate::load::{self, Load};
 use crate::proxy;
 use crate::record::Record;
+use crate::report::Row;
 
 pub(crate) fn all() -> Vec<Trial> {
     vec![
         Trial::test("percentiles_are_samples", percentiles_are_samples),
+        Trial::test("what_is_not_known_is_not_zero", what_is_not_known_is_not_zero),
         Trial::test("an_overtaken_request_is_counted", an_overtaken_request_is_counted),
         Trial::test("who_starves_is_not_hidden", who_starves_is_not_hidden),
         Trial::test("a_record_travels_as_a_line", a_record_travels_as_a_line),
@@ -28,8 +30,18 @@ pub(crate) fn all() -> Vec<Trial> {
 fn percentiles_are_samples() -> Result<(), Failed> {
     let samples: Samples = [40, 10, 30, 20].into_iter().collect();
     let percentiles = [0.0, 25.0, 50.0, 75.0, 99.0].map(|percent| samples.percentile(percent));
-    assert_eq!(percentiles, [10, 10, 20, 30, 40]);
-    assert_eq!(Samples::default().percentile(50.0), 0);
+    assert_eq!(percentiles, [10.0, 10.0, 20.0, 30.0, 40.0]);
+    Ok(())
+}
+
+fn what_is_not_known_is_not_zero() -> Result<(), Failed> {
+    let mut row = Row::new("none");
+    row.figure("p50_ms", Samples::default().percentile(50.0));
+    row.figure("factor", 144.0 / 0.0);
+    row.figure("zero", 0.0);
+    let text = "\nnone\n  p50_ms  factor  zero\n       -       -  0.00\n\
+                json {\"title\":\"none\",\"p50_ms\":null,\"factor\":null,\"zero\":0.00}";
+    assert_eq!(row.text(), text);
     Ok(())
 }
 
@@ -50,7 +62,7 @@ fn an_overtaken_request_is_counted() -> Result<(), Failed> {
 fn who_starves_is_not_hidden() -> Result<(), Failed> {
     let records = [record(1, 1, 5), record(2, 2, 90), record(20, 20, 30)];
     let figures = Figures::new(&records, 10..50, [(0, 0)]);
-    assert_eq!((figures.waits.most(), figures.longest_before), (10, 88));
+    assert_eq!((figures.waits.most(), figures.waits_before.most()), (10, 88));
     Ok(())
 }
 
