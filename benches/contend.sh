@@ -54,6 +54,8 @@
 #   next grant. Percentiles are samples, never interpolated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The head of this file, without servers.
+[[ " $* " != *" --help "* ]] || exec sed -nE '2,/^set/s/^# ?//p' benches/contend.sh
 . benches/common/servers.sh
 
 FIRST_PORT=${FIRST_PORT:-7601}

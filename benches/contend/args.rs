@@ -40,7 +40,9 @@ impl Args {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let name = word.strip_prefix("--").filter(|name| NAMES.contains(name));
-            let name = name.ok_or_else(|| format!("no option is called {word:?}"))?;
+            let name = name.ok_or_else(|| {
+                format!("no option is called {word:?}; there are --{}", NAMES.join(", --"))
+            })?;
             let value = words.next().ok_or_else(|| format!("{word} wants a value"))?;
             options.insert(0, (name.to_owned(), value.clone()));
         }
@@ -57,12 +59,14 @@ impl Args {
     }
 
     pub(crate) fn duration(&self, name: &str, default: Duration) -> Outcome<Duration> {
-        self.text(name).map_or(Ok(default), |text| Ok(parse_duration(text)?))
+        let Some(text) = self.text(name) else { return Ok(default) };
+        parse_duration(text).map_err(|error| format!("--{name} is {text:?}, {error}").into())
     }
 
     /// A time in seconds without a unit, as in the other benches.
     pub(crate) fn seconds(&self, default: f64) -> Outcome<Duration> {
-        Ok(Duration::try_from_secs_f64(self.number("seconds", default)?)?)
+        let seconds = self.number("seconds", default)?;
+        Duration::try_from_secs_f64(seconds).map_err(|error| format!("--seconds: {error}").into())
     }
 
     pub(crate) fn nodes(&self) -> Outcome<Vec<String>> {

@@ -38,6 +38,9 @@ use libtest_mimic::Arguments;
 /// What can go wrong in a benchmark is said and ends it.
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
+const SCENARIOS: &str = "the scenarios are house, processes, engines, idle and sets; \
+                         the head of benches/contend.sh explains them and their options";
+
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
     if !words.iter().any(|word| word == "--bench") {
@@ -56,16 +59,21 @@ fn main() -> ExitCode {
 /// Without a scenario there is nothing to do, so that a plain `cargo bench` needs no servers. A
 /// word alone is what another bench is to choose by.
 fn run(scenario: &str, words: &[String]) -> Outcome {
-    let args = Args::parse(words)?;
+    // A wrong scenario is told of first: the word may be an option, and the next one its value.
+    let args = Args::parse(words);
     match scenario {
-        "house" => house::run(&args),
-        "processes" => processes::run(&args, &processes::PROCESSES),
-        "engines" => processes::run(&args, &processes::ENGINES),
-        "idle" => idle::run(&args),
-        "sets" => sets::run(&args),
-        "worker" => worker::run(&args),
-        "proxy" => proxy::run(&args),
+        "house" => house::run(&args?),
+        "processes" => processes::run(&args?, &processes::PROCESSES),
+        "engines" => processes::run(&args?, &processes::ENGINES),
+        "idle" => idle::run(&args?),
+        "sets" => sets::run(&args?),
+        "worker" => worker::run(&args?),
+        "proxy" => proxy::run(&args?),
+        "--help" => {
+            println!("{SCENARIOS}");
+            Ok(())
+        }
         _ if words.is_empty() => Ok(()),
-        _ => Err(format!("no scenario is called {scenario:?}").into()),
+        _ => Err(format!("no scenario is called {scenario:?}; {SCENARIOS}").into()),
     }
 }

@@ -6,6 +6,7 @@ use libtest_mimic::{Failed, Trial};
 use redbolt::Clock;
 use redbolt::embedded::Server;
 
+use crate::args::Args;
 use crate::census::calls;
 use crate::children::Worker;
 use crate::figures::{Figures, Samples, overtaken};
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<Trial> {
         Trial::test("what_is_not_known_is_not_zero", what_is_not_known_is_not_zero),
         Trial::test("an_overtaken_request_is_counted", an_overtaken_request_is_counted),
         Trial::test("who_starves_is_not_hidden", who_starves_is_not_hidden),
+        Trial::test("an_error_names_option_and_value", an_error_names_option_and_value),
         Trial::test("a_record_travels_as_a_line", a_record_travels_as_a_line),
         Trial::test("calls_of_commands_are_read", calls_of_commands_are_read),
         Trial::test("contenders_take_turns_far_away", contenders_take_turns_far_away),
@@ -63,6 +65,16 @@ fn who_starves_is_not_hidden() -> Result<(), Failed> {
     let records = [record(1, 1, 5), record(2, 2, 90), record(20, 20, 30)];
     let figures = Figures::new(&records, 10..50, [(0, 0)]);
     assert_eq!((figures.waits.most(), figures.waits_before.most()), (10, 88));
+    Ok(())
+}
+
+fn an_error_names_option_and_value() -> Result<(), Failed> {
+    let parse = |words: [&str; 2]| Args::parse(&words.map(str::to_owned));
+    let error = parse(["--second", "5"]).err().expect("no such option").to_string();
+    assert!(error.contains("\"--second\"; there are --nodes, --seconds, "), "{error}");
+    let args = parse(["--hold", "5"]).map_err(|error| error.to_string())?;
+    let error = args.duration("hold", Duration::ZERO).expect_err("no unit").to_string();
+    assert!(error.starts_with("--hold is \"5\", which needs a unit"), "{error}");
     Ok(())
 }
 
