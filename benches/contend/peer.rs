@@ -47,6 +47,8 @@ pub(crate) enum Peer {
     Etcd { node: BufReader<TcpStream>, lease: String, key: String },
 }
 
+const KINDS: [&str; 3] = ["poll", "pubsub", "etcd"];
+
 fn open(node: &str) -> Outcome<BufReader<TcpStream>> {
     let stream = TcpStream::connect(node)?;
     stream.set_nodelay(true)?;
@@ -54,6 +56,14 @@ fn open(node: &str) -> Outcome<BufReader<TcpStream>> {
 }
 
 impl Peer {
+    /// For the driver: each of its processes would complain, all at once.
+    pub(crate) fn check(kind: &str) -> Outcome {
+        if KINDS.contains(&kind) {
+            return Ok(());
+        }
+        Err(format!("no peer is called {kind:?}; there are {}", KINDS.join(", ")).into())
+    }
+
     pub(crate) fn connect(kind: &str, nodes: &[String], number: usize) -> Outcome<Self> {
         match kind {
             "poll" => {

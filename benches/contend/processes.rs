@@ -13,6 +13,7 @@ use crate::children::Worker;
 use crate::figures::Figures;
 use crate::house::{IDLE, TTL, WARM_UP};
 use crate::load::sleep_until;
+use crate::peer::Peer;
 use crate::proxy;
 use crate::record::Record;
 use crate::report::Row;
@@ -86,6 +87,10 @@ pub(crate) fn run(args: &Args, defaults: &Defaults) -> Outcome {
     let mut title = defaults.title.to_owned();
     let mut reached = nodes;
     if let Some(peer) = args.text("peer") {
+        // For a program from elsewhere, the word is its own.
+        if args.text("worker").is_none() {
+            Peer::check(peer)?;
+        }
         options.push(("peer", peer.to_owned()));
         title = format!("{title} by {peer}");
         if let Some(etcd) = args.text("etcd") {
