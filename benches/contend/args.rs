@@ -58,6 +58,24 @@ impl Args {
         text.parse().map_err(|_| format!("--{name} {text} is no number").into())
     }
 
+    /// A number of what there must be, which is not 0.
+    pub(crate) fn count<T: FromStr + Default + PartialEq>(
+        &self,
+        name: &str,
+        default: T,
+    ) -> Outcome<T> {
+        self.text(name).map_or(Ok(default), |text| count(name, text))
+    }
+
+    /// The same with commas between.
+    pub(crate) fn counts<T: FromStr + Default + PartialEq>(
+        &self,
+        name: &str,
+        default: &str,
+    ) -> Outcome<Vec<T>> {
+        self.text(name).unwrap_or(default).split(',').map(|text| count(name, text)).collect()
+    }
+
     pub(crate) fn duration(&self, name: &str, default: Duration) -> Outcome<Duration> {
         let Some(text) = self.text(name) else { return Ok(default) };
         parse_duration(text).map_err(|error| format!("--{name} is {text:?}, {error}").into())
@@ -73,4 +91,9 @@ impl Args {
         let nodes = self.text("nodes").ok_or("--nodes is missing")?;
         Ok(nodes.split(',').map(str::to_owned).collect())
     }
+}
+
+fn count<T: FromStr + Default + PartialEq>(name: &str, text: &str) -> Outcome<T> {
+    let count = text.parse().ok().filter(|count| *count != T::default());
+    count.ok_or_else(|| format!("--{name} has {text}, which is no number above 0").into())
 }

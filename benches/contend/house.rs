@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn measure(args: &Args, contenders: &str, place: &str, nodes: &[String]) -> Outcome {
-    let count = args.number(contenders, 100)?;
+    let count = args.count(contenders, 100)?;
     let census = Census::connect(&args.nodes()?)?;
     let trip = Census::round_trip(nodes)?;
     let clients = load::connect(nodes, 1)?;

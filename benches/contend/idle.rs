@@ -25,8 +25,8 @@ const SETTLE: Duration = Duration::from_secs(2);
 const HOLD: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    for waiters in args.text("waiters").unwrap_or("30,100").split(',') {
-        measure(args, waiters.parse()?)?;
+    for waiters in args.counts("waiters", "30,100")? {
+        measure(args, waiters)?;
     }
     Ok(())
 }
@@ -46,7 +46,8 @@ fn measure(args: &Args, clients: usize) -> Outcome {
         Duration::ZERO => nodes,
         trip => proxy::start(&nodes, trip)?,
     };
-    let processes = args.number("processes", 10)?.clamp(1, clients);
+    let processes = args.count("processes", 10)?.min(clients);
+    let rounds: u32 = args.count("rounds", 5)?;
     let start = |number: usize| {
         // The first ones have one client more where the division leaves a rest.
         let share = clients / processes + usize::from(number < clients % processes);
@@ -71,7 +72,7 @@ fn measure(args: &Args, clients: usize) -> Outcome {
     let busiest = added.iter().map(Counts::total).fold(0.0, f64::max);
     let (calm, added) = (Counts::sum(&calm), Counts::sum(&added));
     let mut released = vec![scene.release()?];
-    for _ in 1..args.number("rounds", 5)?.max(1) {
+    for _ in 1..rounds {
         released.push(scene.hold_and_release()?);
     }
     let kills = (0..args.number("kills", 3)?).map(|_| scene.kill(args));

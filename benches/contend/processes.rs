@@ -71,9 +71,9 @@ pub(crate) fn run(args: &Args, defaults: &Defaults) -> Outcome {
         Duration::ZERO => nodes,
         trip => proxy::start(&nodes, trip)?,
     };
-    let processes = args.number("processes", defaults.processes)?;
-    let clients = args.number("clients", defaults.clients)?;
-    let threads = args.number("threads", defaults.threads)?;
+    let processes = args.count("processes", defaults.processes)?;
+    let clients = args.count("clients", defaults.clients)?;
+    let threads = args.count("threads", defaults.threads)?;
     let hold = args.duration("hold", defaults.hold)?;
     let contenders = processes * clients * threads;
     let trip = Census::round_trip(&nodes)?;

@@ -22,8 +22,8 @@ const MILLI: f64 = 1e6;
 const GRACE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    for size in args.text("sizes").unwrap_or("2,4,8").split(',') {
-        measure(args, size.parse()?)?;
+    for size in args.counts("sizes", "2,4,8")? {
+        measure(args, size)?;
     }
     Ok(())
 }

@@ -75,6 +75,9 @@ fn an_error_names_option_and_value() -> Result<(), Failed> {
     let args = parse(["--hold", "5"]).map_err(|error| error.to_string())?;
     let error = args.duration("hold", Duration::ZERO).expect_err("no unit").to_string();
     assert!(error.starts_with("--hold is \"5\", which needs a unit"), "{error}");
+    let args = parse(["--waiters", "30,0"]).map_err(|error| error.to_string())?;
+    let error = args.counts::<usize>("waiters", "1").expect_err("nobody waits").to_string();
+    assert_eq!(error, "--waiters has 0, which is no number above 0");
     Ok(())
 }
 
