@@ -74,6 +74,20 @@ impl Redlock {
         }
     }
 
+    /// Looks at the nodes that were not looked at lately, because a handshake has looked at one. If
+    /// this client goes away, its last looks at all nodes are of one time. Else the next client
+    /// would find one node in use when the others were not, and would believe none of them for a
+    /// span.
+    pub(super) fn look_at_others(&mut self, now: Instant) {
+        let terms = self.terms(now);
+        for id in self.nodes() {
+            if self.nodes[id].lags(now, &self.config, terms) {
+                self.nodes[id].start_look(now, &self.config, terms);
+                self.watch(now, id);
+            }
+        }
+    }
+
     /// Takes over what a look or a handshake, which left at `sent`, has found. Returns the reason
     /// why the session cannot go on.
     pub(super) fn looked(

@@ -80,6 +80,12 @@ impl Watch {
     }
 }
 
+/// Returns how far apart the last looks of one client at two nodes may be: one handshake may take
+/// this much longer than another.
+fn leeway(config: &RedlockConfig, terms: Terms) -> Duration {
+    config.connect_timeout.min(terms.span / 6)
+}
+
 impl Node {
     /// Returns `true` if it is time to look at the node.
     pub(crate) fn wants_look(&self, now: Instant) -> bool {
@@ -95,6 +101,13 @@ impl Node {
     #[cfg(test)]
     pub(crate) fn is_looking(&self) -> bool {
         self.look.is_some()
+    }
+
+    /// Returns whether the last look is so old that a node at which a look leaves now would seem to
+    /// have been in use for longer.
+    pub(crate) fn lags(&self, now: Instant, config: &RedlockConfig, terms: Terms) -> bool {
+        let is_idle = self.is_ready() && self.look.is_none() && self.means == Means::Witness;
+        is_idle && now - self.record.last_seen() > leeway(config, terms) / 4 * 3
     }
 
     /// Looks at the node.
@@ -216,9 +229,7 @@ impl Node {
         config: &RedlockConfig,
         terms: Terms,
     ) -> Alibi {
-        // One handshake may take this much longer than another.
-        let leeway = config.connect_timeout.min(terms.span / 6);
-        match self.record.alibi(about, now, terms.span, leeway) {
+        match self.record.alibi(about, now, terms.span, leeway(config, terms)) {
             // A node that cannot be reached has been asked.
             Alibi::Unknown if self.counters.failures > 0 => Alibi::Silent,
             alibi => alibi,

@@ -173,6 +173,11 @@ impl Record {
         };
     }
 
+    /// Returns when the last look left that was answered.
+    pub(super) fn last_seen(&self) -> Instant {
+        self.last_seen
+    }
+
     /// Returns the last time in which nobody looked at the node, if that was less than a span ago.
     pub(crate) fn recent_gap(
         &self,

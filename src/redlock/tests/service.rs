@@ -150,3 +150,25 @@ fn a_new_client_knows_no_idle_deployment_before_it_has_asked_all() {
     other.connect(2);
     assert_eq!(quarantine(&other, 0), Some(QuarantineReason::OutOfService), "2 was in use");
 }
+
+/// One node is connected anew, some seconds behind the last looks at the others. Then all is idle.
+#[test]
+fn a_reconnect_before_an_idle_time_keeps_nobody_out() {
+    for count in [3, 5, 7] {
+        for idle in [ms(9_000), ms(9_900), ms(10_500), SPAN * 5 / 4, SPAN * 7 / 5, SPAN * 2] {
+            let mut rig = rig(count);
+            rig.advance(SPAN * 3);
+            let last = |rig: &Rig| rig.masters[1].stamp.map(|stamp| stamp.0);
+            let before = last(&rig);
+            rig.until(|rig| last(rig) != before);
+            rig.advance(ms(2_500));
+            rig.close(0);
+            rig.connect(0);
+            rig.advance(Duration::ZERO);
+            let mut other = rig.later(idle);
+            other.connect_all(count);
+            let is_ready = |index| other.state(index) == NodeState::Ready;
+            assert!((0..count).all(is_ready), "{count} nodes, idle for {idle:?}");
+        }
+    }
+}
