@@ -81,3 +81,25 @@ fn looks_come_to_the_free_one_of_the_nodes_that_can_have_the_key() {
         assert!(took < ms(6_000), "{granting:?} {dead:?}: {took:?}");
     }
 }
+
+/// A node that shows another token at each look would else be asked until the end of the wait.
+#[test]
+fn a_door_that_shows_another_token_each_time_keeps_nobody_out() {
+    let mut rig = rig();
+    rig.refused(LONG_WAIT);
+    let (since, mut door) = (rig.now, None);
+    for look in 0..200 {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let asked = (0..5).find(|index| rig.has_output(*index)).expect("one of them is asked");
+        if asked != *door.get_or_insert(asked) {
+            let took = rig.now - since;
+            return assert!(took < Duration::from_secs(10), "{took:?}");
+        }
+        for command in rig.sent(asked) {
+            // The other command is a mark.
+            let is_look = command == "GET r";
+            rig.reply(asked, &if is_look { format!("$20\r\n{look:020}") } else { "+OK".into() });
+        }
+    }
+    panic!("nobody has looked elsewhere");
+}
