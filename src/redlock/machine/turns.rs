@@ -42,10 +42,12 @@ impl Redlock {
         }
         let half = gap / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
-        let due = now + half + Duration::from_nanos(spread);
-        // The turn of those who were seen can be over before.
-        let least = backoff::first_range(self.quorum_round_trip()) / 2;
-        let due = self.look_before_turn(now, next, due).max(now + least);
+        let mut due = now + half + Duration::from_nanos(spread);
+        if !self.has_had_tenure(now, predecessor) {
+            // The turn of a line can be shorter, and so can that of the others.
+            let least = backoff::first_range(self.quorum_round_trip()) / 2;
+            due = self.look_before_turn(now, next, due).max(now + least);
+        }
         self.runs.pauses(self.table[next].links.hash, due);
         self.table[next].phase = Phase::Backoff;
         self.schedule(next, due);
@@ -159,8 +161,12 @@ impl Redlock {
 
     /// Returns whether the locks of this engine must leave the resource to others.
     pub(super) fn is_tenure_over(&self, now: Instant, slot: u32) -> bool {
+        let is_turn_over = self.table.door(slot).is_some_and(Door::is_tenure_over);
+        is_turn_over || self.has_had_tenure(now, slot)
+    }
+
+    fn has_had_tenure(&self, now: Instant, slot: u32) -> bool {
         let since = self.table[slot].tenure;
-        let is_long = since > Instant::ZERO && now - since >= self.config.tenure;
-        is_long || self.table.door(slot).is_some_and(Door::is_tenure_over)
+        since > Instant::ZERO && now - since >= self.config.tenure
     }
 }
