@@ -33,7 +33,7 @@ const SLACK: u64 = 4 * SECOND;
 
 /// The most commands for a grant, by client that contends. Where turns are long and pauses short,
 /// whoever is next looks about so often.
-const COMMANDS: u64 = 40;
+const COMMANDS: u64 = 30;
 
 const WANTED: Resources = Resources(1);
 

@@ -81,7 +81,8 @@ pub(crate) struct Pauses {
 /// The requests of all clients.
 pub(crate) struct Thrift {
     accounts: [Account; CLIENTS_MAX],
-    /// How many requests masters have executed, of all clients.
+    /// How many requests masters have executed, of all clients, looks at their data aside. With a
+    /// short span there are more of those than of all others.
     pub(crate) executed: u64,
 }
 
