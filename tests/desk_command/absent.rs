@@ -99,6 +99,9 @@ fn a_node_in_quarantine_counts_for_what_it_has_and_not_for_what_it_lacks() {
     let at = &object["resources"][0]["nodes"];
     let counts = [0, 1, 2].map(|node| at[node]["counts"].as_bool());
     assert_eq!(counts, [Some(true), Some(false), Some(true)], "{object}");
+    cluster[2].kill();
+    let outcome = unlock(&cluster.addrs(), "r", &hex(OF_REDLOCK_PY));
+    outcome.assert(69, &["nothing was there (in quarantine for ", "(deleted on 1 of 3)"]);
 }
 
 #[test]

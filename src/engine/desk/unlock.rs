@@ -166,7 +166,7 @@ pub enum UnlockVerdict {
     /// The holder gave the value back to nodes on which it had been deleted. The lock may be held
     /// still: stop the holder, or unlock again.
     Back,
-    /// Too few nodes have answered. The lock may be held still.
+    /// Too few nodes have given an answer that counts. The lock may be held still.
     TooFew,
 }
 
@@ -191,9 +191,17 @@ impl UnlockReport {
     pub fn verdict(&self) -> UnlockVerdict {
         use UnlockResult::{Data, Deleted, Gone, Other};
         // A node that does not count may have lost what it had, or may have what others never had.
+        // Of a node in quarantine, only that it has nothing does not count (S11).
+        let is_worth = |weight: &NodeWeight, result| match result {
+            Gone => *weight == NodeWeight::Counts,
+            _ => weight.counts(),
+        };
         let count = |results: &[UnlockResult]| {
-            let nodes = self.nodes.iter().filter(|node| node.node.weight.counts());
-            nodes.filter(|node| node.result.is_ok_and(|result| results.contains(&result))).count()
+            let counts = |node: &&UnlockNode| {
+                let is_in = |at| results.contains(&at) && is_worth(&node.node.weight, at);
+                node.result.is_ok_and(is_in)
+            };
+            self.nodes.iter().filter(counts).count()
         };
         let need = self.quorum.need();
         if self.is_back {
@@ -220,7 +228,8 @@ impl fmt::Display for UnlockNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let VisitedNode { address, weight, .. } = &self.node;
         match self.result {
-            Ok(result) if weight.counts() => write!(f, "{address}: {result}"),
+            Ok(result) if *weight == NodeWeight::Counts => write!(f, "{address}: {result}"),
+            Ok(result) if weight.counts() => write!(f, "{address}: {result} ({weight})"),
             Ok(result) => write!(f, "{address}: {result}, but does not count: {weight}"),
             // Why the node cannot vote says more than that it does not let us delete.
             Err(error) if weight.counts() => write!(f, "{address}: {error}"),
@@ -257,17 +266,18 @@ mod tests {
     use super::*;
 
     /// `d`eleted, `g`one, `o`ther, `l`ist, `-` for no answer; a capital letter for a node that does
-    /// not count.
+    /// not count. In quarantine: `?` for gone, `!` for deleted.
     fn verdict(nodes: &str) -> UnlockVerdict {
         let node = |letter: char| {
             let weight = match letter {
                 '-' => NodeWeight::Out(NodeError::ConnectTimeout),
+                '?' | '!' => NodeWeight::Quarantined { remaining: None },
                 letter if letter.is_uppercase() => NodeWeight::Out(NodeError::EvictsKeys),
                 _ => NodeWeight::Counts,
             };
             let result = match letter.to_ascii_lowercase() {
-                'd' => Ok(UnlockResult::Deleted),
-                'g' => Ok(UnlockResult::Gone),
+                'd' | '!' => Ok(UnlockResult::Deleted),
+                'g' | '?' => Ok(UnlockResult::Gone),
                 'o' => Ok(UnlockResult::Other),
                 'l' => Ok(UnlockResult::Data),
                 _ => Err(NodeError::ConnectTimeout),
@@ -300,6 +310,9 @@ mod tests {
             ("ddD--", TooFew),
             ("ooO--", TooFew),
             ("-----", TooFew),
+            ("g??--", TooFew),
+            ("dd???", TooFew),
+            ("gg!??", Ended),
         ];
         for (nodes, expected) in rows {
             assert_eq!(verdict(nodes), expected, "{nodes}");
