@@ -298,7 +298,11 @@ fn another_deployment_is_told_by_its_constants() {
     let found = seen(&addrs[..1], &[]);
     found.assert_finding(&addrs[0], true, "1 node is configured here", "list the 3 nodes");
     // A shorter `max_ttl` is no reason to stay out.
-    seen(&addrs, &["--max-ttl", "30s"]).assert_verdict(0, "3 of 3 can vote");
+    let found = seen(&addrs, &["--max-ttl", "30s"]);
+    found.assert_verdict(0, "3 of 3 can vote");
+    let cause = "max_ttl is 30s here and 1m in the deployment";
+    found.assert_finding(&addrs[0], false, cause, "set max_ttl to 1m here");
+    found.assert_finding(&addrs[0], false, "does not vote for 61s", "61s apart");
 }
 
 #[test]

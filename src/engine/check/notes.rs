@@ -9,6 +9,7 @@ use super::state::CheckState;
 use super::words::about;
 use crate::net::{Address, Audited};
 use crate::redlock::{RedlockConfig, Word};
+use crate::time::format_duration;
 
 /// How long the certificates of a node must be valid at least, so that nothing is said: renewing
 /// one may take a person, and that person may be away.
@@ -21,6 +22,9 @@ pub(super) fn notes(
     audited: &[Audited],
 ) -> Vec<CheckFinding> {
     let mut notes = same_machine(nodes);
+    // A client keeps to the longest `max_ttl`, of its own and those of the witnesses.
+    let recorded = nodes.iter().filter_map(|node| Some(node.deployment?.max_ttl)).max();
+    let span = config.span(recorded.unwrap_or_default().max(config.max_ttl));
     for (node, audited) in nodes.iter().zip(audited) {
         if matches!(node.state, CheckState::Out(_)) {
             continue;
@@ -28,11 +32,12 @@ pub(super) fn notes(
         let of_node = [
             off_clock(node),
             replicas(node),
-            no_tracking(config, node, audited),
+            longer_ttl(config, node),
+            no_tracking(span, node, audited),
             no_locks(config, node, audited),
             no_label(config, node, audited),
             no_scripts(node, audited),
-            no_persistence(config, node),
+            no_persistence(span, node),
             ends_soon(node, "the certificate of the server", audited.certificates[0]),
             ends_soon(node, "our certificate", audited.certificates[1]),
         ];
@@ -158,18 +163,24 @@ fn no_label(config: &RedlockConfig, node: &CheckNode, audited: &Audited) -> Opti
     })
 }
 
-fn no_tracking(
-    config: &RedlockConfig,
-    node: &CheckNode,
-    audited: &Audited,
-) -> Option<CheckFinding> {
+fn longer_ttl(config: &RedlockConfig, node: &CheckNode) -> Option<CheckFinding> {
+    let recorded = node.deployment?.max_ttl;
+    (recorded > config.max_ttl).then(|| {
+        let [ours, recorded] = [config.max_ttl, recorded].map(format_duration);
+        let cause = format!("max_ttl is {ours} here and {recorded} in the deployment");
+        let remedy = format!("nothing, or set max_ttl to {recorded} here too");
+        note(vec![node.address.clone()], CheckSubject::Deployment, cause, remedy)
+    })
+}
+
+fn no_tracking(span: Duration, node: &CheckNode, audited: &Audited) -> Option<CheckFinding> {
     let lacks = audited.answers().is_some_and(|answers| answers.lacks_tracking);
     lacks.then(|| {
         let user = audited.user().unwrap_or("default");
         let cause = format!(
             "the user {user} may not run client|tracking or client|caching: a flush is noticed up \
              to {} late, and who waits asks more often",
-            about(config.quarantine() / 2)
+            about(span / 2)
         );
         let remedy = format!("ACL SETUSER {user} +client|tracking +client|caching");
         note(vec![node.address.clone()], CheckSubject::Rights, cause, remedy)
@@ -202,10 +213,10 @@ fn no_scripts(node: &CheckNode, audited: &Audited) -> Option<CheckFinding> {
     })
 }
 
-fn no_persistence(config: &RedlockConfig, node: &CheckNode) -> Option<CheckFinding> {
+fn no_persistence(span: Duration, node: &CheckNode) -> Option<CheckFinding> {
     let persistence = node.server.as_ref()?.persistence()?;
     (persistence == "none").then(|| {
-        let span = about(config.quarantine());
+        let span = about(span);
         let cause = format!("no persistence: after a restart the node does not vote for {span}");
         let remedy = format!("nothing, if restarts are {span} apart and one at a time");
         note(vec![node.address.clone()], CheckSubject::Persistence, cause, remedy)
