@@ -33,7 +33,12 @@ fn three_of_five_down_leave_it_open_and_what_was_deleted_is_said() {
     let mut cluster = Cluster::start(5);
     take(&cluster);
     cluster[2..].iter_mut().for_each(Node::kill);
-    who(&cluster.addrs(), &["r"]).assert(69, &["cannot be told", "token kPq03Zsy… on 2 of 5"]);
+    let said = "2 of 5 nodes have said what they have, and 3 must agree";
+    let outcome = who(&cluster.addrs(), &["r"]);
+    outcome.assert(69, &["cannot be told: 2 of 5 nodes have", said, "token kPq03Zsy… on 2 of 5"]);
+    assert_eq!(outcome.err, "");
+    let outcome = who(&cluster.addrs(), &["--json", "r"]);
+    assert_eq!(outcome.err, format!("redbolt: {said}\n"));
     let outcome = unlock(&cluster.addrs(), "r", &hex(OF_REDLOCK_PY));
     outcome.assert(69, &["too few nodes have answered", "(deleted on 2 of 5)", ": deleted"]);
     assert!(cluster[..2].iter().all(|node| node.keys().is_empty()));

@@ -9,7 +9,7 @@ mod text;
 
 use std::process::ExitCode;
 
-use redbolt::{WhoReport, WhoState};
+use redbolt::{WhoReport, WhoResource, WhoState};
 
 pub(crate) use self::args::Args;
 use crate::exit;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: Args) -> ExitCode {
             false => text::of(&report, is_verbose),
         };
         let printed = print(&text);
-        if printed == ExitCode::SUCCESS { verdict(&report) } else { printed }
+        if printed == ExitCode::SUCCESS { verdict(&report, is_json) } else { printed }
     });
     printed.unwrap_or_else(|failure| {
         say(failure.message.trim_end());
@@ -33,10 +33,14 @@ pub(crate) fn run(args: Args) -> ExitCode {
     })
 }
 
-fn verdict(report: &WhoReport) -> ExitCode {
+fn verdict(report: &WhoReport, is_json: bool) -> ExitCode {
     let states = || report.resources().iter().map(|resource| resource.state);
-    if states().any(|state| state == WhoState::Unknown) {
-        say("too few nodes have said what they have");
+    let is_unknown = |resource: &&WhoResource| resource.state == WhoState::Unknown;
+    if let Some(resource) = report.resources().iter().find(is_unknown) {
+        // The text has said so.
+        if is_json {
+            say(text::heard(resource, report));
+        }
         return exit::NO_QUORUM.into();
     }
     if states().all(WhoState::is_free) { exit::FREE.into() } else { ExitCode::SUCCESS }

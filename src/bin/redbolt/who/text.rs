@@ -62,6 +62,9 @@ fn about(lines: &mut Lines, report: &WhoReport, place: usize) {
                 )
             }
             WhoState::Permanent => format!("{name} {state}, a quorum agrees"),
+            WhoState::Unknown => {
+                format!("{name} cannot be told: {}", heard(&report.resources()[place], report))
+            }
             _ => format!("{name} {state}"),
         },
     );
@@ -95,6 +98,13 @@ fn about(lines: &mut Lines, report: &WhoReport, place: usize) {
     if let Some(hint) = hint(&report.resources()[place], report) {
         lines.add(2, &hint);
     }
+}
+
+/// Says that too few nodes agree on an unknown resource to tell who has it.
+pub(super) fn heard(resource: &WhoResource, report: &WhoReport) -> String {
+    let (nodes, need) = (report.nodes().len(), report.quorum().need());
+    let heard = nodes - resource.unknown.len();
+    format!("{heard} of {nodes} nodes have said what they have, and {need} must agree")
 }
 
 /// Returns the way out, where time alone is none, or what an odd state means.
