@@ -46,7 +46,8 @@ fn nodes_that_stay_away_are_no_quorum_when_the_wait_ends() {
     let messages: Vec<_> =
         outcome.err.lines().filter(|line| line.starts_with("redbolt: ")).collect();
     assert_eq!(messages.len(), 2, "{}", outcome.err);
-    assert_eq!(messages[1], "redbolt: no quorum of nodes for \"r\":");
+    let said = "redbolt: no quorum of nodes for \"r\" (0 of 3 can vote, 2 needed):";
+    assert_eq!(messages[1], said);
     // Without a wait there is nothing between the first contact and the end.
     let outcome = run(&addresses, &["--no-wait", "r", "--", "true"]);
     assert_eq!(outcome.err.matches("redbolt: ").count(), 1, "{}", outcome.err);

@@ -44,7 +44,8 @@ fn nodes_are_told_once_and_only_if_the_lock_is_not_had() {
     let addresses: Vec<_> = nodes.iter().map(Port::addr).collect();
     let outcome = run(&addresses, &["--quiet", "--wait", "1s", "r", "--", "true"]);
     outcome.assert_code(69);
-    assert!(outcome.err.starts_with("redbolt: no quorum of nodes for \"r\":\n"), "{}", outcome.err);
+    let said = "redbolt: no quorum of nodes for \"r\" (0 of 3 can vote, 2 needed):\n";
+    assert!(outcome.err.starts_with(said), "{}", outcome.err);
     assert_eq!(outcome.err.matches("redbolt: ").count(), 1, "{}", outcome.err);
 
     let mut cluster = Cluster::start(3);

@@ -34,7 +34,13 @@ pub(crate) fn time_to_answer(engine: &Engine, usual: Duration) -> Duration {
 
 /// The nodes, one by one, for a message.
 #[derive(Default, Serialize)]
-pub(crate) struct NodeList(Vec<NodeLine>);
+#[serde(transparent)]
+pub(crate) struct NodeList {
+    lines: Vec<NodeLine>,
+    /// How many nodes a lock needs.
+    #[serde(skip)]
+    need: usize,
+}
 
 /// One node, for a message.
 #[derive(Clone, Serialize)]
@@ -44,35 +50,46 @@ pub(crate) struct NodeLine {
     /// The state, what is wrong, and the outcome of the last request where that says more.
     #[serde(rename = "status")]
     pub(crate) text: String,
+    #[serde(skip)]
+    pub(crate) can_vote: bool,
 }
 
 impl NodeList {
+    pub(crate) fn new(lines: impl Iterator<Item = NodeLine>, need: usize) -> Self {
+        Self { lines: lines.collect(), need }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lines.is_empty()
     }
 
     /// Whether there is nothing to tell of any node but that it is ready.
     pub(crate) fn are_ready(&self) -> bool {
         let ready = NodeState::Ready.to_string();
-        self.0.iter().all(|line| line.text == ready)
+        self.lines.iter().all(|line| line.text == ready)
     }
 
     /// Returns what continues a line with this list below; nothing for an empty list.
     pub(crate) fn below(&self) -> String {
         if self.is_empty() { String::new() } else { format!(":\n{self}") }
     }
-}
 
-impl FromIterator<NodeLine> for NodeList {
-    fn from_iter<I: IntoIterator<Item = NodeLine>>(lines: I) -> Self {
-        Self(lines.into_iter().collect())
+    /// Returns how many nodes can vote and how many are needed, to follow what lacks a quorum;
+    /// nothing where there has been a quorum since.
+    pub(crate) fn voters(&self) -> String {
+        let can_vote = self.lines.iter().filter(|line| line.can_vote).count();
+        let Self { lines, need } = self;
+        match can_vote < *need {
+            true => format!(" ({can_vote} of {} can vote, {need} needed)", lines.len()),
+            false => String::new(),
+        }
     }
 }
 
 /// A line for each node, without an end of the last line.
 impl fmt::Display for NodeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, line) in self.0.iter().enumerate() {
+        for (place, line) in self.lines.iter().enumerate() {
             write!(f, "{}  {line}", if place == 0 { "" } else { "\n" })?;
         }
         Ok(())
@@ -98,9 +115,9 @@ pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> Node
     let is_decided = is_decided_without(outcomes, engine.quorum().need());
     let lines = engine.nodes().map(|(id, address, status)| {
         let outcome = outcomes.get(id.index()).copied();
-        line(engine, id, address, &status, &said_of(outcome, is_decided))
+        line(engine, id, address, &status, (outcome, is_decided))
     });
-    lines.collect()
+    NodeList::new(lines, engine.quorum().need())
 }
 
 /// Describes one node; `None` for a node that is not configured.
@@ -109,8 +126,7 @@ pub(crate) fn describe_one(
     node: NodeId,
     outcome: Option<NodeOutcome>,
 ) -> Option<NodeLine> {
-    let more = said_of(outcome, false);
-    Some(line(engine, node, engine.address(node)?, &engine.node(node)?, &more))
+    Some(line(engine, node, engine.address(node)?, &engine.node(node)?, (outcome, false)))
 }
 
 /// Returns what continues the state of a node with the outcome of a request, as far as that says
@@ -129,8 +145,9 @@ fn line(
     id: NodeId,
     address: &Address,
     status: &NodeStatus<'_>,
-    more: &str,
+    (outcome, is_decided): (Option<NodeOutcome>, bool),
 ) -> NodeLine {
+    let more = said_of(outcome, is_decided);
     let twin = match status.error {
         Some(NodeError::SameProcess(other)) => engine.address(other),
         _ => None,
@@ -145,9 +162,14 @@ fn line(
     let password = place.map_or_else(String::new, |place| {
         format!("; {}the password is from {place}", user(address))
     });
+    let can_vote = status.state == NodeState::Ready
+        && match outcome {
+            Some(NodeOutcome::NoReply) => is_decided,
+            outcome => outcome != Some(NodeOutcome::Failed),
+        };
     let (state, status) = shown(status);
     let text = format!("{status}{twin}{wait}{more}{login}{password}{right}");
-    NodeLine { node: address.to_string(), state: state.to_string(), text }
+    NodeLine { node: address.to_string(), state: state.to_string(), text, can_vote }
 }
 
 /// Returns the user whose password is wrong, for the middle of a sentence; nothing for `default`.

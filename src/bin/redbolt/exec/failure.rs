@@ -151,7 +151,7 @@ impl fmt::Display for Failure {
                 write!(f, "{more}{}{}", nodes.below(), occupant.way_out())
             }
             Self::NoQuorum { resource, nodes } => {
-                write!(f, "no quorum of nodes for {resource:?}:\n{nodes}")
+                write!(f, "no quorum of nodes for {resource:?}{}:\n{nodes}", nodes.voters())
             }
             Self::TooFar { resource, round_trip, limit, nodes } => {
                 let [round_trip, limit] = [round_trip, limit].map(|time| format_rounded(*time));
@@ -163,10 +163,10 @@ impl fmt::Display for Failure {
                 )
             }
             Self::Unavailable { resource, retry_after, nodes } => {
-                let left = format_rounded(*retry_after);
+                let (left, voters) = (format_rounded(*retry_after), nodes.voters());
                 write!(
                     f,
-                    "no quorum of nodes for {resource:?} for another {left}:\n{nodes}\n\
+                    "no quorum of nodes for {resource:?} for another {left}{voters}:\n{nodes}\n\
                      a --wait longer than that waits for them; {GUARD_HINT}"
                 )
             }

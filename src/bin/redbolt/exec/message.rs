@@ -251,7 +251,8 @@ impl fmt::Display for Text<'_> {
                 write!(f, "\n{nodes}\n{GUARD_HINT}")
             }
             Message::NoQuorumYet { left, nodes } => {
-                write!(f, "no quorum of nodes for {resource:?}, waiting {left}:\n{nodes}")
+                let voters = nodes.voters();
+                write!(f, "no quorum of nodes for {resource:?}, waiting {left}{voters}:\n{nodes}")
             }
             Message::Waiting { left, attempts, occupant, nodes, .. } => {
                 let plural = if *attempts == 1 { "" } else { "s" };

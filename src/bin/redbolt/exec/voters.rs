@@ -103,7 +103,7 @@ impl Voters {
     pub(super) fn lines(&self, engine: &Engine) -> NodeList {
         let known = |id: NodeId| self.nodes.get(id.index())?.fault.as_ref()?.line.clone();
         let line = |id| known(id).or_else(|| nodes::describe_one(engine, id, None));
-        engine.nodes().filter_map(|(id, ..)| line(id)).collect()
+        NodeList::new(engine.nodes().filter_map(|(id, ..)| line(id)), self.need)
     }
 
     fn look(&mut self, engine: &Engine) {

@@ -82,7 +82,8 @@ fn one_of_each() -> Vec<Message<'static>> {
     let nodes = NodeList::default;
     let (reason, signal, left) = (LostReason::Expired, Signal::KILL, Left::of(Duration::MAX));
     let occupant = || Occupant::Held { holder: "ab…".to_owned(), remaining: SECOND };
-    let line = NodeLine { node: "a:1".to_owned(), state: "down".to_owned(), text: "down".into() };
+    let [node, state] = ["a:1", "down"].map(str::to_owned);
+    let line = NodeLine { node, state, text: "down".to_owned(), can_vote: false };
     vec![
         Message::QuorumAwaited { left: SECOND, nodes: nodes() },
         Message::NoQuorumYet { left: Left::of(SECOND), nodes: nodes() },
