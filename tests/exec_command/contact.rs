@@ -54,6 +54,19 @@ fn nodes_that_stay_away_are_no_quorum_when_the_wait_ends() {
 }
 
 #[test]
+fn the_last_message_about_a_wrong_configuration_promises_no_attempt_and_names_check() {
+    let cluster = Cluster::start(3);
+    for node in cluster.iter() {
+        node.command(&[b"CONFIG", b"SET", b"maxmemory-policy", b"allkeys-lru"]);
+    }
+    let outcome = run(&cluster.addrs(), &["--no-wait", "r", "--", "true"]);
+    outcome.assert_code(69);
+    assert!(outcome.err.contains(": misconfigured: "), "{}", outcome.err);
+    assert!(!outcome.err.contains("tried again"), "{}", outcome.err);
+    assert!(outcome.err.ends_with("\nredbolt check says what to change\n"), "{}", outcome.err);
+}
+
+#[test]
 fn a_verbose_wait_says_who_has_the_lock_and_shows_no_value_with_which_to_release() {
     let cluster = Cluster::start(3);
     let token = b"a-token-of-somebody-else";

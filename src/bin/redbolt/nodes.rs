@@ -74,6 +74,13 @@ impl NodeList {
         if self.is_empty() { String::new() } else { format!(":\n{self}") }
     }
 
+    /// Returns who says more, in a line of its own, of nodes that a configuration keeps out.
+    pub(crate) fn way_out(&self) -> &'static str {
+        let state = NodeState::Misconfigured.to_string();
+        let is_out = self.lines.iter().any(|line| line.state == state);
+        if is_out { "\nredbolt check says what to change" } else { "" }
+    }
+
     /// Returns how many nodes can vote and how many are needed, to follow what lacks a quorum;
     /// nothing where there has been a quorum since.
     pub(crate) fn voters(&self) -> String {
@@ -109,11 +116,19 @@ pub(crate) fn not_voting(engine: &Engine) -> NodeList {
     if is_ready { NodeList::default() } else { describe(engine, None) }
 }
 
-/// Describes the nodes, and the outcomes of the last request where they say more.
+/// Describes the nodes, and when those are tried again that need another configuration.
+pub(crate) fn describe_waiting(engine: &Engine) -> NodeList {
+    let lines = engine.nodes().filter_map(|(id, ..)| describe_one(engine, id, None));
+    NodeList::new(lines, engine.quorum().need())
+}
+
+/// Describes the nodes, and the outcomes of the last request where they say more. After most such
+/// messages, nothing tries again.
 pub(crate) fn describe(engine: &Engine, outcomes: Option<&NodeOutcomes>) -> NodeList {
     let outcomes = outcomes.map_or(&[][..], NodeOutcomes::as_slice);
     let is_decided = is_decided_without(outcomes, engine.quorum().need());
-    let lines = engine.nodes().map(|(id, address, status)| {
+    let lines = engine.nodes().map(|(id, address, mut status)| {
+        status.retry_in = None;
         let outcome = outcomes.get(id.index()).copied();
         line(engine, id, address, &status, (outcome, is_decided))
     });

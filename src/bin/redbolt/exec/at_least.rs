@@ -188,7 +188,7 @@ impl Stay<'_> {
 
     fn tell_failure(&mut self, left: Duration) {
         if !mem::replace(&mut self.has_failed, true) {
-            let nodes = nodes::describe(&self.watch.engine, None);
+            let nodes = nodes::describe_waiting(&self.watch.engine);
             self.speech.say(&Message::NotKeptYet { left, nodes });
         }
     }

@@ -66,11 +66,11 @@ pub(super) fn make(watch: &mut Watch, args: &Args, speech: &Speech) -> Result<Co
     match outlook {
         Outlook::Hopeless => return Err(hopeless(engine, args)),
         Outlook::Later(left) => {
-            speech.say(&Message::QuorumAwaited { left, nodes: nodes::describe(engine, None) });
+            speech.say(&Message::QuorumAwaited { left, nodes: nodes::describe_waiting(engine) });
         }
         // Without a wait, what is wrong is about to be told as the reason of the failure.
         Outlook::Unreachable if !wait.is_zero() => {
-            let nodes = nodes::describe(engine, None);
+            let nodes = nodes::describe_waiting(engine);
             speech.say(&Message::NoQuorumYet { left: Left::of(wait), nodes });
         }
         Outlook::Unreachable | Outlook::Quorum => {}

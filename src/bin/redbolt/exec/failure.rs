@@ -151,7 +151,8 @@ impl fmt::Display for Failure {
                 write!(f, "{more}{}{}", nodes.below(), occupant.way_out())
             }
             Self::NoQuorum { resource, nodes } => {
-                write!(f, "no quorum of nodes for {resource:?}{}:\n{nodes}", nodes.voters())
+                let (voters, way_out) = (nodes.voters(), nodes.way_out());
+                write!(f, "no quorum of nodes for {resource:?}{voters}:\n{nodes}{way_out}")
             }
             Self::TooFar { resource, round_trip, limit, nodes } => {
                 let [round_trip, limit] = [round_trip, limit].map(|time| format_rounded(*time));
