@@ -45,6 +45,7 @@ pub(crate) fn within_or_forever(
             let [least, most] = [least, most].map(written);
             Err(format!("between {least} and {most}, or forever, is possible"))
         }
+        Err(error @ DurationError::NotADuration) => Err(format!("{error}, or forever")),
         result => result.map_err(|error| error.to_string()),
     }
 }
@@ -76,8 +77,9 @@ mod tests {
             (Ok(Duration::MAX), Ok(week), Ok(Duration::ZERO))
         );
         assert_eq!(wait("8d"), Err("between 0s and 168h, or forever, is possible".to_owned()));
-        let error = Err("which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h".to_owned());
-        assert_eq!(parse("soon"), error);
+        let error = "which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h".to_owned();
+        assert_eq!(wait("never"), Err(format!("{error}, or forever")));
+        assert_eq!(parse("soon"), Err(error));
     }
 
     #[test]
