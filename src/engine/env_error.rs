@@ -103,6 +103,12 @@ impl fmt::Display for EnvErrorKind {
             Self::NotUtf8 => f.write_str(" is not UTF-8"),
             Self::Address(error) => write!(f, ": {error}"),
             Self::Value { value, reason } => write!(f, " is {value:?}, {reason}"),
+            // The setting is named already.
+            Self::Config(error @ ConfigError::Size { what, value, .. })
+                if what.ends_with(" length") =>
+            {
+                write!(f, " has {value} bytes, {}", error.possible().unwrap_or_default())
+            }
             Self::Config(error) => write!(f, ": {error}"),
             Self::File => f.write_str(
                 " names a file that only the command line of redbolt reads: without what stands \

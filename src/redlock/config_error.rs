@@ -6,6 +6,9 @@ use core::time::Duration;
 use super::node_set::MAX_NODES;
 use crate::time::format_duration as shown;
 
+/// What a client needs that asks a majority first.
+pub(super) const GUARDS: &str = "which needs restart_guard = on, strict or durable";
+
 /// The error of a configuration that cannot work, or cannot work safely.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -85,12 +88,15 @@ impl ConfigError {
                 format!("between {} and {} is possible", shown(*least), shown(*most))
             }
             Self::Size { least, most, .. } => format!("between {least} and {most} is possible"),
+            Self::UnguardedMajority => GUARDS.to_owned(),
+            Self::Drift { drift, max_ttl } => {
+                let (drift, max_ttl) = (shown(*drift), shown(*max_ttl));
+                format!("which makes a drift of {drift}: less than max_ttl = {max_ttl} is possible")
+            }
             Self::Nodes { .. }
             | Self::EqualNodes { .. }
-            | Self::UnguardedMajority
             | Self::ReservedPrefix
-            | Self::ConnectionName
-            | Self::Drift { .. } => return None,
+            | Self::ConnectionName => return None,
         })
     }
 }
@@ -106,9 +112,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "node {name} is given twice, it would vote twice")
             }
             Self::Quorum { need, .. } => write!(f, "a quorum of {need} given, {possible}"),
-            Self::UnguardedMajority => {
-                f.write_str("ask = majority needs a restart guard, and restart_guard is off")
-            }
+            Self::UnguardedMajority => write!(f, "ask is majority, {possible}"),
             Self::ReservedPrefix => {
                 f.write_str("the prefix begins with \"redbolt:\", which is reserved")
             }
@@ -118,12 +122,15 @@ impl fmt::Display for ConfigError {
             ),
             Self::Drift { drift, max_ttl } => {
                 let (drift, max_ttl) = (shown(*drift), shown(*max_ttl));
-                write!(f, "a drift of {drift} leaves nothing of max_ttl = {max_ttl}")
+                write!(f, "the drift is {drift}, less than max_ttl = {max_ttl} is possible")
             }
             Self::Duration { what, value, .. } => {
                 write!(f, "{what} is {}, {possible}", shown(*value))
             }
-            Self::Size { what, value, .. } => write!(f, "{what} is {value}, {possible}"),
+            Self::Size { what, value, .. } => match what.strip_suffix(" length") {
+                Some(text) => write!(f, "{text} has {value} bytes, {possible}"),
+                None => write!(f, "{what} is {value}, {possible}"),
+            },
         }
     }
 }

@@ -157,7 +157,7 @@ mod tests {
         assert!(config.check(5).is_ok());
         config.ask = Ask::Majority;
         let error = config.check(5).expect_err("nobody guards the nodes").to_string();
-        assert_eq!(error, "ask = majority needs a restart guard, and restart_guard is off");
+        assert_eq!(error, "ask is majority, which needs restart_guard = on, strict or durable");
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         );
         assert_eq!(
             error(|c| c.prefix = vec![0; 2_049], 5),
-            "prefix length is 2049, between 0 and 2048 is possible"
+            "prefix has 2049 bytes, between 0 and 2048 is possible"
         );
         assert_eq!(
             error(|c| c.prefix = b"redbolt:app:".to_vec(), 5),
@@ -207,11 +207,11 @@ mod tests {
         );
         assert_eq!(
             error(|c| c.label = vec![b'x'; 101], 5),
-            "label length is 101, between 0 and 100 is possible"
+            "label has 101 bytes, between 0 and 100 is possible"
         );
         assert_eq!(
             error(|c| c.connection_name = vec![b'x'; 101], 5),
-            "connection_name length is 101, between 0 and 100 is possible"
+            "connection_name has 101 bytes, between 0 and 100 is possible"
         );
         assert_eq!(
             error(|c| c.connection_name = b"a b".to_vec(), 5),
@@ -228,7 +228,7 @@ mod tests {
         );
         assert_eq!(
             error(|c| c.drift.step = Duration::from_secs(60), 5),
-            "a drift of 60.602s leaves nothing of max_ttl = 1m"
+            "the drift is 60.602s, less than max_ttl = 1m is possible"
         );
     }
 }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::bounds::{MAX_QUERIES, MAX_RESOURCE, MAX_SET, MAX_SET_BYTES};
+use super::config_error::GUARDS;
 use super::fence::FenceRefusal;
 use super::token::TokenRefusal;
 use crate::time::format_duration as shown;
@@ -130,9 +131,7 @@ impl fmt::Display for RequestError {
                 write!(f, "the node timeout is {timeout}, between {least} and {most} is possible")
             }
             Self::Fence(refusal) => write!(f, "the fencing number is refused: {refusal}"),
-            Self::UnguardedMajority => {
-                write!(f, "ask = majority needs a restart guard, and restart_guard is off")
-            }
+            Self::UnguardedMajority => write!(f, "ask is majority, {GUARDS}"),
             Self::DrawPending => write!(f, "a fencing number is being drawn for this lock"),
             Self::Token(refusal) => write!(f, "the token is refused: {refusal}"),
             Self::Full { max } => write!(f, "max_locks = {max} is how many locks may be in use"),

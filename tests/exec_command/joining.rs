@@ -91,14 +91,16 @@ fn the_drift_of_the_options_is_taken_off_the_validity() {
 #[test]
 fn what_no_client_of_the_nodes_can_have_is_named_with_its_limits() {
     let long = "p".repeat(2_049);
-    let rows: [(&[&str], &str); 12] = [
+    const ASK: [&str; 4] = ["--ask", "majority", "--restart-guard", "off"];
+    let rows: [(&[&str], &str); 13] = [
         (&["--quorum", "1"], "--quorum is \"1\", with 3 nodes between 2 and 3 is possible"),
         (&["--quorum", "4"], "--quorum is \"4\", with 3 nodes between 2 and 3 is possible"),
         (&["--quorum", "99999999999999999999"], "--quorum is \"99999999999999999999\", with 3"),
         (&["--quorum", "all"], "--quorum is \"all\", a whole number between 1 and 16 is possible"),
         (&["--quorum", "-1"], "--quorum is \"-1\", a whole number between 1 and 16 is possible"),
         (&["--quorum", ""], "--quorum is empty"),
-        (&["--prefix", &long], "--prefix: prefix length is 2049, between 0 and 2048 is possible"),
+        (&["--prefix", &long], "--prefix has 2049 bytes, between 0 and 2048 is possible"),
+        (&ASK, "--ask is \"majority\", which needs restart_guard = on, strict or durable"),
         (
             &["--drift-rate-ppm", "100001"],
             "--drift-rate-ppm is \"100001\", between 0 and 100000 is",
@@ -106,7 +108,7 @@ fn what_no_client_of_the_nodes_can_have_is_named_with_its_limits() {
         (&["--drift-step", "soon"], "--drift-step is \"soon\", which is not a duration"),
         (
             &["--drift-step", "1m"],
-            "--drift-step: a drift of 60.602s leaves nothing of max_ttl = 1m",
+            "--drift-step is \"1m\", which makes a drift of 60.602s: less than max_ttl = 1m is",
         ),
         (&["--max-ttl", "9ms"], "--max-ttl is \"9ms\", between 10ms and 168h is possible"),
         (&["--max-ttl", "-1s"], "--max-ttl is \"-1s\", which is not a duration"),
@@ -148,6 +150,6 @@ fn a_label_names_the_process_beside_its_lock() {
     }
     let outcome = run(&cluster.addrs(), &["--label", &too_long, "r", "--", "true"]);
     outcome.assert_code(64);
-    let expected = "--label: label length is 101, between 0 and 100 is possible";
+    let expected = "--label has 101 bytes, between 0 and 100 is possible";
     assert!(outcome.err.contains(expected), "{}", outcome.err);
 }

@@ -31,7 +31,7 @@ fn an_option_goes_before_a_variable_and_a_variable_before_the_file() {
     let rows = [
         ("quorum", "'9'", "REDBOLT_QUORUM", "--quorum", " is \"9\", with"),
         ("max_ttl", "'9ms'", "REDBOLT_MAX_TTL", "--max-ttl", " is \"9ms\", between"),
-        ("drift_step", "'9h'", "REDBOLT_DRIFT_STEP", "--drift-step", ": a drift of"),
+        ("drift_step", "'9h'", "REDBOLT_DRIFT_STEP", "--drift-step", " is \"9h\", which makes"),
         ("restart_guard", "'9'", "REDBOLT_RESTART_GUARD", "--restart-guard", " is \"9\", on,"),
         ("ttl", "'99s'", "REDBOLT_TTL", "--ttl", " is 99s, at most --max-ttl = 1m is"),
         ("wait", "'9w'", "REDBOLT_WAIT", "--wait", " is \"9w\", whose unit is"),

@@ -111,7 +111,7 @@ fn what_cannot_be_used_is_named_and_told_what_can() {
             &[("REDBOLT_DRIFT_RATE_PPM", "100001")],
             "REDBOLT_DRIFT_RATE_PPM is \"100001\", between 0 and 100000 is possible",
         ),
-        (&[("REDBOLT_DRIFT_STEP", "60s")], "REDBOLT_DRIFT_STEP: a drift of 60.602s leaves"),
+        (&[("REDBOLT_DRIFT_STEP", "60s")], "REDBOLT_DRIFT_STEP is \"60s\", which makes a drift"),
         (&[("REDBOLT_NODE_TIMEOUT", "30s")], "REDBOLT_CLOSE_TIMEOUT: close_timeout is 5s, betw"),
         (&[("REDBOLT_REPAIR", "yes")], "REDBOLT_REPAIR is \"yes\", true or false is possible"),
         (&[("REDBOLT_RESTART_GUARD", "On")], "REDBOLT_RESTART_GUARD is \"On\", on, strict,"),
