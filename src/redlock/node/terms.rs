@@ -39,7 +39,8 @@ impl Terms {
             name: &config.connection_name,
             database,
             wall: self.wall.unwrap_or(NO_WALL),
-            max_ttl: Millis::of(config.max_ttl),
+            // Of the deployment: a new witness beside older ones must not keep others out.
+            max_ttl: Millis::of(self.max_ttl),
             nodes: self.nodes,
             // Less than a span: a clock that is slow, or was set back, must not hide a gap.
             gap: self.max_ttl,

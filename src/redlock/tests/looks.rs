@@ -312,6 +312,21 @@ fn a_longer_ttl_that_a_witness_tells_makes_every_quarantine_longer() {
     assert_eq!(rig.state(0), NodeState::Ready);
 }
 
+/// Else one node after the other would keep out the clients with the longer ttl.
+#[test]
+fn a_new_witness_has_the_longest_ttl_that_the_others_tell() {
+    let mut rig = Rig::unconnected(3, |config| config.max_ttl = TTL);
+    for master in &mut rig.masters {
+        master.witness.as_mut().expect("the masters of the rig are in use").max_ttl = 60_000;
+    }
+    rig.connect_all(3);
+    rig.close(0);
+    rig.masters[0].witness = None;
+    rig.connect_as(0, 50, "");
+    let told = rig.masters[0].witness.as_ref().map(|witness| witness.max_ttl);
+    assert_eq!(told, Some(60_000));
+}
+
 #[test]
 fn reserved_names_are_refused() {
     let mut rig = rig(1);
