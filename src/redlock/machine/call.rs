@@ -5,6 +5,8 @@
 //! ([`listen`](super::listen)). When the node tells, the owner has mostly let go, and the request
 //! asks all nodes without another look. The release, the news of it and the attempt take two round
 //! trips. Where two are called at once and all of an odd number of nodes vote, one of the two wins.
+//! That would always be the one that is told first, so those whose turn is not overdue give way now
+//! and then.
 //!
 //! Among many nobody knows who is next, and many who go in at once would all lose. They look at the
 //! door, whoever has waited for longest most often, or [knock](super::knock) when they are told. So
@@ -18,6 +20,9 @@ use super::{Redlock, backoff};
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::turn::{MOST_SHORT, Turn};
 use crate::time::Instant;
+
+/// One of so many calls in time is a knock.
+const GIVES_WAY: u8 = 3;
 
 impl Redlock {
     /// Returns the turn of the engine whose request is in `slot`, if the engine can know it.
@@ -69,17 +74,32 @@ impl Redlock {
     /// Calls a request that was told that its resource may be free. Returns `false` if its turn has
     /// not come.
     pub(super) fn call(&mut self, now: Instant, slot: u32) -> bool {
-        let knocks = self.can_knock(slot) && self.knocks_instead(slot);
-        let turn = self.turn(now, slot).filter(|turn| !knocks && turn.has_come(now));
+        let can_knock = self.can_knock(slot);
+        if can_knock && self.knocks_instead(slot) {
+            return false;
+        }
+        let turn = self.turn(now, slot).filter(|turn| turn.has_come(now));
         let Some(turn) = turn else { return false };
         let usual = self.config.retry_max;
         let is_called = self.table.door_mut(slot).call(now, turn, usual);
         if is_called {
             // Whoever is refused now comes back soon, to be told of the next owner's end.
             self.table[slot].retries = 0;
-            self.go_in(slot);
+            if can_knock && self.gives_way(now, turn) {
+                self.table.door_mut(slot).expect_knock();
+                self.come_back(now, slot);
+            } else {
+                self.go_in(slot);
+            }
         }
         is_called
+    }
+
+    /// Returns whether a request that is called knocks, now and then, so that one whose turn is
+    /// overdue has all nodes to itself: whoever is told a little later than others would lose to
+    /// all of them, one after the other.
+    fn gives_way(&mut self, now: Instant, turn: Turn) -> bool {
+        !turn.is_overdue(now) && self.rng.u8(..GIVES_WAY) == 0
     }
 
     /// Returns whether a request that could be called knocks. Where one other is known to contend,

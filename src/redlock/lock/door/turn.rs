@@ -57,6 +57,11 @@ impl Turn {
         now + self.lasts / 4 >= self.begins
     }
 
+    /// Returns whether the turn could have come and gone.
+    pub(crate) fn is_overdue(self, now: Instant) -> bool {
+        now >= self.begins + self.lasts
+    }
+
     /// Returns for how long a turn lasts.
     pub(crate) fn lasts(self) -> Duration {
         self.lasts

@@ -82,18 +82,33 @@ fn who_is_next_goes_in_when_it_is_told() {
     // Others, the time since the release in parts of 40 of a turn, what follows.
     let rows = [
         (1, 24, Then::Looked),
-        (1, 32, Then::Asked),
-        (1, 60, Then::Asked),
+        (1, 85, Then::Asked),
         (4, 100, Then::Nothing),
         (4, 145, Then::Looked),
-        (4, 156, Then::Asked),
-        (4, 159, Then::Asked),
     ];
     for (others, parts, expected) in rows {
         let mut rig = telling();
         let released = has_had_its_turn(&mut rig, (0..others).map(token));
         let door = rig.looks_until(released + TURN / 40 * parts, released, others);
         assert_eq!(rig.told(door), expected, "{others} others, after {parts}");
+    }
+}
+
+/// One whose turn is overdue can be told a little later than all others.
+#[test]
+fn who_is_next_in_time_gives_way_now_and_then_to_one_whose_turn_is_overdue() {
+    for (others, parts) in [(1, 32), (1, 60), (4, 156), (4, 159)] {
+        let told = (0..60).map(|seed| {
+            let mut rig = telling_with(seed);
+            let released = has_had_its_turn(&mut rig, (0..others).map(token));
+            let door = rig.looks_until(released + TURN / 40 * parts, released, others);
+            rig.told(door)
+        });
+        let told: Vec<_> = told.collect();
+        let count = |then| told.iter().filter(|told| **told == then).count();
+        let (asked, knocked) = (count(Then::Asked), count(Then::Knocked));
+        assert_eq!(asked + knocked, told.len(), "{others} others, after {parts}");
+        assert!(knocked >= 8 && asked >= 30, "{asked} asked, {knocked} knocked");
     }
 }
 
@@ -167,7 +182,7 @@ fn who_is_refused_again_and_again_comes_back_at_random_where_turns_are_short() {
 fn nobody_is_called_twice_about_one_token() {
     let mut rig = telling();
     let released = has_had_its_turn(&mut rig, [token(0)]);
-    let door = rig.looks_until(released + TURN, released, 1);
+    let door = rig.looks_until(released + TURN / 40 * 85, released, 1);
     assert_eq!(rig.told(door), Then::Asked);
     (0..5).for_each(|index| rig.reply(index, "$-1"));
     let until = rig.now + TURN * 4;
