@@ -40,7 +40,8 @@ fn three_of_five_down_leave_it_open_and_what_was_deleted_is_said() {
     let outcome = who(&cluster.addrs(), &["--json", "r"]);
     assert_eq!(outcome.err, format!("redbolt: {said}\n"));
     let outcome = unlock(&cluster.addrs(), "r", &hex(OF_REDLOCK_PY));
-    outcome.assert(69, &["too few nodes have answered", "(deleted on 2 of 5)", ": deleted"]);
+    outcome
+        .assert(69, &["too few nodes have said what counts", "(deleted on 2 of 5)", ": deleted"]);
     assert!(cluster[..2].iter().all(|node| node.keys().is_empty()));
 }
 

@@ -23,7 +23,9 @@ pub(super) fn notes(
 ) -> Vec<CheckFinding> {
     let mut notes = same_machine(nodes);
     // A client keeps to the longest `max_ttl`, of its own and those of the witnesses.
-    let recorded = nodes.iter().filter_map(|node| Some(node.deployment?.max_ttl)).max();
+    let listens = |node: &&CheckNode| !matches!(node.state, CheckState::Out(_));
+    let recorded = nodes.iter().filter(listens).filter_map(|node| Some(node.deployment?.max_ttl));
+    let recorded = recorded.max();
     let span = config.span(recorded.unwrap_or_default().max(config.max_ttl));
     for (node, audited) in nodes.iter().zip(audited) {
         if matches!(node.state, CheckState::Out(_)) {

@@ -187,21 +187,15 @@ impl UnlockReport {
         self.nodes.iter().filter(is_deleted).count()
     }
 
-    /// Returns what has become of the lock. Only nodes that can vote count.
+    /// Returns what has become of the lock. Only nodes that can vote count, and of those in
+    /// quarantine what they have.
     pub fn verdict(&self) -> UnlockVerdict {
         use UnlockResult::{Data, Deleted, Gone, Other};
-        // A node that does not count may have lost what it had, or may have what others never had.
-        // Of a node in quarantine, only that it has nothing does not count (S11).
-        let is_worth = |weight: &NodeWeight, result| match result {
-            Gone => *weight == NodeWeight::Counts,
-            _ => weight.counts(),
-        };
+        let counted = || self.nodes.iter().filter(|node| node.counts());
         let count = |results: &[UnlockResult]| {
-            let counts = |node: &&UnlockNode| {
-                let is_in = |at| results.contains(&at) && is_worth(&node.node.weight, at);
-                node.result.is_ok_and(is_in)
-            };
-            self.nodes.iter().filter(counts).count()
+            counted()
+                .filter(|node| node.result.is_ok_and(|result| results.contains(&result)))
+                .count()
         };
         let need = self.quorum.need();
         if self.is_back {
@@ -221,6 +215,17 @@ impl fmt::Display for UnlockReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.nodes.iter().try_for_each(|node| writeln!(f, "  {node}"))?;
         writeln!(f, "{}", self.verdict())
+    }
+}
+
+impl UnlockNode {
+    /// Returns whether the answer counts. A node that does not may have lost what it had, or may
+    /// have what others never had. Of one in quarantine, that it has nothing does not count (S11).
+    fn counts(&self) -> bool {
+        match self.result {
+            Ok(UnlockResult::Gone) => self.node.weight == NodeWeight::Counts,
+            _ => self.node.weight.counts(),
+        }
     }
 }
 
@@ -256,7 +261,7 @@ impl fmt::Display for UnlockVerdict {
             Self::WasFree => "the lock had ended before",
             Self::OtherValue => "another value, or other data, stands there",
             Self::Back => "the holder has given it back to nodes: it may be held still",
-            Self::TooFew => "too few nodes have answered: it may be held still",
+            Self::TooFew => "too few nodes have said what counts: it may be held still",
         })
     }
 }
