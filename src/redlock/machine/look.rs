@@ -78,12 +78,11 @@ impl Redlock {
     /// this client goes away, its last looks at all nodes are of one time. Else the next client
     /// would find one node in use when the others were not, and would believe none of them for a
     /// span.
-    pub(super) fn look_at_others(&mut self, now: Instant) {
+    pub(super) fn look_at_others(&mut self, now: Instant, id: NodeId) {
         let terms = self.terms(now);
-        for id in self.nodes() {
-            if self.nodes[id].lags(now, &self.config, terms) {
-                self.nodes[id].start_look(now, &self.config, terms);
-                self.watch(now, id);
+        for other in self.nodes().into_iter().filter(|other| *other != id) {
+            if self.nodes[other].lags(now, &self.config, terms) {
+                self.look_now(now, other);
             }
         }
     }

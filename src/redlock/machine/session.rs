@@ -145,7 +145,7 @@ impl Redlock {
             Ok(()) | Err(NodeError::OtherData) => {}
             Err(error) => return self.drop_session(now, id, error),
         }
-        self.look_at_others(now);
+        self.look_at_others(now, id);
         self.node_changed(id);
         self.clean_up(now, id);
     }

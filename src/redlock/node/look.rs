@@ -106,8 +106,9 @@ impl Node {
     /// Returns whether the last look is so old that a node at which a look leaves now would seem to
     /// have been in use for longer.
     pub(crate) fn lags(&self, now: Instant, config: &RedlockConfig, terms: Terms) -> bool {
-        let is_idle = self.is_ready() && self.look.is_none() && self.means == Means::Witness;
-        is_idle && now - self.record.last_seen() > leeway(config, terms) / 4 * 3
+        let can_tell = self.is_ready() && self.look.is_none() && self.means == Means::Witness;
+        // Less than the leeway, of which the ways to the nodes need a part.
+        can_tell && now - self.record.last_seen() > leeway(config, terms) / 4 * 3
     }
 
     /// Looks at the node.

@@ -39,7 +39,8 @@ impl Terms {
             name: &config.connection_name,
             database,
             wall: self.wall.unwrap_or(NO_WALL),
-            // Of the deployment: a new witness beside older ones must not keep others out.
+            // Of the deployment, as far as others have told: a new witness beside theirs must keep
+            // nobody out.
             max_ttl: Millis::of(self.max_ttl),
             nodes: self.nodes,
             // Less than a span: a clock that is slow, or was set back, must not hide a gap.

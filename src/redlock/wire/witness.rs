@@ -98,9 +98,9 @@ macro_rules! counts {
 /// The script by which a client looks at a node.
 ///
 /// `KEYS[1]` is the witness, `KEYS[2]` the stamp. `ARGV` is the number of the database, the
-/// client's wall clock, its `max_ttl` in milliseconds, its number of nodes, and the longest time in
-/// microseconds without a look that is no gap, which is the longest `max_ttl` that the client knows
-/// of. A witness with another identity, or with a birth in the future, is born anew but keeps its
+/// client's wall clock, the longest `max_ttl` that the client knows of, in milliseconds, its number
+/// of nodes, and the same `max_ttl` in microseconds: the longest time without a look that is no
+/// gap. A witness with another identity, or with a birth in the future, is born anew but keeps its
 /// origin and the constants of the deployment.
 ///
 /// The script answers with an array of eleven integers and a text: 1 when the witness stood with
