@@ -93,7 +93,9 @@ pub struct RedlockConfig {
     /// An engine whose caller asks again at once for what was just released sees nobody. Once in a
     /// tenure such an engine asks one node whether others wait: whoever has seen at the node that
     /// locks of one engine follow one another, for half of a tenure, leaves a mark there, a key
-    /// that lives for a minute at the most. `Duration::MAX` stands for no limit. Default: 500 ms.
+    /// that lives for a minute at the most. So does whoever gets the lock behind one that was seen
+    /// for as long, and an engine with a line asks for that when it comes back from the gap.
+    /// `Duration::MAX` stands for no limit. Default: 500 ms.
     ///
     /// A set that others have kept waiting for as long, and for 100 ms at least, takes its
     /// resources one by one ([`acquire_all`](crate::redlock::Redlock::acquire_all)). With

@@ -162,6 +162,19 @@ mod tests {
     }
 
     #[test]
+    fn an_engine_comes_back_once_from_a_pause_and_for_its_resource() {
+        let mut runs = runs();
+        lock(&mut runs, 7, 0, 1);
+        assert!(!runs.comes_back(7));
+        runs.pauses(7, at(50));
+        assert!(!runs.comes_back(OTHER));
+        assert!(runs.comes_back(7) && !runs.comes_back(7));
+        runs.pauses(7, at(100));
+        assert_eq!(lock(&mut runs, 7, 9_000, 9_001), Follow::Nothing);
+        assert!(!runs.comes_back(7), "that was long ago");
+    }
+
+    #[test]
     fn a_resource_takes_the_place_of_one_that_rests_and_of_no_other() {
         let mut runs = runs();
         for index in 0..10 {

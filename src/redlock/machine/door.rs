@@ -42,13 +42,16 @@ impl Redlock {
             return self.begin_steps(now, slot);
         }
         let knocks = self.takes_knock(now, slot);
+        let is_back = self.runs.comes_back(self.table[slot].links.hash);
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
             Some(_) if knocks => self.knock(now, slot),
             Some((node, end)) => self.look_at_door(now, slot, node, end),
             None => {
-                self.ask_who_came(now, slot);
+                if is_back {
+                    self.ask_who_came(now, slot);
+                }
                 self.go_in(slot);
             }
         }

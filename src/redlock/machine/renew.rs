@@ -131,7 +131,10 @@ impl Redlock {
         }
         if lock.tenure == Instant::ZERO {
             lock.tenure = lock.started;
-            self.begin_tenure(now, slot);
+            self.begin_tenure(slot);
+            if self.table.door(slot).is_some() {
+                self.leave_mark_behind(now, slot);
+            }
         }
         self.plan_repair(now, slot);
         self.schedule_held(slot);

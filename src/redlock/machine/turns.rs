@@ -135,11 +135,10 @@ impl Redlock {
 
     /// Bounds the tenure of a lock for which others wait: the tenure ends when everybody has had
     /// the lock who stands in line now.
-    pub(super) fn begin_tenure(&mut self, now: Instant, slot: u32) {
+    pub(super) fn begin_tenure(&mut self, slot: u32) {
         if self.table.door(slot).is_some_and(Door::is_wary) {
             let turns = self.table.line_behind(slot);
             self.table.door_mut(slot).begin_tenure(turns);
-            self.leave_mark_behind(now, slot);
         }
     }
 

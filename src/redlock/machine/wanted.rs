@@ -9,12 +9,13 @@
 //! *mark* at the door. An engine whose locks have followed one another for a tenure takes the mark
 //! away; if there was one, the engine [leaves the resource to others](super::turns) as if it had
 //! seen them. Both happen rarely: a request leaves marks at intervals that double, and an engine
-//! asks once in a tenure. A lock without such a history costs no command.
+//! asks once in a tenure.
 //!
 //! An engine with a line has one token for a whole tenure, and leaves the resource for a moment by
 //! itself. Those who get the lock then can be served before the engine comes back, and again nobody
 //! is refused. So whoever has waited for half of a tenure behind one token leaves a mark as soon as
-//! the lock is there, and the engine that comes back asks for marks together with its `SET`.
+//! the lock is there, and the engine that comes back asks for marks together with its `SET`. A lock
+//! without any such history costs no command.
 //!
 //! A mark is a hint. Without the right to write one, and at a node that lies, waiting takes longer.
 
@@ -24,6 +25,7 @@ use bytes::BytesMut;
 
 use super::Redlock;
 use crate::redlock::lock::crowds::Crowd;
+use crate::redlock::lock::door::Door;
 use crate::redlock::lock::engines::Engines;
 use crate::redlock::lock::runs::Follow;
 use crate::redlock::lock::{Links, Lock, Phase};
@@ -78,13 +80,12 @@ impl Redlock {
         self.take_marks(now, slot, Request::Wanted { hash, back: None });
     }
 
-    /// Asks whether others have had the resource meanwhile, if a request comes back for its line
-    /// after a tenure. Their turn can be shorter than the gap, and then nobody is refused.
+    /// Asks whether others have had the resource meanwhile, for a request that comes back for its
+    /// line after a tenure. Their turn can be shorter than the gap, and then nobody is refused.
+    #[cold]
     pub(super) fn ask_who_came(&mut self, now: Instant, slot: u32) {
         let hash = self.table[slot].links.hash;
-        if self.runs.comes_back(hash) {
-            self.take_marks(now, slot, Request::Wanted { hash, back: Some(slot) });
-        }
+        self.take_marks(now, slot, Request::Wanted { hash, back: Some(slot) });
     }
 
     fn take_marks(&mut self, now: Instant, slot: u32, request: Request) {
@@ -136,9 +137,13 @@ impl Redlock {
             return;
         }
         let is_held = lock.phase == Phase::Held;
+        if self.table.door(slot).is_some_and(Door::is_wary) {
+            // What the request has seen meanwhile says more.
+            return;
+        }
         self.table.door_mut(slot).await_turn(now, Engines::SOMEBODY, self.config.tenure);
         if is_held {
-            self.begin_tenure(now, slot);
+            self.begin_tenure(slot);
         }
     }
 

@@ -148,3 +148,34 @@ fn an_adoption_leaves_nothing_to_others() {
     let is_asked = |index| rig.sent(index).iter().any(|sent| sent.contains("extend 1 r"));
     assert!((0..5).all(is_asked), "at once");
 }
+
+/// A line that has had the resource for a tenure leaves it for half a gap at least, even if the
+/// turns of others seem to be shorter.
+#[test]
+fn a_line_comes_back_early_from_a_turn_and_not_from_a_tenure() {
+    for (tenure, is_early) in [(ms(500), true), (ms(10), false)] {
+        let mut rig = Rig::unconnected_seeded(5, 7, |config| config.tenure = tenure);
+        rig.masters.iter_mut().for_each(|master| master.tracks = true);
+        rig.connect_all(5);
+        rig.opens_doors = false;
+        let first = rig.refused(Duration::from_secs(600));
+        let door = rig.look("r");
+        rig.reply(door, &token(0));
+        let second = rig.acquire("r", Duration::from_secs(60));
+        rig.let_in(first);
+        rig.acquire("r", Duration::from_secs(60));
+        rig.advance(ms(12));
+        rig.redlock.release(rig.now, first).expect("it is held");
+        // Behind a whole tenure nothing was passed on.
+        let is_passed = rig.redlock.release(rig.now, second).is_ok();
+        assert_eq!(is_passed, is_early);
+        for index in 0..5 {
+            assert_eq!(rig.sent(index).len(), 1, "the turn of the line is over");
+            rig.reply(index, ":1");
+        }
+        let released = rig.now;
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let gap = rig.now - released;
+        assert_eq!(gap < ms(25), is_early, "back after {gap:?}, tenure {tenure:?}");
+    }
+}
