@@ -17,8 +17,8 @@ use crate::time::Instant;
 /// After so many looks that have shown the same token, one goes to another node.
 const SAME_LOOKS: u32 = 4;
 
-/// After so many looks at the usual node one goes to another node, whatever they have shown: a node
-/// that shows another token each time must not keep everybody out.
+/// After so many looks at the usual node, some seconds with the usual pauses, one goes to another
+/// node, whatever they have shown: a node that lies must not keep everybody out.
 const USUAL_LOOKS: u32 = 64;
 
 /// The time between two looks of a request that was woken once, and how often that doubles.
@@ -38,7 +38,7 @@ pub(crate) struct Door {
     is_long: bool,
     is_elsewhere: bool,
     /// How many looks have gone to the usual node since one has gone elsewhere.
-    usual: u32,
+    usual_looks: u32,
     /// When the last look left, and how often the request was woken while the token was the same.
     looked: Instant,
     woken: u32,
@@ -90,7 +90,7 @@ impl Door {
     /// A look leaves, which opts in for the key or does not.
     pub(crate) fn look(&mut self, now: Instant, number: u32, opts_in: bool, is_long: bool) {
         self.is_elsewhere = self.is_for_another();
-        self.usual = if self.is_elsewhere { 0 } else { self.usual.saturating_add(1) };
+        self.usual_looks = if self.is_elsewhere { 0 } else { self.usual_looks.saturating_add(1) };
         (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
         self.has_knocked = false;
     }
@@ -253,7 +253,7 @@ impl Door {
     /// for long are long, so every second look does.
     fn is_for_another(&self) -> bool {
         let every = if self.listens_for_long() { 2 } else { SAME_LOOKS };
-        self.same > 0 && self.same % every == 0 || self.usual >= USUAL_LOOKS
+        (self.same > 0 && self.same % every == 0) || self.usual_looks >= USUAL_LOOKS
     }
 
     /// Returns whether looks here and elsewhere have shown the same for some time. True for every

@@ -69,6 +69,15 @@ mod tests {
     }
 
     #[test]
+    fn the_last_engine_is_forgotten_later_than_others() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let remembers =
+            |_: &u32| !(0..30).fold(engines(1), |known, _| known.faded(&mut rng)).is_empty();
+        let remembered = (0..200).filter(remembers).count();
+        assert!((120..190).contains(&remembered), "{remembered} of 200");
+    }
+
+    #[test]
     fn an_engine_counts_once_and_is_forgotten_one_day() {
         let (mut known, mut rng) = (engines(50), fastrand::Rng::with_seed(7));
         assert_eq!(known.union(engines(50)), known);

@@ -37,10 +37,15 @@ impl Redlock {
     pub(super) fn knock_soon(&mut self, now: Instant, slot: u32) -> bool {
         let knocks = self.may_knock(now, slot);
         if knocks {
-            self.table.door_mut(slot).expect_knock();
-            self.come_back(now, slot);
+            self.knock_next(now, slot);
         }
         knocks
+    }
+
+    /// Lets a request knock as soon as its rest is over.
+    pub(super) fn knock_next(&mut self, now: Instant, slot: u32) {
+        self.table.door_mut(slot).expect_knock();
+        self.come_back(now, slot);
     }
 
     /// Returns whether a request knocks now that its pause is over: because somebody has told, or

@@ -97,9 +97,10 @@ impl Door {
         self.known.is_empty()
     }
 
-    /// Returns whether few others take turns, and this engine has none.
+    /// Returns whether others take turns again and again, and this engine has none.
     pub(crate) fn is_passed_over(&self) -> bool {
-        self.is_new() && !self.is_long && self.gone() >= ROUNDS_GONE * self.company()
+        let takes_part = !self.is_new() || self.is_long || self.runs == 0;
+        !takes_part && self.gone() >= ROUNDS_GONE * self.company()
     }
 
     /// Returns whether the request asks one node before all others when the owner lets go. All who
