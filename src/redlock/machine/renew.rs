@@ -131,8 +131,8 @@ impl Redlock {
         }
         if lock.tenure == Instant::ZERO {
             lock.tenure = lock.started;
-            self.begin_tenure(slot);
             if self.table.door(slot).is_some() {
+                self.begin_tenure(slot);
                 self.leave_mark_behind(now, slot);
             }
         }
