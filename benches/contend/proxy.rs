@@ -10,19 +10,15 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::thread;
 use std::time::Duration;
 
 use mio::net::{TcpListener, TcpStream};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
-use redbolt::Clock;
 use redbolt::time::Instant;
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
+use redbolt::{Clock, Timer};
 
 use crate::Outcome;
 use crate::args::Args;
@@ -37,7 +33,7 @@ const TIMER: Token = Token(usize::MAX - 1);
 
 struct Proxy {
     poll: Poll,
-    timer: OwnedFd,
+    timer: Timer,
     listeners: Vec<(TcpListener, String)>,
     /// No number is used again, so that a chunk of a connection that is gone is nobody else's.
     links: Vec<Option<Link>>,
@@ -87,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 /// Starts a proxy in front of each node, for as long as the process lives. Returns the addresses.
 pub(crate) fn start(nodes: &[String], round_trip: Duration) -> Outcome<Vec<String>> {
     let poll = Poll::new()?;
-    let timer = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::NONBLOCK)?;
+    let timer = Timer::new()?;
     poll.registry().register(&mut SourceFd(&timer.as_raw_fd()), TIMER, Interest::READABLE)?;
     let mut listeners = Vec::new();
     let mut addresses = Vec::new();
@@ -110,7 +106,8 @@ pub(crate) fn start(nodes: &[String], round_trip: Duration) -> Outcome<Vec<Strin
 
 impl Proxy {
     fn turn(&mut self, events: &mut Events) -> io::Result<()> {
-        self.set_timer()?;
+        let due = self.chunks.front().map_or(Instant::FAR_FUTURE, |chunk| chunk.due);
+        self.timer.set(due)?;
         match self.poll.poll(events, None) {
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
             outcome => outcome?,
@@ -119,7 +116,9 @@ impl Proxy {
             let Token(number) = event.token();
             if number < self.listeners.len() {
                 self.accept(number)?;
-            } else if event.token() != TIMER {
+            } else if event.token() == TIMER {
+                self.timer.went_off();
+            } else {
                 let number = number - self.listeners.len();
                 let (link, end) = (number / 2, number % 2);
                 self.read(link, end);
@@ -131,18 +130,6 @@ impl Proxy {
             let chunk = self.chunks.pop_front().expect("there is one");
             self.deliver(chunk);
         }
-        Ok(())
-    }
-
-    /// A time that is over wakes the thread at once; a time of 0 would stop the timer.
-    fn set_timer(&self) -> io::Result<()> {
-        let due = self.chunks.front().map_or(0, |chunk| chunk.due.as_nanos().max(1));
-        let it_value = Timespec {
-            tv_sec: (due / 1_000_000_000) as i64,
-            tv_nsec: (due % 1_000_000_000) as i64,
-        };
-        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
         Ok(())
     }
 
