@@ -21,8 +21,9 @@ use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::turn::{MOST_SHORT, Turn};
 use crate::time::Instant;
 
-/// One of so many calls in time is a knock. With four, one that is told late waits twice as long in
-/// the test of it (`together.rs`), and with two every second hand-over takes a round trip more.
+/// One of so many calls in time is a knock. With four, one that is told late waits longer in the
+/// test of it (`tests/together/turns.rs`), and with two every second hand-over takes a round trip
+/// more.
 const CALLS_A_KNOCK: u8 = 3;
 
 impl Redlock {

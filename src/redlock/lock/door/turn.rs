@@ -99,8 +99,8 @@ impl Door {
 
     /// Returns whether others take turns again and again, and this engine has none.
     pub(crate) fn is_passed_over(&self) -> bool {
-        let takes_part = !self.is_new() || self.is_long || self.runs == 0;
-        !takes_part && self.gone() >= ROUNDS_GONE * self.company()
+        let others = self.company();
+        self.is_new() && !self.is_long && others > 0 && self.gone() >= ROUNDS_GONE * others
     }
 
     /// Returns whether the request asks one node before all others when the owner lets go. All who

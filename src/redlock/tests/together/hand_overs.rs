@@ -1,0 +1,124 @@
+//! What comes between the end of an owner who keeps the lock for long and the next grant.
+
+use super::*;
+
+/// What came between the end of a lock and the next grant.
+struct HandOver {
+    /// In round trips.
+    took: f64,
+    /// What the masters have executed.
+    commands: usize,
+    /// What each master has executed in a second, while the lock was held.
+    waiting: f64,
+}
+
+/// What several hand-overs were like.
+#[derive(Debug)]
+struct Found {
+    #[expect(dead_code, reason = "a failure shows it")]
+    waiters: usize,
+    median: f64,
+    longest: f64,
+    /// The most of one.
+    commands: usize,
+    waiting: f64,
+}
+
+impl Found {
+    fn of(waiters: usize, end: End) -> Self {
+        let found = (0..3).flat_map(|seed| hand_overs(Together::new(waiters + 1, seed), end));
+        let found: Vec<_> = found.collect();
+        let mut took: Vec<_> = found.iter().map(|found| found.took).collect();
+        took.sort_by(f64::total_cmp);
+        let found = Self {
+            waiters,
+            median: took[took.len() / 2],
+            longest: took[took.len() - 1],
+            commands: found.iter().map(|found| found.commands).max().unwrap_or_default(),
+            waiting: found.iter().map(|found| found.waiting).fold(0.0, f64::max),
+        };
+        println!("{found:.1?}");
+        found
+    }
+}
+
+/// How owners let go.
+#[derive(Clone, Copy)]
+enum End {
+    /// With a release after three seconds.
+    Release,
+    /// Without one: they die, and the keys end by themselves.
+    Death,
+}
+
+/// Lets all but one wait for owners who keep the lock for long.
+fn hand_overs(mut together: Together, end: End) -> Vec<HandOver> {
+    let waiters = together.engines.len() - 1;
+    together.ask(0);
+    let (mut owner, mut lock) = together.next();
+    for engine in 1..=waiters {
+        together.ask(engine);
+        together.pass(ms(1));
+    }
+    let mut hand_overs = Vec::new();
+    for _ in 0..5 {
+        let (since, before) = (together.now, together.commands);
+        assert!(together.pass(ms(3_000)).is_empty(), "nobody else has the lock meanwhile");
+        let free = match end {
+            End::Release => together.now,
+            End::Death => together.forget(owner, lock),
+        };
+        assert!(together.pass(free - together.now).is_empty());
+        let held = (together.now - since).as_secs_f64();
+        let waiting = (together.commands - before) as f64 / held / 5.0;
+        let before = together.commands;
+        if let End::Release = end {
+            together.release(owner, lock);
+        }
+        let (next, next_lock) = together.next();
+        hand_overs.push(HandOver {
+            took: (together.now - free).as_secs_f64() / ROUND_TRIP.as_secs_f64(),
+            commands: together.commands - before,
+            waiting,
+        });
+        together.ask(owner);
+        (owner, lock) = (next, next_lock);
+    }
+    hand_overs
+}
+
+/// The release, the news of it, the knock, and the votes of the others. Without knocks the longest
+/// of these hand-overs took 7.7 round trips, and 690 commands.
+#[test]
+fn the_next_of_many_has_the_lock_of_a_long_owner_within_three_round_trips() {
+    for waiters in [1, 2, 5, 10, 30, 100] {
+        let found = Found::of(waiters, End::Release);
+        assert!(found.median <= 3.0 && found.longest <= 4.0, "{found:.1?}");
+        // Five for the release, five for the next owner, a knock of each, and a look of some.
+        assert!(found.commands <= 20 + waiters, "{found:.1?}");
+    }
+}
+
+/// A node cuts the rest of a millisecond off a ttl, so the knocks come up to two round trips after
+/// the end. Where all looked then, the longest of these hand-overs took 56 round trips.
+#[test]
+fn the_next_of_many_has_the_lock_of_a_dead_owner_soon_after_the_end_of_the_keys() {
+    for waiters in [1, 2, 5, 10, 30] {
+        let found = Found::of(waiters, End::Death);
+        assert!(found.median <= 3.5 && found.longest <= 6.0, "{found:.1?}");
+        assert!(found.commands <= 20 + 2 * (waiters + 1), "{found:.1?}");
+        // An attempt in vain while nobody has let go would wake others, who tried in vain too.
+        assert!(found.waiting <= 0.25 * waiters as f64, "{found:.1?}");
+    }
+}
+
+/// Two round trips are too many where an attempt has time for one.
+#[test]
+fn nobody_knocks_where_an_attempt_has_little_time() {
+    for seed in 0..5 {
+        let mut together = Together::new(3, seed);
+        together.options = AcquireOptions::new().node_timeout(Duration::from_micros(1_800));
+        let found = hand_overs(together, End::Release);
+        assert!(found[0].took <= 4.0, "{:.1} round trips", found[0].took);
+    }
+}
