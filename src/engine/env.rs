@@ -276,9 +276,6 @@ impl Config {
     }
 }
 
-/// The settings of which the length has bounds, and not the value.
-const TEXTS: [&str; 3] = ["prefix", "label", "connection_name"];
-
 /// The variable of a setting.
 fn variable(setting: &str) -> String {
     format!("{PREFIX}{}", setting.to_ascii_uppercase())
@@ -294,7 +291,9 @@ fn out_of_bounds(
     mut value: impl FnMut(&str) -> Result<Option<String>, EnvError>,
 ) -> EnvError {
     let name = match &error {
-        ConfigError::Duration { what, .. } | ConfigError::Size { what, .. } => *what,
+        ConfigError::Duration { what, .. }
+        | ConfigError::Length { what, .. }
+        | ConfigError::Size { what, .. } => *what,
         ConfigError::Quorum { .. } => "quorum",
         ConfigError::Drift { .. } => "drift_step",
         ConfigError::ReservedPrefix => "prefix",
@@ -302,13 +301,13 @@ fn out_of_bounds(
         ConfigError::ConnectionName => "connection_name",
         _ => "nodes",
     };
-    // `drift.rate_ppm` and `prefix length` are settings of a part and of a whole.
-    let name = name.strip_prefix("the default ").unwrap_or(name);
-    let name = name.split(' ').next().unwrap_or_default().replace('.', "_");
+    // `drift.rate_ppm` is a setting of a part.
+    let name = name.strip_prefix("the default ").unwrap_or(name).replace('.', "_");
     let variable = variable(&name);
     let given = value(&variable).ok().flatten();
     match (error.possible(), given) {
-        (Some(possible), Some(value)) if !TEXTS.contains(&&*name) => {
+        // A text that is too long is not repeated.
+        (Some(possible), Some(value)) if !matches!(error, ConfigError::Length { .. }) => {
             EnvError::new(&variable, EnvErrorKind::value(&value, possible))
         }
         _ => EnvError::new(&variable, EnvErrorKind::Config(error)),

@@ -104,10 +104,8 @@ impl fmt::Display for EnvErrorKind {
             Self::Address(error) => write!(f, ": {error}"),
             Self::Value { value, reason } => write!(f, " is {value:?}, {reason}"),
             // The setting is named already.
-            Self::Config(error @ ConfigError::Size { what, value, .. })
-                if what.ends_with(" length") =>
-            {
-                write!(f, " has {value} bytes, {}", error.possible().unwrap_or_default())
+            Self::Config(error @ ConfigError::Length { len, .. }) => {
+                write!(f, " has {len} bytes, {}", error.possible().unwrap_or_default())
             }
             Self::Config(error) => write!(f, ": {error}"),
             Self::File => f.write_str(

@@ -57,6 +57,17 @@ pub enum ConfigError {
         /// The largest allowed value.
         most: Duration,
     },
+    /// A text is too short or too long.
+    Length {
+        /// The name of the setting.
+        what: &'static str,
+        /// The given number of bytes.
+        len: usize,
+        /// The smallest allowed number.
+        least: usize,
+        /// The largest allowed number.
+        most: usize,
+    },
     /// A number is out of bounds.
     Size {
         /// The name of the setting.
@@ -87,7 +98,9 @@ impl ConfigError {
             Self::Duration { least, most, .. } => {
                 format!("between {} and {} is possible", shown(*least), shown(*most))
             }
-            Self::Size { least, most, .. } => format!("between {least} and {most} is possible"),
+            Self::Length { least, most, .. } | Self::Size { least, most, .. } => {
+                format!("between {least} and {most} is possible")
+            }
             Self::UnguardedMajority => GUARDS.to_owned(),
             Self::Drift { drift, max_ttl } => {
                 let (drift, max_ttl) = (shown(*drift), shown(*max_ttl));
@@ -127,10 +140,8 @@ impl fmt::Display for ConfigError {
             Self::Duration { what, value, .. } => {
                 write!(f, "{what} is {}, {possible}", shown(*value))
             }
-            Self::Size { what, value, .. } => match what.strip_suffix(" length") {
-                Some(text) => write!(f, "{text} has {value} bytes, {possible}"),
-                None => write!(f, "{what} is {value}, {possible}"),
-            },
+            Self::Length { what, len, .. } => write!(f, "{what} has {len} bytes, {possible}"),
+            Self::Size { what, value, .. } => write!(f, "{what} is {value}, {possible}"),
         }
     }
 }

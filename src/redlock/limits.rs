@@ -43,12 +43,12 @@ impl RedlockConfig {
         between("max_locks", self.max_locks, LOCKS)?;
         between("max_pipeline", self.max_pipeline, PIPELINE)?;
         between("max_cleanup", self.max_cleanup, CLEANUP)?;
-        between("prefix length", self.prefix.len(), [0, MAX_RESOURCE / 2])?;
+        length("prefix", &self.prefix, [0, MAX_RESOURCE / 2])?;
         if self.prefix.starts_with(RESERVED) {
             return Err(ConfigError::ReservedPrefix);
         }
-        between("label length", self.label.len(), LABEL)?;
-        between("connection_name length", self.connection_name.len(), LABEL)?;
+        length("label", &self.label, LABEL)?;
+        length("connection_name", &self.connection_name, LABEL)?;
         if !self.connection_name.iter().all(u8::is_ascii_graphic) {
             return Err(ConfigError::ConnectionName);
         }
@@ -114,6 +114,14 @@ impl RedlockConfig {
         }
         Ok(())
     }
+}
+
+fn length(what: &'static str, text: &[u8], [least, most]: [usize; 2]) -> Result<(), ConfigError> {
+    let len = text.len();
+    if len < least || len > most {
+        return Err(ConfigError::Length { what, len, least, most });
+    }
+    Ok(())
 }
 
 fn between(what: &'static str, value: usize, [least, most]: [usize; 2]) -> Result<(), ConfigError> {
