@@ -41,17 +41,19 @@ pub(crate) enum Follow {
 /// The runs of an engine.
 #[derive(Debug)]
 pub(crate) struct Runs {
-    /// The break in which others have a moment, and the time from one question to the next, in
-    /// nanoseconds.
+    /// The break in which others have a moment, the longest of them, and the time from one question
+    /// to the next, in nanoseconds.
     gap: u64,
     long: u64,
+    each: u64,
     places: Box<[Run; PLACES]>,
 }
 
 impl Runs {
-    pub(crate) fn new(gap: Duration, long: Duration) -> Self {
+    pub(crate) fn new(gap: Duration, long: Duration, each: Duration) -> Self {
         let nanos = |time| (Instant::ZERO + time).as_nanos();
-        Self { gap: nanos(gap), long: nanos(long), places: Box::new([Run::default(); PLACES]) }
+        let places = Box::new([Run::default(); PLACES]);
+        Self { gap: nanos(gap), long: nanos(long), each: nanos(each), places }
     }
 
     /// Takes note that a lock is released whose attempt had `started`.
@@ -64,13 +66,13 @@ impl Runs {
         let run = &mut self.places[hash as usize % PLACES];
         // Behind a break a run begins anew, be it that of another resource.
         if started >= run.over_at {
-            let asks_at = started.saturating_add(self.long);
+            let asks_at = started.saturating_add(self.each);
             let over_at = now.saturating_add(self.gap);
             *run = Run { hash, over_at, asks_at, ..Run::default() };
         } else if run.hash == hash {
             run.over_at = now.saturating_add(self.gap);
             if now >= run.asks_at {
-                run.asks_at = now.saturating_add(self.long);
+                run.asks_at = now.saturating_add(self.each);
                 let is_wanted = core::mem::take(&mut run.is_wanted);
                 return if is_wanted { Follow::Leave } else { Follow::Ask };
             }
@@ -114,7 +116,8 @@ mod tests {
     const OTHER: u32 = 7 + PLACES as u32;
 
     fn runs() -> Runs {
-        Runs::new(Duration::from_millis(50), Duration::from_millis(500))
+        let long = Duration::from_millis(500);
+        Runs::new(Duration::from_millis(50), long, long)
     }
 
     fn at(millis: u64) -> Instant {

@@ -5,11 +5,12 @@
 //! [door](super::door), and leaves the resource to nobody. Others can starve behind it.
 //!
 //! The tokens at the door tell those who wait: all tokens of one engine have the same nonce.
-//! Whoever has seen one engine alone for half of a tenure, with one token after the other, leaves a
-//! *mark* at the door. An engine whose locks have followed one another for a tenure takes the mark
-//! away; if there was one, the engine [leaves the resource to others](super::turns) as if it had
-//! seen them. Both happen rarely: a request leaves marks at intervals that double, and an engine
-//! asks once in a tenure.
+//! Whoever has seen one engine alone for an eighth of a tenure, with one token after the other,
+//! leaves a *mark* at the door; whoever had seen others before, for half of a tenure. An engine whose
+//! locks have followed one another for an eighth of a tenure takes the mark away; if there was one,
+//! the engine [leaves the resource to others](super::turns) as if it had seen them. Both happen
+//! rarely: a request leaves marks at intervals that double, and an engine asks eight times in a
+//! tenure.
 //!
 //! An engine with a line has one token for a whole tenure, and leaves the resource for a moment by
 //! itself. Those who get the lock then can be served before the engine comes back, and again nobody
@@ -40,13 +41,26 @@ use crate::time::Instant;
 /// The longest life of a mark. Whoever has left it may have given up.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// The shortest [`patience`] where tenures are longer.
+const LEAST_PATIENCE: Duration = Duration::from_millis(50);
+
+/// Returns for how long locks of one engine without a line follow one another before those who know
+/// of nobody else leave a mark, and before the engine asks for marks: a part of a tenure, because
+/// such an engine loses less by leaving the resource to others than a line does.
+pub(super) fn patience(tenure: Duration) -> Duration {
+    (tenure / 8).max(tenure.min(LEAST_PATIENCE))
+}
+
 impl Redlock {
     /// Leaves a mark for a request that has seen at the door that locks of one engine follow one
-    /// another, for half of a tenure or a fourth of what is left of the wait. A set looks at its
-    /// first resource alone, and leaves a mark for each: any of them can be what keeps it waiting.
+    /// another, for half of a tenure or a fourth of what is left of the wait; or for an eighth of a
+    /// tenure if no other engine was ever seen. A set looks at its first resource alone, and leaves
+    /// a mark for each: any of them can be what keeps it waiting.
     pub(super) fn leave_mark(&mut self, now: Instant, slot: u32) {
         let tenure = self.config.tenure;
-        let patience = (tenure / 2).min((self.table[slot].wait_until - now) / 4);
+        let is_one = self.table.door(slot).is_some_and(|door| door.company() == 1);
+        let patience = if is_one { patience(tenure) } else { tenure / 2 };
+        let patience = patience.min((self.table[slot].wait_until - now) / 4);
         let Some(alone) = self.table.door_mut(slot).is_impatient(now, patience) else { return };
         self.send_mark(now, slot, alone.max(tenure).saturating_mul(2));
     }
@@ -67,7 +81,7 @@ impl Redlock {
         match self.runs.released(now, hash, started) {
             Follow::Nothing => {}
             Follow::Ask => self.ask_who_wants(now, slot, hash),
-            Follow::Leave => self.leave_after_tenure(now, slot, hash),
+            Follow::Leave => self.leave_unseen(now, slot, hash),
         }
     }
 
@@ -103,12 +117,14 @@ impl Redlock {
         }
     }
 
-    /// Lets the next request pause as one that has seen others after a whole tenure.
+    /// Lets the next request pause as one that has seen others.
     #[cold]
-    fn leave_after_tenure(&mut self, now: Instant, slot: u32, hash: u32) {
+    fn leave_unseen(&mut self, now: Instant, slot: u32, hash: u32) {
         let seen = self.table.door(slot).map(|door| door.crowd(&mut self.rng)).unwrap_or_default();
         let others = seen.union(Engines::SOMEBODY);
-        self.crowds.remember(Crowd { hash, others, released_at: now, held: self.config.tenure });
+        // Those who wait look at the door meanwhile.
+        let held = patience(self.config.tenure).saturating_mul(2);
+        self.crowds.remember(Crowd { hash, others, released_at: now, held });
     }
 
     /// Handles the answer to the question whether somebody else wants a resource.

@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// A client of five nodes, which asks nobody whether others wait for its locks.
+fn rig() -> Rig {
+    Rig::with(5, |config| (config.ask, config.tenure) = (Ask::Majority, Duration::MAX))
+}
+
 #[test]
 fn a_slow_node_makes_the_attempt_ask_the_others_after_the_hedge() {
     let mut rig = rig();

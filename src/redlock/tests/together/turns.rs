@@ -104,3 +104,34 @@ fn grants_of_lines(mut together: Together, line: usize, hold: u64) -> Vec<usize>
     }
     grants
 }
+
+/// At the start nobody knows of others. The first owner asks again in the same write as it releases,
+/// so that nobody comes in between. Where it asked for marks once in a tenure, half of these waited
+/// for more than a tenure.
+#[test]
+fn those_who_wait_at_the_start_are_seen_soon() {
+    for (engines, hold) in [(2, 5), (3, 5), (4, 5), (4, 20)] {
+        let longest = |seed| longest_wait_at_the_start(Together::new(engines, seed), hold);
+        let mut waits: Vec<_> = (0..7).map(longest).collect();
+        waits.sort();
+        assert!(waits[3] < ms(400) && waits[6] < ms(900), "{engines} engines: {waits:?}");
+    }
+}
+
+/// Lets engines contend for two seconds, each with one request at a time. Returns the longest wait.
+fn longest_wait_at_the_start(mut together: Together, hold: u64) -> Duration {
+    together.jitter = 1;
+    let began = together.now;
+    let mut asked = vec![began; together.engines.len()];
+    (0..asked.len()).for_each(|engine| together.ask(engine));
+    let mut longest = Duration::ZERO;
+    while together.now - began < Duration::from_secs(2) {
+        let (owner, lock) = together.next();
+        longest = longest.max(together.now - asked[owner]);
+        together.pass(ms(hold));
+        together.release(owner, lock);
+        asked[owner] = together.now;
+        together.ask(owner);
+    }
+    asked.into_iter().map(|since| together.now - since).fold(longest, Duration::max)
+}
