@@ -90,8 +90,8 @@ pub struct RedlockConfig {
     /// that has seen others wait leaves the resource to them sooner: when all have had the lock who
     /// stood in line when the tenure began.
     ///
-    /// An engine whose caller asks again at once for what was just released sees nobody. Eight times
-    /// in a tenure (but each 50 ms at most) such an engine asks one node whether others wait:
+    /// An engine whose caller asks again at once for what was just released sees nobody. Eight
+    /// times in a tenure, but each 50 ms at most, such an engine asks one node whether others wait:
     /// whoever has seen at the node that locks of one engine follow one another for as long leaves
     /// a mark there, a key that lives for a minute at the most. So does whoever gets the lock
     /// behind one that was seen for half of a tenure, and an engine with a line asks for that when

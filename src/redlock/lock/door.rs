@@ -73,12 +73,11 @@ pub(crate) struct Door {
     will_knock: bool,
     /// Whether the request has knocked since it looked.
     has_knocked: bool,
-    /// The nodes that are known to lack the key of the owner, for the time of a knock.
+    /// The nodes that lack the key of the owner, for the time of a knock.
     keyless: NodeSet,
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
-    /// How often the lock may still be passed on before others have their turn; `None` for as often
-    /// as its tenure lasts.
+    /// How often the lock may be passed on before others have their turn; `None` for a tenure.
     passes_left: Option<u32>,
     /// Where the request listens meanwhile.
     pub(super) listening: Option<Listening>,
@@ -184,12 +183,13 @@ impl Door {
     }
 
     /// Returns for how long one engine has kept the resource to itself, if it is time for a mark:
-    /// lock has followed lock for `patience`, and no other engine was seen in between. The time
-    /// from one mark to the next is as long as all that.
+    /// no other engine was seen for `patience`. The time from one mark to the next is as long as
+    /// all that. For one lock alone there is one mark, and only if this engine had turns before.
     pub(crate) fn is_impatient(&mut self, now: Instant, patience: Duration) -> Option<Duration> {
         let alone = now - self.alone_since;
         let is_same_lock = self.since == self.alone_since;
-        if is_same_lock || alone < patience || now < self.mark_at {
+        let is_enough = is_same_lock && (self.is_new() || self.mark_at > self.since);
+        if is_enough || alone < patience || now < self.mark_at {
             return None;
         }
         self.mark_at = now + alone.max(LEAST_MARK);
@@ -313,88 +313,4 @@ impl Door {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    pub(super) const NOW: Instant = Instant::from_nanos(1);
-
-    pub(super) fn after(millis: u64) -> Instant {
-        NOW + Duration::from_millis(millis)
-    }
-
-    /// A token of the engine with this letter.
-    pub(super) fn token(engine: char, serial: char) -> String {
-        [engine.to_string().repeat(12), serial.to_string().repeat(8)].concat()
-    }
-
-    #[test]
-    fn engines_are_told_apart_by_the_nonces_of_their_tokens() {
-        let mut door = Door::default();
-        assert_eq!((door.company(), door.is_wary(), door.elsewhere(4)), (0, false, None));
-        let rows = [
-            ('a', '1', 1, 1),
-            ('a', '1', 1, 1),
-            ('a', '2', 1, 1),
-            ('b', '2', 2, 2),
-            ('a', '1', 3, 2),
-        ];
-        for (engine, serial, runs, engines) in rows {
-            door.saw(NOW, token(engine, serial).as_bytes());
-            let found = (door.runs, door.seen.0.count_ones());
-            assert_eq!(found, (runs, engines), "{engine}{serial}");
-        }
-    }
-
-    #[test]
-    fn every_fourth_look_that_shows_the_same_token_is_followed_by_one_elsewhere() {
-        let mut door = Door::default();
-        let mut look = |token: &str| {
-            door.look(NOW, 0, false, false);
-            door.saw(NOW, token.as_bytes());
-            door.elsewhere(3)
-        };
-        let mut looks = [(); 9].map(|()| look("a"));
-        let second = Some(0);
-        assert_eq!(looks[..4], [None, None, None, second]);
-        assert_eq!(looks[4..], [None, None, None, second, None]);
-        // Two nodes show different tokens, and then a third one does.
-        for expected in [Some(1), Some(2), Some(0)] {
-            assert_eq!(
-                ["b", "a", "a", "a", "a"].map(&mut look),
-                [None, None, None, None, expected]
-            );
-        }
-        looks = [(); 9].map(|()| look("c"));
-        assert_eq!((looks[3], looks[7]), (second, second), "another owner is no return");
-        assert_eq!(door.elsewhere(0), None);
-    }
-
-    #[test]
-    fn a_tenure_ends_when_those_have_had_their_turn_who_stood_in_line() {
-        let mut door = Door::default();
-        door.passed();
-        assert!(!door.is_tenure_over(), "nobody else is known to wait");
-        door.begin_tenure(2);
-        for is_over in [false, true, true] {
-            door.passed();
-            assert_eq!(door.is_tenure_over(), is_over);
-        }
-        let mut next = Door::default();
-        next.go_on(&door);
-        assert!(next.is_tenure_over());
-    }
-
-    #[test]
-    fn the_next_in_line_goes_on_with_the_wait_of_one_who_has_not_had_the_lock() {
-        let mut before = Door::default();
-        before.await_turn(NOW, Engines::SOMEBODY, Duration::from_secs(1));
-        before.saw(after(100), b"a");
-        before.begin_tenure(3);
-        let mut next = Door::default();
-        next.go_on_waiting(&before);
-        let usual = Duration::from_secs(60);
-        let [pause, expected] = [next, before].map(|door| door.longest_pause(after(500), usual));
-        assert_eq!(pause, expected);
-        assert!(next.knows(b"a") && !next.is_tenure_over());
-    }
-}
+mod tests;

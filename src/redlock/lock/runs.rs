@@ -10,6 +10,16 @@ use crate::time::Instant;
 /// For how many resources runs are remembered.
 const PLACES: usize = 256;
 
+/// The shortest [`patience`] where tenures are longer.
+const LEAST_PATIENCE: Duration = Duration::from_millis(50);
+
+/// Returns for how long locks of one engine without a line follow one another before those who know
+/// of nobody else leave a mark, and before the engine asks for marks: a part of a tenure, because
+/// such an engine loses less by leaving the resource to others than a line does.
+pub(crate) fn patience(tenure: Duration) -> Duration {
+    (tenure / 8).max(tenure.min(LEAST_PATIENCE))
+}
+
 /// Locks on one resource, each requested so soon behind the one before that others had no moment.
 ///
 /// Times are in nanoseconds, and are those of what comes next: each release compares them.
@@ -50,13 +60,14 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    pub(crate) fn new(gap: Duration, long: Duration, each: Duration) -> Self {
+    pub(crate) fn new(gap: Duration, tenure: Duration) -> Self {
         let nanos = |time| (Instant::ZERO + time).as_nanos();
         let places = Box::new([Run::default(); PLACES]);
-        Self { gap: nanos(gap), long: nanos(long), each: nanos(each), places }
+        let (gap, long, each) = (nanos(gap), nanos(tenure), nanos(patience(tenure)));
+        Self { gap, long, each, places }
     }
 
-    /// Takes note that a lock is released whose attempt had `started`.
+    /// Takes note that a lock is released, or passed on, whose attempt had `started`.
     ///
     /// Another resource gets the place only behind a break. So no crowd of resources drives out the
     /// run of one that is released again and again.
@@ -110,97 +121,4 @@ impl Runs {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OTHER: u32 = 7 + PLACES as u32;
-
-    fn runs() -> Runs {
-        let long = Duration::from_millis(500);
-        Runs::new(Duration::from_millis(50), long, long)
-    }
-
-    fn at(millis: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(10_000 + millis)
-    }
-
-    /// Notes a lock from `started` to `released`, in milliseconds.
-    fn lock(runs: &mut Runs, hash: u32, started: u64, released: u64) -> Follow {
-        runs.released(at(released), hash, at(started))
-    }
-
-    #[test]
-    fn locks_that_follow_one_another_ask_once_in_a_while() {
-        let mut runs = runs();
-        let asks = |index: &u64| lock(&mut runs, 7, index * 100, index * 100 + 90) == Follow::Ask;
-        let asked: Vec<u64> = (0..30).filter(asks).collect();
-        assert_eq!(asked, [5, 10, 15, 20, 25], "each 500 ms, from a release on");
-    }
-
-    #[test]
-    fn a_break_in_which_others_have_their_moment_ends_the_run() {
-        let mut runs = runs();
-        for index in 0..100 {
-            assert_eq!(lock(&mut runs, 7, index * 100, index * 100 + 50), Follow::Nothing);
-        }
-        let single = lock(&mut runs, 7, 20_000, 29_000);
-        assert_eq!(single, Follow::Nothing, "a single lock, however long");
-        assert_eq!(lock(&mut runs, 7, 29_049, 29_050), Follow::Ask);
-    }
-
-    #[test]
-    fn a_pause_of_the_engine_itself_ends_no_run() {
-        let mut runs = runs();
-        assert_eq!(lock(&mut runs, 7, 0, 400), Follow::Nothing);
-        runs.pauses(OTHER, at(450));
-        runs.pauses(7, at(450));
-        runs.wanted(7);
-        assert_eq!(lock(&mut runs, 7, 451, 460), Follow::Leave);
-        runs.pauses(7, at(500));
-        runs.wanted(7);
-        assert_eq!(lock(&mut runs, 7, 700, 710), Follow::Leave, "a pause that has ended late");
-        runs.pauses(7, at(750));
-        runs.wanted(7);
-        assert_eq!(lock(&mut runs, 7, 1_251, 1_260), Follow::Nothing, "nobody came any more");
-    }
-
-    #[test]
-    fn an_engine_comes_back_once_from_a_pause_and_for_its_resource() {
-        let mut runs = runs();
-        lock(&mut runs, 7, 0, 1);
-        assert!(!runs.comes_back(7));
-        runs.pauses(7, at(50));
-        assert!(!runs.comes_back(OTHER));
-        assert!(runs.comes_back(7) && !runs.comes_back(7));
-        runs.pauses(7, at(100));
-        assert_eq!(lock(&mut runs, 7, 9_000, 9_001), Follow::Nothing);
-        assert!(!runs.comes_back(7), "that was long ago");
-    }
-
-    #[test]
-    fn a_resource_takes_the_place_of_one_that_rests_and_of_no_other() {
-        let mut runs = runs();
-        for index in 0..10 {
-            let follow = if index == 8 { Follow::Ask } else { Follow::Nothing };
-            assert_eq!(lock(&mut runs, 7, index * 60, index * 60 + 40), follow, "{index}");
-            assert_eq!(lock(&mut runs, OTHER, index * 60 + 1, index * 60 + 41), Follow::Nothing);
-        }
-        assert_eq!(lock(&mut runs, OTHER, 1_000, 1_001), Follow::Nothing, "the place is free");
-        assert_eq!(lock(&mut runs, 7, 1_002, 1_003), Follow::Nothing, "and taken");
-        assert_eq!(lock(&mut runs, OTHER, 1_004, 1_501), Follow::Ask);
-    }
-
-    #[test]
-    fn what_others_want_is_told_once_and_for_the_resource() {
-        let mut runs = runs();
-        lock(&mut runs, 7, 0, 1);
-        runs.wanted(OTHER);
-        assert_eq!(lock(&mut runs, 7, 1, 2), Follow::Nothing);
-        runs.wanted(7);
-        assert_eq!(lock(&mut runs, 7, 2, 3), Follow::Leave);
-        assert_eq!(lock(&mut runs, 7, 3, 4), Follow::Nothing);
-        runs.wanted(7);
-        assert_eq!(lock(&mut runs, 7, 100, 101), Follow::Nothing, "that was long ago");
-        assert_eq!(lock(&mut runs, 7, 102, 103), Follow::Nothing);
-    }
-}
+mod tests;

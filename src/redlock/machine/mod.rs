@@ -246,7 +246,7 @@ impl Redlock {
             table: Table::new(config.max_locks, rng.u64(..)),
             timers: Timers::with_capacity(config.max_locks),
             crowds: Crowds::default(),
-            runs: Runs::new(config.tenure_gap, config.tenure, wanted::patience(config.tenure)),
+            runs: Runs::new(config.tenure_gap, config.tenure),
             sets: Sets::default(),
             ready: Queue::EMPTY,
             scratch: BytesMut::with_capacity(SCRATCH),

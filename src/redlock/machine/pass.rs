@@ -82,6 +82,7 @@ impl Redlock {
         }
         self.hold(now, slot);
         self.counters.passed_on += 1;
+        self.count_pass(now, slot);
         let outcome = ReleaseOutcome { is_passed_on: true, ..ReleaseOutcome::default() };
         self.emit(Event::Released { lock: self.table.id(next), outcome });
         let (lock, valid_until) = (self.table.id(slot), self.table[slot].valid_until);

@@ -6,17 +6,19 @@
 //!
 //! The tokens at the door tell those who wait: all tokens of one engine have the same nonce.
 //! Whoever has seen one engine alone for an eighth of a tenure, with one token after the other,
-//! leaves a *mark* at the door; whoever had seen others before, for half of a tenure. An engine whose
-//! locks have followed one another for an eighth of a tenure takes the mark away; if there was one,
-//! the engine [leaves the resource to others](super::turns) as if it had seen them. Both happen
-//! rarely: a request leaves marks at intervals that double, and an engine asks eight times in a
-//! tenure.
+//! leaves a *mark* at the door; whoever has seen others, too, after half of a tenure. An engine
+//! whose locks have followed one another for an eighth of a tenure takes the mark away; if there
+//! was one, the engine [leaves the resource to others](super::turns) as if it had seen them. Both
+//! happen rarely: a request leaves marks at intervals that double, and an engine asks eight times
+//! in a tenure.
 //!
 //! An engine with a line has one token for a whole tenure, and leaves the resource for a moment by
 //! itself. Those who get the lock then can be served before the engine comes back, and again nobody
 //! is refused. So whoever has waited for half of a tenure behind one token leaves a mark as soon as
 //! the lock is there, and the engine that comes back asks for marks together with its `SET`. A lock
-//! without any such history costs no command.
+//! without any such history costs no command. An engine that had turns before leaves one mark
+//! behind a token that stays, too, and a line that knows of nobody asks as often as an engine
+//! without a line.
 //!
 //! A mark is a hint. Without the right to write one, and at a node that lies, waiting takes longer.
 
@@ -28,7 +30,7 @@ use super::Redlock;
 use crate::redlock::lock::crowds::Crowd;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::engines::Engines;
-use crate::redlock::lock::runs::Follow;
+use crate::redlock::lock::runs::{Follow, patience};
 use crate::redlock::lock::{Links, Lock, Phase};
 use crate::redlock::millis::Millis;
 use crate::redlock::node::request::{Expected, Request};
@@ -40,16 +42,6 @@ use crate::time::Instant;
 
 /// The longest life of a mark. Whoever has left it may have given up.
 const LONGEST: Duration = Duration::from_secs(60);
-
-/// The shortest [`patience`] where tenures are longer.
-const LEAST_PATIENCE: Duration = Duration::from_millis(50);
-
-/// Returns for how long locks of one engine without a line follow one another before those who know
-/// of nobody else leave a mark, and before the engine asks for marks: a part of a tenure, because
-/// such an engine loses less by leaving the resource to others than a line does.
-pub(super) fn patience(tenure: Duration) -> Duration {
-    (tenure / 8).max(tenure.min(LEAST_PATIENCE))
-}
 
 impl Redlock {
     /// Leaves a mark for a request that has seen at the door that locks of one engine follow one
@@ -85,6 +77,18 @@ impl Redlock {
         }
     }
 
+    /// Counts a lock that is passed on. Once in a while a line of which nobody else is known asks,
+    /// too, and ends its tenure when it has been served.
+    pub(super) fn count_pass(&mut self, now: Instant, slot: u32) {
+        let Lock { tenure, links: Links { hash, .. }, .. } = self.table[slot];
+        let knows_others = self.table.door(slot).is_some_and(Door::is_wary);
+        match self.runs.released(now, hash, tenure) {
+            Follow::Ask if !knows_others => self.ask_who_came(now, slot),
+            Follow::Leave => self.others_came(now, hash, slot),
+            Follow::Nothing | Follow::Ask => {}
+        }
+    }
+
     #[cold]
     fn ask_who_wants(&mut self, now: Instant, slot: u32, hash: u32) {
         if self.table.line_behind(slot) > 0 {
@@ -94,8 +98,9 @@ impl Redlock {
         self.take_marks(now, slot, Request::Wanted { hash, back: None });
     }
 
-    /// Asks whether others have had the resource meanwhile, for a request that comes back for its
-    /// line after a tenure. Their turn can be shorter than the gap, and then nobody is refused.
+    /// Asks whether others wait for a lock with a line, or have had the resource meanwhile, for a
+    /// request that comes back for its line after a tenure. Their turn can be shorter than the gap,
+    /// and then nobody is refused.
     #[cold]
     pub(super) fn ask_who_came(&mut self, now: Instant, slot: u32) {
         let hash = self.table[slot].links.hash;

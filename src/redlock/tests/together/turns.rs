@@ -105,8 +105,8 @@ fn grants_of_lines(mut together: Together, line: usize, hold: u64) -> Vec<usize>
     grants
 }
 
-/// At the start nobody knows of others. The first owner asks again in the same write as it releases,
-/// so that nobody comes in between. Where it asked for marks once in a tenure, half of these waited
+/// At the start nobody knows of others. The first owner asks again in the same write as it
+/// releases, so that nobody comes in between. With one question in a tenure, half of these waited
 /// for more than a tenure.
 #[test]
 fn those_who_wait_at_the_start_are_seen_soon() {
@@ -134,4 +134,34 @@ fn longest_wait_at_the_start(mut together: Together, hold: u64) -> Duration {
         together.ask(owner);
     }
     asked.into_iter().map(|since| together.now - since).fold(longest, Duration::max)
+}
+
+/// A line of which nobody was refused knows of nobody. Without marks for a token that stays, and
+/// without questions of a line, the other one waited for a whole tenure.
+#[test]
+fn a_line_that_knows_of_nobody_makes_room_for_one_who_had_turns() {
+    for seed in 0..7 {
+        let mut together = Together::new(2, seed);
+        together.ask(1);
+        let (first, lock) = together.next();
+        together.ask(0);
+        together.pass(ms(100));
+        together.release(first, lock);
+        let (second, lock) = together.next();
+        assert_eq!((first, second), (1, 0));
+        together.pass(ms(5));
+        together.release(0, lock);
+        (0..4).for_each(|_| together.ask(1));
+        let (mut owner, mut lock) = together.next();
+        let asked = together.now;
+        together.ask(0);
+        while owner == 1 {
+            together.pass(ms(5));
+            let passed = together.release(owner, lock);
+            together.ask(owner);
+            (owner, lock) = passed.map(|lock| (1, lock)).unwrap_or_else(|| together.next());
+        }
+        let waited = together.now - asked;
+        assert!(waited < ms(300), "{waited:?}, seed {seed}");
+    }
 }

@@ -23,6 +23,11 @@ fn token_of(serial: u64) -> String {
     format!("$20\r\n{:012}{serial:08}", serial % 40)
 }
 
+/// Creates five nodes that tell, and a client that leaves no mark behind a lock that stays.
+fn unmarked() -> Rig {
+    telling_as(5, 7, |config| config.tenure = Duration::MAX)
+}
+
 /// Lets the engine have the lock for a turn after the owners of these tokens, release it, and ask
 /// for it again. Returns the time of the release.
 fn has_had_its_turn(rig: &mut Rig, others: impl IntoIterator<Item = String>) -> Instant {
@@ -132,7 +137,7 @@ fn who_was_refused_before_its_turn_is_back_before_the_one_ahead_lets_go() {
 /// Turns are as long as that of the owner, so nobody knows who is next.
 #[test]
 fn who_is_told_of_the_end_of_a_long_owner_looks() {
-    let mut rig = telling();
+    let mut rig = unmarked();
     has_had_its_turn(&mut rig, [token(0)]);
     let mut door = rig.look("r");
     let since = rig.now;
@@ -180,7 +185,7 @@ fn who_is_refused_again_and_again_comes_back_at_random_where_turns_are_short() {
 /// A node that tells all the time makes nobody ask all nodes all the time.
 #[test]
 fn nobody_is_called_twice_about_one_token() {
-    let mut rig = telling();
+    let mut rig = unmarked();
     let released = has_had_its_turn(&mut rig, [token(0)]);
     let door = rig.looks_until(released + TURN / 40 * 85, released, 1);
     assert_eq!(rig.told(door), Then::Asked);
@@ -292,7 +297,7 @@ fn the_end_of_a_session_or_of_all_keys_calls_nobody() {
 /// A key that ends by itself may be told late, or never.
 #[test]
 fn who_is_next_pauses_for_long_only_if_it_has_asked_when_the_key_ends() {
-    let mut rig = telling();
+    let mut rig = unmarked();
     has_had_its_turn(&mut rig, [token(0)]);
     for look in 1..=4 {
         rig.until(|rig| (0..5).any(|index| rig.has_output(index)));

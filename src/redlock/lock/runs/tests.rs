@@ -1,0 +1,102 @@
+use super::*;
+
+const OTHER: u32 = 7 + PLACES as u32;
+
+/// Runs with a gap of 50 ms and a tenure of 4 s, so with a question each 500 ms.
+fn runs() -> Runs {
+    Runs::new(Duration::from_millis(50), Duration::from_secs(4))
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(10_000 + millis)
+}
+
+/// Notes a lock from `started` to `released`, in milliseconds.
+fn lock(runs: &mut Runs, hash: u32, started: u64, released: u64) -> Follow {
+    runs.released(at(released), hash, at(started))
+}
+
+#[test]
+fn the_patience_with_one_engine_is_a_part_of_a_tenure() {
+    // tenure, patience; microseconds
+    let rows = [(500_000, 62_500), (400_000, 50_000), (100_000, 50_000), (1_000, 1_000)];
+    for (tenure, expected) in rows {
+        assert_eq!(patience(Duration::from_micros(tenure)), Duration::from_micros(expected));
+    }
+    assert!(patience(Duration::MAX) > Duration::from_secs(1 << 60), "no limit has none");
+}
+
+#[test]
+fn locks_that_follow_one_another_ask_once_in_a_while() {
+    let mut runs = runs();
+    let asks = |index: &u64| lock(&mut runs, 7, index * 100, index * 100 + 90) == Follow::Ask;
+    let asked: Vec<u64> = (0..30).filter(asks).collect();
+    assert_eq!(asked, [5, 10, 15, 20, 25], "each 500 ms, from a release on");
+}
+
+#[test]
+fn a_break_in_which_others_have_their_moment_ends_the_run() {
+    let mut runs = runs();
+    for index in 0..100 {
+        assert_eq!(lock(&mut runs, 7, index * 100, index * 100 + 50), Follow::Nothing);
+    }
+    let single = lock(&mut runs, 7, 20_000, 29_000);
+    assert_eq!(single, Follow::Nothing, "a single lock, however long");
+    assert_eq!(lock(&mut runs, 7, 29_049, 29_050), Follow::Ask);
+}
+
+#[test]
+fn a_pause_of_the_engine_itself_ends_no_run() {
+    let mut runs = runs();
+    assert_eq!(lock(&mut runs, 7, 0, 400), Follow::Nothing);
+    runs.pauses(OTHER, at(450));
+    runs.pauses(7, at(450));
+    runs.wanted(7);
+    assert_eq!(lock(&mut runs, 7, 451, 460), Follow::Leave);
+    runs.pauses(7, at(500));
+    runs.wanted(7);
+    assert_eq!(lock(&mut runs, 7, 700, 710), Follow::Leave, "a pause that has ended late");
+    runs.pauses(7, at(750));
+    runs.wanted(7);
+    assert_eq!(lock(&mut runs, 7, 4_751, 4_760), Follow::Nothing, "nobody came any more");
+}
+
+#[test]
+fn an_engine_comes_back_once_from_a_pause_and_for_its_resource() {
+    let mut runs = runs();
+    lock(&mut runs, 7, 0, 1);
+    assert!(!runs.comes_back(7));
+    runs.pauses(7, at(50));
+    assert!(!runs.comes_back(OTHER));
+    assert!(runs.comes_back(7) && !runs.comes_back(7));
+    runs.pauses(7, at(100));
+    assert_eq!(lock(&mut runs, 7, 9_000, 9_001), Follow::Nothing);
+    assert!(!runs.comes_back(7), "that was long ago");
+}
+
+#[test]
+fn a_resource_takes_the_place_of_one_that_rests_and_of_no_other() {
+    let mut runs = runs();
+    for index in 0..10 {
+        let follow = if index == 8 { Follow::Ask } else { Follow::Nothing };
+        assert_eq!(lock(&mut runs, 7, index * 60, index * 60 + 40), follow, "{index}");
+        assert_eq!(lock(&mut runs, OTHER, index * 60 + 1, index * 60 + 41), Follow::Nothing);
+    }
+    assert_eq!(lock(&mut runs, OTHER, 1_000, 1_001), Follow::Nothing, "the place is free");
+    assert_eq!(lock(&mut runs, 7, 1_002, 1_003), Follow::Nothing, "and taken");
+    assert_eq!(lock(&mut runs, OTHER, 1_004, 1_501), Follow::Ask);
+}
+
+#[test]
+fn what_others_want_is_told_once_and_for_the_resource() {
+    let mut runs = runs();
+    lock(&mut runs, 7, 0, 1);
+    runs.wanted(OTHER);
+    assert_eq!(lock(&mut runs, 7, 1, 2), Follow::Nothing);
+    runs.wanted(7);
+    assert_eq!(lock(&mut runs, 7, 2, 3), Follow::Leave);
+    assert_eq!(lock(&mut runs, 7, 3, 4), Follow::Nothing);
+    runs.wanted(7);
+    assert_eq!(lock(&mut runs, 7, 100, 101), Follow::Nothing, "that was long ago");
+    assert_eq!(lock(&mut runs, 7, 102, 103), Follow::Nothing);
+}
