@@ -90,7 +90,7 @@ fn a_socket_that_is_not_there_costs_its_node_and_as_a_majority_the_lock() {
     let nodes = [cluster[0].unix(), gone(1), gone(2)];
     let failed = redbolt(&nodes, &["exec", "--no-wait", "a", "--", "true"]).expect(69);
     for node in &nodes[1..] {
-        let line = format!("{node}: down: connecting failed: entity not found");
+        let line = format!("{node}: down: connecting failed: no such socket");
         assert!(failed.err.contains(&line), "{}", failed.err);
     }
 }

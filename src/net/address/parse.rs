@@ -57,6 +57,7 @@ fn split(text: &str) -> Result<(Place, Login), Kind> {
         None => (rest, is_tls.then(Tls::default)),
     };
     let (place, database) = match rest.split_once('/') {
+        Some(("unix:" | "redis+unix:", _)) if !is_url => return Err(Kind::Path),
         Some(_) if !is_url => return Err(Kind::DatabaseWithoutScheme),
         Some((place, "")) => (place, "0"),
         Some((place, database)) => (place, database),

@@ -4,6 +4,7 @@ pub(crate) mod tls;
 
 use core::fmt;
 use core::time::Duration;
+use std::io::ErrorKind;
 
 use self::tls::TlsError;
 use super::quarantine::QuarantineReason;
@@ -22,7 +23,7 @@ pub enum NodeError {
     /// The name of the node could not be resolved.
     NameNotResolved,
     /// The connection was refused, or the system call failed.
-    Connect(std::io::ErrorKind),
+    Connect(ErrorKind),
     /// The connection did not come up within `connect_timeout`.
     ConnectTimeout,
     /// There is no TLS with the node.
@@ -32,7 +33,7 @@ pub enum NodeError {
     /// The node closed the connection.
     Closed,
     /// A read or a write failed.
-    Io(std::io::ErrorKind),
+    Io(ErrorKind),
     /// No reply came for the configured `close_timeout`.
     NoReply,
     /// The node owed replies for so long that the waiting locks filled the engine, while a quorum
@@ -153,6 +154,7 @@ impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NameNotResolved => f.write_str("the name could not be resolved"),
+            Self::Connect(ErrorKind::NotFound) => f.write_str("connecting failed: no such socket"),
             Self::Connect(kind) => write!(f, "connecting failed: {kind}"),
             Self::ConnectTimeout => f.write_str("connecting took too long"),
             Self::Tls(error) => error.fmt(f),
