@@ -172,3 +172,20 @@ fn a_reconnect_before_an_idle_time_keeps_nobody_out() {
         }
     }
 }
+
+/// Handshakes one after the other would have each node looked at again and again.
+#[test]
+fn a_reconnect_soon_after_the_looks_has_nobody_else_looked_at() {
+    let mut rig = rig(5);
+    let looks = |rig: &Rig| -> u64 {
+        rig.masters[1..].iter().filter_map(|master| master.stamp).map(|stamp| stamp.3).sum()
+    };
+    for (after, expected) in [(100, 0), (400, 0), (900, 4), (100, 0)] {
+        let before = looks(&rig);
+        rig.close(0);
+        rig.advance(ms(after));
+        rig.connect(0);
+        rig.advance(Duration::ZERO);
+        assert_eq!(looks(&rig) - before, expected, "{after} ms later");
+    }
+}
