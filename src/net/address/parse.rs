@@ -42,7 +42,7 @@ fn split(text: &str) -> Result<(Place, Login), Kind> {
         None if is_scheme(rest) => return Err(Kind::Scheme),
         None => false,
     };
-    if rest.starts_with('/') {
+    if rest.starts_with('/') || (!is_url && is_short_path(rest)) {
         return Err(Kind::Path);
     }
     let (user, rest) = match rest.rsplit_once('@') {
@@ -57,7 +57,6 @@ fn split(text: &str) -> Result<(Place, Login), Kind> {
         None => (rest, is_tls.then(Tls::default)),
     };
     let (place, database) = match rest.split_once('/') {
-        Some(("unix:" | "redis+unix:", _)) if !is_url => return Err(Kind::Path),
         Some(_) if !is_url => return Err(Kind::DatabaseWithoutScheme),
         Some((place, "")) => (place, "0"),
         Some((place, database)) => (place, database),
@@ -106,6 +105,13 @@ fn is_scheme(text: &str) -> bool {
     let Some((name, _)) = text.split_once("://") else { return false };
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
+/// Whether a text is a path with the scheme of a Unix socket, but without the slashes of a scheme.
+fn is_short_path(text: &str) -> bool {
+    let schemes = [Scheme::Unix, Scheme::RedisUnix];
+    let found = text.split_once(":/").map(|(name, _)| name);
+    found.is_some_and(|name| schemes.iter().any(|scheme| name.eq_ignore_ascii_case(scheme.name())))
 }
 
 /// Parses `[user]:password`.

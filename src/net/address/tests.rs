@@ -74,6 +74,7 @@ fn what_is_wrong_is_said_and_passwords_are_not() {
         ("redis://u:secret", "\"redis://u:…\" has a port that is not between 1 and 65535"),
         ("h/1", "\"h/…\" has a database, which needs redis:// in front"),
         ("unix:/run/r.sock", "\"unix:…\" is a path: a Unix socket is written unix:///path"),
+        ("Redis+Unix:/r?db=2", "\"Redis…\" is a path: a Unix socket is written unix:///path"),
         (
             "u:p@h",
             "\"…@h\" has a login, which needs redis:// in front (a comma in a password is written \
