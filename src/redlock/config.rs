@@ -90,12 +90,13 @@ pub struct RedlockConfig {
     /// that has seen others wait leaves the resource to them sooner: when all have had the lock who
     /// stood in line when the tenure began.
     ///
-    /// An engine whose caller asks again at once for what was just released sees nobody. Eight
-    /// times in a tenure, but each 50 ms at most, such an engine asks one node whether others wait:
-    /// whoever has seen at the node that locks of one engine follow one another for as long leaves
-    /// a mark there, a key that lives for a minute at the most. So does whoever gets the lock
-    /// behind one that was seen for half of a tenure, and an engine with a line asks for that when
-    /// it comes back from the gap.
+    /// An engine whose caller asks again at once for what was just released sees nobody, and nor
+    /// does one that passes a lock on to its own line. Each eighth of a tenure, but not more often
+    /// than once in 50 ms or in a whole tenure, such an engine asks one node whether others wait.
+    /// Whoever waits has left a mark there, a key that lives for a minute at the most: when it has
+    /// seen locks of one engine follow one another for half of a tenure, or for an eighth if no
+    /// other engine is known. So does whoever gets the lock behind one that was seen for half of a
+    /// tenure, and an engine with a line asks when it comes back from the gap, too.
     /// `Duration::MAX` stands for no limit. Default: 500 ms.
     ///
     /// A set that others have kept waiting for as long, and for 100 ms at least, takes its

@@ -2,8 +2,8 @@
 //!
 //! Nobody comes in between: the release and the next `SET` of such a client arrive together. Its
 //! attempts are hardly ever refused, so it sees nobody else, unless those who wait leave a mark.
-//! Then each of them is served, soon after a tenure: a mark is left after half of one, the question
-//! for it comes once in a tenure, and the tenure in which the answer comes is the last one.
+//! Then each of them is served, soon after a tenure: a mark is left after half of one or less, the
+//! question for it comes eight times in a tenure, and the next lock is left to others.
 
 use crate::book::State;
 use crate::checks::Violation;

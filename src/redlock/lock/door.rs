@@ -9,6 +9,7 @@ use core::time::Duration;
 use self::peeks::Peeks;
 use super::engines::Engines;
 use super::listeners::Listening;
+use super::runs::ask_every;
 use crate::redlock::node_set::NodeSet;
 use crate::redlock::token::NONCE_LEN;
 use crate::redlock::xxh64::xxh64;
@@ -59,7 +60,9 @@ pub(crate) struct Door {
     /// other engine was seen.
     engine: u64,
     alone_since: Instant,
-    /// When the request may leave its next mark.
+    /// Whether the request has left a mark while this token was there, and when it may leave the
+    /// next one behind others.
+    has_marked: bool,
     mark_at: Instant,
     /// The engines that were known when this engine had the lock before, for how long it had the
     /// lock, and since when the request waits for its next turn. Empty if nothing is known.
@@ -73,11 +76,12 @@ pub(crate) struct Door {
     will_knock: bool,
     /// Whether the request has knocked since it looked.
     has_knocked: bool,
-    /// The nodes that lack the key of the owner, for the time of a knock.
+    /// The nodes that are known to lack the key of the owner, for the time of a knock.
     keyless: NodeSet,
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
-    /// How often the lock may be passed on before others have their turn; `None` for a tenure.
+    /// How often the lock may still be passed on before others have their turn; `None` for as often
+    /// as its tenure lasts.
     passes_left: Option<u32>,
     /// Where the request listens meanwhile.
     pub(super) listening: Option<Listening>,
@@ -168,7 +172,7 @@ impl Door {
         let returns = self.before == hash && !self.is_elsewhere;
         self.returns = self.returns.wrapping_add(u32::from(returns));
         self.before = mem::replace(&mut self.token, hash);
-        (self.same, self.since, self.woken) = (1, now, 0);
+        (self.same, self.since, self.woken, self.has_marked) = (1, now, 0, false);
         // Its owner can be one who died at this door, and then nobody has the lock.
         self.is_long = false;
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
@@ -183,16 +187,29 @@ impl Door {
     }
 
     /// Returns for how long one engine has kept the resource to itself, if it is time for a mark:
-    /// no other engine was seen for `patience`. The time from one mark to the next is as long as
-    /// all that. For one lock alone there is one mark, and only if this engine had turns before.
-    pub(crate) fn is_impatient(&mut self, now: Instant, patience: Duration) -> Option<Duration> {
-        let alone = now - self.alone_since;
-        let is_same_lock = self.since == self.alone_since;
-        let is_enough = is_same_lock && (self.is_new() || self.mark_at > self.since);
-        if is_enough || alone < patience || now < self.mark_at {
+    /// no other engine was seen for half of a tenure or a fourth of the rest of the wait, or for an
+    /// eighth of a tenure if no other one is known at all. The time from one mark to the next is as
+    /// long as all that.
+    ///
+    /// While a token stays there is one mark, if this engine had turns before and takes them with
+    /// that one alone: mostly a single owner has the lock, who minds no marks.
+    pub(crate) fn is_kept_out(
+        &mut self,
+        now: Instant,
+        tenure: Duration,
+        left: Duration,
+    ) -> Option<Duration> {
+        let (alone, is_one) = (now - self.alone_since, self.company() == 1);
+        let long = if is_one { ask_every(tenure) } else { tenure / 2 };
+        let is_due = if self.since == self.alone_since {
+            is_one && !self.is_new() && !self.has_marked && alone >= long
+        } else {
+            alone >= long.min(left / 4) && now >= self.mark_at
+        };
+        if !is_due {
             return None;
         }
-        self.mark_at = now + alone.max(LEAST_MARK);
+        (self.has_marked, self.mark_at) = (true, now + alone.max(LEAST_MARK));
         Some(alone)
     }
 
@@ -283,12 +300,18 @@ impl Door {
     /// Returns who contends, as far as this request has seen, or one before. Those of whom it has
     /// seen nothing are forgotten one by one: a request that was lucky has seen few.
     pub(crate) fn crowd(&self, rng: &mut fastrand::Rng) -> Engines {
-        self.seen.union(self.known.faded(rng))
+        self.seen.union(self.others_known(self.known.faded(rng)))
+    }
+
+    /// Returns the engines of `known` that count beside those that were seen: one of which nothing
+    /// was known is among these.
+    fn others_known(&self, known: Engines) -> Engines {
+        if self.seen.is_empty() { known } else { known.without(Engines::SOMEBODY) }
     }
 
     /// Returns how many others contend, as far as the request can know.
     pub(crate) fn company(&self) -> u32 {
-        self.seen.union(self.known).count()
+        self.seen.union(self.others_known(self.known)).count()
     }
 
     /// Begins a tenure, in which the lock goes to so many others of this engine.

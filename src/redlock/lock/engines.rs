@@ -28,8 +28,12 @@ impl Engines {
         Self(self.0 | other.0)
     }
 
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Returns the engines without some of them: each is forgotten with a chance of one in 16, and
-    /// the last with one in 128. An engine that has forgotten all keeps others out for a tenure.
+    /// the last with one in 128. An engine that has forgotten all keeps others out until it asks.
     pub(crate) fn faded(self, rng: &mut fastrand::Rng) -> Self {
         let kept = (0..4).fold(0, |kept, _| kept | rng.u128(..));
         let left = Self(self.0 & kept);

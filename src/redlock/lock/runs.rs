@@ -10,14 +10,14 @@ use crate::time::Instant;
 /// For how many resources runs are remembered.
 const PLACES: usize = 256;
 
-/// The shortest [`patience`] where tenures are longer.
-const LEAST_PATIENCE: Duration = Duration::from_millis(50);
+/// The shortest time from one question to the next where tenures are longer: a lock that is held
+/// for as long costs one command more.
+const LEAST_EVERY: Duration = Duration::from_millis(50);
 
-/// Returns for how long locks of one engine without a line follow one another before those who know
-/// of nobody else leave a mark, and before the engine asks for marks: a part of a tenure, because
-/// such an engine loses less by leaving the resource to others than a line does.
-pub(crate) fn patience(tenure: Duration) -> Duration {
-    (tenure / 8).max(tenure.min(LEAST_PATIENCE))
+/// Returns for how long locks of one engine follow one another before the engine asks whether
+/// somebody waits, and before those leave a mark who have seen nobody else.
+pub(crate) fn ask_every(tenure: Duration) -> Duration {
+    (tenure / 8).max(tenure.min(LEAST_EVERY))
 }
 
 /// Locks on one resource, each requested so soon behind the one before that others had no moment.
@@ -51,11 +51,12 @@ pub(crate) enum Follow {
 /// The runs of an engine.
 #[derive(Debug)]
 pub(crate) struct Runs {
-    /// The break in which others have a moment, the longest of them, and the time from one question
-    /// to the next, in nanoseconds.
+    /// The break in which others have a moment, in nanoseconds as all of these.
     gap: u64,
+    /// For how long a run goes on behind a pause of the engine itself.
     long: u64,
-    each: u64,
+    /// The time from one question to the next.
+    every: u64,
     places: Box<[Run; PLACES]>,
 }
 
@@ -63,8 +64,8 @@ impl Runs {
     pub(crate) fn new(gap: Duration, tenure: Duration) -> Self {
         let nanos = |time| (Instant::ZERO + time).as_nanos();
         let places = Box::new([Run::default(); PLACES]);
-        let (gap, long, each) = (nanos(gap), nanos(tenure), nanos(patience(tenure)));
-        Self { gap, long, each, places }
+        let (gap, long, every) = (nanos(gap), nanos(tenure), nanos(ask_every(tenure)));
+        Self { gap, long, every, places }
     }
 
     /// Takes note that a lock is released, or passed on, whose attempt had `started`.
@@ -77,13 +78,13 @@ impl Runs {
         let run = &mut self.places[hash as usize % PLACES];
         // Behind a break a run begins anew, be it that of another resource.
         if started >= run.over_at {
-            let asks_at = started.saturating_add(self.each);
+            let asks_at = started.saturating_add(self.every);
             let over_at = now.saturating_add(self.gap);
             *run = Run { hash, over_at, asks_at, ..Run::default() };
         } else if run.hash == hash {
             run.over_at = now.saturating_add(self.gap);
             if now >= run.asks_at {
-                run.asks_at = now.saturating_add(self.each);
+                run.asks_at = now.saturating_add(self.every);
                 let is_wanted = core::mem::take(&mut run.is_wanted);
                 return if is_wanted { Follow::Leave } else { Follow::Ask };
             }

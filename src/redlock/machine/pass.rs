@@ -1,5 +1,5 @@
 //! A lock that is passed on: its owner releases it, and the next in line of this engine has it at
-//! once. The nodes hear nothing.
+//! once. The nodes do not hear of it.
 //!
 //! The lock on the nodes stays as it is, with its token, its votes and its validity. Another caller
 //! owns it. What a majority has confirmed for the former owner is as good for the next: no node
@@ -8,6 +8,8 @@
 //! A lock is released on the nodes, as ever, if its token has left the engine, if it has a fencing
 //! number, if little of it is left, if the next in line has other wishes, or if others must have
 //! their turn ([`tenure`](crate::redlock::RedlockConfig::tenure)).
+
+use core::mem;
 
 use super::Redlock;
 use crate::redlock::event::{Event, ReleaseOutcome};
@@ -75,14 +77,14 @@ impl Redlock {
         self.table.pass(slot, next);
         self.count_turn(slot);
         // S12: each owner holds the lock from its own grant on.
-        self.table[slot].started = now;
+        let started = mem::replace(&mut self.table[slot].started, now);
         if self.config.is_sabotaged(Saboteur::PassedInFull) {
             let ttl = self.table[slot].ttl.duration();
             self.table[slot].valid_until = self.config.drift.valid_until(now, ttl);
         }
         self.hold(now, slot);
         self.counters.passed_on += 1;
-        self.count_pass(now, slot);
+        self.count_pass(now, slot, started);
         let outcome = ReleaseOutcome { is_passed_on: true, ..ReleaseOutcome::default() };
         self.emit(Event::Released { lock: self.table.id(next), outcome });
         let (lock, valid_until) = (self.table.id(slot), self.table[slot].valid_until);

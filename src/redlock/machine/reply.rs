@@ -158,10 +158,10 @@ impl Redlock {
             (Request::OptIn | Request::Mark, Value::Simple(b"OK")) => {
                 self.request_answered(now, id, sent, request);
             }
-            (Request::Wanted { hash, back }, _) => {
+            (Request::Wanted { hash, lock }, _) => {
                 let answer = Compared::read(value)?;
                 self.request_answered(now, id, sent, request);
-                self.handle_wanted(now, hash, back, answer);
+                self.handle_wanted(now, hash, lock, answer);
             }
             _ => return None,
         }

@@ -7,18 +7,18 @@
 //! The tokens at the door tell those who wait: all tokens of one engine have the same nonce.
 //! Whoever has seen one engine alone for an eighth of a tenure, with one token after the other,
 //! leaves a *mark* at the door; whoever has seen others, too, after half of a tenure. An engine
-//! whose locks have followed one another for an eighth of a tenure takes the mark away; if there
-//! was one, the engine [leaves the resource to others](super::turns) as if it had seen them. Both
-//! happen rarely: a request leaves marks at intervals that double, and an engine asks eight times
-//! in a tenure.
+//! that knows of nobody, and whose locks have followed one another for an eighth of a tenure, takes
+//! the mark away; if there was one, the engine [leaves the resource to others](super::turns) as if
+//! it had seen them. Both happen rarely: a request leaves marks at intervals that double, and an
+//! engine asks eight times in a tenure.
 //!
-//! An engine with a line has one token for a whole tenure, and leaves the resource for a moment by
-//! itself. Those who get the lock then can be served before the engine comes back, and again nobody
-//! is refused. So whoever has waited for half of a tenure behind one token leaves a mark as soon as
-//! the lock is there, and the engine that comes back asks for marks together with its `SET`. A lock
-//! without any such history costs no command. An engine that had turns before leaves one mark
-//! behind a token that stays, too, and a line that knows of nobody asks as often as an engine
-//! without a line.
+//! An engine with a line has one token for a whole tenure, asks as often when it passes the lock
+//! on, and leaves the resource for a moment by itself. Those who get the lock then can be served
+//! before the engine comes back, and again nobody is refused. So whoever has waited for half of a
+//! tenure behind one token leaves a mark as soon as the lock is there, and the engine that comes
+//! back asks for marks together with its `SET`. While a token stays, an engine that had turns
+//! before leaves one mark behind it; whoever has not may as well wait for a single owner. A lock
+//! without any such history costs no command.
 //!
 //! A mark is a hint. Without the right to write one, and at a node that lies, waiting takes longer.
 
@@ -30,7 +30,7 @@ use super::Redlock;
 use crate::redlock::lock::crowds::Crowd;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::engines::Engines;
-use crate::redlock::lock::runs::{Follow, patience};
+use crate::redlock::lock::runs::{Follow, ask_every};
 use crate::redlock::lock::{Links, Lock, Phase};
 use crate::redlock::millis::Millis;
 use crate::redlock::node::request::{Expected, Request};
@@ -44,16 +44,12 @@ use crate::time::Instant;
 const LONGEST: Duration = Duration::from_secs(60);
 
 impl Redlock {
-    /// Leaves a mark for a request that has seen at the door that locks of one engine follow one
-    /// another, for half of a tenure or a fourth of what is left of the wait; or for an eighth of a
-    /// tenure if no other engine was ever seen. A set looks at its first resource alone, and leaves
-    /// a mark for each: any of them can be what keeps it waiting.
+    /// Leaves a mark for a request that [one engine](Door::is_kept_out) keeps out. A set looks at
+    /// its first resource alone, and leaves a mark for each: any of them can be what keeps it
+    /// waiting.
     pub(super) fn leave_mark(&mut self, now: Instant, slot: u32) {
-        let tenure = self.config.tenure;
-        let is_one = self.table.door(slot).is_some_and(|door| door.company() == 1);
-        let patience = if is_one { patience(tenure) } else { tenure / 2 };
-        let patience = patience.min((self.table[slot].wait_until - now) / 4);
-        let Some(alone) = self.table.door_mut(slot).is_impatient(now, patience) else { return };
+        let (tenure, left) = (self.config.tenure, self.table[slot].wait_until - now);
+        let Some(alone) = self.table.door_mut(slot).is_kept_out(now, tenure, left) else { return };
         self.send_mark(now, slot, alone.max(tenure).saturating_mul(2));
     }
 
@@ -70,43 +66,47 @@ impl Redlock {
     #[inline]
     pub(super) fn count_run(&mut self, now: Instant, slot: u32) {
         let Lock { started, links: Links { hash, .. }, .. } = self.table[slot];
-        match self.runs.released(now, hash, started) {
+        match self.follow(now, slot, started) {
             Follow::Nothing => {}
-            Follow::Ask => self.ask_who_wants(now, slot, hash),
-            Follow::Leave => self.leave_unseen(now, slot, hash),
+            Follow::Ask => match self.table.behind(slot) {
+                Some(next) => self.ask_for_lock(now, next),
+                None => self.take_marks(now, slot, Request::Wanted { hash, lock: None }),
+            },
+            Follow::Leave => self.leave_to_unseen(now, slot, hash),
         }
     }
 
-    /// Counts a lock that is passed on. Once in a while a line of which nobody else is known asks,
-    /// too, and ends its tenure when it has been served.
-    pub(super) fn count_pass(&mut self, now: Instant, slot: u32) {
-        let Lock { tenure, links: Links { hash, .. }, .. } = self.table[slot];
-        let knows_others = self.table.door(slot).is_some_and(Door::is_wary);
-        match self.runs.released(now, hash, tenure) {
-            Follow::Ask if !knows_others => self.ask_who_came(now, slot),
-            Follow::Leave => self.others_came(now, hash, slot),
-            Follow::Nothing | Follow::Ask => {}
+    /// Counts a lock that is passed on, and whose former owner had it since `started`. Once in a
+    /// while a line of which nobody else is known asks, too, and ends its tenure when all have been
+    /// served who stand in it.
+    pub(super) fn count_pass(&mut self, now: Instant, slot: u32, started: Instant) {
+        match self.follow(now, slot, started) {
+            Follow::Nothing => {}
+            Follow::Ask => self.ask_for_lock(now, slot),
+            Follow::Leave => self.bound_tenure(now, slot),
         }
     }
 
+    /// Returns what follows from the end of an ownership that began at `started`. An engine that
+    /// has seen others leaves the resource to them anyway, and has no use for marks.
+    #[inline]
+    fn follow(&mut self, now: Instant, slot: u32, started: Instant) -> Follow {
+        let follow = self.runs.released(now, self.table[slot].links.hash, started);
+        if follow != Follow::Nothing && self.table.door(slot).is_some_and(Door::is_wary) {
+            return Follow::Nothing;
+        }
+        follow
+    }
+
+    /// Asks whether others want what a lock with a line has, or a request that comes back for its
+    /// line after a tenure. Others can have been served in the gap, and then nobody is refused.
     #[cold]
-    fn ask_who_wants(&mut self, now: Instant, slot: u32, hash: u32) {
-        if self.table.line_behind(slot) > 0 {
-            // The line leaves the resource to others by itself.
-            return;
-        }
-        self.take_marks(now, slot, Request::Wanted { hash, back: None });
-    }
-
-    /// Asks whether others wait for a lock with a line, or have had the resource meanwhile, for a
-    /// request that comes back for its line after a tenure. Their turn can be shorter than the gap,
-    /// and then nobody is refused.
-    #[cold]
-    pub(super) fn ask_who_came(&mut self, now: Instant, slot: u32) {
+    pub(super) fn ask_for_lock(&mut self, now: Instant, slot: u32) {
         let hash = self.table[slot].links.hash;
-        self.take_marks(now, slot, Request::Wanted { hash, back: Some(slot) });
+        self.take_marks(now, slot, Request::Wanted { hash, lock: Some(slot) });
     }
 
+    #[cold]
     fn take_marks(&mut self, now: Instant, slot: u32, request: Request) {
         self.at_each_door(now, slot, request, |native, out, prefix, key| {
             mark::take(out, native, prefix, key);
@@ -122,48 +122,52 @@ impl Redlock {
         }
     }
 
-    /// Lets the next request pause as one that has seen others.
+    /// Lets the next request pause as one that has seen others, for long enough that those who wait
+    /// look at the door meanwhile: they do so each `retry_max` at least.
     #[cold]
-    fn leave_unseen(&mut self, now: Instant, slot: u32, hash: u32) {
+    fn leave_to_unseen(&mut self, now: Instant, slot: u32, hash: u32) {
         let seen = self.table.door(slot).map(|door| door.crowd(&mut self.rng)).unwrap_or_default();
         let others = seen.union(Engines::SOMEBODY);
-        // Those who wait look at the door meanwhile.
-        let held = patience(self.config.tenure).saturating_mul(2);
+        // The pause lasts for three eighths of the time for which the lock seems to have been held.
+        let held = ask_every(self.config.tenure).max(self.config.retry_max).saturating_mul(2);
         self.crowds.remember(Crowd { hash, others, released_at: now, held });
     }
 
-    /// Handles the answer to the question whether somebody else wants a resource.
+    /// Handles the answer to the question whether somebody else wants the resource with this hash.
+    /// The answer is for the `lock` that asked, or for its successor where that is gone.
     pub(super) fn handle_wanted(
         &mut self,
         now: Instant,
         hash: u32,
-        back: Option<u32>,
+        lock: Option<u32>,
         answer: Compared,
     ) {
         if answer != Compared::Ours || self.config.is_sabotaged(Saboteur::MarkIgnored) {
             return;
         }
-        match back {
-            Some(slot) => self.others_came(now, hash, slot),
+        match lock.filter(|slot| self.has_tenure_for(*slot, hash)) {
+            Some(slot) => self.bound_tenure(now, slot),
             None => self.runs.wanted(hash),
         }
     }
 
-    /// Bounds the tenure of the lock with which the engine has come back, as if its request had
-    /// seen others. The slot can belong to another resource by now.
-    fn others_came(&mut self, now: Instant, hash: u32, slot: u32) {
+    /// Returns whether a slot still has a lock, or a request that can be granted at any moment, on
+    /// the resource with this hash.
+    fn has_tenure_for(&self, slot: u32, hash: u32) -> bool {
         let lock = &self.table[slot];
-        let is_back = matches!(lock.phase, Phase::Ready | Phase::Attempt | Phase::Held);
-        if !is_back || lock.links.hash != hash {
-            return;
-        }
-        let is_held = lock.phase == Phase::Held;
+        let is_on = matches!(lock.phase, Phase::Ready | Phase::Attempt | Phase::Held);
+        is_on && lock.links.hash == hash
+    }
+
+    /// Bounds the tenure of a lock as if its request had seen others. What the request has seen
+    /// says more.
+    fn bound_tenure(&mut self, now: Instant, slot: u32) {
         if self.table.door(slot).is_some_and(Door::is_wary) {
-            // What the request has seen meanwhile says more.
             return;
         }
         self.table.door_mut(slot).await_turn(now, Engines::SOMEBODY, self.config.tenure);
-        if is_held {
+        // A tenure that begins with the grant is bounded then.
+        if self.table[slot].tenure > Instant::ZERO {
             self.begin_tenure(slot);
         }
     }

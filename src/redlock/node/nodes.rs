@@ -35,9 +35,9 @@ impl Nodes {
     /// that a user sees.
     ///
     /// A lock that another process granted under the name of the node was granted by a quorum of
-    /// the other names too. So the others know of it, or were not in use. One that was in use is
-    /// enough to deny it: how many say that they were idle proves nothing, because several names
-    /// can have moved at once.
+    /// the other names too. So the others know of it, or were not in use. One node that was in use
+    /// is enough to deny the idle time. A count of idle nodes proves nothing: several names can
+    /// have moved at once.
     pub(crate) fn settle(
         &mut self,
         now: Instant,

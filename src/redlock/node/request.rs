@@ -35,8 +35,8 @@ pub(crate) enum Request {
     /// A question whether there is such a mark for the resource with this hash.
     Wanted {
         hash: u32,
-        /// The slot of the lock with which the engine comes back after a tenure.
-        back: Option<u32>,
+        /// The slot of the lock whose tenure the answer bounds; `None` for that of the next one.
+        lock: Option<u32>,
     },
     /// A query for the holder of a resource.
     Query(QueryId),

@@ -1,6 +1,7 @@
 //! Looks at the door: who waits asks one node, and all only when nobody is there.
 
 mod dead;
+mod lines;
 mod listening;
 mod turns;
 mod wanted;

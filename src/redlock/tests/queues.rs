@@ -289,7 +289,12 @@ fn a_line_leaves_the_resource_to_others_once_in_a_while() {
         rig.advance(ms(30));
         rig.release_on_nodes(lock);
         lock = next;
-        if rig.sent(0).len() == 1 {
+        let mut sent = rig.sent(0);
+        if sent[0].starts_with("EVALSHA release 1 redbolt:wanted:r ") {
+            sent.remove(0);
+            rig.reply(0, ":0");
+        }
+        if sent.len() == 1 {
             break;
         }
         rig.outputs[0].push(format!("SET r #{} NX PX 10000", turns + 1));

@@ -17,13 +17,13 @@ fn lock(runs: &mut Runs, hash: u32, started: u64, released: u64) -> Follow {
 }
 
 #[test]
-fn the_patience_with_one_engine_is_a_part_of_a_tenure() {
-    // tenure, patience; microseconds
+fn an_engine_asks_eight_times_in_a_tenure_and_seldom_enough() {
+    // tenure, time from one question to the next; microseconds
     let rows = [(500_000, 62_500), (400_000, 50_000), (100_000, 50_000), (1_000, 1_000)];
     for (tenure, expected) in rows {
-        assert_eq!(patience(Duration::from_micros(tenure)), Duration::from_micros(expected));
+        assert_eq!(ask_every(Duration::from_micros(tenure)), Duration::from_micros(expected));
     }
-    assert!(patience(Duration::MAX) > Duration::from_secs(1 << 60), "no limit has none");
+    assert!(ask_every(Duration::MAX) > Duration::from_secs(1 << 60), "no limit has none");
 }
 
 #[test]

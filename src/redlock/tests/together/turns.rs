@@ -114,7 +114,7 @@ fn those_who_wait_at_the_start_are_seen_soon() {
         let longest = |seed| longest_wait_at_the_start(Together::new(engines, seed), hold);
         let mut waits: Vec<_> = (0..7).map(longest).collect();
         waits.sort();
-        assert!(waits[3] < ms(400) && waits[6] < ms(900), "{engines} engines: {waits:?}");
+        assert!(waits[3] < ms(450) && waits[6] < ms(900), "{engines} engines: {waits:?}");
     }
 }
 
@@ -155,7 +155,7 @@ fn a_line_that_knows_of_nobody_makes_room_for_one_who_had_turns() {
         let (mut owner, mut lock) = together.next();
         let asked = together.now;
         together.ask(0);
-        while owner == 1 {
+        while owner == 1 && together.now - asked < Duration::from_secs(2) {
             together.pass(ms(5));
             let passed = together.release(owner, lock);
             together.ask(owner);
