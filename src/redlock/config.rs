@@ -104,9 +104,11 @@ pub struct RedlockConfig {
     /// `Duration::MAX` no set does.
     pub tenure: Duration,
     /// The time for which an engine leaves a resource to others after its `tenure`, at random from
-    /// one half of this setting to all of it. The others find the free resource by their retries,
-    /// so this should not be much shorter than `retry_max`. Four round trips if that is longer, in
-    /// which somebody comes back who was refused; zero stays zero. Default: 50 ms.
+    /// one half of this setting to all of it, but for no more than half of the wait of its next
+    /// request. The others find the free resource by their retries, so this should not be much
+    /// shorter than `retry_max`. Four round trips if that is longer, in which somebody comes back
+    /// who was refused. Zero stays zero, and then others have the resource by luck alone. Default:
+    /// 50 ms.
     pub tenure_gap: Duration,
     /// The longest pause between two connection attempts to a node that is down. A node that needs
     /// another configuration is tried about twice a minute. Default: 2 s.

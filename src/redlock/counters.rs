@@ -34,9 +34,9 @@ pub struct Counters {
     /// Looks at the door, and at other nodes by those who listen there: reads of one key at one
     /// node, by requests that somebody else keeps waiting.
     pub looked: u64,
-    /// Marks at the door, left by requests that have seen locks of one engine follow one another, or
-    /// a lock of an engine with which theirs takes turns; and with a grant behind one lock that was
-    /// seen for half of a `tenure`.
+    /// Marks at the door, left by requests that have seen locks of one engine follow one another,
+    /// or a lock of an engine with which theirs takes turns; and with a grant behind one lock that
+    /// was seen for half of a `tenure`.
     pub marked: u64,
     /// Sets that began to take their resources one by one, because others kept them waiting.
     pub stepped: u64,

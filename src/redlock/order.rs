@@ -45,6 +45,14 @@ impl Order {
         }
         first
     }
+
+    /// Returns the node with this place among the nodes `among`, counted from 0, in the order of a
+    /// resource with this `key`. Behind the last one the count begins anew.
+    pub(super) fn at(&self, key: &[u8], among: NodeSet, place: usize) -> Option<NodeId> {
+        let place = place.checked_rem(among.len())?;
+        let before = self.first(key, among, place);
+        self.first(key, among, place + 1).without(before).into_iter().next()
+    }
 }
 
 #[cfg(test)]
@@ -64,7 +72,11 @@ mod tests {
     fn whole(order: &Order, key: &[u8]) -> Vec<usize> {
         let all = NodeSet::first(5);
         let first = |count| order.first(key, all, count);
-        (0..5).map(|at| first(at + 1).without(first(at))).map(only).collect()
+        let found: Vec<_> = (0..5).map(|at| first(at + 1).without(first(at))).map(only).collect();
+        for (place, index) in found.iter().chain(&found).enumerate() {
+            assert_eq!(order.at(key, all, place), Some(node(*index)));
+        }
+        found
     }
 
     fn only(set: NodeSet) -> usize {

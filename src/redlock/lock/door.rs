@@ -60,8 +60,9 @@ pub(crate) struct Door {
     /// other engine was seen.
     engine: u64,
     alone_since: Instant,
-    /// Whether the request has left a mark while this token was there, and when it may leave the
-    /// next one behind others.
+    /// How many marks the request has left, whether one of them while this token was there, and
+    /// when it may leave the next one behind others.
+    marks: u8,
     has_marked: bool,
     mark_at: Instant,
     /// The engines that were known when this engine had the lock before, for how long it had the
@@ -210,7 +211,15 @@ impl Door {
             return None;
         }
         (self.has_marked, self.mark_at) = (true, now + alone.max(LEAST_MARK));
+        self.marks = self.marks.wrapping_add(1);
         Some(alone)
+    }
+
+    /// Returns the place of the voter at which the request leaves its mark, in the order of the
+    /// resource. Others can see other voters, so every second mark goes to the next one of all.
+    pub(crate) fn mark_place(&self) -> usize {
+        let before = usize::from(self.marks.saturating_sub(1));
+        before % 2 * (before / 2 + 1)
     }
 
     /// Returns whether one lock was all that this request has seen of others, for `patience` and

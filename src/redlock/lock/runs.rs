@@ -10,6 +10,9 @@ use crate::time::Instant;
 /// For how many resources runs are remembered.
 const PLACES: usize = 256;
 
+/// How many releases of another resource, with none of a third one, give that one the place.
+const ENOUGH_RIVALS: u8 = 16;
+
 /// The shortest time from one question to the next where tenures are longer: a lock that is held
 /// for as long costs one command more.
 const LEAST_EVERY: Duration = Duration::from_millis(50);
@@ -34,16 +37,35 @@ struct Run {
     comes_back: bool,
     /// From when on others have had their moment, since the last release.
     over_at: u64,
-    /// When the engine asks next whether somebody else waits.
+    /// When the engine asks next whether somebody else waits, and how often it has asked.
     asks_at: u64,
+    asked: u8,
+    /// The resource that was released last in the same place, and how often one after the other.
+    rival: u32,
+    rivals: u8,
+}
+
+impl Run {
+    /// Takes note of a release of another resource with the same place. Returns whether that one
+    /// has the place from now on.
+    #[cold]
+    fn is_driven_out(&mut self, hash: u32) -> bool {
+        self.rivals = if self.rival == hash { self.rivals.saturating_add(1) } else { 1 };
+        self.rival = hash;
+        self.rivals >= ENOUGH_RIVALS && !self.is_wanted
+    }
 }
 
 /// What follows from the release of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Follow {
     Nothing,
-    /// It is time to ask whether somebody else wants the resource.
-    Ask,
+    /// It is time to ask whether somebody else wants the resource, at the voter with this place in
+    /// the order of the resource. Others can see other voters, and leave their marks elsewhere, so
+    /// every third question goes to the next one of all.
+    Ask {
+        place: usize,
+    },
     /// Somebody else does.
     Leave,
 }
@@ -70,14 +92,16 @@ impl Runs {
 
     /// Takes note that a lock is released, or passed on, whose attempt had `started`.
     ///
-    /// Another resource gets the place only behind a break. So no crowd of resources drives out the
-    /// run of one that is released again and again.
+    /// Another resource gets the place behind a break, or when it was released some times while no
+    /// third one was. So no crowd of resources drives out the run of one that is released again and
+    /// again, and two such resources have the place in turn.
     #[inline]
     pub(crate) fn released(&mut self, now: Instant, hash: u32, started: Instant) -> Follow {
         let (now, started) = (now.as_nanos(), started.as_nanos());
         let run = &mut self.places[hash as usize % PLACES];
+        let is_rival = run.hash != hash && run.is_driven_out(hash);
         // Behind a break a run begins anew, be it that of another resource.
-        if started >= run.over_at {
+        if started >= run.over_at || is_rival {
             let asks_at = started.saturating_add(self.every);
             let over_at = now.saturating_add(self.gap);
             *run = Run { hash, over_at, asks_at, ..Run::default() };
@@ -85,8 +109,12 @@ impl Runs {
             run.over_at = now.saturating_add(self.gap);
             if now >= run.asks_at {
                 run.asks_at = now.saturating_add(self.every);
-                let is_wanted = core::mem::take(&mut run.is_wanted);
-                return if is_wanted { Follow::Leave } else { Follow::Ask };
+                if core::mem::take(&mut run.is_wanted) {
+                    return Follow::Leave;
+                }
+                let asked = usize::from(run.asked);
+                run.asked = run.asked.wrapping_add(1);
+                return Follow::Ask { place: if asked % 3 == 2 { asked / 3 + 1 } else { 0 } };
             }
         }
         Follow::Nothing

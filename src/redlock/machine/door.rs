@@ -50,7 +50,7 @@ impl Redlock {
             Some((node, end)) => self.look_at_door(now, slot, node, end),
             None => {
                 if is_back {
-                    self.ask_for_lock(now, slot);
+                    self.ask_for_lock(now, slot, 0);
                 }
                 self.go_in(slot);
             }

@@ -35,8 +35,9 @@ impl Redlock {
             // The release is so long ago that others have had their moment.
             return self.enqueue(next);
         }
-        let has_wait = self.table[next].wait_until > now + gap;
-        if !self.is_tenure_over(now, predecessor) || !has_wait {
+        let least = self.least_gap();
+        let most = self.longest_gap(now, next);
+        if !self.is_tenure_over(now, predecessor) || most < least {
             self.go_on_with_tenure(predecessor, next);
             return self.enqueue(next);
         }
@@ -45,12 +46,23 @@ impl Redlock {
         let mut due = now + half + Duration::from_nanos(spread);
         if !self.has_had_tenure(now, predecessor) {
             // The turn of a line can be shorter, and so can that of the others.
-            let least = backoff::first_range(self.quorum_round_trip()) / 2;
             due = self.look_before_turn(now, next, due).max(now + least);
         }
+        due = due.min(now + most);
         self.runs.pauses(self.table[next].links.hash, due);
         self.table[next].phase = Phase::Backoff;
         self.schedule(next, due);
+    }
+
+    /// Returns the shortest time in which others have their moment.
+    fn least_gap(&self) -> Duration {
+        backoff::first_range(self.quorum_round_trip()) / 2
+    }
+
+    /// Returns for how long a request can leave a resource to others: half of its wait. One that
+    /// does not wait is not made to.
+    fn longest_gap(&self, now: Instant, slot: u32) -> Duration {
+        (self.table[slot].wait_until - now) / 2
     }
 
     /// Remembers those who wait for a lock that is released on the nodes now.
@@ -91,15 +103,19 @@ impl Redlock {
             return false;
         }
         self.await_turn(now, slot, crowd.others, crowd.held);
-        let least = backoff::first_range(self.quorum_round_trip());
-        let pause =
-            crowd.held.saturating_mul(2).clamp(least, self.longest_pause(now, slot).max(least));
+        let least = self.least_gap();
+        let longest = self.longest_pause(now, slot).max(least * 2);
+        let pause = crowd.held.saturating_mul(2).clamp(least * 2, longest);
         let half = pause / 2;
         let spread = self.rng.u64(..=half.as_nanos() as u64);
         let due = crowd.released_at + half + Duration::from_nanos(spread);
-        let due = self.look_before_turn(now, slot, due).max(crowd.released_at + least / 2);
+        let mut due = self.look_before_turn(now, slot, due).max(crowd.released_at + least);
         if self.table[slot].wait_until <= now.max(due) {
-            return false;
+            let most = self.longest_gap(now, slot);
+            if most < least {
+                return false;
+            }
+            due = now + most;
         }
         if due <= now {
             self.retry(now, slot);

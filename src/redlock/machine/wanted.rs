@@ -55,7 +55,8 @@ impl Redlock {
 
     fn send_mark(&mut self, now: Instant, slot: u32, lives: Duration) {
         let ttl = Millis::of(lives.min(LONGEST));
-        self.at_each_door(now, slot, Request::Mark, |_, out, prefix, key| {
+        let place = self.table.door(slot).map_or(0, Door::mark_place);
+        self.at_each_door(now, slot, place, Request::Mark, |_, out, prefix, key| {
             mark::leave(out, prefix, key, ttl);
         });
         self.counters.marked += 1;
@@ -68,9 +69,9 @@ impl Redlock {
         let Lock { started, links: Links { hash, .. }, .. } = self.table[slot];
         match self.follow(now, slot, started) {
             Follow::Nothing => {}
-            Follow::Ask => match self.table.behind(slot) {
-                Some(next) => self.ask_for_lock(now, next),
-                None => self.take_marks(now, slot, Request::Wanted { hash, lock: None }),
+            Follow::Ask { place } => match self.table.behind(slot) {
+                Some(next) => self.ask_for_lock(now, next, place),
+                None => self.take_marks(now, slot, place, Request::Wanted { hash, lock: None }),
             },
             Follow::Leave => self.leave_to_unseen(now, slot, hash),
         }
@@ -82,7 +83,7 @@ impl Redlock {
     pub(super) fn count_pass(&mut self, now: Instant, slot: u32, started: Instant) {
         match self.follow(now, slot, started) {
             Follow::Nothing => {}
-            Follow::Ask => self.ask_for_lock(now, slot),
+            Follow::Ask { place } => self.ask_for_lock(now, slot, place),
             Follow::Leave => self.bound_tenure(now, slot),
         }
     }
@@ -101,14 +102,14 @@ impl Redlock {
     /// Asks whether others want what a lock with a line has, or a request that comes back for its
     /// line after a tenure. Others can have been served in the gap, and then nobody is refused.
     #[cold]
-    pub(super) fn ask_for_lock(&mut self, now: Instant, slot: u32) {
+    pub(super) fn ask_for_lock(&mut self, now: Instant, slot: u32, place: usize) {
         let hash = self.table[slot].links.hash;
-        self.take_marks(now, slot, Request::Wanted { hash, lock: Some(slot) });
+        self.take_marks(now, slot, place, Request::Wanted { hash, lock: Some(slot) });
     }
 
     #[cold]
-    fn take_marks(&mut self, now: Instant, slot: u32, request: Request) {
-        self.at_each_door(now, slot, request, |native, out, prefix, key| {
+    fn take_marks(&mut self, now: Instant, slot: u32, place: usize, request: Request) {
+        self.at_each_door(now, slot, place, request, |native, out, prefix, key| {
             mark::take(out, native, prefix, key);
         });
     }
@@ -172,17 +173,18 @@ impl Redlock {
         }
     }
 
-    /// Sends a request about each key of a lock to the first node in the order of the key.
+    /// Sends a request about each key of a lock to the voter with this place in its order.
     fn at_each_door(
         &mut self,
         now: Instant,
         slot: u32,
+        place: usize,
         request: Request,
         encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
     ) {
         let voters = self.voters(now);
         for key in self.table[slot].names().keys() {
-            let Some(id) = self.order.first(key, voters, 1).into_iter().next() else { return };
+            let Some(id) = self.order.at(key, voters, place) else { return };
             let node = &mut self.nodes[id];
             self.scratch.clear();
             encode(node.native, &mut self.scratch, &self.config.prefix, key);

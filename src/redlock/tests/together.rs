@@ -231,9 +231,14 @@ impl Together {
 
     /// Lets an engine ask for the resource.
     fn ask(&mut self, engine: usize) {
+        self.ask_for(engine, LONG);
+    }
+
+    /// The same, and waits for so long.
+    fn ask_for(&mut self, engine: usize, wait: Duration) {
         self.turn(engine);
         let rig = &mut self.engines[engine];
-        let lock = rig.redlock.acquire_with(rig.now, &[b"r"], LONG_TTL, LONG, &self.options);
+        let lock = rig.redlock.acquire_with(rig.now, &[b"r"], LONG_TTL, wait, &self.options);
         lock.expect("it is in bounds");
         self.flush(engine);
     }

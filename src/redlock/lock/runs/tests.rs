@@ -16,6 +16,10 @@ fn lock(runs: &mut Runs, hash: u32, started: u64, released: u64) -> Follow {
     runs.released(at(released), hash, at(started))
 }
 
+fn is_asked(follow: Follow) -> bool {
+    matches!(follow, Follow::Ask { .. })
+}
+
 #[test]
 fn an_engine_asks_eight_times_in_a_tenure_and_seldom_enough() {
     // tenure, time from one question to the next; microseconds
@@ -29,9 +33,20 @@ fn an_engine_asks_eight_times_in_a_tenure_and_seldom_enough() {
 #[test]
 fn locks_that_follow_one_another_ask_once_in_a_while() {
     let mut runs = runs();
-    let asks = |index: &u64| lock(&mut runs, 7, index * 100, index * 100 + 90) == Follow::Ask;
+    let asks = |index: &u64| is_asked(lock(&mut runs, 7, index * 100, index * 100 + 90));
     let asked: Vec<u64> = (0..30).filter(asks).collect();
     assert_eq!(asked, [5, 10, 15, 20, 25], "each 500 ms, from a release on");
+}
+
+#[test]
+fn every_third_question_goes_to_another_node() {
+    let mut runs = runs();
+    let asks = |index: u64| match lock(&mut runs, 7, index * 100, index * 100 + 90) {
+        Follow::Ask { place } => Some(place),
+        _ => None,
+    };
+    let asked: Vec<_> = (0..46).filter_map(asks).collect();
+    assert_eq!(asked, [0, 0, 1, 0, 0, 2, 0, 0, 3]);
 }
 
 #[test]
@@ -42,7 +57,7 @@ fn a_break_in_which_others_have_their_moment_ends_the_run() {
     }
     let single = lock(&mut runs, 7, 20_000, 29_000);
     assert_eq!(single, Follow::Nothing, "a single lock, however long");
-    assert_eq!(lock(&mut runs, 7, 29_049, 29_050), Follow::Ask);
+    assert!(is_asked(lock(&mut runs, 7, 29_049, 29_050)));
 }
 
 #[test]
@@ -78,13 +93,13 @@ fn an_engine_comes_back_once_from_a_pause_and_for_its_resource() {
 fn a_resource_takes_the_place_of_one_that_rests_and_of_no_other() {
     let mut runs = runs();
     for index in 0..10 {
-        let follow = if index == 8 { Follow::Ask } else { Follow::Nothing };
-        assert_eq!(lock(&mut runs, 7, index * 60, index * 60 + 40), follow, "{index}");
+        let follow = lock(&mut runs, 7, index * 60, index * 60 + 40);
+        assert_eq!(is_asked(follow), index == 8, "{index}");
         assert_eq!(lock(&mut runs, OTHER, index * 60 + 1, index * 60 + 41), Follow::Nothing);
     }
     assert_eq!(lock(&mut runs, OTHER, 1_000, 1_001), Follow::Nothing, "the place is free");
     assert_eq!(lock(&mut runs, 7, 1_002, 1_003), Follow::Nothing, "and taken");
-    assert_eq!(lock(&mut runs, OTHER, 1_004, 1_501), Follow::Ask);
+    assert!(is_asked(lock(&mut runs, OTHER, 1_004, 1_501)));
 }
 
 #[test]
@@ -99,4 +114,32 @@ fn what_others_want_is_told_once_and_for_the_resource() {
     runs.wanted(7);
     assert_eq!(lock(&mut runs, 7, 100, 101), Follow::Nothing, "that was long ago");
     assert_eq!(lock(&mut runs, 7, 102, 103), Follow::Nothing);
+}
+
+/// Two resources share a place, and both are released all the time.
+#[test]
+fn a_resource_that_rests_as_seldom_as_another_has_its_place_in_turn() {
+    let mut runs = runs();
+    let mut asked = [0, 0];
+    for index in 0..10_000 {
+        for (which, hash) in [7, OTHER].into_iter().enumerate() {
+            let started = index * 40 + which as u64;
+            asked[which] += u32::from(is_asked(lock(&mut runs, hash, started, started + 39)));
+        }
+    }
+    assert!(asked.iter().all(|asked| *asked >= 100), "{asked:?}");
+}
+
+/// A crowd is no rival.
+#[test]
+fn many_resources_drive_out_none() {
+    let mut runs = runs();
+    let mut asked = 0;
+    for index in 0..100 {
+        asked += u32::from(is_asked(lock(&mut runs, 7, index * 40, index * 40 + 39)));
+        for other in 1..100 {
+            lock(&mut runs, 7 + PLACES as u32 * other, index * 40, index * 40 + 39);
+        }
+    }
+    assert!(asked >= 7, "{asked}");
 }

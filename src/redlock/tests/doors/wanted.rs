@@ -100,11 +100,13 @@ fn who_sees_one_engine_follow_itself_leaves_marks_at_intervals_that_double() {
     assert_eq!(rig.redlock.counters().marked, marks.len() as u64);
     assert!(*due.end() > Duration::from_secs(30), "they go on to the end of the wait");
     let door = marks[0].1;
-    for (after, index, mark) in &marks {
+    for (number, (after, index, mark)) in marks.iter().enumerate() {
         let life = (*after * 2).max(Duration::from_secs(1)).as_millis();
         assert_eq!(mark, &format!("SET {MARK} wanted: wanted: want PX {life}"));
-        assert_eq!(*index, door, "where all look");
+        assert_eq!(*index == door, number % 2 == 0, "where all look, and elsewhere in turn");
     }
+    let others: std::collections::BTreeSet<_> = marks.iter().map(|(_, index, _)| index).collect();
+    assert_eq!(others.len(), 5, "others may see other voters");
 }
 
 #[test]

@@ -165,3 +165,61 @@ fn a_line_that_knows_of_nobody_makes_room_for_one_who_had_turns() {
         assert!(waited < ms(300), "{waited:?}, seed {seed}");
     }
 }
+
+/// Requests whose waits end before a gap would be over leave less, and no more than half of their
+/// waits. Where they left nothing, nobody else ever had the lock.
+#[test]
+fn requests_with_short_waits_leave_the_resource_to_others_too() {
+    for (line, wait) in [(1, 10), (1, 40), (3, 10), (3, 40), (3, 60)] {
+        for seed in 0..3 {
+            let waited = wait_beside(Together::new(2, seed), line, ms(wait), Duration::ZERO);
+            assert!(waited < ms(1_500), "{waited:?} beside {line} that wait for {wait} ms");
+        }
+    }
+}
+
+/// One of the two does not see the node at which the other asks for marks, or leaves them. The
+/// owner asks again too late for a tenure, and too soon for anybody else.
+#[test]
+fn marks_are_found_where_two_do_not_see_the_same_voters() {
+    let pause = Duration::from_nanos(2 * WAY) + Duration::from_micros(20);
+    for master in 0..5 {
+        for (engine, seed) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] {
+            let mut together = Together::new(2, seed);
+            together.engines[engine].close(master);
+            let waited = wait_beside(together, 1, LONG, pause);
+            assert!(waited < ms(1_000), "{waited:?} where {engine} lacks {master}, seed {seed}");
+        }
+    }
+}
+
+/// Lets so many requests of one engine come again and again, each with this wait and this long
+/// behind the release. Returns how long another engine waits, 3 s at the most.
+fn wait_beside(mut together: Together, line: usize, wait: Duration, pause: Duration) -> Duration {
+    together.jitter = 1;
+    let began = together.now;
+    (0..line).for_each(|_| together.ask_for(0, wait));
+    together.ask(1);
+    let mut events = Vec::new();
+    while together.now - began < Duration::from_secs(3) {
+        for (engine, event) in mem::take(&mut events) {
+            match event {
+                Event::Acquired { .. } if engine == 1 => return together.now - began,
+                Event::Acquired { lock, valid_until, .. } => {
+                    events.extend(together.pass(ms(5)));
+                    if let Some(lock) = together.release(engine, lock) {
+                        events.push((engine, Event::Acquired { lock, valid_until, fence: None }));
+                    }
+                    events.extend(together.pass(pause));
+                    together.ask_for(0, wait);
+                }
+                Event::AcquireFailed { .. } => together.ask_for(0, wait),
+                _ => {}
+            }
+        }
+        if events.is_empty() {
+            events = together.step();
+        }
+    }
+    together.now - began
+}
