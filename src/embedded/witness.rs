@@ -80,7 +80,9 @@ impl Witness {
                 let begin = request.witness.len().saturating_sub("witness".len());
                 let labels = [&request.witness[..begin], b"label:"].concat();
                 let size = database.len(server.now) - database.count_labels(&labels, server.now);
-                let is_again = size <= 2 && stored.is_some_and(|old| old.is_fresh(&identity));
+                let is_unseen = stamp.is_some_and(|[.., looks]| looks == 1.0);
+                let is_fresh = stored.is_some_and(|old| old.is_fresh(&identity));
+                let is_again = size <= 2 && is_fresh && is_unseen;
                 if size > 0 && !is_again {
                     resp::array_header(out, 2);
                     resp::integer(out, -1);

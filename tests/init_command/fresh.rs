@@ -91,15 +91,54 @@ fn a_declaration_that_was_cut_short_is_finished_by_another() {
     for node in [&cluster[0], &cluster[1]] {
         let seen = node.get(b"redbolt:seen").expect("a stamp");
         let seen = String::from_utf8(seen).expect("digits");
-        let (at, rest) = seen.split_once(' ').expect("four numbers");
+        let (at, _) = seen.split_once(' ').expect("four numbers");
         let long_ago = at.parse::<u64>().expect("digits") - 3_600_000_000;
-        node.command(&[b"SET", b"redbolt:seen", format!("{long_ago} {rest}").as_bytes()]);
+        node.command(&[b"SET", b"redbolt:seen", format!("{long_ago} 0 0 1").as_bytes()]);
     }
     let again = [&["--no-wait"][..], &fresh].concat();
     init(&cluster.addrs(), &again).assert(0, &["declared fresh before", "empty: declared fresh"]);
     exec_at_once(&cluster.addrs(), "2s").assert(0, &[]);
     cluster[2].kill();
     exec_at_once(&cluster.addrs(), "2s").assert(0, &[]);
+}
+
+const USED: &str = "declared fresh before, and looked at since";
+
+/// Two nodes of three have lost their locks, and the third one was away when one was granted. All
+/// look new but for the clients that the third one has seen.
+#[test]
+fn a_deployment_that_has_clients_is_not_declared_again() {
+    let mut cluster = Cluster::start(3);
+    init(&cluster.addrs(), &["--fresh"]).assert(0, &[]);
+    exec_at_once(&cluster.addrs(), "2s").assert(0, &[]);
+    cluster[0].restart();
+    cluster[1].restart();
+    let before = written(&all(&cluster));
+    let refused = format!("{USED}: use init without --fresh");
+    let expected = ["nothing was written on any node", &refused, "empty: fit, nothing written"];
+    init(&cluster.addrs(), &["--fresh"]).assert(69, &expected);
+    // Nor is one node of them made a deployment of its own.
+    init(&[cluster[2].addr()], &["--fresh"]).assert(69, &[&refused]);
+    assert_eq!(written(&all(&cluster)), before);
+}
+
+/// The script that sets a deployment up may run again.
+#[test]
+fn a_deployment_that_was_declared_and_is_in_use_is_kept_as_it_is() {
+    let cluster = Cluster::start(3);
+    init(&cluster.addrs(), &["--fresh"]).assert(0, &[]);
+    exec_at_once(&cluster.addrs(), "2s").assert(0, &[]);
+    // Keys of locks do not matter.
+    cluster[0].set_px(b"lock", b"token", Duration::from_secs(60));
+    let witnesses = || cluster.iter().map(|node| node.get(b"redbolt:witness")).collect::<Vec<_>>();
+    let before = witnesses();
+    let kept = format!("{USED}: kept");
+    let outcome = init(&cluster.addrs(), &["--fresh"]);
+    outcome.assert(0, &[&kept, "a quorum of the nodes votes"]);
+    assert_eq!(outcome.out.matches(&kept).count(), 3, "{}", outcome.out);
+    let longer = ["--fresh", "--max-ttl", "90s"];
+    init(&cluster.addrs(), &longer).assert(69, &["use init without --fresh"]);
+    assert_eq!(witnesses(), before);
 }
 
 #[test]
@@ -124,11 +163,15 @@ fn labels_of_clients_do_not_stop_a_declaration() {
     redbolt("exec", &addrs, &labelled).assert(0, &[]);
     let labels: usize = cluster.iter().map(|node| count(node) - 2).sum();
     assert!(labels >= 2, "{labels} labels");
-    init(&addrs, &fresh).assert(0, &["declared fresh before: declared fresh"]);
-    cluster.iter().for_each(|node| {
-        node.command(&[b"DEL", b"p*:redbolt:witness", b"p*:redbolt:seen"]);
-    });
+    init(&addrs, &fresh).assert(0, &["and looked at since: kept"]);
+    let forget = || {
+        for node in cluster.iter() {
+            node.command(&[b"DEL", b"p*:redbolt:witness", b"p*:redbolt:seen"]);
+        }
+    };
+    forget();
     init(&addrs, &fresh).assert(0, &[": empty: declared fresh"]);
+    forget();
     // What begins otherwise is data, and so are labels of a deployment with another prefix.
     cluster[0].command(&[b"SET", b"redbolt:label:x", b"y"]);
     init(&addrs, &fresh).assert(69, &["not new, it has 1 key: use init without --fresh"]);
@@ -189,7 +232,8 @@ fn the_rights_of_locks_suffice_but_for_a_declaration() {
     init(&url, &["--fresh"]).assert(0, &["empty: declared fresh"]);
     // Without the right to look, a label could be a lock.
     cluster[0].command(&[b"SET", b"redbolt:label:x", b"y"]);
+    cluster[0].command(&[b"DEL", b"redbolt:witness", b"redbolt:seen"]);
     init(&url, &["--fresh"]).assert(69, &["not new, it has 1 key"]);
     allow(&["+scan"]);
-    init(&url, &["--fresh"]).assert(0, &["declared fresh before: declared fresh"]);
+    init(&url, &["--fresh"]).assert(0, &["empty: declared fresh"]);
 }

@@ -20,6 +20,12 @@ pub enum InitFinding {
         /// The longest ttl of the deployment.
         max_ttl: Duration,
     },
+    /// An operator has declared this process fresh, and somebody has looked since: a client that
+    /// may have a lock there, or [`Init`](super::Init) when it was done.
+    Used {
+        /// The longest ttl of the deployment.
+        max_ttl: Duration,
+    },
     /// The witness of this data.
     Witness {
         /// For how long the data has been in one piece, by the clock of the node.
@@ -45,6 +51,7 @@ impl InitFinding {
         match *self {
             Self::Nothing { .. } => None,
             Self::Declared { max_ttl }
+            | Self::Used { max_ttl }
             | Self::Witness { max_ttl, .. }
             | Self::Other { max_ttl }
             | Self::Closed { max_ttl } => Some(max_ttl),
@@ -58,6 +65,7 @@ impl fmt::Display for InitFinding {
             Self::Nothing { keys: Some(0) } => f.write_str("empty"),
             Self::Nothing { .. } => f.write_str("no witness"),
             Self::Declared { .. } => f.write_str("declared fresh before"),
+            Self::Used { .. } => f.write_str("declared fresh before, and looked at since"),
             Self::Witness { age, .. } => write!(f, "a witness of {}", format_rounded(*age)),
             Self::Other { .. } => f.write_str("the witness of an earlier process or other data"),
             Self::Closed { .. } => f.write_str("closed for a change"),

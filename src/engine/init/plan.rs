@@ -134,8 +134,12 @@ impl InitPlan {
 
     fn order(&mut self, aim: verdict::Aim) -> io::Result<()> {
         let (config, nodes) = (self.config.clone(), self.visits.len());
+        let is_kept = |node: &InitNode| {
+            aim == verdict::Aim::Declaration && step(node) == Some(InitStep::Keep)
+        };
+        self.each(is_kept, |_, _| Ok(InitAction::Kept))?;
         self.each(
-            |node| node.result.is_ok(),
+            |node| step(node).is_some(),
             |visit, node| match visit.order(aim.order(), &config, nodes) {
                 Ok(Receipt::Done(word)) => verdict::done(aim, &config, nodes, &word, node.finding),
                 receipt => Err(refusal(receipt)),

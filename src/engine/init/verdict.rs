@@ -44,10 +44,27 @@ pub(super) fn judge(
     addresses: &[Address],
     sights: &[Result<Sight, NodeError>],
 ) -> Vec<InitNode> {
+    let is_done = aim == Aim::Declaration && is_declared_and_used(config, sights);
     judge_each(addresses, sights, |sight, finding| {
+        if is_done {
+            return (Ok(InitStep::Keep), None);
+        }
         let refusal = refusal(aim, config, addresses.len(), sight, finding);
         (refusal.map_or_else(|| Ok(step(aim, config, finding)), Err), None)
     })
+}
+
+/// Returns whether all nodes were declared fresh, for this number of nodes and this `max_ttl`, and
+/// clients work with them. Then nothing is left to be done, and nothing must be done again.
+fn is_declared_and_used(config: &RedlockConfig, sights: &[Result<Sight, NodeError>]) -> bool {
+    let is_fit = |sight: &Result<Sight, NodeError>| {
+        let standing = sight.as_ref().ok().and_then(|sight| sight.standing);
+        standing.is_some_and(|standing| {
+            let obstacle = obstacle(Aim::Witness, config, sights.len(), standing.constants);
+            standing.is_declared() && obstacle.is_none()
+        })
+    };
+    sights.iter().all(is_fit) && sights.iter().flatten().any(|sight| sight.looks != 1)
 }
 
 /// Judges by `decide` each node that could be inspected and is no other node of the list.
@@ -194,7 +211,10 @@ fn finding(sight: &Sight) -> InitFinding {
     if standing.constants.is_closed {
         InitFinding::Closed { max_ttl }
     } else if standing.is_declared() {
-        InitFinding::Declared { max_ttl }
+        match sight.looks {
+            1 => InitFinding::Declared { max_ttl },
+            _ => InitFinding::Used { max_ttl },
+        }
     } else if standing.is_own {
         let age = Duration::from_micros(sight.time.saturating_sub(standing.born));
         InitFinding::Witness { age, max_ttl }

@@ -124,8 +124,9 @@ pub const LOOK: Script = Script {
 /// lock there.
 ///
 /// Keys and arguments are those of [`LOOK`]. The birth becomes 0, which earns every credit. The
-/// script does so only in an empty database, or where nothing but an earlier declaration stands;
-/// elsewhere the script changes nothing and answers −1 and the number of keys. The labels of
+/// script does so only in an empty database, or where nothing but an earlier declaration stands and
+/// nobody has looked since; elsewhere the script changes nothing and answers −1 and the number of
+/// keys. The labels of
 /// clients, which stay for two spans, are no data and do not count. Otherwise the answer is that of
 /// `LOOK`. The stamp begins anew: nodes that were declared at different times must not look as if
 /// some of them had been out of service.
@@ -136,13 +137,13 @@ pub const DECLARE_FRESH: Script = Script {
         counts!(),
         "if not tonumber(size) then return size end \
          size = size - labels \
-         local again = w[1] == id and w[2] == '0' and size <= 2 \
+         local again = w[1] == id and w[2] == '0' and tonumber(s[4]) == 1 and size <= 2 \
          if size > 0 and not again then return {-1, size} end \
          w, s = {id, '0', '0', '0', ARGV[3], ARGV[4]}, {} \
          redis.call('SET', KEYS[1], table.concat(w, ' ')) ",
         tail!()
     ),
-    sha: "a6bf77b8d9be2842d65eb5bde33809c650078112",
+    sha: "558b2864eefc6b58339328298699d42cd7b103f9",
 };
 
 /// The script that counts the labels of clients for an operator, and changes nothing.

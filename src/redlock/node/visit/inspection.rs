@@ -31,13 +31,16 @@ pub(crate) struct Sight {
     pub(crate) keys: Option<u64>,
     /// The time of the last look of a client, by the same clock, as the stamp says.
     pub(crate) seen: Option<u64>,
+    /// How often clients have looked, as the stamp says. A declaration counts as the first look.
+    pub(crate) looks: u64,
 }
 
 #[cfg(test)]
 impl Sight {
     /// What an inspection finds on a node without a witness at this time.
     pub(crate) const fn empty(time: u64) -> Self {
-        Self { run_id: RunId([b'a'; 40]), standing: None, time, keys: Some(0), seen: None }
+        let run_id = RunId([b'a'; 40]);
+        Self { run_id, standing: None, time, keys: Some(0), seen: None, looks: 0 }
     }
 }
 
@@ -95,7 +98,7 @@ pub(crate) struct Inspection<'a> {
     identity: Option<Identity>,
     answered: usize,
     standing: Option<Standing>,
-    seen: Option<u64>,
+    stamp: Option<Stamp>,
     time: u64,
     labels: u64,
     message: Message,
@@ -110,7 +113,7 @@ impl<'a> Inspection<'a> {
             identity: None,
             answered: 0,
             standing: None,
-            seen: None,
+            stamp: None,
             time: 0,
             labels: 0,
             message: Message::default(),
@@ -165,9 +168,7 @@ impl<'a> Inspection<'a> {
         }
         match (question, value) {
             (Some(Question::Witness | Question::Stamp), Value::Null) => {}
-            (Some(Question::Stamp), Value::Bulk(text)) => {
-                self.seen = Stamp::read(text).map(|stamp| stamp.at);
-            }
+            (Some(Question::Stamp), Value::Bulk(text)) => self.stamp = Stamp::read(text),
             (Some(Question::Witness), Value::Bulk(text)) => {
                 self.standing = Standing::read(text, &identity.in_witness(self.login.database));
             }
@@ -206,10 +207,12 @@ impl<'a> Inspection<'a> {
     }
 
     fn sight(&self, identity: Identity, keys: Option<u64>) -> Sight {
-        let Self { standing, seen, time, labels, .. } = *self;
+        let Self { standing, time, labels, .. } = *self;
+        let (seen, looks) = self.stamp.as_ref().map(|stamp| (stamp.at, stamp.count)).unzip();
         // A label can come or go between the two answers.
         let keys = keys.map(|keys| keys.saturating_sub(labels));
-        Sight { run_id: identity.run_id, standing, time, keys, seen }
+        let looks = looks.unwrap_or_default();
+        Sight { run_id: identity.run_id, standing, time, keys, seen, looks }
     }
 
     /// Returns what the node has told of itself.
