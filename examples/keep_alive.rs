@@ -40,8 +40,10 @@ fn example(config: Config) -> Result<(), Box<dyn Error>> {
             println!("we lead no more: {notice}");
             return Ok(());
         }
-        if expiring.blocking_wait_timeout(Duration::ZERO).is_some() {
-            println!("renewals fail: time to save what there is");
+        if let Some(notice) = expiring.blocking_wait_timeout(Duration::ZERO) {
+            let why =
+                if notice.is_planned() { "the lock is near its end" } else { "renewals fail" };
+            println!("{why}: time to save what there is");
             expiring = guard.expiring();
         }
         println!("{:?} left", guard.remaining());

@@ -19,8 +19,8 @@ const NOT_AWAITED: &str = ", last request: no reply before the others had decide
 
 /// The hint on how to go on without waiting for a restart guard.
 pub(crate) const GUARD_HINT: &str = "\
-redbolt init waits until they vote; for redbolt init --fresh, which saves this wait on new \
-servers, it is too late now: it has to come before the first client";
+redbolt init waits until they vote; redbolt init --fresh saves this wait before the first \
+client of new servers, and nowhere else";
 
 /// The longest time that [`time_to_answer`] gives to nodes that are far away.
 const MOST_TO_ANSWER: Duration = Duration::from_secs(1);

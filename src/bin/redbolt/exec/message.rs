@@ -199,7 +199,6 @@ impl Message<'_> {
             | Self::Expiring { .. }
             | Self::Continued
             | Self::CommandEnded { .. }
-            | Self::Staying { .. }
             | Self::Kept { .. }
             | Self::Released { .. } => Level::Info,
             Self::QuorumAwaited { .. }
@@ -209,6 +208,7 @@ impl Message<'_> {
             | Self::Lost { .. }
             | Self::TerminalWanted
             | Self::Unstoppable
+            | Self::Staying { .. }
             | Self::NotKeptYet { .. }
             | Self::KeptShort { .. }
             | Self::LeftToTtl

@@ -12,7 +12,8 @@ pub(crate) enum Saturated {
     ClientCpu,
     /// All processors of this machine together, which client and servers may share.
     MachineCpu,
-    /// No processor: the network, or what else is between client and servers.
+    /// No processor: the network, what else is between client and servers, or the locks that others
+    /// hold where many want the same.
     Network,
 }
 
@@ -22,7 +23,9 @@ impl fmt::Display for Saturated {
             Self::ServersCpu => "servers' CPU",
             Self::ClientCpu => "client's CPU",
             Self::MachineCpu => "all CPUs of this machine",
-            Self::Network => "no CPU: the network, or what else is on the way",
+            Self::Network => {
+                "no CPU: the network, what else is on the way, or locks that others have"
+            }
         })
     }
 }
