@@ -34,6 +34,10 @@ use crate::time::Instant;
 /// The shortest time for which a look at the door waits. A near node answers sooner.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 
+/// The most round trips to a quorum for which a look waits, where an attempt over near nodes would
+/// not wait for longer anyway.
+const MOST_TRIPS: u32 = 4;
+
 impl Redlock {
     /// Goes on with a request whose pause is over: with a look at the door, or with an attempt.
     pub(super) fn retry(&mut self, now: Instant, slot: u32) {
@@ -65,8 +69,12 @@ impl Redlock {
 
     /// Returns the moment until which a look at `node`, which begins now, waits for its answer.
     fn look_end(&self, now: Instant, slot: u32, node: NodeId) -> Instant {
+        let ttl = self.table[slot].ttl;
         let wait = Duration::from_nanos(self.nodes[node].patience()).max(LEAST_WAIT);
-        (now + wait).min(self.first_wait(now, slot, self.table[slot].ttl))
+        // A door that is much farther away than a quorum is not worth the time.
+        let far = self.quorum_round_trip().saturating_mul(MOST_TRIPS);
+        let most = far.max(self.first_wait(now, slot, ttl) - now).min(self.longest_wait(slot, ttl));
+        now + wait.min(most)
     }
 
     /// Returns the node at which a request looks before its next attempt. Returns `None` for a

@@ -46,7 +46,8 @@ struct Together {
     last: Vec<[[Instant; 2]; 5]>,
     /// What the masters have executed.
     commands: usize,
-    /// By how much a way can be longer than another one, in nanoseconds.
+    /// The way, and by how much it can be longer, in nanoseconds.
+    way: u64,
     jitter: u64,
     /// The engine whose ways are longer by this.
     late: (usize, Duration),
@@ -78,6 +79,7 @@ impl Together {
             last: vec![[[Instant::ZERO; 2]; 5]; engines.len()],
             engines,
             commands: 0,
+            way: WAY,
             jitter: JITTER,
             late: (0, Duration::ZERO),
             options: AcquireOptions::new(),
@@ -92,7 +94,7 @@ impl Together {
                 (*engine, *master, 1)
             }
         };
-        let mut way = Duration::from_nanos(WAY + self.rng.u64(..self.jitter));
+        let mut way = Duration::from_nanos(self.way + self.rng.u64(..self.jitter));
         if engine == self.late.0 {
             way += self.late.1;
         }

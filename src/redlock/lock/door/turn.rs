@@ -100,7 +100,7 @@ impl Door {
     /// Returns whether others take turns again and again, and this engine has none.
     pub(crate) fn is_passed_over(&self) -> bool {
         let others = self.company();
-        self.is_new() && !self.is_long && others > 0 && self.gone() >= ROUNDS_GONE * others
+        self.is_new() && others > 0 && self.gone() >= ROUNDS_GONE * others
     }
 
     /// Returns whether the request asks one node before all others when the owner lets go. All who
