@@ -11,8 +11,8 @@
 //! Among many nobody knows who is next, and many who go in at once would all lose. They look at the
 //! door, whoever has waited for longest most often, or [knock](super::knock) when they are told. So
 //! does an engine that has not had the lock lately, until it has seen all others twice: the few it
-//! has seen can be few of many. And so do all who wait for a long owner. Now and then two do not who
-//! know only each other, nor does one that is passed over.
+//! has seen can be few of many. And so do all who wait for a long owner. Now and then two do not
+//! who know only each other, nor does one that is passed over.
 
 use core::time::Duration;
 
