@@ -99,9 +99,8 @@ impl Runs {
     pub(crate) fn released(&mut self, now: Instant, hash: u32, started: Instant) -> Follow {
         let (now, started) = (now.as_nanos(), started.as_nanos());
         let run = &mut self.places[hash as usize % PLACES];
-        let is_rival = run.hash != hash && run.is_driven_out(hash);
         // Behind a break a run begins anew, be it that of another resource.
-        if started >= run.over_at || is_rival {
+        if started >= run.over_at || (run.hash != hash && run.is_driven_out(hash)) {
             let asks_at = started.saturating_add(self.every);
             let over_at = now.saturating_add(self.gap);
             *run = Run { hash, over_at, asks_at, ..Run::default() };
