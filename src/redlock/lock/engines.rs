@@ -1,7 +1,7 @@
 //! How many engines want one resource, as far as one of them can see.
 
-/// The bits of a set.
-const BITS: u32 = u128::BITS;
+/// The bits of a set for engines that were seen. The last bit is for [`Engines::SOMEBODY`].
+const BITS: u32 = u128::BITS - 1;
 
 /// The parts of one in which the count is added up.
 const PARTS: u32 = 1 << 16;
@@ -13,8 +13,8 @@ const PARTS: u32 = 1 << 16;
 pub(crate) struct Engines(pub(super) u128);
 
 impl Engines {
-    /// One engine of which nothing is known.
-    pub(crate) const SOMEBODY: Self = Self(1);
+    /// One engine of which nothing is known. No engine that was seen has the same bit.
+    pub(crate) const SOMEBODY: Self = Self(1 << BITS);
 
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
@@ -44,8 +44,9 @@ impl Engines {
     /// that are never counted.
     pub(crate) fn count(self) -> u32 {
         // Another engine finds a free bit once in so many times.
-        let parts: u32 = (0..self.0.count_ones()).map(|set| PARTS * BITS / (BITS - set)).sum();
-        (parts + PARTS / 2) / PARTS
+        let seen = self.without(Self::SOMEBODY);
+        let parts: u32 = (0..seen.0.count_ones()).map(|set| PARTS * BITS / (BITS - set)).sum();
+        (parts + PARTS / 2) / PARTS + u32::from(seen != self)
     }
 }
 

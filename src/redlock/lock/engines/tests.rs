@@ -20,6 +20,14 @@ fn engines_are_counted_about() {
 }
 
 #[test]
+fn somebody_of_whom_nothing_is_known_is_nobody_who_was_seen() {
+    let many = engines(1_000_000);
+    assert_eq!(many.without(Engines::SOMEBODY), many);
+    assert_eq!(Engines::SOMEBODY.count(), 1);
+    assert_eq!(engines(1).union(Engines::SOMEBODY).count(), 2);
+}
+
+#[test]
 fn the_last_engine_is_forgotten_later_than_others() {
     let mut rng = fastrand::Rng::with_seed(7);
     let remembers =
