@@ -56,18 +56,19 @@ impl World {
         let mut may_hand_over = has_room && self.options.max_ttl() > 40 * self.options.farthest();
         let end = self.net.now + SERVED_AFTER;
         while self.net.now < end && self.clients.iter().any(|client| !client.locks.is_empty()) {
-            for (index, chain) in chains.iter_mut().enumerate().take(self.clients.len()) {
+            for index in 0..self.clients.len() {
                 if self.clients[index].first_in(State::Held).is_none() {
                     continue;
                 }
-                self.check_turn(index, chain);
+                self.check_turn(index, &mut chains[index]);
                 let heir = self.heir(index).filter(|_| core::mem::take(&mut may_hand_over));
                 if let Some(heir) = heir {
                     wanted[heir] += 1;
-                    *chain = Chain::default();
+                    // Neither goes on: the heir gets what another one had meanwhile.
+                    (chains[index], chains[heir]) = Default::default();
                     self.bequeath(index, heir, ttl, wait);
                 } else {
-                    self.give_up(index, chain);
+                    self.give_up(index, &mut chains[index]);
                 }
             }
             self.advance(end)?;
