@@ -58,7 +58,10 @@ impl InitPlan {
         let sights: Vec<_> = visits.iter().map(sight).collect();
         let mut config = config.clone();
         let (work, mut judged) = match goal {
-            Goal::Order(aim) => (Work::Order(aim), verdict::judge(aim, &config, nodes, &sights)),
+            Goal::Order(aim) => {
+                let aim = aim.on(&config, &sights);
+                (Work::Order(aim), verdict::judge(aim, &config, nodes, &sights))
+            }
             Goal::Change { keeps_longer } => {
                 let id = u64::try_from(Clock::since_1970().as_micros()).unwrap_or(u64::MAX);
                 let change = Change::plan(&config, keeps_longer, &sights, id);
@@ -134,12 +137,8 @@ impl InitPlan {
 
     fn order(&mut self, aim: verdict::Aim) -> io::Result<()> {
         let (config, nodes) = (self.config.clone(), self.visits.len());
-        let is_kept = |node: &InitNode| {
-            aim == verdict::Aim::Declaration && step(node) == Some(InitStep::Keep)
-        };
-        self.each(is_kept, |_, _| Ok(InitAction::Kept))?;
         self.each(
-            |node| step(node).is_some(),
+            |node| node.result.is_ok(),
             |visit, node| match visit.order(aim.order(), &config, nodes) {
                 Ok(Receipt::Done(word)) => verdict::done(aim, &config, nodes, &word, node.finding),
                 receipt => Err(refusal(receipt)),

@@ -25,6 +25,13 @@ impl Aim {
         matches!(self, Self::Declaration | Self::MaxTtl)
     }
 
+    /// Returns the aim with nodes of which this was found. Where all have been declared, and are in
+    /// use, nothing is left to declare, and nothing must be declared again: they are kept.
+    pub(super) fn on(self, config: &RedlockConfig, sights: &[Result<Sight, NodeError>]) -> Self {
+        let is_done = self == Self::Declaration && is_declared_and_used(config, sights);
+        if is_done { Self::Witness } else { self }
+    }
+
     pub(super) const fn order(self) -> Order {
         match self {
             Self::Witness => Order::Witness,
@@ -44,18 +51,14 @@ pub(super) fn judge(
     addresses: &[Address],
     sights: &[Result<Sight, NodeError>],
 ) -> Vec<InitNode> {
-    let is_done = aim == Aim::Declaration && is_declared_and_used(config, sights);
     judge_each(addresses, sights, |sight, finding| {
-        if is_done {
-            return (Ok(InitStep::Keep), None);
-        }
         let refusal = refusal(aim, config, addresses.len(), sight, finding);
         (refusal.map_or_else(|| Ok(step(aim, config, finding)), Err), None)
     })
 }
 
 /// Returns whether all nodes were declared fresh, for this number of nodes and this `max_ttl`, and
-/// clients work with them. Then nothing is left to be done, and nothing must be done again.
+/// somebody has looked at one since.
 fn is_declared_and_used(config: &RedlockConfig, sights: &[Result<Sight, NodeError>]) -> bool {
     let is_fit = |sight: &Result<Sight, NodeError>| {
         let standing = sight.as_ref().ok().and_then(|sight| sight.standing);

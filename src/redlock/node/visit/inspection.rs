@@ -208,10 +208,10 @@ impl<'a> Inspection<'a> {
 
     fn sight(&self, identity: Identity, keys: Option<u64>) -> Sight {
         let Self { standing, time, labels, .. } = *self;
-        let (seen, looks) = self.stamp.as_ref().map(|stamp| (stamp.at, stamp.count)).unzip();
         // A label can come or go between the two answers.
         let keys = keys.map(|keys| keys.saturating_sub(labels));
-        let looks = looks.unwrap_or_default();
+        let seen = self.stamp.as_ref().map(|stamp| stamp.at);
+        let looks = self.stamp.as_ref().map_or(0, |stamp| stamp.count);
         Sight { run_id: identity.run_id, standing, time, keys, seen, looks }
     }
 
