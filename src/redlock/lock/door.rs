@@ -9,7 +9,7 @@ use core::time::Duration;
 use self::peeks::Peeks;
 use super::engines::Engines;
 use super::listeners::Listening;
-use super::runs::ask_every;
+use super::runs::{ask_every, place};
 use crate::redlock::node_set::NodeSet;
 use crate::redlock::token::NONCE_LEN;
 use crate::redlock::xxh64::xxh64;
@@ -28,6 +28,9 @@ const MOST_DOUBLINGS: u32 = 16;
 
 /// The shortest time between two marks.
 const LEAST_MARK: Duration = Duration::from_millis(100);
+
+/// One of so many marks goes to another voter than the first.
+const MARKS_A_TURN: u8 = 2;
 
 /// The looks of one request.
 #[derive(Clone, Copy, Default, Debug)]
@@ -215,11 +218,9 @@ impl Door {
         Some(alone)
     }
 
-    /// Returns the place of the voter at which the request leaves its mark, in the order of the
-    /// resource. Others can see other voters, so every second mark goes to the next one of all.
+    /// Returns the [`place`] of the voter at which the request leaves its last mark.
     pub(crate) fn mark_place(&self) -> usize {
-        let before = usize::from(self.marks.saturating_sub(1));
-        before % 2 * (before / 2 + 1)
+        place(self.marks.saturating_sub(1), MARKS_A_TURN)
     }
 
     /// Returns whether one lock was all that this request has seen of others, for `patience` and

@@ -10,6 +10,9 @@ use crate::time::Instant;
 /// For how many resources runs are remembered.
 const PLACES: usize = 256;
 
+/// One of so many questions goes to another voter than the first.
+const QUESTIONS_A_TURN: u8 = 3;
+
 /// How many releases of another resource, with none of a third one, give that one the place.
 const ENOUGH_RIVALS: u8 = 16;
 
@@ -21,6 +24,15 @@ const LEAST_EVERY: Duration = Duration::from_millis(50);
 /// somebody waits, and before those leave a mark who have seen nobody else.
 pub(crate) fn ask_every(tenure: Duration) -> Duration {
     (tenure / 8).max(tenure.min(LEAST_EVERY))
+}
+
+/// Returns the place in the order of the resource, among all voters, of the one that the next
+/// question goes to, or the next mark, of which there were so many before. Mostly that is the first
+/// voter. Clients that see other voters would never meet there, so of `every` so many one goes to
+/// the next of all.
+pub(crate) fn place(before: u8, every: u8) -> usize {
+    let (turn, rest) = (before / every, before % every);
+    if rest + 1 == every { usize::from(turn) + 1 } else { 0 }
 }
 
 /// Locks on one resource, each requested so soon behind the one before that others had no moment.
@@ -60,9 +72,8 @@ impl Run {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Follow {
     Nothing,
-    /// It is time to ask whether somebody else wants the resource, at the voter with this place in
-    /// the order of the resource. Others can see other voters, and leave their marks elsewhere, so
-    /// every third question goes to the next one of all.
+    /// It is time to ask whether somebody else wants the resource, at the voter with this
+    /// [`place`].
     Ask {
         place: usize,
     },
@@ -111,9 +122,9 @@ impl Runs {
                 if core::mem::take(&mut run.is_wanted) {
                     return Follow::Leave;
                 }
-                let asked = usize::from(run.asked);
+                let place = place(run.asked, QUESTIONS_A_TURN);
                 run.asked = run.asked.wrapping_add(1);
-                return Follow::Ask { place: if asked % 3 == 2 { asked / 3 + 1 } else { 0 } };
+                return Follow::Ask { place };
             }
         }
         Follow::Nothing

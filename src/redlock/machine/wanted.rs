@@ -129,7 +129,8 @@ impl Redlock {
     fn leave_to_unseen(&mut self, now: Instant, slot: u32, hash: u32) {
         let seen = self.table.door(slot).map(|door| door.crowd(&mut self.rng)).unwrap_or_default();
         let others = seen.union(Engines::SOMEBODY);
-        // The pause lasts for three eighths of the time for which the lock seems to have been held.
+        // The pause lasts for three eighths and more of the time for which the lock seems to have
+        // been held.
         let held = ask_every(self.config.tenure).max(self.config.retry_max).saturating_mul(2);
         self.crowds.remember(Crowd { hash, others, released_at: now, held });
     }

@@ -132,6 +132,7 @@ fn those_who_wait_at_the_start_are_seen_soon() {
         };
         let mut waits: Vec<_> = (0..7).map(longest).collect();
         waits.sort();
+        println!("{engines} engines, hold {hold} ms: {waits:.0?}");
         assert!(waits[3] < ms(450) && waits[6] < ms(900), "{engines} engines: {waits:?}");
     }
 }
