@@ -11,7 +11,7 @@ use allocation_counter::measure;
 use redbolt::redlock::RestartGuard;
 use redbolt::{Config, Engine, Event};
 use support::now;
-use support::servers::{Cluster, Node};
+use support::servers::Cluster;
 
 const TTL: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -118,9 +118,7 @@ impl Load {
 }
 
 fn assert_empty(cluster: &Cluster) {
-    // A mark of somebody who has waited for long lives for a while.
-    let is_mark = |key: &Vec<u8>| key.starts_with(b"redbolt:wanted:");
-    assert!(cluster.iter().map(Node::keys).all(|keys| keys.iter().all(is_mark)));
+    assert!(cluster.iter().all(|node| node.keys_but_marks().is_empty()));
 }
 
 #[test]

@@ -237,6 +237,15 @@ impl Node {
         keys
     }
 
+    /// Returns all [keys](Self::keys) but the marks of those who have waited for long: a mark stays
+    /// for a while behind the one who left it, and expires.
+    pub(crate) fn keys_but_marks(&self) -> Vec<Vec<u8>> {
+        let mut keys = self.keys();
+        let is_mark = |key: &[u8]| key.starts_with(b"redbolt:wanted:");
+        keys.retain(|key| !is_mark(key) || self.pttl(key) == -1);
+        keys
+    }
+
     /// Sets a key that expires, over any value that is there.
     pub(crate) fn set_px(&self, key: &[u8], value: &[u8], ttl: Duration) {
         let ttl_ms = ttl.as_millis().to_string();
