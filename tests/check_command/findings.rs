@@ -252,6 +252,16 @@ fn a_restarted_node_is_told_when_it_votes() {
     assert_eq!(found.node(&addrs[0])["persistence"], "aof");
 }
 
+/// Clients with another prefix know nothing of this one's witnesses, and a prefix can be mistyped.
+#[test]
+fn a_prefix_without_a_witness_is_named() {
+    let cluster = declared(1);
+    let addr = &cluster.addrs()[0];
+    let found = seen(std::slice::from_ref(addr), &["--prefix", "shop\n:"]);
+    let cause = r#"no client with the prefix "shop\n:" has looked at it yet: it has no witness"#;
+    found.assert_finding(addr, true, cause, "redbolt init");
+}
+
 #[test]
 fn a_clock_an_hour_off_is_a_note_about_its_node() {
     let Some(clocks) = Clocks::new(3) else { return };

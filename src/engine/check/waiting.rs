@@ -60,7 +60,14 @@ impl Waiting<'_> {
         let change = answers.and_then(|answers| answers.change);
         match (reason, word.found, change) {
             (QuarantineReason::FirstContact, Found::Nothing, _) => {
-                "no client has looked at it yet: it has no witness".to_owned()
+                // A prefix that is mistyped shows like this.
+                let prefix = &self.case.config.prefix;
+                let client = if prefix.is_empty() {
+                    "no client".to_owned()
+                } else {
+                    format!("no client with the prefix \"{}\"", prefix.escape_ascii())
+                };
+                format!("{client} has looked at it yet: it has no witness")
             }
             (QuarantineReason::FirstContact, Found::Other, Some(change)) => {
                 format!("{change}, and no client has looked at it since")
