@@ -35,11 +35,20 @@ fn main() -> ExitCode {
         measure();
         return ExitCode::SUCCESS;
     }
-    let trial = Trial::test("two_threads_run_cycles_at_once", || {
-        assert_eq!(run(2, Duration::ZERO).len(), 2);
-        Ok(())
-    });
-    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+    let trials = vec![
+        Trial::test("two_threads_run_cycles_at_once", || {
+            assert_eq!(run(2, Duration::ZERO).len(), 2);
+            Ok(())
+        }),
+        // More than a second of the core's time, as in a measurement of some milliseconds.
+        Trial::test("a_measurement_can_go_on_for_long", || {
+            let mut cycles = Cycles::new(NODES, 1);
+            let count: usize = (0..10_000).map(|_| cycles.run()).sum();
+            assert_eq!(count, 10_000);
+            Ok(())
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 fn measure() {
