@@ -45,8 +45,8 @@ impl Rig {
     pub(crate) fn new(nodes: usize, mut config: RedlockConfig) -> Self {
         // A span is so long that no look at the masters falls into a measurement.
         config.max_ttl = LONGEST_TTL;
-        // And so is a tenure: an engine that has had a resource for a part of one asks whether others
-        // wait, which is in no recorded turn.
+        // And so is a tenure: an engine that has had a resource for a part of one asks whether
+        // others wait, which is in no recorded turn.
         config.tenure = LONGEST_TTL;
         let redlock = Redlock::new(config, vec![Login::default(); nodes], 1, [7; 12]);
         let options = Options::default().fresh(true);

@@ -230,11 +230,11 @@ impl Table {
 
     /// Takes an unused slot. The caller has checked that the table is not full.
     pub(crate) fn claim(&mut self) -> u32 {
-        debug_assert!(self.has_room());
         if let Some(slot) = self.free.pop() {
             self[slot].resource.clear();
             return slot;
         }
+        assert!(self.has_room(), "more than max_locks are in use");
         let slot = self.slots();
         self.slots.push(Lock::free(slot));
         self.slot_of.push(slot);

@@ -89,8 +89,9 @@ impl Redlock {
         };
         let key = self.table[slot].names().keys().nth(taken);
         let key: Option<SmallVec<[u8; 64]>> = key.map(SmallVec::from_slice);
-        // Other sets may have begun to take steps meanwhile.
-        let has_room = 2 * (self.table.len() + 1) <= self.config.max_locks;
+        // Other sets may have begun to take steps meanwhile, and locks that have ended keep their
+        // slots until the owner has taken their events.
+        let has_room = self.table.has_room() && 2 * (self.table.len() + 1) <= self.config.max_locks;
         let Some(key) = key.filter(|_| has_room && !self.has_unread_events()) else {
             return self.give_up_steps(now, slot);
         };

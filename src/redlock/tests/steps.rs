@@ -377,3 +377,21 @@ fn a_set_with_all_steps_keeps_them_until_its_nodes_have_room() {
     });
     assert!(rig.redlock.is_held(rig.now, set) || rig.redlock.cancel(rig.now, set).is_ok());
 }
+
+/// The slots of those that have ended are not free until the owner has heard of the end.
+#[test]
+fn a_set_gives_up_its_steps_where_most_of_a_full_table_has_just_ended() {
+    const MOST: usize = 32;
+    let mut rig = Rig::with(1, |config| config.max_locks = MOST);
+    let set = rig.stepping(&["a", "b"], LONG);
+    assert_eq!(without_token(&rig.sent(0).join(", ")), "SET a NX PX 10000");
+    let others = MOST - rig.redlock.in_use();
+    (0..others).for_each(|other| _ = rig.acquire(&format!("r{other}"), Duration::ZERO));
+    assert_eq!(rig.sent(0).len(), others);
+    // One read grants the step and refuses all others.
+    rig.reply(0, &format!("+OK{}", "\r\n$-1".repeat(others)));
+    rig.advance(Duration::ZERO);
+    assert_eq!(rig.events().len(), others);
+    assert!(rig.sent(0).iter().any(|command| command.starts_with("EVALSHA release 1 a ")));
+    assert!(rig.redlock.in_use() <= MOST && rig.redlock.cancel(rig.now, set).is_ok());
+}
