@@ -7,41 +7,21 @@ use redbolt::time::parse_duration;
 
 use crate::Outcome;
 
-const NAMES: [&str; 19] = [
-    "nodes",
-    "seconds",
-    "hold",
-    "ttl",
-    "rtt",
-    "processes",
-    "threads",
-    "clients",
-    "waiters",
-    "rounds",
-    "kills",
-    "tasks",
-    "resource",
-    "sizes",
-    "sets",
-    "records",
-    "peer",
-    "etcd",
-    "worker",
-];
-
 /// The options by name, the last of equal names first.
 pub(crate) struct Args {
     options: Vec<(String, String)>,
 }
 
 impl Args {
-    pub(crate) fn parse(words: &[String]) -> Outcome<Self> {
+    /// Reads the words behind the name of a scenario that has these options, and `--nodes`.
+    pub(crate) fn parse(scenario: &str, names: &[&str], words: &[String]) -> Outcome<Self> {
         let mut options = Vec::new();
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            let name = word.strip_prefix("--").filter(|name| NAMES.contains(name));
-            let name = name.ok_or_else(|| {
-                format!("no option is called {word:?}; there are --{}", NAMES.join(", --"))
+            let is_known = |name: &&str| *name == "nodes" || names.contains(name);
+            let name = word.strip_prefix("--").filter(is_known).ok_or_else(|| {
+                let names = names.join(", --");
+                format!("{scenario} has no option {word:?}; there are --nodes, --{names}")
             })?;
             let value = words.next().ok_or_else(|| format!("{word} wants a value"))?;
             options.insert(0, (name.to_owned(), value.clone()));

@@ -58,22 +58,46 @@ fn main() -> ExitCode {
 
 /// Without a scenario there is nothing to do, so that a plain `cargo bench` needs no servers. A
 /// word alone is what another bench is to choose by.
-fn run(scenario: &str, words: &[String]) -> Outcome {
-    // A wrong scenario is told of first: the word may be an option, and the next one its value.
-    let args = Args::parse(words);
-    match scenario {
-        "house" => house::run(&args?),
-        "processes" => processes::run(&args?, &processes::PROCESSES),
-        "engines" => processes::run(&args?, &processes::ENGINES),
-        "idle" => idle::run(&args?),
-        "sets" => sets::run(&args?),
-        "worker" => worker::run(&args?),
-        "proxy" => proxy::run(&args?),
-        "--help" => {
+fn run(name: &str, words: &[String]) -> Outcome {
+    match find(name) {
+        Some((scenario, options)) => scenario(&Args::parse(name, options, words)?),
+        None if name == "--help" => {
             println!("{SCENARIOS}");
             Ok(())
         }
-        _ if words.is_empty() => Ok(()),
-        _ => Err(format!("no scenario is called {scenario:?}; {SCENARIOS}").into()),
+        None if words.is_empty() => Ok(()),
+        None => Err(format!("no scenario is called {name:?}; {SCENARIOS}").into()),
     }
+}
+
+/// What a scenario does, and the options that it has besides `--nodes`.
+type Scenario = (fn(&Args) -> Outcome, &'static [&'static str]);
+
+fn find(name: &str) -> Option<Scenario> {
+    let contenders = &[
+        "seconds",
+        "hold",
+        "ttl",
+        "rtt",
+        "processes",
+        "clients",
+        "threads",
+        "records",
+        "peer",
+        "etcd",
+        "worker",
+    ];
+    let scenario: Scenario = match name {
+        "house" => (house::run, &["seconds", "hold", "ttl", "rtt", "threads", "tasks"]),
+        "processes" => (|args| processes::run(args, &processes::PROCESSES), contenders),
+        "engines" => (|args| processes::run(args, &processes::ENGINES), contenders),
+        "idle" => {
+            (idle::run, &["seconds", "ttl", "rtt", "processes", "waiters", "rounds", "kills"])
+        }
+        "sets" => (sets::run, &["seconds", "hold", "ttl", "sizes", "clients", "sets"]),
+        "worker" => (worker::run, &["hold", "ttl", "clients", "threads", "resource", "peer"]),
+        "proxy" => (proxy::run, &["rtt"]),
+        _ => return None,
+    };
+    Some(scenario)
 }

@@ -69,9 +69,13 @@ fn who_starves_is_not_hidden() -> Result<(), Failed> {
 }
 
 fn an_error_names_option_and_value() -> Result<(), Failed> {
-    let parse = |words: [&str; 2]| Args::parse(&words.map(str::to_owned));
-    let error = parse(["--second", "5"]).err().expect("no such option").to_string();
-    assert!(error.contains("\"--second\"; there are --nodes, --seconds, "), "{error}");
+    let names = ["seconds", "hold", "waiters"];
+    let parse = |words: [&str; 2]| Args::parse("idle", &names, &words.map(str::to_owned));
+    for unknown in ["--second", "--peer", "seconds"] {
+        let error = parse([unknown, "5"]).err().expect("no such option").to_string();
+        let start = format!("idle has no option {unknown:?}; there are --nodes, --seconds, --hold");
+        assert!(error.starts_with(&start), "{error}");
+    }
     let args = parse(["--hold", "5"]).map_err(|error| error.to_string())?;
     let error = args.duration("hold", Duration::ZERO).expect_err("no unit").to_string();
     assert!(error.starts_with("--hold is \"5\", which needs a unit"), "{error}");
