@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A term ends before `max_hold` does, and the leader gives the lead back: that is planned, and no
-//! reason for an alarm. To see a leader step down at once, stop a majority of the servers during
-//! the run.
+//! reason for an alarm. To see a leader that loses the lead, make `TERM` 20 s and stop a majority
+//! of the servers during a term: the alarm comes within `TTL`.
 
 mod common;
 
