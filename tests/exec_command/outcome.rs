@@ -110,7 +110,7 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
     };
     let max_ttl = ("REDBOLT_MAX_TTL", "20s");
     let ttl = ("REDBOLT_TTL", "61s");
-    let rows: [(_, &[&str], _, &str); 19] = [
+    let rows: [(_, &[&str], _, &str); 20] = [
         (max_ttl, &[], 64, "the default of --ttl is 30s, at most REDBOLT_MAX_TTL = 20s"),
         (
             max_ttl,
@@ -143,7 +143,8 @@ fn settings_come_from_variables_where_no_option_says_otherwise() {
         (("REDBOLT_TTL", "20"), &[], 64, "REDBOLT_TTL is \"20\", which needs a unit, as in 60s"),
         (("REDBOLT_WAIT", "20"), &[], 64, "REDBOLT_WAIT is \"20\", which needs a unit, as in"),
         (max_ttl, &["--max-ttl", "40", "--ttl", "41"], 64, "--ttl is 41s, at most --max-ttl = 40s"),
-        (("REDBOLT_THREADS", "many"), &["--no-wait"], 69, "no quorum"),
+        (("REDBOLT_THREADS", "64"), &["--no-wait"], 69, "no quorum"),
+        (("REDBOLT_THREADS", "65"), &[], 64, "REDBOLT_THREADS is \"65\", between 1 and 64 is"),
         (("REDBOLT_MAXTTL", "20s"), &[], 64, "REDBOLT_MAXTTL is not a setting, REDBOLT_MAX_TTL is"),
         (("REDBOLT_USER", "app"), &[], 64, "REDBOLT_PASSWORD is not set, but REDBOLT_USER is: a"),
     ];

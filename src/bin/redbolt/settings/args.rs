@@ -38,7 +38,7 @@ const MAX_TTL: &str = "REDBOLT_MAX_TTL";
 const MAX_TTL_OPTION: &str = "--max-ttl";
 
 /// The variables of the clients of the library, which here belong to options of one command.
-const OF_CLIENTS: [&str; 3] = ["REDBOLT_TTL", "REDBOLT_WAIT", "REDBOLT_THREADS"];
+const OF_CLIENTS: [&str; 2] = ["REDBOLT_TTL", "REDBOLT_WAIT"];
 
 #[derive(clap::Args)]
 pub(crate) struct NodeArgs {
@@ -160,6 +160,8 @@ impl NodeArgs {
             None => sources.name_of(name),
         };
         config.apply_vars(value).map_err(|error| told(&error, name_of))?;
+        // A number that services share is checked. No command has so many threads.
+        config.threads = 1;
         passwords::remember(&config.nodes, password.as_ref());
         if let Some(prefix) = &self.prefix {
             // An empty text is no value of a variable, but a prefix that can be wanted.
