@@ -60,6 +60,17 @@ fn a_sweep_measures_every_load_in_every_round() {
 }
 
 #[test]
+fn tables_tell_of_engines_and_of_a_majority() {
+    // Servers of its own are declared fresh, and vote at once.
+    let args = ["--engines", "2", "--ask", "majority", "--seconds", "100ms"];
+    for load in [&["--in-flight", "4"][..], &["--in-flight", "4", "--sweep", "--rounds", "1"]] {
+        let (table, _) = text(run(&[&args[..], load].concat()), 0);
+        let facts = "\nengines       2\nasks first    a majority of the nodes\n";
+        assert!(table.contains(facts), "{table}");
+    }
+}
+
+#[test]
 fn the_files_say_the_same_as_the_run() {
     let (cluster, folder) = (Cluster::start(1), Folder::new());
     let (nodes, out) = (cluster.addrs().join(","), folder.path().display().to_string());
@@ -154,7 +165,7 @@ fn bare_sockets_take_turns_with_the_engine_and_leave_nothing() {
     let args = ["--nodes", &nodes, "--in-flight", "70", "--against", "raw", "--rounds", "2"];
     let args = [&args[..], &["--seconds", "200ms", "--prefix", "svc:", "--out", &out]].concat();
     let (table, _) = text(run(&args), 0);
-    assert!(table.contains("\nagainst raw, in the same rounds:\n"), "{table}");
+    assert!(table.contains("\nagainst raw, to all nodes, in the same rounds:\n"), "{table}");
     let run = run_of(&folder);
     let steps = run["steps"].as_array().expect("a list");
     let contenders: Vec<_> = steps.iter().map(|step| &step["contender"]).collect();

@@ -280,6 +280,14 @@ fn no_quorum_at_the_start_says_why_for_every_node() {
     assert_eq!(stderr, expected);
 }
 
+#[test]
+fn who_says_more_of_a_misconfigured_node_is_told() {
+    let evicting = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"];
+    let cluster = Cluster::start_with(1, &evicting);
+    let (_, stderr) = text(run(&["--nodes", &cluster.addrs()[0]]), 69);
+    assert!(stderr.ends_with("\nredbolt check says what to change\n"), "{stderr}");
+}
+
 /// No more than a variable that is not there.
 #[test]
 fn an_empty_variable_gives_no_nodes() {

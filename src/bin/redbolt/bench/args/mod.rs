@@ -220,7 +220,8 @@ pub(crate) struct Args {
     /// Measure bare sockets beside the engine: raw
     ///
     /// Measure bare sockets beside the engine, in the same rounds: raw, which sends prepared
-    /// bytes over one connection for each node and decides nothing
+    /// bytes over one connection for each node, to all nodes also where the engine asks a
+    /// majority first, and decides nothing
     #[arg(long, value_name = "WHAT", verbatim_doc_comment, hide_possible_values = true)]
     #[arg(value_parser = one_of(["raw"], values::raw))]
     #[arg(conflicts_with_all = ["client", "rate", "resources", "hold", "extend", "fenced"])]

@@ -20,9 +20,11 @@ pub(crate) fn connect(config: Config) -> Result<Engine, Failure> {
         return Ok(engine);
     }
     let nodes_one_by_one = describe(&engine, None);
+    let way_out = nodes_one_by_one.way_out();
     let plural = if nodes == 1 { "" } else { "s" };
     let mut message = format!(
-        "no quorum: {ready} of {nodes} node{plural} ready, {need} needed\n{nodes_one_by_one}"
+        "no quorum: {ready} of {nodes} node{plural} ready, {need} needed\n\
+         {nodes_one_by_one}{way_out}"
     );
     if quarantined_for(&engine).is_some() {
         message.push('\n');

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::table::machine;
+use super::table::{MAJORITY, machine};
 use crate::bench::run::{Against, Comparison, Level, Run};
 use crate::lines::Lines;
 use crate::number::grouped;
@@ -29,7 +29,14 @@ pub(crate) fn table(run: &Run) -> String {
     let notes = (0..).zip(&run.levels).map(|(place, level)| note(run, place, level));
     let notes: Vec<_> = [String::new()].into_iter().chain(notes).collect();
     let mut out = format!("{:LABEL$}{}\n", "nodes", run.nodes.len());
-    line(&mut out, &format!("{:LABEL$}{}\n", "servers", run.servers));
+    line(&mut out, &format!("{:LABEL$}{}", "servers", run.servers));
+    if run.options.engines > 1 {
+        line(&mut out, &format!("{:LABEL$}{}", "engines", run.options.engines));
+    }
+    if run.options.asks_majority {
+        line(&mut out, &format!("{:LABEL$}{MAJORITY}", "asks first"));
+    }
+    out.push('\n');
     out.push_str(&aligned(&rows, &notes));
     out.push_str(
         "\nlatencies to acquire in ms; CPU in µs per cycle, of client and all servers,\n\
@@ -172,7 +179,7 @@ pub(crate) fn against(against: &Against) -> String {
         ]
     }));
     let notes = vec![String::new(); rows.len()];
-    let mut out = format!("\nagainst {}, in the same rounds:\n", against.contender);
+    let mut out = format!("\nagainst {}, to all nodes, in the same rounds:\n", against.contender);
     out.push_str(&aligned(&rows, &notes));
     out
 }

@@ -18,6 +18,9 @@ const STALL_MS: f64 = 100.0;
 /// The columns between two figures.
 const GAP: usize = 2;
 
+/// What is said of locks that ask no more nodes than they need.
+pub(super) const MAJORITY: &str = "a majority of the nodes";
+
 pub(crate) fn table(run: &Run, step: &Step) -> String {
     let mut out = String::new();
     load(&mut out, run, step);
@@ -45,6 +48,9 @@ fn load(out: &mut String, run: &Run, step: &Step) {
     row(out, "servers", &run.servers);
     if step.engines > 1 {
         row(out, "engines", &step.engines.to_string());
+    }
+    if run.options.asks_majority {
+        row(out, "asks first", MAJORITY);
     }
     let label = match run.options.load.as_str() {
         "engines" => "in flight",
