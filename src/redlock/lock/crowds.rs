@@ -30,6 +30,12 @@ pub(crate) struct Crowds {
 }
 
 impl Crowds {
+    /// Returns `true` as long as there was no crowd.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// Remembers a crowd.
     #[cold]
     pub(crate) fn remember(&mut self, crowd: Crowd) {

@@ -46,7 +46,8 @@ impl Redlock {
             return self.begin_steps(now, slot);
         }
         let knocks = self.takes_knock(now, slot);
-        let is_back = self.runs.comes_back(self.table[slot].links.hash);
+        let hashes = self.hashes(slot);
+        let is_back = hashes.into_iter().filter(|hash| self.runs.comes_back(*hash)).count() > 0;
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
@@ -54,7 +55,7 @@ impl Redlock {
             Some((node, end)) => self.look_at_door(now, slot, node, end),
             None => {
                 if is_back {
-                    self.ask_for_lock(now, slot, 0);
+                    self.ask_for_lock(now, slot);
                 }
                 self.go_in(slot);
             }

@@ -13,10 +13,10 @@
 use core::time::Duration;
 
 use super::{Redlock, backoff};
+use crate::redlock::lock::Phase;
 use crate::redlock::lock::crowds::Crowd;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::engines::Engines;
-use crate::redlock::lock::{Lock, Phase};
 use crate::redlock::options::AcquireOptions;
 use crate::time::Instant;
 
@@ -49,7 +49,7 @@ impl Redlock {
             due = self.look_before_turn(now, next, due).max(now + least);
         }
         due = due.min(now + most);
-        self.runs.pauses(self.table[next].links.hash, due);
+        self.hashes(next).into_iter().for_each(|hash| self.runs.pauses(hash, due));
         self.table[next].phase = Phase::Backoff;
         self.schedule(next, due);
     }
@@ -79,10 +79,12 @@ impl Redlock {
             return;
         };
         if !others.is_empty() {
-            let Lock { links, tenure, .. } = &self.table[slot];
             // The lock is on its way to the next owner for a round trip, and nobody has it.
-            let held = now - *tenure + self.quorum_round_trip();
-            self.crowds.remember(Crowd { hash: links.hash, others, released_at: now, held });
+            let held = now - self.table[slot].tenure + self.quorum_round_trip();
+            // A set has seen its first resource alone, and others may want any of them.
+            for hash in self.hashes(slot) {
+                self.crowds.remember(Crowd { hash, others, released_at: now, held });
+            }
         }
     }
 
@@ -93,8 +95,13 @@ impl Redlock {
     /// of the caller is too short.
     #[inline]
     pub(super) fn leave_to_others(&mut self, now: Instant, slot: u32) -> bool {
-        let crowd = self.crowds.find(now, self.table[slot].links.hash);
-        crowd.is_some_and(|crowd| self.leave_to(now, slot, crowd))
+        !self.crowds.is_empty() && self.leave_to_crowd(now, slot)
+    }
+
+    fn leave_to_crowd(&mut self, now: Instant, slot: u32) -> bool {
+        let crowds = self.hashes(slot).into_iter().filter_map(|hash| self.crowds.find(now, hash));
+        let last = crowds.max_by_key(|crowd| crowd.released_at);
+        last.is_some_and(|crowd| self.leave_to(now, slot, crowd))
     }
 
     #[cold]

@@ -20,11 +20,15 @@
 //! before leaves one mark behind it; whoever has not may as well wait for a single owner. A lock
 //! without any such history costs no command.
 //!
+//! Each resource of a set counts by itself: an engine can have the resource by several sets in
+//! turn, and by single locks.
+//!
 //! A mark is a hint. Without the right to write one, and at a node that lies, waiting takes longer.
 
 use core::time::Duration;
 
 use bytes::BytesMut;
+use smallvec::SmallVec;
 
 use super::Redlock;
 use crate::redlock::lock::crowds::Crowd;
@@ -56,9 +60,11 @@ impl Redlock {
     fn send_mark(&mut self, now: Instant, slot: u32, lives: Duration) {
         let ttl = Millis::of(lives.min(LONGEST));
         let place = self.table.door(slot).map_or(0, Door::mark_place);
-        self.at_each_door(now, slot, place, Request::Mark, |_, out, prefix, key| {
-            mark::leave(out, prefix, key, ttl);
-        });
+        for index in 0..usize::from(self.table[slot].keys) {
+            self.at_door(now, (slot, index), place, Request::Mark, |_, out, prefix, key| {
+                mark::leave(out, prefix, key, ttl);
+            });
+        }
         self.counters.marked += 1;
     }
 
@@ -67,13 +73,33 @@ impl Redlock {
     #[inline]
     pub(super) fn count_run(&mut self, now: Instant, slot: u32) {
         let Lock { started, links: Links { hash, .. }, .. } = self.table[slot];
-        match self.follow(now, slot, started) {
+        if self.table[slot].is_set() {
+            return self.count_run_of_set(now, slot, started);
+        }
+        let follow = self.follow(now, slot, hash, started);
+        if follow != Follow::Nothing {
+            self.ask_or_leave(now, (slot, 0), hash, follow);
+        }
+    }
+
+    /// The same for each resource of a set. Other sets can have some of them, and single locks.
+    #[cold]
+    fn count_run_of_set(&mut self, now: Instant, slot: u32, started: Instant) {
+        for (index, hash) in self.hashes(slot).into_iter().enumerate() {
+            let follow = self.follow(now, slot, hash, started);
+            self.ask_or_leave(now, (slot, index), hash, follow);
+        }
+    }
+
+    #[cold]
+    fn ask_or_leave(&mut self, now: Instant, key: (u32, usize), hash: u32, follow: Follow) {
+        match follow {
             Follow::Nothing => {}
-            Follow::Ask { place } => match self.table.behind(slot) {
-                Some(next) => self.ask_for_lock(now, next, place),
-                None => self.take_marks(now, slot, place, Request::Wanted { hash, lock: None }),
-            },
-            Follow::Leave => self.leave_to_unseen(now, slot, hash),
+            Follow::Ask { place } => {
+                let next = self.table.behind(key.0);
+                self.take_mark(now, key, place, Request::Wanted { hash, lock: next });
+            }
+            Follow::Leave => self.leave_to_unseen(now, key.0, hash),
         }
     }
 
@@ -81,37 +107,53 @@ impl Redlock {
     /// while a line of which nobody else is known asks, too, and ends its tenure when all have been
     /// served who stand in it.
     pub(super) fn count_pass(&mut self, now: Instant, slot: u32, started: Instant) {
-        match self.follow(now, slot, started) {
-            Follow::Nothing => {}
-            Follow::Ask { place } => self.ask_for_lock(now, slot, place),
-            Follow::Leave => self.bound_tenure(now, slot),
+        for (index, hash) in self.hashes(slot).into_iter().enumerate() {
+            match self.follow(now, slot, hash, started) {
+                Follow::Nothing => {}
+                Follow::Ask { place } => {
+                    let request = Request::Wanted { hash, lock: Some(slot) };
+                    self.take_mark(now, (slot, index), place, request);
+                }
+                Follow::Leave => self.bound_tenure(now, slot),
+            }
         }
     }
 
     /// Returns what follows from the end of an ownership that began at `started`. An engine that
     /// has seen others leaves the resource to them anyway, and has no use for marks.
     #[inline]
-    fn follow(&mut self, now: Instant, slot: u32, started: Instant) -> Follow {
-        let follow = self.runs.released(now, self.table[slot].links.hash, started);
+    fn follow(&mut self, now: Instant, slot: u32, hash: u32, started: Instant) -> Follow {
+        let follow = self.runs.released(now, hash, started);
         if follow != Follow::Nothing && self.table.door(slot).is_some_and(Door::is_wary) {
             return Follow::Nothing;
         }
         follow
     }
 
-    /// Asks whether others want what a lock with a line has, or a request that comes back for its
-    /// line after a tenure. Others can have been served in the gap, and then nobody is refused.
+    /// Asks whether others want what a request has that comes back for its line after a tenure.
+    /// Others can have been served in the gap, and then nobody is refused.
     #[cold]
-    pub(super) fn ask_for_lock(&mut self, now: Instant, slot: u32, place: usize) {
-        let hash = self.table[slot].links.hash;
-        self.take_marks(now, slot, place, Request::Wanted { hash, lock: Some(slot) });
+    pub(super) fn ask_for_lock(&mut self, now: Instant, slot: u32) {
+        for (index, hash) in self.hashes(slot).into_iter().enumerate() {
+            let request = Request::Wanted { hash, lock: Some(slot) };
+            self.take_mark(now, (slot, index), 0, request);
+        }
     }
 
     #[cold]
-    fn take_marks(&mut self, now: Instant, slot: u32, place: usize, request: Request) {
-        self.at_each_door(now, slot, place, request, |native, out, prefix, key| {
+    fn take_mark(&mut self, now: Instant, key: (u32, usize), place: usize, request: Request) {
+        self.at_door(now, key, place, request, |native, out, prefix, key| {
             mark::take(out, native, prefix, key);
         });
+    }
+
+    /// Returns the hash of each resource of a lock.
+    pub(super) fn hashes(&self, slot: u32) -> SmallVec<[u32; 8]> {
+        let lock = &self.table[slot];
+        if !lock.is_set() {
+            return SmallVec::from_elem(lock.links.hash, 1);
+        }
+        lock.names().keys().map(|key| self.table.hash(key)).collect()
     }
 
     /// Leaves a mark for an engine whose lock has kept this one out for half of a tenure, and that
@@ -158,7 +200,7 @@ impl Redlock {
     fn has_tenure_for(&self, slot: u32, hash: u32) -> bool {
         let lock = &self.table[slot];
         let is_on = matches!(lock.phase, Phase::Ready | Phase::Attempt | Phase::Held);
-        is_on && lock.links.hash == hash
+        is_on && self.hashes(slot).contains(&hash)
     }
 
     /// Bounds the tenure of a lock as if its request had seen others. What the request has seen
@@ -174,22 +216,22 @@ impl Redlock {
         }
     }
 
-    /// Sends a request about each key of a lock to the voter with this place in its order.
-    fn at_each_door(
+    /// Sends a request about the key of a lock with this index to the voter with this place in its
+    /// order.
+    fn at_door(
         &mut self,
         now: Instant,
-        slot: u32,
+        (slot, index): (u32, usize),
         place: usize,
         request: Request,
         encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
     ) {
         let voters = self.voters(now);
-        for key in self.table[slot].names().keys() {
-            let Some(id) = self.order.at(key, voters, place) else { return };
-            let node = &mut self.nodes[id];
-            self.scratch.clear();
-            encode(node.native, &mut self.scratch, &self.config.prefix, key);
-            node.send(&self.scratch, Expected { request, sent: now });
-        }
+        let Some(key) = self.table[slot].names().keys().nth(index) else { return };
+        let Some(id) = self.order.at(key, voters, place) else { return };
+        let node = &mut self.nodes[id];
+        self.scratch.clear();
+        encode(node.native, &mut self.scratch, &self.config.prefix, key);
+        node.send(&self.scratch, Expected { request, sent: now });
     }
 }

@@ -3,6 +3,7 @@
 mod dead;
 mod lines;
 mod listening;
+mod shared;
 mod turns;
 mod wanted;
 
