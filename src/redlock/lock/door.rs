@@ -56,6 +56,8 @@ pub(crate) struct Door {
     same: u32,
     since: Instant,
     until: Instant,
+    /// Since when looks had shown the token before.
+    before_since: Instant,
     /// How often the request has seen another engine have the lock, and which engines.
     runs: u32,
     seen: Engines,
@@ -176,7 +178,8 @@ impl Door {
         let returns = self.before == hash && !self.is_elsewhere;
         self.returns = self.returns.wrapping_add(u32::from(returns));
         self.before = mem::replace(&mut self.token, hash);
-        (self.same, self.since, self.woken, self.has_marked) = (1, now, 0, false);
+        self.before_since = mem::replace(&mut self.since, now);
+        (self.same, self.woken, self.has_marked) = (1, 0, false);
         // Its owner can be one who died at this door, and then nobody has the lock.
         self.is_long = false;
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
@@ -228,6 +231,11 @@ impl Door {
     pub(crate) fn was_kept_out(&self, patience: Duration) -> bool {
         let is_same_lock = self.since == self.alone_since;
         self.runs == 1 && is_same_lock && self.until - self.since >= patience
+    }
+
+    /// Returns whether looks have shown one owner behind another since then.
+    pub(crate) fn has_changed_hands(&self, since: Instant) -> bool {
+        self.before_since > since
     }
 
     /// Returns whether this token was seen last.

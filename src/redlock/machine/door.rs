@@ -118,16 +118,24 @@ impl Redlock {
         self.in_order(slot, self.with_key(slot, voters), 0)
     }
 
-    /// Returns those of the `voters` that can have the key of the owner, or all of them. A node
-    /// that granted the last attempt did not have the key of the owner who won. Where the others
-    /// are no quorum nobody has won, and the attempt was late.
+    /// Returns those of the `voters` that can have the key of the owner, or all of them.
     fn with_key(&self, slot: u32, voters: NodeSet) -> NodeSet {
-        let agreed = self.table[slot].votes.agreed();
-        if self.nodes().without(agreed).len() < self.quorum.need() {
-            return voters;
-        }
-        let others = voters.without(agreed);
+        let others = voters.without(self.keyless(slot));
         if others.is_empty() { voters } else { others }
+    }
+
+    /// Returns the nodes that do not have the key of the owner. A node that granted the last
+    /// attempt did not have the key of the owner who won. Where the others are no quorum nobody has
+    /// won, and the attempt was late. The next owner can have a key at any node.
+    pub(super) fn keyless(&self, slot: u32) -> NodeSet {
+        let lock = &self.table[slot];
+        let agreed = lock.votes.agreed();
+        let is_over =
+            self.table.door(slot).is_some_and(|door| door.has_changed_hands(lock.started));
+        if is_over || self.nodes().without(agreed).len() < self.quorum.need() {
+            return NodeSet::EMPTY;
+        }
+        agreed
     }
 
     /// Returns whether others have kept a request from its resource, or are known to do so.

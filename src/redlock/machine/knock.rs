@@ -94,7 +94,7 @@ impl Redlock {
         if voters.len() < self.quorum.need() {
             return self.go_in(slot);
         }
-        let keyless = self.table[slot].votes.agreed();
+        let keyless = self.keyless(slot);
         self.table.door_mut(slot).knock(keyless);
         let door = self.first_door(slot, voters);
         self.table[slot].round.late = NodeSet::EMPTY;

@@ -249,6 +249,26 @@ fn nobody_looks_at_a_node_that_has_granted_the_last_attempt_in_vain() {
     }
 }
 
+/// One that looked apart from all others for ever, at a node that tells nothing of keys, waited for
+/// nine seconds behind two that were called in turn.
+#[test]
+fn who_has_lost_an_attempt_looks_where_all_look_behind_the_next_owner() {
+    let mut rig = rig();
+    rig.refused(WAIT);
+    let usual = rig.look("r");
+    rig.reply(usual, "$-1");
+    assert!(rig.all_asked());
+    (0..5).for_each(|index| rig.reply(index, if index == usual { "+OK" } else { "$-1" }));
+    (0..5).for_each(|index| _ = rig.sent(index));
+    rig.reply(usual, ":1");
+    let mut doors = Vec::new();
+    for owner in 0..3 {
+        doors.push(rig.look("r"));
+        rig.reply(doors[owner], &token(owner as u8));
+    }
+    assert_eq!((doors[0] == doors[1], doors[1] == usual, doors[2] == usual), (true, false, true));
+}
+
 #[test]
 fn an_answer_that_no_look_can_have_ends_the_session() {
     let mut rig = rig();
