@@ -54,6 +54,9 @@ impl World {
         if self.options.seed % 16 == 2 {
             self.rivals_take_turns()?;
         }
+        if self.options.seed % 16 == 10 {
+            self.sets_in_turn_leave_what_they_share()?;
+        }
         if self.options.seed % 16 == 6 {
             self.a_set_is_granted_beside_single_locks()?;
         }
