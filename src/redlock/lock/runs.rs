@@ -114,7 +114,9 @@ impl Runs {
         if started >= run.over_at || (run.hash != hash && run.is_driven_out(hash)) {
             let asks_at = started.saturating_add(self.every);
             let over_at = now.saturating_add(self.gap);
-            *run = Run { hash, over_at, asks_at, ..Run::default() };
+            // A rival without a break gets the place of a run that has nothing but breaks.
+            let Run { rival, rivals, .. } = if run.hash == hash { *run } else { Run::default() };
+            *run = Run { hash, over_at, asks_at, rival, rivals, ..Run::default() };
         } else if run.hash == hash {
             run.over_at = now.saturating_add(self.gap);
             if now >= run.asks_at {

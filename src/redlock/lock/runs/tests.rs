@@ -143,3 +143,23 @@ fn many_resources_drive_out_none() {
     }
     assert!(asked >= 7, "{asked}");
 }
+
+/// One of two sets in turn has both resources, so that one of these follows itself, and the other
+/// has breaks. That one kept the place for ever.
+#[test]
+fn a_resource_with_breaks_keeps_the_place_from_no_other() {
+    let mut runs = runs();
+    let mut asked = Vec::new();
+    for turn in 0..200 {
+        let (started, released) = (turn * 90, turn * 90 + 90);
+        if turn % 2 == 0 {
+            lock(&mut runs, OTHER, started, released);
+        }
+        if is_asked(lock(&mut runs, 7, started, released)) {
+            asked.push(released);
+        }
+    }
+    let longest = asked.windows(2).map(|pair| pair[1] - pair[0]).max();
+    assert!(longest.is_some_and(|longest| longest <= 2_500), "{asked:?}");
+    assert!(asked.last().is_some_and(|last| *last > 15_000), "{asked:?}");
+}
