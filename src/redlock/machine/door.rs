@@ -47,6 +47,7 @@ impl Redlock {
         }
         let knocks = self.takes_knock(now, slot);
         let hashes = self.hashes(slot);
+        // Each run tells that once, so all of them are asked.
         let is_back = hashes.into_iter().filter(|hash| self.runs.comes_back(*hash)).count() > 0;
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
