@@ -23,6 +23,7 @@ const USAGE: &str = "say which nodes: host:port,host:port,… and --new if they 
 /// Runs an example with the nodes from the command line, and prints its error if there is one.
 pub(crate) fn run(example: impl FnOnce(Config) -> Result<(), Box<dyn Error>>) -> ExitCode {
     let result = match std::env::args().nth(1) {
+        Some(option) if option.starts_with('-') => Err(USAGE.into()),
         Some(nodes) => config(&nodes, std::env::args().nth(2)).and_then(example),
         None => run_on_embedded(example),
     };

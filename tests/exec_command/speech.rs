@@ -123,6 +123,8 @@ fn a_program_can_read_what_is_said_and_learns_no_secret() {
     let mut events = events(&objects);
     events.retain(|event| !["not_all_ready", "node"].contains(event));
     assert_eq!(events[..3], ["locked", "command_started", "lost"], "{}", outcome.err);
+    // A lock that is lost is not released.
+    assert_eq!(events[events.len() - 2..], ["cleared", "failed"], "{}", outcome.err);
     assert_eq!(objects[0]["resource"], "r");
     assert!(objects[0]["took_ms"].is_f64(), "{}", outcome.err);
     let lost = objects.iter().find(|object| object["event"] == "lost").expect("the lock is lost");

@@ -179,6 +179,7 @@ state. Times are in milliseconds. EXEC.md has this table with the level of each 
   kept_short       left_ms, short_ms: it stays for less, or has ended (0)
   left_to_ttl      the lock is not released
   released         confirmed, held_ms: held_ms counts from locked
+  cleared          confirmed: what was left of a lost lock is deleted
   panicked         redbolt has a bug, and its exit code is 101
   left_out         count: so many messages are missing here
   failed           exit_code, failure, and what belongs to it: the failure is

@@ -172,6 +172,11 @@ pub(super) enum Message<'a> {
         #[serde(rename = "held_ms", serialize_with = "fields::millis")]
         held: Duration,
     },
+    /// The lock had ended before, and what is left of its keys is deleted.
+    Cleared {
+        #[serde(rename = "confirmed")]
+        is_confirmed: bool,
+    },
     /// This program has a bug.
     Panicked {
         #[serde(skip_serializing)]
@@ -200,7 +205,8 @@ impl Message<'_> {
             | Self::Continued
             | Self::CommandEnded { .. }
             | Self::Kept { .. }
-            | Self::Released { .. } => Level::Info,
+            | Self::Released { .. }
+            | Self::Cleared { .. } => Level::Info,
             Self::QuorumAwaited { .. }
             | Self::NoQuorumYet { .. }
             | Self::Stuck { .. }
@@ -283,7 +289,8 @@ impl fmt::Display for Text<'_> {
             }
             Message::Ending { reason, signal, nodes } => {
                 let signal = signals::name(*signal);
-                write!(f, "{}: {signal}{}", about_to_end(*reason, resource), nodes.below())
+                let about = about_to_end(*reason, resource);
+                write!(f, "{about}: {signal}{}", nodes_behind(*reason, nodes))
             }
             Message::Lost { reason, nodes } => {
                 write!(f, "the lock on {resource:?} is lost: {}", why_lost(*reason, nodes))
@@ -303,7 +310,8 @@ impl fmt::Display for Text<'_> {
             | Message::Kept { .. }
             | Message::KeptShort { .. }
             | Message::LeftToTtl
-            | Message::Released { .. } => self.behind(f),
+            | Message::Released { .. }
+            | Message::Cleared { .. } => self.behind(f),
             Message::LeftOut { count: 1 } => f.write_str("1 message is left out here"),
             Message::LeftOut { count } => write!(f, "{count} messages are left out here"),
             Message::Panicked { what } => write!(f, "a bug of redbolt: {what}"),
@@ -348,12 +356,20 @@ impl Text<'_> {
                  not be dead yet"
             ),
             Message::Released { is_confirmed, held } => {
-                let more = if *is_confirmed { "" } else { ", but too few nodes have confirmed it" };
-                write!(f, "{resource:?} is released after {}{more}", format_rounded(*held))
+                let (held, more) = (format_rounded(*held), unconfirmed(*is_confirmed));
+                write!(f, "{resource:?} is released after {held}{more}")
+            }
+            Message::Cleared { is_confirmed } => {
+                let more = unconfirmed(*is_confirmed);
+                write!(f, "what was left of the lock on {resource:?} is deleted{more}")
             }
             _ => Ok(()),
         }
     }
+}
+
+fn unconfirmed(is_confirmed: bool) -> &'static str {
+    if is_confirmed { "" } else { ", but too few nodes have confirmed it" }
 }
 
 fn why_lost(reason: LostReason, nodes: &NodeList) -> String {
@@ -361,8 +377,13 @@ fn why_lost(reason: LostReason, nodes: &NodeList) -> String {
         // Nodes that are well are no reason.
         LostReason::Majority if nodes.are_ready() => NO_VALUE.to_owned(),
         LostReason::Majority => format!("{NO_VALUE}{}", nodes.below()),
-        reason => format!("{reason}{}", nodes.below()),
+        reason => format!("{reason}{}", nodes_behind(reason, nodes)),
     }
+}
+
+/// Returns the nodes, below a line, where they can be the reason.
+fn nodes_behind(reason: LostReason, nodes: &NodeList) -> String {
+    if reason == LostReason::MaxHold { String::new() } else { nodes.below() }
 }
 
 fn about_to_end(reason: LostReason, resource: &str) -> String {

@@ -63,6 +63,7 @@ use self::ending::Ending;
 use self::failure::Failure;
 use self::message::Message;
 pub(crate) use self::refusal::refuse;
+use self::release::Release;
 use self::speech::Speech;
 use self::style::Style;
 use self::watch::Watch;
@@ -115,8 +116,12 @@ fn acquire_and_run(config: Config, args: &Args, speech: &Speech) -> Result<Endin
         speech.say(&Message::LeftToTtl);
         return result;
     }
-    let is_confirmed = release::release(&mut watch, &lease, args, result.is_ok())?;
+    let Release { was_held, is_confirmed } =
+        release::release(&mut watch, &lease, args, result.is_ok())?;
     let held = watch.engine.now() - lease.since;
-    speech.say(&Message::Released { is_confirmed, held });
+    speech.say(&match was_held {
+        true => Message::Released { is_confirmed, held },
+        false => Message::Cleared { is_confirmed },
+    });
     result
 }

@@ -21,14 +21,22 @@ use crate::nodes;
 /// kernel has the releases by then. Only the replies are waited for, and a stalled node sends none.
 const TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Releases the lock. Returns whether a quorum has confirmed the release. `has_worked` says that
-/// the command has ended under the lock, as far as is known here.
+/// What has become of a release.
+pub(super) struct Release {
+    /// Whether the lock was held until now. What is left of a lost one is deleted all the same.
+    pub(super) was_held: bool,
+    /// Whether a quorum has confirmed that nothing of the lock is left there.
+    pub(super) is_confirmed: bool,
+}
+
+/// Releases the lock. `has_worked` says that the command has ended under the lock, as far as is
+/// known here.
 pub(super) fn release(
     watch: &mut Watch,
     lease: &Lease,
     args: &Args,
     has_worked: bool,
-) -> Result<bool, Failure> {
+) -> Result<Release, Failure> {
     let engine = &mut watch.engine;
     // A query that is refused leaves the answers to the release.
     let query = has_worked.then(|| engine.query(args.resource.as_bytes()).ok()).flatten();
@@ -40,7 +48,7 @@ pub(super) fn release(
     if has_worked && was_held && was_gone(engine, lease, query, until) {
         return Err(Failure::Gone { resource: args.resource_name() });
     }
-    Ok(is_confirmed)
+    Ok(Release { was_held, is_confirmed })
 }
 
 /// Returns whether so many nodes lacked the lock before its release that another may have had the

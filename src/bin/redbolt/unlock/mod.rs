@@ -16,8 +16,8 @@ use crate::lines::Lines;
 use crate::output::{print, say};
 
 /// What an operator must know who sees that a lock has ended.
-const HOLDER: &str = "Its holder does not know yet, and may work until its next extension or until \
-                      its ttl is over";
+const HOLDER: &str = "A holder that is at work does not know yet, and may go on until its next \
+                      extension or until its ttl is over";
 
 pub(crate) fn run(args: Args) -> ExitCode {
     let report = args.unlock().and_then(|unlock| unlock.run().map_err(Failure::from));

@@ -113,6 +113,7 @@ fn one_of_each() -> Vec<Message<'static>> {
         Message::KeptShort { left: SECOND, short: SECOND },
         Message::LeftToTtl,
         Message::Released { is_confirmed: true, held: SECOND },
+        Message::Cleared { is_confirmed: true },
         Message::Panicked { what: String::new() },
         Message::LeftOut { count: 3 },
     ]
@@ -249,6 +250,21 @@ fn a_text_names_the_resource_and_a_verbose_one_says_when_and_which_process() {
     assert_eq!(after, format!("{text}\n"));
     let seconds = before.strip_prefix("redbolt[4711]: [").expect("a bracket");
     assert!(seconds.trim().parse::<f64>().is_ok(), "{line}");
+}
+
+#[test]
+fn an_end_by_max_hold_names_no_nodes() {
+    let nodes = || {
+        let [node, state, text] = ["a:1", "down", "down"].map(str::to_owned);
+        NodeList::new([NodeLine { node, state, text, can_vote: false }].into_iter(), 1)
+    };
+    for (reason, is_told) in [(LostReason::MaxHold, false), (LostReason::Majority, true)] {
+        let ending = Message::Ending { reason, signal: Signal::TERM, nodes: nodes() };
+        for message in [ending, Message::Lost { reason, nodes: nodes() }] {
+            let text = message.text("r").to_string();
+            assert_eq!(text.contains("a:1"), is_told, "{text}");
+        }
+    }
 }
 
 #[test]
