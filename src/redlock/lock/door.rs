@@ -26,6 +26,9 @@ const USUAL_LOOKS: u32 = 64;
 const LEAST_REST: Duration = Duration::from_micros(200);
 const MOST_DOUBLINGS: u32 = 16;
 
+/// By how many tokens an owner that comes again and again is ahead of others at the most.
+const MOST_AHEAD: u8 = 3;
+
 /// The shortest time between two marks.
 const LEAST_MARK: Duration = Duration::from_millis(100);
 
@@ -61,10 +64,13 @@ pub(crate) struct Door {
     /// How often the request has seen another engine have the lock, and which engines.
     runs: u32,
     seen: Engines,
-    /// The nonce of the last token, as a hash: all locks of one engine have the same. Since when no
-    /// other engine was seen.
+    /// The nonce of the last token, as a hash: all locks of one engine have the same.
     engine: u64,
+    /// The engine that seems to keep the resource to itself, since when, and by how many tokens it
+    /// is ahead of all others.
+    keeper: u64,
     alone_since: Instant,
+    ahead: u8,
     /// How many marks the request has left, whether one of them while this token was there, and
     /// when it may leave the next one behind others.
     marks: u8,
@@ -188,13 +194,27 @@ impl Door {
         }
         if self.runs == 0 || self.engine != engine {
             self.runs = self.runs.saturating_add(1);
-            (self.engine, self.alone_since) = (engine, now);
+            self.engine = engine;
         }
         self.seen.insert(engine);
+        self.count_keeper(now, engine);
+    }
+
+    /// Counts one more token of an engine. Those who lose against an owner that comes again and
+    /// again leave tokens here for a moment, and do not end that the owner is alone. A few tokens
+    /// in a row do, of whomever.
+    fn count_keeper(&mut self, now: Instant, engine: u64) {
+        if self.keeper == engine && self.ahead > 0 {
+            self.ahead = (self.ahead + 1).min(MOST_AHEAD);
+        } else if self.ahead > 1 {
+            self.ahead -= 1;
+        } else {
+            (self.keeper, self.ahead, self.alone_since) = (engine, 1, now);
+        }
     }
 
     /// Returns for how long one engine has kept the resource to itself, if it is time for a mark:
-    /// no other engine was seen for half of a tenure or a fourth of the rest of the wait, or for an
+    /// no other one had it for half of a tenure or a fourth of the rest of the wait, or for an
     /// eighth of a tenure if no other one is known at all. The time from one mark to the next is as
     /// long as all that.
     ///

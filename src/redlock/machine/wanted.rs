@@ -6,7 +6,8 @@
 //!
 //! The tokens at the door tell those who wait: all tokens of one engine have the same nonce.
 //! Whoever has seen one engine alone for an eighth of a tenure, with one token after the other,
-//! leaves a *mark* at the door; whoever has seen others, too, after half of a tenure. An engine
+//! leaves a *mark* at the door; whoever has seen others, too, after half of a tenure. The tokens of
+//! those who lose against that engine stand at the door for a moment, and hardly count. An engine
 //! that knows of nobody, and whose locks have followed one another for an eighth of a tenure, takes
 //! the mark away; if there was one, the engine [leaves the resource to others](super::turns) as if
 //! it had seen them. Both happen rarely: a request leaves marks at intervals that double, and an

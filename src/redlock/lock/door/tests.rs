@@ -73,3 +73,31 @@ fn the_next_in_line_goes_on_with_the_wait_of_one_who_has_not_had_the_lock() {
     assert_eq!(pause, expected);
     assert!(next.knows(b"a") && !next.is_tenure_over());
 }
+
+/// Whoever loses against an owner leaves a token for a moment, which says nothing of turns.
+#[test]
+fn an_engine_is_alone_although_others_lose_now_and_then() {
+    let tenure = Duration::from_secs(1);
+    // engines whose tokens follow one another, and whether one of them counts as alone
+    let rows = [
+        ("aaaaaaaaab", true),
+        ("aaab", true),
+        ("aaabc", true),
+        ("aabaaac", true),
+        ("aabb", false),
+        ("ab", false),
+        ("abc", false),
+        ("aabc", false),
+        ("aaabcd", false),
+    ];
+    for (engines, is_alone) in rows {
+        let mut door = Door::default();
+        let turns = engines.chars().cycle().zip(0..300_u64);
+        let marks = turns.filter(|(engine, turn)| {
+            let now = after(10 * turn);
+            door.saw(now, token(*engine, char::from(b'0' + (turn % 10) as u8)).as_bytes());
+            door.is_kept_out(now, tenure, Duration::from_secs(600)).is_some()
+        });
+        assert_eq!(marks.count() > 0, is_alone, "{engines}");
+    }
+}
