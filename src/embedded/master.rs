@@ -208,6 +208,7 @@ impl Master {
         match command {
             Command::Set => strings::set(database, time, room, arguments, out)?,
             Command::Get => strings::get(database, time, arguments, out),
+            Command::GetRange => strings::get_range(database, time, arguments, out)?,
             Command::Mget => strings::mget(database, time, arguments, out),
             Command::Pexpire => strings::pexpire(database, time, arguments, out)?,
             Command::Pttl => strings::pttl(database, time, arguments, out),

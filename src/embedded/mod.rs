@@ -3,8 +3,8 @@
 //! The master answers the requests of redbolt's engine as Redis 7 would: the handshake (`AUTH`,
 //! `SELECT`, `INFO`, `CONFIG GET`, `COMMAND INFO`, `SCRIPT LOAD`), `SET` with `NX` and `PX`, and
 //! the engine's scripts by `EVAL` and `EVALSHA`. For a look inside with `redis-cli`, the master
-//! also knows `GET`, `MGET`, `PTTL`, `PEXPIRE`, `DEL`, `EXISTS`, `DBSIZE`, `TIME`, `PING` and
-//! `ECHO`. Error replies have the words of Redis.
+//! also knows `GET`, `GETRANGE`, `MGET`, `PTTL`, `PEXPIRE`, `DEL`, `EXISTS`, `DBSIZE`, `TIME`,
+//! `PING` and `ECHO`. Error replies have the words of Redis.
 //!
 //! The master lacks much of what makes Redis a database:
 //!

@@ -1,4 +1,4 @@
-//! The commands on keys: `SET`, `GET`, `MGET`, `PTTL`, `PEXPIRE`, `DEL`, `EXISTS`.
+//! The commands on keys: `SET`, `GET`, `GETRANGE`, `MGET`, `PTTL`, `PEXPIRE`, `DEL`, `EXISTS`.
 //!
 //! `arguments` is the request without the command's name; [`super::command`] has counted the words.
 //! Times are milliseconds of the master's clock.
@@ -43,6 +43,29 @@ pub(super) fn get(database: &Database, now: u64, arguments: &[&[u8]], out: &mut 
         Some(value) => resp::bulk(out, value),
         None => resp::null(out),
     }
+}
+
+/// `GETRANGE key start end`: both count from the end where they are negative.
+pub(super) fn get_range(
+    database: &Database,
+    now: u64,
+    arguments: &[&[u8]],
+    out: &mut BytesMut,
+) -> Result<(), Refusal> {
+    let [key, start, end] = arguments else { return Err(Refusal::Syntax) };
+    let (start, end) = (number::integer(start)?, number::integer(end)?);
+    let value = database.get(key, now).unwrap_or_default();
+    let len = i64::try_from(value.len()).unwrap_or(i64::MAX);
+    // Whatever lies before the begin is the begin.
+    let place = |at: i64| if at < 0 { at.saturating_add(len).max(0) } else { at };
+    let is_reversed = start < 0 && end < 0 && start > end;
+    let range = place(start)..=place(end).min(len - 1);
+    let part = match (usize::try_from(*range.start()), usize::try_from(*range.end())) {
+        (Ok(start), Ok(end)) if start <= end && !is_reversed => &value[start..=end],
+        _ => &[],
+    };
+    resp::bulk(out, part);
+    Ok(())
 }
 
 pub(super) fn mget(database: &Database, now: u64, keys: &[&[u8]], out: &mut BytesMut) {

@@ -122,7 +122,8 @@ fn missing_rights_are_named_with_the_rule_that_gives_them() {
     found.assert_no_finding(&cluster[0].addr(), cause);
     // A user with no right to anything but to be told so.
     ok(&cluster[0], &["ACL", "SETUSER", "app", "reset", "on", ">pw"]);
-    let cause = "may not run: info, eval, evalsha, set, get, mget, exists, pttl, pexpire, del";
+    let cause =
+        "may not run: info, eval, evalsha, set, get, getrange, mget, exists, pttl, pexpire, del";
     seen(&urls, &[]).assert_finding(&cluster[0].addr(), true, cause, "ACL SETUSER app +info");
 }
 

@@ -143,7 +143,7 @@ fn nobody_believes_in_a_lock_that_is_being_given_back() {
         Fake::after_handshake(Master::new(), move |request| match request.name().as_str() {
             "SET" => Action::Reply(set.to_vec()),
             // Whoever was refused, because a node was slow, finds nobody there.
-            "GET" => Action::Reply(b"$-1\r\n".to_vec()),
+            "GETRANGE" => Action::Reply(b"$0\r\n\r\n".to_vec()),
             // One answer for each key.
             _ => Action::Reply(match request.part(2) {
                 b"1" => format!(":{compare}\r\n").into_bytes(),

@@ -17,7 +17,7 @@ fn the_right_token_ends_the_lock_and_its_holder_is_told() {
     let token = who_json(&cluster.addrs(), "r")["holder"]["token"].take();
     assert_eq!(token, held.token);
     let outcome = unlock(&cluster.addrs(), "r", token.as_str().expect("it is hex"));
-    outcome.assert(0, &["the lock has ended: deleted on 5 of 5 nodes", "may work until"]);
+    outcome.assert(0, &["the lock has ended: deleted on 5 of 5 nodes", "may go on until"]);
     let (code, err) = held.ended();
     assert_eq!(code, Some(76), "{err}");
     assert!(err.contains("is lost: no quorum has its value any more"), "{err}");

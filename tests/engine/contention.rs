@@ -9,6 +9,7 @@ use redbolt::{Config, Event, LockId};
 
 use crate::owner::{self, Owner, PATIENCE, TTL};
 use crate::support::servers::Cluster;
+use crate::support::wire::Reply;
 
 /// Clients in one thread, each of which wants the same resource.
 struct Rivals {
@@ -199,4 +200,24 @@ fn one_client_holds_very_many_locks_at_once() {
     owner.all_answered();
     assert_eq!(owner.engine.next_deadline(), next_look, "a timer is left");
     owner.finish(cluster.iter());
+}
+
+/// What stands at the key of a contended resource can be anything, and whoever waits looks at it.
+#[test]
+fn a_long_string_at_a_resource_costs_other_locks_no_node() {
+    let cluster = Cluster::start(3);
+    let long = vec![b'x'; 1 << 20];
+    for node in cluster.iter() {
+        assert_eq!(node.command(&[b"SET", b"data", &long]), Reply::Simple("OK".to_owned()));
+    }
+    let mut owner = Owner::of(cluster.addrs());
+    owner.all_ready();
+    let waiting = owner.acquire_for("data", TTL, PATIENCE);
+    let looked = |owner: &Owner| owner.engine.counters().looked;
+    owner.poll_until("looks at the string", |owner| looked(owner) >= 8);
+    for index in 0..3 {
+        let counters = &owner.status(index).counters;
+        assert_eq!((counters.connects, counters.failures), (1, 0), "node {index}");
+    }
+    owner.engine.cancel(waiting).expect("it waits");
 }

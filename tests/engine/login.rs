@@ -162,7 +162,7 @@ fn a_right_that_is_taken_away_is_found_out_by_the_next_connection() {
 #[test]
 fn few_rights_are_enough() {
     let cluster = Cluster::start(3);
-    let rights = "~* +info +set +get +mget +del +exists +pttl +pexpire +evalsha +eval";
+    let rights = "~* +info +set +get +getrange +mget +del +exists +pttl +pexpire +evalsha +eval";
     let rights: Vec<_> = rights.split(' ').collect();
     let with_load = [&rights[..], &["+script|load"]].concat();
     for rights in [&rights[..], &with_load] {

@@ -72,8 +72,8 @@ fn all_missing_rights_are_named_at_once() {
     let rules = ["~*", "+eval", "+evalsha", "+set", "+exists", "+time"];
     let mut owner = Owner::of([user(&node, &rules)]);
     owner.poll_until("the node to be refused", |owner| error(owner).is_some());
-    let text = "the user may not run: info, get, mget, pttl, pexpire, del (ACL, or a renamed \
-                command)";
+    let text = "the user may not run: info, get, getrange, mget, pttl, pexpire, del (ACL, or a \
+                renamed command)";
     assert_eq!(error(&owner).map(|error| error.to_string()).as_deref(), Some(text));
     // The key of the probe cannot be deleted, and goes by itself.
     owner.poll_until("the key to be gone", |_| node.keys().is_empty());

@@ -102,7 +102,7 @@ fn every_flavour_serves_all_commands_of_an_operator() {
 /// What init, check, who and unlock need of a user, in the words of OPERATING.md.
 #[test]
 fn every_flavour_lets_an_operator_with_the_rights_of_locks_do_all() {
-    const RIGHTS: [&str; 16] = [
+    const RIGHTS: [&str; 17] = [
         "~r*",
         "~redbolt:*",
         "+info",
@@ -110,6 +110,7 @@ fn every_flavour_lets_an_operator_with_the_rights_of_locks_do_all() {
         "+evalsha",
         "+set",
         "+get",
+        "+getrange",
         "+mget",
         "+exists",
         "+pttl",

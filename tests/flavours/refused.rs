@@ -14,8 +14,8 @@ fn ok() -> Reply {
 /// An access list that was written for `SET` and scripts.
 #[test]
 fn a_user_who_may_run_only_the_commands_of_old_locks_by_scripts() {
-    let rules = "on >pw ~* +ping +select +info +command +script|load +set +get +mget +del \
-                 +exists +pttl +pexpire +eval +evalsha";
+    let rules = "on >pw ~* +ping +select +info +command +script|load +set +get +getrange +mget \
+                 +del +exists +pttl +pexpire +eval +evalsha";
     for flavour in Place::all() {
         let node = flavour.start();
         let mut set_user: Vec<&[u8]> = vec![b"ACL", b"SETUSER", b"app"];

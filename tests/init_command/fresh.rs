@@ -193,7 +193,7 @@ fn count(node: &Node) -> usize {
 }
 
 /// Everything that locks need, and nothing else.
-const RIGHTS: [&str; 12] = [
+const RIGHTS: [&str; 13] = [
     "~redbolt:*",
     "~locks:*",
     "+info",
@@ -201,6 +201,7 @@ const RIGHTS: [&str; 12] = [
     "+evalsha",
     "+set",
     "+get",
+    "+getrange",
     "+mget",
     "+exists",
     "+pttl",

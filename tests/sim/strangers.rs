@@ -111,6 +111,7 @@ impl Node {
         }
         match words {
             [b"SET", key, _, b"NX", ..] if self.strangers.has(key) => resp::null(&mut self.out),
+            [b"GETRANGE", key, ..] if self.strangers.has(key) => self.say_wrong_type(None),
             [b"DELIFEQ", key, _]
                 if self.strangers.has(key) && self.face.native.is_called(b"DELIFEQ") =>
             {

@@ -32,8 +32,10 @@ impl Node {
         }
         let is_error = self.out[start..].starts_with(b"-");
         match words {
-            [b"GET", key] if link.opts_in && !is_error => self.care(link, key),
-            [b"GET" | b"PTTL" | b"TIME" | b"INFO" | b"CONFIG", ..] => {}
+            [b"GET", key] | [b"GETRANGE", key, ..] if link.opts_in && !is_error => {
+                self.care(link, key)
+            }
+            [b"GET" | b"GETRANGE" | b"PTTL" | b"TIME" | b"INFO" | b"CONFIG", ..] => {}
             [_, keys @ ..] if self.is_cared_for && !is_look && !is_error => self.touch(keys),
             _ => {}
         }

@@ -16,8 +16,10 @@ use super::fake::Request;
 use super::wire::bulk;
 
 /// The commands that `COMMAND INFO` knows, without a native compare-and-delete.
-const COMMANDS: [&str; 11] =
-    ["auth", "del", "eval", "evalsha", "get", "mget", "pexpire", "ping", "pttl", "script", "set"];
+const COMMANDS: [&str; 12] = [
+    "auth", "del", "eval", "evalsha", "get", "getrange", "mget", "pexpire", "ping", "pttl",
+    "script", "set",
+];
 
 /// The identity that the fake master claims. A test may change the fields before the start.
 #[derive(Clone, Debug)]

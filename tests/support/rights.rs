@@ -1,8 +1,18 @@
 //! The rights of a user of the servers, in the words of `ACL SETUSER`, as OPERATING.md has them.
 
 /// The commands that locks need, and `+time`, without which no witness is kept.
-pub(crate) const RIGHTS: [&str; 11] = [
-    "+info", "+eval", "+evalsha", "+set", "+get", "+mget", "+exists", "+pttl", "+pexpire", "+del",
+pub(crate) const RIGHTS: [&str; 12] = [
+    "+info",
+    "+eval",
+    "+evalsha",
+    "+set",
+    "+get",
+    "+getrange",
+    "+mget",
+    "+exists",
+    "+pttl",
+    "+pexpire",
+    "+del",
     "+time",
 ];
 

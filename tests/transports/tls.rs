@@ -37,8 +37,8 @@ fn a_user_with_a_certificate_and_a_password_is_let_in() {
     let server = authority.sign("server", &LOCAL);
     let ours = authority.sign("ours", &Claim { names: &["app"], ..LOCAL });
     let node = Secure::start(&authority, &server, "yes");
-    let rules = "ACL SETUSER app on >p@ss ~a ~redbolt:* +info +eval +evalsha +set +get +mget \
-                 +exists +pttl +pexpire +del +time +select";
+    let rules = "ACL SETUSER app on >p@ss ~a ~redbolt:* +info +eval +evalsha +set +get +getrange \
+                 +mget +exists +pttl +pexpire +del +time +select";
     let rules: Vec<_> = rules.split(' ').map(str::as_bytes).collect();
     node.node.command(&rules);
     let port = node.addr().rsplit(':').next().expect("a port").to_owned();

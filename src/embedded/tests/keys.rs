@@ -113,6 +113,31 @@ fn mget_answers_for_each_key() {
 }
 
 #[test]
+fn getrange_cuts_a_value_as_redis_does() {
+    let rows = [
+        ("0 39", "$6\r\nabcdef"),
+        ("0 0", "$1\r\na"),
+        ("1 -2", "$4\r\nbcde"),
+        ("-3 -1", "$3\r\ndef"),
+        ("-99 1", "$2\r\nab"),
+        ("3 2", "$0\r\n"),
+        ("6 9", "$0\r\n"),
+        ("0 -7", "$1\r\na"),
+        ("-99 -98", "$1\r\na"),
+        ("-2 -3", "$0\r\n"),
+        ("0 9223372036854775807", "$6\r\nabcdef"),
+        ("-9223372036854775808 0", "$1\r\na"),
+        ("x 1", NOT_AN_INTEGER),
+        ("0", "-ERR wrong number of arguments for 'getrange' command"),
+    ];
+    let mut client = client();
+    client.plays(&[(0, "SET k abcdef", "+OK"), (0, "GETRANGE none 0 39", "$0\r\n")]);
+    for (range, expected) in rows {
+        client.plays(&[(0, &format!("GETRANGE k {range}"), expected)]);
+    }
+}
+
+#[test]
 fn databases_are_apart() {
     client().plays(&[
         (0, "SET k zero", "+OK"),

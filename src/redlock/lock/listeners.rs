@@ -1,6 +1,6 @@
 //! Which requests listen at a node, instead of looking at the door again and again.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
@@ -23,56 +23,56 @@ pub(crate) struct Listening {
 /// The slots of the requests that listen.
 #[derive(Default, Debug)]
 pub(crate) struct Listeners {
-    /// By the hash of the key. Nearly always one: the first in line. A set of resources can listen
-    /// for the key of a single one.
-    slots: HashMap<u64, SmallVec<[u32; 2]>>,
+    /// By the node and the hash of the key. Nearly always one: the first in line. A set can listen
+    /// for the key of a single resource. In order, so that a node which tells of all keys again and
+    /// again costs no time where nobody listens there.
+    slots: BTreeMap<(NodeId, u64), SmallVec<[u32; 2]>>,
 }
 
 impl Listening {
     pub(crate) fn new(node: NodeId, key: &[u8]) -> Self {
         Self { node, key: hash(key), ends: None }
     }
+
+    fn place(&self) -> (NodeId, u64) {
+        (self.node, self.key)
+    }
 }
 
 impl Listeners {
-    pub(crate) fn reserve(&mut self, keys: usize) {
-        self.slots.reserve(keys);
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// Adds a request that listens for nothing yet.
     pub(crate) fn add(&mut self, slot: u32, listening: &Listening) {
-        self.slots.entry(listening.key).or_default().push(slot);
+        self.slots.entry(listening.place()).or_default().push(slot);
     }
 
     /// Removes a request that listens. Sets with the same first key are few, as they are in the
     /// way of each other.
     pub(crate) fn remove(&mut self, slot: u32, listening: &Listening) {
-        let Some(slots) = self.slots.get_mut(&listening.key) else { return };
+        let Some(slots) = self.slots.get_mut(&listening.place()) else { return };
         slots.retain(|other| *other != slot);
         if slots.is_empty() {
-            self.slots.remove(&listening.key);
+            self.slots.remove(&listening.place());
         }
     }
 
-    /// Returns the requests that listen for this key, at whatever node.
-    pub(crate) fn of(&self, key: &[u8]) -> SmallVec<[u32; 2]> {
-        if self.is_empty() { SmallVec::new() } else { self.of_hash(hash(key)) }
+    /// Returns the requests that listen at a node for this key.
+    pub(crate) fn of(&self, node: NodeId, key: &[u8]) -> SmallVec<[u32; 2]> {
+        if self.is_empty() {
+            return SmallVec::new();
+        }
+        self.slots.get(&(node, hash(key))).cloned().unwrap_or_default()
     }
 
-    fn of_hash(&self, key: u64) -> SmallVec<[u32; 2]> {
-        self.slots.get(&key).cloned().unwrap_or_default()
-    }
-
-    /// Returns all requests that listen, in the order of their slots: maps have none, and the same
-    /// calls must give the same answers.
-    pub(crate) fn all(&self) -> Vec<u32> {
-        let mut all: Vec<_> = self.slots.values().flatten().copied().collect();
-        all.sort_unstable();
-        all
+    /// Returns all requests that listen at a node, in the order of their slots.
+    pub(crate) fn at(&self, node: NodeId) -> Vec<u32> {
+        let keys = self.slots.range((node, u64::MIN)..=(node, u64::MAX));
+        let mut slots: Vec<_> = keys.flat_map(|(_, slots)| slots).copied().collect();
+        slots.sort_unstable();
+        slots
     }
 }
 
@@ -85,21 +85,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_found_by_the_key_that_they_listen_for() {
-        let node = NodeId::new(0).expect("there is a first node");
-        let [a, b] = [b"a", b"b"].map(|key| Listening::new(node, key));
+    fn requests_are_found_by_the_node_and_the_key_that_they_listen_for() {
+        let [first, second] = [0, 1].map(|place| NodeId::new(place).expect("there are two"));
+        let [a, b] = [b"a", b"b"].map(|key| Listening::new(first, key));
+        let other = Listening::new(second, b"a");
         let mut listeners = Listeners::default();
-        assert!(listeners.is_empty() && listeners.of(b"a").is_empty());
-        for (slot, listening) in [(7, &a), (3, &b), (5, &a)] {
+        assert!(listeners.is_empty() && listeners.of(first, b"a").is_empty());
+        for (slot, listening) in [(7, &a), (3, &b), (5, &a), (4, &other)] {
             listeners.add(slot, listening);
         }
-        assert_eq!(listeners.of(b"a")[..], [7, 5]);
-        assert_eq!(listeners.all(), [3, 5, 7]);
-        listeners.remove(7, &a);
-        listeners.remove(7, &b);
-        assert_eq!((&listeners.of(b"a")[..], &listeners.of(b"b")[..]), (&[5][..], &[3][..]));
-        listeners.remove(5, &a);
-        listeners.remove(3, &b);
-        assert!(listeners.is_empty());
+        assert_eq!(listeners.of(first, b"a")[..], [7, 5]);
+        assert_eq!((listeners.at(first), listeners.at(second)), (vec![3, 5, 7], vec![4]));
+        for (slot, listening) in [(7, &a), (7, &b), (5, &other)] {
+            listeners.remove(slot, listening);
+        }
+        let found = [b"a", b"b"].map(|key| listeners.of(first, key));
+        assert_eq!((&found[0][..], &found[1][..]), (&[5][..], &[3][..]));
+        for (slot, listening) in [(5, &a), (3, &b), (4, &other)] {
+            listeners.remove(slot, listening);
+        }
+        assert!(listeners.is_empty() && listeners.at(second).is_empty());
     }
 }

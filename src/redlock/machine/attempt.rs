@@ -228,13 +228,14 @@ impl Redlock {
     /// next try unless the wait of the caller ends before.
     pub(super) fn attempt_failed(&mut self, now: Instant, slot: u32) {
         self.release_failed(now, slot);
+        // Others have had the lock meanwhile.
+        self.table[slot].tenure = Instant::ZERO;
         let Some(retry_at) = self.pause_after(now, slot, After::Attempt) else {
             // Refusals that left no quorum possible, even with the votes still open, mean a holder.
             // Everything else means that too few nodes were there.
             let error = self.acquire_error(now, slot);
             return self.acquire_ended(now, slot, error);
         };
-        self.table[slot].tenure = Instant::ZERO;
         let retry_at = self.back_for_turn(now, slot, retry_at);
         self.back_off(now, slot, retry_at);
     }

@@ -61,7 +61,7 @@ impl Redlock {
     /// next keeps to the usual pauses, which spread over many round trips: those who split the
     /// votes would come back together, and split them again.
     pub(super) fn back_for_turn(&mut self, now: Instant, slot: u32, usual: Instant) -> Instant {
-        if self.table[slot].votes.refused().is_empty() {
+        if self.table[slot].last_try || self.table[slot].votes.refused().is_empty() {
             return usual;
         }
         let Some(turn) = self.turn(now, slot) else { return usual };

@@ -172,7 +172,7 @@ impl Redlock {
         if opts_in {
             send(Request::OptIn, &tracking::opt_in);
         }
-        send(Request::Door(request), &|out| command::get(out, key));
+        send(Request::Door(request), &|out| command::get_begin(out, key));
         if is_long {
             send(Request::Ttl(request), &|out| command::pttl(out, key));
         }
@@ -201,7 +201,7 @@ impl Redlock {
         } else if is_at_door && self.table.door(slot).is_some_and(|door| door.is_current(number)) {
             self.judge_silence(now, id, slot, seen);
             match seen {
-                Some(Seen::Value(token)) if !token.starts_with(&self.nonce) => {
+                Some(Seen::Value(token)) if !self.is_leftover(slot, token) => {
                     self.table.door_mut(slot).saw(now, token);
                     self.door_is_closed(now, id, slot);
                 }
@@ -214,11 +214,16 @@ impl Redlock {
                         self.door_is_closed(now, id, slot);
                     }
                 }
-                // Our own token is left from an attempt that was given up.
                 Some(Seen::Value(_) | Seen::Nothing) | None => self.go_in(slot),
             }
         }
         self.recycle(slot);
+    }
+
+    /// Returns whether a token is left from the last attempt of a request. Another token of this
+    /// engine is that of a lock with other names, such as a set: nobody stands in line behind it.
+    pub(super) fn is_leftover(&self, slot: u32, token: &[u8]) -> bool {
+        token == self.table.token(slot, &self.nonce, self.table[slot].serial).as_ref()
     }
 
     /// Lets a request wait on that has seen the token of somebody else at the door.

@@ -153,7 +153,7 @@ impl Redlock {
     /// Wakes the requests that listen at `id` for this key.
     pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
         let mut is_called = false;
-        for slot in self.table.listeners_of(key) {
+        for slot in self.table.listeners_of(id, key) {
             if !self.wake(id, slot) {
                 continue;
             }
@@ -169,7 +169,7 @@ impl Redlock {
 
     /// Wakes all requests that listen at `id`: the keys may be gone, or nobody tells any more.
     pub(super) fn wake_all(&mut self, now: Instant, id: NodeId) {
-        for slot in self.table.listeners() {
+        for slot in self.table.listeners_at(id) {
             if self.wake(id, slot) {
                 self.come_back(now, slot);
             }

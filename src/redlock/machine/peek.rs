@@ -80,7 +80,8 @@ impl Redlock {
             self.flush_batch(now, id, Flush::Now);
             let lock = &mut self.table[slot];
             self.scratch.clear();
-            command::get(&mut self.scratch, lock.names().keys().next().unwrap_or_default());
+            let key = lock.names().keys().next().unwrap_or_default();
+            command::get_begin(&mut self.scratch, key);
             self.nodes[id].send(&self.scratch, Expected { request, sent: now });
             lock.owed += 1;
         }
@@ -104,8 +105,7 @@ impl Redlock {
         }
         let lacks_key = match seen {
             Some(Seen::Nothing) => true,
-            // Our own token is left from an attempt that was given up.
-            Some(Seen::Value(token)) => token.starts_with(&self.nonce),
+            Some(Seen::Value(token)) => self.is_leftover(slot, token),
             // A node that does not answer says nothing of the owner.
             Some(Seen::Data) | None => false,
         };

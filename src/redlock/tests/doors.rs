@@ -23,7 +23,7 @@ impl Rig {
         self.until(|rig| (0..5).any(|index| rig.has_output(index)));
         let sent: Vec<_> = (0..5).map(|index| self.sent(index)).collect();
         let door = sent.iter().position(|sent| !sent.is_empty()).expect("somebody is asked");
-        let expected = format!("GET {resource}");
+        let expected = format!("GETRANGE {resource} 0 39");
         let is_right = |(index, sent): (usize, &Vec<String>)| {
             if index == door { sent[..] == [expected.clone()] } else { sent.is_empty() }
         };
@@ -162,7 +162,7 @@ fn data_on_both_nodes_that_are_looked_at_keep_nobody_out_for_ever() {
     for look in 0..24 {
         rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
         let sent: Vec<_> = (0..5).map(|index| rig.sent(index)).collect();
-        let door = sent.iter().position(|sent| sent[..] == ["GET r".to_owned()]);
+        let door = sent.iter().position(|sent| sent[..] == ["GETRANGE r 0 39".to_owned()]);
         let Some(door) = door else {
             let is_set = |sent: &Vec<String>| sent[0].starts_with("SET r ");
             assert!(sent.iter().all(is_set), "look {look}: {sent:?}");
@@ -212,9 +212,9 @@ fn a_look_follows_the_release_of_the_last_attempt() {
             rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
             let door = (0..5).find(|index| rig.has_output(*index)).expect("somebody is asked");
             let sent = rig.sent(door);
-            assert_eq!(sent.last().map(String::as_str), Some("GET r"), "{sent:?}");
+            assert_eq!(sent.last().map(String::as_str), Some("GETRANGE r 0 39"), "{sent:?}");
             if door == failing {
-                assert_eq!(sent, ["EVALSHA release 1 r #2", "GET r"]);
+                assert_eq!(sent, ["EVALSHA release 1 r #2", "GETRANGE r 0 39"]);
                 return true;
             }
             if !core::mem::replace(&mut has_answered[door], true) {
@@ -239,7 +239,7 @@ fn nobody_looks_at_a_node_that_has_granted_the_last_attempt_in_vain() {
         // The last answers come when the refusals have decided.
         (0..5).filter(|index| !grants(*index)).for_each(|index| rig.reply(index, "$-1"));
         granting.iter().for_each(|index| rig.reply(*index, "+OK"));
-        let is_look = |command: &String| command == "GET r";
+        let is_look = |command: &String| command == "GETRANGE r 0 39";
         let mut looks = Vec::new();
         while looks.is_empty() {
             rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
@@ -286,7 +286,8 @@ fn a_wait_ends_with_an_attempt_at_all_nodes() {
     loop {
         rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
         let sent: Vec<_> = (0..5).map(|index| rig.sent(index)).collect();
-        if let Some(door) = sent.iter().position(|sent| sent[..] == ["GET r".to_owned()]) {
+        if let Some(door) = sent.iter().position(|sent| sent[..] == ["GETRANGE r 0 39".to_owned()])
+        {
             rig.reply(door, &token(0));
             continue;
         }

@@ -91,7 +91,7 @@ fn a_step_that_is_refused_is_told_when_its_resource_is_free_and_asks_all_nodes()
     rig.refuse_all();
     rig.until(|rig| (0..3).any(|index| rig.has_output(index)));
     let door = (0..3).find(|index| rig.has_output(*index)).expect("one node is asked");
-    assert_eq!(rig.sent(door), ["GET a"]);
+    assert_eq!(rig.sent(door), ["GETRANGE a 0 39"]);
     rig.reply(door, "$20\r\nabcdefghijklmnopqrst");
     let pushed = b">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\na\r\n";
     rig.redlock.handle_received(rig.now, node(door), pushed);

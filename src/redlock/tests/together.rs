@@ -192,7 +192,7 @@ impl Together {
             ["SET", "r", token, ..] => {
                 (key.owner, key.ends) = (Some((engine, token.to_owned())), self.now + LONG_TTL);
             }
-            ["GET", "r"] => {
+            ["GETRANGE", "r", ..] => {
                 key.told.push(engine);
                 let Some((owner, token)) = &key.owner else { return "$-1".to_owned() };
                 let token: u64 = token[1..].parse().expect("a number");

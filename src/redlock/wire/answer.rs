@@ -149,11 +149,12 @@ impl Compared {
 }
 
 impl<'a> Seen<'a> {
-    /// Reads the reply to a look at the door. Returns `None` for any other reply.
+    /// Reads the reply to a look at the door: the begin of a value, or an empty string where there
+    /// is none. A nil says so, too. Returns `None` for any other reply.
     pub(crate) fn read(value: &Value<'a>) -> Option<Self> {
         match value {
-            Value::Null => Some(Self::Nothing),
-            Value::Bulk(bytes) => Some(Self::Value(bytes)),
+            Value::Null | Value::Bulk([]) => Some(Self::Nothing),
+            Value::Bulk(bytes) if bytes.len() <= MAX_VALUE => Some(Self::Value(bytes)),
             _ => None,
         }
     }

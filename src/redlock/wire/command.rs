@@ -12,6 +12,7 @@ use super::script::{
     Script,
 };
 use super::witness::{LABEL, LOOK, STAMP, WITNESS};
+use crate::redlock::holder::MAX_VALUE;
 use crate::redlock::millis::Millis;
 use crate::redlock::token::{Nonce, Token, hex};
 use crate::resp;
@@ -114,6 +115,14 @@ pub(crate) fn set(out: &mut BytesMut, resource: &[u8], token: &Token, ttl: Milli
 /// Appends `GET key`.
 pub(crate) fn get(out: &mut BytesMut, key: &[u8]) {
     resp::command(out, &[b"GET", key]);
+}
+
+/// Appends `GETRANGE key 0 39`: whatever others keep there can be long, and a token is not. Without
+/// a key the reply is an empty string.
+pub(crate) fn get_begin(out: &mut BytesMut, key: &[u8]) {
+    const LAST: &[u8] = b"39";
+    const _: () = assert!(MAX_VALUE == 40, "LAST is the last of so many bytes");
+    resp::command(out, &[b"GETRANGE", key, b"0", LAST]);
 }
 
 /// Appends `PTTL key`.

@@ -26,15 +26,18 @@ pub const PROBE: Script = Script {
     text: "local k, out = ARGV[1], {} if not k then return out end \
            local function try(name, ...) local r = redis.pcall(name, ...) \
            if type(r) == 'table' and r.err then out[#out + 1] = name out[#out + 1] = r.err end end \
-           try('set', k, '1', 'PX', 1) try('get', k) try('mget', k) try('exists', k) \
-           try('pttl', k) try('pexpire', k, 1) try('del', k) try('time') try('info', 'server') \
+           try('set', k, '1', 'PX', 1) try('get', k) try('getrange', k, 0, 0) try('mget', k) \
+           try('exists', k) try('pttl', k) try('pexpire', k, 1) try('del', k) try('time') \
+           try('info', 'server') \
            return out",
-    sha: "9728b4b1affadd75d70ad7eadb4094c6ffdf8523",
+    sha: "1d89fbe27d70c8776263965957a05feae2c75389",
 };
 
 /// The commands that redbolt needs on a server, in the order of `Display`.
-pub(super) const NAMES: [&str; 11] =
-    ["info", "eval", "evalsha", "set", "get", "mget", "exists", "pttl", "pexpire", "del", "time"];
+pub(super) const NAMES: [&str; 12] = [
+    "info", "eval", "evalsha", "set", "get", "getrange", "mget", "exists", "pttl", "pexpire",
+    "del", "time",
+];
 
 /// A set of commands that a node does not let this client run.
 ///

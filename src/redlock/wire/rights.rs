@@ -12,8 +12,8 @@ use super::server_error::ServerError;
 use crate::resp::{self, Value};
 
 /// The commands that are tried: all but `INFO` and `TIME`, which change nothing by themselves.
-pub(crate) const TRIED: [&str; 9] =
-    ["eval", "evalsha", "set", "get", "mget", "exists", "pttl", "pexpire", "del"];
+pub(crate) const TRIED: [&str; 10] =
+    ["eval", "evalsha", "set", "get", "getrange", "mget", "exists", "pttl", "pexpire", "del"];
 
 /// The begin of the name of a key that nobody makes, after the configured prefix. Sixteen bytes of
 /// entropy follow, because `DEL` is tried on this key: whatever has a name that can be known may be
@@ -39,8 +39,9 @@ pub(crate) fn attempt(out: &mut BytesMut, name: &str, key: &[u8]) {
         "eval" => resp::command(out, &[b"EVAL", b"", b"-1"]),
         "evalsha" => resp::command(out, &[b"EVALSHA", &NO_SCRIPT, b"0"]),
         "set" => set(out, key),
-        // Not a number.
+        // Not numbers.
         "pexpire" => resp::command(out, &[b"PEXPIRE", key, b"-"]),
+        "getrange" => resp::command(out, &[b"GETRANGE", key, b"-", b"-"]),
         name => resp::command(out, &[name.to_ascii_uppercase().as_bytes(), key]),
     }
 }

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::Table;
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::listeners::Listening;
+use crate::redlock::node_set::NodeId;
 
 /// How many requests can look at doors at a time before memory is taken for more of them.
 const FIRST_DOORS: usize = 256;
@@ -20,7 +21,6 @@ impl Table {
     pub(crate) fn door_mut(&mut self, slot: u32) -> &mut Door {
         if self.doors.capacity() == 0 {
             self.doors.reserve(FIRST_DOORS);
-            self.listeners.reserve(FIRST_DOORS);
         }
         self.doors.entry(slot).or_default()
     }
@@ -50,14 +50,14 @@ impl Table {
         }
     }
 
-    /// Returns the requests that listen for this key, at whatever node.
-    pub(crate) fn listeners_of(&self, key: &[u8]) -> SmallVec<[u32; 2]> {
-        self.listeners.of(key)
+    /// Returns the requests that listen at a node for this key.
+    pub(crate) fn listeners_of(&self, node: NodeId, key: &[u8]) -> SmallVec<[u32; 2]> {
+        self.listeners.of(node, key)
     }
 
-    /// Returns all requests that listen.
-    pub(crate) fn listeners(&self) -> Vec<u32> {
-        if self.listeners.is_empty() { Vec::new() } else { self.listeners.all() }
+    /// Returns all requests that listen at a node.
+    pub(crate) fn listeners_at(&self, node: NodeId) -> Vec<u32> {
+        self.listeners.at(node)
     }
 
     #[cold]

@@ -48,7 +48,7 @@ impl Rig {
                 return;
             }
             let index = (0..5).find(|index| self.has_output(*index)).expect("somebody is asked");
-            assert_eq!(self.sent(index), ["GET r"]);
+            assert_eq!(self.sent(index), ["GETRANGE r 0 39"]);
             self.reply(index, &token(0));
         }
     }
@@ -61,7 +61,7 @@ impl Rig {
         let door = sent.iter().position(|sent| !sent.is_empty()).expect("somebody is asked");
         let is_alone = |(index, sent): (usize, &Vec<String>)| index == door || sent.is_empty();
         assert!(sent.iter().enumerate().all(is_alone), "{sent:?}");
-        assert_eq!(sent[door][0], "GET r", "{sent:?}");
+        assert_eq!(sent[door][0], "GETRANGE r 0 39", "{sent:?}");
         (door, sent[door].get(1).is_some_and(|command| command == "PTTL r"))
     }
 
@@ -135,7 +135,7 @@ fn who_waits_for_a_long_holder_is_told_and_looks_at_the_door_no_more() {
         assert!(!rig.has_output(door));
         let peeks: Vec<_> = (0..5).filter(|index| rig.has_output(*index)).collect();
         for index in peeks {
-            assert_eq!(rig.sent(index), ["GET r"]);
+            assert_eq!(rig.sent(index), ["GETRANGE r 0 39"]);
             rig.reply(index, &token(0));
         }
     }
@@ -228,7 +228,10 @@ fn the_end_of_a_session_or_of_all_keys_wakes_those_who_listen_there() {
         rig.until(|rig| (0..5).any(|index| index != door && rig.has_output(index)));
         assert!(rig.now - before <= ms(1), "{:?}", rig.now - before);
         let sent: Vec<_> = (0..5).filter(|index| *index != door).map(|i| rig.sent(i)).collect();
-        assert!(sent.iter().any(|sent| sent.first().is_some_and(|c| c == "GET r")), "{sent:?}");
+        assert!(
+            sent.iter().any(|sent| sent.first().is_some_and(|c| c == "GETRANGE r 0 39")),
+            "{sent:?}"
+        );
     }
 }
 
@@ -259,7 +262,7 @@ fn a_wait_that_ends_while_nobody_pushes_ends_in_time_with_a_last_attempt() {
             for command in rig.sent(index) {
                 has_asked_all |= command.starts_with("SET");
                 let reply = match command.split(' ').next() {
-                    Some("GET") => token(0),
+                    Some("GETRANGE") => token(0),
                     Some("PTTL") => ":60000".to_owned(),
                     _ => "$-1".to_owned(),
                 };

@@ -109,3 +109,62 @@ fn the_line_of_a_set_asks_about_each_resource() {
         assert_eq!(asked, if lock == next { &[][..] } else { &["a", "b"] });
     }
 }
+
+/// Nobody stands in line behind a lock with other names, be it of the same engine.
+#[test]
+fn whoever_waits_for_sets_of_the_same_engine_looks_and_leaves_a_mark() {
+    let mut rig = rig();
+    let waiting = rig.acquire("b", Duration::from_secs(60));
+    for index in 0..5 {
+        rig.sent(index);
+        rig.reply(index, "$-1");
+    }
+    for number in 2.. {
+        let door = (0..5).find(|index| {
+            rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+            rig.has_output(*index)
+        });
+        let door = door.expect("somebody is asked");
+        match &rig.sent(door)[..] {
+            [look] if look == "GETRANGE b 0 39" => {
+                let token = Token::of_attempt(&NONCE, number);
+                let token = core::str::from_utf8(token.as_ref()).expect("small numbers are ASCII");
+                rig.reply(door, &format!("$20\r\n{token}"));
+            }
+            [mark] if mark.starts_with("SET redbolt:wanted:b ") => break,
+            sent => panic!("{sent:?}"),
+        }
+        assert!(number < 12, "no mark");
+    }
+    rig.redlock.cancel(rig.now, waiting).expect("it waits");
+}
+
+/// The next in line comes directly behind the release, and so does the one behind.
+#[test]
+fn the_line_of_a_set_that_others_want_leaves_the_set_to_them() {
+    let mut rig = rig();
+    rig.has_set(&["a", "b"], "");
+    assert_eq!(rig.has_set(&["a", "b"], ":1"), ["a", "b"]);
+    let mut line: Vec<_> = (0..3).map(|_| rig.acquire_set(&["a", "b"])).collect();
+    for number in 0..4 {
+        let mut asked = 0;
+        for index in 0..5 {
+            for sent in rig.sent(index) {
+                let is_release = sent.starts_with("EVALSHA release");
+                rig.reply(index, if is_release { ":1" } else { "+OK" });
+                asked += u32::from(!is_release);
+            }
+        }
+        assert_eq!(asked, if number < 3 { 5 } else { 0 }, "{number}");
+        if number == 1 {
+            line.push(rig.acquire_set(&["a", "b"]));
+        }
+        if number < 3 {
+            rig.events();
+            // Whoever knows the token gives the lock back to the nodes.
+            rig.redlock.token(line[number]).expect("it is held");
+            rig.advance(ms(70));
+            rig.redlock.release(rig.now, line[number]).expect("it is held");
+        }
+    }
+}

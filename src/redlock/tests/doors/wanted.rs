@@ -33,7 +33,7 @@ impl Rig {
                 if self.now - since > wait {
                     return marks;
                 }
-                if sent.starts_with("GET r") {
+                if sent.starts_with("GETRANGE r 0 39") {
                     self.reply(index, &format!("$20\r\n{}", token(look)));
                 } else {
                     assert!(sent.starts_with(&format!("SET {MARK} ")), "{sent}");
@@ -138,7 +138,7 @@ fn who_takes_turns_with_one_engine_leaves_one_mark_for_each_of_its_tokens_that_s
     let (mut marks, began) = (Vec::new(), rig.now);
     while rig.now - began < ms(2_900) {
         for (index, sent) in rig.next_sent() {
-            if sent == "GET r" {
+            if sent == "GETRANGE r 0 39" {
                 let serial = (rig.now - began).as_millis() as u64 / 1_000;
                 rig.reply(index, &format!("$20\r\n{}", token_of(7, 1 + serial)));
             } else {
@@ -165,7 +165,7 @@ fn a_short_wait_leaves_its_mark_sooner() {
             if sent.starts_with(&format!("SET {MARK} ")) {
                 return assert!(rig.events().is_empty(), "there is time left");
             }
-            assert_eq!(sent, "GET r", "the wait ends without a mark");
+            assert_eq!(sent, "GETRANGE r 0 39", "the wait ends without a mark");
             rig.reply(index, &format!("$20\r\n{}", token_of(7, looks)));
         }
     }
@@ -190,7 +190,7 @@ fn an_engine_leaves_the_resource_to_those_who_have_left_a_mark() {
     let released = rig.now;
     rig.acquire("r", WAIT);
     let sent = rig.next_sent();
-    assert!(matches!(&sent[..], [(_, look)] if look == "GET r"), "{sent:?}");
+    assert!(matches!(&sent[..], [(_, look)] if look == "GETRANGE r 0 39"), "{sent:?}");
     let pause = rig.now - released;
     assert!(pause >= ms(75) && pause <= ms(200), "after {pause:?}");
 }

@@ -52,7 +52,10 @@ impl Rig {
             self.advance(due - self.now);
             for index in 0..5 {
                 for command in self.sent(index) {
-                    assert_eq!(command, "GET r", "nobody who waits for its turn asks for more");
+                    assert_eq!(
+                        command, "GETRANGE r 0 39",
+                        "nobody who waits for its turn asks for more"
+                    );
                     let turns = (self.now - released).as_millis() / TURN.as_millis();
                     self.reply(index, &token(turns as u8 % others));
                     last = Some(index);
@@ -257,7 +260,7 @@ fn a_door_that_lies_all_the_time_makes_a_request_ask_all_nodes_less_and_less() {
                 if command.starts_with("SET ") {
                     attempts += 1;
                     rig.reply(index, "$-1");
-                } else if command == "GET r" {
+                } else if command == "GETRANGE r 0 39" {
                     looks += 1;
                     rig.reply(index, &format!("$20\r\n{:012}{looks:08}", looks % 3));
                     let bytes = format!("{}\r\n", touched("r"));
@@ -289,7 +292,7 @@ fn the_end_of_a_session_or_of_all_keys_calls_nobody() {
         rig.advance(ms(1));
         let sent: Vec<_> = (0..5).flat_map(|index| rig.sent(index)).collect();
         let is_attempt = |command: &String| command.starts_with("SET ");
-        assert!(sent.iter().any(|command| command == "GET r"), "{sent:?}");
+        assert!(sent.iter().any(|command| command == "GETRANGE r 0 39"), "{sent:?}");
         assert!(!sent.iter().any(is_attempt), "{sent:?}");
     }
 }
@@ -307,7 +310,7 @@ fn who_is_next_pauses_for_long_only_if_it_has_asked_when_the_key_ends() {
         }
         for index in 0..5 {
             for command in rig.sent(index) {
-                assert_eq!(command, "GET r", "look {look}");
+                assert_eq!(command, "GETRANGE r 0 39", "look {look}");
                 rig.reply(index, &token(0));
             }
         }

@@ -221,7 +221,7 @@ fn where_one_node_is_a_quorum_nobody_knocks() {
     let push = format!("{}\r\n", touched("r"));
     rig.redlock.handle_received(rig.now, node(0), push.as_bytes());
     rig.until(|rig| rig.has_output(0));
-    assert_eq!(rig.sent(0)[0], "GET r");
+    assert_eq!(rig.sent(0)[0], "GETRANGE r 0 39");
     rig.redlock.cancel(rig.now, lock).expect("it waits");
 }
 

@@ -12,7 +12,7 @@ impl Rig {
         assert!(self.redlock.is_pausing());
         let asked: Vec<_> = (0..5).filter(|index| self.has_output(*index)).collect();
         assert_eq!(asked.len(), 1, "one node at a time");
-        assert_eq!(self.sent(asked[0]), ["GET r"]);
+        assert_eq!(self.sent(asked[0]), ["GETRANGE r 0 39"]);
         asked[0]
     }
 
