@@ -116,7 +116,8 @@
 //!   false vote.
 //!
 //! Invalid input from the caller gives a typed error that names the value and the limit. A panic is
-//! a bug in this crate.
+//! a bug in this crate, except where a call would block a thread that must not block:
+//! [Threads](#threads).
 //!
 //! In these pages, `S1` to `S13` are the safety rules of [SAFETY.md](mod@safety#rules).
 //!

@@ -31,7 +31,7 @@ impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooManyWatchers { max } => {
-                write!(f, "{max} callbacks are told of the nodes already")
+                write!(f, "no more than {max} callbacks can be told of the nodes")
             }
             Self::Busy { max } => write_busy(f, *max),
             Self::Closed(failure) => write_closed(f, *failure),

@@ -202,9 +202,10 @@ impl LockError {
     /// Returns `true` if the request is refused as it is: a value is out of bounds, and the error
     /// names the value and the limit; or this process is a child of the one that made the client.
     ///
-    /// The same request fails again, with three exceptions, which are mistakes of the caller all
-    /// the same: an extension of a lock that is being extended (`ExtensionPending`), an option for
-    /// a lock that is held already (`AlreadyHeld`), and a token that another lock of this client
+    /// The same request fails again, with four exceptions, which are mistakes of the caller all
+    /// the same: an extension of a lock that is being extended (`ExtensionPending`), a number for a
+    /// lock for which one is being drawn (`DrawPending`), an option for a lock that is held already
+    /// (`AlreadyHeld`), and a token that another lock of this client
     /// still has ([`TokenRefusal::InUse`](crate::TokenRefusal::InUse)).
     #[must_use]
     pub const fn is_invalid(&self) -> bool {

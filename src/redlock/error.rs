@@ -112,7 +112,7 @@ impl AcquireError {
                 )
             }
             Self::NoRoom => {
-                write!(f, "the wait ended while other requests of this client filled the pipelines")
+                write!(f, "the wait ended while other requests of this client filled max_pipeline")
             }
             Self::Gone => write!(f, "a majority of the nodes does not have the token"),
             Self::Cancelled => write!(f, "cancelled"),

@@ -37,6 +37,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 ///     .node_timeout(Duration::from_millis(20));
 /// # drop(options);
 /// ```
+#[must_use = "options do nothing until a request is made with them"]
 #[derive(Clone, Default)]
 pub struct AcquireOptions {
     tries: Option<u32>,

@@ -134,7 +134,9 @@ impl fmt::Display for RequestError {
             Self::UnguardedMajority => write!(f, "ask is majority, {GUARDS}"),
             Self::DrawPending => write!(f, "a fencing number is being drawn for this lock"),
             Self::Token(refusal) => write!(f, "the token is refused: {refusal}"),
-            Self::Full { max } => write!(f, "max_locks = {max} is how many locks may be in use"),
+            Self::Full { max } => {
+                write!(f, "too many locks are in use: max_locks = {max} is the limit")
+            }
             Self::UnknownLock => write!(f, "the lock is not known"),
             Self::NotHeld => write!(f, "the lock is not held"),
             Self::AlreadyHeld => write!(f, "the lock is held already"),

@@ -81,8 +81,8 @@ const fn rank(state: Option<NodeState>) -> u8 {
     match state {
         Some(NodeState::Ready) => 0,
         None => 1,
-        Some(NodeState::Stalled) => 2,
-        Some(NodeState::Unhealthy) => 3,
+        Some(NodeState::Unhealthy) => 2,
+        Some(NodeState::Stalled) => 3,
         Some(NodeState::Quarantined) => 4,
         // An attempt to connect whose outcome is not known is never told.
         Some(NodeState::Down | NodeState::Connecting | NodeState::Handshake) => 5,

@@ -36,7 +36,7 @@ const LOSSES: [&str; 4] = ["expired", "max_hold", "majority", "clock_behind"];
 const WARNINGS: [&str; 2] = ["max_hold", "expired"];
 
 /// The values of the label `callback`.
-const CALLBACKS: [&str; 3] = ["on_lost", "on_node", "credentials"];
+const CALLBACKS: [&str; 4] = ["on_lost", "on_node", "credentials", "waker"];
 
 /// What the macros of `metrics` say of the place of a metric.
 static METADATA: Metadata<'static> =
@@ -170,7 +170,10 @@ impl Metrics {
         describe_gauge!(VOTES, Unit::Count, "1 if the node may vote, otherwise 0");
         describe_gauge!(ROUND_TRIP, Unit::Seconds, "Round trip of the node");
         describe_histogram!(WAIT, Unit::Seconds, "Time from a request to the grant of its lock");
-        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, SHORTENED, RELEASED, PASSED_ON, QUERIED] {
+        for name in [ACQUIRED, EXTENDED, NOT_EXTENDED, FENCED, NOT_FENCED, SHORTENED] {
+            counter!(name).increment(0);
+        }
+        for name in [RELEASED, PASSED_ON, QUERIED] {
             counter!(name).increment(0);
         }
         for reason in FAILURES {

@@ -131,7 +131,7 @@ const SCRATCH: usize = 512;
 ///   [`acquire_with`](Self::acquire_with), [`adopt`](Self::adopt),
 ///   [`adopt_with`](Self::adopt_with), [`extend`](Self::extend), [`keep_alive`](Self::keep_alive),
 ///   [`warn`](Self::warn), [`release`](Self::release), [`disown`](Self::disown),
-///   [`cancel`](Self::cancel), [`query`](Self::query);
+///   [`cancel`](Self::cancel), [`query`](Self::query), [`draw_fence`](Self::draw_fence);
 /// * handlers report what has happened: [`handle_connected`](Self::handle_connected),
 ///   [`handle_received`](Self::handle_received), [`handle_closed`](Self::handle_closed),
 ///   [`handle_timeout`](Self::handle_timeout), [`set_wall_clock`](Self::set_wall_clock);
@@ -139,9 +139,9 @@ const SCRATCH: usize = 512;
 ///   [`poll_transmit`](Self::poll_transmit), [`poll_timeout`](Self::poll_timeout),
 ///   [`poll_event`](Self::poll_event).
 ///
-/// Three methods stand apart: [`handle_sent`](Self::handle_sent) reports how many bytes were
-/// written, [`flush_batches`](Self::flush_batches) is for an owner that is about to stop, and
-/// [`token`](Self::token) takes note that its caller knows the token.
+/// Four stand apart: [`handle_sent`](Self::handle_sent) reports how many bytes were written,
+/// [`set_login`](Self::set_login) a new login, [`flush_batches`](Self::flush_batches) is for an
+/// owner about to stop, and [`token`](Self::token) notes that its caller knows the token.
 ///
 /// After every command and every handler, the driver drains the pollers, in this order. A
 /// `handle_timeout` that comes too early does nothing. A late `handle_timeout` only delays what was

@@ -110,7 +110,7 @@ pub(crate) struct Args {
     #[arg(skip)]
     pub(super) codes: Codes,
 
-    /// What to lock: the key on the nodes, byte for byte
+    /// The name of the lock; the key on the nodes is --prefix and this, byte for byte
     pub(super) resource: OsString,
 
     /// What to run, with its arguments
@@ -184,7 +184,10 @@ impl Args {
         }
         if !self.no_keep_alive {
             let least = self.ttl();
-            let max_hold = |text: &str| duration::within(text, least, LONGEST);
+            // In a file for clients, it may be without end.
+            let max_hold = |text: &str| {
+                duration::within_or_forever(text, least, LONGEST).map(|hold| hold.min(LONGEST))
+            };
             complete(&mut self.max_hold, "REDBOLT_MAX_HOLD", sources, max_hold)?;
         }
         let at_least = |text: &str| duration::within(text, MIN_TTL, LONGEST);
