@@ -113,7 +113,9 @@ fn a_file_alone_is_enough_and_its_prefix_counts() {
     let cluster = Cluster::start(3);
     let folder = Folder::new();
     let nodes = cluster.addrs();
-    let file = config(&folder, &format!("nodes = {nodes:?}\nprefix = 'f:'\nrestart_guard = 'off'"));
+    // The same file may be for clients, whose holds may be without end.
+    let text = "prefix = 'f:'\nrestart_guard = 'off'\nmax_hold = 'forever'";
+    let file = config(&folder, &format!("nodes = {nodes:?}\n{text}"));
     let key = |options: &[&str], variable: Option<&str>| {
         let mut command = with_file(&file);
         command.args(options).envs(variable.map(|value| ("REDBOLT_PREFIX", value)));
