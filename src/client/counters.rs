@@ -21,7 +21,7 @@ pub struct ClientCounters {
     pub locks: Counters,
     /// How many callbacks have panicked, of `on_lost`, [`on_node`](super::Client::on_node) and
     /// [`Credentials`](crate::Credentials), and how many wakers of tasks. The log has a line for
-    /// each, of credentials for the first, and the thread lives on.
+    /// each, but only for the first of the credentials, and the thread lives on.
     pub panics: u64,
     /// How long the locks that were granted had been waited for: from the request to the grant.
     pub wait: Histogram,

@@ -4,6 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::place::Place;
+use super::support::rights::{RIGHTS, TRACKING};
 use super::support::servers::Node;
 use super::support::until;
 use super::support::wire::Reply;
@@ -102,28 +103,10 @@ fn every_flavour_serves_all_commands_of_an_operator() {
 /// What init, check, who and unlock need of a user, in the words of OPERATING.md.
 #[test]
 fn every_flavour_lets_an_operator_with_the_rights_of_locks_do_all() {
-    const RIGHTS: [&str; 17] = [
-        "~r*",
-        "~redbolt:*",
-        "+info",
-        "+eval",
-        "+evalsha",
-        "+set",
-        "+get",
-        "+getrange",
-        "+mget",
-        "+exists",
-        "+pttl",
-        "+pexpire",
-        "+del",
-        "+time",
-        "+client|tracking",
-        "+client|caching",
-        "+dbsize",
-    ];
     for flavour in Place::all() {
         let node = flavour.start();
-        let words = [&["ACL", "SETUSER", "app", "on", ">pw"], &RIGHTS[..]].concat();
+        let user = ["ACL", "SETUSER", "app", "on", ">pw", "~r*", "~redbolt:*"];
+        let words = [&user[..], &RIGHTS, &TRACKING, &["+dbsize"]].concat();
         let words: Vec<_> = words.iter().map(|word| word.as_bytes()).collect();
         // Redis 6 knows no right to one subcommand.
         if node.command(&words) != Reply::Simple("OK".to_owned()) {

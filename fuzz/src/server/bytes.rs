@@ -30,13 +30,14 @@ const SCRIPTS: [Script; 12] = [
 ];
 
 /// The first words of requests, with the words that belong to them.
-const COMMANDS: [&[&str]; 28] = [
+const COMMANDS: [&[&str]; 29] = [
     &["SET"],
     &["SET"],
     &["SET", "k", "v"],
     &["SET", "k", "v", "NX", "PX", "100"],
     &["set", "a", "token", "PX", "0"],
     &["GET", "k"],
+    &["GETRANGE", "k", "0", "39"],
     &["PTTL", "k"],
     &["DEL", "k", "a"],
     &["EXISTS", "k"],

@@ -154,7 +154,7 @@ impl Redlock {
     pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
         let mut is_called = false;
         for slot in self.table.listeners_of(id, key) {
-            if !self.wake(id, slot) {
+            if !self.wake(slot) {
                 continue;
             }
             self.table.door_mut(slot).told(now);
@@ -170,20 +170,16 @@ impl Redlock {
     /// Wakes all requests that listen at `id`: the keys may be gone, or nobody tells any more.
     pub(super) fn wake_all(&mut self, now: Instant, id: NodeId) {
         for slot in self.table.listeners_at(id) {
-            if self.wake(id, slot) {
+            if self.wake(slot) {
                 self.come_back(now, slot);
             }
         }
     }
 
-    /// Ends that a request listens, if it does at `id`. Returns whether the request pauses.
-    fn wake(&mut self, id: NodeId, slot: u32) -> bool {
-        let listening = self.table.door(slot).and_then(Door::listening);
-        if listening.is_none_or(|listening| listening.node != id) {
-            return false;
-        }
-        self.table.end_listening(slot);
-        let pauses = self.table[slot].phase == Phase::Backoff;
+    /// Ends that a request listens. Returns whether the request pauses.
+    fn wake(&mut self, slot: u32) -> bool {
+        let listened = self.table.end_listening(slot).is_some();
+        let pauses = listened && self.table[slot].phase == Phase::Backoff;
         if pauses {
             self.table[slot].last_try = false;
             self.table.door_mut(slot).wake();

@@ -100,7 +100,7 @@ impl Redlock {
                 let next = self.table.behind(key.0);
                 self.take_mark(now, key, place, Request::Wanted { hash, lock: next });
             }
-            // Whoever stands in line follows at once, and ends the tenure.
+            // The next in line follows at once. The tenure ends with those who stand there now.
             Follow::Leave if self.table.behind(key.0).is_some() => self.bound_tenure(now, key.0),
             Follow::Leave => self.leave_to_unseen(now, key.0, hash),
         }
