@@ -45,8 +45,8 @@ const DROP_WAIT: Duration = Duration::from_millis(250);
 /// Dropping the last clone, when no guard is left, waits up to a quarter of a second for releases
 /// that are still on their way. If a callback holds up the engine's thread, the drop waits for
 /// 1.25 s at most. On a thread of a runtime the drop waits for nothing, and a process that ends
-/// then may leave locks to their ttl. [`shutdown`](Self::shutdown) waits as long as the caller wants,
-/// and returns whether the releases have arrived.
+/// then may leave locks to their ttl. [`shutdown`](Self::shutdown) waits as long as the caller
+/// wants, and returns whether the releases have arrived.
 ///
 /// Guards may outlive the last clone, and work as before. Dropping the last guard then does not
 /// wait: a process that ends at that moment may leave a lock to its ttl.

@@ -44,7 +44,7 @@ impl Rig {
     /// Lets the request that looks at the door next find nobody there, and get the lock.
     fn let_in(&mut self, expected: LockId) {
         let door = self.look("r");
-        self.reply(door, "$-1");
+        self.reply(door, NOBODY);
         assert!(self.all_asked());
         (0..5).for_each(|index| self.reply(index, "+OK"));
         assert!(matches!(self.event(), Event::Acquired { lock, .. } if lock == expected));
@@ -80,7 +80,7 @@ fn who_was_refused_looks_at_one_node_and_asks_all_when_nobody_is_there() {
     let door = rig.look("r");
     rig.reply(door, &token(0));
     assert_eq!(rig.look("r"), door, "the same node for all who contend");
-    rig.reply(door, "$-1");
+    rig.reply(door, NOBODY);
     assert!(rig.all_asked());
     (0..3).for_each(|index| rig.reply(index, "+OK"));
     assert!(matches!(rig.event(), Event::Acquired { .. }));
@@ -146,7 +146,7 @@ fn data_that_is_no_string_is_somebodys_and_keeps_nobody_out_for_ever() {
         rig.reply(door, "-WRONGTYPE Operation against a key holding the wrong kind of value");
         let next = rig.look("r");
         if next != door {
-            rig.reply(next, "$-1");
+            rig.reply(next, NOBODY);
             return assert!(rig.all_asked());
         }
     }
@@ -256,7 +256,7 @@ fn who_has_lost_an_attempt_looks_where_all_look_behind_the_next_owner() {
     let mut rig = rig();
     rig.refused(WAIT);
     let usual = rig.look("r");
-    rig.reply(usual, "$-1");
+    rig.reply(usual, NOBODY);
     assert!(rig.all_asked());
     (0..5).for_each(|index| rig.reply(index, if index == usual { "+OK" } else { "$-1" }));
     (0..5).for_each(|index| _ = rig.sent(index));

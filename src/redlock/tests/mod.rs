@@ -51,6 +51,9 @@ use crate::resp::{Parser, Status, Value};
 use crate::time::Instant;
 
 const NONCE: [u8; 12] = *b"nonce-nonce-";
+
+/// What a look at a key shows that is not there.
+const NOBODY: &str = "$0\r\n";
 const TTL: Duration = Duration::from_secs(10);
 const WAIT: Duration = Duration::from_secs(2);
 const NO_WAIT: Duration = Duration::ZERO;
@@ -246,7 +249,7 @@ impl Rig {
         self.transmit(index);
         while let Some(Some(words)) = self.owed[index].front() {
             let reply = match &words[..] {
-                [get, ..] if get == "GETRANGE" => "$0\r\n".to_owned(),
+                [get, ..] if get == "GETRANGE" => NOBODY.to_owned(),
                 words => self.masters[index].answer(self.now, words),
             };
             self.receive(index, &reply);

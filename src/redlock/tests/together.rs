@@ -194,7 +194,7 @@ impl Together {
             }
             ["GETRANGE", "r", ..] => {
                 key.told.push(engine);
-                let Some((owner, token)) = &key.owner else { return "$-1".to_owned() };
+                let Some((owner, token)) = &key.owner else { return NOBODY.to_owned() };
                 let token: u64 = token[1..].parse().expect("a number");
                 return format!("$20\r\n{owner:012}{token:08}");
             }

@@ -150,10 +150,10 @@ impl Compared {
 
 impl<'a> Seen<'a> {
     /// Reads the reply to a look at the door: the begin of a value, or an empty string where there
-    /// is none. A nil says so, too. Returns `None` for any other reply.
+    /// is none. Returns `None` for any other reply.
     pub(crate) fn read(value: &Value<'a>) -> Option<Self> {
         match value {
-            Value::Null | Value::Bulk([]) => Some(Self::Nothing),
+            Value::Bulk([]) => Some(Self::Nothing),
             Value::Bulk(bytes) if bytes.len() <= MAX_VALUE => Some(Self::Value(bytes)),
             _ => None,
         }

@@ -76,7 +76,7 @@ fn who_has_seen_others_before_a_set_leaves_each_of_its_resources_to_them() {
         rig.sent(index);
         rig.reply(index, "$-1");
     }
-    for seen in [&*token(0), "$-1"] {
+    for seen in [&*token(0), NOBODY] {
         let door = rig.look("a");
         rig.reply(door, seen);
     }

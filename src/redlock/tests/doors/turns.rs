@@ -72,7 +72,7 @@ fn who_has_just_had_the_lock_before_others_pauses_and_then_looks() {
     let pause = rig.now - released;
     assert!(pause >= ms(20) && pause <= ms(40), "{pause:?}");
     // Nobody has come, so the lock is free for those who have had it.
-    rig.reply(door, "$-1");
+    rig.reply(door, NOBODY);
     assert!(rig.all_asked());
 }
 

@@ -127,7 +127,7 @@ fn who_was_refused_before_its_turn_is_back_before_the_one_ahead_lets_go() {
         let mut rig = telling_with(seed);
         let released = has_had_its_turn(&mut rig, (0..4).map(token));
         let door = rig.look("r");
-        rig.reply(door, "$-1");
+        rig.reply(door, NOBODY);
         let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
         assert_eq!(asked.len(), 5);
         asked.iter().for_each(|index| rig.reply(*index, "$-1"));
@@ -171,7 +171,7 @@ fn who_is_refused_again_and_again_comes_back_at_random_where_turns_are_short() {
         // The turn has come long ago, and nobody is at the door.
         rig.now = rig.now + ms(100);
         let door = rig.look("r");
-        rig.reply(door, "$-1");
+        rig.reply(door, NOBODY);
         let refused = rig.now;
         for index in 0..5 {
             assert_eq!(rig.sent(index).len(), 1);

@@ -28,7 +28,7 @@ impl Rig {
             let next = self.peek();
             assert!(!seen.contains(&next), "{next} after {seen:?}");
             seen.push(next);
-            self.reply(next, "$-1");
+            self.reply(next, NOBODY);
         }
     }
 }
@@ -78,7 +78,7 @@ fn who_can_read_too_few_nodes_goes_on_to_listen() {
     (0..5).filter(|index| *index != door).take(2).for_each(|index| rig.close(index));
     for _ in 0..2 {
         let next = rig.peek();
-        rig.reply(next, "$-1");
+        rig.reply(next, NOBODY);
     }
     rig.advance(LONGEST / 2);
     assert!(rig.redlock.is_pausing() && (0..5).all(|index| !rig.has_output(index)));
@@ -92,7 +92,7 @@ fn a_peek_that_is_answered_behind_a_look_is_old_news() {
     let door = rig.listens(60_000);
     for _ in 0..2 {
         let next = rig.peek();
-        rig.reply(next, "$-1");
+        rig.reply(next, NOBODY);
     }
     let late = rig.peek();
     assert!(rig.looks_after(door, &touched("r")) <= ms(10));
@@ -100,7 +100,7 @@ fn a_peek_that_is_answered_behind_a_look_is_old_news() {
     let (again, _) = rig.long_look();
     rig.reply(again, &token(1));
     rig.reply(again, ":60000");
-    rig.reply(late, "$-1");
+    rig.reply(late, NOBODY);
     assert!(rig.redlock.is_pausing() && (0..5).all(|index| !rig.has_output(index)));
 }
 
@@ -109,7 +109,7 @@ fn an_owner_without_a_key_at_two_nodes_is_left_alone() {
     let mut rig = telling();
     rig.refused(LONG_WAIT);
     rig.listens(60_000);
-    for answer in ["$-1", "$-1", &token(0)] {
+    for answer in [NOBODY, NOBODY, &token(0)] {
         let next = rig.peek();
         rig.reply(next, answer);
     }
@@ -143,7 +143,7 @@ fn who_is_told_while_a_peek_is_under_way_knocks() {
     let next = rig.peek();
     let push = format!("{}\r\n", touched("r"));
     rig.redlock.handle_received(rig.now, node(door), push.as_bytes());
-    rig.reply(next, "$-1");
+    rig.reply(next, NOBODY);
     assert!((0..5).all(|index| index == door || !rig.has_output(index)), "nothing more is read");
     let (knocked, _) = rig.knock();
     assert_eq!(knocked, door);

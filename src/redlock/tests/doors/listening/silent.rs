@@ -146,7 +146,7 @@ fn a_key_without_a_ttl_that_is_gone_without_a_word_shows_that_a_node_never_tells
     let door = rig.listens(-1);
     let (again, _) = rig.long_look();
     assert_eq!(again, door);
-    rig.reply(door, "$-1");
+    rig.reply(door, NOBODY);
     assert!(!rig.tells(door));
 }
 
