@@ -88,8 +88,8 @@ pub(crate) struct Door {
     will_knock: bool,
     /// Whether the request has knocked since it looked.
     has_knocked: bool,
-    /// The nodes that are known to lack the key of the owner, for the time of a knock.
-    keyless: NodeSet,
+    /// The nodes that granted the last attempt before the request knocked, and when that began.
+    before_knock: (NodeSet, Instant),
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
@@ -135,9 +135,9 @@ impl Door {
         mem::take(&mut self.will_knock)
     }
 
-    /// The request knocks. These nodes have granted its last attempt, so the owner is not there.
-    pub(crate) fn knock(&mut self, keyless: NodeSet) {
-        (self.keyless, self.has_knocked) = (keyless, true);
+    /// The request knocks. These nodes have granted its last attempt, which began then.
+    pub(crate) fn knock(&mut self, before: (NodeSet, Instant)) {
+        (self.before_knock, self.has_knocked) = (before, true);
     }
 
     /// Returns whether the request has knocked since it looked.
@@ -145,9 +145,9 @@ impl Door {
         self.has_knocked
     }
 
-    /// Returns the nodes that lacked the key of the owner when the request knocked.
-    pub(crate) fn keyless(&self) -> NodeSet {
-        self.keyless
+    /// Returns the nodes that granted the last attempt before the last knock, and when that began.
+    pub(crate) fn before_knock(&self) -> (NodeSet, Instant) {
+        self.before_knock
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after

@@ -41,12 +41,6 @@ impl Lock {
         quorum.verdict(self.votes.agreed(), self.votes.open().union(self.round.spare))
     }
 
-    /// Takes note of nodes that granted an attempt before, and so lack the key of the owner.
-    pub(crate) fn granted_before(&mut self, nodes: NodeSet) {
-        let others = nodes.without(self.votes.asked());
-        others.into_iter().for_each(|node| self.votes.agree(node));
-    }
-
     /// Starts an adoption, with the round of this `number`: the nodes in `asked` are asked for a
     /// token that another process took. The token may be on any of the nodes in `all`.
     pub(crate) fn begin_adoption(

@@ -128,15 +128,23 @@ impl Redlock {
     /// Returns the nodes that do not have the key of the owner. A node that granted the last
     /// attempt did not have the key of the owner who won. Where the others are no quorum nobody has
     /// won, and the attempt was late. The next owner can have a key at any node.
-    pub(super) fn keyless(&self, slot: u32) -> NodeSet {
-        let lock = &self.table[slot];
-        let agreed = lock.votes.agreed();
-        let is_over =
-            self.table.door(slot).is_some_and(|door| door.has_changed_hands(lock.started));
+    fn keyless(&self, slot: u32) -> NodeSet {
+        let (agreed, since) = self.last_attempt(slot);
+        let is_over = self.table.door(slot).is_some_and(|door| door.has_changed_hands(since));
         if is_over || self.nodes().without(agreed).len() < self.quorum.need() {
             return NodeSet::EMPTY;
         }
         agreed
+    }
+
+    /// Returns the nodes that granted the last attempt, and when that began. A knock that the door
+    /// has refused tells nothing of the others, so the attempt before counts.
+    pub(super) fn last_attempt(&self, slot: u32) -> (NodeSet, Instant) {
+        let lock = &self.table[slot];
+        match self.table.door(slot).filter(|_| self.is_knocking(slot)) {
+            Some(door) => door.before_knock(),
+            None => (lock.votes.agreed(), lock.started),
+        }
     }
 
     /// Returns whether others have kept a request from its resource, or are known to do so.

@@ -18,7 +18,6 @@ use core::time::Duration;
 use super::Redlock;
 use super::line::Needs;
 use crate::redlock::lock::Phase;
-use crate::redlock::lock::door::Door;
 use crate::redlock::node::request::{Intent, SetRequest};
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::wire::answer::Vote;
@@ -94,9 +93,9 @@ impl Redlock {
         if voters.len() < self.quorum.need() {
             return self.go_in(slot);
         }
-        let keyless = self.keyless(slot);
-        self.table.door_mut(slot).knock(keyless);
         let door = self.first_door(slot, voters);
+        let before = self.last_attempt(slot);
+        self.table.door_mut(slot).knock(before);
         self.table[slot].round.late = NodeSet::EMPTY;
         self.leave_spare(now, slot, voters, door);
         self.ask_voters(now, slot, door, Intent::Knock);
@@ -129,9 +128,6 @@ impl Redlock {
     pub(super) fn turned_away(&mut self, now: Instant, slot: u32) -> bool {
         let is_refused = self.is_knocking(slot) && !self.table[slot].votes.refused().is_empty();
         if is_refused {
-            // The next look goes to a node that can have the key of the owner.
-            let keyless = self.table.door(slot).map_or(NodeSet::EMPTY, Door::keyless);
-            self.table[slot].granted_before(keyless);
             self.attempt_failed(now, slot);
         }
         is_refused

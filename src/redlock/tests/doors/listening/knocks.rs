@@ -117,26 +117,35 @@ fn a_knock_is_one_more_way_to_ask_a_majority() {
     assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
 }
 
+impl Rig {
+    /// Lets one request listen that has the first node of its order in an attempt in vain, as the
+    /// owner does not, and a node tell that the key was touched. Returns the lock and that node.
+    fn is_told_of_an_owner_without_the_first_node(&mut self) -> (LockId, usize) {
+        let lock = self.refused(LONG_WAIT);
+        let keyless = self.look("r");
+        self.reply(keyless, &token(0));
+        self.redlock.cancel(self.now, lock).expect("it waits");
+        self.events();
+        let lock = self.acquire("r", LONG_WAIT);
+        for (index, _) in self.asked_for_lock() {
+            self.reply(index, if index == keyless { "+OK" } else { "$-1" });
+        }
+        for index in 0..5 {
+            if self.sent(index).iter().any(|command| command.starts_with("EVALSHA release 1 r ")) {
+                self.reply(index, if index == keyless { ":1" } else { ":0" });
+            }
+        }
+        let told = self.listens(60_000);
+        assert!(self.looks_after(told, &touched("r")) <= ms(10));
+        (lock, keyless)
+    }
+}
+
 /// The owner can have got the lock without the first node.
 #[test]
 fn a_knock_goes_to_a_node_that_can_have_the_key_of_the_owner() {
     let mut rig = telling();
-    let lock = rig.refused(LONG_WAIT);
-    let keyless = rig.look("r");
-    rig.reply(keyless, &token(0));
-    rig.redlock.cancel(rig.now, lock).expect("it waits");
-    rig.events();
-    let lock = rig.acquire("r", LONG_WAIT);
-    for (index, _) in rig.asked_for_lock() {
-        rig.reply(index, if index == keyless { "+OK" } else { "$-1" });
-    }
-    for index in 0..5 {
-        if rig.sent(index).iter().any(|command| command.starts_with("EVALSHA release 1 r ")) {
-            rig.reply(index, if index == keyless { ":1" } else { ":0" });
-        }
-    }
-    let told = rig.listens(60_000);
-    assert!(rig.looks_after(told, &touched("r")) <= ms(10));
+    let (lock, keyless) = rig.is_told_of_an_owner_without_the_first_node();
     let (door, _) = rig.knock();
     rig.reply(door, "$-1");
     // Every second look of one who listens goes to the next node, whatever that has voted.
@@ -148,6 +157,29 @@ fn a_knock_goes_to_a_node_that_can_have_the_key_of_the_owner() {
     });
     assert_ne!(door, keyless);
     assert!(looks.contains(&door), "{looks:?}");
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
+
+/// The next owner can have a key there, and all others knock there.
+#[test]
+fn a_knock_behind_the_next_owner_goes_to_the_first_node_again() {
+    let mut rig = telling();
+    let (lock, keyless) = rig.is_told_of_an_owner_without_the_first_node();
+    let (door, _) = rig.knock();
+    assert_ne!(door, keyless);
+    rig.reply(door, "$-1");
+    let told = loop {
+        let (again, opts_in) = rig.long_look();
+        rig.reply(again, &token(1));
+        if opts_in {
+            rig.reply(again, ":60000");
+            break again;
+        }
+    };
+    assert!(rig.looks_after(told, &touched("r")) <= ms(10));
+    let (door, _) = rig.knock();
+    assert_eq!(door, keyless);
+    rig.reply(door, "$-1");
     rig.redlock.cancel(rig.now, lock).expect("it waits");
 }
 
